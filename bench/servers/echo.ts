@@ -9,7 +9,7 @@ import { createFront } from '../../src/front/front.ts'
 import { createGate } from '../../src/front/gate.ts'
 import { respondToRefusal } from '../../src/front/refusal.ts'
 import { createMessageSecurity } from '../../src/host/message-security.ts'
-import { createCallObserver } from '../../src/host/operations/instrumentation.ts'
+import { instrumentCalls } from '../../src/host/operations/instrumentation.ts'
 import { Metrics } from '../../src/host/operations/metrics.ts'
 import { OverloadGuard } from '../../src/host/operations/overload.ts'
 import { createSoapEndpoints } from '../../src/host/soap-endpoints.ts'
@@ -36,15 +36,15 @@ const nobody = () => undefined
 const figures = new Metrics()
 const serving: FaceContext = {
   app,
-  calls: createServiceCalls(app, {
-    store: store as Store,
-    limiter: createMemoryLimiter(),
-    clock: Date.now,
-    id: () => 'o-1',
-    observer: createCallObserver((face, operation, outcome, tookMs) =>
-      figures.countCall(face, operation, outcome, tookMs),
-    ),
-  }),
+  calls: instrumentCalls(
+    createServiceCalls(app, {
+      store: store as Store,
+      limiter: createMemoryLimiter(),
+      clock: Date.now,
+      id: () => 'o-1',
+    }),
+    figures,
+  ),
   identities: { bearer: nobody, password: nobody, digest: nobody, known: nobody, certificate: nobody, key: nobody },
   clock: Date.now,
   id: randomUUID,

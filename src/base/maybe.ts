@@ -28,3 +28,23 @@ export function settle<T>(work: () => Maybe<T>, failed: (thrown: unknown) => May
     return failed(thrown)
   }
 }
+
+/**
+ * The same for a work with its own subject: what `work` makes of it goes to `done`, and what either
+ * throws to `failed`. Every request passes here, so no closure is made for it where nothing has to
+ * be awaited.
+ */
+export function settleFor<S, T, R>(
+  subject: S,
+  work: (subject: S) => Maybe<T>,
+  done: (subject: S, value: T) => R,
+  failed: (subject: S, thrown: unknown) => R,
+): Maybe<R> {
+  try {
+    const value = work(subject)
+    if (!(value instanceof Promise)) return done(subject, value)
+    return value.then(found => done(subject, found)).catch(thrown => failed(subject, thrown))
+  } catch (thrown) {
+    return failed(subject, thrown)
+  }
+}

@@ -3,7 +3,7 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Request, Response } from '../http/message.ts'
-import type { Pairs } from '../http/uri.ts'
+import { type Pairs, percentDecode } from '../http/uri.ts'
 import type { RequestNotes, Settings } from '../service/face-context.ts'
 import type { FrontRefusal } from './refusal.ts'
 
@@ -31,7 +31,7 @@ export interface EntryDraft {
   readonly now: number
   /** The row that is being asked. */
   row: number
-  mount: Mount
+  readonly mount: Mount
   path: string
   query: string
   host: string
@@ -61,10 +61,11 @@ export const originOf = ({ request, host }: Entry): string => `${request.scheme}
 export const prefixOf = ({ publicUrl }: Pick<Settings, 'publicUrl'>): string =>
   publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
 
-/** The first segment of a target in any form, still encoded: it names the mount until row 9. */
-export function rawSegmentOf(target: string): string {
+/** The first segment of a target in any form, decoded as row 9 decodes it: it names the mount. */
+export function firstSegmentOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '')
-  return /^\/([^/?#]*)/.exec(path)?.[1] ?? ''
+  const segment = /^\/([^/?#]*)/.exec(path)?.[1] ?? ''
+  return segment.includes('%') ? (percentDecode(segment) ?? segment) : segment
 }
 
 export const createEntry = (request: Request, id: string, now: number, mount: Mount): EntryDraft => ({

@@ -4,17 +4,11 @@
  * trace, page and coverage show one table.
  */
 import { isToken } from '../http/grammar.ts'
-import type { Request, Response } from '../http/message.ts'
+import type { Response } from '../http/message.ts'
 import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
-import type { EntryDraft, Mount } from './entry.ts'
+import type { EntryDraft } from './entry.ts'
 import type { Gate } from './gate.ts'
 import { type FrontRefusal, refuseAtFront } from './refusal.ts'
-
-/** What the rows ask besides the request. */
-export interface FrontDesk {
-  readonly gate: Gate
-  readonly mountAt: (segment: string) => Mount
-}
 
 export interface FrontRow {
   readonly number: number
@@ -25,7 +19,9 @@ export interface FrontRow {
   readonly answers?: readonly number[]
   readonly source: string
   readonly of: 'front'
-  readonly ask: (entry: EntryDraft, desk: FrontDesk) => Response | void
+  /** Whether it may end a request of this method; it is not asked of others. Default: of any. */
+  readonly concerns?: (method: string) => boolean
+  readonly ask: (entry: EntryDraft, gate: Gate) => Response | void
 }
 
 /** What the front door accepts of one request. */
@@ -50,6 +46,13 @@ export function writeAllow(methods: Iterable<string>): string {
   return knownMethods.filter(method => found.has(method)).join(', ')
 }
 
+/** For each known method the rows that concern it, chosen once. */
+export function groupByMethod<R extends Pick<FrontRow, 'concerns'>>(
+  rows: readonly R[],
+): ReadonlyMap<string, readonly R[]> {
+  return new Map(knownMethods.map(method => [method, rows.filter(row => row.concerns?.(method) ?? true)]))
+}
+
 export const frontRows: readonly FrontRow[] = [
   {
     number: 1,
@@ -57,7 +60,7 @@ export const frontRows: readonly FrontRow[] = [
     question: 'Is the head well-formed: a method that is a token, fields within their limit?',
     no: ['unknown-method', 'fields-too-large'],
     source: 'RFC 9112 §3, RFC 6585 §5',
-    ask: ({ request }) => requireWellFormed(request),
+    ask: requireWellFormed,
   },
   {
     number: 2,
@@ -73,7 +76,7 @@ export const frontRows: readonly FrontRow[] = [
     question: 'Is the service not overloaded?',
     no: ['unavailable'],
     source: 'RFC 9110 §15.6.4',
-    ask: ({ mount }, { gate }) => {
+    ask: ({ mount }, gate) => {
       if (mount.exempt === undefined) gate.requireInService()
     },
   },
@@ -93,7 +96,7 @@ export const frontRows: readonly FrontRow[] = [
     question: 'Is the peer’s address within its rate?',
     no: ['too-many'],
     source: 'RFC 6585 §4',
-    ask: ({ mount, request, now }, { gate }) => {
+    ask: ({ mount, request, now }, gate) => {
       if (mount.exempt !== 'all') gate.requireUnflooded(request.from, now)
     },
   },
@@ -104,7 +107,8 @@ export const frontRows: readonly FrontRow[] = [
     no: ['not-allowed'],
     answers: [204],
     source: 'RFC 9110 §9.3.6–§9.3.8',
-    ask: ({ request }) => requireResource(request),
+    concerns: method => !knownMethods.includes(method) || method === 'OPTIONS',
+    ask: requireResource,
   },
   {
     number: 7,
@@ -112,9 +116,8 @@ export const frontRows: readonly FrontRow[] = [
     question: 'Does the server know the method?',
     no: ['unknown-method'],
     source: 'RFC 9110 §15.6.2',
-    ask: ({ request }) => {
-      if (!knownMethods.includes(request.method)) refuseAtFront({ kind: 'unknown-method' })
-    },
+    concerns: method => !knownMethods.includes(method),
+    ask: () => refuseAtFront({ kind: 'unknown-method' }),
   },
   {
     number: 8,
@@ -137,7 +140,11 @@ export const frontRows: readonly FrontRow[] = [
   },
 ]
 
-function requireWellFormed({ method, fields }: Request): void {
+const rowsOfMethod = groupByMethod(frontRows)
+/** The rows to ask of a request; all of them if its method is unknown. */
+export const rowsOf = (method: string): readonly FrontRow[] => rowsOfMethod.get(method) ?? frontRows
+
+function requireWellFormed({ request: { method, fields } }: EntryDraft): void {
   if (!isToken(method)) refuseAtFront({ kind: 'unknown-method' })
   let octets = 0
   for (const name in fields) octets += name.length + (fields[name]?.length ?? 0) + 4
@@ -167,12 +174,12 @@ function parseAddress(entry: EntryDraft): void {
 }
 
 const everyMethod = writeAllow(knownMethods)
-function requireResource({ method, target }: Request): Response | undefined {
+function requireResource({ request: { method, target } }: EntryDraft): Response | undefined {
   if (method === 'TRACE' || method === 'CONNECT') refuseAtFront({ kind: 'not-allowed', allow: everyMethod })
   return target === '*' ? { status: 204, fields: { allow: everyMethod, 'cache-control': 'no-store' } } : undefined
 }
 
-function decodeTarget(entry: EntryDraft, { mountAt }: FrontDesk): void {
+function decodeTarget(entry: EntryDraft): void {
   const path = parsePath(entry.path)
   const pairs = entry.query === '' ? entry.pairs : parseQuery(entry.query)
   if (!path || !pairs)
@@ -180,5 +187,4 @@ function decodeTarget(entry: EntryDraft, { mountAt }: FrontDesk): void {
   if (!path.clean) refuseAtFront({ kind: 'bad-request', detail: 'the path contains dot segments or empty segments' })
   entry.segments = path.segments
   entry.pairs = pairs
-  entry.mount = mountAt(path.segments[0] ?? '')
 }

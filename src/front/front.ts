@@ -7,15 +7,15 @@
  *      or field can misread.
  *  (3) An exception of a mount is our bug: 500, the incident, and no internals.
  */
-import { chain, type Maybe, settle } from '../base/maybe.ts'
+import { type Maybe, settleFor } from '../base/maybe.ts'
 import { type HttpFields, isAborted, type Request, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { type Coding, compressResponse } from './compression.ts'
-import { createEntry, type Entry, type EntryDraft, type Mount, type MountName, rawSegmentOf } from './entry.ts'
+import { createEntry, type Entry, type EntryDraft, firstSegmentOf, type Mount, type MountName } from './entry.ts'
 import { applyForwarded, proxyFieldsOf } from './forwarded.ts'
-import { type FrontDesk, frontRows } from './front-rows.ts'
+import { rowsOf } from './front-rows.ts'
 import { type Gate, openGate } from './gate.ts'
 import type { FrontRefusal } from './refusal.ts'
 import { addCommonFields } from './security-fields.ts'
@@ -46,57 +46,49 @@ export function createFront(
   options: FrontOptions = {},
 ): (request: Request) => Maybe<Response> {
   const front = compileFront(context, mounts, options)
-  const { load } = front.desk.gate
   const proxied = proxyFieldsOf(context.settings)
   return received => {
     const startMs = performance.now()
     const request = proxied === undefined ? received : applyForwarded(received, proxied)
-    const mount = front.desk.mountAt(rawSegmentOf(request.target))
+    const mount = front.mounts.get(firstSegmentOf(request.target)) ?? mounts[0]
     const entry = createEntry(request, nameRequest(request.fields, context), context.clock(), mount)
-    load.inFlight++
-    return settle(
-      () => chain(serveMount(front, entry), response => finishResponse(front, entry, response, startMs)),
-      thrown => finishResponse(front, entry, respondToThrown(front, entry, thrown), startMs),
-    )
+    front.gate.load.inFlight++
+    return settleFor({ front, entry, startMs }, serveMount, finishResponse, finishThrown)
   }
 }
 
-interface Front {
+interface Front extends Pick<FrontOptions, 'figures' | 'log' | 'onUnavailable'> {
   readonly context: FrontContext
-  readonly desk: FrontDesk
+  readonly mounts: ReadonlyMap<string, Mount>
+  readonly gate: Gate
   readonly codings: Readonly<Record<string, Coding>>
-  readonly figures: ResponseFigures | undefined
-  readonly log: FrontOptions['log']
-  readonly onUnavailable: FrontOptions['onUnavailable']
+}
+/** One request on its way through the door. */
+interface Visit {
+  readonly front: Front
+  readonly entry: EntryDraft
+  readonly startMs: number
 }
 
-function compileFront(context: FrontContext, mounts: readonly [Mount, ...Mount[]], options: FrontOptions): Front {
-  const bySegment = new Map(mounts.flatMap(mount => mount.segments.map(segment => [segment, mount] as const)))
-  const { gate = openGate(), codings = {}, figures, log, onUnavailable } = options
-  const mountAt = (segment: string): Mount => bySegment.get(segment) ?? mounts[0]
+function compileFront(context: FrontContext, all: readonly Mount[], options: FrontOptions): Front {
+  const mounts = new Map(all.flatMap(mount => mount.segments.map(segment => [segment, mount] as const)))
+  const { gate = openGate(), codings = {} } = options
   // A trusted proxy in front compresses by itself.
-  return {
-    context,
-    desk: { gate, mountAt },
-    codings: context.settings.trustProxy ? {} : codings,
-    figures,
-    log,
-    onUnavailable,
-  }
+  return { ...options, context, mounts, gate, codings: context.settings.trustProxy ? {} : codings }
 }
 
-function serveMount({ desk }: Front, entry: EntryDraft): Maybe<Response> {
-  const early = askRows(desk, entry)
+function serveMount({ front, entry }: Visit): Maybe<Response> {
+  const early = askRows(front.gate, entry)
   if (early instanceof Refused) return entry.mount.refuse(entry, early.refusal)
   return early ?? entry.mount.serve(entry)
 }
 
 /** A response or a refusal ends the request here. */
-function askRows(desk: FrontDesk, entry: EntryDraft): Response | Refused<FrontRefusal> | undefined {
+function askRows(gate: Gate, entry: EntryDraft): Response | Refused<FrontRefusal> | undefined {
   try {
-    for (const { number, ask } of frontRows) {
+    for (const { number, ask } of rowsOf(entry.request.method)) {
       entry.row = number
-      const answer = ask(entry, desk)
+      const answer = ask(entry, gate)
       if (answer) return answer
     }
   } catch (thrown) {
@@ -106,13 +98,13 @@ function askRows(desk: FrontDesk, entry: EntryDraft): Response | Refused<FrontRe
   return undefined
 }
 
-function finishResponse(front: Front, entry: Entry, response: Response, startMs: number): Response {
-  const { context, codings, desk, figures, log, onUnavailable } = front
+function finishResponse({ front, entry, startMs }: Visit, response: Response): Response {
+  const { context, codings, gate, figures, log, onUnavailable } = front
   const coded = response.content === undefined ? response : compressResponse(entry, response, codings)
   const fields = addCommonFields(entry, coded.fields, coded.status, context.settings)
   const complete: Response = { ...coded, fields }
   const answer = entry.request.method === 'HEAD' ? withoutContent(complete) : complete
-  desk.gate.load.inFlight--
+  gate.load.inFlight--
   figures?.countResponse(entry.mount.name, answer.status)
   log?.(entry, answer, performance.now() - startMs)
   if (answer.status === 503) onUnavailable?.(entry)
@@ -130,13 +122,16 @@ const octetLength = (content: Exclude<Response['content'], string | undefined>):
   content instanceof Uint8Array ? content.length : undefined
 
 /** (3) The server itself handles a sender that has left. */
-function respondToThrown({ context, desk }: Front, { id, notes }: Entry, thrown: unknown): Response {
+function finishThrown(visit: Visit, thrown: unknown): Response {
+  const { context, gate } = visit.front
+  const { id, notes } = visit.entry
   if (isAborted(thrown)) {
-    desk.gate.load.inFlight--
+    gate.load.inFlight--
     throw thrown
   }
   context.report(id, thrown, notes)
-  return respond(500, { detail: `incident ${id}: the operators of the service can find it by this number` })
+  const detail = `incident ${id}: the operators of the service can find it by this number`
+  return finishResponse(visit, respond(500, { detail }))
 }
 
 /** (2) W3C Trace Context §3.2: the identifier of the trace is the second part of traceparent. */

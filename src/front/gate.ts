@@ -4,7 +4,7 @@
  *      requests in time.
  *  (2) One address has a number of requests a second, for all its users and all mounts together.
  */
-import { createMemoryLimiter } from '../service/limiter.ts'
+import { MemoryWindows } from '../service/limiter.ts'
 import { type FrontRefusal, refuseAtFront } from './refusal.ts'
 
 /** The requests in progress and their limit; `host/operations/overload.ts` maintains it. */
@@ -32,8 +32,7 @@ const retrySeconds = 5
 
 /** @param floodLimit requests of one address in a second; 0: no limit */
 export function createGate(load: LoadGauge, floodLimit: number): Gate {
-  const limiter = createMemoryLimiter()
-  const rate = { count: floodLimit, seconds: 1 }
+  const windows = new MemoryWindows()
   const tooMany: FrontRefusal = { kind: 'too-many', after: 1, limit: floodLimit, window: 1 }
   return {
     load,
@@ -47,9 +46,7 @@ export function createGate(load: LoadGauge, floodLimit: number): Gate {
       })
     },
     requireUnflooded: (from, now) => {
-      if (floodLimit === 0) return
-      const taken = limiter.take(from, rate, now)
-      if (!(taken instanceof Promise) && taken.exceeded) refuseAtFront(tooMany)
+      if (floodLimit > 0 && windows.add(from, 1000, 1, now).count > floodLimit) refuseAtFront(tooMany)
     },
   }
 }

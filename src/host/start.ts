@@ -29,7 +29,7 @@ import { startJobWorkers } from './job-workers.ts'
 import type { MessageSecurityPort } from './message-security.ts'
 import { createMounts } from './mounts.ts'
 import { dataFileOf, openLimiter, openReplica, openStore } from './open-store.ts'
-import { createCallObserver } from './operations/instrumentation.ts'
+import { instrumentCalls } from './operations/instrumentation.ts'
 import { changeFields, createLogger, describeErrors, errorFields } from './operations/log.ts'
 import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
 import { OutageLog } from './operations/outage-log.ts'
@@ -66,22 +66,22 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
   const committed: (() => void)[] = []
   const context: FaceContext = {
     app,
-    calls: createServiceCalls(app, {
-      store: replica ? withReplica(store, replica, clock) : store,
-      limiter: limits.limiter,
-      clock,
-      id: createItemIdentifier,
-      log: world.line,
-      observer: createCallObserver((face, operation, outcome, tookMs) =>
-        figures.countCall(face, operation, outcome, tookMs),
-      ),
-      started: workers.wake,
-      watch: call => slow.watch(call),
-      done: deed => {
-        world.logger.info(changeFields(deed), 'changed')
-        for (const tell of committed) tell()
-      },
-    }),
+    calls: instrumentCalls(
+      createServiceCalls(app, {
+        store: replica ? withReplica(store, replica, clock) : store,
+        limiter: limits.limiter,
+        clock,
+        id: createItemIdentifier,
+        log: world.line,
+        started: workers.wake,
+        watch: call => slow.watch(call),
+        done: deed => {
+          world.logger.info(changeFields(deed), 'changed')
+          for (const tell of committed) tell()
+        },
+      }),
+      figures,
+    ),
     identities: people.identities,
     clock,
     id: randomUUID,

@@ -132,7 +132,7 @@ export function parsePath(path: string): DecodedPath | undefined {
   const raw = path.split('/').slice(1)
   let clean = true
   for (const [at, text] of raw.entries()) {
-    const segment = percentDecode(text)
+    const segment = text.includes('%') ? percentDecode(text) : text
     const last = at === raw.length - 1
     if (segment === undefined) return undefined
     if (segment === '.' || segment === '..') {

@@ -79,7 +79,10 @@ export interface Call {
   readonly request: string
 }
 
-/** The service as a face sees it. `Refused` is the only expected exception of each function. */
+/**
+ * The service as a face sees it. Each function throws `Refused`, or `Unavailable` while the store is
+ * busy or out of reach, and nothing else that is expected.
+ */
 export interface Calls {
   /**
    * May this caller ever do this (401, 403), and are they within their rate (429)? Rows 15–17 of

@@ -3,12 +3,12 @@
  * for a safe operation, one transaction for any other, which writes the audit and the change feed.
  */
 
-import { chain, type Maybe, settle } from '../base/maybe.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { listOperations } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
-import type { Admitted, Call, Calls } from './call.ts'
+import type { Call, Calls } from './call.ts'
 import { createExternalStore } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
 import { createContext } from './handler-context.ts'
@@ -21,16 +21,7 @@ import type { Outcome } from './outcome.ts'
 import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
-import {
-  type AuditRecord,
-  isFormer,
-  type Snapshot,
-  type Store,
-  type StoreReader,
-  type StoreWriter,
-  Unavailable,
-  unavailableRefusal,
-} from './store.ts'
+import { type AuditRecord, isFormer, type Snapshot, type Store, type StoreReader, type StoreWriter } from './store.ts'
 import {
   actOnItem,
   createItem,
@@ -52,20 +43,10 @@ export interface ServiceParts {
   readonly started?: () => void
   /** Writes the lines of handlers. Default: nothing is written. */
   readonly log?: WriteLine
-  /** Observes each call. Default: none. */
-  readonly observer?: CallObserver
   /** Called when a change gets the store; what it returns is called when that ends. */
   readonly watch?: (call: Call) => () => void
   /** Called with the audit record of a call once it is durable. */
   readonly done?: (deed: AuditRecord) => void
-}
-
-/** Observes calls, for metrics and traces. */
-export interface CallObserver {
-  /** Runs the work and sees how it ends. */
-  perform(call: Call, work: (call: Call) => Maybe<Outcome>): Maybe<Outcome>
-  /** A call that was refused at admission. */
-  observeRefusal(operation: Operation, face: Call['face'], thrown: unknown): void
 }
 
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
@@ -98,10 +79,6 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       .filter(each => each.kind === 'act' && each.resource.name === resource && isOffered(each, caller, item, clock()))
       .map(each => (each.kind === 'act' ? each.verb : ''))
 
-  const readInLook = (call: Call, reader: StoreReader): Maybe<Outcome> => {
-    const { operation } = call.admitted
-    return performRead({ call, about: about(call), handlers: handlers(operation), reader }, operation)
-  }
   const changeInTransaction = async (call: Call, writer: StoreWriter, did: Did): Promise<Outcome> => {
     const { operation, caller } = call.admitted
     did.deed = undefined // an earlier try may have been rolled back
@@ -143,32 +120,21 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       const outcome = await locks.run(call, () => store.write(writer => changeInTransaction(call, writer, did)))
       isKept = did.deed !== undefined
       return { ...did, outcome }
-    } catch (thrown) {
-      return refuseUnreachable(thrown)
     } finally {
       if (call.file && !isKept) await discardStaged(store, call.file.octets.name)
     }
   }
 
-  const perform = (call: Call): Maybe<Outcome> =>
-    call.admitted.operation.safe ? whileReachable(() => store.read(reader => readInLook(call, reader))) : change(call)
-  const { observer } = parts
-
   return {
-    admit: (operation, caller, from, face) =>
-      observer
-        ? settle(
-            () => admit(parts, operation, caller, from),
-            thrown => {
-              observer.observeRefusal(operation, face, thrown)
-              throw thrown
-            },
-          )
-        : admit(parts, operation, caller, from),
-    precheck: call => whileReachable(() => store.read(reader => precheck(call, reader, clock()))),
-    keep: async (_admitted, content, limit) =>
-      whileReachable(() => stageContent({ store, clock, id: parts.id }, content, limit)),
-    perform: observer ? call => observer.perform(call, perform) : perform,
+    admit: createAdmission(parts),
+    precheck: call => store.read(reader => precheck(call, reader, clock())),
+    keep: (_admitted, content, limit) => stageContent({ store, clock, id: parts.id }, content, limit),
+    perform: call => {
+      const { operation } = call.admitted
+      return operation.safe
+        ? store.read(reader => performRead({ call, about: about(call), handlers: handlers(operation), reader }, operation))
+        : change(call)
+    },
     offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
   }
 }
@@ -177,35 +143,22 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
 export const operationNameOf = (operation: Operation): string =>
   'job' in operation ? operation.job.job : operation.resource.name
 
-/** The caller may retry when the store is out of reach: 503, Receiver. */
-const whileReachable = <T>(work: () => Maybe<T>): Maybe<T> => settle(work, refuseUnreachable)
-function refuseUnreachable(thrown: unknown): never {
-  if (thrown instanceof Unavailable) return refuse(unavailableRefusal(thrown))
-  throw thrown
-}
-
-function admit(parts: ServiceParts, operation: Operation, caller: Caller, from: string): Maybe<Admitted> {
-  const now = parts.clock()
-  if (!mayEverBeAllowed(operation.grants, caller, now)) {
-    if (caller.subject === undefined && !isPublic(operation.grants)) return refuse({ kind: 'unauthenticated' })
-    return refuse({ kind: 'forbidden' })
+/** Rows 15–17. */
+const createAdmission =
+  ({ clock, limiter }: ServiceParts): Calls['admit'] =>
+  (operation, caller, from) => {
+    const now = clock()
+    if (!mayEverBeAllowed(operation.grants, caller, now)) {
+      const isUnknown = caller.subject === undefined && !isPublic(operation.grants)
+      return refuse({ kind: isUnknown ? 'unauthenticated' : 'forbidden' })
+    }
+    const party = caller.subject ?? `@${from}`
+    return chain(limiter.take(`${operation.counted} ${party}`, operation.limit, now), quota =>
+      quota.exceeded
+        ? refuse({ kind: 'too-many', after: Math.max(1, quota.reset), limit: quota.limit, window: quota.window })
+        : { operation, caller, party, quota },
+    )
   }
-  const party = caller.subject ?? `@${from}`
-  const taken = parts.limiter.take(`${operation.counted} ${party}`, operation.limit, now)
-  return chain(taken, quota => requireWithinRate(operation, caller, party, quota))
-}
-
-function requireWithinRate(
-  operation: Operation,
-  caller: Caller,
-  party: string,
-  taken: Awaited<ReturnType<Limiter['take']>>,
-): Admitted {
-  const { exceeded, ...quota } = taken
-  if (exceeded)
-    return refuse({ kind: 'too-many', after: Math.max(1, quota.reset), limit: quota.limit, window: quota.window })
-  return { operation, caller, party, quota }
-}
 
 /** Rows 22–24 alone, to refuse before the content is read. The call itself checks them again. */
 async function precheck(call: Call, reader: StoreReader, now: number): Promise<void> {

@@ -15,10 +15,11 @@ export interface Limiter {
  */
 const keysMax = 100_000
 
-/** Fixed windows by key. */
-class MemoryWindows {
+/** Fixed windows by key, in the memory of one process. */
+export class MemoryWindows {
   readonly #kept = new Map<string, { from: number; count: number; span: number }>()
 
+  /** Counts so many requests in the window of this length in milliseconds. */
   add(key: string, span: number, by: number, now: number): Counted {
     let window = this.#kept.get(key)
     if (!window || now - window.from >= window.span || now < window.from) {

@@ -33,27 +33,8 @@ export const isLargeRow = (row: Cells): boolean => octetsOf(row) > 8192
 /** A mistake of an application that kept what it was given: it reaches its developer. */
 export const createEndedError = (): Error => new Error('this store was used after its transaction had ended')
 
-/** Refuses after the work that it was given to has ended. */
-export class BorrowedConnection implements StatementRunner {
-  readonly #on: StatementRunner
-  #hasEnded = false
-  constructor(on: StatementRunner) {
-    this.#on = on
-  }
-  end(): void {
-    this.#hasEnded = true
-  }
-  #requireOpen(): StatementRunner {
-    if (this.#hasEnded) throw createEndedError()
-    return this.#on
-  }
-  rows(of: Statement, values: readonly Cell[], octets?: number) {
-    return this.#requireOpen().rows(of, values, octets)
-  }
-  first(of: Statement, values: readonly Cell[]) {
-    return this.#requireOpen().first(of, values)
-  }
-  run(of: Statement, values: readonly Cell[]) {
-    return this.#requireOpen().run(of, values)
-  }
+const refuseEnded = (): never => {
+  throw createEndedError()
 }
+/** In place of the connection, for a reader or writer whose work has ended. */
+export const endedRunner: StatementRunner = { rows: refuseEnded, first: refuseEnded, run: refuseEnded }

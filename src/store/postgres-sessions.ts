@@ -16,7 +16,7 @@ import { errorCodeOf } from '../base/attempt.ts'
 import { decodeHex } from '../base/base64.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { closedStore, Unavailable, type Usage } from '../service/store.ts'
-import { BorrowedConnection, type Cells, type StatementRunner } from './connection.ts'
+import { type Cells, createEndedError, type StatementRunner } from './connection.ts'
 import type { Cell } from './dialect.ts'
 import { boundParameters, type Statement } from './statement.ts'
 
@@ -144,23 +144,21 @@ export class Sessions {
 
   async #runOnce<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, until: number): Promise<T> {
     const session = new PooledTransaction(until)
-    const lent = new BorrowedConnection(session)
     try {
-      const answer = await Promise.race([this.#transaction(session, begin, lent, work), session.late])
+      const answer = await Promise.race([this.#transaction(session, begin, work), session.late])
       session.release()
       return answer
     } catch (thrown) {
       session.abandon(thrown)
       throw session.failed ?? thrown
     } finally {
-      lent.end()
+      session.endWork()
     }
   }
 
   async #transaction<T>(
     session: PooledTransaction,
     begin: string,
-    lent: BorrowedConnection,
     work: (on: StatementRunner) => Maybe<T>,
   ): Promise<T> {
     session.take(await this.#pool.connect())
@@ -168,8 +166,8 @@ export class Sessions {
     // commit by itself.
     if (begin === beginWrite) await session.end(begin)
     else if (begin !== noTransaction) session.send(begin)
-    const answer = await work(lent)
-    lent.end()
+    const answer = await work(session)
+    session.endWork()
     if (session.failed) throw session.failed
     if (begin === noTransaction) return answer
     if (begin === beginRead) session.send('commit')
@@ -190,6 +188,7 @@ class PooledTransaction implements StatementRunner {
   #client: PostgresClient | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
+  #hasWorkEnded = false
   /** The first failure of a statement: with it the server has ended the transaction. */
   failed: unknown
   /** Rejects when its time is up; then the connection is closed, whatever it owes: (1). */
@@ -232,7 +231,13 @@ class PooledTransaction implements StatementRunner {
     }
   }
 
+  /** What the work asks afterwards throws; the transaction itself goes on to its end. */
+  endWork(): void {
+    this.#hasWorkEnded = true
+  }
+
   rows(of: Statement, values: readonly Cell[]): Promise<readonly Cells[]> {
+    if (this.#hasWorkEnded) throw createEndedError()
     const query = {
       text: of.text,
       values: [...boundParameters(of, values)],

@@ -9,6 +9,11 @@ import { BoundedCache } from '../base/memo.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type Cells, isLargeRow } from './connection.ts'
 
+/** Whose rows they are, and how one is read. */
+interface RowKind {
+  readonly table: { readonly name: string }
+  readonly item: (row: Cells) => Snapshot
+}
 interface CachedRow {
   readonly table: string
   readonly row: Cells
@@ -27,12 +32,13 @@ export class RowCache {
   readonly #passed: string[] = Array.from({ length: passedSlots }, () => '')
 
   /** @param row begins with the cells that `systemColumns` names */
-  item(table: string, row: Cells, read: (row: Cells) => Snapshot): Snapshot {
+  item({ table, item: read }: RowKind, row: Cells): Snapshot {
     const id = row[4] as string // the column of identifiers is text
     const known = this.#rows.get(id)
-    if (known && known.table === table && isSame(known.row, row)) return known.item
+    if (known && known.table === table.name && isSame(known.row, row)) return known.item
     const item = read(row)
-    if ((known || this.#hasPassed(id)) && isKeepable(row)) this.#rows.set(id, { table, row, item: freezeDeep(item) })
+    if ((known || this.#hasPassed(id)) && isKeepable(row))
+      this.#rows.set(id, { table: table.name, row, item: freezeDeep(item) })
     return item
   }
 

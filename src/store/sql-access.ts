@@ -22,7 +22,7 @@ import {
   type StoreWriter,
   Unavailable,
 } from '../service/store.ts'
-import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
+import { type Cells, endedRunner, octetsOf, type StatementRunner } from './connection.ts'
 import type { Cell, Dialect } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
 import { compileListing } from './listing.ts'
@@ -100,20 +100,22 @@ const isText = (key: string): boolean => !key.includes('\0')
 
 export class SqlReader implements StoreReader {
   protected readonly schema: StoreSchema
-  protected readonly on: StatementRunner
+  protected on: StatementRunner
   constructor(schema: StoreSchema, on: StatementRunner) {
     this.schema = schema
     this.on = on
+  }
+  /** The work that it was given to is over. */
+  end(): void {
+    this.on = endedRunner
   }
 
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
     const items = itemsOf(this.schema, resource)
     if (!isText(id)) return undefined
-    return chain(this.on.first(items.get, [id]), row => (row ? this.#item(items, row) : this.#former(resource, id)))
-  }
-
-  #item({ table, item }: ItemStatements, row: Cells): Snapshot {
-    return this.schema.recent.item(table.name, row, item)
+    return chain(this.on.first(items.get, [id]), row =>
+      row ? this.schema.recent.item(items, row) : this.#former(resource, id),
+    )
   }
 
   #former(resource: string, id: string): Maybe<Former | undefined> {
@@ -134,7 +136,9 @@ export class SqlReader implements StoreReader {
     return chain(this.on.rows(run.page, values, query.octets), rows =>
       chain(this.#hasOther(run, values, query, rows.length), other =>
         chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
-          createPage(rows, query, other, total && totalOf(query, Number(total[0])), row => this.#item(items, row)),
+          createPage(rows, query, other, total && totalOf(query, Number(total[0])), row =>
+            this.schema.recent.item(items, row),
+          ),
         ),
       ),
     )

@@ -21,14 +21,14 @@ import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
 import { closedStore, type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
-import { BorrowedConnection, type Cells, octetsOf, type StatementRunner } from './connection.ts'
+import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
-import { defaultBounds, isSqliteError, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
+import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
 
 export interface SqliteOptions extends Partial<QueueBounds>, Retention {
   /** Milliseconds to wait for another process that writes; default 5,000. */
@@ -215,6 +215,9 @@ class GroupTransaction implements Transaction {
 /** Between two batches: a sweep takes a third of the time at most. */
 const sweepPauseMs = 20
 
+/** Of work that uses the connection itself. */
+const unlent: Lent = { end: () => {} }
+
 /** Both kinds write alike. @param committed is called after each commit */
 function createWriters(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
   const queue = new Queue(new GroupTransaction(writing, options.patience ?? 5000, committed), {
@@ -222,20 +225,16 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
     ...options,
   })
   const running = new PreparedRunner(writing)
-  const lend = <T>(work: (lent: BorrowedConnection) => Maybe<T>) => {
-    const lent = new BorrowedConnection(running)
-    return { run: () => work(lent), end: () => lent.end() }
-  }
   const write = <T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T> =>
-    queue.add(lend(lent => work(new SqlWriter(schema, lent))))
+    queue.add(new SqlWriter(schema, running), work)
   const look = <T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> =>
-    queue.look(lend(lent => work(new SqlReader(schema, lent))))
+    queue.look(new SqlReader(schema, running), work)
   const expiries = compileExpiries(schema.service, sqlite, options)
   const sweep = async (now: number): Promise<number> => {
     let count = 0
     for (const sweep of expiries)
       for (let removed = sweep.batch; removed === sweep.batch; count += removed) {
-        removed = await queue.add({ run: () => removeExpired(sweep, running, now), end: () => {} })
+        removed = await queue.add(unlent, () => removeExpired(sweep, running, now))
         if (removed === sweep.batch) await sleep(sweepPauseMs) // what others asked for meanwhile comes first
       }
     return count
@@ -326,17 +325,17 @@ class Readers {
 
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> {
     const reading = this.#shared ?? this.#begin()
-    const lent = new BorrowedConnection(reading.on)
+    const reader = new SqlReader(this.#schema, reading.on)
     reading.users++
     let answer: Maybe<T>
     try {
-      answer = work(new SqlReader(this.#schema, lent))
+      answer = work(reader)
     } catch (thrown) {
-      this.#giveBack(reading, lent)
+      this.#giveBack(reading, reader)
       throw thrown
     }
-    if (answer instanceof Promise) return answer.finally(() => this.#giveBack(reading, lent))
-    this.#giveBack(reading, lent)
+    if (answer instanceof Promise) return answer.finally(() => this.#giveBack(reading, reader))
+    this.#giveBack(reading, reader)
     return answer
   }
 
@@ -360,8 +359,8 @@ class Readers {
     if (reading?.users === 0) this.#end(reading)
   }
 
-  #giveBack(reading: OpenReader, lent: BorrowedConnection): void {
-    lent.end()
+  #giveBack(reading: OpenReader, reader: SqlReader): void {
+    reader.end()
     reading.users--
     if (reading.users === 0 && reading !== this.#shared) this.#end(reading)
   }

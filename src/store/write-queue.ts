@@ -50,13 +50,13 @@ export const defaultBounds: QueueBounds = { group: 256, open: 50, work: 10_000 }
  */
 const gatherTurnsMax = 8
 
-/** Work within the transaction; `end` is called when it is done or its time is up. */
-export interface QueuedWork<T> {
-  readonly run: () => Maybe<T>
-  readonly end: () => void
+/** What work within the transaction gets; it ends when the work is done or its time is up. */
+export interface Lent {
+  end(): void
 }
 interface QueueEntry {
-  readonly work: QueuedWork<unknown>
+  readonly lent: Lent
+  readonly run: () => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (thrown: unknown) => void
 }
@@ -76,10 +76,11 @@ export class Queue {
     this.#bounds = limits
   }
 
-  add<T>(work: QueuedWork<T>): Promise<T> {
+  add<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject }) // work.run returns a T
+      // What `run` returns is a T.
+      this.#waiting.push({ lent, run: () => work(lent), resolve: resolve as (value: unknown) => void, reject })
       this.#running ??= this.#drain()
     })
   }
@@ -93,16 +94,16 @@ export class Queue {
    * A look at the same connection: at once where no transaction is open, and then none begins
    * before its end; else in line.
    */
-  look<T>(work: QueuedWork<T>): Maybe<T> {
-    if (this.#open || this.#closed) return this.add(work)
-    const answer = work.run()
+  look<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>): Maybe<T> {
+    if (this.#open || this.#closed) return this.add(lent, work)
+    const answer = work(lent)
     if (!(answer instanceof Promise)) {
-      work.end()
+      lent.end()
       return answer
     }
     const look = this.#limitTime(answer).then(
-      () => work.end(),
-      () => work.end(),
+      () => lent.end(),
+      () => lent.end(),
     )
     this.#looks.add(look)
     look.finally(() => this.#looks.delete(look))
@@ -182,7 +183,7 @@ export class Queue {
     this.#transaction.save()
     let answer: unknown
     try {
-      answer = next.work.run()
+      answer = next.run()
     } catch (thrown) {
       return this.#fail(next, thrown)
     }
@@ -194,13 +195,13 @@ export class Queue {
   }
 
   #finish(next: QueueEntry, value: unknown): OnSettled {
-    next.work.end()
+    next.lent.end()
     this.#transaction.release()
     return () => next.resolve(value)
   }
 
   #fail(next: QueueEntry, thrown: unknown): OnSettled {
-    next.work.end()
+    next.lent.end()
     this.#transaction.undo()
     return () => next.reject(thrown)
   }

@@ -42,15 +42,15 @@ class Noted implements Transaction {
   }
 }
 
-const work = <T>(run: () => T | Promise<T>) => ({ run, end: () => {} })
+const work = <T>(run: () => T | Promise<T>) => [{ end: () => {} }, run] as const
 const told = async (all: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(all)).map(each => (each.status === 'fulfilled' ? each.value : each.reason))
 
 test('works that come together share one transaction, each in a savepoint; one alone has its own', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
-  assert.deepEqual(await told([1, 2].map(each => queue.add(work(() => each)))), [1, 2])
-  await queue.add(work(async () => 3))
+  assert.deepEqual(await told([1, 2].map(each => queue.add(...work(() => each)))), [1, 2])
+  await queue.add(...work(async () => 3))
   const one = ['save', 'release']
   assert.deepEqual(noted.log, ['begin', ...one, ...one, 'commit', 'begin', ...one, 'commit'])
 })
@@ -61,12 +61,12 @@ test('works of successive turns of the event loop join a group, which waits for 
   const all: Promise<unknown>[] = []
   const inTurns = (count: number): void => {
     setImmediate(() => {
-      all.push(queue.add(work(() => count)))
+      all.push(queue.add(...work(() => count)))
       if (count > 1) inTurns(count - 1)
     })
   }
   inTurns(3)
-  all.push(queue.add(work(() => 0)))
+  all.push(queue.add(...work(() => 0)))
   await sleep(20)
   assert.deepEqual(await told(all), [0, 3, 2, 1])
   assert.equal(noted.log.filter(each => each === 'begin').length, 1)
@@ -86,7 +86,7 @@ test('(1) what one throws undoes it alone', async () => {
     throw problem
   }
   assert.deepEqual(
-    await told([queue.add(work(() => 1)), queue.add(work(fails)), queue.add(work(async () => fails()))]),
+    await told([queue.add(...work(() => 1)), queue.add(...work(fails)), queue.add(...work(async () => fails()))]),
     [1, problem, problem],
   )
   assert.deepEqual(noted.log, ['begin', 'save', 'release', 'save', 'undo', 'save', 'undo', 'commit'])
@@ -100,21 +100,21 @@ for (const step of ['commit', 'release', 'undo', 'save'])
     const refuses = () => {
       throw new Error('refused')
     }
-    const all = await told([queue.add(work(refuses)), queue.add(work(() => 1))])
+    const all = await told([queue.add(...work(refuses)), queue.add(...work(() => 1))])
     assert.ok(all.some(each => each instanceof Unavailable))
     assert.ok(all.every(each => each instanceof Unavailable || each === 1))
     if (step === 'commit') assert.ok(all.every(each => each instanceof Unavailable))
     assert.ok(noted.log.includes('rollback'))
     broken = false
-    assert.equal(await queue.add(work(() => 2)), 2)
+    assert.equal(await queue.add(...work(() => 2)), 2)
   })
 
 test('(2) nothing is told before the transaction is committed', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
   const order: string[] = []
-  const first = queue.add(work(() => 1)).then(() => order.push(`told after ${noted.log.at(-1)}`))
-  const second = queue.add(work(() => sleep(5)))
+  const first = queue.add(...work(() => 1)).then(() => order.push(`told after ${noted.log.at(-1)}`))
+  const second = queue.add(...work(() => sleep(5)))
   await Promise.all([first, second])
   assert.deepEqual(order, ['told after commit'])
 })
@@ -122,18 +122,18 @@ test('(2) nothing is told before the transaction is committed', async () => {
 test('when no transaction can begin, the waiting works are told why, and later ones may try', async () => {
   let broken = true
   const queue = new Queue(new Noted(step => broken && step === 'begin'))
-  const [why] = await told([queue.add(work(() => 1))])
+  const [why] = await told([queue.add(...work(() => 1))])
   assert.ok(why instanceof Error && why.message === 'begin failed')
   broken = false
-  assert.equal(await queue.add(work(() => 2)), 2)
+  assert.equal(await queue.add(...work(() => 2)), 2)
 })
 
 test('(3) a work that hangs is unavailable when its time is up, and is told that it is over', async () => {
   const noted = new Noted()
   const queue = new Queue(noted, { ...defaultBounds, work: 10 })
   let over = false
-  const hanging = queue.add({ run: () => new Promise<never>(() => {}), end: () => (over = true) })
-  assert.deepEqual((await told([hanging, queue.add(work(() => 2))])).map(String), [String(new Unavailable()), '2'])
+  const hanging = queue.add({ end: () => (over = true) }, () => new Promise<never>(() => {}))
+  assert.deepEqual((await told([hanging, queue.add(...work(() => 2))])).map(String), [String(new Unavailable()), '2'])
   assert.ok(over)
   assert.deepEqual(noted.log, ['begin', 'save', 'undo', 'save', 'release', 'commit'])
 })
@@ -141,22 +141,22 @@ test('(3) a work that hangs is unavailable when its time is up, and is told that
 test('a group is bounded: in number and in time', async () => {
   const noted = new Noted()
   const few = new Queue(noted, { ...defaultBounds, group: 2 })
-  await told([1, 2, 3].map(each => few.add(work(() => each))))
+  await told([1, 2, 3].map(each => few.add(...work(() => each))))
   assert.equal(noted.log.filter(each => each === 'commit').length, 2)
   const short = new Queue(noted, { ...defaultBounds, open: 100 })
-  await told([1, 2, 3].map(() => short.add(work(() => sleep(60)))))
+  await told([1, 2, 3].map(() => short.add(...work(() => sleep(60)))))
   assert.equal(noted.log.filter(each => each === 'commit').length, 4)
 })
 
 test('a look waits for the transaction that is open, and none begins while it looks', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
-  assert.equal(queue.look(work(() => 1)), 1)
-  const looking = queue.look(work(() => sleep(5).then(() => noted.log.length)))
-  const writing = queue.add(work(() => sleep(5)))
+  assert.equal(queue.look(...work(() => 1)), 1)
+  const looking = queue.look(...work(() => sleep(5).then(() => noted.log.length)))
+  const writing = queue.add(...work(() => sleep(5)))
   assert.equal(await looking, 0)
   await sleep(2)
-  const later = queue.look(work(() => noted.log.at(-1)))
+  const later = queue.look(...work(() => noted.log.at(-1)))
   assert.ok(later instanceof Promise)
   await writing
   assert.equal(await later, 'save')
@@ -164,10 +164,10 @@ test('a look waits for the transaction that is open, and none begins while it lo
 
 test('once closed it finishes what waits and takes nothing more', async () => {
   const queue = new Queue(new Noted())
-  const last = queue.add(work(() => sleep(2).then(() => 1)))
+  const last = queue.add(...work(() => sleep(2).then(() => 1)))
   await queue.close()
   assert.equal(await last, 1)
-  assert.ok((await told([queue.add(work(() => 2))]))[0] instanceof Unavailable)
+  assert.ok((await told([queue.add(...work(() => 2))]))[0] instanceof Unavailable)
 })
 
 test('a writer that writes again as soon as it was told leaves the event loop to others between groups', async () => {
@@ -179,7 +179,7 @@ test('a writer that writes again as soon as it was told leaves the event loop to
     if (!isDone) setImmediate(turn)
   }
   setImmediate(turn)
-  for (let i = 0; i < 50; i++) await queue.add(work(() => i))
+  for (let i = 0; i < 50; i++) await queue.add(...work(() => i))
   isDone = true
   assert.ok(turns >= 50, `${turns} turns of the loop in 50 groups`)
 })

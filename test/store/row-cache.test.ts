@@ -14,40 +14,42 @@ const read = ([version, , , , id, text]: Cells): Snapshot => ({
   value: { id, text },
   kept: {},
 })
+const orders = { table: { name: 'orders' }, item: read }
+const products = { table: { name: 'products' }, item: read }
 
 test('a row that comes for the second time is kept, and given again while its cells are the same', () => {
   const cache = new RowCache()
-  const first = cache.item('orders', row('o-1', 1, 'a'), read)
-  const second = cache.item('orders', row('o-1', 1, 'a'), read)
+  const first = cache.item(orders, row('o-1', 1, 'a'))
+  const second = cache.item(orders, row('o-1', 1, 'a'))
   assert.notEqual(first, second)
   assert.deepEqual([isShared(first), isShared(second)], [false, true])
-  assert.equal(cache.item('orders', row('o-1', 1, 'a'), read), second)
+  assert.equal(cache.item(orders, row('o-1', 1, 'a')), second)
   assert.throws(() => Object.assign(second.value, { text: 'b' }), TypeError)
 })
 
 test('a kept row whose cells have changed is another item from then on', () => {
   const cache = new RowCache()
-  for (let i = 0; i < 2; i++) cache.item('orders', row('o-1', 1, 'a'), read)
-  const changed = cache.item('orders', row('o-1', 1, 'b'), read) // the cells decide, not the version
+  for (let i = 0; i < 2; i++) cache.item(orders, row('o-1', 1, 'a'))
+  const changed = cache.item(orders, row('o-1', 1, 'b')) // the cells decide, not the version
   assert.equal(changed.value['text'], 'b')
-  assert.equal(cache.item('orders', row('o-1', 1, 'b'), read), changed)
+  assert.equal(cache.item(orders, row('o-1', 1, 'b')), changed)
 })
 
 test('the same identifier in two tables is two items', () => {
   const cache = new RowCache()
-  for (let i = 0; i < 2; i++) cache.item('orders', row('x', 1, 'a'), read)
-  for (let i = 0; i < 2; i++) assert.equal(cache.item('products', row('x', 1, 'b'), read).value['text'], 'b')
-  assert.equal(cache.item('orders', row('x', 1, 'a'), read).value['text'], 'a')
+  for (let i = 0; i < 2; i++) cache.item(orders, row('x', 1, 'a'))
+  for (let i = 0; i < 2; i++) assert.equal(cache.item(products, row('x', 1, 'b')).value['text'], 'b')
+  assert.equal(cache.item(orders, row('x', 1, 'a')).value['text'], 'a')
 })
 
 test('rows that come once take no place of those that come again, and the oldest leaves first', () => {
   const cache = new RowCache()
-  const hot = () => cache.item('orders', row('hot', 1, 'a'), read)
+  const hot = () => cache.item(orders, row('hot', 1, 'a'))
   hot()
   const kept = hot()
-  for (let i = 0; i < 20_000; i++) cache.item('orders', row(`once-${i}`, 1, 'a'), read)
+  for (let i = 0; i < 20_000; i++) cache.item(orders, row(`once-${i}`, 1, 'a'))
   assert.equal(hot(), kept)
-  for (let i = 0; i < 4096; i++) for (let j = 0; j < 2; j++) cache.item('orders', row(`twice-${i}`, 1, 'a'), read)
+  for (let i = 0; i < 4096; i++) for (let j = 0; j < 2; j++) cache.item(orders, row(`twice-${i}`, 1, 'a'))
   assert.notEqual(hot(), kept)
 })
 
@@ -55,6 +57,5 @@ test('a row with octets, or with long texts, is read each time', () => {
   const cache = new RowCache()
   const octets: Cells = [...row('o-1', 1, 'a'), new Uint8Array(3)]
   const long = row('o-2', 1, 'x'.repeat(8193))
-  for (const each of [octets, long])
-    for (let i = 0; i < 3; i++) assert.equal(isShared(cache.item('orders', each, read)), false)
+  for (const each of [octets, long]) for (let i = 0; i < 3; i++) assert.equal(isShared(cache.item(orders, each)), false)
 })

@@ -5,9 +5,9 @@
  * tracer it costs nothing.
  */
 import { tracingChannel } from 'node:diagnostics_channel'
-import { chain, type Maybe, settle } from '../../base/maybe.ts'
-import type { Call } from '../../service/call.ts'
-import type { CallObserver } from '../../service/calls.ts'
+import { type Maybe, settleFor } from '../../base/maybe.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Call, Calls } from '../../service/call.ts'
 import type { Outcome } from '../../service/outcome.ts'
 import { Refused } from '../../service/refusal.ts'
 import { Unavailable } from '../../service/store.ts'
@@ -23,31 +23,53 @@ export interface Traced {
   outcome?: string
 }
 
-/** @param outcome `ok`, `unchanged`, the kind of a refusal, or `failed` for a bug of ours */
-export type OnCall = (face: Call['face'], operation: string, outcome: string, tookMs: number) => void
+/** What counts calls, such as `Metrics`. */
+export interface CallFigures {
+  /** @param outcome `ok`, `unchanged`, the kind of a refusal, or `failed` for a bug of ours */
+  countCall(face: Call['face'], operation: string, outcome: string, tookMs: number): void
+}
 
 const channel = tracingChannel<Traced, Traced>('diglot:call')
 
-export function createCallObserver(onCall: OnCall): CallObserver {
-  return {
-    observeRefusal: (operation, face, thrown) => onCall(face, operation.name, labelOfThrown(thrown), 0),
-    perform: (call, work) => {
-      const began = performance.now()
-      const { name } = call.admitted.operation
-      const tell = (label: string): void => onCall(call.face, name, label, performance.now() - began)
-      return settle(
-        () =>
-          chain(channel.hasSubscribers ? traceCall(call, work) : work(call), outcome => {
-            tell(labelOfOutcome(outcome))
-            return outcome
-          }),
-        thrown => {
-          tell(labelOfThrown(thrown))
-          throw thrown
-        },
-      )
-    },
+/** The same calls, each counted once it has ended, and traced while a tracer listens. */
+export function instrumentCalls(calls: Calls, figures: CallFigures): Calls {
+  const perform = ({ call }: Observed): Maybe<Outcome> =>
+    channel.hasSubscribers ? traceCall(call, calls.perform) : calls.perform(call)
+  const countRefusal = (operation: Operation, face: Call['face'], thrown: unknown): never => {
+    figures.countCall(face, operation.name, labelOfThrown(thrown), 0)
+    throw thrown
   }
+  return {
+    ...calls,
+    admit: (operation, caller, from, face) => {
+      try {
+        const admitted = calls.admit(operation, caller, from, face)
+        if (!(admitted instanceof Promise)) return admitted
+        return admitted.catch(thrown => countRefusal(operation, face, thrown))
+      } catch (thrown) {
+        return countRefusal(operation, face, thrown)
+      }
+    },
+    perform: call => settleFor({ call, figures, began: performance.now() }, perform, countOutcome, countFailure),
+  }
+}
+
+interface Observed {
+  readonly call: Call
+  readonly figures: CallFigures
+  readonly began: number
+}
+
+function countOutcome(observed: Observed, outcome: Outcome): Outcome {
+  countEnd(observed, labelOfOutcome(outcome))
+  return outcome
+}
+function countFailure(observed: Observed, thrown: unknown): never {
+  countEnd(observed, labelOfThrown(thrown))
+  throw thrown
+}
+function countEnd({ call: { face, admitted }, figures, began }: Observed, label: string): void {
+  figures.countCall(face, admitted.operation.name, label, performance.now() - began)
 }
 
 function traceCall(call: Call, work: (call: Call) => Maybe<Outcome>): Promise<Outcome> {
