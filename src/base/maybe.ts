@@ -37,8 +37,8 @@ export function settle<T>(work: () => Maybe<T>, failed: (thrown: unknown) => May
 export function settleFor<S, T, R>(
   subject: S,
   work: (subject: S) => Maybe<T>,
-  done: (subject: S, value: T) => R,
-  failed: (subject: S, thrown: unknown) => R,
+  done: (subject: S, value: T) => Maybe<R>,
+  failed: (subject: S, thrown: unknown) => Maybe<R>,
 ): Maybe<R> {
   try {
     const value = work(subject)

@@ -6,9 +6,11 @@ import type { VersionRule } from '../contract/service.ts'
 import { writeDate } from '../http/date.ts'
 import { writeDeprecation } from '../http/fields.ts'
 
-/** From its sunset on a version is not served (RFC 8594), nor once it is retired. */
-export const isRetired = ({ retired, sunset }: VersionRule, now: number): boolean =>
-  retired === true || (sunset !== undefined && Date.parse(sunset) <= now)
+/** From this time on, in milliseconds, a version is not served: its sunset (RFC 8594), or always once it is retired. */
+export function endOfVersion({ retired, sunset }: VersionRule): number {
+  if (retired) return -Infinity
+  return sunset === undefined ? Infinity : Date.parse(sunset)
+}
 
 /** It is deprecated or has a sunset: each response says so. */
 export const isEnding = ({ deprecated, sunset }: VersionRule): boolean =>

@@ -2,7 +2,6 @@
  * RFC 9110 §8.8.3. An entity tag is kept as it is written, `"v2"` or `W/"v2"`, so tags are compared
  * as texts. (The function that compares them is an argument of precondition.ts.)
  */
-import { cursorOver, isAtEnd, skipCharacter, skipSpace, type TextCursor } from './grammar.ts'
 
 export type EntityTag = string
 
@@ -25,32 +24,23 @@ export function isEntityTag(text: string): boolean {
 export function parseEntityTags(field: string): '*' | readonly EntityTag[] | undefined {
   if (field === '*') return '*'
   const tags: EntityTag[] = []
-  const cursor = cursorOver(field)
-  for (;;) {
-    skipSpace(cursor)
-    if (isAtEnd(cursor)) return tags.length > 0 ? tags : undefined
-    if (skipCharacter(cursor, ',')) continue
-    const tag = readEntityTag(cursor)
-    if (tag === undefined) return undefined
-    tags.push(tag)
-    skipSpace(cursor)
-    if (!isAtEnd(cursor) && !skipCharacter(cursor, ',')) return undefined
+  for (let at = 0; at < field.length; at = elementPattern.lastIndex) {
+    elementPattern.lastIndex = at
+    const element = elementPattern.exec(field)
+    if (!element) return undefined
+    if (element[1] !== undefined) tags.push(element[1])
   }
+  return tags.length > 0 ? tags : undefined
 }
 
-function readEntityTag(cursor: TextCursor): EntityTag | undefined {
-  entityTagPattern.lastIndex = cursor.at
-  if (!entityTagPattern.test(cursor.text)) return undefined
-  const tag = cursor.text.slice(cursor.at, entityTagPattern.lastIndex)
-  cursor.at = entityTagPattern.lastIndex
-  return tag
-}
+/** #element (§5.6.1): a tag, or nothing, with OWS around it, up to a comma or the end. */
+const elementPattern = new RegExp(`[ \\t]*(?:(${entityTagPattern.source})[ \\t]*)?(?:,|$)`, 'y')
 
 /** §8.8.3.2: equal, and neither is weak. */
 export const sameStrongly = (a: EntityTag, b: EntityTag): boolean => a === b && !a.startsWith('W/')
 
 /** §8.8.3.2: equal apart from weakness. */
-export const sameWeakly = (a: EntityTag, b: EntityTag): boolean => opaqueTagOf(a) === opaqueTagOf(b)
+export const sameWeakly = (a: EntityTag, b: EntityTag): boolean => a === b || opaqueTagOf(a) === opaqueTagOf(b)
 
 const opaqueTagOf = (tag: EntityTag) => (tag.startsWith('W/') ? tag.slice(2) : tag)
 

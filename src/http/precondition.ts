@@ -31,7 +31,8 @@ export type TagComparison = (a: EntityTag, b: EntityTag) => boolean
 
 export type PreconditionResult = 'proceed' | 'failed' | 'not-modified'
 
-const noPreconditions: Preconditions = {}
+/** Of a request without any. */
+export const noPreconditions: Preconditions = {}
 
 /** @param now for years of two digits; see parseDate */
 export function parsePreconditions(fields: HttpFields, now?: number): Preconditions {
@@ -42,8 +43,8 @@ export function parsePreconditions(fields: HttpFields, now?: number): Preconditi
   if (ifMatch === undefined && ifNoneMatch === undefined && modified === undefined && unmodified === undefined)
     return noPreconditions
   // §13.1.3, §13.1.4: a date is ignored where there is a tag, even an invalid one.
-  const ifModifiedSince = ifNoneMatch === undefined ? parseDateField(modified, now) : undefined
-  const ifUnmodifiedSince = ifMatch === undefined ? parseDateField(unmodified, now) : undefined
+  const ifModifiedSince = modified && ifNoneMatch === undefined ? parseDate(modified, now) : undefined
+  const ifUnmodifiedSince = unmodified && ifMatch === undefined ? parseDate(unmodified, now) : undefined
   return {
     ...(ifMatch !== undefined && { ifMatch: parseEntityTags(ifMatch) ?? 'malformed' }),
     ...(ifNoneMatch !== undefined && { ifNoneMatch: parseEntityTags(ifNoneMatch) ?? 'malformed' }),
@@ -51,9 +52,6 @@ export function parsePreconditions(fields: HttpFields, now?: number): Preconditi
     ...(ifUnmodifiedSince !== undefined && { ifUnmodifiedSince }),
   }
 }
-
-const parseDateField = (field: string | undefined, now: number | undefined) =>
-  field === undefined ? undefined : parseDate(field, now)
 
 /**
  * RFC 9110 §13.2.2, for a request that would otherwise succeed, of a method that selects a
@@ -73,7 +71,8 @@ export function evaluatePreconditions(
   const reads = method === 'GET' || method === 'HEAD'
   if (given.ifMatch !== undefined) {
     if (!matchesTags(given.ifMatch, current, same)) return 'failed' // step 1
-  } else if (isModifiedSince(given.ifUnmodifiedSince, current) === true) return 'failed' // step 2
+  } else if (given.ifUnmodifiedSince !== undefined && isModifiedSince(given.ifUnmodifiedSince, current) === true)
+    return 'failed' // step 2
   if (given.ifNoneMatch !== undefined) {
     const safe = reads || method === 'QUERY' // RFC 10008: a safe method, whose answer a tag can validate as GET's
     if (given.ifNoneMatch === 'malformed') return safe ? 'proceed' : 'failed'
@@ -86,7 +85,8 @@ function matchesTags(tags: Tags | 'malformed', current: Validators | undefined, 
   if (current === undefined || tags === 'malformed') return false
   if (tags === '*') return true
   const { etag } = current
-  return etag !== undefined && tags.some(tag => same(tag, etag))
+  if (etag !== undefined) for (const tag of tags) if (same(tag, etag)) return true
+  return false
 }
 
 /**

@@ -11,7 +11,7 @@ import { type Caller, isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { namespaceOf, type Service, type VersionRule, viewOfVersion } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
-import { isEnding } from '../front/version-end.ts'
+import { endOfVersion, isEnding } from '../front/version-end.ts'
 import type { Calls } from '../service/call.ts'
 import type { Snapshot } from '../service/store.ts'
 import type { DocumentForm, DocumentLink } from './formats/document.ts'
@@ -23,9 +23,13 @@ export interface ApiVersion {
   /** Its path: `/api/v1`, after that of the public URL. */
   readonly base: string
   readonly service: Service
+  /** Operations may have header fields of the contract. */
+  readonly hasHeaders: boolean
   readonly rule: VersionRule
   /** It is deprecated or has a sunset: each response says so. */
   readonly isEnding: boolean
+  /** From this time on it is not served. */
+  readonly endsAt: number
   readonly routes: Routes
   readonly namespace: string
   readonly vendor: string
@@ -64,8 +68,10 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
     version,
     base: `${prefix}/api/${version}`,
     service,
+    hasHeaders: Object.keys(service.headers).length > 0,
     rule,
     isEnding: isEnding(rule),
+    endsAt: endOfVersion(rule),
     routes,
     namespace: namespaceOf(app.contract, version),
     vendor,

@@ -12,6 +12,7 @@ import { writeRateLimitPolicy } from '../http/rate-limit.ts'
 import type { Admitted } from '../service/call.ts'
 import { isReadPublic } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
+import { addHeaderFields } from './header-fields.ts'
 import { successorPath } from './moment-rows.ts'
 import { rowOfRefusal } from './plan.ts'
 import type { AnyRestRefusal } from './refusal.ts'
@@ -24,6 +25,7 @@ export function addRestFields(exchange: Exchange, response: Response, refusal?: 
     ...response.fields,
     vary: own === undefined ? vary : writeVary(String(own), hasPreferences ? 'Prefer' : undefined),
   }
+  if (exchange.headers && !refusal) addHeaderFields(exchange.headers, exchange.edition, fields)
   if (fields['cache-control'] === undefined) addCaching(exchange, response, fields)
   if (exchange.admitted && refusal?.kind !== 'too-many') addRate(exchange.admitted, fields)
   if (exchange.edition.isEnding && (exchange.operation || exchange.page === 'entry'))

@@ -8,7 +8,6 @@ import type { Maybe } from '../base/maybe.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
-import { isRetired } from '../front/version-end.ts'
 import type { Response } from '../http/message.ts'
 import { searchFields } from './api-version.ts'
 import { writeSearchLink } from './collection-page.ts'
@@ -68,7 +67,7 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
 
 function otherLinks(exchange: Exchange): DocumentLink[] {
   const versions = [...exchange.face.api.versions.values()]
-    .filter(({ rule }) => !isRetired(rule, exchange.entry.now))
+    .filter(({ endsAt }) => exchange.entry.now < endsAt)
     .map(({ version, base }) => ({ rel: version, href: base }))
   const { options, api } = exchange.face
   const given = options.links?.(exchange.edition.version) ?? []

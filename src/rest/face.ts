@@ -4,8 +4,8 @@
  * outcome in words. Each "no" is thrown once and caught once, here; anything else that is thrown is
  * a bug of ours, and its response tells the incident and nothing else.
  */
-import { chain, type Maybe, settle } from '../base/maybe.ts'
-import type { Entry, Mount } from '../front/entry.ts'
+import { chain, type Maybe, settleFor } from '../base/maybe.ts'
+import type { Mount } from '../front/entry.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
 import type { FrontRefusal } from '../front/refusal.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -14,11 +14,11 @@ import { Refused } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import type { WorkSteps } from '../service/turns.ts'
 import { addRestFields } from './common-fields.ts'
-import { type CompiledFace, compileFace, type RestOptions } from './compiled-face.ts'
+import { compileFace, type RestOptions } from './compiled-face.ts'
 import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pages.ts'
 import { errorResponse } from './error-response.ts'
 import { Exchange } from './exchange.ts'
-import { addHeaderFields } from './header-fields.ts'
+import type { FacePage } from './parsed-head.ts'
 import { performOperation } from './perform.ts'
 import { followPlan } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
@@ -33,7 +33,7 @@ export function createRestMount(context: FaceContext, options: RestOptions = {})
   return {
     name: 'rest',
     segments: ['', 'api', 'problems', 'decisions'],
-    serve: entry => serveEntry(face, entry),
+    serve: entry => settleFor(new Exchange(face, entry), answerExchange, addRestFields, respondToThrown),
     refuse: (entry, refusal) => respondWithRefusal(new Exchange(face, entry), refusal),
   }
 }
@@ -46,13 +46,8 @@ export function createRestFace(
   return createFront(context, [createRestMount(context, options)], options)
 }
 
-function serveEntry(face: CompiledFace, entry: Entry): Maybe<Response> {
-  const exchange = new Exchange(face, entry)
-  return settle(
-    () => chain(answerExchange(exchange), response => addRestFields(exchange, response)),
-    thrown => respondWithRefusal(exchange, toRefusal(exchange, thrown)),
-  )
-}
+const respondToThrown = (exchange: Exchange, thrown: unknown): Response =>
+  respondWithRefusal(exchange, toRefusal(exchange, thrown))
 
 /** A refusal that cannot be written, such as a fault with an undeclared detail, is a bug too. */
 function respondWithRefusal(exchange: Exchange, refusal: AnyRestRefusal | FrontRefusal): Response {
@@ -72,15 +67,12 @@ function toRefusal(exchange: Exchange, thrown: unknown): AnyRestRefusal {
 }
 
 const answerExchange = (exchange: Exchange): Maybe<Response> =>
-  chain<Response | undefined, Response>(
-    followPlan(exchange),
-    early => early ?? answerPage(exchange) ?? answerOperation(exchange),
-  )
-
-const answerOperation = (exchange: Exchange): Maybe<Response> =>
-  exchange.operation && isPaged(exchange.operation)
-    ? performInTurns(exchange, answerInSteps(exchange))
-    : answerAtOnce(exchange)
+  chain(followPlan(exchange), early => {
+    if (early) return early
+    if (exchange.page) return answerPage(exchange, exchange.page)
+    const isLong = exchange.operation && isPaged(exchange.operation)
+    return isLong ? performInTurns(exchange, answerInSteps(exchange)) : answerAtOnce(exchange)
+  })
 
 /** A page may be long work, from its reading to its last octet. */
 function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
@@ -94,18 +86,14 @@ function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
 /** Only a job can be waited for; any other outcome is final. */
 const answerAtOnce = (exchange: Exchange): Maybe<Response> =>
   chain(performOperation(exchange), outcome =>
-    chain(
-      outcome.kind === 'job'
-        ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
-        : replyWith(exchange, outcome),
-      response => addHeaderFields(exchange, response),
-    ),
+    outcome.kind === 'job'
+      ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
+      : replyWith(exchange, outcome),
   )
 
-function answerPage(exchange: Exchange): Maybe<Response> | undefined {
-  if (!exchange.page) return undefined
+function answerPage(exchange: Exchange, page: FacePage): Maybe<Response> {
   exchange.row = 30
-  switch (exchange.page) {
+  switch (page) {
     case 'entry':
       return entryPage(exchange)
     case 'problem':

@@ -6,9 +6,11 @@ import { headersOfOperation, isOfRequest, isOfResponse, type NamedHeader } from 
 import type { Values } from '../contract/implement.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { compileScalarWriter, readScalar } from '../contract/lexical/scalar.ts'
+import type { Operation } from '../contract/operation.ts'
 import { isScalar } from '../contract/shape.ts'
-import type { HttpFields, Response } from '../http/message.ts'
+import type { HttpFields } from '../http/message.ts'
 import type { CallHeaders } from '../service/call.ts'
+import type { ApiVersion } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
 import { refuseRequest } from './refusal.ts'
 
@@ -17,10 +19,9 @@ interface HeaderField extends NamedHeader {
 }
 const hasField = (header: NamedHeader): header is HeaderField => header.field !== undefined
 
-/** Undefined for a service without headers. Refuses a field that is missing or invalid. */
-export function readHeaderFields({ edition, operation, entry }: Exchange): CallHeaders | undefined {
+/** Refuses a field that is missing or invalid. */
+export function readHeaderFields({ edition, entry }: Exchange, operation: Operation): CallHeaders {
   const { service, version } = edition
-  if (!operation || Object.keys(service.headers).length === 0) return undefined
   const headers = headersOfOperation(service, version, operation.name).filter(hasField)
   const replied = headers.filter(isOfResponse)
   return {
@@ -55,8 +56,10 @@ function writeFieldValue({ name, field, content }: HeaderField, value: unknown):
 }
 
 /** The fields that handlers have set. */
-export function addHeaderFields({ headers, edition }: Exchange, response: Response): Response {
-  if (!headers || headers.answer.size === 0) return response
-  const own = [...headers.answer].map(([name, text]) => [edition.service.headers[name]?.field ?? name, text])
-  return { ...response, fields: { ...response.fields, ...Object.fromEntries(own) } }
+export function addHeaderFields(
+  { answer }: CallHeaders,
+  { service }: ApiVersion,
+  fields: Record<string, string | readonly string[]>,
+): void {
+  for (const [name, text] of answer) fields[service.headers[name]?.field ?? name] = text
 }

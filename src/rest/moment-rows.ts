@@ -3,7 +3,6 @@ import { chain, type Maybe } from '../base/maybe.ts'
 import { newestVersion } from '../contract/service.ts'
 import { authenticate } from '../front/authenticate.ts'
 import { isCrossOrigin } from '../front/cross-origin.ts'
-import { isRetired } from '../front/version-end.ts'
 import { isVersionSegment } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
 import { refuseRequest } from './refusal.ts'
@@ -11,7 +10,7 @@ import { refuseRequest } from './refusal.ts'
 export function requireServed(exchange: Exchange): void {
   if (exchange.entry.segments[0] !== 'api') return
   if (!exchange.route && !exchange.page) refuseRequest({ kind: 'not-found' })
-  if (isRetired(exchange.edition.rule, exchange.entry.now))
+  if (exchange.entry.now >= exchange.edition.endsAt)
     refuseRequest({ kind: 'retired', successor: successorPath(exchange) })
 }
 

@@ -36,6 +36,10 @@ export interface TargetDraft {
 
 /** Findings of rows 19 to 21: the same for each request with these fields for this operation. */
 export interface ParsedHead {
+  /** Of the request: other methods accept other content. */
+  readonly method: string
+  /** The announced length of its content. */
+  readonly length: number | undefined
   readonly offer: Offer | undefined
   readonly coding: string
   readonly identityTaken: boolean
@@ -62,6 +66,8 @@ export interface HeadDraft {
 
 /** The state before rows 19 to 21 are asked. */
 export const emptyHead: ParsedHead = {
+  method: '',
+  length: undefined,
   offer: undefined,
   coding: 'identity',
   identityTaken: true,
@@ -69,4 +75,8 @@ export const emptyHead: ParsedHead = {
   contentCoding: 'identity',
   acceptsContent: false,
 }
-export const draftHead = (): ParsedHead => ({ ...emptyHead })
+export const draftHead = ({ method, content }: HeadRequest): ParsedHead => ({
+  ...emptyHead,
+  method,
+  length: content.length,
+})

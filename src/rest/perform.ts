@@ -4,10 +4,11 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
+import type { Operation } from '../contract/operation.ts'
 import { sameStrongly, sameVersion, sameVersionWeakly, sameWeakly } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/fields.ts'
 import { isAborted } from '../http/message.ts'
-import { evaluatePreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
+import { evaluatePreconditions, noPreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
 import type { Call, ExpectsResult } from '../service/call.ts'
 import type { ReceivedFile } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
@@ -64,24 +65,21 @@ async function requireOwner({ route, id, edition, face, caller, entry }: Exchang
 }
 
 function toCall(exchange: Exchange): Call {
-  const { operation, admitted, id, parameters, route } = exchange
+  const { operation, admitted, edition, id, parameters, route, entry } = exchange
   if (!operation || !admitted) throw new Error('the plan ended without an operation')
-  const expects = compilePrecondition(exchange)
-  const name = 'resource' in operation ? operation.resource.name : undefined
-  const hidden = name === undefined ? undefined : exchange.edition.hidden[name]
-  const headers = readHeaderFields(exchange)
-  exchange.headers = headers
+  exchange.headers = edition.hasHeaders ? readHeaderFields(exchange, operation) : undefined
+  const key = operation.safe ? undefined : entry.request.fields['idempotency-key']
   return {
     admitted,
-    ...(id !== undefined && !route?.within && { id }),
-    ...(parameters.query && { query: parameters.query }),
-    ...(expects && { expects }),
-    ...(hidden && { hidden }),
-    ...idempotencyOf(exchange),
-    ...(headers && { headers }),
-    gone: exchange.entry.request.gone,
+    id: route?.within ? undefined : id,
+    query: parameters.query,
+    expects: compilePrecondition(exchange, operation),
+    hidden: 'resource' in operation ? edition.hidden[operation.resource.name] : undefined,
+    once: key === undefined ? undefined : onceFor(exchange, key),
+    headers: exchange.headers,
+    gone: entry.request.gone,
     face: 'rest',
-    request: exchange.entry.id,
+    request: entry.id,
   }
 }
 
@@ -96,11 +94,12 @@ const versionedKinds = new Set(['get', 'getFile', 'putFile', 'replace', 'patch',
  * §13.1.2). A target without a version, such as a collection, exists and has no tag: only `*`
  * matches it.
  */
-function compilePrecondition(exchange: Exchange): Call['expects'] {
-  const given = readPreconditions(exchange)
-  const { method } = exchange.entry.request
-  if (!exchange.operation || !hasPrecondition(given, exchange.isSafe)) return undefined
-  if (!versionedKinds.has(exchange.operation.kind)) {
+function compilePrecondition(exchange: Exchange, operation: Operation): Call['expects'] {
+  const { request, now } = exchange.entry
+  const given = parsePreconditions(request.fields, now)
+  if (given === noPreconditions || !decides(given, exchange.isSafe)) return undefined
+  const { method } = request
+  if (!versionedKinds.has(operation.kind)) {
     if (!exchange.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
     return undefined
   }
@@ -116,18 +115,12 @@ export const readPreconditions = (exchange: Exchange): Preconditions =>
   parsePreconditions(exchange.entry.request.fields, exchange.entry.now)
 
 /** If-Modified-Since is a precondition of reads alone (RFC 9110 §13.1.3). */
-function hasPrecondition(
-  { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions,
-  reads: boolean,
-): boolean {
+function decides({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions, reads: boolean): boolean {
   return (ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (reads ? ifModifiedSince : undefined)) !== undefined
 }
 
 /** Row 25; the fingerprint is completed once the content has been read. */
-function idempotencyOf({ entry, operation, caller, headers }: Exchange): Pick<Call, 'once'> {
-  const { request } = entry
-  const field = request.fields['idempotency-key']
-  if (field === undefined || !operation || operation.safe) return {}
+function onceFor({ entry, caller, headers }: Exchange, field: string): Call['once'] {
   const key = parseIdempotencyKey(field)
   if (key === undefined || key.length > restLimits.keyCharacters)
     refuseRequest({
@@ -140,8 +133,8 @@ function idempotencyOf({ entry, operation, caller, headers }: Exchange): Pick<Ca
       detail: "Idempotency-Key needs credentials: without them its answer could be another caller's",
     })
   const given = Object.keys(headers?.given ?? {}).length > 0 ? packTyped(headers?.given) : ''
-  const fingerprint = shortDigest(`${request.method} ${entry.path}?${entry.query}${given}`)
-  return { once: { key, fingerprint, space: 'idempotency' } }
+  const fingerprint = shortDigest(`${entry.request.method} ${entry.path}?${entry.query}${given}`)
+  return { key, fingerprint, space: 'idempotency' }
 }
 
 /** Row 26: the octets, decoded. */

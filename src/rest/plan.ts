@@ -7,7 +7,7 @@
  * head gets no clock, caller or store, so the findings of a head row may be remembered.
  */
 import type { Maybe } from '../base/maybe.ts'
-import { type FrontRow, frontRows } from '../front/front-rows.ts'
+import { type FrontRow, frontRows, groupByMethod } from '../front/front-rows.ts'
 import type { Response } from '../http/message.ts'
 import type { CompiledApi } from './compiled-face.ts'
 import type { Exchange } from './exchange.ts'
@@ -33,6 +33,8 @@ interface RowText {
   /** Statuses of responses that the row itself gives. */
   readonly answers?: readonly number[]
   readonly source: string
+  /** Whether it may end a request of this method; it is not asked of others. Default: of any. */
+  readonly concerns?: (method: string) => boolean
 }
 /** Asked of path and query, for each request. */
 export type TargetRow = RowText & {
@@ -52,6 +54,8 @@ export type MomentRow = RowText & {
 /** Asked by the service. */
 type ServiceRow = RowText & { readonly of: 'service' }
 export type DecisionRow = FrontRow | TargetRow | HeadRow | MomentRow | ServiceRow
+
+const isOptions = (method: string): boolean => method === 'OPTIONS'
 
 const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
   {
@@ -77,6 +81,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
     no: [],
     answers: [204],
     source: 'Fetch §3.2.2',
+    concerns: isOptions,
     ask: preflightOf,
   },
   {
@@ -125,6 +130,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
     no: [],
     answers: [204],
     source: 'RFC 9110 §9.3.7; rule A4.9',
+    concerns: isOptions,
     ask: answerOptions,
   },
   {
@@ -236,45 +242,39 @@ export function rowOfRefusal(kind: RefusalKind, reached: number): number {
 }
 
 const planRows = ownRows.filter(row => row.of !== 'service')
-
-/** Rows 10 to 21; a response ends the exchange here. A row that throws `Refused` said "no". */
-export function followPlan(exchange: Exchange): Maybe<Response | undefined> {
-  return followRows(exchange, 0, false)
-}
+const rowsOfMethod = groupByMethod(planRows)
 
 /**
- * Rows of the head are skipped once their findings are remembered for these fields and operation.
+ * Rows 10 to 21; a response ends the exchange here. A row that throws `Refused` said "no". Rows of
+ * the head are skipped once their findings are remembered for these fields and operation.
  */
-function followRows(exchange: Exchange, from: number, isHeadKnown: boolean): Maybe<Response | undefined> {
+export function followPlan(exchange: Exchange, from = 0, isHeadKnown = false): Maybe<Response | undefined> {
+  const rows = rowsOfMethod.get(exchange.entry.request.method) ?? planRows
   let known = isHeadKnown
-  for (let at = from; at < planRows.length; at++) {
-    const row = planRows[at]! // at is within
+  for (let at = from; at < rows.length; at++) {
+    const row = rows[at]! // at is within
     if (known && row.of === 'head') continue
     exchange.row = row.number
     const answer = row.of === 'moment' ? row.ask(exchange) : row.ask(exchange, exchange.face.api)
-    if (answer instanceof Promise) return answer.then(response => response ?? followRows(exchange, at + 1, known))
+    if (answer instanceof Promise) return answer.then(response => response ?? followPlan(exchange, at + 1, known))
     if (answer) return answer
-    if (row.number === 13 && !(known = recallHead(exchange))) exchange.head = draftHead()
+    if (row.number === 13) known = recallHead(exchange)
   }
   if (!known) keepHead(exchange)
   exchange.row = 22
   return undefined
 }
 
-/** Only without content: the same fields may come with different content. */
-const mayBeKept = ({ entry }: Exchange): boolean => entry.request.content.length === 0
-
+/** The same fields may come with another method, or with content of another length. */
 function recallHead(exchange: Exchange): boolean {
-  const known =
-    exchange.operation &&
-    mayBeKept(exchange) &&
-    exchange.face.memory.findHead(exchange.entry.request.fields, exchange.operation)
-  if (!known) return false
-  exchange.head = known
-  return true
+  const { operation, face } = exchange
+  const { fields, method, content } = exchange.entry.request
+  const known = operation && face.memory.findHead(fields, operation)
+  const isSame = known !== undefined && known.method === method && known.length === content.length
+  exchange.head = isSame ? known : draftHead(exchange.entry.request)
+  return isSame
 }
 
-function keepHead(exchange: Exchange): void {
-  if (exchange.operation && mayBeKept(exchange))
-    exchange.face.memory.keepHead(exchange.entry.request.fields, exchange.operation, exchange.head)
+function keepHead({ operation, face, entry, head }: Exchange): void {
+  if (operation) face.memory.keepHead(entry.request.fields, operation, head)
 }

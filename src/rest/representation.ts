@@ -21,12 +21,12 @@ export function buildItemDocument(exchange: Exchange, resource: string, item: Sn
   if (!view) throw new Error(`${resource} is not a resource of ${exchange.edition.version}`)
   const known = exchange.face.memory.documentsOf(item)
   const same = view.steady
-    ? known.find(each => hasAddress(each, exchange) && each.caller === exchange.caller)
+    ? known.find(
+        each => each.edition === exchange.edition && each.base === exchange.base && each.caller === exchange.caller,
+      )
     : undefined
   return same ?? composeDocument(exchange, view, item, known)
 }
-const hasAddress = (each: ItemDocument, { edition, base }: Exchange): boolean =>
-  each.edition === edition && each.base === base
 
 function composeDocument(
   exchange: Exchange,
@@ -36,7 +36,7 @@ function composeDocument(
 ): ItemDocument {
   const { edition, base, caller } = exchange
   const { links, mask } = offeredLinks(view, base, item, caller, exchange.face.context.calls)
-  const same = known.find(each => hasAddress(each, exchange) && each.mask === mask)
+  const same = known.find(each => each.edition === edition && each.base === base && each.mask === mask)
   if (same) {
     same.caller = caller
     return same
@@ -69,19 +69,17 @@ export const writeRepresentation = (exchange: Exchange, document: Representation
 
 /** Row 23: the validators that the precondition is compared with. */
 export function validatorsOf(exchange: Exchange, current: Snapshot): Validators {
-  return { etag: tagOf(exchange, current), lastModified: current.modified }
-}
-
-function tagOf(exchange: Exchange, current: Snapshot): string {
-  switch (exchange.operation?.kind) {
+  const { operation } = exchange
+  const { version, modified: lastModified } = current
+  switch (operation?.kind) {
     case 'get':
     case 'replace':
     case 'patch':
-      return selectItem(exchange, exchange.operation.resource.name, current).etag
+      return { etag: selectItem(exchange, operation.resource.name, current).etag, lastModified }
     case 'getFile':
-      return fileTag(exchange, current.version)
+      return { etag: fileTag(exchange, version), lastModified }
     default:
-      return fileVersionTag(current.version)
+      return { etag: fileVersionTag(version), lastModified }
   }
 }
 

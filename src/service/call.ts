@@ -56,22 +56,24 @@ export interface CallHeaders {
 export interface Call {
   readonly admitted: Admitted
   /** The identifier of the item, the file's owner, the search or the job. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** Of a list, a search or a bulk removal; the service adds `within`. */
-  readonly query?: Omit<Query, 'within'>
+  readonly query?: Omit<Query, 'within'> | undefined
   /** The content; it gets the current item, to apply a patch to it and to keep parts of it. */
   readonly input?: (current: Snapshot | undefined) => Input
   /** The new content of a file. */
   readonly file?: { readonly mediaType: string; readonly octets: FileOctets }
   /** The precondition, asked once the current item is known. Default: none. */
-  readonly expects?: (current: Snapshot | undefined) => ExpectsResult
+  readonly expects?: ((current: Snapshot | undefined) => ExpectsResult) | undefined
   /** Fields of the newest contract that the caller's version lacks: a replacement keeps them. */
-  readonly hidden?: readonly string[]
+  readonly hidden?: readonly string[] | undefined
   /**
    * At most one effect under this key for this caller; the same request has the same `fingerprint`.
    */
-  readonly once?: { readonly key: string; readonly fingerprint: string; readonly space: 'idempotency' | 'message' }
-  readonly headers?: CallHeaders
+  readonly once?:
+    | { readonly key: string; readonly fingerprint: string; readonly space: 'idempotency' | 'message' }
+    | undefined
+  readonly headers?: CallHeaders | undefined
   /** Aborted when no client is left to answer. Default: never. */
   readonly gone?: (() => AbortSignal) | undefined
   readonly face: 'rest' | 'soap' | 'job'
@@ -80,8 +82,8 @@ export interface Call {
 }
 
 /**
- * The service as a face sees it. Each function throws `Refused`, or `Unavailable` while the store is
- * busy or out of reach, and nothing else that is expected.
+ * The service as a face sees it. Each function throws `Refused`, or `Unavailable` while the store
+ * is busy or out of reach, and nothing else that is expected.
  */
 export interface Calls {
   /**

@@ -56,7 +56,8 @@ export function requireVisible(
   if (isFormer(found))
     return refuse(readRestriction(reads, caller, now) === 'all' ? refusalOfFormer(found) : { kind: 'not-found' })
   if (!isAllowed(reads, caller, now, found.value)) return refuse({ kind: 'not-found' })
-  if (!isAllowed(operation.grants, caller, now, found.value)) return refuse({ kind: 'forbidden' })
+  if (operation.grants !== reads && !isAllowed(operation.grants, caller, now, found.value))
+    return refuse({ kind: 'forbidden' })
   return found
 }
 

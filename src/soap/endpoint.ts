@@ -77,7 +77,7 @@ export interface SoapNode extends SoapOptions {
   readonly sizes: { readonly shortest: number; readonly longest: number }
   readonly place: NodeRoles
   /** Of a contract's version: how it ends, and the path of this endpoint in the newest version. */
-  readonly ending?: { readonly rule: VersionRule; readonly successor: string }
+  readonly ending?: { readonly rule: VersionRule; readonly at: number; readonly successor: string }
   /** For faults before an operation is known. */
   readonly wording: FaultWording
 }

@@ -10,7 +10,7 @@ import { type Entry, type Mount, prefixOf } from '../../front/entry.ts'
 import { createFront, type FrontOptions } from '../../front/front.ts'
 import { writeAllow } from '../../front/front-rows.ts'
 import { type FrontRefusal, respondToRefusal } from '../../front/refusal.ts'
-import { addVersionFields, isEnding, isRetired, linkToSuccessor } from '../../front/version-end.ts'
+import { addVersionFields, endOfVersion, isEnding, linkToSuccessor } from '../../front/version-end.ts'
 import { parseMediaType } from '../../http/media-type.ts'
 import type { Request, Response } from '../../http/message.ts'
 import type { FaceContext } from '../../service/face-context.ts'
@@ -38,7 +38,10 @@ export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, op
   const node = compileNode(serving, endpoint, exchanges, { realm: contract.service, ...options })
   const rule = contract.versions[endpoint.version] ?? {}
   const successor = endpoint.path.replace(`/${endpoint.version}`, `/${newestVersion(contract)}`)
-  return bindNode({ ...node, ending: { rule, successor: prefixOf(serving.settings) + successor } })
+  return bindNode({
+    ...node,
+    ending: { rule, at: endOfVersion(rule), successor: prefixOf(serving.settings) + successor },
+  })
 }
 
 type SoapFace = (request: Request) => Maybe<Response>
@@ -115,7 +118,7 @@ function addEnding({ ending }: SoapNode, response: Response): Response {
 
 /** A fault for a request that speaks SOAP, else 410. */
 function requireServed({ ending }: SoapNode, { request, now }: Entry): void {
-  if (!ending || !isRetired(ending.rule, now)) return
+  if (!ending || now < ending.at) return
   const { successor } = ending
   if (request.method === 'POST' && announcedVersion(request)) refuseMessage({ kind: 'retired', successor })
   endExchange(410, `this version is no longer served: use ${successor}`, { link: linkToSuccessor(successor) })
@@ -129,12 +132,15 @@ function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
     : endExchange(404, 'this endpoint does not exist')
 }
 
+const allowOfEndpoint = writeAllow(['GET', 'POST'])
+const allowOfOperation = writeAllow(['GET'])
+
 function respondToEntry(node: SoapNode, entry: Entry): Maybe<Response> {
   const { request } = entry
   const operation = operationAt(node, entry)
   requireServed(node, entry)
   if (operation !== '' && !isRetrievable(node, operation)) endExchange(404, 'this operation does not exist')
-  const allow = writeAllow(operation !== '' ? ['GET'] : entry.query === '' ? ['GET', 'POST'] : ['GET'])
+  const allow = operation === '' && entry.query === '' ? allowOfEndpoint : allowOfOperation
   if (isPreflight(request)) return answerPreflight(request, node.serving.settings, allow)
   if (request.method === 'OPTIONS') return { status: 204, fields: { allow, 'cache-control': 'no-store' } }
   if (request.method === 'GET' || request.method === 'HEAD') return respondToGet(node, entry, operation, allow)
