@@ -3,7 +3,7 @@
  * and keys, for faces and pages alike. What it guards: people whose browser sends credentials by
  * itself (see `isCrossOrigin`).
  */
-import type { Maybe } from '../base/maybe.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import { parseCookies } from '../http/cookie.ts'
 import { proveCredentials, writeChallengesFor } from '../http/credentials.ts'
@@ -22,10 +22,8 @@ export function authenticate(request: Request, context: AuthenticationContext, s
   if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
   const found = proveCredentials(request, context.identities, () => isConfidential(request, context.settings))
   if (found === 'untaken') return refuse({ kind: 'unauthenticated' })
-  return found instanceof Promise ? found.then(requireCaller) : requireCaller(found)
+  return chain(found, caller => caller ?? refuse({ kind: 'unauthenticated' }))
 }
-
-const requireCaller = (caller: Caller | undefined): Caller => caller ?? refuse({ kind: 'unauthenticated' })
 
 /** A browser adds its cookie or certificate to any request: an invalid one counts as none. */
 function authenticateAmbient(

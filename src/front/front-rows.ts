@@ -140,12 +140,11 @@ export const frontRows: readonly FrontRow[] = [
   },
 ]
 
-const rowsOfMethod = groupByMethod(frontRows)
-/** The rows to ask of a request; all of them if its method is unknown. */
-export const rowsOf = (method: string): readonly FrontRow[] => rowsOfMethod.get(method) ?? frontRows
+/** An unknown method has all of them. */
+export const frontRowsOfMethod = groupByMethod(frontRows)
 
 function requireWellFormed({ request: { method, fields } }: EntryDraft): void {
-  if (!isToken(method)) refuseAtFront({ kind: 'unknown-method' })
+  if (!knownMethods.includes(method) && !isToken(method)) refuseAtFront({ kind: 'unknown-method' })
   let octets = 0
   for (const name in fields) octets += name.length + (fields[name]?.length ?? 0) + 4
   if (octets > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })

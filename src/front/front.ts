@@ -15,7 +15,7 @@ import { Refused } from '../service/refusal.ts'
 import { type Coding, compressResponse } from './compression.ts'
 import { createEntry, type Entry, type EntryDraft, firstSegmentOf, type Mount, type MountName } from './entry.ts'
 import { applyForwarded, proxyFieldsOf } from './forwarded.ts'
-import { rowsOf } from './front-rows.ts'
+import { frontRows, frontRowsOfMethod } from './front-rows.ts'
 import { type Gate, openGate } from './gate.ts'
 import type { FrontRefusal } from './refusal.ts'
 import { addCommonFields } from './security-fields.ts'
@@ -51,7 +51,7 @@ export function createFront(
     const startMs = performance.now()
     const request = proxied === undefined ? received : applyForwarded(received, proxied)
     const mount = front.mounts.get(firstSegmentOf(request.target)) ?? mounts[0]
-    const entry = createEntry(request, nameRequest(request.fields, context), context.clock(), mount)
+    const entry = createEntry(request, front.nameRequest(request.fields), context.clock(), mount)
     front.gate.load.inFlight++
     return settleFor({ front, entry, startMs }, serveMount, finishResponse, finishThrown)
   }
@@ -59,6 +59,7 @@ export function createFront(
 
 interface Front extends Pick<FrontOptions, 'figures' | 'log' | 'onUnavailable'> {
   readonly context: FrontContext
+  readonly nameRequest: (fields: HttpFields) => string
   readonly mounts: ReadonlyMap<string, Mount>
   readonly gate: Gate
   readonly codings: Readonly<Record<string, Coding>>
@@ -74,7 +75,9 @@ function compileFront(context: FrontContext, all: readonly Mount[], options: Fro
   const mounts = new Map(all.flatMap(mount => mount.segments.map(segment => [segment, mount] as const)))
   const { gate = openGate(), codings = {} } = options
   // A trusted proxy in front compresses by itself.
-  return { ...options, context, mounts, gate, codings: context.settings.trustProxy ? {} : codings }
+  const { settings, id } = context
+  const nameRequest = settings.trustProxy ? (fields: HttpFields) => nameOf(fields) ?? id() : id
+  return { ...options, context, nameRequest, mounts, gate, codings: settings.trustProxy ? {} : codings }
 }
 
 function serveMount({ front, entry }: Visit): Maybe<Response> {
@@ -86,7 +89,7 @@ function serveMount({ front, entry }: Visit): Maybe<Response> {
 /** A response or a refusal ends the request here. */
 function askRows(gate: Gate, entry: EntryDraft): Response | Refused<FrontRefusal> | undefined {
   try {
-    for (const { number, ask } of rowsOf(entry.request.method)) {
+    for (const { number, ask } of frontRowsOfMethod.get(entry.request.method) ?? frontRows) {
       entry.row = number
       const answer = ask(entry, gate)
       if (answer) return answer
@@ -135,9 +138,8 @@ function finishThrown(visit: Visit, thrown: unknown): Response {
 }
 
 /** (2) W3C Trace Context §3.2: the identifier of the trace is the second part of traceparent. */
-function nameRequest(fields: HttpFields, { settings, id }: FrontContext): string {
-  if (!settings.trustProxy) return id()
+function nameOf(fields: HttpFields): string | undefined {
   const given = fields['x-request-id'] ?? fields['request-id']
   if (given !== undefined && /^[\w.:+=@-]{8,128}$/.test(given)) return given
-  return /^00-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(fields['traceparent'] ?? '')?.[1] ?? id()
+  return /^00-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(fields['traceparent'] ?? '')?.[1]
 }

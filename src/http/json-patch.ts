@@ -1,5 +1,5 @@
 /**
- * RFC 6902. Guards the document: what always holds, by number.
+ * Patches of JSON documents, by RFC 6902 and RFC 7396. Guards the document: what always holds, by number.
  *  (1) All operations apply, or none (§5): the given document is never changed, since containers
  *      are copied before they are written.
  *  (2) A document that is not a JSON Patch is `malformed`, whatever the target; one that does not
@@ -266,3 +266,18 @@ class CopyOnWrite {
 }
 
 const isContainer = (value: Json | undefined) => typeof value === 'object' && value !== null
+
+/**
+ * RFC 7396 §2 MergePatch(Target, Patch). Neither argument is changed; the result shares unchanged
+ * parts. Both arguments came through parseJson, whose limit of depth bounds the recursion.
+ */
+export function applyMergePatch(target: Json, patch: Json): Json {
+  if (!isRecord(patch)) return patch
+  const result: { [name: string]: Json } = isRecord(target) ? { ...target } : {}
+  for (const name of Object.keys(patch)) {
+    const value = patch[name]!
+    if (value === null) delete result[name]
+    else defineMember(result, name, applyMergePatch(Object.hasOwn(result, name) ? result[name]! : null, value))
+  }
+  return result
+}

@@ -31,8 +31,7 @@ export type TagComparison = (a: EntityTag, b: EntityTag) => boolean
 
 export type PreconditionResult = 'proceed' | 'failed' | 'not-modified'
 
-/** Of a request without any. */
-export const noPreconditions: Preconditions = {}
+const noPreconditions: Preconditions = {}
 
 /** @param now for years of two digits; see parseDate */
 export function parsePreconditions(fields: HttpFields, now?: number): Preconditions {

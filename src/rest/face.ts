@@ -19,13 +19,12 @@ import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pag
 import { errorResponse } from './error-response.ts'
 import { Exchange } from './exchange.ts'
 import type { FacePage } from './parsed-head.ts'
-import { performOperation } from './perform.ts'
+import { performInTurns, performOperation } from './perform.ts'
 import { followPlan } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
 import { isPaged } from './query-parameters.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyInSteps, replyWith } from './reply.ts'
-import { performInTurns } from './take-turn.ts'
 
 /** REST as a mount of the front door. It also answers for paths without a mount. */
 export function createRestMount(context: FaceContext, options: RestOptions = {}): Mount {

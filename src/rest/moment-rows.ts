@@ -35,8 +35,7 @@ export function admitCaller(exchange: Exchange): Maybe<void> {
   if (!exchange.operation) return
   const { calls, settings } = exchange.face.context
   if (!exchange.operation.safe && isCrossOrigin(exchange.entry, settings)) refuseRequest({ kind: 'forbidden' })
-  return chain(
-    calls.admit(exchange.operation, exchange.caller, exchange.entry.request.from, 'rest'),
-    admitted => void (exchange.admitted = admitted),
-  )
+  const admitted = calls.admit(exchange.operation, exchange.caller, exchange.entry.request.from, 'rest')
+  if (admitted instanceof Promise) return admitted.then(known => void (exchange.admitted = known))
+  exchange.admitted = admitted
 }

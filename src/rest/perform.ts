@@ -3,17 +3,18 @@
  * transaction).
  */
 
-import type { Maybe } from '../base/maybe.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
 import type { Operation } from '../contract/operation.ts'
 import { sameStrongly, sameVersion, sameVersionWeakly, sameWeakly } from '../http/entity-tag.ts'
 import { parseIdempotencyKey } from '../http/fields.ts'
 import { isAborted } from '../http/message.ts'
-import { evaluatePreconditions, noPreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
+import { evaluatePreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
 import type { Call, ExpectsResult } from '../service/call.ts'
 import type { ReceivedFile } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { searchWords } from '../service/search.ts'
 import type { Query, Snapshot } from '../service/store.ts'
+import { finishSteps, singleStep, type WorkSteps } from '../service/turns.ts'
 import { packTyped } from '../service/typed-json.ts'
 import { refuseUndecodable } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
@@ -23,7 +24,6 @@ import { contentLimitOf, restLimits } from './limits.ts'
 import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
 import { readInput } from './request-content.ts'
-import { runInTurn } from './take-turn.ts'
 
 export function performOperation(exchange: Exchange): Maybe<Outcome> {
   const call = toCall(exchange)
@@ -97,7 +97,10 @@ const versionedKinds = new Set(['get', 'getFile', 'putFile', 'replace', 'patch',
 function compilePrecondition(exchange: Exchange, operation: Operation): Call['expects'] {
   const { request, now } = exchange.entry
   const given = parsePreconditions(request.fields, now)
-  if (given === noPreconditions || !decides(given, exchange.isSafe)) return undefined
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince } = given
+  // If-Modified-Since is a precondition of reads alone (RFC 9110 §13.1.3).
+  const decisive = ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (exchange.isSafe ? ifModifiedSince : undefined)
+  if (decisive === undefined) return undefined
   const { method } = request
   if (!versionedKinds.has(operation.kind)) {
     if (!exchange.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
@@ -113,11 +116,6 @@ function compilePrecondition(exchange: Exchange, operation: Operation): Call['ex
 
 export const readPreconditions = (exchange: Exchange): Preconditions =>
   parsePreconditions(exchange.entry.request.fields, exchange.entry.now)
-
-/** If-Modified-Since is a precondition of reads alone (RFC 9110 §13.1.3). */
-function decides({ ifMatch, ifNoneMatch, ifUnmodifiedSince, ifModifiedSince }: Preconditions, reads: boolean): boolean {
-  return (ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (reads ? ifModifiedSince : undefined)) !== undefined
-}
 
 /** Row 25; the fingerprint is completed once the content has been read. */
 function onceFor({ entry, caller, headers }: Exchange, field: string): Call['once'] {
@@ -197,3 +195,12 @@ function searchQuery(exchange: Exchange, value: Readonly<Record<string, unknown>
     exchange.criteria = [['q', String(q ?? '')], ...filters.map(each => [each.field, String(each.value)] as const)]
   return { ...query, filters: [...query.filters, ...filters], words: searchWords(String(q ?? '')) }
 }
+
+/** Pages are long work: they are read and written in the turns of their caller. */
+export function performInTurns<T>({ face, caller, entry }: Exchange, steps: WorkSteps<Maybe<T>>): Maybe<T> {
+  const { turns } = face.context
+  const from = caller.subject ?? `@${entry.request.from}`
+  return turns ? chain(turns.perform(from, steps), result => result) : finishSteps(steps)
+}
+
+const runInTurn = <T>(exchange: Exchange, work: () => Maybe<T>): Maybe<T> => performInTurns(exchange, singleStep(work))

@@ -5,9 +5,8 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Json } from '../../src/http/json.ts'
 import { parseJson, writeJson } from '../../src/http/json.ts'
-import { applyJsonPatch, jsonPatchLimits } from '../../src/http/json-patch.ts'
+import { applyJsonPatch, applyMergePatch, jsonPatchLimits } from '../../src/http/json-patch.ts'
 import { arrayIndex, parsePointer, valueAt, writePointer } from '../../src/http/json-pointer.ts'
-import { applyMergePatch } from '../../src/http/merge-patch.ts'
 import { suites } from '../suites.ts'
 
 const read = (text: string): Json => {

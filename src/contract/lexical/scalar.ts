@@ -8,7 +8,6 @@ import { decodeBase64, decodeHex, encodeBase64, encodeHex } from '../../base/bas
 import { memoizeByObject } from '../../base/memo.ts'
 import type { Scalar } from '../field.ts'
 import { foldScalar, type ScalarCases, type ScalarOf } from '../shape.ts'
-import { compileBytesCheck } from './binary.ts'
 import { compileDecimalCheck } from './decimal.ts'
 import { Flaw, typeFlaw } from './flaw.ts'
 import {
@@ -50,6 +49,14 @@ export type ScalarCheck = (value: unknown) => unknown | Flaw
 export const compileScalarCheck = (shape: Scalar): ScalarCheck => foldScalar(shape, checks)
 export const checkScalar = (shape: Scalar, value: unknown): unknown | Flaw => scalarCheckOf(shape)(value)
 const scalarCheckOf = memoizeByObject(compileScalarCheck)
+
+/** Octets (XML Schema Part 2 §3.2.15 hexBinary, §3.2.16 base64Binary). */
+const compileBytesCheck =
+  ({ encoding, max = Number.POSITIVE_INFINITY }: ScalarOf<'bytes'>) =>
+  (value: unknown): Uint8Array | Flaw => {
+    if (!(value instanceof Uint8Array)) return typeFlaw(encoding === 'hex' ? 'hexadecimal bytes' : 'base64 bytes')
+    return value.length > max ? new Flaw('maxLength', `must have at most ${max} octets`) : value
+  }
 
 const checkIdentifier = (value: unknown): string | Flaw =>
   typeof value === 'string' && isIdentifier(value)

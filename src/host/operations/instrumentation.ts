@@ -60,16 +60,13 @@ interface Observed {
   readonly began: number
 }
 
-function countOutcome(observed: Observed, outcome: Outcome): Outcome {
-  countEnd(observed, labelOfOutcome(outcome))
+function countOutcome({ call: { face, admitted }, figures, began }: Observed, outcome: Outcome): Outcome {
+  figures.countCall(face, admitted.operation.name, labelOfOutcome(outcome), performance.now() - began)
   return outcome
 }
-function countFailure(observed: Observed, thrown: unknown): never {
-  countEnd(observed, labelOfThrown(thrown))
+function countFailure({ call: { face, admitted }, figures, began }: Observed, thrown: unknown): never {
+  figures.countCall(face, admitted.operation.name, labelOfThrown(thrown), performance.now() - began)
   throw thrown
-}
-function countEnd({ call: { face, admitted }, figures, began }: Observed, label: string): void {
-  figures.countCall(face, admitted.operation.name, label, performance.now() - began)
 }
 
 function traceCall(call: Call, work: (call: Call) => Maybe<Outcome>): Promise<Outcome> {

@@ -42,14 +42,21 @@ export class Metrics {
 
   /** `took` in milliseconds. */
   countCall(face: Call['face'], operation: string, outcome: string, took: number): void {
-    const lines = getOrMake(this.#calls[face], operation, () => new Map<string, Durations>())
-    const line = getOrMake(lines, outcome, () => createDurations({ face, operation, outcome }))
+    const line = this.#calls[face].get(operation)?.get(outcome) ?? this.#addLine(face, operation, outcome)
     const seconds = took / 1000
     let at = 0
     while (at < histogramBoundsSeconds.length && seconds > (histogramBoundsSeconds[at] ?? 0)) at++
     line.count++
     line.sum += seconds
     line.buckets[at] = (line.buckets[at] ?? 0) + 1
+  }
+
+  #addLine(face: Call['face'], operation: string, outcome: string): Durations {
+    const line = createDurations({ face, operation, outcome })
+    const lines = this.#calls[face].get(operation)
+    if (lines) lines.set(outcome, line)
+    else this.#calls[face].set(operation, new Map([[outcome, line]]))
+    return line
   }
 
   countResponse(face: MountName, status: number): void {
@@ -138,12 +145,6 @@ const createDurations = (labels: Record<string, string>): Durations => ({
   sum: 0,
   buckets: new Array(histogramBoundsSeconds.length + 1).fill(0),
 })
-
-function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let found = map.get(key)
-  if (found === undefined) map.set(key, (found = make()))
-  return found
-}
 
 function cumulateBuckets({ labels, count, sum, buckets }: Durations): MetricSample[] {
   const name = 'diglot_call_duration_seconds'
