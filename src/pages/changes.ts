@@ -24,8 +24,9 @@ import type { FaceContext } from '../service/face-context.ts'
 import { readGrants } from '../service/item-checks.ts'
 import type { Limiter } from '../service/limiter.ts'
 import { refuse } from '../service/refusal.ts'
-import { type Store, Unavailable } from '../service/store.ts'
+import type { Store } from '../service/store.ts'
 import { ChangeNotifier } from './change-notifier.ts'
+import { ChangeStreams, type StreamLook, type StreamReader } from './change-streams.ts'
 import { SharedLooks } from './shared-looks.ts'
 
 const json = 'application/json'
@@ -36,14 +37,9 @@ const problem = 'application/problem+json'
 
 /** Requests of one caller. */
 const callerRate = { count: 600, seconds: 60 }
-const streamsMax = 1000
-/** Streams of one caller; anonymous callers are one for each address. */
-const callerStreamsMax = 16
 /** Changes on one page. */
 const defaultLimit = 100
 const limitMax = 1000
-/** (2) */
-const streamMs = 15 * 60_000
 /** How often a silent stream sends a comment, so that no proxy closes it. */
 const beatEveryMs = 5_000
 
@@ -58,117 +54,106 @@ export interface ChangesPage {
 
 export function createChangesPage(context: FaceContext, store: Store, limiter: Limiter): ChangesPage {
   const notifier = new ChangeNotifier(store, beatEveryMs)
-  const looks = new SharedLooks(look)
-  const streamsOf = new Map<string, number>()
-  let streams = 0
-
-  async function read({ request, query, pairs, now }: Entry): Promise<Response> {
-    const caller = await authenticate(request, context, context.app.contract.service)
-    if (caller.subject === undefined && !isAnythingPublic(context)) refuse({ kind: 'unauthenticated' })
-    const name = caller.subject ?? `@${request.from}`
-    const { exceeded, reset } = await limiter.take(`changes ${name}`, callerRate, now)
-    if (exceeded)
-      return refuseReader(429, 'too many requests from this caller: wait for as long as Retry-After says', {
-        'retry-after': String(Math.max(1, reset)),
-      })
-    const type = negotiateType(request.fields['accept'], offers)
-    if (!type) return refuseReader(406, `available media types: ${offers.join(', ')}`)
-    const asked = parsePosition(pairs, type === events ? request.fields['last-event-id'] : undefined)
-    if (typeof asked === 'string') return refuseReader(400, asked)
-    if (type === events) return stream({ caller, name }, asked.after, request.method === 'HEAD')
-    const found = await changesFor(context.app, store, caller, { ...asked, now })
-    const next = `/changes?after=${found.next}&limit=${asked.limit}`
-    const link = `<${next}>; rel="next"`
-    if (found.missed !== undefined)
-      return { status: 410, fields: { ...feedFields, 'content-type': problem, link }, content: writeGone(found.missed) }
-    return {
-      status: 200,
-      fields: { ...feedFields, 'content-type': type, link },
-      content:
-        type === batch
-          ? writeBatch(found)
-          : writePage(found, { self: query === '' ? '/changes' : `/changes?${query}`, next }),
-    }
-  }
-
-  const writeBatch = ({ changes }: ChangesFor): string =>
-    JSON.stringify(changes.map(each => toCloudEvent(context.app, each)))
-  /** Rule A2.3: items, and links to this page and the next. */
-  const writePage = ({ changes, next, more }: ChangesFor, links: { readonly self: string; readonly next: string }) =>
-    JSON.stringify({
-      items: changes.map(toFeedItem),
-      next,
-      more,
-      _links: { self: { href: links.self }, next: { href: links.next } },
-    })
-
-  function stream(reader: StreamReader, after: number | undefined, isHead: boolean): Response {
-    const fields = { ...feedFields, 'content-type': events, 'x-accel-buffering': 'no' }
-    if (isHead) return { status: 200, fields }
-    if (!hasRoom(reader))
-      return refuseReader(429, 'too many streams of this caller: end one, or read pages', { 'retry-after': '10' })
-    if (streams >= streamsMax)
-      return refuseReader(503, 'too many readers of the stream: read pages, or retry later', { 'retry-after': '10' })
-    return { status: 200, fields, content: streamChanges(reader, after) }
-  }
-  const hasRoom = ({ name }: StreamReader): boolean => (streamsOf.get(name) ?? 0) < callerStreamsMax
-  function countStream({ name }: StreamReader, by: 1 | -1): void {
-    streams += by
-    const left = (streamsOf.get(name) ?? 0) + by
-    if (left > 0) streamsOf.set(name, left)
-    else streamsOf.delete(name)
-  }
-
-  /** (3) Counted from its first piece on: a stream whose reader left before never begins. */
-  async function* streamChanges(reader: StreamReader, from: number | undefined): AsyncGenerator<Uint8Array> {
-    if (!hasRoom(reader)) return // others of this caller have begun meanwhile
-    countStream(reader, 1)
-    const until = performance.now() + streamMs
-    let after = from
-    try {
-      yield encodeText('retry: 1000\n\n')
-      while (performance.now() < until && !notifier.isStopped) {
-        const seen = notifier.mark()
-        const found = await looks.find(seen, reader.caller, after)
-        after = found.next
-        if (found.octets.length > 0) yield found.octets
-        if (found.more) continue
-        await notifier.waitForChange(seen, after)
-        yield encodeText(`id: ${after}\n:\n\n`) // where to continue after changes that were not reported
-      }
-    } catch (thrown) {
-      if (!(thrown instanceof Unavailable)) throw thrown // the reader reconnects
-    } finally {
-      countStream(reader, -1)
-    }
-  }
-
-  async function look(caller: Caller, after: number | undefined) {
-    const found = await changesFor(context.app, store, caller, { after, limit: defaultLimit, now: context.clock() })
-    const gone =
-      found.missed === undefined ? '' : `id: ${found.next}\nevent: gone\ndata: ${writeGone(found.missed)}\n\n`
-    const told = found.changes.map(
-      change => `id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`,
-    )
-    return { next: found.next, more: found.more, octets: encodeText(gone + told.join('')) }
-  }
-
+  const looks = new SharedLooks((caller, after) => lookAfter(context, store, caller, after))
+  const feed: Feed = { context, store, limiter, streams: new ChangeStreams(notifier, looks) }
   return {
-    mount: createPages(context, { '/changes': { GET: read } }, { name: 'rest' }),
+    mount: createPages(context, { '/changes': { GET: entry => readChanges(feed, entry) } }, { name: 'rest' }),
     wake: () => notifier.wake(),
-    streams: () => streams,
+    streams: () => feed.streams.count,
     stop: () => notifier.stop(),
   }
 }
 
-interface StreamReader {
-  readonly caller: Caller
-  /** The subject, or the address of an anonymous caller. */
-  readonly name: string
+interface Feed {
+  readonly context: FaceContext
+  readonly store: Store
+  readonly limiter: Limiter
+  readonly streams: ChangeStreams
 }
 
-const encoder = new TextEncoder()
-const encodeText = (text: string): Uint8Array => encoder.encode(text)
+async function readChanges(feed: Feed, { request, query, pairs, now }: Entry): Promise<Response> {
+  const { context, limiter, streams } = feed
+  const caller = await authenticate(request, context, context.app.contract.service)
+  if (caller.subject === undefined && !isAnythingPublic(context)) refuse({ kind: 'unauthenticated' })
+  const name = caller.subject ?? `@${request.from}`
+  const { exceeded, reset } = await limiter.take(`changes ${name}`, callerRate, now)
+  if (exceeded)
+    return refuseReader(429, 'too many requests from this caller: wait for as long as Retry-After says', {
+      'retry-after': String(Math.max(1, reset)),
+    })
+  const type = negotiateType(request.fields['accept'], offers)
+  if (!type) return refuseReader(406, `available media types: ${offers.join(', ')}`)
+  const asked = parsePosition(pairs, type === events ? request.fields['last-event-id'] : undefined)
+  if (typeof asked === 'string') return refuseReader(400, asked)
+  if (type === events) return replyWithStream(streams, { caller, name }, asked.after, request.method === 'HEAD')
+  const found = await changesFor(context.app, feed.store, caller, { ...asked, now })
+  return replyWithPage(context, found, type, {
+    self: query === '' ? '/changes' : `/changes?${query}`,
+    next: `/changes?after=${found.next}&limit=${asked.limit}`,
+  })
+}
+
+/** Of a page: its own address, and that of the next. */
+interface PageLinks {
+  readonly self: string
+  readonly next: string
+}
+
+function replyWithPage(
+  { app }: FaceContext,
+  found: ChangesFor,
+  type: typeof json | typeof batch,
+  links: PageLinks,
+): Response {
+  const link = `<${links.next}>; rel="next"`
+  if (found.missed !== undefined)
+    return { status: 410, fields: { ...feedFields, 'content-type': problem, link }, content: writeGone(found.missed) }
+  const content =
+    type === batch
+      ? JSON.stringify(found.changes.map(each => toCloudEvent(app, each)))
+      : JSON.stringify(toFeedPage(found, links))
+  return { status: 200, fields: { ...feedFields, 'content-type': type, link }, content }
+}
+
+/** Rule A2.3: items, and links to this page and the next. */
+const toFeedPage = ({ changes, next, more }: ChangesFor, links: PageLinks) => ({
+  items: changes.map(toFeedItem),
+  next,
+  more,
+  _links: { self: { href: links.self }, next: { href: links.next } },
+})
+
+/** (2) */
+function replyWithStream(
+  streams: ChangeStreams,
+  reader: StreamReader,
+  after: number | undefined,
+  isHead: boolean,
+): Response {
+  const fields = { ...feedFields, 'content-type': events, 'x-accel-buffering': 'no' }
+  if (isHead) return { status: 200, fields }
+  if (!streams.hasRoomFor(reader))
+    return refuseReader(429, 'too many streams of this caller: end one, or read pages', { 'retry-after': '10' })
+  if (streams.isFull)
+    return refuseReader(503, 'too many readers of the stream: read pages, or retry later', { 'retry-after': '10' })
+  return { status: 200, fields, content: streams.open(reader, after) }
+}
+
+/** What a stream sends next: the changes that the caller may know of, as events. */
+async function lookAfter(
+  context: FaceContext,
+  store: Store,
+  caller: Caller,
+  after: number | undefined,
+): Promise<StreamLook> {
+  const found = await changesFor(context.app, store, caller, { after, limit: defaultLimit, now: context.clock() })
+  const gone = found.missed === undefined ? '' : `id: ${found.next}\nevent: gone\ndata: ${writeGone(found.missed)}\n\n`
+  const told = found.changes.map(
+    change => `id: ${change.sequence}\ndata: ${JSON.stringify(toCloudEvent(context.app, change))}\n\n`,
+  )
+  return { next: found.next, more: found.more, octets: new TextEncoder().encode(gone + told.join('')) }
+}
+
 const feedFields = {
   'cache-control': 'private, no-store',
   vary: 'Accept, Authorization, Cookie',

@@ -1,0 +1,85 @@
+/**
+ * The streams of the change feed that are open: how many, of whom, and what each of them does.
+ * `changes.ts` says what they guard.
+ */
+import type { Caller } from '../contract/policy.ts'
+import { Unavailable } from '../service/store.ts'
+import type { ChangeNotifier } from './change-notifier.ts'
+import type { SharedLooks } from './shared-looks.ts'
+
+const streamsMax = 1000
+/** Streams of one caller; anonymous callers are one for each address. */
+const callerStreamsMax = 16
+/** After which a stream ends, so that credentials are proven again. */
+const streamMs = 15 * 60_000
+
+export interface StreamReader {
+  readonly caller: Caller
+  /** The subject, or the address of an anonymous caller. */
+  readonly name: string
+}
+
+/** One look at the feed, as events. */
+export interface StreamLook {
+  /** Where the next look begins. */
+  readonly next: number
+  readonly more: boolean
+  readonly octets: Uint8Array
+}
+
+export class ChangeStreams {
+  count = 0
+  readonly #ofReader = new Map<string, number>()
+  readonly #notifier: ChangeNotifier
+  readonly #looks: SharedLooks<StreamLook>
+
+  constructor(notifier: ChangeNotifier, looks: SharedLooks<StreamLook>) {
+    this.#notifier = notifier
+    this.#looks = looks
+  }
+
+  get isFull(): boolean {
+    return this.count >= streamsMax
+  }
+  hasRoomFor({ name }: StreamReader): boolean {
+    return (this.#ofReader.get(name) ?? 0) < callerStreamsMax
+  }
+
+  /** Counted from its first piece on: a stream whose reader left before never begins. */
+  async *open(reader: StreamReader, from: number | undefined): AsyncGenerator<Uint8Array> {
+    if (!this.hasRoomFor(reader)) return // others of this caller have begun meanwhile
+    this.#add(reader, 1)
+    try {
+      yield encodeText('retry: 1000\n\n')
+      yield* this.#follow(reader, from)
+    } catch (thrown) {
+      if (!(thrown instanceof Unavailable)) throw thrown // the reader reconnects
+    } finally {
+      this.#add(reader, -1)
+    }
+  }
+
+  async *#follow({ caller }: StreamReader, from: number | undefined): AsyncGenerator<Uint8Array> {
+    const until = performance.now() + streamMs
+    let after = from
+    while (performance.now() < until && !this.#notifier.isStopped) {
+      const seen = this.#notifier.mark()
+      const found = await this.#looks.find(seen, caller, after)
+      after = found.next
+      if (found.octets.length > 0) yield found.octets
+      if (found.more) continue
+      await this.#notifier.waitForChange(seen, after)
+      yield encodeText(`id: ${after}\n:\n\n`) // where to continue after changes that were not reported
+    }
+  }
+
+  #add({ name }: StreamReader, by: 1 | -1): void {
+    this.count += by
+    const left = (this.#ofReader.get(name) ?? 0) + by
+    if (left > 0) this.#ofReader.set(name, left)
+    else this.#ofReader.delete(name)
+  }
+}
+
+const encoder = new TextEncoder()
+const encodeText = (text: string): Uint8Array => encoder.encode(text)
