@@ -6,7 +6,10 @@ import type { VersionRule } from '../contract/service.ts'
 import { writeDate } from '../http/date.ts'
 import { writeDeprecation } from '../http/fields.ts'
 
-/** From this time on, in milliseconds, a version is not served: its sunset (RFC 8594), or always once it is retired. */
+/**
+ * From this time on, in milliseconds, a version is not served: its sunset (RFC 8594); once it is
+ * retired, it never is.
+ */
 export function endOfVersion({ retired, sunset }: VersionRule): number {
   if (retired) return -Infinity
   return sunset === undefined ? Infinity : Date.parse(sunset)

@@ -144,21 +144,23 @@ export const operationNameOf = (operation: Operation): string =>
   'job' in operation ? operation.job.job : operation.resource.name
 
 /** Rows 15–17. */
-const createAdmission =
-  ({ clock, limiter }: ServiceParts): Calls['admit'] =>
-  (operation, caller, from) => {
+function createAdmission({ clock, limiter }: ServiceParts): Calls['admit'] {
+  const admit: Calls['admit'] = (operation, caller, from) => {
     const now = clock()
     if (!mayEverBeAllowed(operation.grants, caller, now)) {
       const isUnknown = caller.subject === undefined && !isPublic(operation.grants)
       return refuse({ kind: isUnknown ? 'unauthenticated' : 'forbidden' })
     }
     const party = caller.subject ?? `@${from}`
-    return chain(limiter.take(`${operation.counted} ${party}`, operation.limit, now), quota =>
+    const taken = limiter.take(`${operation.counted} ${party}`, operation.limit, now)
+    return chain(taken, quota =>
       quota.exceeded
         ? refuse({ kind: 'too-many', after: Math.max(1, quota.reset), limit: quota.limit, window: quota.window })
         : { operation, caller, party, quota },
     )
   }
+  return admit
+}
 
 /** Rows 22–24 alone, to refuse before the content is read. The call itself checks them again. */
 async function precheck(call: Call, reader: StoreReader, now: number): Promise<void> {
