@@ -60,6 +60,9 @@ export function listOperations(service: Service): readonly Operation[] {
 }
 
 type CountedLimit = Pick<OperationCommon, 'limit' | 'counted'>
+/** Its answer is a page, which may be long work. */
+export const isPaged = ({ kind }: Operation): boolean => kind === 'list' || kind === 'search' || kind === 'getSearch'
+
 type OperationTerms = CountedLimit & Pick<OperationCommon, 'safe' | 'grants' | 'faults'>
 
 /** Grants and limit of an operation; `doing` is its name in the rules of the resource. */

@@ -5,6 +5,7 @@
  * a bug of ours, and its response tells the incident and nothing else.
  */
 import { chain, type Maybe, settleFor } from '../base/maybe.ts'
+import { isPaged } from '../contract/operation.ts'
 import type { Mount } from '../front/entry.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
 import type { FrontRefusal } from '../front/refusal.ts'
@@ -22,7 +23,6 @@ import type { FacePage } from './parsed-head.ts'
 import { performInTurns, performOperation } from './perform.ts'
 import { followPlan } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
-import { isPaged } from './query-parameters.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyInSteps, replyWith } from './reply.ts'
 

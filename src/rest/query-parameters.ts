@@ -5,7 +5,7 @@
 import { memoizeByObject, memoizeByText } from '../base/memo.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readScalar } from '../contract/lexical/scalar.ts'
-import type { Operation } from '../contract/operation.ts'
+import { isPaged, type Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import { isScalar } from '../contract/shape.ts'
 import type { Pairs } from '../http/uri.ts'
@@ -33,9 +33,7 @@ const isComparison = (text: string): text is Comparison => comparisons.has(text)
 
 const refuseParameter = (name: string, detail: string): never => refuseRequest({ kind: 'bad-parameter', name, detail })
 
-const pagedKinds: readonly Operation['kind'][] = ['list', 'search', 'getSearch']
-export const isPaged = ({ kind }: Operation): boolean => pagedKinds.includes(kind)
-const selectingKinds: readonly Operation['kind'][] = [...pagedKinds, 'get']
+const selectingKinds: readonly Operation['kind'][] = ['list', 'search', 'getSearch', 'get']
 
 /**
  * @param lenient `Prefer: handling=lenient`: unknown parameters are ignored (RFC 7240 §4.4); never

@@ -106,7 +106,7 @@ function performExchange(
   const from = request.caller.subject ?? `@${known.message.from}`
   // A list may be long work: reading it is one step, writing it another.
   const inTurn = <T>(step: () => Maybe<T>): Maybe<T> =>
-    turns && exchange.safe ? chain(turns.run(from, step), result => result) : step()
+    turns && exchange.isLong ? chain(turns.run(from, step), result => result) : step()
   return chain(requireRoom(node, known), () =>
     chain(
       inTurn(() => exchange.perform({ ...operationFacts(known, exchange), ...request })),
@@ -118,8 +118,9 @@ function performExchange(
 /** A reply that cannot wait for its address is refused, back to where the message came from. */
 function requireRoom({ elsewhere }: SoapNode, known: Exchanged): Maybe<void> {
   const { agreed } = known
-  const addresses = [agreed?.reply, agreed?.fault].flatMap(each => (each?.to === 'address' ? [each.address] : []))
-  if (!elsewhere || !agreed || addresses.length === 0) return
+  if (!elsewhere || !agreed) return
+  const addresses = [agreed.reply, agreed.fault].flatMap(each => (each.to === 'address' ? [each.address] : []))
+  if (addresses.length === 0) return
   known.agreed = { reply: { to: 'back' }, fault: { to: 'back' } }
   const asked = forEachInTurn([...new Set(addresses)], address => elsewhere.requireRoom?.(address))
   return chain(asked, () => {

@@ -3,7 +3,7 @@
  * HTTP. Guards: a request without a SOAP message gets a status before a message exists; no response
  * field echoes the request.
  */
-import { chain, type Maybe, settle } from '../../base/maybe.ts'
+import { chain, type Maybe, settle, settleFor } from '../../base/maybe.ts'
 import { newestVersion } from '../../contract/service.ts'
 import { answerPreflight, isPreflight } from '../../front/cross-origin.ts'
 import { type Entry, type Mount, prefixOf } from '../../front/entry.ts'
@@ -97,19 +97,18 @@ function compileNode(
 }
 
 const bindNode = (node: SoapNode): SoapEndpoint => ({
-  serve: entry =>
-    chain(
-      settle(
-        () => respondToEntry(node, entry),
-        thrown => respondToRefused(node, entry, thrown),
-      ),
-      response => addEnding(node, response),
-    ),
+  serve: entry => settleFor({ node, entry }, respondToEntry, addEnding, respondToRefused),
   refuse: (entry, refusal) => settle(() => refuseAsFault(node, entry, refusal), responseOfEnd),
 })
 
+/** A request at its endpoint. */
+interface Visit {
+  readonly node: SoapNode
+  readonly entry: Entry
+}
+
 /** Rule A9.1: each response of a version that will end says so, as it does in REST. */
-function addEnding({ ending }: SoapNode, response: Response): Response {
+function addEnding({ node: { ending } }: Visit, response: Response): Response {
   if (!ending || !isEnding(ending.rule)) return response
   const fields = { ...response.fields }
   addVersionFields(fields, ending.rule, ending.successor)
@@ -135,20 +134,23 @@ function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
 const allowOfEndpoint = writeAllow(['GET', 'POST'])
 const allowOfOperation = writeAllow(['GET'])
 
-function respondToEntry(node: SoapNode, entry: Entry): Maybe<Response> {
+function respondToEntry({ node, entry }: Visit): Maybe<Response> {
   const { request } = entry
   const operation = operationAt(node, entry)
   requireServed(node, entry)
+  if (request.method === 'POST' && operation === '') return receivePost(node, entry)
   if (operation !== '' && !isRetrievable(node, operation)) endExchange(404, 'this operation does not exist')
   const allow = operation === '' && entry.query === '' ? allowOfEndpoint : allowOfOperation
   if (isPreflight(request)) return answerPreflight(request, node.serving.settings, allow)
   if (request.method === 'OPTIONS') return { status: 204, fields: { allow, 'cache-control': 'no-store' } }
   if (request.method === 'GET' || request.method === 'HEAD') return respondToGet(node, entry, operation, allow)
-  if (request.method !== 'POST' || operation !== '') return respondToRefusal({ kind: 'not-allowed', allow }) // B4.1
-  return receivePost(node, entry)
+  return respondToRefusal({ kind: 'not-allowed', allow }) // B4.1
 }
 
-function respondToRefused(node: SoapNode, entry: Entry, thrown: unknown): Maybe<Response> {
+const respondToRefused = (visit: Visit, thrown: unknown): Maybe<Response> =>
+  chain(answerThrown(visit, thrown), response => addEnding(visit, response))
+
+function answerThrown({ node, entry }: Visit, thrown: unknown): Maybe<Response> {
   if (!(thrown instanceof Refused)) return responseOfEnd(thrown)
   const { request } = entry
   if (request.method !== 'POST' || !parseMediaType(request.fields['content-type'] ?? '')) throw thrown

@@ -17,8 +17,8 @@ export function announcedVersion({ fields }: Request): SoapVersion | undefined {
 }
 
 /** The version of SOAP that a media type names; undefined for a package. */
-export const versionOfMediaType = ({ essence }: MediaType): SoapVersion | undefined =>
-  versions.find(each => each.mediaType === essence)
+export const versionOfMediaType = ({ essence }: MediaType): SoapVersion | undefined => byMediaType.get(essence)
+const byMediaType: ReadonlyMap<string, SoapVersion> = new Map(versions.map(each => [each.mediaType, each]))
 
 /** The addresses of this endpoint: the public one, if there is one, and that of the request. */
 export function addressesOf({ serving, endpoint }: SoapNode, entry: Entry): [string, ...string[]] {

@@ -26,6 +26,8 @@ export interface BoundOperation {
   readonly faultAction: (fault: string) => string
   /** It changes nothing. */
   readonly safe: boolean
+  /** It may be long work, done in the turns of its caller. */
+  readonly isLong: boolean
   /** Octets that a message may have, without its attachments. */
   readonly longest: number
   /**

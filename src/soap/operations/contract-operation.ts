@@ -7,6 +7,7 @@ import type { AnyField, Fields } from '../../contract/field.ts'
 import type { FieldProblem } from '../../contract/field-json.ts'
 import { isOfRequest } from '../../contract/header.ts'
 import type { Values } from '../../contract/implement.ts'
+import { isPaged } from '../../contract/operation.ts'
 import { namespaceOf } from '../../contract/service.ts'
 import { asList, objectFields } from '../../contract/shape.ts'
 import { compileTypeNames, typeRootsOf } from '../../contract/type-names.ts'
@@ -59,6 +60,7 @@ export function bindOperations(
       replyAction: message.response && replyAction(message),
       faultAction: fault => faultAction(message, fault),
       safe: message.operation.safe,
+      isLong: isPaged(message.operation),
       longest: Math.max(messageOctetsMax, base64Octets(message.request.fields)),
       request: message.request.fields,
       read: codec.read,

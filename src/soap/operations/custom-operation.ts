@@ -52,6 +52,7 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
     replyAction: response && `${action}Response`,
     faultAction: fault => `${action}/Fault/${fault}`,
     safe: declaration.safe ?? false,
+    isLong: declaration.safe ?? false,
     longest: 1024 * 1024,
     request: declaration.request,
     ...messageStyles[declaration.style](declaration.namespace, request, response, {
@@ -93,6 +94,7 @@ export function bareElement<T, R>(declaration: {
     replyAction: `${action}Response`,
     faultAction: fault => `${action}/Fault/${fault}`,
     safe: declaration.safe ?? false,
+    isLong: declaration.safe ?? false,
     longest: 1024 * 1024,
     request: {},
     read: (cursor, reading) => requireOnlyChild({ content: read(cursor, reading) }, cursor),
@@ -119,6 +121,7 @@ export function emptyBodyOperation(action: string, perform: (asked: OperationReq
     replyAction: `${action}Response`,
     faultAction: fault => `${action}/Fault/${fault}`,
     safe: false,
+    isLong: false,
     longest: 1024 * 1024,
     request: {},
     read: () => ({}),
