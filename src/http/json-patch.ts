@@ -1,5 +1,6 @@
 /**
- * Patches of JSON documents, by RFC 6902 and RFC 7396. Guards the document: what always holds, by number.
+ * Patches of JSON documents, by RFC 6902 and RFC 7396. Guards the document: what always holds, by
+ * number.
  *  (1) All operations apply, or none (§5): the given document is never changed, since containers
  *      are copied before they are written.
  *  (2) A document that is not a JSON Patch is `malformed`, whatever the target; one that does not

@@ -127,17 +127,31 @@ export interface FaultWording {
   readonly place: (path: FieldProblem['path']) => string
 }
 
-/** The fault for a refusal. */
-export function createFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
-  const code = codeOf[refusal.kind]
+/** Faults of one code in the words of a contract. */
+interface FaultForms {
+  readonly reasonOnly: (detail: string) => SoapFault
+  readonly inBody: (detail: string, more?: string) => SoapFault
+  readonly declared: (fault: Fault, says: string, detail?: Values) => SoapFault
+}
+
+function createForms(code: Code, wording: FaultWording): FaultForms {
   const reasonOnly = (detail: string): SoapFault => ({ code, reasons: faultReason(detail) })
-  const inBody = (detail: string, more = ''): SoapFault => ({ ...reasonOnly(detail), detail: more })
-  const declared = (fault: Fault, says: string, detail: Values = {}): SoapFault => ({
-    code: fault.status >= 500 ? 'Receiver' : code,
-    subcodes: [wording.nameOf(fault)],
-    reasons: faultReason(says),
-    detail: wording.element(fault, detail),
-  })
+  return {
+    reasonOnly,
+    inBody: (detail, more = '') => ({ ...reasonOnly(detail), detail: more }),
+    declared: (fault, says, detail = {}) => ({
+      code: fault.status >= 500 ? 'Receiver' : code,
+      subcodes: [wording.nameOf(fault)],
+      reasons: faultReason(says),
+      detail: wording.element(fault, detail),
+    }),
+  }
+}
+
+/** The fault for a refusal: by SOAP of the message, else by the service of its call. */
+export function createFault(refusal: AnySoapRefusal, wording: FaultWording): SoapFault {
+  const forms = createForms(codeOf[refusal.kind], wording)
+  const { reasonOnly, inBody, declared } = forms
   switch (refusal.kind) {
     case 'version-mismatch':
       return { ...reasonOnly(`unsupported SOAP version: the Envelope is ${clarkNotation(refusal.found)}`) }
@@ -191,6 +205,21 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
         ...reasonOnly('the service failed'),
         detail: `<incident xmlns=${writeAttribute(ownFaults)}>${escapeText(refusal.incident)}</incident>`,
       }
+    case 'unchanged':
+      return declared(VersionConflict, versionMissing)
+    default:
+      return createServiceFault(refusal, wording, forms)
+  }
+}
+
+const versionMissing = 'the request must state the expected version'
+
+function createServiceFault(
+  refusal: Refusal,
+  wording: FaultWording,
+  { reasonOnly, inBody, declared }: FaultForms,
+): SoapFault {
+  switch (refusal.kind) {
     case 'not-found':
     case 'gone':
       return declared(NotFound, refusal.kind === 'gone' ? 'the item has been removed' : 'the item does not exist')
@@ -206,9 +235,8 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
         'the item has changed since it was read: read it again',
         refusal.version === undefined ? {} : { version: String(refusal.version) },
       )
-    case 'unchanged':
     case 'precondition-required':
-      return declared(VersionConflict, 'the request must state the expected version')
+      return declared(VersionConflict, versionMissing)
     case 'conflict':
       return declared(StateConflict, refusal.detail ?? 'the current state does not allow this', {
         ...(refusal.state !== undefined && { state: refusal.state }),

@@ -101,14 +101,14 @@ const bindNode = (node: SoapNode): SoapEndpoint => ({
   refuse: (entry, refusal) => settle(() => refuseAsFault(node, entry, refusal), responseOfEnd),
 })
 
-/** A request at its endpoint. */
-interface Visit {
+/** One request and the node that it came to. */
+interface EndpointRequest {
   readonly node: SoapNode
   readonly entry: Entry
 }
 
 /** Rule A9.1: each response of a version that will end says so, as it does in REST. */
-function addEnding({ node: { ending } }: Visit, response: Response): Response {
+function addEnding({ node: { ending } }: EndpointRequest, response: Response): Response {
   if (!ending || !isEnding(ending.rule)) return response
   const fields = { ...response.fields }
   addVersionFields(fields, ending.rule, ending.successor)
@@ -134,7 +134,7 @@ function operationAt({ endpoint }: SoapNode, { path }: Entry): string {
 const allowOfEndpoint = writeAllow(['GET', 'POST'])
 const allowOfOperation = writeAllow(['GET'])
 
-function respondToEntry({ node, entry }: Visit): Maybe<Response> {
+function respondToEntry({ node, entry }: EndpointRequest): Maybe<Response> {
   const { request } = entry
   const operation = operationAt(node, entry)
   requireServed(node, entry)
@@ -147,10 +147,10 @@ function respondToEntry({ node, entry }: Visit): Maybe<Response> {
   return respondToRefusal({ kind: 'not-allowed', allow }) // B4.1
 }
 
-const respondToRefused = (visit: Visit, thrown: unknown): Maybe<Response> =>
+const respondToRefused = (visit: EndpointRequest, thrown: unknown): Maybe<Response> =>
   chain(answerThrown(visit, thrown), response => addEnding(visit, response))
 
-function answerThrown({ node, entry }: Visit, thrown: unknown): Maybe<Response> {
+function answerThrown({ node, entry }: EndpointRequest, thrown: unknown): Maybe<Response> {
   if (!(thrown instanceof Refused)) return responseOfEnd(thrown)
   const { request } = entry
   if (request.method !== 'POST' || !parseMediaType(request.fields['content-type'] ?? '')) throw thrown
