@@ -47,7 +47,9 @@ export const journeys: Readonly<Record<string, Journey>> = {
   },
 }
 
-/** Each journey is sent often enough that everything is loaded and remembered, then once under the counter. */
+const runsOfEach = 5
+
+/** Each journey is sent often enough that everything is loaded and remembered, then under the counter. */
 export async function walk(all: Readonly<Record<string, Journey>>): Promise<Readonly<Record<string, Passed>>> {
   const logger = { info: () => {}, warn: () => {}, error: () => {} }
   const server = await startService(orders, { port: 0, data: ':memory:', logger })
@@ -74,14 +76,19 @@ export async function walk(all: Readonly<Record<string, Journey>>): Promise<Read
     const found: Record<string, Passed> = {}
     for (const [name, journey] of Object.entries(all)) {
       for (let i = 0; i < 5; i++) await send(journey, etag)
-      await session.post('Profiler.enable')
-      await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-      await session.post('Profiler.takePreciseCoverage')
-      const { status } = await send(journey, etag)
-      const { result } = await session.post('Profiler.takePreciseCoverage')
-      await session.post('Profiler.stopPreciseCoverage')
-      if (status !== journey.status) throw new Error(`${name}: ${status} in place of ${journey.status}`)
-      found[name] = passedOf(result)
+      const runs: Passed[] = []
+      for (let i = 0; i < runsOfEach; i++) {
+        await session.post('Profiler.enable')
+        await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+        await session.post('Profiler.takePreciseCoverage')
+        const { status } = await send(journey, etag)
+        const { result } = await session.post('Profiler.takePreciseCoverage')
+        await session.post('Profiler.stopPreciseCoverage')
+        if (status !== journey.status) throw new Error(`${name}: ${status} in place of ${journey.status}`)
+        runs.push(passedOf(result))
+      }
+      // A timer, or the first request of a second, enters more.
+      found[name] = runs.reduce((least, run) => (run.calls < least.calls ? run : least))
     }
     return found
   } finally {
