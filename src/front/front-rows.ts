@@ -3,8 +3,10 @@
  * chosen. They are data in the shape of the rows of `rest/plan.ts`, which joins them to its own:
  * trace, page and coverage show one table.
  */
+
+import { memoizeByObject } from '../base/memo.ts'
 import { isToken } from '../http/grammar.ts'
-import type { Response } from '../http/message.ts'
+import type { HttpFields, Response } from '../http/message.ts'
 import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
 import type { EntryDraft } from './entry.ts'
 import type { Gate } from './gate.ts'
@@ -143,11 +145,16 @@ export const frontRows: readonly FrontRow[] = [
 /** An unknown method has all of them. */
 export const frontRowsOfMethod = groupByMethod(frontRows)
 
-function requireWellFormed({ request: { method, fields } }: EntryDraft): void {
-  if (!knownMethods.includes(method) && !isToken(method)) refuseAtFront({ kind: 'unknown-method' })
+/** A connection that repeats its fields has one object for them. */
+const octetsOf = memoizeByObject((fields: HttpFields): number => {
   let octets = 0
   for (const name in fields) octets += name.length + (fields[name]?.length ?? 0) + 4
-  if (octets > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
+  return octets
+})
+
+function requireWellFormed({ request: { method, fields } }: EntryDraft): void {
+  if (!knownMethods.includes(method) && !isToken(method)) refuseAtFront({ kind: 'unknown-method' })
+  if (octetsOf(fields) > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
 }
 
 /**

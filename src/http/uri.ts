@@ -129,9 +129,10 @@ export interface DecodedPath {
  */
 export function parsePath(path: string): DecodedPath | undefined {
   const segments: string[] = []
-  const raw = path.split('/').slice(1)
+  const raw = path.split('/') // the first is empty, before the first slash
   let clean = true
-  for (const [at, text] of raw.entries()) {
+  for (let at = 1; at < raw.length; at++) {
+    const text = raw[at]! // at is within
     const segment = text.includes('%') ? percentDecode(text) : text
     const last = at === raw.length - 1
     if (segment === undefined) return undefined

@@ -93,15 +93,18 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
   if (!exchange.isSafe && isMinimal(exchange))
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(exchange, name, item) } }
   const selected = selectItem(exchange, name, item)
-  const content = writeSelected(exchange, selected)
-  return chain(content, octets =>
-    replyWithContent(exchange, created ? 201 : 200, octets, selected.coding, {
-      ...location,
-      ...(!exchange.isSafe && { 'content-location': href }),
-      ...(isStoredUnchanged(exchange, octets) && { etag: selected.etag, 'last-modified': writeDate(item.modified) }),
-      ...linkField(selected.document.links),
-    }),
-  )
+  return chain(writeSelected(exchange, selected), octets => {
+    const fields: FieldDraft = {}
+    if (created) fields['location'] = href
+    if (!exchange.isSafe) fields['content-location'] = href
+    if (isStoredUnchanged(exchange, octets)) {
+      fields['etag'] = selected.etag
+      fields['last-modified'] = writeDate(item.modified)
+    }
+    const link = writeLinkField(selected.document.links)
+    if (link !== '') fields['link'] = link
+    return replyWithContent(exchange, created ? 201 : 200, octets, selected.coding, fields)
+  })
 }
 
 /**
@@ -351,11 +354,16 @@ const registeredRelations: Readonly<Record<string, string>> = {
   related: 'related',
 }
 
-function linkField(links: readonly DocumentLink[]): FieldDraft {
+const linkField = (links: readonly DocumentLink[]): FieldDraft => {
+  const link = writeLinkField(links)
+  return link === '' ? {} : { link }
+}
+
+function writeLinkField(links: readonly DocumentLink[]): string {
   let text = ''
   for (const { rel, href, templated } of links) {
     const known = registeredRelations[rel]
     if (known !== undefined && !templated) text += `${text === '' ? '' : ', '}<${href}>; rel="${known}"`
   }
-  return text === '' ? {} : { link: text }
+  return text
 }
