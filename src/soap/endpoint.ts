@@ -101,7 +101,8 @@ export interface ReceivedMessage {
   /** The id of the request. */
   readonly request: string
   readonly notes: RequestNotes
-  readonly confidential: boolean
+  /** A password may travel with it (`front/confidential.ts`). */
+  readonly isConfidential: () => boolean
   /** The caller according to the transport; refuses invalid credentials. */
   readonly caller: () => Maybe<Caller>
 }

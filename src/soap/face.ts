@@ -248,7 +248,7 @@ async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyM
     now: node.serving.clock(),
     address: message.addresses[0],
     from: message.from,
-    confidential: message.confidential,
+    confidential: message.isConfidential(),
     parts: message.parts?.uris ?? [],
     part: href => message.parts?.look(href),
   })

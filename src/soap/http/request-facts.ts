@@ -29,7 +29,7 @@ export function addressesOf({ serving, endpoint }: SoapNode, entry: Entry): [str
 
 type RequestFacts = Pick<
   ReceivedMessage,
-  'addresses' | 'from' | 'gone' | 'request' | 'notes' | 'confidential' | 'caller'
+  'addresses' | 'from' | 'gone' | 'request' | 'notes' | 'isConfidential' | 'caller'
 >
 
 export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
@@ -40,7 +40,7 @@ export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
     gone: request.gone,
     request: id,
     notes,
-    confidential: isConfidential(request, node.serving.settings),
+    isConfidential: () => isConfidential(request, node.serving.settings),
     caller: () => authenticate(request, node.serving), // without cookies: no form of ours sends a message
   }
 }
