@@ -132,7 +132,9 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     perform: call => {
       const { operation } = call.admitted
       return operation.safe
-        ? store.read(reader => performRead({ call, about: about(call), handlers: handlers(operation), reader }, operation))
+        ? store.read(reader =>
+            performRead({ call, about: about(call), handlers: handlers(operation), reader }, operation),
+          )
         : change(call)
     },
     offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
