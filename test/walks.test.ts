@@ -34,10 +34,10 @@ for (const [heading, journey] of Object.entries(walks))
  */
 const bounds: Readonly<Record<string, { readonly files: number; readonly functions: number; readonly calls: number }>> =
   {
-    'GET 304': { files: 48, functions: 142, calls: 176 },
-    'GET 200': { files: 48, functions: 144, calls: 181 },
-    'POST 201': { files: 80, functions: 348, calls: 740 },
-    'SOAP GetOrder': { files: 60, functions: 253, calls: 382 },
+    'GET 304': { files: 50, functions: 150, calls: 186 },
+    'GET 200': { files: 50, functions: 150, calls: 190 },
+    'POST 201': { files: 84, functions: 365, calls: 790 },
+    'SOAP GetOrder': { files: 62, functions: 262, calls: 395 },
   }
 for (const [journey, most] of Object.entries(bounds))
   test(`${journey}: a request passes no more files, functions and calls than it did`, () => {
