@@ -134,6 +134,11 @@ program
   )
   .option('--reply-to <address>', 'allow SOAP replies to this address and below; repeatable', collectOption, [])
   .option('--insecure', 'accept the passwords of the example on any address')
+  .addOption(
+    new Option('--http <server>', 'who reads HTTP: our own server, or node:http (HTTP/1.1 alone)')
+      .choices(['own', 'node'])
+      .default('own'),
+  )
   .option('--workers <number>', 'processes that serve together on this machine', wholeNumberOption(1, 256), 1)
   .option('--access-log', 'log a line for each request')
   .option('--no-work', 'run no jobs here; diglot work does')
@@ -353,6 +358,7 @@ interface ServeFlags {
   readonly origin: readonly string[]
   readonly replyTo: readonly string[]
   readonly insecure?: boolean
+  readonly http: 'own' | 'node'
   readonly workers: number
   readonly accessLog?: boolean
   readonly work: boolean
@@ -415,6 +421,7 @@ async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
     ...(flags.key !== undefined && { key: flags.key }),
     ...(flags.keys !== undefined && { keys: flags.keys }),
     insecure: flags.insecure === true,
+    http: flags.http,
     replies: flags.replyTo,
     accessLog: flags.accessLog === true,
     ...(!flags.work && { work: false as const }),

@@ -4,11 +4,23 @@ import './host/node-version.ts'
 export * from './contract/index.ts'
 
 import type { Implementation } from './contract/implement.ts'
+import type { HandlerOptions, HostedCaller, MountableService } from './host/handler.ts'
 import type { MessageSecurity } from './host/message-security.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
 import type { PeoplePort, PersonRights } from './identity/people-port.ts'
+import type { FastifyHost } from './server/host-facts.ts'
 
-export type { MessageSecurity, PeoplePort, PersonRights, ServeOptions, Server }
+export type {
+  FastifyHost,
+  HandlerOptions,
+  HostedCaller,
+  MessageSecurity,
+  MountableService,
+  PeoplePort,
+  PersonRights,
+  ServeOptions,
+  Server,
+}
 
 /**
  * Serves until closed; see `ServeOptions`. The server is loaded here, so that a contract alone does
@@ -17,4 +29,13 @@ export type { MessageSecurity, PeoplePort, PersonRights, ServeOptions, Server }
 export async function serve(app: Implementation, options: ServeOptions = {}): Promise<Server> {
   const host = await import('./host/serve.ts')
   return host.startService(app, options)
+}
+
+/**
+ * A service for the server that you already have: a fetch handler, a listener of node:http, a
+ * middleware of Express and a plugin of Fastify; see `HandlerOptions`.
+ */
+export async function handler(app: Implementation, options: HandlerOptions = {}): Promise<MountableService> {
+  const host = await import('./host/handler.ts')
+  return host.createHandler(app, options)
 }

@@ -57,9 +57,9 @@ export interface Entry extends Readonly<EntryDraft> {
 /** Scheme and authority of the client's request. */
 export const originOf = ({ request, host }: Entry): string => `${request.scheme}://${host}`
 
-/** The path of the public URL, before every path of ours; '' at a root. */
-export const prefixOf = ({ publicUrl }: Pick<Settings, 'publicUrl'>): string =>
-  publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
+/** The path before every path of ours, as clients see it; '' at a root. */
+export const prefixOf = ({ publicUrl, prefix = '' }: Pick<Settings, 'publicUrl' | 'prefix'>): string =>
+  publicUrl === undefined ? prefix : new URL(publicUrl).pathname.replace(/\/+$/, '')
 
 /** The first segment of a target in any form, decoded as row 9 decodes it: it names the mount. */
 export function firstSegmentOf(target: string): string {

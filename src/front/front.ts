@@ -3,8 +3,8 @@
  * every response leaves by it and gets the fields of all responses. What always holds, by number:
  *  (1) No mount is asked for a request that has not passed rows 1–9.
  *  (2) A request has one name, in its response, in the audit, in the log; it is the incident of a
- *      500. The request may give it only behind a trusted proxy, and only in characters that no log
- *      or field can misread.
+ *      500. A host that has mounted the service gives it, or a request behind a trusted proxy,
+ *      only in characters that no log or field can misread.
  *  (3) An exception of a mount is our bug: 500, the incident, and no internals.
  */
 import { type Maybe, settleFor } from '../base/maybe.ts'
@@ -51,7 +51,7 @@ export function createFront(
     const startMs = performance.now()
     const request = proxied === undefined ? received : applyForwarded(received, proxied)
     const mount = front.mounts.get(firstSegmentOf(request.target)) ?? mounts[0]
-    const entry = createEntry(request, front.nameRequest(request.fields), context.clock(), mount)
+    const entry = createEntry(request, front.nameRequest(request), context.clock(), mount)
     front.gate.load.inFlight++
     return settleFor({ front, entry, startMs }, serveMount, finishResponse, finishThrown)
   }
@@ -59,7 +59,7 @@ export function createFront(
 
 interface Front extends Pick<FrontOptions, 'figures' | 'log' | 'onUnavailable'> {
   readonly context: FrontContext
-  readonly nameRequest: (fields: HttpFields) => string
+  readonly nameRequest: (request: Request) => string
   readonly mounts: ReadonlyMap<string, Mount>
   readonly gate: Gate
   readonly codings: Readonly<Record<string, Coding>>
@@ -76,7 +76,8 @@ function compileFront(context: FrontContext, all: readonly Mount[], options: Fro
   const { gate = openGate(), codings = {} } = options
   // A trusted proxy in front compresses by itself.
   const { settings, id } = context
-  const nameRequest = settings.trustProxy ? (fields: HttpFields) => nameOf(fields) ?? id() : id
+  const nameRequest = (request: Request): string =>
+    hostedNameOf(request) ?? (settings.trustProxy ? nameOf(request.fields) : undefined) ?? id()
   return { ...options, context, nameRequest, mounts, gate, codings: settings.trustProxy ? {} : codings }
 }
 
@@ -136,6 +137,10 @@ function finishThrown(visit: Visit, thrown: unknown): Response {
   const detail = `incident ${id}: the operators of the service can find it by this number`
   return finishResponse(visit, respond(500, { detail }))
 }
+
+/** (2) From the host that has mounted the service. */
+const hostedNameOf = ({ id }: Request): string | undefined =>
+  id !== undefined && /^[\w.:+=@-]{1,128}$/.test(id) ? id : undefined
 
 /** (2) W3C Trace Context §3.2: the identifier of the trace is the second part of traceparent. */
 function nameOf(fields: HttpFields): string | undefined {

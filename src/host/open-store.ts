@@ -72,7 +72,7 @@ const dayMs = 24 * 3600 * 1000
 export async function openLimiter({
   database,
   siblings,
-}: ServeOptions): Promise<{ limiter: Limiter; close(): Promise<void> }> {
+}: Pick<ServeOptions, 'database' | 'siblings'>): Promise<{ limiter: Limiter; close(): Promise<void> }> {
   const close = async (): Promise<void> => {}
   if (database) {
     const { openRateWindows } = await import('../store/rate-windows.ts')

@@ -86,10 +86,18 @@ export interface ServeOptions {
   readonly overload?: Overload
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly clock?: () => number
+  /**
+   * The reader of HTTP: the listener of this package (HTTP/1.1 and HTTP/2), or node:http (HTTP/1.1
+   * alone), for what instruments or patches that. Default: `own`.
+   */
+  readonly http?: 'own' | 'node'
 }
 
+/** What stands behind an address, and not the address itself. */
+export type ServiceOptions = Omit<ServeOptions, 'host' | 'port' | 'tls' | 'http'>
+
 /** What JavaScript may give, and no type has checked. */
-export const findUnknownOptions = (options: ServeOptions): string[] => [
+const findUnknownOptions = (options: ServeOptions): string[] => [
   ...findUnknownMembers('the options of serve', options, optionMembers),
   ...findUnknownMembers('the option settings', options.settings ?? {}, settingMembers),
   ...findUnknownMembers('the option overload', options.overload ?? {}, overloadMembers),
@@ -102,10 +110,11 @@ const optionMembers: MembersOf<ServeOptions> = {
   host: true, port: true, data: true, database: true, replica: true, tls: true, tokens: true, key: true, keys: true,
   insecure: true, retention: true, limits: true, settings: true, messageSecurity: true, replies: true, flood: true,
   logger: true, onError: true, siblings: true, sinks: true, sinkBackOff: true, work: true, schedules: true,
-  accessLog: true, overload: true, clock: true, people: true, certificateName: true,
+  accessLog: true, overload: true, clock: true, people: true, certificateName: true, http: true,
 } // biome-ignore format: a list of names reads best in few lines
 const settingMembers: MembersOf<Settings> = {
   publicUrl: true,
+  prefix: true,
   trustProxy: true,
   trace: true,
   passwordsOnLoopback: true,
@@ -122,6 +131,23 @@ const tokenMembers: MembersOf<Tokens> = {
   claims: true,
 }
 const tlsMembers: MembersOf<Tls> = { key: true, certificate: true, passphrase: true, authorities: true }
+
+/** Throws a TypeError that names what is not known. */
+export function requireKnownOptions(options: ServeOptions): void {
+  const mistakes = findUnknownOptions(options)
+  if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'))
+}
+
+/** A start that fails leaves nothing open. */
+export async function openAllOrNothing<T>(open: (opened: AsyncDisposableStack) => Promise<T>): Promise<T> {
+  const opened = new AsyncDisposableStack()
+  try {
+    return await open(opened)
+  } catch (thrown) {
+    await opened.disposeAsync().catch(() => {}) // the failure of the start is the one to report
+    throw thrown
+  }
+}
 
 export interface Server {
   /** Without a slash at the end. */

@@ -23,7 +23,7 @@ export interface SafetyOptions {
   readonly key?: string | undefined
   readonly insecure?: boolean | undefined
   readonly replies?: readonly string[] | undefined
-  readonly settings?: Partial<Pick<Settings, 'origins' | 'publicUrl' | 'trustProxy'>> | undefined
+  readonly settings?: Partial<Pick<Settings, 'origins' | 'publicUrl' | 'prefix' | 'trustProxy'>> | undefined
 }
 
 /** Thrown at start. */
@@ -92,12 +92,20 @@ function checkJwksAddress(jwks: string): string[] {
   return [`the keys of ${jwks} could be forged on the way: give an https address or a file`]
 }
 
-function checkSettings({ origins = [], publicUrl, trustProxy }: NonNullable<SafetyOptions['settings']>): string[] {
+function checkSettings({
+  origins = [],
+  publicUrl,
+  prefix = '',
+  trustProxy,
+}: NonNullable<SafetyOptions['settings']>): string[] {
   const wrong = origins.filter(each => !URL.canParse(each) || new URL(each).origin !== each)
   const address = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol))
   return [
     ...wrong.map(each => `the origin ${each} is invalid: write it as browsers do, such as https://app.example.org`),
     ...(address ? [] : [`the public address ${publicUrl} is not an http or https address`]),
+    ...(prefix === '' || /^(?:\/[\w.~-]+)+$/.test(prefix)
+      ? []
+      : [`the prefix ${prefix} is not a path such as /shop: begin it with a slash, and end it without one`]),
     ...(isProxySetting(trustProxy) ? [] : [`the proxy fields ${trustProxy} are unknown: use x-forwarded or forwarded`]),
   ]
 }

@@ -7,7 +7,7 @@ import { requireSoundContract } from '../contract/review.ts'
 import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './job-workers.ts'
 import { openStore } from './open-store.ts'
-import { findUnknownOptions, type ServeOptions, type Server } from './options.ts'
+import { openAllOrNothing, requireKnownOptions, type ServeOptions, type Server } from './options.ts'
 import { ensureSafe } from './safety.ts'
 import { createWorld, reportJob, start, sweepEveryMs } from './start.ts'
 
@@ -22,22 +22,6 @@ export async function startService(app: Implementation, options: ServeOptions = 
   requireKnownOptions(options)
   ensureSafe(options)
   return openAllOrNothing(opened => start(app, options, opened))
-}
-
-function requireKnownOptions(options: ServeOptions): void {
-  const mistakes = findUnknownOptions(options)
-  if (mistakes.length > 0) throw new TypeError(mistakes.join('\n'))
-}
-
-/** A start that fails leaves nothing open. */
-async function openAllOrNothing<T>(open: (opened: AsyncDisposableStack) => Promise<T>): Promise<T> {
-  const opened = new AsyncDisposableStack()
-  try {
-    return await open(opened)
-  } catch (thrown) {
-    await opened.disposeAsync().catch(() => {}) // the failure of the start is the one to report
-    throw thrown
-  }
 }
 
 /** Runs the jobs of a service and starts those of its schedules, until closed, without serving. */

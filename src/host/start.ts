@@ -1,10 +1,15 @@
-/** Starts a service part by part, from its options to its address; if one fails, all are closed. */
+/**
+ * Starts a service part by part, from its options to its front door, and then its address; if one
+ * fails, all are closed. What is mounted in another server has the same parts, and no address.
+ */
 import { randomUUID } from 'node:crypto'
+import type { Maybe } from '../base/maybe.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { findContractWarnings } from '../contract/review-warnings.ts'
 import { accessLogEntry } from '../front/access-log.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
 import { createGate } from '../front/gate.ts'
+import type { Request, Response } from '../http/message.ts'
 import { openApiKeys } from '../identity/api-key.ts'
 import { type TokenTrust, trustLocalKey } from '../identity/bearer-token.ts'
 import { createIdentities } from '../identity/identities.ts'
@@ -17,6 +22,7 @@ import type { Call } from '../service/call.ts'
 import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, RequestNotes, Settings } from '../service/face-context.ts'
 import type { WriteLine } from '../service/handler-facts.ts'
+import type { Identities } from '../service/identity-port.ts'
 import { withReplica } from '../service/read-replica.ts'
 import type { JobRow, Store } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
@@ -35,7 +41,7 @@ import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts
 import { OutageLog } from './operations/outage-log.ts'
 import { OverloadGuard } from './operations/overload.ts'
 import { SlowChanges } from './operations/slow-changes.ts'
-import type { ServeOptions, Server } from './options.ts'
+import type { ServeOptions, Server, ServiceOptions } from './options.ts'
 import { allowsSeededPasswords, type Tokens } from './safety.ts'
 import { seedStore } from './seed-store.ts'
 import { codings } from './zlib-codings.ts'
@@ -51,11 +57,71 @@ export const sweepEveryMs = 60_000
 /** Lifetime of a token that the server issues at its start. */
 const tokenSeconds = 8 * 3600
 
+/** A service behind its front door, without an address. */
+export interface OpenService {
+  readonly answer: (request: Request) => Maybe<Response>
+  readonly context: FaceContext
+  readonly store: Store
+  readonly figures: Metrics
+  readonly load: OverloadGuard
+  /** What is no answer to a request: a bug of ours, reported. */
+  readonly failed: World['failed']
+  readonly token: Server['token']
+  /** @param leave what else ends meanwhile, such as a listener */
+  close(limit: number, leave?: (limit: number) => Promise<unknown>): Promise<void>
+}
+
+/** What differs where another server, or a test, is in front. */
+export interface Surroundings {
+  /** The caller, as the host knows them. */
+  readonly hosted?: Identities['hosted']
+  /** Whether passwords of the seeded people count. Default: by the address. */
+  readonly seededPasswords?: boolean
+  /** Leaves the people of the seed out, and so the time that their passwords take. */
+  readonly withoutPeople?: boolean
+}
+
 export async function start(app: Implementation, options: ServeOptions, opened: AsyncDisposableStack): Promise<Server> {
+  const service = await openService(app, options, opened)
+  const { load, figures, context } = service
+  const listener = await startListenerOf(options)(service.answer, {
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 8080,
+    ...(options.tls && { tls: options.tls }),
+    // Behind a proxy every client comes from its address.
+    limits: { ...(context.settings.trustProxy && { connectionsPerAddress: Infinity }), ...options.limits },
+    onError: service.failed,
+  })
+  addFrontGauges(figures, load, listener)
+  return {
+    url: listener.url,
+    port: listener.port,
+    token: service.token,
+    reload: () => {
+      if (options.tls) listener.secure(options.tls)
+    },
+    close: (limit = 10_000) => service.close(limit, each => listener.close(each)),
+  }
+}
+
+const startListenerOf =
+  ({ http = 'own' }: ServeOptions): typeof startListener =>
+  async (serve, options) =>
+    http === 'own'
+      ? startListener(serve, options)
+      : (await import('../server/node-listener.ts')).startNodeListener(serve, options)
+
+/** Opens all that answers a request; a host in front, or a listener, hands requests to `answer`. */
+export async function openService(
+  app: Implementation,
+  options: ServiceOptions,
+  opened: AsyncDisposableStack,
+  surroundings: Surroundings = {},
+): Promise<OpenService> {
   const world = createWorld(options)
   const { clock, failed } = world
   for (const warning of findContractWarnings(app.contract)) world.logger.warn({ warning }, 'the contract leaves open')
-  const people = await openPeople(app, options, world, opened)
+  const people = await openPeople(app, options, world, opened, surroundings)
   const { store, key } = people
   const limits = opened.adopt(await openLimiter(options), each => each.close())
   const replica = opened.adopt(await openReplica(app, options.replica), each => each?.close())
@@ -82,7 +148,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
       }),
       figures,
     ),
-    identities: people.identities,
+    identities: { ...people.identities, ...(surroundings.hosted && { hosted: surroundings.hosted }) },
     clock,
     id: randomUUID,
     report: world.report,
@@ -110,43 +176,33 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     security,
     elsewhere: outbox?.elsewhere,
   })
-  const listener = await startListener(
-    createFront(context, mounts, {
-      gate,
-      codings,
-      figures,
-      onUnavailable: ({ id: request, notes: { cause, operation, subject } }) =>
-        outages.record(cause, { request, ...nameOf({ operation, subject }) }),
-      ...logResponses(options, world),
-    }),
-    {
-      host: options.host ?? '127.0.0.1',
-      port: options.port ?? 8080,
-      ...(options.tls && { tls: options.tls }),
-      // Behind a proxy every client comes from its address.
-      limits: { ...(context.settings.trustProxy && { connectionsPerAddress: Infinity }), ...options.limits },
-      onError: failed,
-    },
-  )
-  addFrontGauges(figures, load, listener)
+  const answer = createFront(context, mounts, {
+    gate,
+    codings,
+    figures,
+    onUnavailable: ({ id: request, notes: { cause, operation, subject } }) =>
+      outages.record(cause, { request, ...nameOf({ operation, subject }) }),
+    ...logResponses(options, world),
+  })
   addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
   addWorkGauges(figures, { store, feed: changes, sinks })
   options.siblings?.answer(() => collectMetrics(figures))
   const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEveryMs).unref()
   return {
-    url: listener.url,
-    port: listener.port,
+    answer,
+    context,
+    store,
+    figures,
+    load,
+    failed,
     token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
-    reload: () => {
-      if (options.tls) listener.secure(options.tls)
-    },
-    close: async (limit = 10_000) => {
+    close: async (limit, leave) => {
       clearInterval(sweeping)
       load.stop()
       slow.stop()
       load.isDraining = true
       changes.stop()
-      await Promise.all([sinks.stop(), listener.close(limit), workers.stop(limit), outbox?.stop()])
+      await Promise.all([sinks.stop(), leave?.(limit), workers.stop(limit), outbox?.stop()])
       outages.flush()
       await Promise.all([store.close(), replica?.close(), limits.close()])
     },
@@ -163,7 +219,7 @@ export interface World {
   readonly line: WriteLine
 }
 
-export function createWorld(options: ServeOptions): World {
+export function createWorld(options: ServiceOptions): World {
   const logger = options.logger ?? createLogger()
   const report: World['report'] =
     options.onError ??
@@ -177,9 +233,10 @@ export function createWorld(options: ServeOptions): World {
 /** The store, the local key and the identities. */
 async function openPeople(
   app: Implementation,
-  options: ServeOptions,
+  options: ServiceOptions,
   { clock, logger, failed }: World,
   opened: AsyncDisposableStack,
+  { withoutPeople = false, seededPasswords = allowsSeededPasswords(options) }: Surroundings,
 ) {
   const { service } = app.contract
   const data = dataFileOf(app, options)
@@ -188,7 +245,7 @@ async function openPeople(
   const trust = await openTrust(options.tokens, key, service, { clock, failed })
   const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
   const store = opened.adopt(await openStore(app, options), each => each.close())
-  await seedStore(app, store, key, clock())
+  await seedStore(app, store, key, clock(), withoutPeople)
   const identities = createIdentities({
     store,
     key,
@@ -196,7 +253,7 @@ async function openPeople(
     clock,
     keys,
     service,
-    seeded: allowsSeededPasswords(options),
+    seeded: seededPasswords,
     people: options.people && guardPeoplePort(options.people, failed),
     certificateName: options.certificateName,
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
@@ -216,7 +273,7 @@ async function openTrust(
   return { ...rest, audience, keys: openJwks(jwks, watching) }
 }
 
-function startOwnWorkers(app: Implementation, options: ServeOptions, { clock, report, line }: World, store: Store) {
+function startOwnWorkers(app: Implementation, options: ServiceOptions, { clock, report, line }: World, store: Store) {
   const context = { app, store, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
   const isOff = options.work === false
   return startJobWorkers(context, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
@@ -239,7 +296,7 @@ const warnOfSlowChange =
       'a change holds the store for more than a second: do what is slow in a job',
     )
 
-function startEventSinks(app: Implementation, options: ServeOptions, { clock, logger }: World, store: Store) {
+function startEventSinks(app: Implementation, options: ServiceOptions, { clock, logger }: World, store: Store) {
   return startSinks(
     {
       app,
@@ -258,7 +315,7 @@ function startEventSinks(app: Implementation, options: ServeOptions, { clock, lo
  * first message.
  */
 async function prepareSecurity(
-  { messageSecurity = {} }: ServeOptions,
+  { messageSecurity = {} }: ServiceOptions,
   { identities, clock }: FaceContext,
   { logger, failed }: World,
   store: Store,
@@ -272,7 +329,7 @@ async function prepareSecurity(
   return async () => created
 }
 
-function logResponses({ accessLog }: ServeOptions, { logger }: World): Pick<FrontOptions, 'log'> {
+function logResponses({ accessLog }: ServiceOptions, { logger }: World): Pick<FrontOptions, 'log'> {
   if (!accessLog) return {}
   return { log: (entry, response, tookMs) => logger.info(accessLogEntry(entry, response, tookMs), 'answered') }
 }

@@ -52,6 +52,8 @@ export interface Request {
    * it is absent.
    */
   readonly id?: string
+  /** The request of the host that has mounted the service, for the host's own `caller` alone. */
+  readonly carrier?: object
 }
 
 export interface Response {

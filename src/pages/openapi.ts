@@ -28,7 +28,7 @@ export function createOpenApiPage(context: FaceContext, codings: Readonly<Record
   let text: Promise<StaticText> | undefined
   const write = async (): Promise<StaticText> => ({
     mediaType,
-    content: await describeService(context.app, context.settings.publicUrl),
+    content: await describeService(context.app, context.settings.publicUrl ?? context.settings.prefix),
   })
   return createPages(context, {
     '/openapi.json': {

@@ -43,6 +43,15 @@ export function createWaitingWatch({ waiting, limits }: ServerContext): (now: nu
   }
 }
 
+/** Looks now and again, for exchanges of another's listener. Call the result to stop. */
+export function startWaitingWatch(context: ServerContext): () => void {
+  const watch = createWaitingWatch(context)
+  const everyMs = Math.min(1000, context.limits.stall)
+  // Octets that arrived while the loop was busy are read before their sender is judged.
+  const timer = setInterval(() => void setImmediate(() => watch(performance.now())), everyMs).unref()
+  return () => clearInterval(timer)
+}
+
 /** What a system's handle of a socket counts, besides its types. */
 interface CountingHandle {
   /** All that it was given. */

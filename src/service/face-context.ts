@@ -33,6 +33,8 @@ export type ProxyFields = 'x-forwarded' | 'forwarded'
 export interface Settings {
   /** The address that clients use (`https://api.example.org`). Default: the Host of the request. */
   readonly publicUrl?: string
+  /** The path where a host mounts the service, such as `/shop`. Default: that of `publicUrl`. */
+  readonly prefix?: string
   /**
    * A proxy in front is trusted: fields of this kind are read, those of the other kind, which a
    * client may have sent, are ignored; the proxy does the content coding. True: `x-forwarded`.

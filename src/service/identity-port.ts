@@ -25,6 +25,8 @@ export interface Identities {
   certificate(der: Uint8Array): Maybe<Caller | undefined>
   /** An API key, as its field has it. */
   key(key: string): Maybe<Caller | undefined>
+  /** By what a host that has mounted the service knows; asked first, undefined: it does not know. */
+  readonly hosted?: (carrier: object) => Maybe<Caller | undefined>
   /** There are API keys: a refusal then names their scheme. */
   readonly takesKeys?: () => boolean
   /** By the value of a session cookie; absent if signing in is not possible. */

@@ -22,7 +22,7 @@ const byMediaType: ReadonlyMap<string, SoapVersion> = new Map(versions.map(each 
 
 /** The addresses of this endpoint: the public one, if there is one, and that of the request. */
 export function addressesOf({ serving, endpoint }: SoapNode, entry: Entry): [string, ...string[]] {
-  const asked = `${originOf(entry)}${endpoint.path}`
+  const asked = `${originOf(entry)}${serving.settings.prefix ?? ''}${endpoint.path}`
   const known = serving.settings.publicUrl?.replace(/\/$/, '')
   return known === undefined ? [asked] : [`${known}${endpoint.path}`, asked]
 }

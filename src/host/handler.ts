@@ -1,0 +1,121 @@
+/**
+ * A service inside the server that a team already has: the same front door, faces and pages, behind
+ * another's sockets. What always holds:
+ *  (1) The front door decides what it decides for `serve`; a host adds what it knows: the client's
+ *      address and scheme by the proxies that it trusts, the name of the request, and the caller.
+ *  (2) A proxy's word gives no right of this machine, whatever the host believes of it.
+ *  (3) The seeded people, whose passwords are public, may sign in only where `insecure` says so:
+ *      who can reach the host is not known here.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { chain, type Maybe } from '../base/maybe.ts'
+import type { Implementation } from '../contract/implement.ts'
+import type { Caller } from '../contract/policy.ts'
+import { requireSoundContract } from '../contract/review.ts'
+import { respond } from '../http/respond.ts'
+import { serveFetchExchange } from '../server/fetch-exchange.ts'
+import {
+  type ExpressRequest,
+  type FastifyHost,
+  findFetchAddress,
+  mountInFastify,
+  readExpressFacts,
+} from '../server/host-facts.ts'
+import { stripMountPath } from '../server/mounted-target.ts'
+import { serveNodeExchange } from '../server/node-exchange.ts'
+import { startWaitingWatch } from '../server/pace.ts'
+import { createServerContext } from '../server/server-context.ts'
+import { openAllOrNothing, requireKnownOptions, type ServiceOptions } from './options.ts'
+import { ensureSafe } from './safety.ts'
+import { openService } from './start.ts'
+
+/** The caller, as a host knows them. */
+export interface HostedCaller extends Pick<Caller, 'roles'> {
+  readonly subject: string
+  readonly claims?: Caller['claims']
+}
+
+export interface HandlerOptions extends ServiceOptions {
+  /** The path where the host mounts the service, such as `/shop`; links carry it. Default: ''. */
+  readonly prefix?: string
+  /**
+   * The caller, by the host's own authentication, from the request as the host has it. Undefined:
+   * the host does not know, and the credentials of the request count.
+   */
+  caller?(request: object): Maybe<HostedCaller | undefined>
+  /**
+   * The address of the client of a Fetch request, from what the host hands over besides. Default:
+   * as Deno, Bun and the Node server of Hono tell it; '' elsewhere.
+   */
+  address?(request: globalThis.Request, given: readonly unknown[]): string | undefined
+}
+
+/** One service in the forms that hosts take. */
+export interface MountableService {
+  /** Hono, Next, Deno, Bun. It is given the whole URL, prefix included. */
+  readonly fetch: (request: globalThis.Request, ...given: unknown[]) => Promise<globalThis.Response>
+  /** `createServer(shop.node)`, and `server.on('checkContinue', shop.node)`. */
+  readonly node: (request: IncomingMessage, response: ServerResponse) => void
+  /** `app.use(shop.express)`: what is not below the prefix goes on to the next. */
+  readonly express: (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void
+  /** `app.register(shop.fastify, { prefix: '/shop' })`; it closes the service with the server. */
+  readonly fastify: (instance: FastifyHost) => Promise<void>
+  /** Signs a bearer token for a subject with these roles, by the local key. */
+  readonly token: (subject: string, roles: readonly string[]) => Promise<string>
+  /** Ends jobs and streams within `limit` milliseconds (default: 10,000), and closes the store. */
+  close(limit?: number): Promise<void>
+}
+
+/** Throws what `startService` throws. */
+export async function createHandler(app: Implementation, options: HandlerOptions = {}): Promise<MountableService> {
+  const { prefix = '', caller, address = findFetchAddress, ...rest } = options
+  requireSoundContract(app)
+  for (const name of ['host', 'port', 'tls', 'http'])
+    if (name in rest) throw new TypeError(`the option ${name} is of serve: here the host listens, so set it there`)
+  const service: ServiceOptions = { ...rest, settings: { ...rest.settings, ...(prefix !== '' && { prefix }) } }
+  requireKnownOptions(service)
+  ensureSafe({ ...service, insecure: true }) // (3) `openService` is told what counts
+  const open = await openAllOrNothing(opened =>
+    openService(app, service, opened, {
+      seededPasswords: options.insecure === true,
+      ...(caller && { hosted: carrier => chain(caller(carrier), toCaller) }),
+    }),
+  )
+  const context = createServerContext(open.answer, { limits: options.limits, onError: open.failed })
+  const elsewhere = { ...context, serve: () => respond(404, { detail: `this service is mounted at ${prefix}` }) }
+  const stopWatch = startWaitingWatch(context)
+  let closing: Promise<void> | undefined
+  const close = (limit = 10_000): Promise<void> => {
+    stopWatch()
+    return (closing ??= open.close(limit))
+  }
+  return {
+    fetch: (request, ...given) => {
+      const { pathname, search } = new URL(request.url)
+      const target = stripMountPath(pathname + search, prefix)
+      const facts = { from: address(request, given), carrier: request }
+      return serveFetchExchange(target === undefined ? elsewhere : context, request, target ?? '/', facts)
+    },
+    node: (request, response) => {
+      const target = stripMountPath(request.url ?? '/', prefix)
+      const facts = { carrier: request }
+      serveNodeExchange(target === undefined ? elsewhere : context, request, response, target ?? '/', facts)
+    },
+    express: (request, response, next) => {
+      const target = stripMountPath((request as ExpressRequest).originalUrl ?? request.url ?? '/', prefix)
+      if (target === undefined) next()
+      else serveNodeExchange(context, request, response, target, readExpressFacts(request))
+    },
+    fastify: async instance => {
+      mountInFastify(instance, prefix, (request, response, facts) => {
+        const target = stripMountPath(request.url ?? '/', prefix)
+        serveNodeExchange(target === undefined ? elsewhere : context, request, response, target ?? '/', facts)
+      })
+      instance.addHook('onClose', () => close())
+    },
+    token: open.token,
+    close,
+  }
+}
+
+const toCaller = (known: HostedCaller | undefined): Caller | undefined => known && { claims: {}, ...known }

@@ -1,0 +1,163 @@
+/**
+ * One request and its response in the terms of Fetch: Hono, Next, Deno, Bun. What always holds:
+ *  (1) Content is read as it is asked for, so that the host holds its sender back; content that
+ *      ends early is `Aborted`, and never passes for whole.
+ *  (2) A stream of content is asked for its next piece when the host has taken the one before; when
+ *      its reader leaves, it returns.
+ * Fetch hides the target as it was sent (dot segments are gone), the version of HTTP, trailers and
+ * Expect. Time and connections are bounded by the host.
+ */
+import { addressBlock } from '../base/address.ts'
+import { type Content, noContent, type Octets, type Request, type Response } from '../http/message.ts'
+import { respond } from '../http/respond.ts'
+import { Aborted } from './incoming-content.ts'
+import type { HostFacts } from './node-exchange.ts'
+import { discardContent } from './pipe.ts'
+import { type FramedResponse, frameOrFail } from './response-framing.ts'
+import type { ServerContext } from './server-context.ts'
+
+type FetchRequest = globalThis.Request
+type FetchResponse = globalThis.Response
+
+/** @param target the request-target below the path where the service is mounted */
+export async function serveFetchExchange(
+  context: Pick<ServerContext, 'serve' | 'onError'>,
+  given: FetchRequest,
+  target: string,
+  facts: HostFacts,
+): Promise<FetchResponse> {
+  const request = createRequest(given, target, facts)
+  const report = (error: unknown): void => context.onError(error, request)
+  try {
+    return await toFetchResponse(await context.serve(request), given.method, report)
+  } catch (error) {
+    if (error instanceof Aborted) return toFetchResponse(respond(400, { detail: error.message }), given.method, report)
+    report(error)
+    return toFetchResponse(respond(500), given.method, report)
+  }
+}
+
+function createRequest(given: FetchRequest, target: string, { from = '', scheme, host, carrier }: HostFacts): Request {
+  const { method, headers, url } = given
+  const at = new URL(url)
+  const fields: Record<string, string> = Object.create(null)
+  for (const [name, value] of headers) fields[name] = value
+  if (host !== undefined || fields['host'] === undefined) fields['host'] = host ?? at.host
+  return {
+    method,
+    target,
+    fields,
+    content: given.body === null ? noContent : new FetchContent(given.body, fields['content-length'], given.signal),
+    scheme: (scheme ?? at.protocol.slice(0, -1)) === 'https' ? 'https' : 'http',
+    version: '1.1',
+    from: addressBlock(from),
+    ...(carrier && { carrier }),
+  }
+}
+
+/** (1) */
+class FetchContent implements Content {
+  readonly length: number | undefined
+  readonly #body: ReadableStream<Uint8Array>
+  readonly #signal: AbortSignal
+
+  constructor(body: ReadableStream<Uint8Array>, announced: string | undefined, signal: AbortSignal) {
+    this.length = announced !== undefined && /^\d{1,15}$/.test(announced) ? Number(announced) : undefined
+    this.#body = body
+    this.#signal = signal
+  }
+
+  async bytes(limit: number): Promise<Octets> {
+    if (this.length !== undefined && this.length > limit) return undefined
+    const pieces: Uint8Array[] = []
+    let octets = 0
+    for await (const piece of this.chunks()) {
+      octets += piece.length
+      if (octets > limit) return undefined
+      pieces.push(piece)
+    }
+    return Buffer.concat(pieces)
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    if (this.#body.locked)
+      throw new Error('the content of this request was read before: mount the service in front of what reads it')
+    const reader = this.#body.getReader()
+    let octets = 0
+    try {
+      for (;;) {
+        const { done, value } = await reader.read().catch(() => {
+          throw new Aborted()
+        })
+        if (done) break
+        octets += value.length
+        yield value
+      }
+      if (this.#signal.aborted || (this.length !== undefined && octets !== this.length)) throw new Aborted()
+    } finally {
+      await reader.cancel().catch(() => {}) // what ended has nothing to cancel
+    }
+  }
+}
+
+async function toFetchResponse(
+  response: Response,
+  method: string,
+  report: (error: unknown) => void,
+): Promise<FetchResponse> {
+  const framed = frameOrFail(response, method, report)
+  const { content } = framed
+  if (content === undefined) discardContent(response)
+  if (content === undefined || typeof content === 'string' || content instanceof Uint8Array)
+    return createFetchResponse(framed, (content as string | Uint8Array<ArrayBuffer> | undefined) ?? null)
+  const pieces = content[Symbol.asyncIterator]()
+  // Asked before the head leaves, so that a source that fails at once still becomes a 500.
+  const first = await pieces.next().catch(report)
+  if (!first) return toFetchResponse(respond(500), method, report)
+  return createFetchResponse(
+    framed,
+    streamPieces(first, pieces, () => discardContent(response), report),
+  )
+}
+
+/** (2) */
+function streamPieces(
+  first: IteratorResult<Uint8Array>,
+  pieces: AsyncIterator<Uint8Array>,
+  cancel: () => void,
+  report: (error: unknown) => void,
+): ReadableStream<Uint8Array> {
+  let next: IteratorResult<Uint8Array> | undefined = first
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async controller => {
+        try {
+          // A stream that has nothing to give yet waits here: a pull that enqueues nothing is not
+          // repeated.
+          for (;;) {
+            const { done, value } = next ?? (await pieces.next(false))
+            next = undefined
+            if (done) return controller.close()
+            if (value.length === 0) continue
+            return controller.enqueue(value)
+          }
+        } catch (error) {
+          report(error)
+          controller.error(error)
+        }
+      },
+      cancel,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function createFetchResponse(
+  { status, lines, length }: FramedResponse,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
+): FetchResponse {
+  const headers = new Headers()
+  for (const { name, value } of lines) headers.append(name, value)
+  if (length !== undefined) headers.set('content-length', String(length))
+  return new Response(body, { status, headers })
+}

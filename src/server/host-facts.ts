@@ -1,0 +1,102 @@
+/**
+ * What hosts know of a request besides its octets, and how a service becomes a plugin of Fastify.
+ * The hosts are described here by what is asked of them: none is loaded.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { addressBlock, isLoopbackAddress } from '../base/address.ts'
+import type { HostFacts } from './node-exchange.ts'
+import { peerAddress } from './peer-address.ts'
+
+/** What Express adds to a request; `trust proxy` decides what it reads. */
+export type ExpressRequest = IncomingMessage & {
+  readonly originalUrl?: string
+  readonly ip?: string
+  readonly protocol?: string
+  readonly host?: string
+}
+
+export const readExpressFacts = (request: ExpressRequest): HostFacts => ({
+  from: chooseAddress(request, request.ip),
+  scheme: request.protocol,
+  host: request.host,
+  carrier: request,
+})
+
+/** What the plugin needs of Fastify. */
+export interface FastifyHost {
+  readonly prefix: string
+  readonly supportedMethods: readonly string[]
+  addHttpMethod(method: string, options: { readonly hasBody: boolean }): unknown
+  removeAllContentTypeParsers(): unknown
+  addContentTypeParser(
+    type: string,
+    parse: (request: object, payload: IncomingMessage, done: (error: Error | null) => void) => void,
+  ): unknown
+  addHook(name: 'onClose', close: () => Promise<void>): unknown
+  all(path: string, answer: (request: FastifyRequest, reply: FastifyReply) => void): unknown
+}
+interface FastifyRequest {
+  readonly raw: IncomingMessage
+  readonly id: string
+  readonly ip: string
+  readonly protocol: string
+  readonly host: string
+}
+interface FastifyReply {
+  readonly raw: ServerResponse
+  hijack(): unknown
+  getHeaders(): Readonly<Record<string, number | string | string[] | undefined>>
+}
+
+/**
+ * All methods and paths below the plugin's prefix; content is left unread, and fields that hooks
+ * have set go out with the response.
+ * @throws TypeError where Fastify knows the plugin by another prefix than its links have
+ */
+export function mountInFastify(
+  instance: FastifyHost,
+  prefix: string,
+  serve: (request: IncomingMessage, response: ServerResponse, facts: HostFacts) => void,
+): void {
+  if (instance.prefix !== prefix)
+    throw new TypeError(
+      `the plugin is registered with the prefix "${instance.prefix}", and links of the service have "${prefix}": give handler and register the same`,
+    )
+  // QUERY is newer than Fastify's list of methods.
+  if (!instance.supportedMethods.includes('QUERY')) instance.addHttpMethod('QUERY', { hasBody: true })
+  instance.removeAllContentTypeParsers()
+  instance.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  const answer = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { raw, id, ip, protocol: scheme, host } = request
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value)
+    reply.hijack()
+    serve(raw, reply.raw, { from: chooseAddress(raw, ip), scheme, host, id, carrier: request })
+  }
+  for (const path of ['/', '/*']) instance.all(path, answer)
+}
+
+/** A loopback address that a proxy tells is not of this machine, and gives no right of it. */
+function chooseAddress({ socket }: IncomingMessage, told: string | undefined): string | undefined {
+  if (told === undefined) return undefined
+  const from = addressBlock(told)
+  return from !== peerAddress(socket) && isLoopbackAddress(from) ? 'unknown' : from
+}
+
+/**
+ * The client's address as Deno (`remoteAddr`), Bun (`requestIP`) and the Node server of Hono
+ * (`incoming`) hand it over; undefined elsewhere.
+ */
+export function findFetchAddress(request: globalThis.Request, given: readonly unknown[]): string | undefined {
+  for (const each of given) {
+    if (typeof each !== 'object' || each === null) continue
+    const { remoteAddr, requestIP, incoming } = each as {
+      readonly remoteAddr?: { readonly hostname?: string }
+      readonly requestIP?: (request: globalThis.Request) => { readonly address: string } | null
+      readonly incoming?: IncomingMessage
+    }
+    const found = remoteAddr?.hostname ?? requestIP?.call(each, request)?.address ?? incoming?.socket.remoteAddress
+    if (found !== undefined) return found
+  }
+  return undefined
+}

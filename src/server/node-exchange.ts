@@ -1,0 +1,256 @@
+/**
+ * One request and its response over node:http, of our own listener or of a host that has mounted
+ * the service. What always holds:
+ *  (1) Content is read by the one reader of this folder, `incoming-content.ts`, with its limits; it
+ *      is streamed both ways at the speed of the slower side.
+ *  (2) A host that has read the content before is told so: the call fails, and nothing waits.
+ *  (3) What the client still sends after its response is read for a while, so that it can read the
+ *      response; then its connection is cut.
+ *  (4) Field lines come from `rawHeaders`: two Hosts stay visible.
+ * Node hides the rest: a target that is no target, and framing that is not certain, it refuses
+ * itself. Trailers are read past.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { type Content, noContent, type Request, type Response } from '../http/message.ts'
+import { respond } from '../http/respond.ts'
+import { joinFieldLines } from './field-lines.ts'
+import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
+import { countAcceptedOctets } from './pace.ts'
+import { peerAddress, peerCertificate } from './peer-address.ts'
+import { discardContent, pipeContent } from './pipe.ts'
+import { type ServerRefusal, writeRefusal } from './refusals.ts'
+import { type FramedResponse, frameOrFail } from './response-framing.ts'
+import type { IdleCheck, ServerContext } from './server-context.ts'
+
+/** What a host knows of a request better than its socket, by the proxies that the host trusts. */
+export interface HostFacts {
+  readonly from?: string | undefined
+  readonly scheme?: string | undefined
+  /** Host and port. */
+  readonly host?: string | undefined
+  readonly id?: string | undefined
+  /** The request as the host has it. */
+  readonly carrier?: object
+}
+
+/** @param target the request-target below the path where the service is mounted */
+export function serveNodeExchange(
+  context: ServerContext,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  target: string,
+  facts: HostFacts = {},
+): void {
+  new NodeExchange(context, incoming, outgoing).begin(target, facts)
+}
+
+class NodeExchange implements ContentOwner {
+  readonly #context: ServerContext
+  readonly #incoming: IncomingMessage
+  readonly #outgoing: ServerResponse
+  #content: StreamedContent | undefined
+  #request: Request | undefined
+  #isAnswered = false
+
+  constructor(context: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.#context = context
+    this.#incoming = incoming
+    this.#outgoing = outgoing
+  }
+
+  begin(target: string, facts: HostFacts): void {
+    const request = this.#createRequest(target, facts)
+    this.#request = request
+    try {
+      const response = this.#context.serve(request)
+      if (response instanceof Promise)
+        response.then(
+          given => this.#answer(given),
+          error => this.#fail(error),
+        )
+      else this.#answer(response)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #createRequest(target: string, facts: HostFacts): Request {
+    const incoming = this.#incoming
+    const { method = 'GET', socket, httpVersion } = incoming
+    const fields = joinFieldLines(incoming.rawHeaders)
+    const host = facts.host ?? ('authority' in incoming ? String(incoming.authority) : undefined)
+    // (4) A host's own reading of the field is of its first line.
+    if (host !== undefined && fields['host']?.startsWith(host) !== true) fields['host'] = host
+    const peer = peerAddress(socket)
+    const from = facts.from === undefined ? peer : facts.from
+    const scheme = facts.scheme ?? ((socket as Partial<TLSSocket>).encrypted ? 'https' : 'http')
+    const certificate = from === peer ? peerCertificate(socket) : undefined // it proves the peer, which may be a proxy
+    return {
+      method,
+      target,
+      fields,
+      content: this.#openContent(fields),
+      scheme: scheme === 'https' ? 'https' : 'http',
+      version: httpVersion === '1.0' ? '1.0' : httpVersion.startsWith('2') ? '2' : '1.1',
+      from,
+      ...(certificate && { certificate }),
+      ...(facts.id !== undefined && { id: facts.id }),
+      ...(facts.carrier && { carrier: facts.carrier }),
+    }
+  }
+
+  #openContent(fields: Request['fields']): Content {
+    const incoming = this.#incoming
+    const announced = fields['content-length']
+    const length = announced !== undefined && /^\d{1,15}$/.test(announced) ? Number(announced) : undefined
+    if (length === 0 || !hasContent(incoming, fields)) return noContent
+    if (incoming.readableDidRead) return createTakenContent(length) // (2)
+    const source: ContentSource & { ended: boolean } = {
+      ended: false,
+      flow: () => void incoming.resume(),
+      hold: () => void incoming.pause(),
+      get complete() {
+        return incoming.complete
+      },
+    }
+    const content = new StreamedContent(source, length, this, this.#context)
+    const end = (): void => {
+      source.ended = true
+      content.end()
+    }
+    incoming.pause()
+    incoming.on('data', (piece: Buffer) => content.receive(piece))
+    incoming.once('end', end).once('close', end).on('error', end)
+    this.#content = content
+    return content
+  }
+
+  /** Node itself sends 100 (Continue) where its server has no listener for `checkContinue`. */
+  proceed(): void {
+    const outgoing = this.#outgoing
+    if (this.#incoming.headers.expect === undefined || this.#isAnswered) return
+    if (Reflect.get(outgoing, '_sent100') !== true) outgoing.writeContinue()
+  }
+
+  refuse(refusal: ServerRefusal): void {
+    this.#content?.abort(refusal.detail)
+    if (this.#isAnswered) return
+    this.#answer({ ...writeRefusal(refusal), fields: { ...writeRefusal(refusal).fields, connection: 'close' } })
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof Aborted) return void this.#answer(respond(400, { detail: error.message }))
+    this.#context.onError(error, this.#request)
+    this.#answer(respond(500))
+  }
+
+  #answer(response: Response): void {
+    const outgoing = this.#outgoing
+    if (this.#isAnswered || outgoing.destroyed || outgoing.headersSent) return void discardContent(response)
+    this.#isAnswered = true
+    const framed = frameOrFail(response, this.#incoming.method ?? 'GET', this.#report)
+    this.#writeHead(framed)
+    this.#watchReader()
+    outgoing.once('finish', () => this.#readRest())
+    const { content } = framed
+    if (content === undefined) discardContent(response)
+    if (content === undefined) outgoing.end()
+    else if (typeof content === 'string' || content instanceof Uint8Array) outgoing.end(content)
+    else void this.#stream(content, framed.length)
+  }
+
+  readonly #report = (error: unknown): void => this.#context.onError(error, this.#request)
+
+  /** A field that the host has set before stays, unless the response has it, too. */
+  #writeHead({ status, lines, length, close }: FramedResponse): void {
+    const outgoing = this.#outgoing
+    outgoing.statusCode = status
+    const byName = new Map<string, string[]>()
+    for (const { name, value } of lines) byName.set(name, [...(byName.get(name) ?? []), value])
+    for (const [name, values] of byName) {
+      const before = addedNames.has(name) ? (outgoing.getHeader(name) ?? []) : []
+      const all = [...[before].flat().map(String), ...values]
+      outgoing.setHeader(name, all.length === 1 ? (all[0] ?? '') : all)
+    }
+    if (length !== undefined) outgoing.setHeader('content-length', String(length))
+    if ((close || this.#context.draining) && this.#incoming.httpVersionMajor === 1)
+      outgoing.setHeader('connection', 'close')
+  }
+
+  async #stream(content: AsyncIterable<Uint8Array>, length: number | undefined): Promise<void> {
+    const outgoing = this.#outgoing
+    try {
+      await pipeContent(content, outgoing, length, (_octets, isFirst) => {
+        if (isFirst) outgoing.flushHeaders()
+      })
+    } catch (error) {
+      this.#report(error)
+      if (outgoing.headersSent) return void outgoing.destroy()
+      for (const name of outgoing.getHeaderNames()) outgoing.removeHeader(name)
+      this.#isAnswered = false
+      this.#answer(respond(500))
+    }
+  }
+
+  /** A reader keeps the pace of `limits`, as one of our own listener does. */
+  #watchReader(): void {
+    const { waiting, limits } = this.#context
+    const outgoing = this.#outgoing
+    const { socket } = outgoing
+    if (!socket || this.#incoming.httpVersionMajor !== 1) return
+    const check: IdleCheck = {
+      get moved() {
+        return outgoing.writableLength > 0 ? countAcceptedOctets(socket) : undefined
+      },
+      windowMs: limits.unread,
+      deadline: Number.POSITIVE_INFINITY,
+      stalled: () => void outgoing.destroy(),
+    }
+    waiting.add(check)
+    outgoing.once('close', () => waiting.delete(check))
+  }
+
+  /** (3) */
+  #readRest(): void {
+    const incoming = this.#incoming
+    this.#content?.abort('the response was sent before the content was read')
+    if (!this.#content || incoming.complete || incoming.destroyed || incoming.httpVersionMajor !== 1) return
+    const { linger, lingerOctets } = this.#context.limits
+    let left = lingerOctets
+    const timer = setTimeout(() => incoming.destroy(), linger)
+    incoming
+      .on('data', (piece: Buffer) => {
+        left -= piece.length
+        if (left < 0) incoming.destroy()
+      })
+      .once('close', () => clearTimeout(timer))
+      .once('end', () => clearTimeout(timer))
+      .resume()
+  }
+}
+
+/** Fields whose lines are a list to which a host may have added. */
+const addedNames = new Set(['vary', 'set-cookie', 'link'])
+
+/** RFC 9112 §6: a request has content when it says how long it is, or that it comes in chunks. */
+const hasContent = (incoming: IncomingMessage, fields: Request['fields']): boolean =>
+  incoming.httpVersionMajor > 1
+    ? !incoming.complete
+    : fields['content-length'] !== undefined || fields['transfer-encoding'] !== undefined
+
+/** (2) */
+function createTakenContent(length: number | undefined): Content {
+  const fail = (): never => {
+    throw new Error(
+      'the content of this request was read before: mount the service in front of what parses bodies (express.json)',
+    )
+  }
+  return {
+    length,
+    bytes: async () => fail(),
+    async *chunks() {
+      yield fail()
+    },
+  }
+}
