@@ -41,6 +41,7 @@ const layers: Record<string, readonly string[]> = {
   // A judge of releases, likewise.
   diff: ['http', 'xml', 'contract', 'base', 'describe'],
   host: everything,
+  testing: [...everything, 'client'],
   // What an application starts from may name anything.
   'index.ts': everything,
   'cli.ts': [...everything, 'client', 'check', 'diff'],

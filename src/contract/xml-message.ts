@@ -11,6 +11,7 @@
  *  (5) Elements and their children are in the namespace of the version; attributes are in none.
  */
 
+import { memoizeByObject } from '../base/memo.ts'
 import { builtInFaults, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
 import { type AnyField, Field, type Fields, type Shape, singularName, t } from './field.ts'
 import { headersOfOperation, type NamedHeader } from './header.ts'
@@ -59,6 +60,14 @@ export const faultAction = (message: Message, name: string): string => `${messag
 
 /** The operations that a version offers as messages, in the contract's order. */
 export function compileMessages(service: Service, version: string): readonly Message[] {
+  const known = messagesByVersion(service)
+  const found = known.get(version) ?? createMessages(service, version)
+  known.set(version, found)
+  return found
+}
+const messagesByVersion = memoizeByObject((_of: Service) => new Map<string, readonly Message[]>())
+
+function createMessages(service: Service, version: string): readonly Message[] {
   const view = viewOfVersion(service, version)
   const namespace = namespaceOf(service, version)
   return listOperations(view)

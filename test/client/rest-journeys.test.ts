@@ -16,18 +16,32 @@ import {
   StateConflict,
   VersionConflict,
 } from '../../src/client/index.ts'
+import { createMemoryFetch } from '../../src/testing/index.ts'
 import { startOrders } from '../rest/orders-over-rest.ts'
-import { createFaceFetch, type Sent } from './face-fetch.ts'
 
 const orders = await startOrders()
 const address = 'http://shop.test/api'
+
+interface Sent {
+  readonly method: string
+  readonly target: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly status: number
+}
+const fetchNoting = (sent: Sent[]): typeof fetch =>
+  createMemoryFetch(orders.face, {
+    onResponse: ({ method, url, headers }, { status }) => {
+      const { pathname, search } = new URL(url)
+      sent.push({ method, target: pathname + search, fields: Object.fromEntries(headers), status })
+    },
+  })
 
 function client(name?: string, options: Partial<RestClientOptions> = {}) {
   const sent: Sent[] = []
   const credentials = name === undefined ? {} : { credentials: { bearer: name } }
   const api = createRestClient(shop, {
     address,
-    fetch: createFaceFetch(orders.face, sent),
+    fetch: fetchNoting(sent),
     ...credentials,
     ...(options as {}),
   })
@@ -68,8 +82,7 @@ test('the life of an order: each action gives the state that the next one takes'
 })
 
 test('addresses come from links: the entry is the only one that the client knows', async () => {
-  const face = orders.face
-  const moved = createFaceFetch(face)
+  const moved = createMemoryFetch(orders.face)
   const elsewhere: typeof fetch = async (input, init) => {
     const to = String(input).replace('/elsewhere/', '/api/')
     const response = await moved(to, init)
@@ -320,7 +333,7 @@ test('versions: a client of v1 does not know what v1 does not have', async () =>
   const api = createRestClient(shop, {
     address,
     version: 'v1',
-    fetch: createFaceFetch(orders.face, sent),
+    fetch: fetchNoting(sent),
     credentials: { bearer: 'clara' },
   })
   const order = await api.orders.get('o-25')

@@ -1,0 +1,196 @@
+/**
+ * A service in memory for the tests of an application: the real front door, both faces and a real
+ * store, without a socket, a file, a password to hash or a timer to wait for. Jobs, schedules and
+ * deliveries run when the test says so.
+ */
+import type { AnyService, VersionOf } from '../client/contract-types.ts'
+import type { SoapClientOptions } from '../client/options.ts'
+import { createRestClient, type RestClient } from '../client/rest/rest-client.ts'
+import type { RestClientOptions } from '../client/rest/rest-options.ts'
+import { createSoapClient, type SoapClient } from '../client/soap-client.ts'
+import type { HeaderValues } from '../contract/header.ts'
+import type { Implementation } from '../contract/implement.ts'
+import type { Caller } from '../contract/policy.ts'
+import { requireSoundContract } from '../contract/review.ts'
+import { newestVersion, type Service } from '../contract/service.ts'
+import type { EventSink } from '../host/delivery/sinks.ts'
+import { createItemIdentifier } from '../host/item-identifier.ts'
+import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
+import { type OpenService, openService } from '../host/start.ts'
+import { type CloudEvent, toCloudEvent } from '../service/change-feed.ts'
+import { runNextJob } from '../service/job.ts'
+import { parseSchedule, startDueJobs } from '../service/schedule.ts'
+import { createFetchTransport, createMemoryFetch } from './memory-fetch.ts'
+import { TestClock } from './test-clock.ts'
+
+/** The subject of a person of the seed, or any caller. */
+export type TestCaller =
+  | string
+  | { readonly subject: string; readonly roles: readonly string[]; readonly claims?: Caller['claims'] }
+
+export interface TestServiceOptions
+  extends Pick<ServiceOptions, 'settings' | 'schedules' | 'sinks' | 'messageSecurity' | 'database' | 'retention'> {
+  /** The time at which the clock stands. Default: 2026-01-01T00:00:00Z. */
+  readonly now?: string | number
+}
+
+export interface TestService<S extends AnyService> {
+  /** A REST client of this caller, or of an anonymous one; the same for the same name. */
+  rest<const V extends VersionOf<S> = never>(
+    caller?: TestCaller,
+    options?: Partial<RestClientOptions<V>>,
+  ): RestClient<S, V>
+  /** A SOAP client with the same surface. */
+  soap<const V extends VersionOf<S> = never>(
+    caller?: TestCaller,
+    options?: Partial<SoapClientOptions<V, HeaderValues<S['headers'], 'request'>>>,
+  ): SoapClient<S, V>
+  /** Plain requests of this caller, to addresses below `address`. */
+  fetchAs(caller?: TestCaller): typeof fetch
+  /** Where the service seems to be. */
+  readonly address: string
+  readonly clock: TestClock
+  /**
+   * Starts the jobs of schedules that are due, runs every job that is due, delivers to sinks what
+   * was committed, and resolves to the number of runs. A sink that throws is thrown on.
+   */
+  work(): Promise<number>
+  /** All that was committed and so is sent to sinks, webhooks and readers of the feed. */
+  events(): Promise<readonly CloudEvent[]>
+  /** Errors that callers have seen as a 500, and failures of jobs. */
+  readonly incidents: readonly unknown[]
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const address = 'http://service.test'
+
+/**
+ * Starts a service of its own for a test: `await using clinic = await startTestService(…)`.
+ * @param contract that of the implementation, whose types the clients have
+ * @throws what `serve` throws for a contract or a seed with mistakes
+ */
+export async function startTestService<const S extends AnyService>(
+  contract: S,
+  app: Implementation,
+  { now = '2026-01-01T00:00:00Z', sinks = [], schedules = [], ...options }: TestServiceOptions = {},
+): Promise<TestService<S>> {
+  if (app.contract !== (contract as unknown as Service))
+    throw new TypeError(`the implementation is not of this contract: give the one that implement(…) was given`)
+  requireSoundContract(app)
+  const clock = new TestClock(now)
+  const incidents: unknown[] = []
+  const given: ServiceOptions = {
+    ...options,
+    data: ':memory:',
+    clock: () => clock.now,
+    work: false,
+    flood: 0, // a second of this clock has no end
+    logger: quiet,
+    onError: (_incident, thrown) => void incidents.push(thrown),
+  }
+  const hosted = (carrier: object): Caller => carrier as Caller // made by `toCaller`
+  const open = await openAllOrNothing(opened => openService(app, given, opened, { hosted, withoutPeople: true }))
+  const worker = createWorker(app, open, { clock, schedules, sinks, incidents })
+  await worker.startDue() // the first look at a schedule starts nothing
+  const people = app.seed().people ?? []
+  const fetchAs = (caller?: TestCaller): typeof fetch =>
+    createMemoryFetch(open.answer, caller === undefined ? {} : { carrier: toCaller(caller, people) })
+  const close = (): Promise<void> => open.close(0)
+  const rest = (caller?: TestCaller, more?: object) =>
+    createRestClient(contract, {
+      address: `${address}/api`,
+      fetch: fetchAs(caller),
+      idempotencyKeys: caller !== undefined,
+      ...more,
+    })
+  const soap = (caller?: TestCaller, more?: { readonly version?: string }) => {
+    const endpoint = `${address}/soap/${more?.version ?? newestVersion(app.contract)}`
+    const transport = createFetchTransport(endpoint, fetchAs(caller))
+    return createSoapClient(contract, { address: endpoint, transport, ...(more as object) })
+  }
+  return {
+    rest: keepByName(rest) as TestService<S>['rest'],
+    soap: keepByName(soap) as TestService<S>['soap'],
+    fetchAs,
+    address,
+    clock,
+    work: worker.work,
+    events: () => listEvents(app, open, 0),
+    incidents,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** A client is the same for the same name, so that it knows what it has read. */
+function keepByName<C, O>(make: (caller?: TestCaller, more?: O) => C): (caller?: TestCaller, more?: O) => C {
+  const known = new Map<string, C>()
+  return (caller, more) => {
+    if (typeof caller !== 'string' || more !== undefined) return make(caller, more)
+    const client = known.get(caller) ?? make(caller)
+    known.set(caller, client)
+    return client
+  }
+}
+
+/** What a test wants to see is in `incidents` and in what it asks. */
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+function toCaller(caller: TestCaller, people: ReturnType<Implementation['seed']>['people'] = []): Caller {
+  if (typeof caller !== 'string') return { claims: {}, ...caller }
+  const found = people.find(each => each.subject === caller)
+  if (found) return { subject: found.subject, roles: found.roles, claims: found.claims ?? {} }
+  const names = people.map(each => each.subject).join(', ')
+  throw new TypeError(`the seed has no person "${caller}": give one of [${names}], or { subject, roles, claims }`)
+}
+
+/** All changes after one of them, in their order. */
+async function listEvents(app: Implementation, { store }: OpenService, after: number): Promise<CloudEvent[]> {
+  const events: CloudEvent[] = []
+  for (let last = after, more = true; more; ) {
+    const found = await store.read(reader => reader.changes(last, 1000))
+    events.push(...found.map(change => toCloudEvent(app, change)))
+    more = found.length > 0
+    last = found.at(-1)?.sequence ?? last
+  }
+  return events
+}
+
+interface Working extends Required<Pick<TestServiceOptions, 'schedules' | 'sinks'>> {
+  readonly clock: TestClock
+  readonly incidents: unknown[]
+}
+
+function createWorker(app: Implementation, open: OpenService, { clock, schedules, sinks, incidents }: Working) {
+  const context = {
+    app,
+    store: open.store,
+    clock: () => clock.now,
+    id: createItemIdentifier,
+    failed: (_job: unknown, thrown: unknown) => void incidents.push(thrown),
+  }
+  const never = new AbortController().signal
+  let delivered = 0
+  const isFor = (sink: EventSink, { data }: CloudEvent): boolean => sink.resources?.includes(data.resource) ?? true
+  const startDue = async (): Promise<void> => {
+    for (const each of schedules) await startDueJobs(open.store, each, parseSchedule(each.at), context)
+  }
+  const deliver = async (): Promise<void> => {
+    const events = (await listEvents(app, open, 0)).slice(delivered)
+    for (const event of events) {
+      for (const sink of sinks) if (isFor(sink, event)) await sink.deliver(event, never)
+      delivered++
+    }
+  }
+  return {
+    startDue,
+    work: async () => {
+      await startDue()
+      let runs = 0
+      while (await runNextJob(context, never)) runs++
+      await deliver()
+      return runs
+    },
+  }
+}

@@ -1,0 +1,129 @@
+/** `diglot/testing`: what a test of an application relies on. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PaymentDeclined, shop } from '../../examples/orders/contract.ts'
+import orders from '../../examples/orders/service.ts'
+import { FaultError, NotFound, ProblemError } from '../../src/client/index.ts'
+import { startTestService, TestClock } from '../../src/testing/index.ts'
+
+const draft = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 2 }], currency: 'EUR' } as const
+
+test('both clients, of people of the seed and of any caller, share one service', async () => {
+  await using service = await startTestService(shop, orders)
+  const placed = await service.rest('alice').orders.create(draft)
+  assert.ok(placed.state === 'placed')
+  const zoe = service.soap({ subject: 'zoe', roles: ['clerk'] })
+  await assert.rejects(zoe.PayOrder({ id: placed.id, method: 'card', amount: '1.00' }), (thrown: unknown) => {
+    assert.ok(thrown instanceof FaultError && thrown.is(PaymentDeclined))
+    return true
+  })
+  await zoe.PayOrder({ id: placed.id, method: 'card', amount: placed.total })
+  assert.equal((await service.rest('alice').orders.get(placed.id)).state, 'paid')
+  const bob = service.rest({ subject: 'bob', roles: ['customer'], claims: { customer: 'c-2' } })
+  await assert.rejects(
+    bob.orders.get(placed.id),
+    (thrown: unknown) => thrown instanceof FaultError && thrown.is(NotFound),
+  )
+  await assert.rejects(service.rest().orders.get(placed.id), ProblemError)
+  assert.equal((await service.rest('clara', { version: 'v1' }).orders.get('o-1')).id, 'o-1')
+  assert.equal((await service.soap('clara', { version: 'v1' }).GetOrder({ id: 'o-1' })).order.id, 'o-1')
+  const page = await service.fetchAs('clara')(`${service.address}/`, { headers: { accept: 'text/html' } })
+  assert.match(await page.text(), /<!DOCTYPE html>/i)
+  assert.deepEqual(service.incidents, [])
+})
+
+test('a service of its own: what one test changes another does not see', async () => {
+  await using one = await startTestService(shop, orders)
+  await using other = await startTestService(shop, orders)
+  const item = await one.rest('maria').products.get('p-1')
+  await one.rest('maria').products.patch(item, { stock: 1 })
+  assert.notEqual((await other.rest('maria').products.get('p-1')).stock, 1)
+})
+
+test('the clock stands until the test moves it, for handlers, limits and schedules', async () => {
+  const runs: number[] = []
+  const daily = {
+    name: 'daily',
+    job: 'reports',
+    at: '0 3 * * *',
+    as: { subject: 'maria', roles: ['manager'], claims: {} },
+    input: (instant: number) => {
+      runs.push(instant)
+      return { from: '2026-01-01', to: '2026-01-31', kind: 'stock' }
+    },
+  }
+  await using service = await startTestService(shop, orders, { now: '2026-03-01T02:00:00Z', schedules: [daily] })
+  const alice = service.rest('alice')
+  assert.equal((await alice.orders.create(draft)).placedAt, '2026-03-01T02:00:00.000Z')
+  assert.equal(await service.work(), 0)
+  service.clock.advance({ hours: 1, minutes: 30 })
+  assert.equal(await service.work(), 1)
+  assert.deepEqual(runs, [Date.parse('2026-03-01T03:00:00Z')])
+  assert.equal(await service.work(), 0)
+  assert.equal((await alice.orders.create(draft)).placedAt, '2026-03-01T03:30:00.000Z')
+})
+
+test('a job runs when the test says so, and its result is there at once', async () => {
+  await using service = await startTestService(shop, orders)
+  const clara = service.rest('clara')
+  const job = await clara.reports.start({ from: '2020-01-01', to: '2030-01-01', kind: 'stock' })
+  assert.equal(await service.work(), 1)
+  assert.equal((await job.result()).kind, 'stock')
+})
+
+test('what was sent: events of each commit, and sinks that the test gives', async () => {
+  const delivered: string[] = []
+  const sink = {
+    name: 'mail',
+    resources: ['orders'],
+    deliver: async ({ type, subject }: { type: string; subject: string }) => void delivered.push(`${type} ${subject}`),
+  }
+  await using service = await startTestService(shop, orders, { sinks: [sink] })
+  const before = (await service.events()).length
+  await service.work()
+  delivered.length = 0
+  const placed = await service.rest('alice').orders.create(draft)
+  assert.deepEqual(delivered, [])
+  await service.work()
+  assert.deepEqual(delivered, [`orders.orders.created orders/${placed.id}`])
+  const events = (await service.events()).slice(before)
+  assert.deepEqual(
+    events.map(each => each.data.operation),
+    ['CreateOrder'],
+  )
+  await service.work()
+  assert.equal(delivered.length, 1)
+})
+
+test('mistakes of a test end it with the cure', async () => {
+  await using service = await startTestService(shop, orders)
+  assert.throws(() => service.rest('bert'), /the seed has no person "bert": give one of \[alice, /)
+  assert.throws(() => service.clock.set('soon'), /soon is not a time: give one such as/)
+  await assert.rejects(startTestService({ ...shop }, orders), /the implementation is not of this contract/)
+  assert.equal(new TestClock(5).now, 5)
+})
+
+test('a bug of a handler is in `incidents`', async () => {
+  const handlers = { ...orders.handlers['orders'], derive: () => assert.fail('a bug') }
+  const app = { ...orders, handlers: { ...orders.handlers, orders: handlers } } as typeof orders
+  await using service = await startTestService(shop, app)
+  await assert.rejects(service.rest('alice').orders.create(draft), ProblemError)
+  assert.match(String(service.incidents[0]), /a bug/)
+})
+
+test('a test has a service of its own and both clients within milliseconds', async t => {
+  const one = async () => {
+    await using service = await startTestService(shop, orders)
+    const { id } = await service.rest('clara').orders.get('o-1')
+    assert.equal((await service.soap('clara').GetOrder({ id })).order.id, id)
+  }
+  for (let warm = 0; warm < 5; warm++) await one()
+  // CPU, so that what else runs on the machine does not count.
+  const before = process.cpuUsage()
+  const count = 30
+  for (let done = 0; done < count; done++) await one()
+  const { user, system } = process.cpuUsage(before)
+  const eachMs = (user + system) / 1000 / count
+  t.diagnostic(`${eachMs.toFixed(1)} ms of CPU for a test`)
+  assert.ok(eachMs < 100, `${eachMs} ms`) // a busy machine takes thrice its time
+})
