@@ -1,0 +1,100 @@
+/** The clinic through both clients: `node --test` */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { FaultError } from 'diglot/client'
+import { startTestService } from 'diglot/testing'
+import { clinic, SlotTaken } from './contract.ts'
+import app from './service.ts'
+
+const now = '2026-03-02T08:00:00Z'
+const at = (time: string) => `2026-03-03T${time}:00Z`
+
+/** A clinic of its own, with a doctor: the directory is one for all tests of the process. */
+async function openClinic() {
+  const service = await startTestService(clinic, app, { now })
+  const doctor = await service.rest('dana').doctors.create({ name: 'Gregory House', ward: 'heart' })
+  const draft = { patient: 'p-1', doctor: doctor.id, from: at('09:00'), minutes: 30 }
+  return { service, doctor, draft, [Symbol.asyncDispose]: service.close }
+}
+
+for (const face of ['rest', 'soap'] as const)
+  describe(`the clinic by ${face}`, () => {
+    test('an appointment is booked, moved, kept and written down', async () => {
+      await using open = await openClinic()
+      const { service, draft } = open
+      const [pat, dana, house] = [service[face]('pat'), service[face]('dana'), service[face]('house')]
+      const booked = await pat.appointments.create(draft)
+      assert.ok(booked.state === 'booked')
+      await pat.appointments.move(booked, { from: at('10:00') })
+      const moved = await dana.appointments.get(booked.id)
+      assert.ok(moved.state === 'booked')
+      assert.equal(moved.from, at('10:00'))
+      await dana.appointments.arrive(moved)
+      const arrived = await house.appointments.get(booked.id)
+      assert.ok(arrived.state === 'arrived')
+      await house.appointments.see(arrived, { findings: 'it is never lupus' })
+      assert.equal((await pat.appointments.get(booked.id)).findings, 'it is never lupus')
+    })
+
+    test('a doctor has one patient at a time, and a patient sees only their own', async () => {
+      await using open = await openClinic()
+      const { service, draft, doctor } = open
+      const [pat, dana] = [service[face]('pat'), service[face]('dana')]
+      await dana.appointments.create({ ...draft, patient: 'p-2', from: at('11:00') })
+      await assert.rejects(pat.appointments.create({ ...draft, from: at('11:15') }), /StateConflict|not free/)
+      const booked = await pat.appointments.create(draft)
+      assert.ok(booked.state === 'booked')
+      await assert.rejects(pat.appointments.move(booked, { from: at('11:00') }), (thrown: unknown) => {
+        assert.ok(thrown instanceof FaultError && thrown.is(SlotTaken))
+        assert.deepEqual(thrown.detail, { doctor: doctor.id, from: at('11:00') })
+        return true
+      })
+      const seen = await Array.fromAsync(pat.appointments.list())
+      assert.deepEqual(
+        seen.map(each => each.id),
+        [booked.id],
+      )
+    })
+
+    test('the report of a month counts what was seen', async () => {
+      await using open = await openClinic()
+      const { service, draft, doctor } = open
+      const [dana, house] = [service[face]('dana'), service[face]('house')]
+      const booked = await dana.appointments.create(draft)
+      assert.ok(booked.state === 'booked')
+      await dana.appointments.arrive(booked)
+      const arrived = await house.appointments.get(booked.id)
+      assert.ok(arrived.state === 'arrived')
+      await house.appointments.see(arrived, { findings: 'well' })
+      const job = await dana.reports.start({ month: '2026-03' })
+      await service.work()
+      const { lines } = await job.result()
+      assert.deepEqual(lines, [{ doctor: doctor.id, seen: 1, minutes: 30 }])
+    })
+  })
+
+test('a document has its scan, which only its patient and the clinic may read', async () => {
+  await using open = await openClinic()
+  const { service } = open
+  const dana = service.rest('dana')
+  const document = await dana.documents.create({ patient: 'p-2', title: 'X-ray' })
+  assert.equal(document.added, '2026-03-02T08:00:00.000Z')
+  await dana.documents.scan.put(document, new Uint8Array([1, 2, 3]), { mediaType: 'image/png' })
+  await assert.rejects(service.rest('pat').documents.get(document.id))
+})
+
+test('the site of a message is kept, and v1 knows neither it nor the insurance', async () => {
+  await using open = await openClinic()
+  const { service, draft } = open
+  const soap = service.soap('dana', { headers: { Site: 'LON' } })
+  const { id } = await soap.appointments.create(draft)
+  assert.equal((await service.rest('dana').appointments.get(id)).site, 'LON')
+  assert.ok(!('site' in (await service.rest('dana', { version: 'v1' }).appointments.get(id))))
+})
+
+test('a time that is over is refused, at the clock of the test', async () => {
+  await using open = await openClinic()
+  const { service, draft } = open
+  service.clock.advance({ days: 2 })
+  await assert.rejects(service.rest('pat').appointments.create(draft), /is over: give a time to come/)
+})

@@ -1,0 +1,93 @@
+import { anyone, fault, header, job, resource, role, service, t } from 'diglot'
+
+const patient = role('patient')
+const doctor = role('doctor')
+const desk = role('desk')
+const own = patient.owning({ patient: 'patient' })
+
+export const SlotTaken = fault('SlotTaken', {
+  status: 409,
+  title: 'The doctor is not free then',
+  detail: { doctor: t.ref('doctors'), from: t.dateTime() },
+})
+
+/** Kept by the hospital's directory, not by us. */
+export const doctors = resource('doctors', {
+  fields: { id: t.id('d'), name: t.string({ min: 1, max: 100 }), ward: t.enum('heart', 'bones', 'eyes') },
+}).rules({ filter: ['ward'], sort: ['name'], allow: { read: [anyone], create: [desk], change: [desk] } })
+
+export const patients = resource('patients', {
+  fields: {
+    id: t.id('p'),
+    name: t.string({ min: 1, max: 100 }),
+    born: t.date(),
+    insurance: t.string({ pattern: '[A-Z][0-9]{9}' }).optional(),
+  },
+}).rules({
+  sort: ['name'],
+  allow: { read: [patient.owning({ id: 'patient' }), doctor, desk], create: [desk], change: [desk], remove: [desk] },
+})
+
+export const appointments = resource('appointments', {
+  fields: {
+    id: t.id('a'),
+    patient: t.ref('patients'),
+    doctor: t.ref('doctors'),
+    from: t.dateTime(),
+    minutes: t.int({ min: 5, max: 240 }),
+    reason: t.string({ max: 500 }).optional(),
+    state: t.state(),
+    findings: t.string({ max: 10_000 }).readOnly().optional(),
+    site: t.string().readOnly().optional(),
+  },
+  states: ['booked', 'arrived', 'seen', 'cancelled'],
+  actions: on => ({
+    arrive: on('booked').to('arrived', { rel: 'arrival' }),
+    see: on('arrived').to('seen', { rel: 'consultation', input: { findings: t.string({ min: 1, max: 10_000 }) } }),
+    cancel: on('booked').to('cancelled', { rel: 'cancellation' }),
+    move: on('booked').stay({ rel: 'new-time', input: { from: t.dateTime() }, faults: [SlotTaken] }),
+  }),
+}).rules({
+  filter: ['patient', 'doctor', 'from', 'state'],
+  sort: ['from'],
+  edit: ['booked'],
+  allow: {
+    read: [own, doctor, desk],
+    create: [own, desk],
+    change: [desk],
+    arrive: [desk],
+    see: [doctor],
+    cancel: [own, desk],
+    move: [own, desk],
+  },
+})
+
+export const documents = resource('documents', {
+  fields: {
+    id: t.id('doc'),
+    patient: t.ref('patients'),
+    title: t.string({ min: 1, max: 200 }),
+    added: t.dateTime().readOnly(),
+  },
+  files: { scan: { mediaTypes: ['application/pdf', 'image/png'], max: 20 * 1024 * 1024 } },
+}).rules({
+  filter: ['patient'],
+  sort: ['added'],
+  allow: { read: [own, doctor, desk], create: [doctor, desk], change: [doctor, desk], remove: [desk] },
+})
+
+const Line = t.object({ doctor: t.ref('doctors'), seen: t.int(), minutes: t.int() }, 'WorkLine')
+export const reports = job('reports', {
+  input: { month: t.string({ pattern: '[0-9]{4}-[0-9]{2}' }) },
+  output: { month: t.string(), lines: t.list(Line, { max: Infinity }) },
+  allow: [desk],
+})
+
+export const clinic = service('clinic', {
+  namespace: 'urn:example:clinic',
+  title: 'Clinic',
+  resources: [appointments, patients, doctors, documents],
+  jobs: [reports],
+  headers: { Site: header(t.string({ pattern: '[A-Z]{3}' }), { field: 'Site' }) },
+  versions: { v1: { without: { appointments: ['site', 'findings'], patients: ['insurance'] } }, v2: {} },
+})

@@ -1,0 +1,69 @@
+/** A clinic: `npx diglot serve examples/clinic/service.ts` */
+import { type Context, type Item, implement } from 'diglot'
+import { type appointments, clinic, SlotTaken } from './contract.ts'
+import { openDirectory } from './directory.ts'
+
+type Appointment = Item<typeof appointments>
+const endOf = ({ from, minutes }: Pick<Appointment, 'from' | 'minutes'>): number => Date.parse(from) + minutes * 60_000
+
+/** Another appointment of the doctor at this time, if there is one. */
+async function findClash(
+  ctx: Context<typeof clinic>,
+  wanted: Pick<Appointment, 'doctor' | 'from' | 'minutes'>,
+  id?: string,
+): Promise<Appointment | undefined> {
+  for await (const each of ctx.items.all.list('appointments', { doctor: wanted.doctor })) {
+    const overlaps = Date.parse(each.from) < endOf(wanted) && Date.parse(wanted.from) < endOf(each)
+    if (each.id !== id && each.state !== 'cancelled' && overlaps) return each
+  }
+  return undefined
+}
+
+export default implement(
+  clinic,
+  {
+    doctors: { keep: openDirectory(process.env['STAFF_DATABASE'] ?? ':memory:') },
+    appointments: {
+      derive: async (ctx, draft, current) => {
+        if (!current && Date.parse(draft.from) < Date.parse(ctx.now))
+          ctx.invalid(['from'], 'is over: give a time to come')
+        if (await findClash(ctx, draft, current?.id))
+          ctx.conflict(`the doctor ${draft.doctor} is not free at ${draft.from}`)
+        return current?.site === undefined && ctx.headers.Site !== undefined ? { site: ctx.headers.Site } : {}
+      },
+      arrive: () => {},
+      see: (_ctx, _appointment, { findings }) => ({ set: { findings } }),
+      cancel: () => {},
+      move: async (ctx, appointment, { from }) => {
+        if (await findClash(ctx, { ...appointment, from }, appointment.id))
+          ctx.fail(SlotTaken, { doctor: appointment.doctor, from })
+        return { set: { from } }
+      },
+    },
+    documents: { derive: (ctx, _draft, current) => ({ added: current?.added ?? ctx.now }) },
+    reports: {
+      run: async (ctx, { month }) => {
+        const lines = new Map<string, { doctor: string; seen: number; minutes: number }>()
+        for await (const { state, doctor, from, minutes } of ctx.items.list('appointments')) {
+          if (state !== 'seen' || !from.startsWith(month)) continue
+          const line = lines.get(doctor) ?? { doctor, seen: 0, minutes: 0 }
+          lines.set(doctor, { ...line, seen: line.seen + 1, minutes: line.minutes + minutes })
+        }
+        return { month, lines: [...lines.values()] }
+      },
+    },
+  },
+  () => ({
+    people: [
+      { subject: 'dana', password: 'dana-secret', roles: ['desk'] },
+      { subject: 'house', password: 'house-secret', roles: ['doctor'] },
+      { subject: 'pat', password: 'pat-secret', roles: ['patient'], claims: { patient: 'p-1' } },
+    ],
+    items: {
+      patients: [
+        { id: 'p-1', name: 'Pat Hill', born: '1980-02-29' },
+        { id: 'p-2', name: 'Lee Moss', born: '1999-12-31' },
+      ],
+    },
+  }),
+)

@@ -1,0 +1,83 @@
+/**
+ * The package as npm packs it, in an empty folder: the clinic is written with what it exports, its
+ * types hold there, its tests run there, and its command line serves it.
+ */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, describe, test } from 'node:test'
+
+const root = join(import.meta.dirname, '..', '..')
+const folder = mkdtempSync(join(tmpdir(), 'diglot-packed-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+function run(command: string, args: readonly string[], cwd = folder): string {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env // its tests are a run of their own
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: 120_000 })
+  assert.equal(status, 0, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`)
+  return stdout
+}
+
+/** What is installed here stands in for a registry. */
+function install(name: string): void {
+  const to = join(folder, 'node_modules', name)
+  mkdirSync(dirname(to), { recursive: true })
+  symlinkSync(join(root, 'node_modules', name), to)
+}
+
+describe('the package as it is packed', () => {
+  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], root)
+  run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], root)
+  const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string
+    dependencies: Record<string, string>
+  }
+  const home = join(folder, 'node_modules', 'diglot')
+  mkdirSync(home, { recursive: true })
+  run('tar', ['-xzf', join(folder, `diglot-${version}.tgz`), '-C', home, '--strip-components=1'])
+  for (const name of [...Object.keys(dependencies), '@types/node', 'undici-types', 'typescript']) install(name)
+  cpSync(join(root, 'examples', 'clinic'), folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }\n')
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        target: 'es2024',
+        lib: ['es2025', 'esnext'],
+        module: 'nodenext',
+        types: ['node'],
+        strict: true,
+        noEmit: true,
+        allowImportingTsExtensions: true,
+        skipLibCheck: true,
+      },
+      include: ['*.ts'],
+    }),
+  )
+
+  test('the clinic compiles against its types', () => {
+    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'])
+  })
+
+  test('the tests of the clinic pass, through both clients', () => {
+    const said = run(process.execPath, ['--test', '--test-reporter=tap', 'clinic.test.ts'])
+    assert.match(said, /^# pass 9$/m)
+  })
+
+  test('its command serves the clinic', async t => {
+    const cli = join(home, 'dist', 'cli.js')
+    const serving = spawn(process.execPath, [cli, 'serve', 'service.ts', '--port', '0', '--data', ':memory:'], {
+      cwd: folder,
+    })
+    t.after(() => serving.kill())
+    const [said] = (await once(serving.stdout, 'data')) as [Buffer]
+    const url = /listening on (\S+)/.exec(String(said))?.[1] ?? ''
+    const answer = await fetch(`${url}/api/patients/p-1`, {
+      headers: { authorization: `Basic ${Buffer.from('dana:dana-secret').toString('base64')}` },
+    })
+    assert.equal(((await answer.json()) as { name: string }).name, 'Pat Hill')
+  })
+})
