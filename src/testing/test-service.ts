@@ -3,7 +3,7 @@
  * store, without a socket, a file, a password to hash or a timer to wait for. Jobs, schedules and
  * deliveries run when the test says so.
  */
-import type { AnyService, VersionOf } from '../client/contract-types.ts'
+import type { VersionOf } from '../client/contract-types.ts'
 import type { SoapClientOptions } from '../client/options.ts'
 import { createRestClient, type RestClient } from '../client/rest/rest-client.ts'
 import type { RestClientOptions } from '../client/rest/rest-options.ts'
@@ -12,7 +12,7 @@ import type { HeaderValues } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { requireSoundContract } from '../contract/review.ts'
-import { newestVersion, type Service } from '../contract/service.ts'
+import { type AnyService, newestVersion, type Service } from '../contract/service.ts'
 import type { EventSink } from '../host/delivery/sinks.ts'
 import { createItemIdentifier } from '../host/item-identifier.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
@@ -169,6 +169,7 @@ function createWorker(app: Implementation, open: OpenService, { clock, schedules
     clock: () => clock.now,
     id: createItemIdentifier,
     failed: (_job: unknown, thrown: unknown) => void incidents.push(thrown),
+    log: () => {},
   }
   const never = new AbortController().signal
   let delivered = 0
