@@ -53,17 +53,19 @@ export default implement(
       },
     },
   },
-  () => ({
-    people: [
-      { subject: 'dana', password: 'dana-secret', roles: ['desk'] },
-      { subject: 'house', password: 'house-secret', roles: ['doctor'] },
-      { subject: 'pat', password: 'pat-secret', roles: ['patient'], claims: { patient: 'p-1' } },
-    ],
-    items: {
-      patients: [
-        { id: 'p-1', name: 'Pat Hill', born: '1980-02-29' },
-        { id: 'p-2', name: 'Lee Moss', born: '1999-12-31' },
+  {
+    seed: () => ({
+      people: [
+        { subject: 'dana', password: 'dana-secret', roles: ['desk'] },
+        { subject: 'house', password: 'house-secret', roles: ['doctor'] },
+        { subject: 'pat', password: 'pat-secret', roles: ['patient'], claims: { patient: 'p-1' } },
       ],
-    },
-  }),
+      items: {
+        patients: [
+          { id: 'p-1', name: 'Pat Hill', born: '1980-02-29' },
+          { id: 'p-2', name: 'Lee Moss', born: '1999-12-31' },
+        ],
+      },
+    }),
+  },
 )

@@ -77,7 +77,7 @@ function compileFront(context: FrontContext, all: readonly Mount[], options: Fro
   // A trusted proxy in front compresses by itself.
   const { settings, id } = context
   const nameRequest = (request: Request): string =>
-    hostedNameOf(request) ?? (settings.trustProxy ? nameOf(request.fields) : undefined) ?? id()
+    hostedNameOf(request) ?? (settings.trustProxy ? traceNameOf(request.fields) : undefined) ?? id()
   return { ...options, context, nameRequest, mounts, gate, codings: settings.trustProxy ? {} : codings }
 }
 
@@ -143,7 +143,7 @@ const hostedNameOf = ({ id }: Request): string | undefined =>
   id !== undefined && /^[\w.:+=@-]{1,128}$/.test(id) ? id : undefined
 
 /** (2) W3C Trace Context §3.2: the identifier of the trace is the second part of traceparent. */
-function nameOf(fields: HttpFields): string | undefined {
+function traceNameOf(fields: HttpFields): string | undefined {
   const given = fields['x-request-id'] ?? fields['request-id']
   if (given !== undefined && /^[\w.:+=@-]{8,128}$/.test(given)) return given
   return /^00-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(fields['traceparent'] ?? '')?.[1]

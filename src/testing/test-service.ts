@@ -3,6 +3,7 @@
  * store, without a socket, a file, a password to hash or a timer to wait for. Jobs, schedules and
  * deliveries run when the test says so.
  */
+import { omitUndefined } from '../base/objects.ts'
 import type { VersionOf } from '../client/contract-types.ts'
 import type { SoapClientOptions } from '../client/options.ts'
 import { createRestClient, type RestClient } from '../client/rest/rest-client.ts'
@@ -95,7 +96,7 @@ export async function startTestService<const S extends AnyService>(
   await worker.startDue() // the first look at a schedule starts nothing
   const people = app.seed().people ?? []
   const fetchAs = (caller?: TestCaller): typeof fetch =>
-    createMemoryFetch(open.answer, caller === undefined ? {} : { carrier: toCaller(caller, people) })
+    createMemoryFetch(open.answer, caller === undefined ? {} : { carrier: resolveCaller(caller, people) })
   const close = (): Promise<void> => open.close(0)
   const rest = (caller?: TestCaller, more?: object) =>
     createRestClient(contract, {
@@ -137,10 +138,10 @@ function keepByName<C, O>(make: (caller?: TestCaller, more?: O) => C): (caller?:
 /** What a test wants to see is in `incidents` and in what it asks. */
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
-function toCaller(caller: TestCaller, people: ReturnType<Implementation['seed']>['people'] = []): Caller {
+function resolveCaller(caller: TestCaller, people: ReturnType<Implementation['seed']>['people'] = []): Caller {
   if (typeof caller !== 'string') return { claims: {}, ...caller }
   const found = people.find(each => each.subject === caller)
-  if (found) return { subject: found.subject, roles: found.roles, claims: found.claims ?? {} }
+  if (found) return { subject: found.subject, roles: found.roles, claims: omitUndefined(found.claims ?? {}) }
   const names = people.map(each => each.subject).join(', ')
   throw new TypeError(`the seed has no person "${caller}": give one of [${names}], or { subject, roles, claims }`)
 }
