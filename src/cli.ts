@@ -114,6 +114,8 @@ program
   .option('--keys <file>', 'API keys, as diglot key writes them (default: next to the data)')
   .option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
   .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
+  .option('--message-key <file>', 'PEM key that signs SOAP answers and decrypts requests; read again when it changes')
+  .option('--message-certificate <file>', 'its certificate, in PEM')
   .option('--crl <file>', 'CRLs of the authorities of signers, PEM or DER; repeatable', collectOption, [])
   .addOption(
     new Option('--revocation <mode>', 'when no fresh CRL tells: refuse, or accept what no list revokes').choices([
@@ -287,6 +289,7 @@ program
   .option('--xsd', 'the XML Schema')
   .option('--machine', 'the states of each resource, as Mermaid diagrams')
   .option('--contract <version>', 'version of the contract, such as v1 (default: the newest)')
+  .option('--endpoint <path>', 'the SOAP endpoint of a WSDL (default: the first of the version)')
   .option('--address <url>', 'the address in the description', 'http://127.0.0.1:8080')
   .action(describeCommand)
 
@@ -343,6 +346,8 @@ interface ServeFlags {
   readonly tlsCertificate?: string
   readonly authorities?: string
   readonly signers?: string
+  readonly messageKey?: string
+  readonly messageCertificate?: string
   readonly crl: readonly string[]
   readonly revocation?: 'required' | 'ifKnown'
   readonly purpose: readonly string[]
@@ -383,7 +388,10 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
 }
 
 async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messageSecurity']> {
-  const { signers, crl: crlFiles, revocation, purpose } = flags
+  const { signers, crl: crlFiles, revocation, purpose, messageKey: key, messageCertificate: certificate } = flags
+  if ((key === undefined) !== (certificate === undefined))
+    program.error('error: --message-key and --message-certificate must be given together', { exitCode: 2 })
+  const keyFiles = key === undefined || certificate === undefined ? [] : [{ key, certificate }]
   if (signers === undefined) {
     const [unused] = [
       crlFiles.length > 0 && '--crl',
@@ -391,11 +399,10 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
       purpose.length > 0 && '--purpose',
     ].filter(Boolean)
     if (unused) program.error(`error: ${unused} requires --signers`, { exitCode: 2 })
-    return undefined
+    return keyFiles.length > 0 ? { keyFiles } : undefined
   }
-  const { readSigners } = await import('./host/message-security.ts')
   const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
-  return { ...readSigners(signers), crlFiles, purposes, ...(revocation && { revocation }) }
+  return { signerFiles: [signers], keyFiles, crlFiles, purposes, ...(revocation && { revocation }) }
 }
 
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {
@@ -639,6 +646,7 @@ async function printVerdict(
 
 type DescribeFlags = { readonly [K in (typeof descriptions)[number]]?: boolean } & {
   readonly contract?: string
+  readonly endpoint?: string
   readonly address: string
 }
 async function describeCommand(file: string, flags: DescribeFlags): Promise<void> {
@@ -649,17 +657,32 @@ async function describeCommand(file: string, flags: DescribeFlags): Promise<void
   const [
     { writeAccessMatrix: access, writeStateDiagram: diagram, writeWsdl11: wsdl11, writeWsdl20: wsdl20, writeXsd: xsd },
     { newestVersion: newest },
-  ] = await Promise.all([import('./describe/index.ts'), import('./contract/service.ts')])
+    { endpointsOf },
+  ] = await Promise.all([
+    import('./describe/index.ts'),
+    import('./contract/service.ts'),
+    import('./contract/endpoint-rule.ts'),
+  ])
   const { contract } = app
   const version = flags.contract ?? newest(contract)
   if (!Object.hasOwn(contract.versions, version))
     throw new Error(`${version} is not a known version: use ${Object.keys(contract.versions).join(', ')}`)
-  const address = `${flags.address.replace(/\/+$/, '')}/soap/${version}`
+  const endpoint = endpointsOf(contract).find(each =>
+    flags.endpoint ? each.path === flags.endpoint : each.version === version,
+  )
+  if (!endpoint && what.startsWith('wsdl'))
+    throw new Error(
+      `there is no such SOAP endpoint: use ${endpointsOf(contract)
+        .map(({ path }) => path)
+        .join(', ')}`,
+    )
+  const { path = '', style = 'document', soap = 'both', version: served = version } = endpoint ?? {}
+  const address = flags.address.replace(/\/+$/, '') + path
   const written: Readonly<Record<(typeof descriptions)[number], () => string | Promise<string>>> = {
     access: () => access(contract),
     openapi: async () => (await import('./pages/openapi.ts')).describeService(app, flags.address),
-    wsdl: () => wsdl11(contract, version, { address }),
-    wsdl2: () => wsdl20(contract, version, { address }),
+    wsdl: () => wsdl11(contract, served, { address, style, soap }),
+    wsdl2: () => wsdl20(contract, served, { address, soap }),
     xsd: () => xsd(contract, version),
     machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),
   }

@@ -51,11 +51,8 @@ const serving: FaceContext = {
   report: (incident, thrown) => console.error(incident, thrown),
   settings: { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] },
 }
-const { secure, policy } = createMessageSecurity(
-  {},
-  { store: store as Store, ...serving, logger: { warn: console.error } },
-)
-const find = createSoapEndpoints(serving, { secure }, policy)
+const security = createMessageSecurity({}, { store: store as Store, ...serving, logger: { warn: console.error } })
+const find = createSoapEndpoints(serving, {}, security)
 const soap: Mount = {
   name: 'soap',
   segments: ['soap'],

@@ -173,6 +173,8 @@ export type FailureReason =
   | 'structure'
   /** A mandatory block for this node that it does not understand. */
   | 'not-understood'
+  /** The contract's security wants proof of it, and it proves nothing, or something else. */
+  | 'unproven'
   /** By WS-Addressing it is the reply to another message. */
   | 'uncorrelated'
   /** The reply of another operation. */

@@ -1,12 +1,14 @@
 /** Options of a client and of a call. */
+
+import type { MessageStyle } from '../contract/endpoint-rule.ts'
 import type { Values } from '../contract/implement.ts'
-import type { MessageStyle } from '../contract/xml-message.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { ProtectionOptions } from '../security/protect/protection-options.ts'
 import type { Block } from '../soap/headers/block.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import type { ClientCredentials } from './credentials.ts'
 import type { HttpOptions } from './http-transport.ts'
+import type { ClientKeys } from './message-keys.ts'
 import type { AddressingOptions } from './request-addressing.ts'
 import type { ClientTransport } from './transport.ts'
 
@@ -20,7 +22,15 @@ export interface SoapClientOptions<V extends string = string, H = Values> extend
   /** How messages put a request into the Body; default document/literal. */
   readonly style?: MessageStyle
   readonly credentials?: ClientCredentials
-  /** A Security block in each message: tokens, a Timestamp, a signature, encryption. */
+  /**
+   * Keys for an endpoint whose `security` the contract declares: it says what is signed, encrypted
+   * and verified.
+   */
+  readonly keys?: ClientKeys
+  /**
+   * A Security block in each message, where the contract declares none: tokens, a Timestamp, a
+   * signature, encryption. Nothing is asked of answers.
+   */
   readonly security?: ProtectionOptions
   /** WS-Addressing: each message has an id, which its reply must relate to. Default: none. */
   readonly addressing?: boolean | AddressingOptions

@@ -4,13 +4,14 @@ import { type MediaType, parseMediaType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
 import type { MessageCodec } from '../soap/codecs/style.ts'
 import type { LiteralReading, PartSource } from '../soap/codecs/values.ts'
-import { closeEnvelope, type Envelope, openEnvelope, strictParsing } from '../soap/envelope.ts'
+import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree, strictParsing } from '../soap/envelope.ts'
 import { type Addressing, isAddressingBlock, readAddressing } from '../soap/headers/addressing.ts'
 import { type Block, findBlock, readBlock } from '../soap/headers/block.ts'
 import type { HeaderCodec } from '../soap/headers/contract-header.ts'
 import { type NodeRoles, requireUnderstood, targetedBlocks } from '../soap/headers/node.ts'
 import { collectParts, readPackage } from '../soap/mime/parts.ts'
 import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
+import { securityName } from '../soap/security-port.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
 import {
   clarkNotation,
@@ -18,11 +19,14 @@ import {
   Malformed,
   type Name,
   type ParseOptions,
+  parseXml,
   readElement,
   scanDocument,
+  walkTree,
 } from '../xml/index.ts'
 import { AnswerError, type FailureReason, FaultError } from './errors.ts'
 import { type Faults, readFault } from './fault-reader.ts'
+import type { AnswerDemand } from './message-keys.ts'
 import { type AddressingState, type Correlation, findCorrelationError } from './request-addressing.ts'
 import type { TransportResponse } from './transport.ts'
 
@@ -39,6 +43,8 @@ export interface ExpectedReply {
   readonly blocks: readonly Block[]
   /** Header blocks that the contract declares for the reply. */
   readonly replied: readonly HeaderCodec[]
+  /** What the reply has to prove; undefined: nothing. */
+  readonly answers: AnswerDemand | undefined
   readonly limits: ParseOptions
   /** Octets of a package: of its message, and of all other parts together. */
   readonly longest: number
@@ -66,11 +72,19 @@ function refuseReply(why: FailureReason, detail: string): never {
   throw new UnfitReply(why, detail)
 }
 
-/** @param id the MessageID of the request @throws FaultError, AnswerError */
+/** The request that a reply answers. */
+export interface SentRequest {
+  /** Its MessageID. */
+  readonly id: string
+  /** The values of its signatures. */
+  readonly sent: readonly Buffer[]
+}
+
+/** @throws FaultError, AnswerError */
 export function readReply(
   expected: ExpectedReply,
   response: TransportResponse,
-  id: string,
+  request: SentRequest,
 ): RepliedMessage | Promise<RepliedMessage> {
   try {
     if (expected.element === undefined && response.status < 300) return noReply // WS-I Basic Profile 1.1 R2750: whatever its content
@@ -78,9 +92,9 @@ export function readReply(
     const row =
       type.essence === 'multipart/related'
         ? unpackReply(response, type, expected.longest).then(opened =>
-            readMessage(expected, response, type, opened, id),
+            readMessage(expected, response, type, opened, request),
           )
-        : readMessage(expected, response, type, { bytes: response.content, type, parts: undefined }, id)
+        : readMessage(expected, response, type, { bytes: response.content, type, parts: undefined }, request)
     return row instanceof Promise ? row.catch(failed) : row
   } catch (thrown) {
     return failed(thrown)
@@ -163,7 +177,7 @@ function readMessage(
   response: TransportResponse,
   whole: MediaType,
   { bytes, type, parts }: UnpackedReply,
-  id: string,
+  request: SentRequest,
 ): RepliedMessage | Promise<RepliedMessage> {
   const root = typeOfRoot(type, whole)
   const media =
@@ -171,15 +185,69 @@ function readMessage(
   const { charset } = type.parameters
   if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
     refuseReply('media-type', `the charset ${charset} is not supported`)
-  const cursor = scanDocument(bytes, charset === undefined ? expected.limits : { ...expected.limits, charset })
-  const envelope = openEnvelope(cursor, versions)
+  const limits = charset === undefined ? expected.limits : { ...expected.limits, charset }
+  const read = (opened: OpenedReply) => readEnvelope(expected, response, opened, media, request)
+  if (expected.answers) return openProven(expected, expected.answers, bytes, limits, request).then(read)
+  const envelope = openEnvelope(scanDocument(bytes, limits), versions)
+  return read({ envelope, parts, isStreamed: true })
+}
+
+/** A reply at its Body. */
+interface OpenedReply {
+  readonly envelope: Envelope
+  readonly parts: PartSource | undefined
+  /** The message goes on behind the Body. */
+  readonly isStreamed: boolean
+}
+
+/** The reply whose Body was proven; a fault that proves nothing is told, and not taken for one. */
+async function openProven(
+  expected: ExpectedReply,
+  demand: AnswerDemand,
+  bytes: Uint8Array,
+  limits: ParseOptions,
+  { sent }: SentRequest,
+): Promise<OpenedReply> {
+  const { proveAnswer } = await import('./answer-proof.ts') // loaded for proven answers alone
+  const document = parseXml(bytes, limits)
+  if (document instanceof Malformed) throw document
+  const { version, blocks: all, element } = openEnvelopeTree(document, versions)
+  const blocks = targetedBlocks(all, version, receiverRoles)
+  const addressing = expected.addressing && readAddressing(blocks)
+  const processed = blocks.filter(
+    each => each.name !== securityName && isUnderstood(expected, addressing, version, each),
+  )
+  const proven = await proveAnswer({ document, version, body: element, blocks, processed, sent }, demand)
+  if (typeof proven === 'string')
+    return refuseReply('unproven', `${describeUnproven(element, version, expected)}: ${proven}`)
+  const body = walkTree(proven)
+  body.next()
+  return { envelope: { version, around: proven, blocks: all, body }, parts: undefined, isStreamed: false }
+}
+
+function describeUnproven(body: Element, version: SoapVersion, { faults }: ExpectedReply): string {
+  const [fault] = body.elements(version.fault)
+  if (!fault) return "nothing proves that the reply is the service's"
+  const { codes, reasons } = readFault(fault, version, faults)
+  return `nothing proves the fault ${codes.at(-1)?.local ?? 'without a code'} (${reasons[0]?.text ?? 'no reason'})`
+}
+
+/** Either opening has the cursor at the Body's `start`. */
+function readEnvelope(
+  expected: ExpectedReply,
+  response: TransportResponse,
+  { envelope, parts, isStreamed }: OpenedReply,
+  media: SoapVersion,
+  { id }: SentRequest,
+): RepliedMessage | Promise<RepliedMessage> {
+  const { body: cursor } = envelope
   if (envelope.version !== media)
     refuseReply('structure', `a SOAP ${envelope.version.number} envelope must not be sent as ${media.mediaType}`)
   const blocks = targetedBlocks(envelope.blocks, envelope.version, receiverRoles)
   const addressing = expected.addressing && readAddressing(blocks)
   requireUnderstood(blocks, envelope.version, each => isUnderstood(expected, addressing, envelope.version, each))
   if (cursor.child() === 'start' && cursor.name === envelope.version.fault)
-    throwFault(expected, response, envelope, addressing, id)
+    throwFault(expected, response, envelope, addressing, { id, isStreamed })
   if (response.status >= 300) refuseReply('status', `the status is ${response.status}, and the message is not a fault`)
   if (envelope.version !== expected.version)
     refuseReply(
@@ -190,7 +258,7 @@ function readMessage(
   if (cursor.name !== expected.element)
     refuseReply('unexpected', `the Body has ${clarkNotation(cursor.name)}, not the reply of this operation`)
   requireCorrelated(expected, addressing, { id, action: expected.action })
-  const row = readContent(expected, envelope, parts)
+  const row = readContent(expected, envelope, parts, isStreamed)
   const reply = { output: row, headers: readHeaders(expected, envelope.version, blocks) }
   return expected.blocks.length === 0 ? reply : processBlocks(expected.blocks, envelope.version, blocks, reply)
 }
@@ -202,6 +270,7 @@ const isUnderstood = (
   block: Element,
 ): boolean =>
   (addressing !== undefined && isAddressingBlock(addressing, block)) ||
+  (expected.answers !== undefined && block.name === securityName) ||
   findBlock(block, version, [...expected.blocks, ...expected.replied.map(each => each.block)]) !== undefined
 
 function readHeaders({ replied }: ExpectedReply, version: SoapVersion, blocks: readonly Element[]): Values {
@@ -236,11 +305,11 @@ function throwFault(
   response: TransportResponse,
   { body, around, version }: Envelope,
   addressing: Addressing | undefined,
-  id: string,
+  { id, isStreamed }: { readonly id: string; readonly isStreamed: boolean },
 ): never {
   const found = readElement(body, around)
   if (body.child() !== 'end') refuseReply('structure', 'the Body has another element behind the Fault')
-  closeEnvelope(body)
+  if (isStreamed) closeEnvelope(body)
   requireCorrelated(expected, addressing, { id, action: undefined })
   throw new FaultError(expected.operation, readFault(found, version, expected.faults), response)
 }
@@ -250,10 +319,11 @@ function readContent(
   expected: ExpectedReply,
   { body, around, blocks, version }: Envelope,
   parts: PartSource | undefined,
+  isStreamed: boolean,
 ): Values {
   const reading: LiteralReading = { found: [], parts, around, blocks, isResponse: true }
   const row = expected.read(body, reading, version)
-  closeEnvelope(body)
+  if (isStreamed) closeEnvelope(body)
   const { found } = reading
   if (found.length > 0)
     throw new UnfitReply('invalid', found.map(({ path, detail }) => `${path} ${detail}`).join('; '), found)

@@ -13,7 +13,7 @@ import { compileTypeNames, typeRootsOf } from '../contract/type-names.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { compileMessages, type Message, replyAction } from '../contract/xml-message.ts'
 import type { HttpFields } from '../http/message.ts'
-import type { Protection } from '../security/protect/protect.ts'
+import type { Protected, Protection } from '../security/protect/protect.ts'
 import { prepareProtection } from '../security/protect/protection-options.ts'
 import { type MessageCodec, messageStyles } from '../soap/codecs/style.ts'
 import { inlineWriting, type TypeSpace, typesIn } from '../soap/codecs/values.ts'
@@ -28,6 +28,7 @@ import { ConnectionError, InputError, TransportFailure } from './errors.ts'
 import { compileFaultReaders, type Faults } from './fault-reader.ts'
 import { toReplyFields } from './field-views.ts'
 import { createHttpTransport } from './http-transport.ts'
+import { compileOperationSecurity, findSecurityRule, type OperationSecurity } from './message-keys.ts'
 import type { Operations } from './operation-types.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
 import { type ExpectedReply, parserLimitsFor, type RepliedMessage, readReply } from './reply.ts'
@@ -65,7 +66,7 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
 }
 
 const clientMembers: MembersOf<SoapClientOptions> = {
-  address: true, version: true, soap: true, style: true, credentials: true, security: true, addressing: true, mtom: true,
+  address: true, version: true, soap: true, style: true, credentials: true, security: true, keys: true, addressing: true, mtom: true,
   blocks: true, headers: true, fields: true, timeLimit: true, retries: true, transport: true, connections: true, waiting: true,
   idle: true, longest: true, tls: true,
 } // biome-ignore format: a list of names reads best in few lines
@@ -80,7 +81,8 @@ interface ClientEndpoint {
   readonly options: SoapClientOptions
   readonly transport: ClientTransport
   readonly credentials: CredentialFields
-  readonly security: Protection | undefined
+  /** Of each operation; undefined: its messages carry no proof. */
+  readonly securityOf: (message: Message) => OperationSecurity | undefined
   readonly addressing: AddressingState | undefined
   readonly headers: readonly HeaderCodec[]
 }
@@ -91,6 +93,7 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     throw new TypeError(
       `unknown version ${version} of ${contract.service}: use ${Object.keys(contract.versions).join(', ')}`,
     )
+  const credentials = writeCredentials(options.credentials)
   const namespace = namespaceOf(contract, version)
   const all = compileMessages(contract, version)
   const types = typesIn(namespace, compileTypeNames(typeRootsOf(all, options.style ?? 'document')))
@@ -102,11 +105,29 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     version: options.soap === '1.1' ? soap11 : soap12,
     options,
     transport: options.transport ?? createHttpTransport(options.address, options),
-    credentials: writeCredentials(options.credentials),
-    security: options.security && prepareProtection(options.security, 'security'),
+    credentials,
+    securityOf: prepareSecurity(contract, version, options, credentials),
     addressing: createAddressingState(options.addressing, options.address),
     headers: compileHeaders(all),
   }
+}
+
+/** What the contract declares, or else what the options add to each message. */
+function prepareSecurity(
+  contract: Service,
+  version: string,
+  { address, keys, security }: SoapClientOptions,
+  { protection: token }: CredentialFields,
+): ClientEndpoint['securityOf'] {
+  const rule = findSecurityRule(contract, version, address)
+  if (rule && security)
+    throw new TypeError('the contract declares the security of this endpoint: give keys in its place')
+  if (rule) return compileOperationSecurity(rule, keys, token?.username)
+  if (keys) throw new TypeError('the contract declares no security for this endpoint: give security in place of keys')
+  if (!security && !token) return () => undefined
+  const protection = { ...(security && prepareProtection(security, 'security')), ...token }
+  const same: OperationSecurity = { protection: () => protection, answers: undefined }
+  return () => same
 }
 
 /**
@@ -123,6 +144,7 @@ function createMethod(endpoint: ClientEndpoint, message: Message) {
 /** One operation, ready to be called. */
 interface ClientOperation extends ClientEndpoint, ExpectedReply {
   readonly message: Message
+  readonly security: OperationSecurity | undefined
   readonly faults: Faults
   readonly version: SoapVersion
   readonly addressing: AddressingState | undefined
@@ -144,6 +166,8 @@ function prepareOperation(endpoint: ClientEndpoint, message: Message): ClientOpe
     ...endpoint,
     ...messageStyles[options.style ?? 'document'](namespace, answer, request, { types }),
     message,
+    security: endpoint.securityOf(message),
+    answers: endpoint.securityOf(message)?.answers,
     operation: message.operation.name,
     element: response && internName(namespace, response.name),
     action: response && replyAction(message),
@@ -187,8 +211,8 @@ async function performCall(operation: ClientOperation, input: Values, options: C
   const problems = [...checkValue(operation.message.request.fields, input), ...checkHeaders(operation, options)]
   if (problems.length > 0) throw new InputError(operation.operation, problems)
   const id = operation.addressing ? (options.messageId ?? `urn:uuid:${createUniqueId()}`) : ''
-  const response = await sendWithRetries(operation, writeMessage(operation, input, options, id), options)
-  return readReply(operation, response, id)
+  const { response, sent } = await sendWithRetries(operation, writeMessage(operation, input, options, id), options)
+  return readReply(operation, response, { id, sent })
 }
 
 /** The header blocks of a request: those of the call, and those of the client that it has. */
@@ -223,13 +247,20 @@ function writeMessage(operation: ClientOperation, input: Values, options: CallOp
     attached.push({ id, mediaType: 'application/octet-stream', bytes })
     return `cid:${id}`
   }
-  const body = operation.write(input, operation.options.mtom ? { attach } : inlineWriting, version)
+  const isSigned = operation.security?.protection().signature !== undefined // it covers no other part
+  const body = operation.write(input, operation.options.mtom && !isSigned ? { attach } : inlineWriting, version)
   const addressed = addressing ? requestBlocks(addressing, version, { action: message.action, id }) : []
   const values = requestHeaders(operation, options)
   const declared = operation.headers.flatMap(({ header, write }) =>
     values[header.name] === undefined ? [] : [write(values[header.name], version)],
   )
   return { text: writeEnvelope(version, body, [...addressed, ...declared, ...(options.blocks ?? [])]), attached }
+}
+
+/** A response, and the values of the signatures in its request. */
+interface SignedExchange {
+  readonly response: TransportResponse
+  readonly sent: readonly Buffer[]
 }
 
 /**
@@ -239,7 +270,7 @@ async function sendWithRetries(
   operation: ClientOperation,
   written: WrittenMessage,
   options: CallOptions,
-): Promise<TransportResponse> {
+): Promise<SignedExchange> {
   const { retries = defaultOptions.retries } = operation.options
   const until = Date.now() + (options.timeLimit ?? operation.options.timeLimit ?? defaultOptions.timeLimit)
   for (let tries = 0; ; tries++) {
@@ -260,16 +291,17 @@ const isRepeatable = ({ message, addressing }: ClientOperation, { why, begun }: 
   why === 'unreachable' || (why === 'lost' && !begun && (message.operation.safe || addressing?.once === true))
 
 /** Each try has new proof of its caller: a nonce is accepted once. */
-function postMessage(
+async function postMessage(
   operation: ClientOperation,
   written: WrittenMessage,
   signal: AbortSignal | undefined,
   until: number,
-): Promise<TransportResponse> {
+): Promise<SignedExchange> {
   const { credentials, security } = operation
-  if (written.attached.length > 0 || credentials.changing || credentials.protection || security)
+  if (written.attached.length > 0 || credentials.changing || security)
     return postDressed(operation, written, signal, until)
-  return operation.post({ content: written.text, fields: undefined, timeLimit: until - Date.now(), signal })
+  const asked = { content: written.text, fields: undefined, timeLimit: until - Date.now(), signal }
+  return { response: await operation.post(asked), sent: [] }
 }
 
 async function postDressed(
@@ -277,21 +309,22 @@ async function postDressed(
   { text, attached }: WrittenMessage,
   signal: AbortSignal | undefined,
   until: number,
-): Promise<TransportResponse> {
+): Promise<SignedExchange> {
   const { credentials, security, version, message } = operation
-  const isProtected = security !== undefined || credentials.protection !== undefined
-  const protection = isProtected ? { ...security, ...credentials.protection } : undefined
-  const whole = protection ? await protectText(text, protection) : text
+  const { envelope, signatures: sent } = security
+    ? await protectText(text, security.protection())
+    : { envelope: text, signatures: [] }
   const fields = await credentials.changing?.()
   const within = { signal, timeLimit: until - Date.now() }
-  if (attached.length === 0) return operation.post({ content: whole, fields, ...within })
-  const { type, content } = writePackage(version.mediaType, whole, attached, `diglot-${createUniqueId()}`)
+  if (attached.length === 0) return { response: await operation.post({ content: envelope, fields, ...within }), sent }
+  const { type, content } = writePackage(version.mediaType, envelope, attached, `diglot-${createUniqueId()}`)
   const packaged = { ...fields, 'content-type': type + actionParameter(version, message) }
-  return operation.postPackage({ content: await Array.fromAsync(content), fields: packaged, ...within })
+  const whole = await Array.fromAsync(content)
+  return { response: await operation.postPackage({ content: whole, fields: packaged, ...within }), sent }
 }
 
 /** Loaded only for messages with a Security block. */
-async function protectText(text: string, protection: Protection): Promise<string> {
+async function protectText(text: string, protection: Protection): Promise<Protected> {
   const { protectMessage: protect } = await import('../security/protect/protect.ts')
-  return protect(text, protection, Date.now()).envelope
+  return protect(text, protection, Date.now())
 }

@@ -1,5 +1,6 @@
 /** The vocabulary of contracts alone: what browsers load of `diglot`. */
 export type { Context, HandlerLog, ItemList, JobHandlerContext } from './context.ts'
+export type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
 export { type DetailOf, type Fault, fault } from './fault.ts'
 export { type Draft, type Fields, t, type Value } from './field.ts'
 export { type Header, header } from './header.ts'

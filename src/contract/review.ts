@@ -3,6 +3,7 @@
  * policy that cannot be enforced, a link that leads nowhere, a name that XML cannot carry. A
  * service with a mistake does not start.
  */
+import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
 import { builtInFaults, declaredFaults, type Fault } from './fault.ts'
 import type { AnyField, Fields, Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
@@ -58,6 +59,7 @@ export function findContractMistakes(app: Implementation): readonly string[] {
       ),
     ...searchMistakes(contract),
     ...versionMistakes(contract),
+    ...endpointMistakes(contract),
     ...headersOf(contract).flatMap(each => headerMistakes(contract, each)),
     ...faultMistakes(contract),
     ...contract.resources.flatMap(resource => handlerMistakes(app, resource)),
@@ -80,7 +82,15 @@ const ruleMembers: MembersOf<Rules> = {
 const jobMembers: MembersOf<Job> = {
   job: true, one: true, input: true, output: true, faults: true, allow: true, limit: true, tries: true, timeLimit: true, keep: true,
 } // biome-ignore format: a list of names reads best in few lines
-const versionMembers: MembersOf<VersionRule> = { without: true, deprecated: true, sunset: true, retired: true }
+const versionMembers: MembersOf<VersionRule> = {
+  without: true,
+  deprecated: true,
+  sunset: true,
+  retired: true,
+  security: true,
+}
+const endpointMembers: MembersOf<EndpointRule> = { version: true, style: true, soap: true, security: true }
+const securityMembers: MembersOf<SecurityRule> = { callers: true, encrypted: true, answers: true, operations: true }
 
 function nameMistakes(contract: Service): string[] {
   const names = [...contract.resources.map(each => each.name), ...contract.jobs.map(each => each.job)]
@@ -436,6 +446,36 @@ function versionMistakes(contract: Service): string[] {
       hiddenFieldMistakes(contract, version, name, fields),
     ),
   ])
+}
+
+/** Paths that have other pages: an endpoint is below none of them. */
+const pageSegments = ['api', 'problems', 'decisions', 'health', 'metrics', 'changes', 'openapi.json', 'login', 'logout']
+
+function endpointMistakes(contract: Service): string[] {
+  const operations = listOperations(contract).map(operation => operation.name)
+  const versions = Object.keys(contract.versions)
+  const rules = endpointsOf(contract).map(({ path, security }) => [`endpoint ${path}`, security] as const)
+  const checked = new Set<unknown>()
+  return [
+    ...Object.entries(contract.endpoints ?? {}).flatMap(([path, rule]) => [
+      ...(/^(?:\/[A-Za-z0-9._~-]+)+$/.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path)
+        ? []
+        : [`"${path}" is not a path of an endpoint: use segments of letters, digits and "-", such as /soap/v1`]),
+      ...(pageSegments.includes(path.split('/')[1] ?? '')
+        ? [`the endpoint ${path} is below a path of other pages: use one such as /soap${path}`]
+        : []),
+      ...(rule.version === undefined || versions.includes(rule.version)
+        ? []
+        : [`the endpoint ${path} has the unknown version ${rule.version}: use ${versions.join(', ')}`]),
+      ...findUnknownMembers(`the endpoint ${path}`, rule, endpointMembers),
+    ]),
+    ...rules.flatMap(([place, rule]) => {
+      if (rule === undefined || rule === 'settings' || checked.has(rule)) return []
+      checked.add(rule)
+      const at = `${place}: security`
+      return [...findUnknownMembers(at, rule, securityMembers), ...findRuleMistakes(rule, at, operations)]
+    }),
+  ]
 }
 
 /** A version can only hide fields that its clients need not send (rule A9.3). */

@@ -1,4 +1,5 @@
 /** A service: its resources and jobs, and the versions in which it is served. */
+import type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
 import type { AnyField, Fields } from './field.ts'
 import type { ServiceHeaders } from './header.ts'
 import type { Job } from './job.ts'
@@ -17,6 +18,8 @@ export interface VersionRule {
   readonly sunset?: string
   /** No longer served: 410 with a link to its successor. */
   readonly retired?: boolean
+  /** How messages prove themselves at its endpoints. Default: they need not. */
+  readonly security?: SecurityRule
 }
 
 /** Oldest first. */
@@ -61,6 +64,8 @@ export interface Service<
   readonly versions: V
   /** Header blocks of its messages, by name. */
   readonly headers: H
+  /** The SOAP endpoints by path; undefined: those of `endpointsOf`. */
+  readonly endpoints: Readonly<Record<string, EndpointRule>> | undefined
   /** Per caller over all operations that have no limit of their own. */
   readonly limits: ServiceLimits
 }
@@ -89,6 +94,8 @@ export function service<
     readonly jobs?: J
     readonly versions?: V & OnlyVersionRules<V>
     readonly headers?: H
+    /** The SOAP endpoints by path, and no others. Default: four for each version. */
+    readonly endpoints?: Readonly<Record<`/${string}`, EndpointRule>>
   },
 ): Service<R, J, V, H> {
   requireKnownMembers(`the service ${name}`, declaration, serviceMembers)
@@ -101,6 +108,7 @@ export function service<
     ...(declaration.searches && { searches: declaration.searches }),
     versions: declaration.versions ?? ({ v1: {} } as unknown as V), // V's default
     headers: declaration.headers ?? ({} as H), // H's default
+    endpoints: declaration.endpoints,
     limits: { reads: { count: 6000, seconds: 60 }, changes: { count: 600, seconds: 60 }, ...declaration.limits },
   }
 }
@@ -113,6 +121,7 @@ const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
   searches: true,
   versions: true,
   headers: true,
+  endpoints: true,
   limits: true,
 }
 

@@ -10,13 +10,14 @@
  *      case of letters: generators make a class, and a file, of each.
  *  (5) Types with the same definition and the same wish are one type.
  */
+import type { MessageStyle } from './endpoint-rule.ts'
 import type { Fields, Scalar, Shape } from './field.ts'
 import type { NamedHeader } from './header.ts'
 import { intBounds, intRange, longBounds, longRange, type NumberRange } from './lexical/number.ts'
 import { xsdTypeOf } from './lexical/scalar.ts'
 import { capitalize } from './lexical/text.ts'
 import { asList, asObject, foldScalar, foldShape, type ListShape, type ScalarCases, type ShapeCases } from './shape.ts'
-import { everyFault, itemName, type Message, type MessageStyle, sharedTypeName, toXmlName } from './xml-message.ts'
+import { everyFault, itemName, type Message, sharedTypeName, toXmlName } from './xml-message.ts'
 
 /**
  * How the elements inside of a type are named: in the namespace of the contract, in none, or as the

@@ -24,9 +24,6 @@ import { namespaceOf, type Service, viewOfVersion } from './service.ts'
 import { isScalar, mapShape } from './shape.ts'
 import { hasReferences } from './typed-value.ts'
 
-/** The form of a Body (WSDL 1.1 §3.4, §3.5): document/literal wrapped, RPC/literal, RPC/encoded. */
-export type MessageStyle = 'document' | 'rpc' | 'encoded'
-
 /** One element of a Body: the wrapper, and its children in order. */
 export interface MessagePart {
   /** A local name in its XML form. */

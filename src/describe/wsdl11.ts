@@ -10,13 +10,13 @@
  *      Metadata §4.4.1), which is the same URI.
  */
 
+import type { MessageStyle } from '../contract/endpoint-rule.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
 import { formOfStyle, placeOfField, type TypeForm } from '../contract/type-names.ts'
-import type { MessageStyle } from '../contract/xml-message.ts'
 import {
   compileMessages,
   faultAction,
@@ -39,9 +39,15 @@ export interface Wsdl11Options {
   readonly policy?: {
     readonly addressing?: boolean
     readonly mtom?: boolean
-    /** What it requires: the text of a wsp:Policy (WS-Policy 1.2), and its wsu:Id. */
-    readonly security?: { readonly id: string; readonly written: string } | undefined
+    /** What it requires and what its answers prove. */
+    readonly security?: AttachedPolicies | undefined
   }
+}
+
+/** Texts of wsp:Policy (WS-Policy 1.2), and which of them is attached to what, by its wsu:Id. */
+export interface AttachedPolicies {
+  readonly written: string
+  readonly idOf: (subject: 'endpoint' | 'operation' | 'input' | 'output', operation?: string) => string | undefined
 }
 
 /** All differences of the two bindings. */
@@ -221,28 +227,43 @@ function wsdl11BindingTag(
     namespace: style === 'document' ? undefined : namespace,
     encodingStyle: style === 'encoded' ? soap.encoding : undefined,
   })
+  const attach = (...to: Parameters<AttachedPolicies['idOf']>) => policyReferenceTag(options.policy?.security, ...to)
   return writeTag(
     'wsdl:binding',
     { name: `${name}${soap.suffix}`, type: `tns:${name}PortType` },
     hasPolicy(options) && writeTag('wsp:PolicyReference', { URI: `#${name}Policy` }),
-    options.policy?.security &&
-      writeTag('sec:PolicyReference', { 'xmlns:sec': wsp12Ns, URI: `#${options.policy.security.id}` }),
+    attach('endpoint'),
     options.policy?.addressing === true && writeTag('wsaw:UsingAddressing', { 'wsdl:required': false }),
     writeTag(`${prefix}:binding`, { transport: httpTransport, style: style === 'document' ? 'document' : 'rpc' }),
     all.map(message =>
       writeTag(
         'wsdl:operation',
         { name: operationName(message) },
+        attach('operation', message.request.name),
         writeTag(`${prefix}:operation`, {
           soapAction: message.action,
           style: style === 'document' ? 'document' : 'rpc',
         }),
-        writeTag('wsdl:input', {}, body, headerTags(prefix, message.headers.filter(isOfRequest))),
-        message.response && writeTag('wsdl:output', {}, body, headerTags(prefix, message.headers.filter(isOfResponse))),
+        writeTag(
+          'wsdl:input',
+          {},
+          attach('input', message.request.name),
+          body,
+          headerTags(prefix, message.headers.filter(isOfRequest)),
+        ),
+        message.response &&
+          writeTag(
+            'wsdl:output',
+            {},
+            attach('output', message.request.name),
+            body,
+            headerTags(prefix, message.headers.filter(isOfResponse)),
+          ),
         message.faults.map(({ fault }) =>
           writeTag(
             'wsdl:fault',
             { name: toXmlName(fault) },
+            attach('output', message.request.name),
             writeTag(`${prefix}:fault`, { name: toXmlName(fault), use: 'literal' }),
           ),
         ),
@@ -279,6 +300,16 @@ const wspNs = 'http://www.w3.org/ns/ws-policy'
  */
 const wsp12Ns = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 const wsuNs = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd'
+
+/** WS-PolicyAttachment §4: to what it stands in. */
+export function policyReferenceTag(
+  attached: AttachedPolicies | undefined,
+  ...to: Parameters<AttachedPolicies['idOf']>
+): string | undefined {
+  const id = attached?.idOf(...to)
+  return id === undefined ? undefined : writeTag('sec:PolicyReference', { 'xmlns:sec': wsp12Ns, URI: `#${id}` })
+}
+
 const hasPolicy = ({ policy }: Wsdl11Options): boolean => policy?.addressing === true || policy?.mtom === true
 
 /** WS-Policy 1.5: assertions about the endpoint, each optional. */

@@ -8,12 +8,15 @@ import { namespaceOf, type Service } from '../contract/service.ts'
 import { compileMessages, type Message, toXmlName } from '../contract/xml-message.ts'
 import { declareHeaders, type UsedHeader, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
 import { writeDocument, writeTag, writeTextTag } from './markup.ts'
-import { serviceName } from './wsdl11.ts'
+import { type AttachedPolicies, policyReferenceTag, serviceName } from './wsdl11.ts'
 import { namedFaults, writeSchema } from './xsd.ts'
 
 export interface Wsdl20Options {
   /** The address of the endpoint, for both versions of SOAP. */
   readonly address: string
+  readonly soap?: '1.1' | '1.2' | 'both'
+  /** What it requires and what its answers prove. */
+  readonly security?: AttachedPolicies | undefined
 }
 
 /** All differences of the two bindings (WSDL 2.0 Part 2 §5; WSDL 2.0 SOAP 1.1 Binding). */
@@ -28,7 +31,7 @@ interface Wsdl20Binding {
   readonly sender: string
   readonly receiver: string
 }
-const bindings: readonly Wsdl20Binding[] = [
+const allBindings: readonly Wsdl20Binding[] = [
   {
     suffix: 'Soap12',
     version: '1.2',
@@ -55,6 +58,8 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
   const namespace = namespaceOf(service, version)
   const name = serviceName(service)
   const all = compileMessages(service, version)
+  const { soap = 'both', security } = options
+  const bindings = allBindings.filter(each => soap === 'both' || each.version === soap)
   return writeDocument(
     writeTag(
       'wsdl:description',
@@ -69,9 +74,10 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
         ...Object.fromEntries(bindings.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
       },
       writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
+      security?.written,
       writeTag('wsdl:types', {}, writeSchema(service, version), writeHeaderSchemas(all)),
       interfaceTag(name, all),
-      bindings.map(each => wsdl20BindingTag(name, all, each)),
+      bindings.map(each => wsdl20BindingTag(name, all, each, security)),
       writeTag(
         'wsdl:service',
         { name: `${name}Service`, interface: `tns:${name}Interface` },
@@ -112,7 +118,13 @@ function interfaceTag(name: string, all: readonly Message[]): string {
   )
 }
 
-function wsdl20BindingTag(name: string, all: readonly Message[], soap: Wsdl20Binding): string {
+function wsdl20BindingTag(
+  name: string,
+  all: readonly Message[],
+  soap: Wsdl20Binding,
+  security: AttachedPolicies | undefined,
+): string {
+  const attach = (...to: Parameters<AttachedPolicies['idOf']>) => policyReferenceTag(security, ...to)
   const used = usedHeaders(all)
   return writeTag(
     'wsdl:binding',
@@ -124,31 +136,34 @@ function wsdl20BindingTag(name: string, all: readonly Message[], soap: Wsdl20Bin
       'wsoap:protocol': soap.protocol,
       'wsoap:mepDefault': soap.mep,
     },
+    attach('endpoint'),
     namedFaults(all).map(({ fault, status }) =>
       writeTag('wsdl:fault', {
         ref: `tns:${toXmlName(fault)}`,
         'wsoap:code': `${soap.prefix}:${status < 500 ? soap.sender : soap.receiver}`,
       }),
     ),
-    all.map(({ operation, action, response, headers }) =>
+    all.map(({ operation, action, request, response, headers }) =>
       writeTag(
         'wsdl:operation',
         { ref: `tns:${toXmlName(operation.name)}`, 'wsoap:action': action },
-        headerReferenceTag('input', 'In', headers.filter(isOfRequest), used),
-        response && headerReferenceTag('output', 'Out', headers.filter(isOfResponse), used),
+        attach('operation', request.name),
+        messageTag('input', 'In', attach('input', request.name), headers.filter(isOfRequest), used),
+        response && messageTag('output', 'Out', attach('output', request.name), headers.filter(isOfResponse), used),
       ),
     ),
   )
 }
 
 /** WSDL 2.0 Part 2 §5.9. */
-function headerReferenceTag(
+function messageTag(
   direction: 'input' | 'output',
   label: 'In' | 'Out',
+  policy: string | undefined,
   headers: readonly NamedHeader[],
   used: readonly UsedHeader[],
 ): string | undefined {
-  if (headers.length === 0) return undefined
+  if (headers.length === 0 && policy === undefined) return undefined
   const tags = headers.map(({ name, isMandatory, isRequired }) =>
     writeTag('wsoap:header', {
       element: used.find(({ header }) => header.name === name)?.element,
@@ -156,5 +171,5 @@ function headerReferenceTag(
       required: (isRequired && direction === 'input') || undefined,
     }),
   )
-  return writeTag(`wsdl:${direction}`, { messageLabel: label }, tags)
+  return writeTag(`wsdl:${direction}`, { messageLabel: label }, policy, tags)
 }

@@ -2,17 +2,11 @@
  * The XML Schema of one version: an element for each request, response and fault, and the types
  * that they share. Each version has its namespace (rule B9.3). The schema imports nothing.
  */
+import type { MessageStyle } from '../contract/endpoint-rule.ts'
 import type { Fault } from '../contract/fault.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
 import { compileTypeNames, formOfStyle, typeRootsOf } from '../contract/type-names.ts'
-import {
-  compileMessages,
-  everyFault,
-  type Message,
-  type MessagePart,
-  type MessageStyle,
-  toXmlName,
-} from '../contract/xml-message.ts'
+import { compileMessages, everyFault, type Message, type MessagePart, toXmlName } from '../contract/xml-message.ts'
 import { type Attributes, writeDocument, writeTag } from './markup.ts'
 import { type ArrayOf, SchemaTypes } from './xsd-types.ts'
 

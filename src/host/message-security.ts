@@ -1,19 +1,20 @@
 /**
- * The policy of `/soap/…/secure`, and the means of its proof: people, trusted certificates, a
- * memory of replays in the store.
+ * What endpoints demand of messages, by the contract or by the settings, and the means of its
+ * proof: people, trusted certificates, the service's own keys, a memory of replays in the store.
  */
-import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { settle } from '../base/maybe.ts'
-import { watchOctets } from '../identity/watched-file.ts'
-import type { RevocationList } from '../security/crypto/crl.ts'
-import { readCrlList } from '../security/crypto/key-source.ts'
+import type { ServedEndpoint } from '../contract/endpoint-rule.ts'
+import { type Watching, watchOctets } from '../identity/watched-file.ts'
+import type { Certificate } from '../security/crypto/certificate.ts'
+import { type OneOrMore, readCertificateList, readCrlList } from '../security/crypto/key-source.ts'
 import { RevocationLists } from '../security/crypto/revocation.ts'
 import { type Anchors, CertificateTrust, type CurrentLists } from '../security/crypto/trust.ts'
-import { type ProofMeans, prepareMeans } from '../security/policy/means.ts'
+import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
+import { type ProofMeans, prepareDecryption, prepareMeans } from '../security/policy/means.ts'
 import type { Demand, SecurityPolicy } from '../security/policy/policy.ts'
+import type { Decryption } from '../security/policy/verification-context.ts'
 import { Insecure } from '../security/security-fault.ts'
-import { createWsSecurity } from '../security/ws-security.ts'
+import { createWsSecurity, type SecurityMeans } from '../security/ws-security.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
 import type { VerifyMessage } from '../soap/security-port.ts'
@@ -23,10 +24,30 @@ import type { Logger } from './operations/log.ts'
 export interface MessageSecurity extends Anchors {
   /** Files of CRLs, PEM or DER, in addition to `crls`; read again when they change. */
   readonly crlFiles?: readonly string[]
-  /** Default: a UsernameToken, or a trusted signature over Body and Timestamp. */
+  /**
+   * Files of PEM certificates in addition to `authorities` and `certificates`: each that is an
+   * authority is one of the former, any other one of the latter. Read again when they change.
+   */
+  readonly signerFiles?: readonly string[]
+  /**
+   * Files of the service's own key pairs. The first signs answers; senders may encrypt to any. Read
+   * again when they change: a key that was replaced goes on decrypting until its certificate ends.
+   */
+  readonly keyFiles?: readonly KeyFiles[]
+  /**
+   * Where the contract leaves it to the settings. Default: a UsernameToken, or a trusted signature
+   * over Body and Timestamp.
+   */
   readonly policy?: Omit<SecurityPolicy, 'required'>
   /** Further means of proof: assertions, keys for decryption, shared secrets, Kerberos. */
   readonly means?: ProofMeans
+}
+
+/** A key pair of the service, in two files of PEM. */
+export interface KeyFiles {
+  readonly key: string
+  readonly certificate: string
+  readonly passphrase?: string
 }
 
 const username: Demand = { caller: 'username', passwords: ['text', 'digest'] }
@@ -40,29 +61,65 @@ export interface SecurityWorld {
   /** Is told when a file of CRLs that changed cannot be used; the former one counts. */
   readonly failed?: (thrown: unknown) => void
   readonly logger: Pick<Logger, 'warn'>
+  /** The endpoints to serve, for whose policies there have to be means. Default: none. */
+  readonly endpoints?: readonly ServedEndpoint[]
 }
 
-/** The verifier of messages, and its policy for descriptions. */
-export interface MessageSecurityPort {
+/** The verifier of messages at an endpoint, and its policy for descriptions. */
+export interface EndpointSecurity {
   readonly secure: VerifyMessage
   readonly policy: SecurityPolicy
 }
 
+export interface MessageSecurityPort {
+  /** For an endpoint with this declaration. */
+  readonly of: (declared: ServedEndpoint['security']) => EndpointSecurity
+}
+
 const place = 'messageSecurity'
 
-/** @throws Error that names every part of the policy that the given means cannot enforce */
+/** @throws Error that names every part of a policy that the given means cannot enforce */
 export function createMessageSecurity(options: MessageSecurity, world: SecurityWorld): MessageSecurityPort {
-  const { store, identities, clock, logger } = world
-  const trust = new CertificateTrust(options, place, watchLists(options, world))
-  const policy = options.policy ?? { anyOf: trust.isEmpty ? [username] : [username, signature] }
-  const secure = createWsSecurity(policy, {
-    ...prepareMeans(options.means ?? {}, `${place}.means`),
-    identities,
-    trust,
-    seen: async (key, expires) =>
-      !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock()))),
+  const { store, identities, clock, logger, endpoints = [] } = world
+  const fixed = prepareMeans(options.means ?? {}, `${place}.means`)
+  const trust = watchTrust(options, world)
+  const keys = watchKeys(options, world)
+  const seen: SecurityMeans['seen'] = async (key, expires) =>
+    !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock())))
+  const means = (): SecurityMeans => {
+    const { signs, decrypts } = keys()
+    return {
+      ...fixed,
+      ...(signs && { signs }),
+      decrypts: [...decrypts, ...(fixed.decrypts ?? [])],
+      identities,
+      trust: trust(),
+      seen,
+    }
+  }
+  const create = (policy: SecurityPolicy): EndpointSecurity => ({
+    policy,
+    secure: logRefusals(createWsSecurity(policy, means), logger, clock),
   })
-  return { secure: logRefusals(secure, logger, clock), policy: { ...policy, required: true } }
+  const usual = create({ ...(options.policy ?? usualPolicy(means())), required: true })
+  const created = new Map<ServedEndpoint['security'], EndpointSecurity>([
+    ['settings', usual],
+    [undefined, usual],
+  ])
+  const of = (declared: ServedEndpoint['security']): EndpointSecurity => {
+    const known = created.get(declared)
+    if (known || declared === undefined || declared === 'settings') return known ?? usual
+    const made = create(compileDeclaredPolicy(declared))
+    created.set(declared, made)
+    return made
+  }
+  for (const { security } of endpoints) of(security)
+  return { of }
+}
+
+/** Without signers there are passwords alone. */
+function usualPolicy({ trust }: SecurityMeans): Pick<SecurityPolicy, 'anyOf'> {
+  return { anyOf: trust?.isEmpty === false ? [username, signature] : [username] }
 }
 
 const logPauseMs = 1000
@@ -98,41 +155,102 @@ function logRefusals(
 /** The lists of the files as they are now, with the fixed ones; undefined without a file. */
 function watchLists({ crls, crlFiles = [] }: MessageSecurity, world: SecurityWorld): CurrentLists | undefined {
   if (crlFiles.length === 0) return undefined
-  const { clock, failed = () => {} } = world
   const fixed = readCrlList(crls, `${place}.crls`)
-  const files = crlFiles.map(file => watchOctets(file, octets => readCrlList(octets, 'the file'), { clock, failed }))
-  let known: readonly (readonly RevocationList[])[] = []
-  let lists = new RevocationLists(fixed)
+  const files = crlFiles.map(file => watchOctets(file, octets => readCrlList(octets, 'the file'), watchingOf(world)))
+  return memoizeByParts(files, current => new RevocationLists([...fixed, ...current.flat()]))
+}
+
+/** The trusted certificates as the files have them now. */
+function watchTrust(options: MessageSecurity, world: SecurityWorld): () => CertificateTrust {
+  const { signerFiles = [], authorities, certificates } = options
+  const lists = watchLists(options, world)
+  const files = signerFiles.map(file => watchOctets(file, splitSigners, watchingOf(world)))
+  return memoizeByParts(
+    files,
+    found =>
+      new CertificateTrust(
+        {
+          ...options,
+          authorities: [...listOf(authorities), ...found.flatMap(each => each.authorities)],
+          certificates: [...listOf(certificates), ...found.flatMap(each => each.certificates)],
+        },
+        place,
+        lists,
+      ),
+  )
+}
+
+const listOf = <T>(given: OneOrMore<T> | undefined): readonly T[] =>
+  given === undefined ? [] : Array.isArray(given) ? given : [given as T] // a list is not one
+
+const watchingOf = ({ clock, failed = () => {} }: SecurityWorld): Watching => ({ clock, failed })
+
+/** What is made of the parts as they are now; made again when one of them is another. */
+function memoizeByParts<P, T>(parts: readonly (() => P)[], make: (current: readonly P[]) => T): () => T {
+  let known = parts.map(read => read())
+  let made = make(known)
   return () => {
-    const current = files.map(read => read())
+    const current = parts.map(read => read())
     if (current.some((each, at) => each !== known[at])) {
       known = current
-      lists = new RevocationLists([...fixed, ...current.flat()])
+      made = make(current)
     }
-    return lists
+    return made
   }
 }
 
-function readSignerFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`the signers cannot be read: ${why}: check the path, and that this user may read the file`, {
-      cause,
-    })
-  }
+/** The service's key pairs: the one that signs, and all to which senders may have encrypted. */
+interface ServiceKeys {
+  readonly signs: Decryption | undefined
+  readonly decrypts: readonly Decryption[]
+}
+
+function watchKeys({ keyFiles = [] }: MessageSecurity, world: SecurityWorld): () => ServiceKeys {
+  const former: Decryption[] = []
+  const pairs = keyFiles.map((files, at) => watchPair(files, `${place}.keyFiles[${at}]`, world, former))
+  return memoizeByParts(pairs, current => {
+    const now = world.clock()
+    const kept = former.filter(({ certificate }) => certificate.notAfter >= now)
+    return { signs: current[0], decrypts: [...current, ...kept] }
+  })
 }
 
 /**
- * Reads a file of PEM certificates: authorities, whose holders may sign messages, and certificates
- * that may sign themselves.
- * @throws Error if it cannot be read or contains no certificate
+ * A pair as its files have it now. Two files change one after the other: as long as they do not
+ * belong together, the former pair counts.
  */
-export function readSigners(file: string): Pick<MessageSecurity, 'authorities' | 'certificates'> {
-  const found = readSignerFile(file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  if (found.length === 0)
-    throw new Error(`${file} contains no certificate: give certificates in PEM, one after another`)
-  const isAuthority = (pem: string): boolean => new X509Certificate(pem).ca
-  return { authorities: found.filter(isAuthority), certificates: found.filter(pem => !isAuthority(pem)) }
+function watchPair(files: KeyFiles, where: string, world: SecurityWorld, former: Decryption[]): () => Decryption {
+  const read = (file: string) => watchOctets(file, octets => octets, watchingOf(world))
+  const parts = [read(files.key), read(files.certificate)]
+  const pairOf = ([key, certificate]: readonly Buffer[]): Decryption => {
+    const { passphrase } = files
+    const source = passphrase === undefined ? key! : { key: key!, passphrase }
+    return prepareDecryption({ key: source, certificate: certificate! }, where)
+  }
+  let pair: Decryption | undefined
+  return memoizeByParts(parts, octets => {
+    try {
+      const next = pairOf(octets)
+      if (pair) former.push(pair)
+      pair = next
+    } catch (thrown) {
+      if (!pair) throw thrown
+      world.failed?.(thrown)
+    }
+    return pair
+  })
+}
+
+/**
+ * The certificates of a file: authorities, and those that may sign themselves.
+ * @throws TypeError
+ */
+function splitSigners(octets: Buffer): SplitSigners {
+  const found = readCertificateList(octets, 'the file')
+  return { authorities: found.filter(({ x509 }) => x509.ca), certificates: found.filter(({ x509 }) => !x509.ca) }
+}
+
+interface SplitSigners {
+  readonly authorities: readonly Certificate[]
+  readonly certificates: readonly Certificate[]
 }

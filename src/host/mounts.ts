@@ -1,6 +1,8 @@
 /** The mounts behind the front door: the two faces and the pages. SOAP is loaded lazily. */
 import { setTimeout } from 'node:timers/promises'
 import { chain, type Maybe } from '../base/maybe.ts'
+import { endpointsOf, mainEndpoint } from '../contract/endpoint-rule.ts'
+import type { Service } from '../contract/service.ts'
 import type { Entry, Mount } from '../front/entry.ts'
 import { respondToRefusal } from '../front/refusal.ts'
 import type { Response } from '../http/message.ts'
@@ -38,7 +40,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     decodings,
     streams: codingStreams,
     sleep: setTimeout,
-    links: linksOfEntry,
+    links: version => linksOfEntry(context.app.contract, version),
   })
   const write = async (): Promise<string> =>
     writeExposition(await (peers?.figures() ?? Promise.all([collectMetrics(figures)])))
@@ -54,21 +56,28 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
 }
 
 /** What the entry leads to besides REST. GET on a SOAP endpoint is a page for browsers alone. */
-const linksOfEntry = (version: string): readonly DocumentLink[] => [
+const linksOfEntry = (contract: Service, version: string): readonly DocumentLink[] => [
   { rel: 'service-desc', href: '/openapi.json' },
-  { rel: 'soap', href: `/soap/${version}`, type: 'text/html' },
-  { rel: 'wsdl', href: `/soap/${version}?wsdl` },
-  { rel: 'wsdl2', href: `/soap/${version}?wsdl2` },
-  { rel: 'xsd', href: `/soap/${version}?xsd` },
+  ...linksOfEndpoint(mainEndpoint(contract, version)?.path),
   { rel: 'changes', href: '/changes' },
   { rel: 'health', href: '/health/ready' },
   { rel: 'login', href: '/login' },
 ]
 
+const linksOfEndpoint = (path: string | undefined): readonly DocumentLink[] =>
+  path === undefined
+    ? []
+    : [
+        { rel: 'soap', href: path, type: 'text/html' },
+        { rel: 'wsdl', href: `${path}?wsdl` },
+        { rel: 'wsdl2', href: `${path}?wsdl2` },
+        { rel: 'xsd', href: `${path}?xsd` },
+      ]
+
 function createSoapMount(context: FaceContext, { security, elsewhere }: MountParts): Mount {
   const load = createLazily(async () => {
-    const [{ createSoapEndpoints }, { secure, policy }] = await Promise.all([import('./soap-endpoints.ts'), security()])
-    return createSoapEndpoints(context, { secure, ...(elsewhere && { elsewhere }) }, policy)
+    const [{ createSoapEndpoints }, port] = await Promise.all([import('./soap-endpoints.ts'), security()])
+    return createSoapEndpoints(context, elsewhere ? { elsewhere } : {}, port)
   })
   // Soon after the start, so that no client waits for it; a failure is reported to the next
   // request.
@@ -82,7 +91,7 @@ function createSoapMount(context: FaceContext, { security, elsewhere }: MountPar
     })
   return {
     name: 'soap',
-    segments: ['soap'],
+    segments: [...new Set(['soap', ...endpointsOf(context.app.contract).map(({ path }) => path.split('/')[1]!)])],
     serve: entry =>
       askEndpoint(
         entry,

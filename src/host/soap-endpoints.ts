@@ -1,52 +1,44 @@
 /**
- * The SOAP endpoints of a service: an address for each version of the contract and each style, with
- * descriptions.
+ * The SOAP endpoints of a service, each compiled with its description when it is first asked for.
  */
 
 import { escapeMarkup } from '../base/markup.ts'
-import { compileMessages } from '../contract/xml-message.ts'
+import { endpointsOf, type ServedEndpoint } from '../contract/endpoint-rule.ts'
+import { isOfRequest, isOfResponse } from '../contract/header.ts'
+import type { Service } from '../contract/service.ts'
+import { compileMessages, toXmlName } from '../contract/xml-message.ts'
 import { writeWsdl11 } from '../describe/wsdl11.ts'
 import { writeWsdl20 } from '../describe/wsdl20.ts'
 import { writeXsd } from '../describe/xsd.ts'
-import type { SecurityPolicy } from '../security/policy/policy.ts'
-import { writeSecurityPolicy } from '../security/policy/ws-security-policy.ts'
+import { describeSecurity, type PolicyAttachments } from '../security/policy/ws-security-policy.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import type { Description } from '../soap/endpoint.ts'
-import type { Endpoint, SoapOptions } from '../soap/face.ts'
+import type { SoapOptions } from '../soap/face.ts'
 import { compileSoapEndpoint, type SoapEndpoint } from '../soap/http/binding.ts'
+import type { MessageSecurityPort } from './message-security.ts'
 import { codings, gunzipWithin } from './zlib-codings.ts'
 
 /**
- * Of each version, a retired one too, which answers that it is: `/soap/v1`, `/soap/v1/rpc`,
- * `/soap/v1/encoded`, `/soap/v1/secure`.
+ * The function from a path to its endpoint; undefined for an unknown path. A retired version has
+ * its endpoints, too, which answer that it is.
  */
-export function listSoapEndpoints(context: FaceContext): readonly Endpoint[] {
-  return Object.keys(context.app.contract.versions).flatMap(version => {
-    const endpoint = { version, path: `/soap/${version}`, style: 'document', secure: false, versions: 'both' } as const
-    return [
-      endpoint,
-      { ...endpoint, path: `${endpoint.path}/rpc`, style: 'rpc' },
-      { ...endpoint, path: `${endpoint.path}/encoded`, style: 'encoded' },
-      { ...endpoint, path: `${endpoint.path}/secure`, secure: true },
-    ] as const
-  })
-}
-
-/** The function from a path to its endpoint; undefined for an unknown path. */
 export function createSoapEndpoints(
   context: FaceContext,
   options: SoapOptions,
-  demanded: SecurityPolicy,
+  security: MessageSecurityPort,
 ): (path: string) => SoapEndpoint | undefined {
   const endpoints = new Map<string, () => SoapEndpoint>()
-  for (const endpoint of listSoapEndpoints(context)) {
+  for (const served of endpointsOf(context.app.contract)) {
+    const { version, path, style, soap: versions } = served
+    const endpoint = { version, path, style, versions, secure: served.security !== undefined }
     // Compiled on first use: most clients use one endpoint of many.
     const compiled = memoizeFirst(() =>
       compileSoapEndpoint(context, endpoint, {
         inflate: gunzipWithin,
         codings,
-        describe: describeEndpoint(context, endpoint, demanded),
-        page: address => writeEndpointPage(context, endpoint, address),
+        describe: describeEndpoint(context, served, security),
+        page: address => writeEndpointPage(context, served, address),
+        secure: security.of(served.security).secure,
         ...options,
       }),
     )
@@ -66,29 +58,37 @@ const mediaType = 'text/xml; charset=utf-8'
 /** A service has few addresses, but a client may invent others. */
 const textsKept = 64
 
-/** The identifier of the secure endpoint's policy in the WSDL. */
-const policyId = 'MessageSecurity'
+/** The queries of an endpoint's descriptions, without those of a version that it does not speak. */
+const queriesOf = ({ soap }: ServedEndpoint): readonly string[] =>
+  ['wsdl', 'wsdl=1.1', 'wsdl=1.2', 'wsdl2', 'xsd'].filter(
+    query => soap === 'both' || !query.includes('=') || query.endsWith(soap),
+  )
 
 /** Descriptions of an endpoint at the requested address; texts are kept for a few addresses. */
 function describeEndpoint(
   { app }: FaceContext,
-  { version, style, secure }: Endpoint,
-  demanded: SecurityPolicy,
+  endpoint: ServedEndpoint,
+  security: MessageSecurityPort,
 ): NonNullable<SoapOptions['describe']> {
   const { contract } = app
-  const security = secure ? { id: policyId, written: writeSecurityPolicy(demanded, policyId) } : undefined
-  const policy = { addressing: true, mtom: true, security }
+  const { version, style, soap } = endpoint
+  const attach = attachPolicy(contract, endpoint, security)
+  const wsdl11 = (only: typeof soap) => (address: string) => {
+    const policy = { addressing: true, mtom: true, security: attach(address) }
+    return writeWsdl11(contract, version, { address, style, policy, soap: only })
+  }
   const written: Readonly<Record<string, (address: string) => string>> = {
-    wsdl: address => writeWsdl11(contract, version, { address, style, policy }),
-    'wsdl=1.1': address => writeWsdl11(contract, version, { address, style, policy, soap: '1.1' }),
-    'wsdl=1.2': address => writeWsdl11(contract, version, { address, style, policy, soap: '1.2' }),
-    wsdl2: address => writeWsdl20(contract, version, { address }),
+    wsdl: wsdl11(soap),
+    'wsdl=1.1': wsdl11('1.1'),
+    'wsdl=1.2': wsdl11('1.2'),
+    wsdl2: address => writeWsdl20(contract, version, { address, soap, security: attach(address) }),
     xsd: () => writeXsd(contract, version),
   }
+  const queries = queriesOf(endpoint)
   const kept = new Map<string, Description>()
   return (query, address) => {
     const key = query.toLowerCase()
-    const write = Object.hasOwn(written, key) ? written[key] : undefined
+    const write = queries.includes(key) ? written[key] : undefined
     if (!write) return undefined
     const at = `${key} ${address}`
     const description = kept.get(at) ?? { mediaType, content: write(address) }
@@ -97,17 +97,35 @@ function describeEndpoint(
   }
 }
 
+/** The policies of an endpoint that demands proof, for a description at this address. */
+function attachPolicy(
+  contract: Service,
+  endpoint: ServedEndpoint,
+  security: MessageSecurityPort,
+): (address: string) => PolicyAttachments | undefined {
+  if (endpoint.security === undefined) return () => undefined
+  const { policy } = security.of(endpoint.security)
+  const headers = compileMessages(contract, endpoint.version).flatMap(message => message.headers)
+  const blocks = [...new Map(headers.map(each => [each.name, each])).values()]
+  const nameOf = ({ name, uri }: (typeof blocks)[number]) => ({ uri, local: toXmlName(name) })
+  const named = {
+    request: blocks.filter(isOfRequest).map(nameOf),
+    response: blocks.filter(isOfResponse).map(nameOf),
+  }
+  return address => describeSecurity(policy, { ...named, isConfidential: address.startsWith('https:') })
+}
+
 /** The page of an endpoint for browsers, with links to its descriptions. */
-function writeEndpointPage({ app }: FaceContext, { version, style, secure }: Endpoint, address: string): string {
+function writeEndpointPage({ app }: FaceContext, endpoint: ServedEndpoint, address: string): string {
   const { contract } = app
+  const { version, style, soap, security } = endpoint
   const operations = compileMessages(contract, version).map(
     message => `<li>${escapeMarkup(message.operation.name)}</li>`,
   )
-  const links = ['wsdl', 'wsdl=1.1', 'wsdl=1.2', 'wsdl2', 'xsd'].map(
-    query => `<li><a href="${escapeMarkup(address)}?${query}">?${query}</a></li>`,
-  )
+  const links = queriesOf(endpoint).map(query => `<li><a href="${escapeMarkup(address)}?${query}">?${query}</a></li>`)
   const title = `${escapeMarkup(contract.title)} ${version}`
+  const spoken = soap === 'both' ? '1.1 and 1.2' : soap
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1>
-<p>A SOAP endpoint (1.1 and 1.2, ${style}${secure ? ', WS-Security demanded' : ''}): POST messages to <code>${escapeMarkup(address)}</code>.</p>
+<p>A SOAP endpoint (${spoken}, ${style}${security ? ', WS-Security demanded' : ''}): POST messages to <code>${escapeMarkup(address)}</code>.</p>
 <h2>Descriptions</h2><ul>${links.join('')}</ul><h2>Operations</h2><ul>${operations.join('')}</ul></html>`
 }

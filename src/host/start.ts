@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
+import { endpointsOf } from '../contract/endpoint-rule.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { findContractWarnings } from '../contract/review-warnings.ts'
 import { accessLogEntry } from '../front/access-log.ts'
@@ -316,15 +317,17 @@ function startEventSinks(app: Implementation, options: ServiceOptions, { clock, 
  */
 async function prepareSecurity(
   { messageSecurity = {} }: ServiceOptions,
-  { identities, clock }: FaceContext,
+  { identities, clock, app }: FaceContext,
   { logger, failed }: World,
   store: Store,
 ): Promise<() => Promise<MessageSecurityPort>> {
+  const endpoints = endpointsOf(app.contract)
   const create = async (): Promise<MessageSecurityPort> => {
     const { createMessageSecurity } = await import('./message-security.ts')
-    return createMessageSecurity(messageSecurity, { store, identities, clock, logger, failed })
+    return createMessageSecurity(messageSecurity, { store, identities, clock, logger, failed, endpoints })
   }
-  if (Object.keys(messageSecurity).length === 0) return create
+  const isDeclared = endpoints.some(({ security }) => typeof security === 'object')
+  if (Object.keys(messageSecurity).length === 0 && !isDeclared) return create
   const created = await create()
   return async () => created
 }

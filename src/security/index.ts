@@ -2,6 +2,7 @@
  * The entry `diglot/security`: paths of certificates; types of keys, trust and policies, as `serve`
  * and the client have them.
  */
+export type { SubjectConfirmation } from '../contract/endpoint-rule.ts'
 export type { Allowance } from './crypto/algorithm.ts'
 export { Certificate } from './crypto/certificate.ts'
 export {
@@ -27,7 +28,6 @@ export { type Protected, type Protection, protectMessage } from './protect/prote
 export type { Signing } from './protect/sign.ts'
 export { Insecure, type SecurityFault } from './security-fault.ts'
 export type { Attachments, Incoming, Signer } from './verify/incoming.ts'
-export type { SubjectConfirmation } from './verify/saml.ts'
 export { defaultFreshness, type Freshness } from './verify/timestamp.ts'
 export { type VerifiedMessage, verifyMessage } from './verify/verify.ts'
 export { createWsSecurity, type SecurityMeans } from './ws-security.ts'

@@ -2,9 +2,9 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import type { OctetDecoder } from '../base/octets.ts'
+import type { MessageStyle, SpokenVersions } from '../contract/endpoint-rule.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { VersionRule } from '../contract/service.ts'
-import type { MessageStyle } from '../contract/xml-message.ts'
 import type { FaceContext, RequestNotes } from '../service/face-context.ts'
 import type { Cursor } from '../xml/index.ts'
 import type { SoapFault } from './fault.ts'
@@ -16,7 +16,7 @@ import type { Base64Insert } from './mime/streamed-base64.ts'
 import type { Attached } from './mime/write-package.ts'
 import type { BoundOperation, Standing } from './operations/bound-operation.ts'
 import type { AnySoapRefusal, FaultWording } from './refusal.ts'
-import type { VerifyMessage } from './security-port.ts'
+import type { ProtectAnswer, VerifyMessage } from './security-port.ts'
 import type { SoapVersion } from './version.ts'
 
 export interface Endpoint {
@@ -26,7 +26,7 @@ export interface Endpoint {
   readonly style: MessageStyle
   /** Demands WS-Security, even if the transport knows the caller. */
   readonly secure: boolean
-  readonly versions: 'both' | '1.1' | '1.2'
+  readonly versions: SpokenVersions
 }
 
 /** Options of an endpoint. */
@@ -127,6 +127,8 @@ export interface ExchangeFacts {
   exchange?: BoundOperation
   addressing?: Addressing | undefined
   agreed?: AgreedAddressing
+  /** Protects the answer to a message that proved its sender. */
+  protect?: ProtectAnswer | undefined
   /** In which a header block is processed; undefined: that of the ultimate receiver. */
   role?: string | undefined
   /** Blocks that handlers added to the reply. */

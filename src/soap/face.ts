@@ -43,7 +43,7 @@ import { requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import type { BoundOperation, OperationRequest } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, refuseMessage } from './refusal.ts'
 import { replyWithAnswer, replyWithFault } from './replies.ts'
-import { securityName, type VerifyMessage } from './security-port.ts'
+import { type ProtectAnswer, securityName, type VerifyMessage } from './security-port.ts'
 import type { SoapVersion } from './version.ts'
 
 export type { Endpoint, SoapOptions }
@@ -71,6 +71,7 @@ function runSteps(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
   known.addressing = readAddressing(blocks)
   requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // every mandatory one
   return chain(proveSender(node, known, envelope, blocks), proven => {
+    known.protect = proven.protect
     const exchange = requireOperation(node, known, proven.body) // the operation: the Body's element
     requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // … by the operation, too
     requireAgreement(node, known, exchange) // addressing and action agree with it
@@ -223,6 +224,7 @@ interface Proven {
    */
   readonly blocks: readonly Element[]
   readonly caller: Caller | undefined
+  readonly protect?: ProtectAnswer | undefined
 }
 
 function proveSender(node: SoapNode, known: Exchanged, envelope: Envelope, blocks: readonly Element[]): Maybe<Proven> {
@@ -238,12 +240,15 @@ async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyM
   const document = parseXml(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
   const envelope = openEnvelopeTree(document, node.spoken)
+  const targeted = targetedBlocks(envelope.blocks, envelope.version, node.place)
+  const isProcessed = (block: Element) => block.name !== securityName && isKnownBlock(node, known, block)
   const proven = await secure({
     version: envelope.version,
     document,
     body: envelope.element,
     blocks: envelope.blocks,
-    targeted: targetedBlocks(envelope.blocks, envelope.version, node.place),
+    targeted,
+    processed: targeted.filter(isProcessed),
     demanded: node.endpoint.secure,
     now: node.serving.clock(),
     address: message.addresses[0],
@@ -254,7 +259,7 @@ async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyM
   })
   const body = walkTree(proven.body)
   body.next()
-  return { body, around: proven.body, streamed: false, blocks: [], caller: proven.caller }
+  return { body, around: proven.body, streamed: false, blocks: [], caller: proven.caller, protect: proven.protect }
 }
 
 // Body

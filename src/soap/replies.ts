@@ -14,6 +14,7 @@ import { type Base64Insert, streamEnvelope } from './mime/streamed-base64.ts'
 import type { Attached } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
+import type { ProtectAnswer } from './security-port.ts'
 import { type SoapVersion, soap11 } from './version.ts'
 
 export function replyWithAnswer(
@@ -26,7 +27,7 @@ export function replyWithAnswer(
   if (exchange.replyAction === undefined) return { version, envelope: undefined }
   const destination = known.agreed?.reply ?? back
   const attached: Attached[] = []
-  const packed = message.takesPackage && destination.to === 'back'
+  const packed = message.takesPackage && destination.to === 'back' && !known.protect
   const large = answer.large && markOctets(node, answer.large)
   const attach = (bytes: Uint8Array) => {
     const id = `${attached.length + 1}@diglot`
@@ -47,7 +48,7 @@ export function replyWithAnswer(
     ...(packed && { attached }),
     ...(inside && { filling: large }),
   }
-  return deliver(node, destination, action, sent)
+  return deliver(node, known, destination, action, sent)
 }
 
 /** A placeholder for large octets: attached, or replaced in the envelope as it is sent. */
@@ -74,7 +75,7 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
     ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(writeNotUnderstood) : []),
   ]
   const destination = known.agreed?.fault ?? (addressing && earlyFaultDestination(addressing)) ?? back
-  return deliver(node, destination, action ?? '', {
+  return deliver(node, known, destination, action ?? '', {
     version: answering,
     envelope: writeFaultEnvelope(answering, fault, blocks),
     fault: { code: fault.code, refusal },
@@ -89,7 +90,27 @@ const back: Destination = { to: 'back' }
 const versionOfMismatch = (node: SoapNode, media: SoapVersion): SoapVersion =>
   node.spoken.includes(media) || media === soap11 ? media : soap11
 
-function deliver(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {
+function deliver(
+  node: SoapNode,
+  { protect }: ExchangeFacts,
+  destination: Destination,
+  action: string,
+  message: SentMessage,
+): Maybe<SentMessage> {
+  return chain(protect ? protectSent(node, protect, message) : message, sent => sendTo(node, destination, action, sent))
+}
+
+/** A signature needs all of the message at once: what would fill it while it is sent is in it. */
+function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMessage): Maybe<SentMessage> {
+  const { envelope, filling, ...others } = sent
+  if (envelope === undefined) return sent
+  return chain(filling ? collectEnvelope(envelope, filling) : envelope, whole => ({
+    ...others,
+    envelope: protect(whole, serving.clock()),
+  }))
+}
+
+function sendTo(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {
   if (destination.to === 'back') return sent
   const { version, envelope: text, filling } = sent
   const accepted = { version, envelope: undefined }

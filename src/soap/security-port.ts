@@ -35,6 +35,8 @@ export interface Evidence {
   readonly blocks: readonly Element[]
   /** The blocks for this node, among them the Security block if there is one. */
   readonly targeted: readonly Element[]
+  /** Those that this node processes, but for the Security block. */
+  readonly processed: readonly Element[]
   /** The endpoint demands WS-Security (`/secure`); another verifies only messages that have it. */
   readonly demanded: boolean
   /** Milliseconds since 1970. */
@@ -56,7 +58,16 @@ export interface SecuredMessage {
   readonly caller: Caller | undefined
   /** The Body that was proven, or decrypted: this element is read, and no other. */
   readonly body: Element
+  /** Protects the answer, be it a fault. Undefined: it goes as it is. */
+  readonly protect?: ProtectAnswer
 }
+
+/**
+ * The answer's envelope with a Security block. It holds the octets of its files as base64, since a
+ * signature covers no other part.
+ * @param now milliseconds since 1970
+ */
+export type ProtectAnswer = (envelope: string, now: number) => string
 
 /** Refuses with `refuseMessage({ kind: 'security', … })`. */
 export type VerifyMessage = (evidence: Evidence) => Maybe<SecuredMessage>

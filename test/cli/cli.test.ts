@@ -71,7 +71,7 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     'signers that are not there',
     ['serve', orders, '--port', '0', '--data', ':memory:', '--signers', 'none.pem'],
     1,
-    /^diglot: the signers cannot be read: ENOENT[^\n]*none\.pem': check the path[^\n]*\n$/,
+    /^diglot: none\.pem cannot be used: ENOENT[^\n]*none\.pem': check its path and its content\n$/,
   ],
   [
     'a TLS key that is not there',

@@ -227,7 +227,7 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
   [
     'a member of a version that is not known',
     app([resource('x', { fields: id }).rules(read)], { versions: { v1: { hides: { x: ['n'] } } } }),
-    /^v1: unknown member "hides": use without, deprecated, sunset, retired$/,
+    /^v1: unknown member "hides": use without, deprecated, sunset, retired, security$/,
   ],
   [
     'handlers of an unknown resource',

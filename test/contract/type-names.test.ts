@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { MessageStyle } from '../../src/contract/endpoint-rule.ts'
 import { Field, type Fields, t } from '../../src/contract/field.ts'
 import type { Service } from '../../src/contract/service.ts'
 import { compileTypeNames, type TypeForm, type TypeRoot, typeRootsOf } from '../../src/contract/type-names.ts'
-import { compileMessages, type MessageStyle } from '../../src/contract/xml-message.ts'
+import { compileMessages } from '../../src/contract/xml-message.ts'
 import { services } from '../describe/contracts.ts'
 import { shop } from '../describe/orders-contract.ts'
 

@@ -1,7 +1,7 @@
 /** libxml2 as the judge of schemas and documents. */
 import assert from 'node:assert/strict'
 import { XmlDocument, XmlElement, XsdValidator } from 'libxml2-wasm'
-import type { MessageStyle } from '../../src/contract/xml-message.ts'
+import type { MessageStyle } from '../../src/contract/endpoint-rule.ts'
 
 export interface Judge {
   /** Undefined: valid. Else the first error of libxml2. */

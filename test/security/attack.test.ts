@@ -161,8 +161,8 @@ const rows: Row[] = [
     /without references/,
   ],
   [
-    'X4 nine References',
-    signAgainWith(info => info.replace(first(info), first(info).repeat(8))),
+    'X4 25 References',
+    signAgainWith(info => info.replace(first(info), first(info).repeat(24))),
     'InvalidSecurity',
     /too many references/,
   ],

@@ -263,6 +263,7 @@ test('the hook of the face: the block that is targeted, the clock and the parts 
       body,
       blocks,
       targeted: blocks,
+      processed: [],
       demanded,
       now: at,
       address: 'urn:here',

@@ -1,8 +1,8 @@
 /** B2.6 RPC/literal: elements without a namespace, optional parameters, `rpc:result` (WSDL 1.1 §3.5, SOAP 1.2 Part 2 §4.2). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { MessageStyle } from '../../src/contract/endpoint-rule.ts'
 import { t } from '../../src/contract/field.ts'
-import type { MessageStyle } from '../../src/contract/xml-message.ts'
 import { bindCustomOperation } from '../../src/soap/operations/custom-operation.ts'
 import { createEchoNode } from './echo.ts'
 import { type Answer, envelope, find, ns, startConversation } from './orders-over-soap.ts'

@@ -1,9 +1,9 @@
 /** Random values of any field, for laws. */
 import fc from 'fast-check'
+import type { MessageStyle } from '../../src/contract/endpoint-rule.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../../src/contract/field.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
 import { checkScalar } from '../../src/contract/lexical/scalar.ts'
-import type { MessageStyle } from '../../src/contract/xml-message.ts'
 
 const character = fc.oneof(
   fc.constantFrom(...'<>&"\'\r\n\t ]é数\u{1F600}\u0085\u2028'),

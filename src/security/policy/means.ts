@@ -63,7 +63,8 @@ export function prepareMeans({ decrypts, secrets, saml, kerberos }: ProofMeans, 
   }
 }
 
-function prepareDecryption(source: DecryptionKey, place: string): Decryption {
+/** @throws TypeError where the key is not one, or belongs to another certificate */
+export function prepareDecryption(source: DecryptionKey, place: string): Decryption {
   const key = readPrivateKey(source.key, `${place}.key`)
   const certificate = readOneCertificate(source.certificate, `${place}.certificate`)
   requirePair(key, certificate, [`${place}.key`, `${place}.certificate`])

@@ -3,18 +3,18 @@
  * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is a mistake at
  * start.
  */
-import { clarkNotation, type Name } from '../../xml/index.ts'
+import type { ProofKind, SubjectConfirmation } from '../../contract/endpoint-rule.ts'
+import { clarkNotation, type Element, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
-import type { SubjectConfirmation } from '../verify/saml.ts'
 import type { Freshness } from '../verify/timestamp.ts'
 import { SecurityName, wsseNs } from '../vocabulary.ts'
 import type { VerificationContext } from './verification-context.ts'
 
 /**
- * A part that can be covered: the token that names the caller, all attachments, or the header
- * blocks of a name.
+ * A part that can be covered: the token that names the caller, all header blocks that the receiver
+ * processes, all attachments, or the header blocks of a name.
  */
-export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Attachments' | Name
+export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Headers' | 'Attachments' | Name
 
 /** One way to name the caller, and what has to be proven with it. */
 export interface Demand {
@@ -22,40 +22,57 @@ export interface Demand {
    * What names the caller: a UsernameToken, the signer's certificate, an assertion, a Kerberos
    * ticket, or a shared secret.
    */
-  readonly caller: 'username' | 'x509' | 'saml' | 'kerberos' | 'secret'
+  readonly caller: ProofKind
   /** Of a UsernameToken; default both. */
   readonly passwords?: readonly ('text' | 'digest')[]
   /** Of an assertion. */
   readonly confirmations?: readonly SubjectConfirmation[]
   /** Whether a Timestamp is required. Any Timestamp has to be valid now. */
   readonly timestamp?: boolean
-  /** What one trusted signature has to cover; of header blocks, all of the name. */
+  /**
+   * What one trusted signature has to cover; of header blocks, all of the name. If it lists
+   * anything, all blocks that the receiver processes have to be covered as well: those of
+   * WS-Addressing and declared ones (WS-Addressing SOAP Binding §7).
+   */
   readonly signed?: readonly CoveredPart[]
   /** What has to come encrypted; Timestamp and Attachments cannot be demanded. */
   readonly encrypted?: readonly CoveredPart[]
 }
 
-export interface SecurityPolicy {
-  /** Whether a message without a Security block is refused. */
-  readonly required: boolean
+/** What the two messages of an exchange have to prove. */
+export interface ExchangePolicy {
   /**
    * The first demand that a message meets names its caller. Everything else in the message has to
    * hold as well.
    */
   readonly anyOf: readonly Demand[]
+  /** What answers prove; default nothing. Encrypted ones are signed as well. */
+  readonly answers?: 'signed' | 'encrypted'
+}
+
+export interface SecurityPolicy extends ExchangePolicy {
+  /** Whether a message without a Security block is refused. */
+  readonly required: boolean
+  /** Operations with a policy of their own, by the local name of the request's element. */
+  readonly operations?: ReadonlyMap<string, ExchangePolicy>
   /** What only old peers need; default nothing. */
   readonly allow?: readonly Allowance[]
   readonly freshness?: Partial<Freshness>
 }
 
+/** The policy of the operation that this Body requests. */
+export const exchangePolicyOf = (policy: SecurityPolicy, body: Element): ExchangePolicy =>
+  policy.operations?.get(body.elements()[0]?.name.local ?? '') ?? policy
+
 const signingCallers = new Set<Demand['caller']>(['x509', 'secret'])
 
 /** Mistakes of a policy, each with its cure; none when `guard` can enforce it. */
 export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationContext): string[] {
-  const found = policy.anyOf.flatMap((demand, index) =>
-    findDemandMistakes(demand, guard).map(mistake => `security: way ${index + 1} (${demand.caller}) ${mistake}`),
-  )
-  if (policy.anyOf.length === 0) found.push('security: no way to name the caller; list at least one in anyOf')
+  const exchanges: readonly (readonly [string, ExchangePolicy])[] = [
+    ['security', policy],
+    ...[...(policy.operations ?? [])].map(([name, own]) => [`security of ${name}`, own] as const),
+  ]
+  const found = exchanges.flatMap(([place, exchange]) => findExchangeMistakes(place, exchange, guard))
   const { age = 1, skew = 0 } = policy.freshness ?? {}
   if (!(age > 0 && age <= dayMs && skew >= 0 && skew <= dayMs)) {
     found.push('security: freshness must be within a day, since replays are remembered as long')
@@ -64,6 +81,21 @@ export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationCo
 }
 
 const dayMs = 86_400_000
+
+function findExchangeMistakes(place: string, { anyOf, answers }: ExchangePolicy, guard: VerificationContext): string[] {
+  const found = anyOf.flatMap((demand, index) =>
+    findDemandMistakes(demand, guard).map(mistake => `${place}: way ${index + 1} (${demand.caller}) ${mistake}`),
+  )
+  if (anyOf.length === 0) found.push(`${place}: no way to name the caller; list at least one in anyOf`)
+  if (!answers) return found
+  if (!guard.signs) found.push(`${place}: signs answers, and has no key to sign with; configure keyFiles`)
+  const unsigned = anyOf.find(({ signed = [] }) => signed.length === 0)
+  if (unsigned) found.push(`${place}: answers confirm a signature, which ${unsigned.caller} has not; add signed`)
+  const nameless = answers === 'encrypted' && anyOf.find(({ caller }) => caller !== 'x509')
+  if (nameless)
+    found.push(`${place}: answers are encrypted to a certificate, which ${nameless.caller} has not; use x509`)
+  return found
+}
 
 function findDemandMistakes(demand: Demand, guard: VerificationContext): string[] {
   const { caller, signed = [], encrypted = [], timestamp = false } = demand
@@ -112,6 +144,7 @@ function findDemandMistakes(demand: Demand, guard: VerificationContext): string[
     need((guard.decrypts?.length ?? 0) > 0, 'demands encryption, and has no key to decrypt with; configure one')
     need(!encrypted.includes('Timestamp'), 'cannot demand an encrypted Timestamp')
     need(!encrypted.includes('Attachments'), 'cannot demand encrypted attachments')
+    need(!encrypted.includes('Headers'), 'cannot demand encrypted Headers; name the blocks')
   }
   for (const part of [...signed, ...encrypted]) {
     if (typeof part === 'string') continue

@@ -19,6 +19,8 @@ export interface VerificationContext {
   readonly trust?: CertificateTrust
   /** The service's own keys, to which senders encrypt. */
   readonly decrypts?: readonly Decryption[]
+  /** The key pair that signs answers. */
+  readonly signs?: Decryption
   /** Symmetric keys, by KeyName: HMAC signatures and AES key wrap. */
   readonly secrets?: ReadonlyMap<string, KeyObject>
   readonly saml?: AssertionTrust

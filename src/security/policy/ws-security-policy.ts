@@ -1,59 +1,160 @@
 /**
- * A policy as WS-SecurityPolicy 1.2 in WS-Policy, for the WSDL: what a client's stack needs to talk
- * to the endpoint by itself. The policy is enforced, not this text; where the standard has no word
- * for a demand (a shared secret), the text tells what is signed.
+ * A policy as WS-SecurityPolicy 1.2 and 1.3, which share a namespace, in WS-Policy: what the stack
+ * of a partner needs to talk to the endpoint by itself. The policy is enforced, not this text;
+ * where the standard has no word for a demand (a shared secret), the text tells what is signed.
+ *
+ * Each direction has its own attachment (WS-PolicyAttachment §4): the binding of keys speaks of
+ * both, so it stands at the endpoint or the operation only where answers are signed, too; what is
+ * covered stands at each message.
  */
 import { writeAttribute } from '../../xml/index.ts'
 import { wsuNs } from '../vocabulary.ts'
-import type { CoveredPart, Demand, SecurityPolicy } from './policy.ts'
+import { suiteName } from './algorithm-suite.ts'
+import type { CoveredPart, Demand, ExchangePolicy, SecurityPolicy } from './policy.ts'
 
 const policyNs = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 const securityPolicyNs = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702'
 
-/** The wsp:Policy element, which is referred to by `#id`. */
-export function writeSecurityPolicy(policy: SecurityPolicy, id: string): string {
-  const ways = policy.anyOf.map(demand => `<wsp:All>${writeWay(demand)}</wsp:All>`)
-  const none = policy.required ? '' : '<wsp:All/>'
-  return (
-    `<wsp:Policy xmlns:wsp="${policyNs}" xmlns:sp="${securityPolicyNs}" xmlns:wsu="${wsuNs}" wsu:Id=${writeAttribute(id)}>` +
-    `<wsp:ExactlyOne>${ways.join('')}${none}</wsp:ExactlyOne></wsp:Policy>`
-  )
+/** What a policy is attached to. */
+export type PolicySubject = 'endpoint' | 'operation' | 'input' | 'output'
+
+/** The name of a header block. */
+export interface BlockName {
+  readonly uri: string
+  readonly local: string
 }
 
-function writeWay(demand: Demand): string {
-  const { signed = [], encrypted = [] } = demand
-  const key = demand.caller === 'x509' || (demand.caller === 'saml' && isHolderOfKey(demand))
-  const bound = signed.length > 0 && demand.caller !== 'secret'
-  const binding = bound ? writeBinding(key ? writeToken(demand) : x509Token, demand) : ''
-  const supporting = key || demand.caller === 'secret' ? '' : writeSupportingToken(demand)
-  return `${binding}${supporting}${writeCoveredParts('SignedParts', signed)}${writeCoveredParts('EncryptedParts', encrypted)}`
+/** What the descriptions know of the messages, and the policy does not. */
+export interface DescribedMessages {
+  /** The address is of https. */
+  readonly isConfidential: boolean
+  /** Blocks that the contract declares. */
+  readonly request: readonly BlockName[]
+  readonly response: readonly BlockName[]
+}
+
+/** The policies of a description, and the identifier of the one that is attached to a subject. */
+export interface PolicyAttachments {
+  readonly written: string
+  /** @param operation the local name of its request's element */
+  readonly idOf: (subject: PolicySubject, operation?: string) => string | undefined
+}
+
+/** Where a description attaches which policy. */
+export function describeSecurity(policy: SecurityPolicy, messages: DescribedMessages): PolicyAttachments {
+  const own = policy.operations ?? new Map<string, ExchangePolicy>()
+  const usual = describeExchange(policy, 'MessageSecurity', messages)
+  const others = new Map(
+    [...own].map(([name, each]) => [name, describeExchange(each, `${name}MessageSecurity`, messages)]),
+  )
+  const all = [usual, ...others.values()].flatMap(each => [...each.values()])
+  return {
+    written: all.map(({ id, content }) => writePolicy(id, content)).join(''),
+    idOf: (subject, operation) => {
+      const found = (operation === undefined ? undefined : others.get(operation)) ?? usual
+      if (subject === 'endpoint') return own.size === 0 ? found.get('both')?.id : undefined
+      if (subject === 'operation') return own.size > 0 ? found.get('both')?.id : undefined
+      return found.get(subject)?.id
+    },
+  }
+}
+
+interface NamedPolicy {
+  readonly id: string
+  readonly content: string
+}
+type ExchangeAttachments = ReadonlyMap<'both' | 'input' | 'output', NamedPolicy>
+
+function describeExchange(policy: ExchangePolicy, name: string, messages: DescribedMessages): ExchangeAttachments {
+  const { anyOf, answers } = policy
+  const isSigned = anyOf.some(({ signed = [] }) => signed.length > 0)
+  const encrypts = answers === 'encrypted' || anyOf.some(({ encrypted = [] }) => encrypted.length > 0)
+  const how: BindingFacts = { encrypts, confirms: answers !== undefined, ...messages }
+  const both = writeAlternatives(anyOf.map(demand => writeTokens(demand, how)))
+  if (!isSigned) return new Map([['both', { id: name, content: both }]])
+  if (!answers) {
+    const ways = anyOf.map(demand => `${writeTokens(demand, how)}${writeRequestParts(demand, messages)}`)
+    return new Map([['input', { id: `${name}OfRequest`, content: writeAlternatives(ways) }]])
+  }
+  const [first] = anyOf // each signs and encrypts the same parts, but for its token
+  return new Map([
+    ['both', { id: name, content: both }],
+    ['input', { id: `${name}OfRequest`, content: writeAlternatives([writeRequestParts(first!, messages)]) }],
+    ['output', { id: `${name}OfAnswer`, content: writeAlternatives([writeAnswerParts(answers, messages)]) }],
+  ])
+}
+
+/** The wsp:Policy element, which is referred to by `#id`. */
+export const writeSecurityPolicy = (policy: SecurityPolicy, id: string): string => {
+  const messages = { isConfidential: false, request: [], response: [] }
+  const how: BindingFacts = { encrypts: false, confirms: policy.answers !== undefined, ...messages }
+  const ways = policy.anyOf.map(demand => `${writeTokens(demand, how)}${writeRequestParts(demand, messages)}`)
+  return writePolicy(id, writeAlternatives(policy.required ? ways : [...ways, '']))
+}
+
+const writePolicy = (id: string, content: string): string =>
+  `<wsp:Policy xmlns:wsp="${policyNs}" xmlns:sp="${securityPolicyNs}" xmlns:wsu="${wsuNs}" wsu:Id=${writeAttribute(id)}>${content}</wsp:Policy>`
+
+const writeAlternatives = (ways: readonly string[]): string =>
+  `<wsp:ExactlyOne>${ways.map(way => (way === '' ? '<wsp:All/>' : `<wsp:All>${way}</wsp:All>`)).join('')}</wsp:ExactlyOne>`
+
+interface BindingFacts extends DescribedMessages {
+  readonly encrypts: boolean
+  readonly confirms: boolean
+}
+
+/** The binding and the tokens of one way. */
+function writeTokens(demand: Demand, how: BindingFacts): string {
+  const { signed = [], caller } = demand
+  const isKey = caller === 'x509' || (caller === 'saml' && isHolderOfKey(demand))
+  const supporting = isKey || caller === 'secret' ? '' : writeSupportingToken(demand, how)
+  if (signed.length === 0) return `${how.isConfidential ? transportBinding : ''}${supporting}`
+  if (caller === 'secret') return ''
+  return `${writeBinding(isKey ? writeToken(demand) : x509Token, how)}${supporting}${writeWss11(how)}`
 }
 
 const isHolderOfKey = ({ confirmations = [] }: Demand): boolean => confirmations.every(kind => kind === 'holder-of-key')
 
 const wrapInPolicy = (...inside: string[]): string => `<wsp:Policy>${inside.join('')}</wsp:Policy>`
-const includeAlways = `sp:IncludeToken="${securityPolicyNs}/IncludeToken/AlwaysToRecipient"`
+const include = (when: string): string => `sp:IncludeToken="${securityPolicyNs}/IncludeToken/${when}"`
+const includeAlways = include('AlwaysToRecipient')
 const x509Token = `<sp:X509Token ${includeAlways}>${wrapInPolicy('<sp:WssX509V3Token10/>')}</sp:X509Token>`
-const recipientToken = `<sp:X509Token sp:IncludeToken="${securityPolicyNs}/IncludeToken/Never">${wrapInPolicy('<sp:RequireThumbprintReference/>', '<sp:WssX509V3Token11/>')}</sp:X509Token>`
+/** Answers carry the certificate; requests name it by its thumbprint. */
+const recipientToken = `<sp:X509Token ${include('AlwaysToInitiator')}>${wrapInPolicy('<sp:RequireThumbprintReference/>', '<sp:WssX509V3Token10/>')}</sp:X509Token>`
+const suite = `<sp:AlgorithmSuite>${wrapInPolicy(`<sp:${suiteName}/>`)}</sp:AlgorithmSuite>`
+const layout = `<sp:Layout>${wrapInPolicy('<sp:Lax/>')}</sp:Layout>`
+
+/** WS-SecurityPolicy §7.3. */
+const transportBinding = `<sp:TransportBinding>${wrapInPolicy(
+  `<sp:TransportToken>${wrapInPolicy(`<sp:HttpsToken>${wrapInPolicy()}</sp:HttpsToken>`)}</sp:TransportToken>`,
+  suite,
+  layout,
+)}</sp:TransportBinding>`
 
 /** WS-SecurityPolicy §7.5. */
-function writeBinding(token: string, { timestamp }: Demand): string {
+function writeBinding(token: string, { encrypts }: BindingFacts): string {
   return `<sp:AsymmetricBinding>${wrapInPolicy(
     `<sp:InitiatorToken>${wrapInPolicy(token)}</sp:InitiatorToken>`,
     `<sp:RecipientToken>${wrapInPolicy(recipientToken)}</sp:RecipientToken>`,
-    `<sp:AlgorithmSuite>${wrapInPolicy('<sp:Basic256Sha256/>')}</sp:AlgorithmSuite>`,
-    `<sp:Layout>${wrapInPolicy('<sp:Lax/>')}</sp:Layout>`,
-    timestamp ? '<sp:IncludeTimestamp/>' : '',
+    suite,
+    layout,
+    '<sp:IncludeTimestamp/>',
+    encrypts ? '<sp:EncryptBeforeSigning/>' : '',
     '<sp:OnlySignEntireHeadersAndBody/>',
   )}</sp:AsymmetricBinding>`
 }
 
+/** WS-SecurityPolicy §9.2. */
+const writeWss11 = ({ confirms }: BindingFacts): string =>
+  `<sp:Wss11>${wrapInPolicy('<sp:MustSupportRefThumbprint/>', confirms ? '<sp:RequireSignatureConfirmation/>' : '')}</sp:Wss11>`
+
 /**
- * WS-SecurityPolicy §8: a signed token where the demand covers it, an encrypted one where it
- * demands that.
+ * WS-SecurityPolicy §8: a signed token where the demand covers it or TLS does, an encrypted one
+ * where it demands that.
  */
-function writeSupportingToken(demand: Demand): string {
-  const kind = `${demand.signed?.includes('Token') ? 'Signed' : ''}${demand.encrypted?.includes('Token') ? 'Encrypted' : ''}SupportingTokens`
+function writeSupportingToken(demand: Demand, { isConfidential }: BindingFacts): string {
+  const isSigned = demand.signed?.includes('Token') || isConfidential
+  const kind = `${isSigned ? 'Signed' : ''}${demand.encrypted?.includes('Token') ? 'Encrypted' : ''}SupportingTokens`
   return `<sp:${kind}>${wrapInPolicy(writeToken(demand))}</sp:${kind}>`
 }
 
@@ -86,16 +187,30 @@ function writeUsernameChoice(passwords: readonly ('text' | 'digest')[]): string 
     : (only ?? '')
 }
 
+/** Blocks that a signature has to cover where they are there; a Header without a Name is any. */
+const addressingHeaders = ['http://www.w3.org/2005/08/addressing', 'http://schemas.xmlsoap.org/ws/2004/08/addressing']
+  .map(uri => `<sp:Header Namespace="${uri}"/>`)
+  .join('')
+
+function writeRequestParts({ signed = [], encrypted = [] }: Demand, { request }: DescribedMessages): string {
+  const blocks = signed.length > 0 ? addressingHeaders + writeHeaders(request) : ''
+  return `${writeParts('SignedParts', signed, blocks)}${writeParts('EncryptedParts', encrypted)}`
+}
+
+const writeAnswerParts = (answers: 'signed' | 'encrypted', { response }: DescribedMessages): string =>
+  `${writeParts('SignedParts', ['Body'], addressingHeaders + writeHeaders(response))}${answers === 'encrypted' ? writeParts('EncryptedParts', ['Body']) : ''}`
+
+const writeHeaders = (blocks: readonly BlockName[]): string => blocks.map(writeHeader).join('')
+const writeHeader = ({ uri, local }: BlockName): string =>
+  `<sp:Header Name=${writeAttribute(local)} Namespace=${writeAttribute(uri)}/>`
+
 /**
  * WS-SecurityPolicy §4.1, §4.2. A Timestamp belongs to the binding, a token to its supporting
  * tokens.
  */
-function writeCoveredParts(kind: 'SignedParts' | 'EncryptedParts', listed: readonly CoveredPart[]): string {
-  const said = listed.map(part => {
-    if (part === 'Body') return '<sp:Body/>'
-    if (part === 'Attachments') return '<sp:Attachments/>'
-    if (typeof part === 'string') return ''
-    return `<sp:Header Name=${writeAttribute(part.local)} Namespace=${writeAttribute(part.uri)}/>`
-  })
-  return said.join('') === '' ? '' : `<sp:${kind}>${said.join('')}</sp:${kind}>`
+function writeParts(kind: 'SignedParts' | 'EncryptedParts', listed: readonly CoveredPart[], blocks = ''): string {
+  const has = (part: CoveredPart) => listed.includes(part)
+  const named = listed.filter(part => typeof part !== 'string')
+  const said = `${has('Body') ? '<sp:Body/>' : ''}${writeHeaders(named)}${blocks}${has('Attachments') ? '<sp:Attachments/>' : ''}`
+  return said === '' ? '' : `<sp:${kind}>${said}</sp:${kind}>`
 }

@@ -39,10 +39,11 @@ interface SecretUse {
 }
 
 /**
- * Encrypts the parts in their places, and adds the key to the Security block, before its data (WSS
- * §9).
+ * Encrypts the parts in their places.
+ * @returns the EncryptedKey, which has to stand in the Security block where a receiver comes to it
+ * in time (WSS §9)
  */
-export function encryptParts(draft: ProtectionDraft, encryption: Encryption): void {
+export function encryptParts(draft: ProtectionDraft, encryption: Encryption): readonly Element[] {
   const { to, parts, cipher = defaultCipher, transport = defaultTransport } = encryption
   const use: SecretUse = { cipher, secret: randomBytes(cipher.size), keyId: createId('EK') }
   const ids = parts.flatMap(part => draft.elementsOf(part).map(element => encryptElement(element, part, use)))
@@ -50,7 +51,7 @@ export function encryptParts(draft: ProtectionDraft, encryption: Encryption): vo
     `<xenc:EncryptedKey xmlns:xenc="${n.xencNs}" xmlns:ds="${n.dsNs}" Id="${use.keyId}">${writeTransportMethod(transport)}` +
     `<ds:KeyInfo>${writeCertificateReference(to, 'thumbprint')}</ds:KeyInfo>${writeCipherData(transportKey(to.key, use.secret, transport))}` +
     `<xenc:ReferenceList>${ids.map(id => `<xenc:DataReference URI="#${id}"/>`).join('')}</xenc:ReferenceList></xenc:EncryptedKey>`
-  draft.security.splice(0, 0, trustedFragment(key, draft.security))
+  return trustedFragment(key, draft.security)
 }
 
 /** @returns the identifier of the EncryptedData */

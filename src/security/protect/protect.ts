@@ -1,6 +1,7 @@
 /**
  * WS-Security on the way out: the service's replies, and its client's requests. Tokens come first,
- * then the signature over them, then encryption: a receiver undoes them from the last to the first.
+ * then the signature over them and encryption, in the order of `encryptsFirst`: a receiver undoes
+ * them from the last to the first, and finds them in this order in the Security block.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -22,6 +23,11 @@ export interface Protection {
   readonly ticket?: Uint8Array
   readonly signature?: Signing
   readonly encryption?: Encryption
+  /**
+   * Encrypts before signing, so that the signature covers what is sent: then CBC is safe
+   * (WS-SecurityPolicy §6.3); the Body alone. Default: signs, then encrypts.
+   */
+  readonly encryptsFirst?: boolean
   /**
    * WSS §8.5: the values of the signatures in the message that this one answers; empty when it had
    * none.
@@ -45,8 +51,12 @@ export interface Protected {
 export function protectMessage(envelope: string, protection: Protection, now: number): Protected {
   const draft = new ProtectionDraft(envelope, protection.mustUnderstand !== false)
   addTokens(draft, protection, now)
-  const signatures = protection.signature ? [signParts(draft, protection.signature)] : []
-  if (protection.encryption) encryptParts(draft, protection.encryption)
+  const { signature, encryption, encryptsFirst = false } = protection
+  const inner = encryption && encryptsFirst ? encryptParts(draft, encryption) : []
+  const signatures = signature ? [signParts(draft, signature)] : []
+  const outer = encryption && !encryptsFirst ? encryptParts(draft, encryption) : []
+  draft.security.splice(0, 0, outer)
+  draft.security.append(inner)
   return { envelope: `<?xml version="1.0" encoding="UTF-8"?>${writeElement(draft.envelope)}`, signatures }
 }
 

@@ -59,7 +59,8 @@ export class ProtectionDraft {
   /** The elements of a part. @throws TypeError when the message has none, header blocks apart */
   elementsOf(part: CoveredPart): Element[] {
     const found = this.#find(part)
-    if (found.length === 0 && typeof part === 'string') throw new TypeError(`the message has no ${part}`)
+    if (found.length === 0 && typeof part === 'string' && part !== 'Headers')
+      throw new TypeError(`the message has no ${part}`)
     return found
   }
 
@@ -67,6 +68,7 @@ export class ProtectionDraft {
     if (part === 'Body') return [this.#body]
     if (part === 'Timestamp') return this.security.elements(n.TimestampName)
     if (part === 'Token') return this.#token ? [this.#token] : this.security.elements(n.BinarySecurityTokenName)
+    if (part === 'Headers') return this.#header.elements().filter(each => each !== this.security)
     if (part === 'Attachments') throw new TypeError('attachments cannot be covered: put their octets inside the Body')
     return this.#header.elements(part)
   }

@@ -31,7 +31,7 @@ export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
     | { readonly certificate: CertificateSource; readonly refer?: ReferenceForm }
     | { readonly name: string }
     | 'assertion'
-  /** What is covered: all elements of each part. Default: Body and Timestamp. */
+  /** What is covered: all elements of each part. Default: Headers, Body and Timestamp. */
   readonly parts?: readonly CoveredPart[]
 }
 
@@ -61,7 +61,7 @@ export function prepareProtection(options: ProtectionOptions, place: string): Pr
 }
 
 function prepareSigning(
-  { key: source, by, parts = ['Body', 'Timestamp'], ...how }: SigningOptions,
+  { key: source, by, parts = ['Headers', 'Body', 'Timestamp'], ...how }: SigningOptions,
   place: string,
 ): Signing {
   const keyPlace = `${place}.key`

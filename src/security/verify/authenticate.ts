@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import type { Maybe } from '../../base/maybe.ts'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
-import type { CoveredPart, Demand, SecurityPolicy } from '../policy/policy.ts'
+import { type CoveredPart, type Demand, exchangePolicyOf, type SecurityPolicy } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
 import { isInside } from '../tree/tree-edit.ts'
@@ -22,10 +22,13 @@ export class Authentication {
   readonly #policy: SecurityPolicy
   readonly #guard: VerificationContext
   readonly #message: Incoming
+  /** Those of the operation that is requested. */
+  readonly #demands: readonly Demand[]
 
   constructor(found: ExaminedBlock, policy: SecurityPolicy, guard: VerificationContext, message: Incoming) {
     this.#found = found
     this.#policy = policy
+    this.#demands = exchangePolicyOf(policy, message.body).anyOf
     this.#guard = guard
     this.#message = message
   }
@@ -33,9 +36,9 @@ export class Authentication {
   /** Undefined where the policy demands nothing, and the block names no caller. @throws Insecure */
   async identifyCaller(): Promise<Caller | undefined> {
     if (!this.#policy.required && this.#isSilent()) return undefined
-    const demand = this.#policy.anyOf.find(each => this.#whyUnmet(each) === undefined)
+    const demand = this.#demands.find(each => this.#whyUnmet(each) === undefined)
     if (!demand) {
-      const why = this.#policy.anyOf.map(each => `${each.caller}: ${this.#whyUnmet(each)}`)
+      const why = this.#demands.map(each => `${each.caller}: ${this.#whyUnmet(each)}`)
       return failSecurity('InvalidSecurity', why.join('; '))
     }
     const { usernameToken, ticket } = this.#found
@@ -62,6 +65,8 @@ export class Authentication {
     const isSigned = (part: CoveredPart) => this.#elementsOf(part, token).every(each => signature!.elements.has(each))
     const unsigned = demand.signed?.find(part => !isSigned(part))
     if (unsigned) return `${nameOfPart(unsigned)} is not signed`
+    const added = demand.signed?.length && this.#message.processed?.find(each => !signature!.elements.has(each))
+    if (added) return `the block ${added.name.local} is not signed`
     if (demand.signed?.includes('Attachments') && !this.#areAttachmentsSigned()) return 'an attachment is not signed'
     const isEncrypted = (part: CoveredPart) => this.#elementsOf(part, token).every(each => revealed.has(each))
     const clear = demand.encrypted?.find(part => !isEncrypted(part))
@@ -119,15 +124,13 @@ export class Authentication {
     if (part === 'Body') return [this.#message.body]
     if (part === 'Timestamp') return this.#found.stamped ? [this.#found.stamped.element] : []
     if (part === 'Token') return token === true ? [] : [token]
-    if (part === 'Attachments') return []
+    if (part === 'Attachments' || part === 'Headers') return [] // asked apart
     return this.#message.header?.elements(part) ?? []
   }
 
   #verifyUsername(token: Element): Promise<UsernameToken> {
     const kinds = new Set(
-      this.#policy.anyOf.flatMap(({ caller, passwords = ['text', 'digest'] }) =>
-        caller === 'username' ? passwords : [],
-      ),
+      this.#demands.flatMap(({ caller, passwords = ['text', 'digest'] }) => (caller === 'username' ? passwords : [])),
     )
     if (!this.#message.confidential && !this.#found.revealed.has(token)) kinds.delete('text')
     return verifyUsername(token, kinds, this.#guard, this.#message.from)

@@ -17,6 +17,8 @@ export interface Incoming {
   readonly body: Element
   /** The header blocks that are targeted at this node. */
   readonly blocks: readonly Element[]
+  /** Header blocks that this node processes, those of WS-Addressing among them; default none. */
+  readonly processed?: readonly Element[]
   readonly attachments?: Attachments
   /** The peer's address. */
   readonly from: string

@@ -9,7 +9,9 @@
  *  (3) An issuer speaks for the people that its rule names, and for no others.
  *  (4) A key in a subject confirmation is the subject's because (1) holds, and for no other reason.
  */
+
 import type { KeyObject } from 'node:crypto'
+import type { SubjectConfirmation } from '../../contract/endpoint-rule.ts'
 import { canonicalize, type Element, internName, type Name } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import { Certificate } from '../crypto/certificate.ts'
@@ -27,8 +29,6 @@ import {
 import { assertionIdAttribute, KeyInfoName, SignatureName, saml1Ns, saml2Ns, upperIdAttribute } from '../vocabulary.ts'
 import { type KeyReference, readKeyReference, requireTrusted } from './key-info.ts'
 import { verifySignature } from './signature.ts'
-
-export type SubjectConfirmation = 'bearer' | 'holder-of-key' | 'sender-vouches'
 
 export interface Assertion {
   readonly element: Element

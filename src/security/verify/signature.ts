@@ -55,8 +55,11 @@ import {
   uriAttribute,
 } from '../vocabulary.ts'
 
-/** More are an attack (X4): a message has a Body, a Timestamp, tokens and some blocks to cover. */
-export const referencesMax = 8
+/**
+ * More are an attack (X4): a message has a Body, a Timestamp, tokens, up to seven blocks of
+ * WS-Addressing and those of its contract.
+ */
+export const referencesMax = 24
 
 /** What a signature is checked with. `S` is what is known of a signer. */
 export interface SignatureContext<S extends { readonly key: KeyObject }> {

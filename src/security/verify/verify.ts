@@ -10,7 +10,7 @@
  *      the demands, and last the memory of what was seen; so a message that does not hold can
  *      neither fill the memory nor try passwords.
  *  (4) Work before the first trusted key is linear in the message; there is one Signature, and at
- *      most eight references.
+ *      most `referencesMax` references.
  * Deliberately absent: fetching anything, and where the message came from.
  */
 
@@ -56,6 +56,8 @@ export interface VerifiedMessage {
   readonly covers: (element: Element) => boolean
   /** The value of the signature that was verified: for the confirmation in the reply (WSS §8.5). */
   readonly confirms: Buffer | undefined
+  /** Whose signature it is. */
+  readonly signer: Signer | undefined
   /** Header blocks that came encrypted; the tree has them in their place now. */
   readonly blocks: readonly Element[]
 }
@@ -76,6 +78,7 @@ export async function verifyMessage(
     body: message.body,
     covers: element => signature?.elements.has(element) ?? false,
     confirms: signature?.value,
+    signer: signature?.signer,
     blocks,
   }
 }
@@ -92,6 +95,7 @@ const withoutProof = ({ body }: Incoming): VerifiedMessage => ({
   covers: () => false,
   blocks: [],
   confirms: undefined,
+  signer: undefined,
 })
 
 /** Nodes of the block, white space included: an honest one has some ten elements. */

@@ -1,7 +1,8 @@
 /** How a style puts a request and its response into the Body (WSDL 1.1 §3.4, §3.5). */
 
+import type { MessageStyle } from '../../contract/endpoint-rule.ts'
 import type { Values } from '../../contract/implement.ts'
-import type { MessagePart, MessageStyle } from '../../contract/xml-message.ts'
+import type { MessagePart } from '../../contract/xml-message.ts'
 import type { Cursor } from '../../xml/index.ts'
 import { refuseMessage } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'

@@ -4,7 +4,8 @@
  * field echoes the request.
  */
 import { chain, type Maybe, settle, settleFor } from '../../base/maybe.ts'
-import { newestVersion } from '../../contract/service.ts'
+import { endpointsOf, mainEndpoint } from '../../contract/endpoint-rule.ts'
+import { newestVersion, type Service } from '../../contract/service.ts'
 import { answerPreflight, isPreflight } from '../../front/cross-origin.ts'
 import { type Entry, type Mount, prefixOf } from '../../front/entry.ts'
 import { createFront, type FrontOptions } from '../../front/front.ts'
@@ -37,11 +38,19 @@ export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, op
   const exchanges = bindOperations(serving, endpoint.version, endpoint.style)
   const node = compileNode(serving, endpoint, exchanges, { realm: contract.service, ...options })
   const rule = contract.versions[endpoint.version] ?? {}
-  const successor = endpoint.path.replace(`/${endpoint.version}`, `/${newestVersion(contract)}`)
+  const successor = successorOf(contract, endpoint.path, endpoint.version)
   return bindNode({
     ...node,
     ending: { rule, at: endOfVersion(rule), successor: prefixOf(serving.settings) + successor },
   })
+}
+
+/** The same path of the newest version, or else that version's first endpoint. */
+function successorOf(contract: Service, path: string, version: string): string {
+  const newest = newestVersion(contract)
+  const same = path.replace(`/${version}`, `/${newest}`)
+  const isServed = endpointsOf(contract).some(each => each.path === same)
+  return isServed ? same : (mainEndpoint(contract, newest)?.path ?? same)
 }
 
 type SoapFace = (request: Request) => Maybe<Response>

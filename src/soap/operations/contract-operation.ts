@@ -2,6 +2,7 @@
 
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { memoizeByObject } from '../../base/memo.ts'
+import type { MessageStyle } from '../../contract/endpoint-rule.ts'
 import type { Fault } from '../../contract/fault.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import type { FieldProblem } from '../../contract/field-json.ts'
@@ -11,7 +12,6 @@ import { isPaged } from '../../contract/operation.ts'
 import { namespaceOf } from '../../contract/service.ts'
 import { asList, objectFields } from '../../contract/shape.ts'
 import { compileTypeNames, typeRootsOf } from '../../contract/type-names.ts'
-import type { MessageStyle } from '../../contract/xml-message.ts'
 import {
   compileMessages,
   faultAction,

@@ -3,9 +3,10 @@
  */
 
 import type { Maybe } from '../../base/maybe.ts'
+import type { MessageStyle } from '../../contract/endpoint-rule.ts'
 import type { AnyField, Field, Fields, Value } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
-import type { MessagePart, MessageStyle } from '../../contract/xml-message.ts'
+import type { MessagePart } from '../../contract/xml-message.ts'
 import { internName } from '../../xml/index.ts'
 import { compileValueReader } from '../codecs/literal-read.ts'
 import { messageStyles, requireOnlyChild } from '../codecs/style.ts'

@@ -1,0 +1,180 @@
+/**
+ * What a contract's `security` asks of a client, with the client's keys: the protection of each
+ * request, and the proof that each answer has to bring. Guards: what is declared is done, or the
+ * client is not made.
+ */
+import { endpointsOf, type SecurityRule } from '../contract/endpoint-rule.ts'
+import type { Service } from '../contract/service.ts'
+import type { Message } from '../contract/xml-message.ts'
+import type { Certificate } from '../security/crypto/certificate.ts'
+import { type CertificateSource, type PrivateKeySource, readCertificateList } from '../security/crypto/key-source.ts'
+import { type Anchors, CertificateTrust } from '../security/crypto/trust.ts'
+import { suiteCipher, suiteTransport } from '../security/policy/algorithm-suite.ts'
+import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
+import { prepareDecryption } from '../security/policy/means.ts'
+import type { CoveredPart, Demand, ExchangePolicy, SecurityPolicy } from '../security/policy/policy.ts'
+import type { Decryption } from '../security/policy/verification-context.ts'
+import type { Protection } from '../security/protect/protect.ts'
+import { prepareProtection } from '../security/protect/protection-options.ts'
+
+/** Keys of a client for endpoints whose security the contract declares. */
+export interface ClientKeys {
+  /** Signs requests, and decrypts answers. */
+  readonly key?: PrivateKeySource
+  /** Of the key; it is sent along. */
+  readonly certificate?: CertificateSource
+  /** An assertion as its issuer made it; a function is asked for each message. */
+  readonly assertion?: string | (() => string)
+  /**
+   * The signers of answers: `certificates` of the service, or anyone of this common name whom one
+   * of `authorities` certified.
+   */
+  readonly service?: Anchors & { readonly name?: string }
+  /** To whom requests are encrypted. Default: the only one of `service.certificates`. */
+  readonly encryptTo?: CertificateSource
+}
+
+/** Of one operation. */
+export interface OperationSecurity {
+  /** Asked for each message. */
+  readonly protection: () => Protection
+  /** What an answer has to prove; undefined: nothing. */
+  readonly answers: AnswerDemand | undefined
+}
+
+export interface AnswerDemand {
+  readonly isEncrypted: boolean
+  readonly trust: CertificateTrust
+  /** The common name that a certificate has to have, unless it is pinned. */
+  readonly name: string | undefined
+  readonly pinned: readonly Certificate[]
+  readonly decrypts: readonly Decryption[]
+}
+
+/** The rule for an address: that of the endpoint whose path it ends with, or of the version. */
+export function findSecurityRule(contract: Service, version: string, address: string): SecurityRule | undefined {
+  const { pathname } = new URL(address)
+  const found = endpointsOf(contract)
+    .filter(each => each.version === version && pathname.endsWith(each.path))
+    .sort((one, other) => other.path.length - one.path.length)[0]
+  const rule = found ? found.security : contract.versions[version]?.security
+  return rule === 'settings' ? undefined : rule
+}
+
+/**
+ * @param username the client's UsernameToken, if it has credentials for one
+ * @throws TypeError where the keys do not suffice, or one of them is not what it should be
+ */
+export function compileOperationSecurity(
+  rule: SecurityRule,
+  given: ClientKeys | undefined,
+  username: Protection['username'],
+): (message: Message) => OperationSecurity {
+  const keys = prepareKeys(given ?? {})
+  const policy: SecurityPolicy = compileDeclaredPolicy(rule)
+  const known = new Map<ExchangePolicy, OperationSecurity>()
+  const prepare = (exchange: ExchangePolicy): OperationSecurity => {
+    const prepared = known.get(exchange) ?? prepareExchange(exchange, keys, username)
+    known.set(exchange, prepared)
+    return prepared
+  }
+  for (const exchange of [policy, ...(policy.operations?.values() ?? [])]) prepare(exchange)
+  return ({ request }) => prepare(policy.operations?.get(request.name) ?? policy)
+}
+
+interface PreparedKeys {
+  readonly given: ClientKeys
+  readonly pair: Decryption | undefined
+  readonly pinned: readonly Certificate[]
+  readonly trust: CertificateTrust
+}
+
+function prepareKeys(given: ClientKeys): PreparedKeys {
+  const { key, certificate, service: { name, ...anchors } = {} } = given
+  if ((key === undefined) !== (certificate === undefined))
+    throw new TypeError('keys has a key or a certificate alone: give both')
+  if (anchors.authorities !== undefined && name === undefined)
+    throw new TypeError('keys.service has authorities and no name: anyone of theirs could answer, so give its name')
+  return {
+    given,
+    pair: key !== undefined && certificate !== undefined ? prepareDecryption({ key, certificate }, 'keys') : undefined,
+    pinned: readCertificateList(anchors.certificates, 'keys.service.certificates'),
+    trust: new CertificateTrust(anchors, 'keys.service'),
+  }
+}
+
+function prepareExchange(
+  { anyOf, answers }: ExchangePolicy,
+  keys: PreparedKeys,
+  username: Protection['username'],
+): OperationSecurity {
+  const missing = anyOf.map(demand => findMissing(demand, keys, username))
+  const demand = anyOf[missing.indexOf(undefined)]
+  if (!demand) throw new TypeError(`the contract demands proof of the caller: give ${missing.join(', or ')}`)
+  if (answers && keys.trust.isEmpty)
+    throw new TypeError('the contract has signed answers: give keys.service, who may sign them')
+  const { assertion } = keys.given
+  const fixed = protectionFor(demand, keys, username)
+  return {
+    protection: () =>
+      typeof assertion === 'function' && demand.caller === 'saml' ? { ...fixed, assertion: assertion() } : fixed,
+    answers: answers && {
+      isEncrypted: answers === 'encrypted',
+      trust: keys.trust,
+      name: keys.given.service?.name,
+      pinned: keys.pinned,
+      decrypts: keys.pair ? [keys.pair] : [],
+    },
+  }
+}
+
+/** What a way needs and is not there; undefined when the way is open. */
+function findMissing(demand: Demand, keys: PreparedKeys, username: Protection['username']): string | undefined {
+  const { caller, signed = [], encrypted = [] } = demand
+  const { given, pair } = keys
+  if (caller === 'kerberos' || caller === 'secret') return `another way than ${caller}, which keys do not hold`
+  if (caller === 'username' && !username) return 'credentials with a username'
+  if (caller === 'saml' && given.assertion === undefined) return 'keys.assertion'
+  if (signed.length > 0 && !pair) return 'keys.key and keys.certificate'
+  if (encrypted.length > 0 && !receiverOf(keys)) return 'keys.encryptTo, the certificate of the service'
+  return undefined
+}
+
+const receiverOf = ({ given, pinned }: PreparedKeys): CertificateSource | undefined =>
+  given.encryptTo ?? (pinned.length === 1 ? pinned[0] : undefined)
+
+function protectionFor(demand: Demand, keys: PreparedKeys, username: Protection['username']): Protection {
+  const { caller, signed = [], encrypted = [], confirmations = [] } = demand
+  const { pair } = keys
+  const isHolder = caller === 'saml' && confirmations.includes('holder-of-key')
+  const others = signed.filter(part => part === 'Timestamp' || part === 'Token')
+  const parts: readonly CoveredPart[] = ['Headers', ...others, 'Body']
+  const to = receiverOf(keys)
+  const { assertion } = keys.given
+  return {
+    ...(demand.timestamp && { timestamp: {} }),
+    ...(caller === 'username' && username && { username: choosePassword(username, demand) }),
+    ...(caller === 'saml' && typeof assertion === 'string' && { assertion }),
+    ...prepareProtection(
+      {
+        ...(signed.length > 0 &&
+          pair && {
+            signature: {
+              key: pair.key,
+              by: isHolder ? 'assertion' : { certificate: pair.certificate },
+              parts,
+            },
+          }),
+        ...(encrypted.length > 0 && to && { encryption: { to, cipher: suiteCipher, transport: suiteTransport } }),
+      },
+      'keys',
+    ),
+    encryptsFirst: true,
+  }
+}
+
+/** Of the kinds that are accepted, that of the credentials, or else the other. */
+function choosePassword(username: NonNullable<Protection['username']>, { passwords }: Demand): typeof username {
+  const kind = passwords?.includes(username.kind) === false ? passwords[0] : username.kind
+  return { ...username, kind: kind ?? username.kind }
+}

@@ -1,0 +1,155 @@
+/**
+ * The SOAP endpoints of a service, and how messages prove themselves there: what a contract says of
+ * them, and what follows for each operation. It names no key: keys are settings of each side.
+ */
+
+/** The form of a Body (WSDL 1.1 §3.4, §3.5): document/literal wrapped, RPC/literal, RPC/encoded. */
+export type MessageStyle = 'document' | 'rpc' | 'encoded'
+/** The versions of SOAP that an endpoint speaks. */
+export type SpokenVersions = 'both' | '1.1' | '1.2'
+
+/** What can name the sender of a message. */
+export type ProofKind = 'username' | 'x509' | 'saml' | 'kerberos' | 'secret'
+/** SAML Token Profile 1.1 §3.5. */
+export type SubjectConfirmation = 'bearer' | 'holder-of-key' | 'sender-vouches'
+
+/** One way to name the caller. */
+export interface CallerProof {
+  readonly by: ProofKind
+  /** Of a UsernameToken. Default: both. */
+  readonly passwords?: readonly ('text' | 'digest')[]
+  /** Of an assertion. Default: `holder-of-key`. */
+  readonly confirmations?: readonly SubjectConfirmation[]
+  /**
+   * A trusted signature covers Body, Timestamp, token and every header block that is processed.
+   * Default: true, but for `username`, `kerberos` and bearer assertions.
+   */
+  readonly signed?: boolean
+}
+
+/** What the messages of one exchange have to prove. */
+export interface ExchangeSecurity {
+  /** The first way that a request meets names its caller. */
+  readonly callers: readonly (ProofKind | CallerProof)[]
+  /** The content of a request's Body is encrypted to the service. Default: false. */
+  readonly encrypted?: boolean
+  /**
+   * Answers are signed by the service, and confirm the request's signature (WSS 1.1 §8.5); with
+   * `encrypted`, their Body is encrypted to the certificate that signed the request. Default:
+   * answers carry no proof.
+   */
+  readonly answers?: 'signed' | 'encrypted'
+}
+
+/** How messages prove themselves at an endpoint. */
+export interface SecurityRule extends ExchangeSecurity {
+  /** Operations by name, such as `CreateTransfer`, that have a rule of their own. */
+  readonly operations?: Readonly<Record<string, ExchangeSecurity>>
+}
+
+/** A SOAP endpoint, as a contract declares it under its path. */
+export interface EndpointRule {
+  /** Default: the newest version. */
+  readonly version?: string
+  /** Default: `document`. */
+  readonly style?: MessageStyle
+  /** Default: `both`. */
+  readonly soap?: SpokenVersions
+  /**
+   * Default: that of the version, otherwise none. `settings`: WS-Security is demanded by the policy
+   * that the settings of the server have.
+   */
+  readonly security?: SecurityRule | 'settings'
+}
+
+/** An endpoint with all that its contract says of it. */
+export interface ServedEndpoint {
+  readonly version: string
+  readonly path: string
+  readonly style: MessageStyle
+  readonly soap: SpokenVersions
+  readonly security: SecurityRule | 'settings' | undefined
+}
+
+/** The part of a service that declares its endpoints. */
+interface EndpointDeclarations {
+  readonly versions: Readonly<Record<string, { readonly security?: SecurityRule }>>
+  readonly endpoints: Readonly<Record<string, EndpointRule>> | undefined
+}
+
+/**
+ * The endpoints of a service. Where it declares none, each version has `/soap/v1`, `/soap/v1/rpc`,
+ * `/soap/v1/encoded` and `/soap/v1/secure`.
+ */
+export function endpointsOf({ versions, endpoints }: EndpointDeclarations): readonly ServedEndpoint[] {
+  const newest = Object.keys(versions).at(-1) ?? 'v1'
+  if (!endpoints) return Object.keys(versions).flatMap(version => usualEndpoints(version, versions[version]?.security))
+  return Object.entries(endpoints).map(([path, { version = newest, style = 'document', soap = 'both', security }]) => ({
+    version,
+    path,
+    style,
+    soap,
+    security: security ?? versions[version]?.security,
+  }))
+}
+
+function usualEndpoints(version: string, security: SecurityRule | undefined): readonly ServedEndpoint[] {
+  const path = `/soap/${version}`
+  const endpoint = { version, path, style: 'document', soap: 'both', security } as const
+  return [
+    endpoint,
+    { ...endpoint, path: `${path}/rpc`, style: 'rpc' },
+    { ...endpoint, path: `${path}/encoded`, style: 'encoded' },
+    { ...endpoint, path: `${path}/secure`, security: security ?? 'settings' },
+  ]
+}
+
+/** The first endpoint of a version, in its order; undefined if it has none. */
+export const mainEndpoint = (declared: EndpointDeclarations, version: string): ServedEndpoint | undefined =>
+  endpointsOf(declared).find(each => each.version === version)
+
+/** A way with its defaults. */
+export function proofOf(given: ProofKind | CallerProof): CallerProof & { readonly signed: boolean } {
+  const proof = typeof given === 'string' ? { by: given } : given
+  const confirmations = proof.confirmations ?? ['holder-of-key']
+  const isBound = proof.by === 'saml' ? confirmations.some(each => each !== 'bearer') : !unbound.has(proof.by)
+  return { ...proof, ...(proof.by === 'saml' && { confirmations }), signed: proof.signed ?? isBound }
+}
+/** Kinds that name the caller without a signature. */
+const unbound: ReadonlySet<ProofKind> = new Set(['username', 'kerberos'])
+
+/** Mistakes of a rule that no settings could mend, each with its cure. */
+export function findRuleMistakes(rule: SecurityRule, place: string, operations: readonly string[]): readonly string[] {
+  return [
+    ...findExchangeMistakes(rule, place),
+    ...Object.entries(rule.operations ?? {}).flatMap(([name, own]) => [
+      ...(operations.includes(name) ? [] : [`${place}.operations has ${name}: use ${operations.join(', ')}`]),
+      ...findExchangeMistakes(own, `${place}.operations.${name}`),
+    ]),
+  ]
+}
+
+function findExchangeMistakes({ callers, encrypted, answers }: ExchangeSecurity, place: string): readonly string[] {
+  const proofs = callers.map(proofOf)
+  const unsigned = proofs.filter(({ signed }) => !signed).map(({ by }) => by)
+  const nameless = proofs.filter(({ by }) => by !== 'x509').map(({ by }) => by)
+  return [
+    ...(callers.length === 0 ? [`${place}.callers is empty: name a way to prove the caller, such as 'x509'`] : []),
+    ...proofs
+      .filter(({ by, signed }) => !signed && (by === 'x509' || by === 'secret'))
+      .map(({ by }) => `${place}: ${by} names the signer, so its messages are signed: remove signed`),
+    ...(encrypted && unsigned.length > 0
+      ? [`${place} has encrypted requests that nothing signs (${unsigned.join(', ')}): add signed`]
+      : []),
+    ...(answers && unsigned.length > 0
+      ? [
+          `${place} has proven answers to requests that nothing signs (${unsigned.join(', ')}), so they cannot tell which request they answer: add signed`,
+        ]
+      : []),
+    ...(answers === 'encrypted' && nameless.length > 0
+      ? [
+          `${place} has answers encrypted to a certificate, which ${nameless.join(', ')} does not bring: name x509 alone`,
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,13 @@
+/**
+ * The algorithms that a published policy names, so that partners' stacks use and expect them
+ * (WS-SecurityPolicy 1.3 §6.1): Basic256Sha256. Its RsaSha1 is read as RSA with SHA-256, as .NET
+ * reads it; a stack that follows the letter has to be told.
+ */
+import type { Cipher, KeyTransport } from '../crypto/cipher.ts'
+
+export const suiteName = 'Basic256Sha256'
+
+/** CBC is safe here because the signature covers the ciphertext (EncryptBeforeSigning). */
+export const suiteCipher: Cipher = { mode: 'cbc', size: 32 }
+/** KwRsaOaep. */
+export const suiteTransport: KeyTransport = { digest: 'sha1', mask: 'sha1', label: Buffer.alloc(0) }
