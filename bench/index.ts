@@ -13,7 +13,11 @@ import { facts, markdown, type Result, table } from './report.ts'
 type Part = () => Promise<readonly Row[]>
 const parts: Readonly<Record<string, readonly Part[]>> = {
   rest: [async () => (await import('./rest.ts')).rest()],
-  soap: [async () => (await import('./soap.ts')).soap(), async () => (await import('./signed.ts')).signed()],
+  soap: [
+    async () => (await import('./soap.ts')).soap(),
+    async () => (await import('./signed.ts')).signed(),
+    async () => (await import('./proof.ts')).provenExchange(),
+  ],
   xml: [async () => (await import('./xml.ts')).xml()],
   write: [async () => (await import('./write.ts')).write(), async () => (await import('./large.ts')).large()],
   client: [async () => (await import('./client.ts')).client()],

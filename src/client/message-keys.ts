@@ -108,7 +108,7 @@ function prepareExchange(
   keys: PreparedKeys,
   username: Protection['username'],
 ): OperationSecurity {
-  const missing = anyOf.map(demand => findMissing(demand, keys, username))
+  const missing = anyOf.map(demand => findMissingKey(demand, keys, username))
   const demand = anyOf[missing.indexOf(undefined)]
   if (!demand) throw new TypeError(`the contract demands proof of the caller: give ${missing.join(', or ')}`)
   if (answers && keys.trust.isEmpty)
@@ -129,7 +129,7 @@ function prepareExchange(
 }
 
 /** What a way needs and is not there; undefined when the way is open. */
-function findMissing(demand: Demand, keys: PreparedKeys, username: Protection['username']): string | undefined {
+function findMissingKey(demand: Demand, keys: PreparedKeys, username: Protection['username']): string | undefined {
   const { caller, signed = [], encrypted = [] } = demand
   const { given, pair } = keys
   if (caller === 'kerberos' || caller === 'secret') return `another way than ${caller}, which keys do not hold`

@@ -106,14 +106,14 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     options,
     transport: options.transport ?? createHttpTransport(options.address, options),
     credentials,
-    securityOf: prepareSecurity(contract, version, options, credentials),
+    securityOf: securityOfContract(contract, version, options, credentials),
     addressing: createAddressingState(options.addressing, options.address),
     headers: compileHeaders(all),
   }
 }
 
 /** What the contract declares, or else what the options add to each message. */
-function prepareSecurity(
+function securityOfContract(
   contract: Service,
   version: string,
   { address, keys, security }: SoapClientOptions,

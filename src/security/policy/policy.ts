@@ -72,7 +72,7 @@ export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationCo
     ['security', policy],
     ...[...(policy.operations ?? [])].map(([name, own]) => [`security of ${name}`, own] as const),
   ]
-  const found = exchanges.flatMap(([place, exchange]) => findExchangeMistakes(place, exchange, guard))
+  const found = exchanges.flatMap(([place, exchange]) => findUnenforceable(place, exchange, guard))
   const { age = 1, skew = 0 } = policy.freshness ?? {}
   if (!(age > 0 && age <= dayMs && skew >= 0 && skew <= dayMs)) {
     found.push('security: freshness must be within a day, since replays are remembered as long')
@@ -82,7 +82,7 @@ export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationCo
 
 const dayMs = 86_400_000
 
-function findExchangeMistakes(place: string, { anyOf, answers }: ExchangePolicy, guard: VerificationContext): string[] {
+function findUnenforceable(place: string, { anyOf, answers }: ExchangePolicy, guard: VerificationContext): string[] {
   const found = anyOf.flatMap((demand, index) =>
     findDemandMistakes(demand, guard).map(mistake => `${place}: way ${index + 1} (${demand.caller}) ${mistake}`),
   )

@@ -1,0 +1,96 @@
+/**
+ * A signed request verified and its answer signed, from octets to octets; beside the two bare
+ * operations of RSA. Each message is another one.
+ */
+import { generateKeyPairSync, randomBytes, sign, verify } from 'node:crypto'
+import { Certificate } from '../src/security/crypto/certificate.ts'
+import { CertificateTrust } from '../src/security/crypto/trust.ts'
+import { compileDeclaredPolicy } from '../src/security/policy/declared-policy.ts'
+import { protectMessage } from '../src/security/protect/protect.ts'
+import { createWsSecurity } from '../src/security/ws-security.ts'
+import { openEnvelopeTree, strictParsing, writeEnvelope } from '../src/soap/envelope.ts'
+import { soap12, versions } from '../src/soap/version.ts'
+import { Malformed, parseXml } from '../src/xml/index.ts'
+import * as x from '../test/security/issue.ts'
+import { median, quick, type Row, stayOff } from './harness.ts'
+
+/** The row of `npm run bench soap`. */
+export async function provenExchange(): Promise<Row[]> {
+  stayOff()
+  const lasting = { notBefore: Date.now() - 86_400_000, notAfter: Date.now() + 86_400_000 }
+  const root: x.Holder = { name: 'CN=Root', key: x.createRsaKey() }
+  const authority = x.issueCertificate({ ...root, by: root, extensions: [x.authority(), x.usage(5)], ...lasting })
+  const issue = (name: string) => {
+    const key = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const der = x.issueCertificate({ name, key, by: root, extensions: [x.usage(0)], ...lasting })
+    return { key: key.privateKey, certificate: new Certificate(der) }
+  }
+  const [partner, service] = [issue('CN=partner'), issue('CN=service')]
+  const nobody = () => undefined
+  const identities = { bearer: nobody, key: nobody, password: nobody, digest: nobody, known: nobody }
+  const caller = { subject: 'partner', roles: [], claims: {} }
+  const trust = new CertificateTrust({ authorities: authority })
+  const means = { identities: { ...identities, certificate: () => caller }, trust, signs: service, seen: () => false }
+  const secure = createWsSecurity(compileDeclaredPolicy({ callers: ['x509'], answers: 'signed' }), means)
+
+  const order = (id: string) =>
+    `<o:order xmlns:o="urn:o"><o:id>${id}</o:id><o:customer>c-1</o:customer><o:total>125.50</o:total><o:state>placed</o:state></o:order>`
+  const signature = {
+    key: partner.key,
+    by: { certificate: partner.certificate, refer: 'direct' },
+    parts: ['Headers', 'Timestamp', 'Body'],
+  } as const
+  const count = 1000
+  const ids = Array.from({ length: count }, () => randomBytes(8).toString('hex'))
+  const requests = ids.map(id =>
+    Buffer.from(protectMessage(writeEnvelope(soap12, order(id)), { timestamp: {}, signature }, Date.now()).envelope),
+  )
+
+  async function prove(bytes: Buffer, id: string): Promise<number> {
+    const document = parseXml(bytes, strictParsing)
+    if (document instanceof Malformed) throw document
+    const { version, blocks, element: body } = openEnvelopeTree(document, versions)
+    const evidence = {
+      version,
+      document,
+      body,
+      blocks,
+      targeted: blocks,
+      processed: [],
+      demanded: true,
+      now: Date.now(),
+    }
+    const place = { address: 'urn:here', from: '', confidential: true, parts: [], part: nobody }
+    const { protect } = await secure({ ...evidence, ...place })
+    return protect?.(writeEnvelope(soap12, order(id)), Date.now()).length ?? 0
+  }
+
+  function bare(octets: Buffer): void {
+    const value = sign('sha256', octets, service.key)
+    if (!verify('sha256', octets, service.certificate.key, value)) throw new Error('never')
+  }
+
+  const rounds = quick ? 1 : 5
+  const found: [number, number][] = []
+  for (let round = 0; round <= rounds; round++) {
+    const times: [number, number][] = []
+    for (const [at, bytes] of requests.entries()) {
+      const before = performance.now()
+      await prove(bytes, ids[at]!)
+      const between = performance.now()
+      bare(bytes.subarray(0, 500))
+      times.push([between - before, performance.now() - between])
+    }
+    if (round > 0) found.push([median(times.map(([mine]) => mine)), median(times.map(([, other]) => other))])
+  }
+  const [mine, other] = [median(found.map(([each]) => each)), median(found.map(([, each]) => each))]
+  return [
+    {
+      what: 'signed request verified and answer signed, RSA-2048',
+      against: 'the two bare operations',
+      ratio: mine / other,
+      goal: '≤ 2.2',
+      note: `${(mine * 1000).toFixed(0)} µs, ${(other * 1000).toFixed(0)} µs`,
+    },
+  ]
+}
