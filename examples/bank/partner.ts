@@ -48,5 +48,5 @@ export default implement(
       },
     },
   },
-  () => ({ people: [{ subject: 'acme', password: 'acme-secret', roles: ['partner'] }] }),
+  { seed: () => ({ people: [{ subject: 'acme', password: 'acme-secret', roles: ['partner'] }] }) },
 )

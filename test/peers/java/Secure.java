@@ -24,6 +24,7 @@ import javax.xml.transform.stream.StreamSource;
 import javax.xml.ws.BindingProvider;
 import javax.xml.ws.Dispatch;
 import javax.xml.ws.Service;
+import javax.xml.ws.soap.AddressingFeature;
 import javax.xml.ws.soap.SOAPFaultException;
 import org.apache.ws.security.WSConstants;
 import org.apache.ws.security.WSEncryptionPart;
@@ -100,7 +101,8 @@ public final class Secure {
   private static Dispatch<SOAPMessage> dispatch(String wsdl, String namespace, boolean newer) throws Exception {
     Service service = Service.create(new URL(wsdl), new QName(namespace, "OrdersService"));
     QName port = new QName(namespace, newer ? "OrdersSoap12" : "OrdersSoap11");
-    return service.createDispatch(port, SOAPMessage.class, Service.Mode.MESSAGE);
+    // Blocks of WS-Addressing would come after the signature, and unsigned ones are refused.
+    return service.createDispatch(port, SOAPMessage.class, Service.Mode.MESSAGE, new AddressingFeature(false));
   }
 
   private static Document envelope(String xml, boolean newer) throws Exception {

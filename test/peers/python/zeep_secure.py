@@ -10,6 +10,9 @@ from zeep.wsse import compose, signature, username, utils
 
 wsdl, version, way, key, certificate = sys.argv[1:6]
 client = zeep.Client(wsdl)
+if way == "signed":  # it signs no blocks of WS-Addressing, and unsigned ones are refused
+    for operation in client.service._binding._operations.values():
+        operation.abstract.wsa_action = None
 
 
 class Timestamp:
