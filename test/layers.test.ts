@@ -11,7 +11,7 @@ import { declarations } from './support/sources.ts'
 
 const root = join(import.meta.dirname, '..', 'src')
 const everything = [
-  ...['base', 'contract', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe'],
+  ...['base', 'contract', 'html', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe'],
   ...['store', 'server', 'identity', 'pages', 'host'],
 ]
 /** A folder, a room of it, or a file → the folders that it may import. The longest name that fits counts. */
@@ -21,8 +21,9 @@ const layers: Record<string, readonly string[]> = {
   http: ['base'],
   xml: ['base'],
   service: ['contract', 'base'],
+  html: ['contract', 'base'],
   front: ['http', 'service', 'contract', 'base'],
-  rest: ['front', 'http', 'xml', 'service', 'contract', 'base'],
+  rest: ['front', 'html', 'http', 'xml', 'service', 'contract', 'base'],
   soap: ['xml', 'service', 'contract', 'base'],
   'soap/http': ['front', 'http', 'xml', 'service', 'contract', 'base'],
   security: [
@@ -33,7 +34,7 @@ const layers: Record<string, readonly string[]> = {
   store: ['service', 'contract', 'base'],
   server: ['http', 'base'],
   identity: ['service', 'contract', 'base'],
-  pages: ['front', 'rest', 'http', 'service', 'identity', 'contract', 'base', 'describe'],
+  pages: ['front', 'rest', 'html', 'http', 'service', 'identity', 'contract', 'base', 'describe'],
   client: ['http', 'xml', 'contract', 'base', 'soap', 'security'],
   'client/rest': ['http', 'contract', 'base'],
   // A judge of services, ours or others': nothing of it is part of one.
@@ -46,7 +47,7 @@ const layers: Record<string, readonly string[]> = {
   'index.ts': everything,
   'cli.ts': [...everything, 'client', 'check', 'diff'],
 }
-const pure = ['base', 'contract', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe']
+const pure = ['base', 'contract', 'html', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe']
 
 const files = globSync('**/*.ts', { cwd: root }).map(file => file.replaceAll('\\', '/'))
 const sources = new Map(files.map(file => [file, readFileSync(join(root, file), 'utf8')]))

@@ -101,7 +101,7 @@ test('an error text says what is wrong without an idiom', () => {
 
 test('lines of prose in Markdown end at a sentence', () => {
   const root = join(import.meta.dirname, '..')
-  const pages = ['operations', 'scale', 'handlers', 'client', 'check', 'message-security', 'soap-headers']
+  const pages = ['operations', 'scale', 'handlers', 'client', 'check', 'message-security', 'soap-headers', 'pages']
   for (const file of [
     'README.md',
     'ARCHITECTURE.md',

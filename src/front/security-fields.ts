@@ -4,9 +4,9 @@ import type { Settings } from '../service/face-context.ts'
 import { corsFields } from './cross-origin.ts'
 import type { Entry } from './entry.ts'
 
-/** For every HTML page: it has no scripts and loads nothing from other hosts. */
+/** For every HTML page: what it loads is ours and has an address; nothing inside of it is run. */
 export const contentSecurityPolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 /** With `no-referrer` our own forms would have `Origin: null` (Fetch §3.1), like foreign ones. */
 const pageFields = { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'same-origin' } as const
 

@@ -11,8 +11,10 @@ import type { People } from '../identity/identities.ts'
 import type { ChangesPage } from '../pages/changes.ts'
 import { createHealthPages, type HealthContext } from '../pages/health.ts'
 import { createLoginPage } from '../pages/login.ts'
+import { createLookPages } from '../pages/look.ts'
 import { createMetricsPage } from '../pages/metrics.ts'
 import { createOpenApiPage } from '../pages/openapi.ts'
+import type { RestOptions } from '../rest/compiled-face.ts'
 import { createRestMount } from '../rest/face.ts'
 import type { DocumentLink } from '../rest/formats/document.ts'
 import type { FaceContext } from '../service/face-context.ts'
@@ -41,6 +43,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     streams: codingStreams,
     sleep: setTimeout,
     links: version => linksOfEntry(context.app.contract, version),
+    messages: createMessages(context),
   })
   const write = async (): Promise<string> =>
     writeExposition(await (peers?.figures() ?? Promise.all([collectMetrics(figures)])))
@@ -52,6 +55,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     parts.changes.mount,
     createOpenApiPage(context, codings),
     createLoginPage(context, parts.people),
+    createLookPages(context, codings),
   ]
 }
 
@@ -73,6 +77,12 @@ const linksOfEndpoint = (path: string | undefined): readonly DocumentLink[] =>
         { rel: 'wsdl2', href: `${path}?wsdl2` },
         { rel: 'xsd', href: `${path}?xsd` },
       ]
+
+/** The modules that write messages come with the first page that shows one. */
+function createMessages(context: FaceContext): NonNullable<RestOptions['messages']> {
+  const load = createLazily(async () => (await import('./soap-messages.ts')).createMessageView(context))
+  return (...asked) => chain(load(), write => write(...asked))
+}
 
 function createSoapMount(context: FaceContext, { security, elsewhere }: MountParts): Mount {
   const load = createLazily(async () => {

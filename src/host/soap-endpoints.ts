@@ -2,7 +2,6 @@
  * The SOAP endpoints of a service, each compiled with its description when it is first asked for.
  */
 
-import { escapeMarkup } from '../base/markup.ts'
 import { endpointsOf, type ServedEndpoint } from '../contract/endpoint-rule.ts'
 import { isOfRequest, isOfResponse } from '../contract/header.ts'
 import type { Service } from '../contract/service.ts'
@@ -16,6 +15,7 @@ import type { Description } from '../soap/endpoint.ts'
 import type { SoapOptions } from '../soap/face.ts'
 import { compileSoapEndpoint, type SoapEndpoint } from '../soap/http/binding.ts'
 import type { MessageSecurityPort } from './message-security.ts'
+import { addSoapPage, listDescriptions } from './soap-page.ts'
 import { codings, gunzipWithin } from './zlib-codings.ts'
 
 /**
@@ -32,19 +32,19 @@ export function createSoapEndpoints(
     const { version, path, style, soap: versions } = served
     const endpoint = { version, path, style, versions, secure: served.security !== undefined }
     // Compiled on first use: most clients use one endpoint of many.
-    const compiled = memoizeFirst(() =>
-      compileSoapEndpoint(context, endpoint, {
+    const made = memoizeFirst(() => {
+      const compiled = compileSoapEndpoint(context, endpoint, {
         inflate: gunzipWithin,
         codings,
         describe: describeEndpoint(context, served, security),
-        page: address => writeEndpointPage(context, served, address),
         secure: security.of(served.security).secure,
         ...options,
-      }),
-    )
-    endpoints.set(endpoint.path, compiled)
+      })
+      return addSoapPage(context, endpoint, compiled)
+    })
+    endpoints.set(endpoint.path, made)
     // The response pattern of SOAP 1.2 has paths below the endpoint: /soap/v1/GetOrder?id=o-1
-    endpoints.set(`${endpoint.path}/`, compiled)
+    endpoints.set(`${endpoint.path}/`, made)
   }
   return path => (endpoints.get(path) ?? endpoints.get(path.slice(0, path.lastIndexOf('/') + 1)))?.()
 }
@@ -57,12 +57,6 @@ function memoizeFirst<T>(make: () => T): () => T {
 const mediaType = 'text/xml; charset=utf-8'
 /** A service has few addresses, but a client may invent others. */
 const textsKept = 64
-
-/** The queries of an endpoint's descriptions, without those of a version that it does not speak. */
-const queriesOf = ({ soap }: ServedEndpoint): readonly string[] =>
-  ['wsdl', 'wsdl=1.1', 'wsdl=1.2', 'wsdl2', 'xsd'].filter(
-    query => soap === 'both' || !query.includes('=') || query.endsWith(soap),
-  )
 
 /** Descriptions of an endpoint at the requested address; texts are kept for a few addresses. */
 function describeEndpoint(
@@ -84,7 +78,7 @@ function describeEndpoint(
     wsdl2: address => writeWsdl20(contract, version, { address, soap, security: attach(address) }),
     xsd: () => writeXsd(contract, version),
   }
-  const queries = queriesOf(endpoint)
+  const queries: readonly string[] = listDescriptions(soap)
   const kept = new Map<string, Description>()
   return (query, address) => {
     const key = query.toLowerCase()
@@ -113,19 +107,4 @@ function attachPolicy(
     response: blocks.filter(isOfResponse).map(nameOf),
   }
   return address => describeSecurity(policy, { ...named, isConfidential: address.startsWith('https:') })
-}
-
-/** The page of an endpoint for browsers, with links to its descriptions. */
-function writeEndpointPage({ app }: FaceContext, endpoint: ServedEndpoint, address: string): string {
-  const { contract } = app
-  const { version, style, soap, security } = endpoint
-  const operations = compileMessages(contract, version).map(
-    message => `<li>${escapeMarkup(message.operation.name)}</li>`,
-  )
-  const links = queriesOf(endpoint).map(query => `<li><a href="${escapeMarkup(address)}?${query}">?${query}</a></li>`)
-  const title = `${escapeMarkup(contract.title)} ${version}`
-  const spoken = soap === 'both' ? '1.1 and 1.2' : soap
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1>
-<p>A SOAP endpoint (${spoken}, ${style}${security ? ', WS-Security demanded' : ''}): POST messages to <code>${escapeMarkup(address)}</code>.</p>
-<h2>Descriptions</h2><ul>${links.join('')}</ul><h2>Operations</h2><ul>${operations.join('')}</ul></html>`
 }

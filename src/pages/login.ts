@@ -7,18 +7,18 @@
  *  (4) An unknown name and a wrong password get the same response, in the same time.
  */
 
-import { escapeMarkup } from '../base/markup.ts'
 import { sessionCookieName } from '../front/authenticate.ts'
 import { isConfidential } from '../front/confidential.ts'
 import { isCrossOrigin } from '../front/cross-origin.ts'
 import { type Entry, type Mount, prefixOf } from '../front/entry.ts'
 import { createPages } from '../front/page.ts'
+import { buildElement, writeNotice } from '../html/element.ts'
+import { writePage } from '../html/frame.ts'
 import { writeCookie } from '../http/cookie.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { People } from '../identity/identities.ts'
 import { sessionSeconds } from '../identity/session-cookie.ts'
-import { writeHtmlPage } from '../rest/formats/html.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Unavailable } from '../service/store.ts'
 
@@ -32,7 +32,7 @@ export function createLoginPage(context: FaceContext, people: People): Mount {
     context,
     {
       '/login': {
-        GET: ({ pairs }) => writePage(200, 'Sign in', writeForm(new Map(pairs).get('to') ?? '')),
+        GET: ({ pairs }) => respondWithPage(context, 200, 'Sign in', writeSignIn(new Map(pairs).get('to') ?? '')),
         POST: entry => signIn(context, people, entry),
       },
       '/logout': { POST: entry => signOut(context, entry) },
@@ -43,21 +43,27 @@ export function createLoginPage(context: FaceContext, people: People): Mount {
 
 async function signIn(context: FaceContext, people: People, entry: Entry): Promise<Response> {
   const { request } = entry
-  if (isCrossOrigin(entry, context.settings)) return refuseForeignForm() // (2)
+  if (isCrossOrigin(entry, context.settings)) return refuseForeignForm(context) // (2)
   if (!isConfidential(request, context.settings))
     // (1)
-    return writePage(
+    return respondWithPage(
+      context,
       403,
       'Secured connection required',
-      '<p>Passwords are accepted over TLS only. Open this page with https.</p>',
+      writeNotice('Passwords are accepted over TLS only. Open this page with https.'),
     )
   const given = await readForm(request)
-  if (typeof given === 'number') return writePage(given, 'Sign in', writeForm(''))
+  if (typeof given === 'number') return respondWithPage(context, given, 'Sign in', writeSignIn(''))
   return proveAndRedirect(context, people, entry, given)
 }
 
-const refuseForeignForm = (): Response =>
-  writePage(403, 'Request from another site', '<p>Another site sent this form. Open the page on this site.</p>')
+const refuseForeignForm = (context: FaceContext): Response =>
+  respondWithPage(
+    context,
+    403,
+    'Request from another site',
+    writeNotice('Another site sent this form. Open the page on this site.'),
+  )
 
 async function proveAndRedirect(
   context: FaceContext,
@@ -72,25 +78,33 @@ async function proveAndRedirect(
     const session = caller && (await people.session(name))
     if (!session)
       return {
-        ...writePage(401, 'Sign in', `<p>The name or the password is wrong.</p>${writeForm(to)}`),
+        ...respondWithPage(
+          context,
+          401,
+          'Sign in',
+          writeNotice('The name or the password is wrong.') + writeSignIn(to, name),
+        ),
         fields: challengeFields(context),
       } // (4)
     return redirectWithCookie(context, request, to, session.value, sessionSeconds)
   } catch (thrown) {
     if (!(thrown instanceof Unavailable)) throw thrown
     notes.cause = thrown.cause
-    const busy = writePage(
+    const busy = respondWithPage(
+      context,
       503,
       'Service unavailable',
-      `<p>Signing in is not possible now. Try again in a moment.</p>${writeForm(to)}`,
+      writeNotice('Signing in is not possible now. Try again in a moment.') + writeSignIn(to, name),
     )
     return { ...busy, fields: { ...busy.fields, 'retry-after': String(thrown.after) } }
   }
 }
 
-function signOut(context: FaceContext, entry: Entry): Response {
-  if (isCrossOrigin(entry, context.settings)) return refuseForeignForm() // (2)
-  return redirectWithCookie(context, entry.request, '', '', 0)
+async function signOut(context: FaceContext, entry: Entry): Promise<Response> {
+  if (isCrossOrigin(entry, context.settings)) return refuseForeignForm(context) // (2)
+  const given = await readForm(entry.request)
+  const to = typeof given === 'number' ? '' : (given.get('to') ?? '')
+  return redirectWithCookie(context, entry.request, to, '', 0)
 }
 
 /**
@@ -134,14 +148,33 @@ async function readForm({ fields, content }: Request): Promise<URLSearchParams |
   return octets ? new URLSearchParams(Buffer.from(octets).toString('utf8')) : 413
 }
 
-const writePage = (status: number, title: string, body: string): Response => ({
-  status,
-  fields: pageFields,
-  content: writeHtmlPage(title, body),
-})
+function respondWithPage({ app, settings }: FaceContext, status: number, title: string, body: string): Response {
+  const prefix = prefixOf(settings)
+  const frame = { title, service: app.contract.title, prefix, home: `${prefix}/` }
+  return { status, fields: pageFields, content: writePage(frame, body) }
+}
 
-const writeForm = (to: string): string => `<form method="post" action="login">
-<label>Name <input name="name" autocomplete="username" required autofocus></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
-<input name="to" type="hidden" value="${escapeMarkup(safeLocalPath(to) ?? '')}"><button>Sign in</button></form>
-<form method="post" action="logout"><button>Sign out</button></form>`
+const writeSignIn = (to: string, name = ''): string =>
+  buildElement(
+    'form',
+    { method: 'post', action: 'login', 'aria-label': 'Sign in' },
+    writeSignInField('Name', { name: 'name', autocomplete: 'username', value: name, autocapitalize: 'off' }),
+    writeSignInField('Password', { name: 'password', type: 'password', autocomplete: 'current-password' }),
+    buildElement('input', { name: 'to', type: 'hidden', value: safeLocalPath(to) ?? '' }),
+    buildElement('button', {}, 'Sign in'),
+  ) +
+  buildElement(
+    'form',
+    { class: 'bare', method: 'post', action: 'logout' },
+    buildElement('button', { class: 'minor' }, 'Sign out'),
+  )
+
+const writeSignInField = (label: string, attributes: Readonly<Record<string, string>>): string => {
+  const id = `sign-in-${attributes['name']}`
+  return buildElement(
+    'div',
+    { class: 'field' },
+    buildElement('label', { for: id }, label),
+    buildElement('input', { id, required: true, ...attributes }),
+  )
+}

@@ -13,7 +13,8 @@ import type { Exchange } from './exchange.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
 import type { SelectedPage } from './memory.ts'
 import { writeCursor } from './page-cursor.ts'
-import { buildItemDocument, shortDigest, variantKey } from './representation.ts'
+import { buildItemDocument, shortDigest } from './representation.ts'
+import { variantKey } from './tags.ts'
 
 const totalField = { total: t.int({ min: 0 }).optional() }
 

@@ -48,6 +48,8 @@ function addCaching(
   const resource = exchange.operation && 'resource' in exchange.operation ? exchange.operation.resource : undefined
   const age = resource?.given.cache?.maxAge
   if (!exchange.isSafe || exchange.entry.request.method === 'OPTIONS') fields['cache-control'] = 'no-store'
+  else if (exchange.head.offer?.write === 'page' && exchange.caller.subject !== undefined)
+    fields['cache-control'] = 'private, no-cache' // it names its reader
   else if (exchange.page === 'entry') fields['cache-control'] = 'public, no-cache'
   else if (resource && age !== undefined && status < 400 && isReadPublic(resource)) {
     const shared =

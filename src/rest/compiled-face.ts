@@ -1,10 +1,14 @@
 /** A REST face, compiled once: the contract in each of its versions, and the face's context. */
+import type { Maybe } from '../base/maybe.ts'
 import type { OctetDecoder } from '../base/octets.ts'
 import { headersOf, isOfRequest } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
+import type { Operation } from '../contract/operation.ts'
 import { prefixOf } from '../front/entry.ts'
 import type { OctetTransform } from '../http/message.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
+import type { Outcome } from '../service/outcome.ts'
+import type { Query } from '../service/store.ts'
 import { type ApiVersion, compileApiVersion } from './api-version.ts'
 import type { DocumentLink } from './formats/document.ts'
 import { RestMemory } from './memory.ts'
@@ -18,8 +22,29 @@ export interface RestOptions {
   readonly streams?: Readonly<Record<'encode' | 'decode', Readonly<Record<string, OctetTransform>>>>
   /** Links of the entry of a version besides its own. */
   readonly links?: (version: string) => readonly DocumentLink[]
+  /** The same call and its outcome as messages, for pages; undefined: it has none. */
+  readonly messages?: (
+    version: string,
+    operation: Operation,
+    asked: AskedMessage,
+    outcome: Outcome,
+  ) => Maybe<MessagePair | undefined>
   /** Resolves after these milliseconds; without it `Prefer: wait` is not honoured. */
   readonly sleep?: (milliseconds: number) => Promise<void>
+}
+
+/** The target of a call, for its message. */
+export interface AskedMessage {
+  readonly id: string | undefined
+  readonly query: Omit<Query, 'within'> | undefined
+}
+
+/** A call and its answer as messages. */
+export interface MessagePair {
+  readonly address: string
+  readonly action: string
+  readonly request: string
+  readonly response: string
 }
 
 /** Constants of the face: what a row finds by them alone may be remembered. */

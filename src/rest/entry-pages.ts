@@ -8,14 +8,17 @@ import type { Maybe } from '../base/maybe.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
+import { buildElement } from '../html/element.ts'
+import { writePage } from '../html/frame.ts'
+import { writeRowTable } from '../html/value-views.ts'
 import type { Response } from '../http/message.ts'
 import { searchFields } from './api-version.ts'
+import { describeSharedFrame } from './browse/page-frame.ts'
 import { writeSearchLink } from './collection-page.ts'
 import type { Exchange } from './exchange.ts'
 import type { DocumentLink, RepresentationDocument } from './formats/document.ts'
-import { writeHtmlPage } from './formats/html.ts'
 import { decisionRows } from './plan.ts'
-import { writeProblemPage } from './problem.ts'
+import { explainProblem } from './problem.ts'
 import { refuseRequest, statusOf } from './refusal.ts'
 import { computedReply } from './reply.ts'
 
@@ -77,7 +80,7 @@ function otherLinks(exchange: Exchange): DocumentLink[] {
 /** Fresh for an hour: the text changes with the software alone. */
 const cacheFields = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' }
 
-export const htmlResponse = (content: string): Response => ({
+const htmlResponse = (content: string): Response => ({
   status: 200,
   fields: { 'content-type': 'text/html;charset=utf-8', ...cacheFields },
   content,
@@ -86,8 +89,10 @@ export const htmlResponse = (content: string): Response => ({
 export const entryPage = (exchange: Exchange): Maybe<Response> => computedReply(exchange, entryDocument(exchange))
 
 export function problemPage(exchange: Exchange): Response {
-  const content = writeProblemPage(exchange.entry.segments[1] ?? '', listFaults(exchange))
-  return content === undefined ? refuseRequest({ kind: 'not-found' }) : htmlResponse(content)
+  const faults = listFaults(exchange)
+  const [title, text] = explainProblem(exchange.entry.segments[1] ?? '', faults) ?? refuseRequest({ kind: 'not-found' })
+  const body = buildElement('p', { class: 'panel' }, escapeMarkup(text))
+  return htmlResponse(writePage(describeSharedFrame(exchange, title), body))
 }
 
 const listFaults = (exchange: Exchange): readonly Fault[] => [
@@ -96,14 +101,18 @@ const listFaults = (exchange: Exchange): readonly Fault[] => [
 ]
 
 /** The rows that the plan follows, as a table. */
-export function decisionsPage(): string {
-  const lines = decisionRows.map(row => {
+export function decisionsPage(exchange: Exchange): Response {
+  const rows = decisionRows.map(row => {
     const ends = [...row.no.map(kind => `${statusOf[kind]} ${kind}`), ...(row.answers ?? []).map(String)]
-    return `<tr><th scope="row">${row.number}</th><td>${escapeMarkup(row.question)}</td><td>${escapeMarkup(ends.join(', '))}</td><td>${escapeMarkup(row.source)}</td></tr>`
+    const number = buildElement('span', { id: `row-${row.number}` }, String(row.number))
+    return [number, escapeMarkup(row.question), escapeMarkup(ends.join(', ')), escapeMarkup(row.source)]
   })
-  const head = '<tr><th>#</th><th>question</th><th>ends with</th><th>source</th></tr>'
-  return writeHtmlPage(
-    'The order of decisions',
-    `<table><thead>${head}</thead><tbody>${lines.join('')}</tbody></table>`,
+  const columns = [{ name: 'row' }, { name: 'question' }, { name: 'ends with' }, { name: 'source' }]
+  const intro = buildElement(
+    'p',
+    {},
+    'Every request is asked these questions, one after the other. The first "no" is its answer.',
   )
+  const frame = describeSharedFrame(exchange, 'The order of decisions')
+  return htmlResponse(writePage(frame, intro + writeRowTable(columns, rows)))
 }

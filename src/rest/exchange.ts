@@ -2,9 +2,12 @@
 import type { Operation } from '../contract/operation.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import type { Entry } from '../front/entry.ts'
+import type { TextMembers } from '../html/text-tree.ts'
 import type { Pairs } from '../http/uri.ts'
 import type { Admitted, CallHeaders } from '../service/call.ts'
+import type { Outcome } from '../service/outcome.ts'
 import type { ApiVersion } from './api-version.ts'
+import type { PageForm } from './browse/page-form.ts'
 import type { CompiledFace } from './compiled-face.ts'
 import type { SelectedItem } from './memory.ts'
 import { emptyHead, type FacePage, type HeadDraft, type ParsedHead, type TargetDraft } from './parsed-head.ts'
@@ -35,6 +38,14 @@ export class Exchange implements TargetDraft, HeadDraft {
   shown: SelectedItem | undefined = undefined
   /** The content of a replacement, decoded. */
   received: Uint8Array | undefined = undefined
+  /** It came from a form of a page. */
+  form: PageForm | undefined = undefined
+  /** What was typed into that form, once the content has been read. */
+  typed: TextMembers | undefined = undefined
+  /** What came of the call, for a page. */
+  outcome: Outcome | undefined = undefined
+  /** The row that said "no". */
+  endedAt = 0
   /** Headers of the contract that have an HTTP field. */
   headers: CallHeaders | undefined = undefined
 

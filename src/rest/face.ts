@@ -4,9 +4,9 @@
  * outcome in words. Each "no" is thrown once and caught once, here; anything else that is thrown is
  * a bug of ours, and its response tells the incident and nothing else.
  */
-import { chain, type Maybe, settleFor } from '../base/maybe.ts'
+import { chain, type Maybe, settle, settleFor } from '../base/maybe.ts'
 import { isPaged } from '../contract/operation.ts'
-import type { Mount } from '../front/entry.ts'
+import type { Entry, Mount } from '../front/entry.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
 import type { FrontRefusal } from '../front/refusal.ts'
 import type { Request, Response } from '../http/message.ts'
@@ -14,14 +14,17 @@ import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import type { WorkSteps } from '../service/turns.ts'
+import { answerRedraw, answerRefusedForm, redirectAfterForm } from './browse/form-answer.ts'
+import type { PageForm } from './browse/page-form.ts'
+import { readPageForm } from './browse/page-form.ts'
 import { addRestFields } from './common-fields.ts'
-import { compileFace, type RestOptions } from './compiled-face.ts'
-import { decisionsPage, entryPage, htmlResponse, problemPage } from './entry-pages.ts'
+import { type CompiledFace, compileFace, type RestOptions } from './compiled-face.ts'
+import { decisionsPage, entryPage, problemPage } from './entry-pages.ts'
 import { errorResponse } from './error-response.ts'
 import { Exchange } from './exchange.ts'
 import type { FacePage } from './parsed-head.ts'
 import { performInTurns, performOperation } from './perform.ts'
-import { followPlan } from './plan.ts'
+import { followPlan, rowOfRefusal } from './plan.ts'
 import { waitForJob } from './prefer-wait.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyInSteps, replyWith } from './reply.ts'
@@ -32,7 +35,7 @@ export function createRestMount(context: FaceContext, options: RestOptions = {})
   return {
     name: 'rest',
     segments: ['', 'api', 'problems', 'decisions'],
-    serve: entry => settleFor(new Exchange(face, entry), answerExchange, addRestFields, respondToThrown),
+    serve: entry => serveEntry(face, entry),
     refuse: (entry, refusal) => respondWithRefusal(new Exchange(face, entry), refusal),
   }
 }
@@ -45,11 +48,39 @@ export function createRestFace(
   return createFront(context, [createRestMount(context, options)], options)
 }
 
+function serveEntry(face: CompiledFace, entry: Entry): Maybe<Response> {
+  const asked = readPageForm(entry)
+  if (asked && 'form' in asked) return serveForm(face, asked.entry, asked.form)
+  if (asked) return redirectTo(`${face.api.prefix}${entry.path}${asked.redirect}`)
+  return settleFor(new Exchange(face, entry), answerExchange, addRestFields, respondToThrown)
+}
+
 const respondToThrown = (exchange: Exchange, thrown: unknown): Response =>
   respondWithRefusal(exchange, toRefusal(exchange, thrown))
 
+const redirectTo = (location: string): Response => ({ status: 303, fields: { 'cache-control': 'no-store', location } })
+
+/** The request that a form of a page stands for, and the page that its sender sees next. */
+function serveForm(face: CompiledFace, entry: Entry, form: PageForm): Maybe<Response> {
+  const exchange = new Exchange(face, entry)
+  exchange.form = form
+  return settle(
+    () => chain(answerExchange(exchange), response => addRestFields(exchange, redirectAfterForm(exchange, response))),
+    thrown => refuseForm(exchange, toRefusal(exchange, thrown)),
+  )
+}
+
+function refuseForm(exchange: Exchange, refusal: AnyRestRefusal): Maybe<Response> {
+  exchange.endedAt = rowOfRefusal(refusal.kind, exchange.row)
+  return settle(
+    () => chain(answerRefusedForm(exchange, refusal), response => addRestFields(exchange, response, refusal)),
+    thrown => respondWithRefusal(exchange, toRefusal(exchange, thrown)),
+  )
+}
+
 /** A refusal that cannot be written, such as a fault with an undeclared detail, is a bug too. */
 function respondWithRefusal(exchange: Exchange, refusal: AnyRestRefusal | FrontRefusal): Response {
+  exchange.endedAt = rowOfRefusal(refusal.kind, exchange.row)
   if (refusal.kind === 'unavailable') exchange.entry.notes.cause = refusal.cause
   try {
     return addRestFields(exchange, errorResponse(exchange, refusal), refusal)
@@ -69,6 +100,7 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
   chain(followPlan(exchange), early => {
     if (early) return early
     if (exchange.page) return answerPage(exchange, exchange.page)
+    if (exchange.form?.redraw) return answerRedraw(exchange)
     const isLong = exchange.operation && isPaged(exchange.operation)
     return isLong ? performInTurns(exchange, answerInSteps(exchange)) : answerAtOnce(exchange)
   })
@@ -98,7 +130,7 @@ function answerPage(exchange: Exchange, page: FacePage): Maybe<Response> {
     case 'problem':
       return problemPage(exchange)
     case 'decisions':
-      return htmlResponse(decisionsPage())
+      return decisionsPage(exchange)
   }
 }
 

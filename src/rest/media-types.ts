@@ -10,16 +10,23 @@ import { singleStep, type WorkSteps } from '../service/turns.ts'
 import { writeCsv } from './formats/csv.ts'
 import type { DocumentContext, RepresentationDocument } from './formats/document.ts'
 import { writeHal, writeHalForms } from './formats/hal.ts'
-import { writeHtml } from './formats/html.ts'
 import { writeXml } from './formats/xml.ts'
+
+type DocumentWriter = (
+  document: RepresentationDocument,
+  writing: DocumentContext,
+) => WorkSteps<Maybe<string | Uint8Array>>
 
 export interface Offer {
   /** As Accept names it. */
   readonly type: string
   /** As Content-Type names it. */
   readonly sent: string
-  /** A long document is written in steps, so that others have their turns between them. */
-  readonly write: (document: RepresentationDocument, writing: DocumentContext) => WorkSteps<Maybe<string | Uint8Array>>
+  /**
+   * A long document is written in steps, so that others have their turns between them. A page
+   * depends on more than its document: the exchange writes it.
+   */
+  readonly write: DocumentWriter | 'page'
   /** A text, which a content coding makes smaller. */
   readonly coded: boolean
   /** Depends on its document alone: the same document, the same text. */
@@ -44,7 +51,7 @@ const hal = textOffer('application/hal+json', writeHal)
 const json = textOffer('application/json', writeHal)
 const xml = textOffer('application/xml', writeXml, 'application/xml;charset=utf-8')
 const textXml = textOffer('text/xml', writeXml, 'text/xml;charset=utf-8')
-const html = textOffer('text/html', writeHtml, 'text/html;charset=utf-8')
+const html: Offer = { ...textOffer('text/html', 'page', 'text/html;charset=utf-8'), steady: false }
 const forms = textOffer('application/prs.hal-forms+json', writeHalForms)
 const csv = textOffer('text/csv', writeCsv, 'text/csv;charset=utf-8;header=present')
 

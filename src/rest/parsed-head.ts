@@ -6,6 +6,7 @@ import type { Operation } from '../contract/operation.ts'
 import type { Entry } from '../front/entry.ts'
 import type { Request } from '../http/message.ts'
 import type { ApiVersion } from './api-version.ts'
+import type { PageForm } from './browse/page-form.ts'
 import type { Offer } from './media-types.ts'
 import type { ParsedQuery } from './query-parameters.ts'
 import type { Route } from './route.ts'
@@ -60,6 +61,7 @@ export interface HeadDraft {
   readonly route: Route | undefined
   readonly allow: string
   readonly operation: Operation | undefined
+  readonly form: PageForm | undefined
   readonly isSafe: boolean
   readonly head: { -readonly [K in keyof ParsedHead]: ParsedHead[K] }
 }

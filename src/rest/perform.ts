@@ -16,6 +16,7 @@ import { searchWords } from '../service/search.ts'
 import type { Query, Snapshot } from '../service/store.ts'
 import { finishSteps, singleStep, type WorkSteps } from '../service/turns.ts'
 import { packTyped } from '../service/typed-json.ts'
+import { parseTyped } from './browse/typed.ts'
 import { refuseUndecodable } from './content-coding.ts'
 import type { Exchange } from './exchange.ts'
 import { receiveFile } from './file-transfer.ts'
@@ -36,11 +37,13 @@ async function performWithContent(exchange: Exchange, call: Call): Promise<Outco
   await requireOwner(exchange)
   if (!exchange.head.acceptsContent) return runInTurn(exchange, () => calls.perform(call))
   // A replay gets its first response whatever the current state is; the transaction finds it.
-  if (isWorthChecking(exchange) && !call.once) await calls.precheck(call)
+  if (isWorthChecking(exchange) && !call.once && !exchange.form) await calls.precheck(call)
   exchange.row = 26
   if (exchange.operation?.kind === 'putFile')
     return calls.perform(withFile(exchange, call, await whileArriving(receiveFile(exchange))))
-  const complete = withContent(exchange, call, await readOctets(exchange))
+  const octets = await readOctets(exchange)
+  if (exchange.form) exchange.typed = parseTyped(octets)
+  const complete = withContent(exchange, call, octets)
   return exchange.isSafe ? runInTurn(exchange, () => calls.perform(complete)) : calls.perform(complete)
 }
 

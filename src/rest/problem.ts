@@ -1,6 +1,5 @@
 /** A refusal in words (RFC 9457, rule A2.5): no internals, and a page that explains each kind. */
 
-import { escapeMarkup } from '../base/markup.ts'
 import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
@@ -8,8 +7,8 @@ import { membersWriter, writeJsonPointer } from '../contract/field-json.ts'
 import { parseJson } from '../http/json.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { type Problem, writeProblemJson, writeProblemXml } from '../http/problem.ts'
+import { writeProblemView } from './browse/problem-page.ts'
 import type { Exchange } from './exchange.ts'
-import { writeHtmlPage } from './formats/html.ts'
 import { type AnyRestRefusal, type RefusalKind, statusOfRefusal } from './refusal.ts'
 
 /**
@@ -167,7 +166,7 @@ export function writeProblem(
     case 'xml':
       return { type: 'application/problem+xml', content: writeProblemXml(problem) }
     case 'html':
-      return { type: 'text/html;charset=utf-8', content: problemHtml(problem, signInAddress(exchange, problem)) }
+      return { type: 'text/html;charset=utf-8', content: writeProblemView(exchange, problem) }
     default:
       return { type: 'application/problem+json', content: writeProblemJson(problem) }
   }
@@ -193,31 +192,12 @@ function chooseProblemType(accept: string | undefined): 'json' | 'xml' | 'html' 
   return best.endsWith('xml') ? 'xml' : 'json'
 }
 
-/** Where a browser that is not signed in may do so, and come back; only a host has such a page. */
-function signInAddress({ face, entry, edition }: Exchange, { status }: Problem): string | undefined {
-  const login = face.options.links?.(edition.version).find(({ rel }) => rel === 'login')
-  if (status !== 401 || !login) return undefined
-  const path = entry.request.method === 'GET' ? entry.path : '/'
-  const to = `${face.api.prefix}${path}${entry.query === '' ? '' : `?${entry.query}`}`
-  return `${face.api.prefix}${login.href}?to=${encodeURIComponent(to)}`
-}
-
-function problemHtml(problem: Problem, signIn: string | undefined): string {
-  const { type = '', title = '', detail = '' } = problem
-  const errors = Array.isArray(problem['errors']) ? problem['errors'] : []
-  const list = errors.map(each => `<li>${escapeMarkup(JSON.stringify(each))}</li>`).join('')
-  return writeHtmlPage(
-    title,
-    `<p>${escapeMarkup(detail)}</p>${list && `<ul>${list}</ul>`}${signIn === undefined ? '' : `<p><a href="${escapeMarkup(signIn)}">Sign in</a></p>`}<p><a href="${escapeMarkup(type)}">About this problem</a></p>`,
-  )
-}
-
-/** The page that a problem's type leads to; undefined for an unknown problem. */
-export function writeProblemPage(slug: string, faults: readonly Fault[]): string | undefined {
+/** What a problem's type stands for, in words; undefined for an unknown problem. */
+export function explainProblem(
+  slug: string,
+  faults: readonly Fault[],
+): readonly [title: string, text: string] | undefined {
   const fault = faults.find(each => each.fault === slug)
-  if (fault)
-    return writeHtmlPage(fault.title, `<p>${fault.fault}: a fault of the contract. Its status is ${fault.status}.</p>`)
-  if (!Object.hasOwn(explanations, slug)) return undefined
-  const [title, advice] = explanations[slug as RefusalKind] // hasOwn: it is a kind
-  return writeHtmlPage(title, `<p>${escapeMarkup(advice)}</p>`)
+  if (fault) return [fault.title, `${fault.fault}: a fault of the contract. Its status is ${fault.status}.`]
+  return Object.hasOwn(explanations, slug) ? explanations[slug as RefusalKind] : undefined // hasOwn: it is a kind
 }

@@ -26,7 +26,6 @@ import { hasSearchPage, readPreconditions } from './perform.ts'
 import { refuseRequest } from './refusal.ts'
 import {
   chooseCoding,
-  representationTag,
   selectItem,
   shortDigest,
   validatorFields,
@@ -34,9 +33,11 @@ import {
   writeRepresentation,
   writeSelected,
 } from './representation.ts'
+import { representationTag } from './tags.ts'
 
 export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response> {
   exchange.row = 30
+  exchange.outcome = outcome
   switch (outcome.kind) {
     case 'item':
       return itemReply(exchange, outcome.item, outcome.created)
@@ -69,6 +70,7 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
 /** A page is long work: it is built and written in steps. */
 export function* replyInSteps(exchange: Exchange, outcome: Outcome): WorkSteps<Maybe<Response>> {
   exchange.row = 30
+  exchange.outcome = outcome
   if (outcome.kind === 'page') return yield* pageReply(exchange, outcome.page)
   if (outcome.kind === 'search' && outcome.page)
     return yield* searchReply(exchange, outcome.id, outcome.search, outcome.page)
@@ -214,7 +216,7 @@ function* pageReply(exchange: Exchange, page: ItemPage): WorkSteps<Maybe<Respons
   return chain(text, text => computedReply(exchange, document, { version, fields, text }))
 }
 
-const requestPath = (exchange: Exchange): string =>
+export const requestPath = (exchange: Exchange): string =>
   `${exchange.base}${(exchange.route?.template ?? '').replace('{id}', exchange.id ?? '')}`
 
 function outputReply(exchange: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Maybe<Response> {

@@ -10,10 +10,12 @@ import type { Current } from '../service/outcome.ts'
 import type { Snapshot } from '../service/store.ts'
 import { finishSteps, type WorkSteps } from '../service/turns.ts'
 import { offeredLinks, type ResourceView } from './api-version.ts'
+import { writeBrowserPage } from './browse/browser-page.ts'
 import type { Exchange } from './exchange.ts'
-import type { DocumentContext, RepresentationDocument } from './formats/document.ts'
+import { type RepresentationDocument, writingOf } from './formats/document.ts'
 import { restLimits } from './limits.ts'
 import type { ItemDocument, SelectedItem, Variant } from './memory.ts'
+import { fileVersionTag, representationTag } from './tags.ts'
 
 /** The document of an item of the exchange's resource, or of the one it searches. */
 export function buildItemDocument(exchange: Exchange, resource: string, item: Snapshot): ItemDocument {
@@ -49,19 +51,14 @@ function composeDocument(
   return composed
 }
 
-/** All that a tag must distinguish besides the version of the state. */
-export function variantKey(exchange: Exchange, mask: number | string, coding: string): string {
-  const only = exchange.parameters.only ? [...exchange.parameters.only].join() : '*'
-  return `${exchange.edition.version} ${exchange.base} ${exchange.head.offer?.type ?? ''} ${only} ${mask} ${coding}`
-}
-
 /** The text of a document in the chosen media type, step by step; '' for a response without any. */
 export function* writeInSteps(
-  { head, edition, base, parameters }: Exchange,
+  exchange: Exchange,
   document: RepresentationDocument,
 ): WorkSteps<Maybe<string | Uint8Array>> {
-  const writing: DocumentContext = { base, namespace: edition.namespace, only: parameters.only }
-  return head.offer ? yield* head.offer.write(document, writing) : ''
+  const { offer } = exchange.head
+  if (offer?.write === 'page') return yield* writeBrowserPage(exchange, document)
+  return offer ? yield* offer.write(document, writingOf(exchange)) : ''
 }
 /** All at once. */
 export const writeRepresentation = (exchange: Exchange, document: RepresentationDocument): Maybe<string | Uint8Array> =>
@@ -127,6 +124,8 @@ function writeForCoding(
   exchange: Exchange,
   document: RepresentationDocument,
 ): Pick<SelectedItem, 'content' | 'coding'> {
+  // A page is always long enough, and tells more than the item: it is written once all is known.
+  if (exchange.head.offer?.write === 'page') return { content: undefined, coding: exchange.head.coding }
   if (
     !exchange.head.offer ||
     exchange.head.coding === 'identity' ||
@@ -154,20 +153,3 @@ export function validatorFields(exchange: Exchange, current: Current): Record<st
 /** Hexadecimal, so it has no hyphen, which separates it from the version. */
 export const shortDigest = (content: string | Uint8Array): string => shortenDigest(hash('sha256', content, 'hex'))
 export const shortenDigest = (digest: string): string => digest.slice(0, 16)
-
-/**
- * Entity tags: `"<version>-<h>"`, strong. h distinguishes media type, selected fields, content
- * coding, the links that this caller sees and the version of the contract, so that no two
- * representations of one state share a tag (RFC 9110 §8.8.3.3).
- * @param version of the state: a number that is never used twice for its key, or a digest of the
- * content
- */
-export const representationTag = (
-  exchange: Exchange,
-  version: number | string,
-  mask: number | string,
-  coding: string,
-): string => `"${version}-${exchange.face.memory.variantTag(variantKey(exchange, mask, coding))}"`
-
-/** The version alone, for retrying a change: it is the tag of no representation. */
-export const fileVersionTag = (version: number): string => `"${version}-v"`

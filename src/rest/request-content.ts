@@ -22,6 +22,7 @@ import type { Input } from '../service/call.ts'
 import { refuse } from '../service/refusal.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type ApiVersion, searchFields } from './api-version.ts'
+import { withoutDemands } from './browse/forms.ts'
 import type { Exchange } from './exchange.ts'
 import { writePlainJson } from './formats/hal.ts'
 import { readFormValues } from './formats/untyped-text.ts'
@@ -59,8 +60,12 @@ function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion):
  * Types that this request may send: GET has no content, even where QUERY of the operation has (RFC
  * 9110 §9.3.1).
  */
-export const acceptedTypes = ({ operation, edition, entry }: HeadDraft): readonly string[] =>
-  entry.request.method === 'GET' || entry.request.method === 'HEAD' ? [] : contentTypes(operation, edition)
+export function acceptedTypes({ operation, edition, entry, form }: HeadDraft): readonly string[] {
+  if (entry.request.method === 'GET' || entry.request.method === 'HEAD') return []
+  const types = contentTypes(operation, edition)
+  const isFormOnly = form && (operation?.kind === 'replace' || operation?.kind === 'patch')
+  return isFormOnly ? [...types, formType] : types
+}
 
 const acceptFieldOf: Readonly<Record<string, string>> = {
   POST: 'accept-post',
@@ -190,11 +195,13 @@ function applyPatch(
   bytes: Uint8Array,
   current: Snapshot,
 ): Input {
-  const patch = parseContent(bytes)
+  const isForm = exchange.head.mediaType === formType
+  const patch = isForm ? readFormContent(bytes, withoutDemands(resource.fields)) : parseContent(bytes)
   const before = parseContent(
     new TextEncoder().encode(writePlainJson({ fields: resource.fields, value: current.value })),
   )
-  const json = exchange.head.mediaType === mergeType ? applyMergePatch(before, patch) : applyOperations(before, patch)
+  const json =
+    isForm || exchange.head.mediaType === mergeType ? applyMergePatch(before, patch) : applyOperations(before, patch)
   const how = readOptions()
   const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)

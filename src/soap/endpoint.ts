@@ -76,6 +76,8 @@ export interface SoapNode extends SoapOptions {
   /** Octets that a message may have: the smallest and the largest limit of the operations. */
   readonly sizes: { readonly shortest: number; readonly longest: number }
   readonly place: NodeRoles
+  /** The caller, where a page of ours has proven them. */
+  readonly proven?: Caller
   /** Of a contract's version: how it ends, and the path of this endpoint in the newest version. */
   readonly ending?: { readonly rule: VersionRule; readonly at: number; readonly successor: string }
   /** For faults before an operation is known. */

@@ -465,14 +465,14 @@ describe('attacks by HTTP', async () => {
       ...people.clara,
       accept: 'text/html',
     })
-    assert.ok(text.includes('&lt;script&gt;') && !/<script|<img|onerror=["'a]*[^&]*>/.test(text))
+    assert.ok(text.includes('&lt;script&gt;') && !/<script(?! src="\/look\/)|<img|onerror=["'a]*[^&]*>/.test(text))
     assert.match(String(fields['content-security-policy']), /default-src 'none'/)
     const wrong = await house.ask('GET', `/api/v1/orders?state=${encodeURIComponent(script)}`, {
       ...people.clara,
       accept: 'text/html',
     })
     assert.equal(wrong.status, 400)
-    assert.ok(!/<script|<img/.test(wrong.text))
+    assert.ok(!/<script(?! src="\/look\/)|<img/.test(wrong.text))
   })
 
   test('CORS with credentials: no origin is told that it may, whatever it is called', async () => {

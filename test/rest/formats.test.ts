@@ -6,7 +6,6 @@ import { t } from '../../src/contract/field.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone, resource, service } from '../../src/index.ts'
 import { writeCsv } from '../../src/rest/formats/csv.ts'
-import { writeHtml } from '../../src/rest/formats/html.ts'
 import { finishSteps } from '../../src/service/turns.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { json, order, startOrders } from './orders-over-rest.ts'
@@ -44,31 +43,18 @@ test('A1.6 notes of customers come out of the CSV of orders as text, and names o
   assert.match(reportCsv(report), /p-1,'=1\+1,EUR,1,1\.00/)
 })
 
-const inHtml = { base: '', namespace: '' }
-const pair = { a: t.string(), b: t.string() }
-
-test('A4.24 the members asked for choose cells of one item, and columns of a list, whose own members all stay', () => {
-  const item = { name: 'row', title: 'Row', fields: pair, value: { a: 'a1', b: 'b1' }, links: [] }
-  const only = new Set(['a'])
-  const one = finishSteps(writeHtml(item, { ...inHtml, only }))
-  assert.match(one, /<th scope="row">a<\/th><td>a1/)
-  assert.doesNotMatch(one, /b1/)
-  const list = { ...item, fields: { total: t.int() }, value: { total: 1 }, items: [item], columns: pair }
-  const many = finishSteps(writeHtml(list, { ...inHtml, only }))
-  assert.match(many, /<th scope="col">a<\/th><\/tr>/)
-  assert.doesNotMatch(many, /b1/)
-  assert.match(many, /<th scope="row">total<\/th><td>1/)
-})
-
-test('HTML §4.10.7 a choice that may be absent has an empty option, and one that must be made has none', () => {
-  const choice = t.enum('x', 'y')
-  const fields = { must: choice, may: choice.optional() }
-  const form = { method: 'POST', title: 'Go', fields } as const
-  const document = { name: 'row', title: 'Row', fields: {}, value: {}, links: [{ rel: 'go', href: '/go', form }] }
-  const text = finishSteps(writeHtml(document, { ...inHtml, only: undefined }))
-  const options = '<option>x</option><option>y</option></select>'
-  assert.ok(text.includes(`<select name="must" required>${options}`), text)
-  assert.ok(text.includes(`<select name="may"><option></option>${options}`), text)
+test('A4.24 the members asked for choose what a page shows of one item, and the columns of a list', async () => {
+  const shop = await startOrders()
+  const html = { accept: 'text/html' }
+  const { text: one } = await shop.as.anyone('GET', '/api/v2/products/p-1?fields=name', html)
+  assert.match(one, /<dt>Name<\/dt><dd>Oak lamp<\/dd>/)
+  assert.doesNotMatch(one, /<dt>Price/)
+  const { text: many } = await shop.as.anyone('GET', '/api/v2/products?fields=name', html)
+  assert.deepEqual(
+    [...many.matchAll(/data-label="(\w+)"/g)].map(([, name]) => name).filter(name => name !== 'Name'),
+    [],
+  )
+  assert.match(many, /20 of 20/)
 })
 
 test('A1.6 a writer of the application replaces ours for its media type, and stands behind the others', async () => {

@@ -44,3 +44,13 @@ export interface DocumentContext {
   /** The members that were asked for (rule A4.24), of the document or of its items; absent: all. */
   readonly only: ReadonlySet<string> | undefined
 }
+
+export const writingOf = ({
+  base,
+  edition,
+  parameters,
+}: {
+  readonly base: string
+  readonly edition: { readonly namespace: string }
+  readonly parameters: Pick<DocumentContext, 'only'>
+}): DocumentContext => ({ base, namespace: edition.namespace, only: parameters.only })

@@ -6,7 +6,8 @@ import type { Json } from '../../base/objects.ts'
 import { type AnyField, type Fields, type Scalar, t } from '../../contract/field.ts'
 import { integerText } from '../../contract/lexical/number.ts'
 import { compileScalarReader, compileScalarWriter } from '../../contract/lexical/scalar.ts'
-import { foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
+import { asList, foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
+import { isFilled, parseTextTree, type TextMembers, type TextTree } from '../../html/text-tree.ts'
 import type { Pairs } from '../../http/uri.ts'
 
 /** Text that is not of the type stays text: the reader then says what is wrong with it. */
@@ -46,53 +47,41 @@ const textReaders: ScalarCases<Json, [given: string]> = {
   ref: trimText,
 }
 
-type Tree = string | { [name: string]: Tree }
-
 /**
  * application/x-www-form-urlencoded as JSON: `lines[0][product]=p-1` is a member of an item of a
- * list. An empty field that may be absent is absent, and so is an item with nothing in it.
+ * list. What may be absent and has no text is absent, and so is an item with nothing in it.
  * Undefined if a name is given twice or cannot be read.
  */
 export function readFormValues(pairs: Pairs, fields: Fields): Json | undefined {
-  const root: { [name: string]: Tree } = Object.create(null)
-  for (const [name, value] of pairs) if (!placeValue(root, name, value)) return undefined
-  return membersJson(root, fields)
+  const root = parseTextTree(pairs)
+  return root && membersJson(root, fields)
 }
 
-const name = /^[^[\]]+(\[[^[\]]+\])*$/
-const deepest = 8
-
-function placeValue(root: { [name: string]: Tree }, path: string, value: string): boolean {
-  const steps = name.test(path) ? path.replaceAll(']', '').split('[') : []
-  const last = steps.pop()
-  if (last === undefined || steps.length > deepest) return false
-  let at = root
-  for (const step of steps) {
-    const next = (at[step] ??= Object.create(null) as { [name: string]: Tree }) // no prototype: any name is a name
-    if (typeof next === 'string') return false
-    at = next
-  }
-  if (at[last] !== undefined) return false
-  at[last] = value
-  return true
-}
-
-function membersJson(tree: { [name: string]: Tree }, fields: Fields): Json {
+function membersJson(tree: TextMembers, fields: Fields): Json {
   const members = Object.entries(tree).flatMap(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (value === '' && field?.isOptional) return []
+    if (field?.isOptional && !isFilled(value)) return []
+    if (field?.isNullable && value === '') return [[name, null] as const]
     return [[name, field ? valueJson(value, field) : String(value)] as const]
   })
-  return Object.fromEntries(members)
+  return Object.fromEntries([...emptyLists(tree, fields), ...members])
 }
 
-const valueJson = (value: Tree, { shape }: AnyField): Json =>
+/** A form cannot tell an empty list from an absent one: a list that must be there is empty. */
+const emptyLists = (tree: TextMembers, fields: Fields) =>
+  Object.entries(fields)
+    .filter(
+      ([name, field]) => !Object.hasOwn(tree, name) && !field.isOptional && !field.isReadOnly && asList(field.shape),
+    )
+    .map(([name]) => [name, []] as const)
+
+const valueJson = (value: TextTree, { shape }: AnyField): Json =>
   typeof value !== 'string'
     ? foldShape(shape, treeReaders, value)
     : isScalar(shape)
-      ? readTextValue(shape, value)
+      ? readTextValue(shape, completeTime(shape, value))
       : value
-const treeReaders: ShapeCases<Json, [tree: { [name: string]: Tree }]> = {
+const treeReaders: ShapeCases<Json, [tree: TextMembers]> = {
   scalar: () => ({}),
   list: ({ item }, tree) =>
     Object.values(tree)
@@ -102,4 +91,9 @@ const treeReaders: ShapeCases<Json, [tree: { [name: string]: Tree }]> = {
   union: ({ on, of }, tree) => membersJson(tree, { ...of[String(tree[on])], [on]: t.string() }),
 }
 
-const isFilled = (tree: Tree): boolean => (typeof tree === 'string' ? tree !== '' : Object.values(tree).some(isFilled))
+/** Browsers give a time without seconds that are zero, and a moment without its zone: UTC. */
+function completeTime({ kind }: Scalar, text: string): string {
+  const whole = /^(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d$/.test(text) ? `${text}:00` : text
+  if (kind === 'time') return whole
+  return kind === 'dateTime' && /T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(whole) ? `${whole}Z` : text
+}

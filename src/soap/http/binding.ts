@@ -5,6 +5,7 @@
  */
 import { chain, type Maybe, settle, settleFor } from '../../base/maybe.ts'
 import { endpointsOf, mainEndpoint } from '../../contract/endpoint-rule.ts'
+import type { Caller } from '../../contract/policy.ts'
 import { newestVersion, type Service } from '../../contract/service.ts'
 import { answerPreflight, isPreflight } from '../../front/cross-origin.ts'
 import { type Entry, type Mount, prefixOf } from '../../front/entry.ts'
@@ -30,7 +31,10 @@ import { endExchange, responseOfEnd, writeResponse } from './write-response.ts'
 export type { Request, Response }
 
 /** One endpoint behind the front door. */
-export type SoapEndpoint = Pick<Mount, 'serve' | 'refuse'>
+export interface SoapEndpoint extends Pick<Mount, 'serve' | 'refuse'> {
+  /** For a page of ours that has proven who sends the message. */
+  readonly serveFor: (entry: Entry, caller: Caller) => Maybe<Response>
+}
 
 /** The endpoint of one version of a contract. */
 export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, options: SoapOptions = {}): SoapEndpoint {
@@ -75,7 +79,8 @@ const createFaceAlone = (
   serving: Omit<FaceContext, 'app' | 'calls'>,
   endpoint: SoapEndpoint,
   options: FaceOptions,
-): SoapFace => createFront(serving, [{ name: 'soap', segments: [], ...endpoint }], options)
+): SoapFace =>
+  createFront(serving, [{ name: 'soap', segments: [], serve: endpoint.serve, refuse: endpoint.refuse }], options)
 
 function compileNode(
   serving: Omit<FaceContext, 'app' | 'calls'>,
@@ -106,7 +111,8 @@ function compileNode(
 }
 
 const bindNode = (node: SoapNode): SoapEndpoint => ({
-  serve: entry => settleFor({ node, entry }, respondToEntry, addEnding, respondToRefused),
+  serve: entry => serveNode(node, entry),
+  serveFor: (entry, caller) => serveNode({ ...node, proven: caller }, entry),
   refuse: (entry, refusal) => settle(() => refuseAsFault(node, entry, refusal), responseOfEnd),
 })
 
@@ -115,6 +121,9 @@ interface EndpointRequest {
   readonly node: SoapNode
   readonly entry: Entry
 }
+
+const serveNode = (node: SoapNode, entry: Entry): Maybe<Response> =>
+  settleFor({ node, entry }, respondToEntry, addEnding, respondToRefused)
 
 /** Rule A9.1: each response of a version that will end says so, as it does in REST. */
 function addEnding({ node: { ending } }: EndpointRequest, response: Response): Response {

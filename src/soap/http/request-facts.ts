@@ -41,6 +41,7 @@ export function requestFacts(node: SoapNode, entry: Entry): RequestFacts {
     request: id,
     notes,
     isConfidential: () => isConfidential(request, node.serving.settings),
-    caller: () => authenticate(request, node.serving), // without cookies: no form of ours sends a message
+    // Without cookies: only the page of an endpoint sends for a person, whom it has proven.
+    caller: () => node.proven ?? authenticate(request, node.serving),
   }
 }

@@ -165,7 +165,7 @@ async function storeOctets(
 function toResponse(message: Message, call: Call, outcome: Outcome): OperationResponse {
   if (outcome.kind === 'unchanged') return refuseMessage(outcome)
   return {
-    row: responseValues(message, call, outcome),
+    row: responseValues(message, call.query, outcome),
     standing: standingOf(outcome),
     ...(outcome.kind === 'file' && largeOf(message, outcome)),
     ...(outcome.kind === 'file' && { mediaType: outcome.file.mediaType }),
@@ -262,7 +262,8 @@ function standingOf(outcome: Outcome): OperationResponse['standing'] {
   return 'item' in outcome ? outcome.item : undefined
 }
 
-function responseValues(message: Message, call: Call, outcome: Outcome): Values {
+/** An outcome as the values of a reply. */
+export function responseValues(message: Message, query: Call['query'], outcome: Outcome): Values {
   const { response } = message
   if (!response) return {}
   const main = response.main ?? ''
@@ -275,7 +276,7 @@ function responseValues(message: Message, call: Call, outcome: Outcome): Values 
     case 'result':
       return { [main]: outcome.output }
     case 'page':
-      return { [main]: outcome.page.items.map(itemValues), ...pageValues(call, outcome.page) }
+      return { [main]: outcome.page.items.map(itemValues), ...pageValues(query, outcome.page) }
     case 'file': {
       const { mediaType, version } = outcome.file
       const bytes = outcome.octets?.here
@@ -288,7 +289,7 @@ function responseValues(message: Message, call: Call, outcome: Outcome): Values 
   }
 }
 
-function pageValues({ query }: Call, page: ItemPage): Values {
+function pageValues(query: Call['query'], page: ItemPage): Values {
   const next = query && writeNext(query, page)
   return { ...(page.total !== undefined && { total: page.total }), ...(next !== undefined && { next }) }
 }

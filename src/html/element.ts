@@ -1,0 +1,45 @@
+/**
+ * Elements of pages. What it guards: every text and every value of an attribute is escaped here,
+ * whatever it is; content that is handed in is markup already.
+ */
+import { escapeMarkup } from '../base/markup.ts'
+
+/** Markup, safe inside a page. */
+export type PageMarkup = string
+
+/** `true` is an attribute without a value; false and undefined leave it out. */
+export type PageAttributes = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** Elements that have no content and no end tag (HTML §13.1.2). */
+const voidElements: ReadonlySet<string> = new Set(['input', 'meta', 'link', 'br', 'img'])
+
+export function buildElement(name: string, attributes: PageAttributes, ...content: readonly PageMarkup[]): PageMarkup {
+  let start = `<${name}`
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue
+    start += value === true ? ` ${key}` : ` ${key}="${escapeMarkup(String(value))}"`
+  }
+  return voidElements.has(name) ? `${start}>` : `${start}>${content.join('')}</${name}>`
+}
+
+export const writeAnchor = (href: string, text: string, more: PageAttributes = {}): PageMarkup =>
+  buildElement('a', { href, ...more }, escapeMarkup(text))
+
+/** A section with its heading; '' without content. */
+export const writeSection = (heading: string, more: PageAttributes, ...content: readonly PageMarkup[]): PageMarkup =>
+  content.join('') === ''
+    ? ''
+    : buildElement('section', more, buildElement('h2', {}, escapeMarkup(heading)), ...content)
+
+/** A name of a contract as a label: trackingNumber → Tracking number. */
+export function labelOf(name: string): string {
+  const words = name.replace(
+    /([a-z0-9])([A-Z])/g,
+    (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+  )
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** What is wrong, before anything else is said. */
+export const writeNotice = (text: string): PageMarkup =>
+  buildElement('div', { class: 'alert', role: 'alert' }, buildElement('p', {}, escapeMarkup(text)))

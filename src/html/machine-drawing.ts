@@ -1,0 +1,149 @@
+/**
+ * The state machine of a resource, drawn (rule A3.4): a column for each step from the first state,
+ * an arrow for each transition. The words are there too, for readers that see no drawing.
+ */
+import { escapeMarkup } from '../base/markup.ts'
+import type { Machine } from '../contract/machine.ts'
+import { buildElement, type PageMarkup } from './element.ts'
+
+/** What is drawn, from a resource. */
+export interface DrawnMachine {
+  readonly name: string
+  readonly states: readonly string[]
+  readonly machine: Machine
+  /** The state of the item that is shown. */
+  readonly current: string | undefined
+  /** Transitions that this caller may make now. */
+  readonly offered: ReadonlySet<string>
+}
+
+interface Spot {
+  readonly state: string
+  readonly x: number
+  readonly y: number
+}
+interface Edge {
+  readonly from: Spot
+  readonly to: Spot
+  readonly verbs: readonly string[]
+}
+
+const size = { width: 116, height: 40, columnGap: 104, rowGap: 64, margin: 20 } as const
+
+export function drawMachine(drawn: DrawnMachine): PageMarkup {
+  if (drawn.states.length === 0) return ''
+  const spots = placeStates(drawn)
+  const edges = listEdges(drawn, spots)
+  const all = [...spots.values()]
+  const width = Math.max(...all.map(({ x }) => x)) + size.width + size.margin
+  const height = Math.max(...all.map(({ y }) => y)) + size.height + size.margin + (edges.some(isBackward) ? 44 : 0)
+  return buildElement(
+    'svg',
+    {
+      class: 'machine',
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: 'img',
+      'aria-label': describeMachine(drawn),
+    },
+    arrowHead,
+    ...edges.map(edge => drawEdge(edge, drawn)),
+    ...all.map(spot => drawState(spot, drawn)),
+  )
+}
+
+const arrowHead =
+  '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z"></path></marker></defs>'
+
+function describeMachine({ name, states, machine, current }: DrawnMachine): string {
+  const ways = states.flatMap(state =>
+    Object.entries(machine[state] ?? {}).map(([verb, to]) => `${verb} leads from ${state} to ${to}`),
+  )
+  const now = current === undefined ? '' : ` The state is ${current} now.`
+  return `The states of ${name}: ${states.join(', ')}. ${ways.join('; ')}.${now}`
+}
+
+/** Columns by the number of steps from the first state; states out of reach stand last. */
+function placeStates({ states, machine }: DrawnMachine): ReadonlyMap<string, Spot> {
+  const steps = new Map([[states[0] ?? '', 0]])
+  for (const [state, step] of steps)
+    for (const to of Object.values(machine[state] ?? {})) if (!steps.has(to)) steps.set(to, step + 1)
+  const last = Math.max(...steps.values())
+  const rows = new Map<number, number>()
+  return new Map(
+    states.map(state => {
+      const column = steps.get(state) ?? last + 1
+      const row = rows.get(column) ?? 0
+      rows.set(column, row + 1)
+      const x = size.margin + column * (size.width + size.columnGap)
+      const y = size.margin + row * (size.height + size.rowGap)
+      return [state, { state, x, y }]
+    }),
+  )
+}
+
+/** Transitions that lead the same way share an arrow. */
+function listEdges({ machine }: DrawnMachine, spots: ReadonlyMap<string, Spot>): readonly Edge[] {
+  const edges = new Map<string, { from: Spot; to: Spot; verbs: string[] }>()
+  for (const [state, ways] of Object.entries(machine))
+    for (const [verb, target] of Object.entries(ways)) {
+      const [from, to] = [spots.get(state), spots.get(target)]
+      if (!from || !to || from === to) continue
+      const known = edges.get(`${state} ${target}`)
+      if (known) known.verbs.push(verb)
+      else edges.set(`${state} ${target}`, { from, to, verbs: [verb] })
+    }
+  return [...edges.values()]
+}
+
+const isBackward = ({ from, to }: Edge): boolean => to.x < from.x
+
+function drawEdge(edge: Edge, { current, offered }: DrawnMachine): PageMarkup {
+  const { from, to, verbs } = edge
+  const isNow = from.state === current && verbs.some(verb => offered.has(verb))
+  const { d, x, y, anchor } = edgePath(edge)
+  return buildElement(
+    'g',
+    { class: isNow ? 'edge now' : 'edge' },
+    buildElement('path', { d, 'marker-end': 'url(#arrow)' }),
+    buildElement('text', { x, y, 'text-anchor': anchor }, escapeMarkup(verbs.join(', '))),
+    buildElement('title', {}, escapeMarkup(`${verbs.join(', ')}: ${from.state} → ${to.state}`)),
+  )
+}
+
+function edgePath(edge: Edge): { d: string; x: number; y: number; anchor: string } {
+  const { from, to } = edge
+  const half = { x: size.width / 2, y: size.height / 2 }
+  if (from.x === to.x) {
+    const x = from.x + half.x
+    const [start, end] = to.y > from.y ? [from.y + size.height, to.y] : [from.y, to.y + size.height]
+    return { d: `M${x} ${start}V${end}`, x: x + 10, y: (start + end) / 2 + 4, anchor: 'start' }
+  }
+  if (isBackward(edge)) {
+    const low = Math.max(from.y, to.y) + size.height + 44
+    const [a, b] = [from.x + half.x, to.x + half.x]
+    const d = `M${a} ${from.y + size.height}C${a} ${low} ${b} ${low} ${b} ${to.y + size.height}`
+    return { d, x: (a + b) / 2, y: low - 16, anchor: 'middle' }
+  }
+  const start = { x: from.x + size.width, y: from.y + half.y }
+  const end = { x: to.x, y: to.y + half.y }
+  const middle = (start.x + end.x) / 2
+  const d = `M${start.x} ${start.y}C${middle} ${start.y} ${middle} ${end.y} ${end.x} ${end.y}`
+  return { d, x: middle, y: (start.y + end.y) / 2 - 8, anchor: 'middle' }
+}
+
+function drawState({ state, x, y }: Spot, { current, machine }: DrawnMachine): PageMarkup {
+  const isEnd = Object.keys(machine[state] ?? {}).length === 0
+  const kind = ['state', ...(state === current ? ['now'] : []), ...(isEnd ? ['end'] : [])].join(' ')
+  return buildElement(
+    'g',
+    { class: kind },
+    buildElement('rect', { x, y, width: size.width, height: size.height, rx: size.height / 2 }),
+    buildElement(
+      'text',
+      { x: x + size.width / 2, y: y + size.height / 2 + 5, 'text-anchor': 'middle' },
+      escapeMarkup(state === current ? `● ${state}` : state),
+    ),
+  )
+}

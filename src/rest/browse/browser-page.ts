@@ -1,0 +1,29 @@
+/**
+ * A document as a page. Nothing here is asked for another media type: what it costs, browsers pay.
+ */
+import { chain, type Maybe } from '../../base/maybe.ts'
+import { labelOf } from '../../html/element.ts'
+import { writePage } from '../../html/frame.ts'
+import type { WorkSteps } from '../../service/turns.ts'
+import type { Exchange } from '../exchange.ts'
+import type { RepresentationDocument } from '../formats/document.ts'
+import { writeCollectionView } from './collection-view.ts'
+import { writeEntryView } from './entry-view.ts'
+import { writeExchangePanel } from './exchange-panel.ts'
+import { writeItemView } from './item-view.ts'
+import { describeFrame } from './page-frame.ts'
+
+export function* writeBrowserPage(exchange: Exchange, document: RepresentationDocument): WorkSteps<Maybe<string>> {
+  const main = yield* writeMain(exchange, document)
+  const panel = yield* writeExchangePanel(exchange, document)
+  return chain(panel, beside => {
+    const frame = describeFrame(exchange, labelOf(document.title))
+    return writePage({ ...frame, isWide: document.items !== undefined }, main, beside)
+  })
+}
+
+/** What the page shows of its document. */
+function* writeMain(exchange: Exchange, document: RepresentationDocument): WorkSteps<string> {
+  if (exchange.page === 'entry') return writeEntryView(exchange, document)
+  return document.items ? yield* writeCollectionView(exchange, document) : writeItemView(exchange, document)
+}

@@ -1,0 +1,227 @@
+/**
+ * A page of a collection or of a search in a browser: filters and orders as controls, items as a
+ * table whose rows lead on, pages forth and back.
+ */
+import { escapeMarkup } from '../../base/markup.ts'
+import { ownMember } from '../../base/objects.ts'
+import { Field } from '../../contract/field.ts'
+import { mayEverBeAllowed } from '../../contract/policy.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { foldScalar, isScalar, type ScalarCases } from '../../contract/shape.ts'
+import { type FormState, writeControl } from '../../html/controls.ts'
+import { buildElement, labelOf, type PageMarkup, writeAnchor, writeSection } from '../../html/element.ts'
+import {
+  listVisibleFields,
+  type TableColumn,
+  writeDefinitions,
+  writeRowTable,
+  writeValue,
+} from '../../html/value-views.ts'
+import { writeQuery } from '../../http/uri.ts'
+import type { WorkSteps } from '../../service/turns.ts'
+import type { Exchange } from '../exchange.ts'
+import type { RepresentationDocument } from '../formats/document.ts'
+import { writeFolded, writeForm } from './forms.ts'
+import { specsOf, writeLinkList } from './item-view.ts'
+import { findMark, writeFormAddress } from './page-form.ts'
+
+export function* writeCollectionView(exchange: Exchange, document: RepresentationDocument): WorkSteps<PageMarkup> {
+  const resource = listedResource(exchange)
+  const table = yield* writeItems(exchange, document, resource)
+  const forms = document.links
+    .filter(({ rel }) => rel === 'create')
+    .flatMap(link => specsOf(exchange, document, link, undefined))
+    .map(form => writeFolded(`${labelOf(form.title)} one`, false, writeForm(form)))
+  return [
+    resource ? writeFinders(exchange, resource) : '',
+    writeCount(document),
+    table,
+    writePages(document),
+    resource ? writeBulk(exchange, resource, document) : '',
+    writeSection('Add', { id: 'actions' }, ...forms),
+    writeLinkList(document.links.filter(({ rel }) => rel !== 'next' && rel !== 'previous')),
+  ].join('\n')
+}
+
+const listedResource = ({ operation }: Exchange): Resource | undefined =>
+  operation && 'resource' in operation ? operation.resource : undefined
+
+function writeCount({ fields, value, items = [] }: RepresentationDocument): PageMarkup {
+  const { total, ...others } = value
+  const { total: _, ...otherFields } = fields
+  const count = typeof total === 'number' ? `${items.length} of ${total}` : `${items.length} on this page`
+  return writeDefinitions(otherFields, others, '') + buildElement('p', { role: 'status' }, escapeMarkup(count))
+}
+
+/** The first column leads to the item. */
+function* writeItems(
+  exchange: Exchange,
+  { columns = {}, items = [] }: RepresentationDocument,
+  resource: Resource | undefined,
+): WorkSteps<PageMarkup> {
+  const shown = listVisibleFields(columns, exchange.parameters.only).filter(([, field]) => isScalar(field.shape))
+  const rows: PageMarkup[][] = []
+  for (const item of items) {
+    const self = item.links.find(({ rel }) => rel === 'self')
+    rows.push(
+      shown.map(([name, field], at) => {
+        const value = ownMember(item.value, name)
+        return at === 0 && self
+          ? writeAnchor(self.href, String(value ?? item.title))
+          : writeValue(field, value, exchange.base)
+      }),
+    )
+    yield
+  }
+  if (rows.length === 0) return buildElement('p', { class: 'panel' }, 'There is nothing here.')
+  return writeRowTable(
+    shown.map(([name]) => describeColumn(exchange, resource, name)),
+    rows,
+  )
+}
+
+/** The head of a column that can be ordered leads to that order, and then to the opposite one. */
+function describeColumn({ entry, operation }: Exchange, resource: Resource | undefined, name: string): TableColumn {
+  if (!resource?.given.sort?.includes(name) || operation?.kind === 'getSearch') return { name }
+  const [first = ''] = (new Map(entry.pairs).get('sort') ?? '').split(',')
+  const sort = first === name ? 'ascending' : first === `-${name}` ? 'descending' : undefined
+  const rest = entry.pairs.filter(([key]) => key !== 'sort' && key !== 'page' && key !== 'cursor')
+  const href = `?${writeQuery([...rest, ['sort', first === name ? `-${name}` : name]])}`
+  const arrow = sort === undefined ? '' : sort === 'ascending' ? ' ↑' : ' ↓'
+  return { name, sort, head: writeAnchor(href, labelOf(name) + arrow) }
+}
+
+function writePages({ links }: RepresentationDocument): PageMarkup {
+  const to = (rel: string, text: string): PageMarkup => {
+    const link = links.find(each => each.rel === rel)
+    return link ? writeAnchor(link.href, text, { rel: rel === 'previous' ? 'prev' : rel }) : ''
+  }
+  const both = to('previous', '← Previous page') + to('next', 'Next page →')
+  return both === '' ? '' : buildElement('nav', { class: 'pages', 'aria-label': 'Pages' }, both)
+}
+
+/** Filters that a form shows: equal, or from and to. */
+function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
+  const { operation, route, base, entry, edition } = exchange
+  if (operation?.kind === 'getSearch') return ''
+  const isSearch = route?.template === '/search'
+  const names = (isSearch ? resource.given.searchBy : resource.given.filter) ?? []
+  const given = new Map(entry.pairs)
+  const state: FormState = {
+    form: 'find',
+    problems: new Map(),
+    redraw: undefined,
+    isTerse: true,
+    choices: name => `${base}/${name}`,
+  }
+  const controls = names.flatMap(name => {
+    const shape = resource.fields[name]?.shape
+    if (!shape || !isScalar(shape)) return []
+    const ways = isSearch ? [''] : foldScalar(shape, comparisons)
+    return ways.map(way => {
+      const at = way === '' ? name : `${name}[${way.replace('.utc', '')}]`
+      const zone = way.endsWith('.utc') ? ' (UTC)' : ''
+      const label = way === '' ? name : `${name} ${way.startsWith('gte') ? 'from' : 'to'}${zone}`
+      const named = at + (way.endsWith('.utc') ? '.utc' : '')
+      return writeControl(new Field(shape).optional(), named, labelOf(label), given.get(at) ?? '', state)
+    })
+  })
+  const words = isSearch ? writeWords(given.get('q') ?? '') : ''
+  const isOpen = entry.pairs.some(([name]) => name !== 'cursor' && name !== 'page' && name !== 'size')
+  const form = buildElement(
+    'form',
+    { method: 'get', action: isSearch ? `${base}/search` : undefined, role: 'search', 'aria-label': 'Filters' },
+    buildElement('input', { type: 'hidden', name: findMark, value: '1' }),
+    words,
+    buildElement('div', { class: 'side' }, ...controls, writeOrders(resource, given), writeSizes(given)),
+    buildElement('button', {}, isSearch ? 'Search' : 'Show'),
+  )
+  const search =
+    !isSearch &&
+    edition.service.searches?.of === resource.name &&
+    edition.routes.all.some(each => each.template === '/search')
+      ? buildElement(
+          'form',
+          { class: 'words', method: 'get', action: `${base}/search`, role: 'search', 'aria-label': 'Words' },
+          writeWords(''),
+          buildElement('button', {}, 'Search'),
+        )
+      : ''
+  return search + (isSearch ? form : writeFolded('Filter and order', isOpen, form))
+}
+
+const comparisons: ScalarCases<readonly string[]> = {
+  string: () => [''],
+  boolean: () => [''],
+  int: () => ['gte', 'lte'],
+  long: () => ['gte', 'lte'],
+  decimal: () => ['gte', 'lte'],
+  double: () => ['gte', 'lte'],
+  date: () => ['gte', 'lte'],
+  time: () => ['gte', 'lte'],
+  dateTime: () => ['gte.utc', 'lte.utc'],
+  duration: () => [''],
+  bytes: () => [],
+  enum: () => [''],
+  id: () => [''],
+  ref: () => [''],
+}
+
+const writeWords = (q: string): PageMarkup =>
+  buildElement(
+    'div',
+    { class: 'field' },
+    buildElement('label', { for: 'words' }, 'Words'),
+    buildElement('input', { id: 'words', name: 'q', type: 'search', value: q, maxlength: 1000 }),
+  )
+
+function writeOrders({ given: { sort = [] } }: Resource, given: ReadonlyMap<string, string>): PageMarkup {
+  if (sort.length === 0) return ''
+  const chosen = given.get('sort') ?? ''
+  const known = sort.flatMap(name => [
+    [name, `${labelOf(name)}, ascending`] as const,
+    [`-${name}`, `${labelOf(name)}, descending`] as const,
+  ])
+  const options = [['', ''] as const, ...known].map(([value, text]) =>
+    buildElement('option', { value, selected: value === chosen }, escapeMarkup(text)),
+  )
+  return buildElement(
+    'div',
+    { class: 'field' },
+    buildElement('label', { for: 'order' }, 'Order'),
+    buildElement('select', { id: 'order', name: 'sort' }, ...options),
+  )
+}
+
+function writeSizes(given: ReadonlyMap<string, string>): PageMarkup {
+  const chosen = given.get('size') ?? ''
+  const sizes = [...new Set(['', '10', '20', '50', '100', chosen])]
+  const options = sizes.map(value => buildElement('option', { value, selected: value === chosen }, escapeMarkup(value)))
+  return buildElement(
+    'div',
+    { class: 'field' },
+    buildElement('label', { for: 'size' }, 'Items on a page'),
+    buildElement('select', { id: 'size', name: 'size' }, ...options),
+  )
+}
+
+/** All that the filters show may be removed at once, by whom the contract lets. */
+function writeBulk(exchange: Exchange, resource: Resource, { items = [] }: RepresentationDocument): PageMarkup {
+  const { caller, entry, route, base } = exchange
+  const bulk = route?.methods.get('DELETE')
+  const filters = entry.pairs.filter(([name]) => !['page', 'size', 'cursor', 'sort', 'fields'].includes(name))
+  if (!bulk || filters.length === 0 || items.length === 0) return ''
+  if (!mayEverBeAllowed(bulk.grants, caller, entry.now)) return ''
+  const action = writeFormAddress(`${base}/${resource.name}?${writeQuery(filters)}`, { method: 'DELETE' })
+  const title = `Remove all ${resource.name} that these filters show`
+  return writeFolded(
+    title,
+    false,
+    buildElement(
+      'form',
+      { method: 'post', action },
+      buildElement('p', {}, 'Those that may not be removed in their state stay.'),
+      buildElement('button', { class: 'danger' }, escapeMarkup(title)),
+    ),
+  )
+}

@@ -1,0 +1,110 @@
+/** The entry in a browser: everything that there is, in both faces, and what the caller may do. */
+import { escapeMarkup } from '../../base/markup.ts'
+import { mayEverBeAllowed } from '../../contract/policy.ts'
+import { buildElement, labelOf, type PageMarkup, writeAnchor, writeSection } from '../../html/element.ts'
+import { writeRowTable } from '../../html/value-views.ts'
+import type { Exchange } from '../exchange.ts'
+import type { DocumentLink, RepresentationDocument } from '../formats/document.ts'
+import { writeFolded, writeForm } from './forms.ts'
+import { specsOf } from './item-view.ts'
+
+export function writeEntryView(exchange: Exchange, document: RepresentationDocument): PageMarkup {
+  const links = document.links.filter(({ templated, form, rel }) => !templated && !form && rel !== 'self')
+  const names = new Set(exchange.edition.service.resources.map(({ name }) => name))
+  const collections = links.filter(({ rel }) => names.has(rel))
+  const soap = links.filter(({ rel }) => ['soap', 'wsdl', 'wsdl2', 'xsd'].includes(rel))
+  const others = links.filter(link => !collections.includes(link) && !soap.includes(link))
+  const forms = document.links.flatMap(link => specsOf(exchange, document, link, undefined))
+  return [
+    buildElement(
+      'p',
+      {},
+      escapeMarkup(
+        `Version ${exchange.edition.version}. One contract, two faces: the same resources over HTTP and as SOAP messages.`,
+      ),
+    ),
+    writeSection('Resources', {}, writeCards(collections, 'card', describeCollection(exchange))),
+    writeSection(
+      'Start something',
+      { id: 'actions' },
+      ...forms.map(form =>
+        writeFolded(
+          labelOf(form.rel),
+          false,
+          writeForm({ ...form, title: `Start ${labelOf(form.rel).toLowerCase()}` }),
+        ),
+      ),
+    ),
+    writeSection('Messages', {}, writeCards(soap, 'card soap', soapTexts)),
+    writeSection('Also here', {}, writeCards(others, 'card', otherTexts)),
+    writeSection('What you may do', { id: 'rights' }, writeRights(exchange)),
+  ].join('\n')
+}
+
+function writeCards(links: readonly DocumentLink[], kind: string, texts: (rel: string) => string): PageMarkup {
+  if (links.length === 0) return ''
+  const items = links.map(({ rel, href }) =>
+    buildElement(
+      'li',
+      { class: kind },
+      writeAnchor(href, titles[rel] ?? labelOf(rel), { rel }),
+      buildElement('p', {}, escapeMarkup(texts(rel))),
+    ),
+  )
+  return buildElement('ul', { class: 'cards' }, ...items)
+}
+
+const titles: Readonly<Record<string, string>> = {
+  soap: 'SOAP endpoint',
+  wsdl: 'WSDL 1.1',
+  wsdl2: 'WSDL 2.0',
+  xsd: 'XML Schema',
+  'service-desc': 'OpenAPI',
+  login: 'Sign in',
+}
+const soapText: Readonly<Record<string, string>> = {
+  soap: 'Operations, and a place to try each',
+  wsdl: 'The description for clients of SOAP 1.1 and 1.2',
+  wsdl2: 'The same in its newer form',
+  xsd: 'The types of all messages',
+}
+const soapTexts = (rel: string): string => soapText[rel] ?? ''
+const otherText: Readonly<Record<string, string>> = {
+  'service-desc': 'The description of the HTTP face',
+  changes: 'What has changed, one after the other',
+  health: 'Whether the service is ready',
+  login: 'As a person, with a name and a password',
+}
+const otherTexts = (rel: string): string => otherText[rel] ?? (/^v\d+$/.test(rel) ? 'A version of the contract' : '')
+
+const describeCollection =
+  ({ edition }: Exchange) =>
+  (name: string): string => {
+    const resource = edition.service.resources.find(each => each.name === name)
+    const verbs = Object.keys(resource?.actions ?? {})
+    return verbs.length === 0 ? 'Items to read and change' : `Items that one may ${verbs.join(', ')}`
+  }
+
+/** By the contract alone: whether it may ever be done to some item. */
+function writeRights({ edition, caller, entry }: Exchange): PageMarkup {
+  const rows = edition.routes.all.flatMap(({ template, methods }) =>
+    [...methods].map(([method, operation]) => {
+      const may = mayEverBeAllowed(operation.grants, caller, entry.now)
+      return [
+        buildElement('code', {}, escapeMarkup(operation.name)),
+        escapeMarkup(`${method} ${template}`),
+        buildElement('span', { class: may ? 'yes' : 'no' }, may ? '✓ yes' : '– no'),
+      ]
+    }),
+  )
+  const name = caller.subject === undefined ? 'Without signing in' : `As ${caller.subject}`
+  return writeFolded(
+    `${name}: ${rows.filter(([, , may]) => may?.includes('yes')).length} of ${rows.length} operations`,
+    false,
+    buildElement(
+      'div',
+      { class: 'inside' },
+      writeRowTable([{ name: 'operation' }, { name: 'request' }, { name: 'allowed' }], rows),
+    ),
+  )
+}

@@ -1,0 +1,100 @@
+/**
+ * The same answer as programs get it, over HTTP and as a SOAP message, next to its page.
+ */
+import { escapeMarkup } from '../../base/markup.ts'
+import { chain, type Maybe } from '../../base/maybe.ts'
+import { buildElement, type PageMarkup, writeSection } from '../../html/element.ts'
+import { indentJson, indentXml, shortenText } from '../../html/indent.ts'
+import { writeQuery } from '../../http/uri.ts'
+import type { WorkSteps } from '../../service/turns.ts'
+import type { MessagePair } from '../compiled-face.ts'
+import type { Exchange } from '../exchange.ts'
+import { type RepresentationDocument, writingOf } from '../formats/document.ts'
+import { writeHal } from '../formats/hal.ts'
+
+/** Characters of one message; what is longer is cut, and says so. */
+const shownCharacters = 20_000
+
+export function* writeExchangePanel(
+  exchange: Exchange,
+  document: RepresentationDocument,
+): WorkSteps<Maybe<PageMarkup>> {
+  const json = yield* writeHal(document, writingOf(exchange))
+  const http = writeHttpFace(exchange, document, json)
+  return chain(findMessages(exchange), messages => http + writeSoapFace(messages))
+}
+
+function writeHttpFace(exchange: Exchange, document: RepresentationDocument, json: string): PageMarkup {
+  const { links } = document
+  const { entry, edition, base, face, operation } = exchange
+  const self = links.find(({ rel }) => rel === 'self')?.href ?? base
+  const target =
+    entry.request.method === 'GET' && exchange.form === undefined
+      ? `${face.api.prefix}${entry.path}${queryOf(exchange)}`
+      : self
+  const request = [
+    `GET ${target} HTTP/1.1`,
+    `Host: ${entry.host}`,
+    'Accept: application/hal+json',
+    ...(exchange.caller.subject === undefined ? [] : ['Authorization: Bearer …']),
+  ].join('\n')
+  const types = edition.offers(operation).types
+  return writeSection(
+    'As HTTP',
+    { class: 'face', id: 'as-http' },
+    writeMessagePane('Request', escapeMarkup(request), true),
+    writeMessagePane(
+      'Answer',
+      linkAddresses(
+        document,
+        escapeMarkup(
+          `HTTP/1.1 200 OK\nContent-Type: application/hal+json\n\n${shortenText(indentJson(json), shownCharacters)}`,
+        ),
+      ),
+      true,
+    ),
+    buildElement(
+      'p',
+      { class: 'hint' },
+      escapeMarkup(`By Accept also as ${types.filter(each => each !== 'application/hal+json').join(', ')}.`),
+    ),
+  )
+}
+
+const queryOf = ({ entry: { pairs } }: Exchange): string => (pairs.length === 0 ? '' : `?${writeQuery(pairs)}`)
+
+const writeMessagePane = (title: string, content: PageMarkup, isOpen: boolean): PageMarkup =>
+  buildElement(
+    'details',
+    { open: isOpen },
+    buildElement('summary', {}, title),
+    buildElement('div', { class: 'inside' }, buildElement('pre', { tabindex: 0 }, content)),
+  )
+
+/** Addresses that are pages lead on. The text is escaped already. */
+function linkAddresses({ links, items = [] }: RepresentationDocument, escaped: PageMarkup): PageMarkup {
+  const all = [...links, ...items.flatMap(item => item.links)]
+  const pages = new Set(all.flatMap(({ href, form, templated }) => (form || templated ? [] : [escapeMarkup(href)])))
+  return escaped.replace(
+    /(&quot;href&quot;: &quot;)(\/[^&]*(?:&amp;[^&]*)*)(?=&quot;)/g,
+    (text, before: string, href: string) => (pages.has(href) ? `${before}<a href="${href}">${href}</a>` : text),
+  )
+}
+
+const findMessages = (exchange: Exchange): Maybe<MessagePair | undefined> => {
+  const { face, edition, operation, outcome, id, parameters } = exchange
+  if (!operation?.safe || !outcome) return undefined
+  return face.options.messages?.(edition.version, operation, { id, query: parameters.query }, outcome)
+}
+
+function writeSoapFace(messages: MessagePair | undefined): PageMarkup {
+  if (!messages) return ''
+  const { address, action, request, response } = messages
+  const head = `POST ${address} HTTP/1.1\nContent-Type: application/soap+xml; action="${action}"\n\n`
+  return writeSection(
+    'The same as SOAP',
+    { class: 'face soap', id: 'as-soap' },
+    writeMessagePane('Request', escapeMarkup(head + shortenText(indentXml(request), shownCharacters)), false),
+    writeMessagePane('Answer', escapeMarkup(shortenText(indentXml(response), shownCharacters)), true),
+  )
+}

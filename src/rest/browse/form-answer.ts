@@ -1,0 +1,173 @@
+/**
+ * What comes of a form of a page: the page of what was changed, or the form again with its problems
+ * and with what stands now. What it guards:
+ *  (1) What was typed is kept, whatever was refused once the content had been read.
+ *  (2) The current item is read as any other: admitted, and in one look at the store.
+ */
+import type { Fields } from '../../contract/field.ts'
+import type { FieldProblem } from '../../contract/field-json.ts'
+import { normalizeRows } from '../../html/controls.ts'
+import { labelOf, writeSection } from '../../html/element.ts'
+import { writePage } from '../../html/frame.ts'
+import { nameControl, type TextMembers } from '../../html/text-tree.ts'
+import type { Response } from '../../http/message.ts'
+import { Refused } from '../../service/refusal.ts'
+import { searchFields } from '../api-version.ts'
+import { errorResponse } from '../error-response.ts'
+import type { Exchange } from '../exchange.ts'
+import type { RepresentationDocument } from '../formats/document.ts'
+import { contentLimitOf } from '../limits.ts'
+import { createProblem } from '../problem.ts'
+import { type AnyRestRefusal, refuseRequest } from '../refusal.ts'
+import { requestPath } from '../reply.ts'
+import { buildItemDocument } from '../representation.ts'
+import { controlId, type FormSpec, redrawForm, writeForm } from './forms.ts'
+import { findItemOperations, shownItem, specsOf, writeItemView } from './item-view.ts'
+import { describeFrame } from './page-frame.ts'
+import { writeProblemView } from './problem-page.ts'
+import { parseTyped } from './typed.ts'
+
+/**
+ * RFC 9110 §15.4.4: after a form the browser gets the page of what was changed, which it may load
+ * again. What is told only once is shown at once.
+ */
+export function redirectAfterForm(exchange: Exchange, response: Response): Response {
+  const location = findPageAfter(exchange, response)
+  if (location === undefined || response.status >= 300) return response
+  return { status: 303, fields: { ...response.fields, 'cache-control': 'no-store', location: `${location}#done` } }
+}
+
+function findPageAfter(exchange: Exchange, { fields }: Response): string | undefined {
+  const { operation, base, id } = exchange
+  const given = fields['location'] ?? fields['content-location']
+  switch (operation?.kind) {
+    case 'create':
+    case 'startJob':
+    case 'createSearch':
+      return given === undefined ? undefined : String(given)
+    case 'replace':
+    case 'patch':
+    case 'putFile':
+      return `${base}/${operation.resource.name}/${id}`
+    case 'act':
+      if (operation.action.output && !operation.action.kept) return undefined
+      return operation.action.effect === 'move' && given !== undefined
+        ? String(given)
+        : `${base}/${operation.resource.name}/${id}`
+    case 'remove':
+      return `${base}/${operation.resource.name}`
+    case 'cancelJob':
+      return `${base}/${operation.job.job}/jobs/${id}`
+    default:
+      return undefined
+  }
+}
+
+/** The form with a row more or less, or with the fields of the chosen kind. */
+export async function answerRedraw(exchange: Exchange): Promise<Response> {
+  const { redraw } = exchange.form ?? {}
+  const limit = contentLimitOf(exchange.operation)
+  const bytes = (await exchange.entry.request.content.bytes(limit)) ?? refuseRequest({ kind: 'too-large', limit })
+  exchange.typed = parseTyped(bytes)
+  const current = await readCurrentItem(exchange)
+  const spec = findSpec(exchange, current)
+  if (!spec || !redraw) return refuseRequest({ kind: 'not-found' })
+  const form = redrawForm({ ...spec, ...typedInto(exchange, spec.tree) }, redraw)
+  return pageResponse(200, writePage(describeFrame(exchange, form.title), writeForm(form)))
+}
+
+const typedInto = ({ typed }: Exchange, otherwise: FormSpec['tree']): Pick<FormSpec, 'tree'> => ({
+  tree: typed ?? otherwise,
+})
+
+const pageResponse = (status: number, content: string): Response => ({
+  status,
+  fields: { 'content-type': 'text/html;charset=utf-8', 'cache-control': 'no-store' },
+  content,
+})
+
+/** A refusal, the form again, and what stands now. */
+export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefusal): Promise<Response> {
+  const { fields, status } = errorResponse(exchange, refusal)
+  const problem = createProblem(exchange, refusal)
+  const current = await readCurrentItem(exchange)
+  const found = findSpec(exchange, current)
+  const problems = refusal.kind === 'invalid' ? refusal.problems : []
+  const spec = found && exchange.typed && { ...found, ...placeTyped(exchange.typed, found.fields, problems) }
+  const after = [
+    spec ? writeSection('What you sent', { id: 'again' }, writeForm(spec)) : '',
+    current ? writeSection('How it stands now', { id: 'now' }, writeItemView(exchange, current, spec)) : '',
+  ].join('\n')
+  const places = spec ? problems.map(each => problemPlace(spec, each)) : []
+  return {
+    status,
+    fields: { ...fields, 'content-type': 'text/html;charset=utf-8' },
+    content: writeProblemView(exchange, problem, { places, after }),
+  }
+}
+
+/** (1) Rows as the reader numbers them, each problem at its control. */
+function placeTyped(
+  typed: TextMembers,
+  fields: Fields,
+  problems: readonly FieldProblem[],
+): Pick<FormSpec, 'tree' | 'problems'> {
+  const byName = new Map<string, string[]>()
+  for (const { path, detail } of problems) {
+    const name = nameControl(path)
+    byName.set(name, [...(byName.get(name) ?? []), detail])
+  }
+  return { tree: normalizeRows(fields, typed), problems: byName }
+}
+
+function problemPlace(spec: FormSpec, { path, detail }: FieldProblem): { control: string; detail: string } {
+  const name = path.findLast(step => typeof step === 'string') ?? ''
+  const control = path.length === 0 ? '' : controlId(spec, nameControl(path))
+  return { control, detail: `${name === '' ? 'The content' : labelOf(String(name))} ${detail}.` }
+}
+
+/** (2) The item that the form is about, if the caller may see it. */
+async function readCurrentItem(exchange: Exchange): Promise<RepresentationDocument | undefined> {
+  const { operation, id, face, caller, entry, edition } = exchange
+  const get = findItemOperations(exchange).get('GET')
+  if (!operation || !('resource' in operation) || id === undefined || get?.kind !== 'get') return undefined
+  const { name } = operation.resource
+  const hidden = edition.hidden[name]
+  try {
+    const admitted = await face.context.calls.admit(get, caller, entry.request.from, 'rest')
+    const call = { admitted, id, face: 'rest', request: entry.id, ...(hidden && { hidden }) } as const
+    const outcome = await face.context.calls.perform(call)
+    if (outcome.kind !== 'item') return undefined
+    exchange.outcome = outcome
+    return buildItemDocument(exchange, name, outcome.item).document
+  } catch (thrown) {
+    if (thrown instanceof Refused) return undefined
+    throw thrown
+  }
+}
+
+/** The form that was sent, as the page had it; undefined if it is no longer offered. */
+function findSpec(exchange: Exchange, current: RepresentationDocument | undefined): FormSpec | undefined {
+  const { base, entry } = exchange
+  const href = requestPath(exchange)
+  const { method } = entry.request
+  if (current)
+    return current.links
+      .flatMap(link => specsOf(exchange, current, link, shownItem(exchange)))
+      .find(spec => spec.method === method && spec.href === href)
+  const started = findStarted(exchange)
+  return started && { ...started, href, method, base }
+}
+
+function findStarted({ operation }: Exchange): Pick<FormSpec, 'rel' | 'title' | 'fields'> | undefined {
+  switch (operation?.kind) {
+    case 'create':
+      return { rel: 'create', title: 'Create', fields: operation.resource.fields }
+    case 'createSearch':
+      return { rel: 'searches', title: 'Start searches', fields: searchFields(operation.resource) }
+    case 'startJob':
+      return { rel: operation.job.job, title: `Start ${operation.job.job}`, fields: operation.job.input }
+    default:
+      return undefined
+  }
+}

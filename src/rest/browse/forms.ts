@@ -1,0 +1,99 @@
+/** Forms of a page, made from the contract: one for each thing that can be done. */
+import { escapeMarkup } from '../../base/markup.ts'
+import { type AnyField, Field, type Fields } from '../../contract/field.ts'
+import { changeRows, type FormState, writeControls } from '../../html/controls.ts'
+import { buildElement, labelOf, type PageMarkup } from '../../html/element.ts'
+import type { TextTree } from '../../html/text-tree.ts'
+import { writeFormAddress } from './page-form.ts'
+
+export interface FormSpec {
+  readonly rel: string
+  readonly title: string
+  readonly href: string
+  readonly method: string
+  readonly fields: Fields
+  /** The tag that the change expects. */
+  readonly match?: string | undefined
+  /** What stands in it. */
+  readonly tree?: TextTree | undefined
+  readonly problems?: ReadonlyMap<string, readonly string[]>
+  /** The path of the version. */
+  readonly base: string
+  readonly isDanger?: boolean
+}
+
+export function writeForm(spec: FormSpec, ...more: readonly PageMarkup[]): PageMarkup {
+  const { rel, title, href, method, fields, match, tree, isDanger } = spec
+  const id = formId(spec)
+  return buildElement(
+    'form',
+    { id, method: 'post', action: writeFormAddress(href, { method, match }), 'aria-labelledby': `${id}-title` },
+    buildElement('h3', { id: `${id}-title` }, escapeMarkup(title)),
+    ...more,
+    writeControls(fields, tree, formState(spec)),
+    buildElement(
+      'div',
+      { class: 'buttons' },
+      buildElement('button', { class: isDanger && 'danger', 'data-rel': rel }, escapeMarkup(title)),
+    ),
+  )
+}
+
+const formId = ({ rel, method }: FormSpec): string => `${rel}-${method.toLowerCase()}`.replace(/[^\w-]+/g, '-')
+
+/** The identifier of the control at a path, for a link to it. */
+export const controlId = (spec: FormSpec, name: string): string => `${formId(spec)}-${name.replace(/[^\w-]+/g, '-')}`
+
+function formState(spec: FormSpec): FormState {
+  const { href, method, match, problems = new Map(), base } = spec
+  return {
+    form: formId(spec),
+    problems,
+    redraw: (change, name) => writeFormAddress(href, { method, match }, { change, name }),
+    choices: resource => `${base}/${resource}`,
+  }
+}
+
+/** The same form with a row more or less. */
+export const redrawForm = (
+  spec: FormSpec,
+  { change, name }: { readonly change: 'add' | 'drop' | 'show'; readonly name: string },
+): FormSpec => ({ ...spec, tree: changeRows(spec.tree ?? {}, change, name) })
+
+/** Of a change of some fields: what is left empty stays as it is. */
+export const withoutDemands = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, field]) => !field.isReadOnly)
+      .map(([name, field]: [string, AnyField]) => [name, new Field(field.shape, field).optional()]),
+  )
+
+/** A form in a part of the page that opens; open when there is something to see in it. */
+export const writeFolded = (title: string, isOpen: boolean, content: PageMarkup): PageMarkup =>
+  content === ''
+    ? ''
+    : buildElement('details', { open: isOpen }, buildElement('summary', {}, escapeMarkup(title)), content)
+
+/** A form for the octets of a file: a button for each type that it may have. */
+export function writeFileForm(href: string, part: string, mediaTypes: readonly string[]): PageMarkup {
+  const id = `file-${part}`.replace(/[^\w-]+/g, '-')
+  const buttons = mediaTypes.map(type =>
+    buildElement(
+      'button',
+      { class: 'minor', formaction: writeFormAddress(href, { method: 'PUT', type }) },
+      escapeMarkup(`Send as ${type}`),
+    ),
+  )
+  return buildElement(
+    'form',
+    { id: `${id}-put`, method: 'post', enctype: 'multipart/form-data', action: href },
+    buildElement('h3', {}, escapeMarkup(labelOf(part))),
+    buildElement(
+      'div',
+      { class: 'field' },
+      buildElement('label', { for: id }, 'File'),
+      buildElement('input', { id, name: 'file', type: 'file', accept: mediaTypes.join(','), required: true }),
+    ),
+    buildElement('div', { class: 'buttons' }, ...buttons),
+  )
+}

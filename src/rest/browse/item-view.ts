@@ -1,0 +1,148 @@
+/**
+ * An item, an output, a job or a search in a browser: what it holds, where it stands in its
+ * machine, what the caller may do with it now.
+ */
+import { escapeMarkup } from '../../base/markup.ts'
+import type { Operation, OperationOf } from '../../contract/operation.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { buildElement, labelOf, type PageMarkup, writeAnchor, writeSection } from '../../html/element.ts'
+import { drawMachine } from '../../html/machine-drawing.ts'
+import { toTextTree } from '../../html/text-tree.ts'
+import { writeDefinitions } from '../../html/value-views.ts'
+import type { Snapshot } from '../../service/store.ts'
+import type { Exchange } from '../exchange.ts'
+import type { DocumentLink, RepresentationDocument } from '../formats/document.ts'
+import { fileVersionTag } from '../tags.ts'
+import { type FormSpec, withoutDemands, writeFileForm, writeFolded, writeForm } from './forms.ts'
+
+/** @param without a form that stands elsewhere on the page */
+export function writeItemView(exchange: Exchange, document: RepresentationDocument, without?: FormSpec): PageMarkup {
+  const item = shownItem(exchange)
+  const resource = item && resourceOf(exchange)
+  return [
+    writeDefinitions(document.fields, document.value, exchange.base, exchange.parameters.only),
+    resource && item ? writeMachine(resource, item, document.links) : '',
+    writeActions(exchange, document, item, without),
+    writeLinkList(document.links),
+    writeProgress(document),
+  ].join('\n')
+}
+
+/** The item of this page; undefined for an output, a job, a search. */
+export function shownItem({ outcome }: Exchange): Snapshot | undefined {
+  return outcome?.kind === 'item' ? outcome.item : undefined
+}
+const resourceOf = ({ operation }: Exchange): Resource | undefined =>
+  operation && 'resource' in operation ? operation.resource : undefined
+
+function writeMachine(resource: Resource, item: Snapshot, links: readonly DocumentLink[]): PageMarkup {
+  const state = item.value['state']
+  if (resource.states.length === 0 || typeof state !== 'string') return ''
+  const offered = links.flatMap(({ form }) => (form?.method === 'POST' ? [form.title] : []))
+  const drawn = drawMachine({
+    name: resource.name,
+    states: resource.states,
+    machine: resource.machine,
+    current: state,
+    offered: new Set(offered),
+  })
+  const region = { class: 'scroll', role: 'region', 'aria-label': 'The states, drawn', tabindex: 0 } as const
+  return writeSection('State', { id: 'state' }, buildElement('div', region, drawn))
+}
+
+/** The transitions possible now, then the other changes. */
+function writeActions(
+  exchange: Exchange,
+  document: RepresentationDocument,
+  item: Snapshot | undefined,
+  without: FormSpec | undefined,
+): PageMarkup {
+  const forms = document.links
+    .flatMap(link => specsOf(exchange, document, link, item))
+    .filter(({ rel, method }) => rel !== without?.rel || method !== without.method)
+  const actions = forms.filter(({ method, rel }) => method === 'POST' && rel !== 'create')
+  return [
+    writeSection('What can be done now', { id: 'actions' }, writeForms(actions)),
+    writeSection('Change', { id: 'changes' }, writeChangeForms(exchange, forms, item)),
+  ].join('\n')
+}
+
+const writeForms = (forms: readonly FormSpec[]): PageMarkup =>
+  forms.length === 0 ? '' : buildElement('div', { class: 'forms' }, ...forms.map(form => writeForm(form)))
+
+function writeChangeForms(exchange: Exchange, forms: readonly FormSpec[], item: Snapshot | undefined): PageMarkup {
+  const folded = forms
+    .filter(({ method }) => method !== 'POST')
+    .map(form => writeFolded(form.title, false, writeForm(form, form.method === 'PATCH' ? patchHint : '')))
+  return folded.join('') + (item ? writeFileForms(exchange, item) : '')
+}
+const patchHint = buildElement('p', { class: 'hint' }, 'What is left empty stays as it is.')
+
+/** The forms that a link of the document stands for. */
+export function specsOf(
+  exchange: Exchange,
+  document: RepresentationDocument,
+  { rel, href, form }: DocumentLink,
+  item: Snapshot | undefined,
+): readonly FormSpec[] {
+  if (!form || form.method === 'GET') return []
+  const match = item && fileVersionTag(item.version)
+  const common = { rel, href, match, base: exchange.base }
+  const { method, fields } = form
+  if (method === 'DELETE') return [{ ...common, method, title: `Delete this ${document.name}`, fields, isDanger: true }]
+  if (method === 'POST') return [{ ...common, method, title: labelOf(form.title), fields }]
+  const tree = toTextTree(fields, document.value)
+  const whole = { ...common, method, title: `Edit this ${document.name}`, fields, tree }
+  const some = { ...common, method: 'PATCH', title: 'Change some fields', fields: withoutDemands(fields) }
+  const ways = findItemOperations(exchange)
+  return [...(ways.has('PUT') ? [whole] : []), ...(ways.has('PATCH') ? [some] : [])]
+}
+
+/** By method, at the address of the item. */
+export function findItemOperations(exchange: Exchange): ReadonlyMap<string, Operation> {
+  const resource = resourceOf(exchange)
+  const route = exchange.edition.routes.all.find(({ template }) => template === `/${resource?.name}/{id}`)
+  return route?.methods ?? new Map()
+}
+
+function writeFileForms(exchange: Exchange, item: Snapshot): PageMarkup {
+  const { edition, base, caller, face } = exchange
+  const resource = resourceOf(exchange)
+  const puts = edition.routes.all
+    .map(({ methods }) => methods.get('PUT'))
+    .filter((each): each is OperationOf<'putFile'> => each?.kind === 'putFile' && each.resource === resource)
+    .filter(each => face.context.calls.offers(each, caller, item))
+  return puts
+    .map(({ part, file, resource: { name } }) =>
+      writeFolded(
+        `Send the ${part}`,
+        false,
+        writeFileForm(`${base}/${name}/${item.id}/${part}`, part, file.mediaTypes),
+      ),
+    )
+    .join('')
+}
+
+export function writeLinkList(links: readonly DocumentLink[]): PageMarkup {
+  const items = links
+    .filter(({ templated, form, rel }) => !templated && rel !== 'self' && (!form || form.method === 'GET'))
+    .map(({ rel, href }) => buildElement('li', {}, writeAnchor(href, labelOf(rel), { rel })))
+  return items.length === 0
+    ? ''
+    : buildElement('nav', { 'aria-label': 'Links' }, buildElement('ul', { class: 'links' }, ...items))
+}
+
+/** A job that runs is looked at again, by the script or by hand. */
+function writeProgress({ name, value, links }: RepresentationDocument): PageMarkup {
+  if (name !== 'job' || !links.some(({ rel }) => rel === 'cancel')) return ''
+  const self = links.find(({ rel }) => rel === 'self')?.href ?? ''
+  const progress = Number(value['progress'] ?? 0)
+  return buildElement(
+    'p',
+    { 'data-refresh': 2 },
+    buildElement('label', { for: 'progress' }, 'Progress '),
+    buildElement('progress', { id: 'progress', max: 100, value: progress }, escapeMarkup(`${progress} %`)),
+    ' ',
+    writeAnchor(self, 'Look again'),
+  )
+}

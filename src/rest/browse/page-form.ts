@@ -1,0 +1,106 @@
+/**
+ * Forms of our pages. A browser sends GET and POST alone (HTML §4.10.18.6), so the address of a
+ * form says which request it stands for: `?_method=PUT&_match="…"`. What it guards:
+ *  (1) Only the head is read: a caller is refused before the content.
+ *  (2) A form stands for another request only if a browser says that it comes from a page; row 16
+ *      refuses it if that is a page of another origin.
+ *  (3) From there on it is that request, for every row: nothing is decided here.
+ */
+import type { Entry } from '../../front/entry.ts'
+import { parseMediaType } from '../../http/media-type.ts'
+import type { HttpFields, Request } from '../../http/message.ts'
+import { type Pairs, writeQuery } from '../../http/uri.ts'
+import { readFormFile } from './form-file.ts'
+
+/** What a form asks besides the request that it stands for. */
+export interface PageForm {
+  /** The form is shown again, changed, and nothing else happens. */
+  readonly redraw: { readonly change: 'add' | 'drop' | 'show'; readonly name: string } | undefined
+}
+
+export type PageFormReading =
+  | { readonly entry: Entry; readonly form: PageForm }
+  /** The address without what belongs to forms. */
+  | { readonly redirect: string }
+
+const controls = { method: '_method', match: '_match', type: '_type', find: '_find' } as const
+const redraws = { add: '_add', drop: '_drop', show: '_show' } as const
+const ownNames: ReadonlySet<string> = new Set([...Object.values(controls), ...Object.values(redraws)])
+
+const formMethods: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const formTypes: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data'])
+
+export interface FormTarget {
+  readonly method: string
+  /** The tag that the form was made with: a later change of the item is not overwritten. */
+  readonly match?: string | undefined
+  /** The media type of the file that the form sends. */
+  readonly type?: string
+}
+
+/** The address that a form sends to. */
+export function writeFormAddress(
+  href: string,
+  { method, match, type }: FormTarget,
+  redraw?: { readonly change: keyof typeof redraws; readonly name: string },
+): string {
+  const pairs: (readonly [string, string])[] = [[controls.method, method]]
+  if (match !== undefined) pairs.push([controls.match, match])
+  if (type !== undefined) pairs.push([controls.type, type])
+  if (redraw) pairs.push([redraws[redraw.change], redraw.name])
+  return `${href}${href.includes('?') ? '&' : '?'}${writeQuery(pairs)}`
+}
+
+/** The name of a control of a form of GET: what is left empty in it is not asked. */
+export const findMark = controls.find
+
+/** Undefined for a request that is no form of a page. */
+export function readPageForm(entry: Entry): PageFormReading | undefined {
+  if (!entry.query.includes('_')) return undefined
+  const own = new Map(entry.pairs.filter(([name]) => ownNames.has(name)))
+  if (own.size === 0) return undefined
+  const rest = entry.pairs.filter(([name]) => !ownNames.has(name))
+  const { method, fields } = entry.request
+  if (method === 'GET' || method === 'HEAD') return { redirect: writeFound(rest) }
+  const meant = own.get(controls.method) ?? ''
+  const isForm = formTypes.has(parseMediaType(fields['content-type'] ?? '')?.essence ?? '')
+  const isOfPage = fields['origin'] !== undefined || fields['sec-fetch-site'] !== undefined // (2)
+  if (method !== 'POST' || !isForm || !isOfPage || !formMethods.has(meant)) return undefined
+  return {
+    entry: { ...entry, request: writeMeantRequest(entry.request, meant, own), query: writeQuery(rest), pairs: rest },
+    form: { redraw: findRedraw(own) },
+  }
+}
+
+/** The query of a form of GET, without what was left empty: `?customer=c-1`. */
+function writeFound(pairs: Pairs): string {
+  const query = writeQuery(pairs.filter(([, value]) => value !== '').map(completeMoment))
+  return query === '' ? '' : `?${query}`
+}
+/** A browser gives a moment without its zone, which is UTC here. */
+const completeMoment = ([name, value]: readonly [string, string]): readonly [string, string] =>
+  name.endsWith('.utc') ? [name.slice(0, -'.utc'.length), addZone(value)] : [name, value]
+const addZone = (value: string): string => `${/T\d\d:\d\d$/.test(value) ? `${value}:00` : value}Z`
+
+function findRedraw(own: ReadonlyMap<string, string>): PageForm['redraw'] {
+  for (const change of ['add', 'drop', 'show'] as const) {
+    const name = own.get(redraws[change])
+    if (name !== undefined) return { change, name }
+  }
+  return undefined
+}
+
+/** (3) */
+function writeMeantRequest(request: Request, method: string, own: ReadonlyMap<string, string>): Request {
+  const type = own.get(controls.type)
+  const match = own.get(controls.match)
+  const fields: HttpFields = {
+    ...request.fields,
+    ...(match !== undefined && { 'if-match': match }),
+    ...(type !== undefined && { 'content-type': type }),
+  }
+  const boundary = parseMediaType(request.fields['content-type'] ?? '')?.parameters['boundary']
+  const content =
+    type !== undefined && boundary !== undefined ? readFormFile(request.content, boundary) : request.content
+  return { ...request, method, fields, content }
+}

@@ -1,0 +1,77 @@
+/** The frame of a page of the REST face: the service, its collections, its reader. */
+import { singularOf } from '../../contract/operation.ts'
+import { labelOf } from '../../html/element.ts'
+import type { Crumb, PageFrame, PageVisitor } from '../../html/frame.ts'
+import type { Exchange } from '../exchange.ts'
+
+/** Credentials are read at row 15: an exchange that ended before does not know who asks. */
+const rowOfCredentials = 15
+
+export function describeFrame(exchange: Exchange, title: string): PageFrame {
+  const { edition, base, face } = exchange
+  return {
+    title,
+    service: edition.service.title,
+    prefix: face.api.prefix,
+    home: base,
+    places: listPlaces(exchange),
+    trail: exchange.page === 'entry' ? [] : [{ href: base, text: 'Start' }, ...trailOf(exchange)],
+    visitor: exchange.row >= rowOfCredentials ? describeVisitor(exchange) : undefined,
+  }
+}
+
+/** The frame of a page that is the same for everyone. */
+export const describeSharedFrame = (exchange: Exchange, title: string): PageFrame => ({
+  ...describeFrame(exchange, title),
+  trail: [{ href: exchange.base, text: 'Start' }],
+  visitor: undefined,
+})
+
+function listPlaces({ edition, base, face }: Exchange): readonly Crumb[] {
+  const collections = edition.routes.all
+    .filter(({ template, methods }) => /^\/[^/]+$/.test(template) && methods.get('GET')?.kind === 'list')
+    .map(({ template }) => ({ href: base + template, text: labelOf(template.slice(1)) }))
+  const soap = face.options.links?.(edition.version).find(({ rel }) => rel === 'soap')
+  return [...collections, ...(soap ? [{ href: face.api.prefix + soap.href, text: 'SOAP' }] : [])]
+}
+
+/** The collection of an item, the item of what is below it. */
+function trailOf({ operation, route, base, id }: Exchange): readonly Crumb[] {
+  const steps = (route?.template ?? '').split('/').slice(1, -1)
+  if (operation && 'job' in operation) return []
+  if (steps[0] === 'searches') return []
+  const name = steps[0] ?? ''
+  const one =
+    operation && 'resource' in operation && operation.resource.name === name ? singularOf(operation.resource) : name
+  return steps.map((step, at) =>
+    step === '{id}'
+      ? { href: `${base}/${name}/${id}`, text: `${labelOf(one)} ${id}` }
+      : {
+          href: `${base}/${steps
+            .slice(0, at + 1)
+            .join('/')
+            .replace('{id}', id ?? '')}`,
+          text: labelOf(step),
+        },
+  )
+}
+
+function describeVisitor({ caller, face, entry, edition }: Exchange): PageVisitor {
+  const { prefix } = face.api
+  const login = face.options.links?.(edition.version).find(({ rel }) => rel === 'login')
+  const here = returnPath(prefix, entry)
+  return {
+    name: caller.subject,
+    roles: caller.roles,
+    ...(login && {
+      signIn: `${prefix}${login.href}?to=${encodeURIComponent(here)}`,
+      signOut: { href: `${prefix}/logout`, back: here },
+    }),
+  }
+}
+
+/** Where to come back to after signing in: a page, not a form that was sent. */
+export function returnPath(prefix: string, { request, path, query }: Exchange['entry']): string {
+  if (request.method !== 'GET') return `${prefix}${path}`
+  return `${prefix}${path}${query === '' ? '' : `?${query}`}`
+}

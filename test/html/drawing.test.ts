@@ -1,0 +1,51 @@
+/** Drawings and texts for people. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { indentJson, indentXml } from '../../src/html/indent.ts'
+import { drawMachine } from '../../src/html/machine-drawing.ts'
+
+const machine = { open: { pay: 'paid', drop: 'gone' }, paid: { refund: 'open', drop: 'gone' }, gone: {} }
+const drawn = { name: 'bills', states: ['open', 'paid', 'gone'], machine, current: 'paid', offered: new Set(['drop']) }
+
+test('A3.4 every state and every transition is drawn; where it stands and what is possible are marked', () => {
+  const svg = drawMachine(drawn)
+  assert.deepEqual(
+    [...svg.matchAll(/<title>([^<]+)/g)].map(([, title]) => title),
+    ['pay: open → paid', 'drop: open → gone', 'refund: paid → open', 'drop: paid → gone'],
+  )
+  assert.match(svg, /class="state now"><rect[^>]*><\/rect><text[^>]*>● paid/)
+  assert.equal(svg.match(/class="edge now"/g)?.length, 1)
+  assert.match(
+    svg,
+    /aria-label="The states of bills: open, paid, gone\. .*refund leads from paid to open.*The state is paid now\."/,
+  )
+  assert.match(svg, /class="state end"><rect/)
+})
+
+test('A3.4 no two states stand in one place, also where some are out of reach', () => {
+  const states = ['a', 'b', 'c', 'lost', 'found']
+  const svg = drawMachine({
+    ...drawn,
+    states,
+    machine: { a: { x: 'b', y: 'c' }, b: {}, c: {}, lost: { z: 'found' }, found: {} },
+  })
+  const places = [...svg.matchAll(/<rect x="(\d+)" y="(\d+)"/g)].map(([, x, y]) => `${x} ${y}`)
+  assert.equal(new Set(places).size, states.length)
+})
+
+test('a resource without states has no drawing', () => assert.equal(drawMachine({ ...drawn, states: [] }), ''))
+
+test('indented JSON has the same tokens: digits, escapes and empty structures stay', () => {
+  const json = '{"a":[1,{"b":"x,\\"{y"}],"n":9007199254740993,"e":[],"o":{},"t":true}'
+  const text = indentJson(json)
+  assert.equal(text.replaceAll(/\n\s*/g, '').replaceAll('": ', '":'), json)
+  assert.match(text, /^\{\n {2}"a": \[\n {4}1,\n {4}\{\n {6}"b": "x,\\"\{y"\n {4}\}\n {2}\],/)
+})
+
+test('indented XML adds white space between elements alone', () => {
+  const xml = '<?xml version="1.0"?><a><b>text &lt; more</b><c/><d x="1"><e></e></d></a>'
+  assert.equal(
+    indentXml(xml),
+    '<?xml version="1.0"?>\n<a>\n  <b>text &lt; more</b>\n  <c/>\n  <d x="1">\n    <e></e>\n  </d>\n</a>',
+  )
+})
