@@ -406,7 +406,7 @@ function writeAnswer({ answer, text = '' }: SoapTrial): PageMarkup {
 }
 async function tryOperation(page: SoapPage, entry: Entry, caller: Caller, message: Message): Promise<Response> {
   const octets = await entry.request.content.bytes(formOctetsMax)
-  const pairs = octets && parseQuery(decodeUtf8(octets) ?? '%', 20_000)
+  const pairs = octets && parseQuery(decodeUtf8(octets) ?? '%')
   const title = message.operation.name
   if (!pairs)
     return respondAsPage(
