@@ -16,6 +16,7 @@ import type { LoadedContract } from './diff/diff-sources.ts'
 import type { PeopleFlags } from './host/operations/people-command.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
 import { type CertificateNameKind, certificateNameKinds } from './identity/certificate-name.ts'
+import type { ImportFlags } from './import/import-command.ts'
 import type { CertificatePurpose } from './security/crypto/trust.ts'
 
 const wholeNumberOption =
@@ -155,6 +156,15 @@ program
   .option('--role <uri>', 'a role that this node plays besides next; repeatable', collectOption, [])
   .option('--uri <uri>', 'URI of this node in faults (default: the address it listens on)')
   .action(relayCommand)
+
+program
+  .command('import')
+  .description('write the contract of a WSDL 1.1, or the types of an XML Schema, as TypeScript')
+  .argument('<file>', 'a WSDL or XSD; what it imports is looked up next to it, and never fetched')
+  .option('-o, --output <file>', 'the file to write (default: standard output)')
+  .option('--from <folder>', 'a folder with documents that it imports by address; repeatable', collectOption, [])
+  .option('--force', 'replace the file')
+  .action(importCommand)
 
 program
   .command('work')
@@ -492,6 +502,14 @@ interface RelayFlags {
   readonly role: readonly string[]
   readonly uri?: string
 }
+async function importCommand(file: string, flags: ImportFlags): Promise<void> {
+  const { importContract } = await import('./import/import-command.ts')
+  importContract(file, flags, {
+    text: text => process.stdout.write(text),
+    note: line => process.stderr.write(`${line}\n`),
+  })
+}
+
 async function relayCommand({ listen: port, to, host, role: roles, uri }: RelayFlags): Promise<void> {
   const { startSoapRelay: relaying } = await import('./host/soap-relay.ts')
   const listener = await relaying({ port, host, to, roles, uri, onError: printError })

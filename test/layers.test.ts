@@ -41,11 +41,13 @@ const layers: Record<string, readonly string[]> = {
   check: ['http', 'xml', 'base', 'describe'],
   // A judge of releases, likewise.
   diff: ['http', 'xml', 'contract', 'base', 'describe'],
+  // Reads descriptions of others; it writes contracts, and is part of none.
+  import: ['describe', 'xml', 'contract', 'base'],
   host: everything,
   testing: [...everything, 'client'],
   // What an application starts from may name anything.
   'index.ts': everything,
-  'cli.ts': [...everything, 'client', 'check', 'diff'],
+  'cli.ts': [...everything, 'client', 'check', 'diff', 'import'],
 }
 const pure = ['base', 'contract', 'html', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe']
 

@@ -6,6 +6,7 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Context, JobHandlerContext } from './context.ts'
+import type { ExchangeContext, PortHandlers } from './exchange.ts'
 import type { Draft, Fields, Flatten, Value } from './field.ts'
 import type { Job } from './job.ts'
 import { requireKnownMembers } from './known-members.ts'
@@ -162,7 +163,9 @@ type AllHandlers<S extends AnyService, V> = Flatten<
     readonly [R in S['resources'][number] as IsIdle<R> extends true ? never : R['name']]: HandledResource<S, R, V>
   } & {
     readonly [R in S['resources'][number] as IsIdle<R> extends true ? R['name'] : never]?: HandledResource<S, R, V>
-  } & { readonly [J in S['jobs'][number] as J['job']]: JobHandlers<S, J, V> }
+  } & { readonly [J in S['jobs'][number] as J['job']]: JobHandlers<S, J, V> } & {
+    readonly [P in S['ports'][number] as P['port']]: PortHandlers<P>
+  }
 >
 
 /**
@@ -194,12 +197,15 @@ export interface Implementation {
   readonly contract: Service
   readonly handlers: Readonly<Record<string, ErasedHandlers>>
   readonly services?: unknown
+  /** By port, then by the name of the exchange. */
+  readonly ports?: Readonly<Record<string, Readonly<Record<string, ErasedExchangeHandler>>>>
   readonly seed: () => {
     readonly people?: readonly Person[]
     readonly items?: Readonly<Record<string, readonly Values[]>>
   }
 }
 export type Values = Readonly<Record<string, unknown>>
+export type ErasedExchangeHandler = (input: unknown, ctx: ExchangeContext) => Maybe<unknown>
 export interface ErasedHandlers {
   readonly derive?: (ctx: Context, draft: Values, current?: Values) => Maybe<Values>
   readonly removing?: (ctx: Context, item: Values) => Maybe<void>
@@ -231,10 +237,14 @@ export function implement<S extends AnyService, V = {}>(
   handlers: NoInfer<AllHandlers<S, V>>,
   options: ImplementOptions<S, V> = {},
 ): Implementation {
-  const erased = Object.entries(handlers as Record<string, Record<string, unknown>>).map(([name, of]) => {
-    const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !generalHandlers.includes(key)))
-    return [name, { ...of, actions }]
-  })
+  const all = Object.entries(handlers as Record<string, Record<string, unknown>>)
+  const isPort = (name: string): boolean => contract.ports.some(each => each.port === name)
+  const erased = all
+    .filter(([name]) => !isPort(name))
+    .map(([name, of]) => {
+      const actions = Object.fromEntries(Object.entries(of).filter(([key]) => !generalHandlers.includes(key)))
+      return [name, { ...of, actions }]
+    })
   if (typeof options === 'function')
     throw new TypeError(`implement() of ${contract.service} has a function for its options: write { seed: … }`)
   requireKnownMembers(`the options of implement() of ${contract.service}`, options, { services: true, seed: true })
@@ -245,6 +255,7 @@ export function implement<S extends AnyService, V = {}>(
     contract: contract as unknown as Service,
     handlers: Object.fromEntries(erased) as Record<string, ErasedHandlers>,
     services,
+    ports: Object.fromEntries(all.filter(([name]) => isPort(name))) as NonNullable<Implementation['ports']>,
     seed: seed as unknown as Implementation['seed'],
   }
 }

@@ -1,5 +1,6 @@
 /** A service: its resources and jobs, and the versions in which it is served. */
 import type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
+import type { Port } from './exchange.ts'
 import type { AnyField, Fields } from './field.ts'
 import type { ServiceHeaders } from './header.ts'
 import type { Job } from './job.ts'
@@ -53,6 +54,7 @@ export interface Service<
   J extends readonly Job[] = readonly Job[],
   V extends Versions = Versions,
   H extends ServiceHeaders = ServiceHeaders,
+  P extends readonly Port[] = readonly Port[],
 > {
   readonly service: string
   /** The XML namespace; that of a version is `namespace:v1`. */
@@ -66,6 +68,8 @@ export interface Service<
   readonly headers: H
   /** The SOAP endpoints by path; undefined: those of `endpointsOf`. */
   readonly endpoints: Readonly<Record<string, EndpointRule>> | undefined
+  /** Operations whose messages another party has designed, each port at an address of its own. */
+  readonly ports: P
   /** Per caller over all operations that have no limit of their own. */
   readonly limits: ServiceLimits
 }
@@ -82,6 +86,7 @@ export function service<
   const J extends readonly Job[] = readonly [],
   const V extends Versions = { readonly v1: {} },
   const H extends ServiceHeaders = {},
+  const P extends readonly Port[] = readonly [],
 >(
   name: string,
   declaration: {
@@ -96,8 +101,9 @@ export function service<
     readonly headers?: H
     /** The SOAP endpoints by path, and no others. Default: four for each version. */
     readonly endpoints?: Readonly<Record<`/${string}`, EndpointRule>>
+    readonly ports?: P
   },
-): Service<R, J, V, H> {
+): Service<R, J, V, H, P> {
   requireKnownMembers(`the service ${name}`, declaration, serviceMembers)
   return {
     service: name,
@@ -109,6 +115,7 @@ export function service<
     versions: declaration.versions ?? ({ v1: {} } as unknown as V), // V's default
     headers: declaration.headers ?? ({} as H), // H's default
     endpoints: declaration.endpoints,
+    ports: declaration.ports ?? ([] as unknown as P), // P's default
     limits: { reads: { count: 6000, seconds: 60 }, changes: { count: 600, seconds: 60 }, ...declaration.limits },
   }
 }
@@ -122,6 +129,7 @@ const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
   versions: true,
   headers: true,
   endpoints: true,
+  ports: true,
   limits: true,
 }
 

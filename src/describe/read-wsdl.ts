@@ -23,6 +23,8 @@ export interface WsdlDocument {
   readonly portTypes: readonly WsdlPortType[]
   /** Elements `xs:schema`, both inline and imported. */
   readonly schemas: readonly Element[]
+  /** The same, each under every namespace that it declares components in. */
+  readonly schemaDocuments: readonly SchemaDocument[]
   /** Locations that `find` did not find. */
   readonly missing: readonly string[]
   /** A phrase for each flaw; empty for most documents. */
@@ -32,6 +34,12 @@ export interface WsdlDocument {
    * each flaw of a binding that no port has.
    */
   readonly remarks: readonly string[]
+}
+/** A schema in the namespace that it has, or has by the schema that includes it. */
+export interface SchemaDocument {
+  readonly schema: Element
+  readonly namespace: string
+  readonly location: string
 }
 export interface WsdlPortType {
   /** In James Clark's notation. */
@@ -46,6 +54,8 @@ export interface WsdlBinding {
   readonly soap: '1.1' | '1.2' | undefined
   /** A URI; `http://schemas.xmlsoap.org/soap/http` is HTTP. */
   readonly transport: string | undefined
+  /** In James Clark's notation. */
+  readonly portType: string | undefined
   readonly operations: readonly WsdlOperation[]
 }
 export interface WsdlService {
@@ -108,8 +118,40 @@ export function readWsdl11(bytes: Uint8Array, location = '', find: Find = () => 
   return reader.document(root)
 }
 
+/** A WSDL 1.1, WSDL 2.0 or XML Schema, and all the documents that it imports or includes. */
+export interface ReadDescription {
+  readonly kind: 'wsdl11' | 'wsdl20' | 'xsd'
+  readonly document: WsdlDocument
+  /** Of WSDL 2.0: the roots `wsdl:description`, the first document's first. */
+  readonly descriptions: readonly Element[]
+}
+export function readDescription(
+  bytes: Uint8Array,
+  location = '',
+  find: Find = () => undefined,
+): ReadDescription | Malformed {
+  const reader = new WsdlReader(find)
+  const root = reader.open(bytes, location)
+  if (root instanceof Malformed) return root
+  const kind = rootKinds[clarkNotation(root.name)]
+  if (!kind) return new Malformed('the root is not a wsdl:definitions, wsdl:description or xs:schema', root.from)
+  return { kind, document: reader.document(root), descriptions: reader.descriptions }
+}
+
 const wsdl = 'http://schemas.xmlsoap.org/wsdl/'
+const wsdl20 = 'http://www.w3.org/ns/wsdl'
 const xs = 'http://www.w3.org/2001/XMLSchema'
+/** The recommendation, and the drafts before it that old documents still name. */
+export const schemaNamespaces: ReadonlySet<string> = new Set([
+  xs,
+  'http://www.w3.org/2000/10/XMLSchema',
+  'http://www.w3.org/1999/XMLSchema',
+])
+const rootKinds: Readonly<Record<string, ReadDescription['kind']>> = {
+  [`{${wsdl}}definitions`]: 'wsdl11',
+  [`{${wsdl20}}description`]: 'wsdl20',
+  [`{${xs}}schema`]: 'xsd',
+}
 const soapVersionOf: Readonly<Record<string, '1.1' | '1.2'>> = {
   'http://schemas.xmlsoap.org/wsdl/soap/': '1.1',
   'http://schemas.xmlsoap.org/wsdl/soap12/': '1.2',
@@ -128,6 +170,8 @@ class WsdlReader {
   readonly #find: Find
   readonly #roots: Element[] = []
   readonly #schemas = new Set<Element>()
+  readonly #schemaDocuments: SchemaDocument[] = []
+  readonly descriptions: Element[] = []
   /** Namespaces of which a schema was found. */
   readonly #described = new Set<string>()
   /** Location → root of its document. */
@@ -159,6 +203,7 @@ class WsdlReader {
     this.#rootOf.set(location, root)
     if (root instanceof Malformed) return root
     if (clarkNotation(root.name) === `{${wsdl}}definitions`) this.#readDefinitions(root, location)
+    if (clarkNotation(root.name) === `{${wsdl20}}description`) this.#readDescription20(root, location)
     if (clarkNotation(root.name) === `{${xs}}schema`)
       this.#readSchema(root, location, attributeValue(root, 'targetNamespace') ?? includer)
     return root
@@ -176,6 +221,20 @@ class WsdlReader {
         this.#addComponent(`${kind} {${namespace}}${attributeValue(each, 'name') ?? ''}`, each)
   }
 
+  /** WSDL 2.0 Part 1 §3.1, §4. */
+  #readDescription20(root: Element, location: string): void {
+    this.descriptions.push(root)
+    for (const types of childrenNamed(root, wsdl20, 'types')) {
+      for (const schema of childrenNamed(types, xs, 'schema'))
+        this.#readSchema(schema, location, attributeValue(schema, 'targetNamespace') ?? '')
+      for (const each of childrenNamed(types, xs, 'import'))
+        this.#followImport(attributeValue(each, 'schemaLocation'), location)
+    }
+    for (const kind of ['import', 'include'])
+      for (const each of childrenNamed(root, wsdl20, kind))
+        this.#followImport(attributeValue(each, 'location'), location)
+  }
+
   #addComponent(name: string, element: Element): void {
     if (this.#components.has(name)) this.#addFlaw(`${name} is declared twice`)
     else this.#components.set(name, element)
@@ -184,6 +243,7 @@ class WsdlReader {
   /** @param namespace its own, or that of the including schema (XML Schema Part 1 §4.2.1) */
   #readSchema(schema: Element, location: string, namespace: string): void {
     this.#schemas.add(schema)
+    this.#schemaDocuments.push({ schema, namespace, location })
     this.#described.add(attributeValue(schema, 'targetNamespace') ?? '')
     for (const each of schema.elements()) {
       const name = `{${namespace}}${attributeValue(each, 'name') ?? ''}`
@@ -244,6 +304,7 @@ class WsdlReader {
         operations: wsdlChildren(portType, 'operation').map(each => attributeValue(each, 'name') ?? ''),
       })),
       schemas: [...this.#schemas],
+      schemaDocuments: this.#schemaDocuments,
       missing: this.#missing,
       flaws: [...this.#flaws],
       remarks: [...this.#remarks],
@@ -282,6 +343,7 @@ class WsdlReader {
     return {
       soap: extension && soapVersionOf[extension.name.uri],
       transport: extension && attributeValue(extension, 'transport'),
+      portType: portType && this.#resolveName(binding, 'type'),
       operations:
         portType && extension
           ? wsdlChildren(binding, 'operation').map(operation => this.#readOperation(operation, portType, style))
@@ -458,7 +520,7 @@ class WsdlReader {
   }
 }
 
-const unbound: WsdlBinding = { name: '', soap: undefined, transport: undefined, operations: [] }
+const unbound: WsdlBinding = { name: '', soap: undefined, transport: undefined, portType: undefined, operations: [] }
 
 /** Namespaces of which tools have the schema without a document: the encodings of SOAP, and XML. */
 const knownNamespaces: ReadonlySet<string> = new Set([

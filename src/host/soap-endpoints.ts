@@ -3,9 +3,11 @@
  */
 
 import { endpointsOf, type ServedEndpoint } from '../contract/endpoint-rule.ts'
+import type { Port } from '../contract/exchange.ts'
 import { isOfRequest, isOfResponse } from '../contract/header.ts'
 import type { Service } from '../contract/service.ts'
 import { compileMessages, toXmlName } from '../contract/xml-message.ts'
+import { writePortWsdl } from '../describe/port-wsdl.ts'
 import { writeWsdl11 } from '../describe/wsdl11.ts'
 import { writeWsdl20 } from '../describe/wsdl20.ts'
 import { writeXsd } from '../describe/xsd.ts'
@@ -13,7 +15,7 @@ import { describeSecurity, type PolicyAttachments } from '../security/policy/ws-
 import type { FaceContext } from '../service/face-context.ts'
 import type { Description } from '../soap/endpoint.ts'
 import type { SoapOptions } from '../soap/face.ts'
-import { compileSoapEndpoint, type SoapEndpoint } from '../soap/http/binding.ts'
+import { compilePortEndpoint, compileSoapEndpoint, type SoapEndpoint } from '../soap/http/binding.ts'
 import type { MessageSecurityPort } from './message-security.ts'
 import { addSoapPage, listDescriptions } from './soap-page.ts'
 import { codings, gunzipWithin } from './zlib-codings.ts'
@@ -46,7 +48,35 @@ export function createSoapEndpoints(
     // The response pattern of SOAP 1.2 has paths below the endpoint: /soap/v1/GetOrder?id=o-1
     endpoints.set(`${endpoint.path}/`, made)
   }
+  for (const port of context.app.contract.ports) {
+    const path = portPath(port)
+    endpoints.set(
+      path,
+      memoizeFirst(() =>
+        compilePortEndpoint(context, port, path, {
+          inflate: gunzipWithin,
+          codings,
+          describe: describePort(port),
+          ...options,
+        }),
+      ),
+    )
+  }
   return path => (endpoints.get(path) ?? endpoints.get(path.slice(0, path.lastIndexOf('/') + 1)))?.()
+}
+
+/** `/soap/StockQuote`. */
+export const portPath = ({ port }: Port): string => `/soap/${encodeURIComponent(port)}`
+
+/** The WSDL of a port, with the names that its clients know. */
+function describePort(port: Port): NonNullable<SoapOptions['describe']> {
+  const kept = new Map<string, Description>()
+  return (query, address) => {
+    if (query.toLowerCase() !== 'wsdl') return undefined
+    const description = kept.get(address) ?? { mediaType, content: writePortWsdl(port, address) }
+    if (kept.size < textsKept) kept.set(address, description)
+    return description
+  }
 }
 
 function memoizeFirst<T>(make: () => T): () => T {

@@ -5,6 +5,7 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
+import type { PortExchange } from '../contract/exchange.ts'
 import type { ReadOptions } from '../contract/field-json.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -91,6 +92,8 @@ export interface Calls {
    * the HTTP decisions. `from` is the peer's address, whose rate anonymous callers share.
    */
   admit(operation: Operation, caller: Caller, from: string, face: Call['face']): Maybe<Admitted>
+  /** The same for an exchange of a port; its calls count with all reads or changes of the caller. */
+  admitExchange(exchange: Pick<PortExchange, 'allow' | 'isSafe'>, caller: Caller, from: string): Maybe<void>
   /** Checks the target and the precondition before the content is read (rows 22–24). */
   precheck(call: Call): Maybe<void>
   /**

@@ -125,8 +125,16 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     }
   }
 
+  const admit = createAdmission(parts)
   return {
-    admit: createAdmission(parts),
+    admit,
+    admitExchange: ({ allow, isSafe }, caller, from) => {
+      const { reads, changes } = app.contract.limits
+      const terms = isSafe
+        ? ({ counted: 'reads', limit: reads } as const)
+        : ({ counted: 'changes', limit: changes } as const)
+      return chain(admit({ grants: allow, ...terms }, caller, from), () => {})
+    },
     precheck: call => store.read(reader => precheck(call, reader, clock())),
     keep: (_admitted, content, limit) => stageContent({ store, clock, id: parts.id }, content, limit),
     perform: call => {
@@ -145,9 +153,12 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
 export const operationNameOf = (operation: Operation): string =>
   'job' in operation ? operation.job.job : operation.resource.name
 
+/** What a caller needs for one kind of operation, and the count that it is charged to. */
+type AdmissionTerms = Pick<Operation, 'grants' | 'counted' | 'limit'>
+
 /** Rows 15–17. */
-function createAdmission({ clock, limiter }: ServiceParts): Calls['admit'] {
-  const admit: Calls['admit'] = (operation, caller, from) => {
+function createAdmission({ clock, limiter }: ServiceParts) {
+  return <O extends AdmissionTerms>(operation: O, caller: Caller, from: string) => {
     const now = clock()
     if (!mayEverBeAllowed(operation.grants, caller, now)) {
       const isUnknown = caller.subject === undefined && !isPublic(operation.grants)
@@ -161,7 +172,6 @@ function createAdmission({ clock, limiter }: ServiceParts): Calls['admit'] {
         : { operation, caller, party, quota },
     )
   }
-  return admit
 }
 
 /** Rows 22–24 alone, to refuse before the content is read. The call itself checks them again. */

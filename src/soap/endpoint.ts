@@ -72,6 +72,8 @@ export interface SoapNode extends SoapOptions {
   readonly spoken: readonly SoapVersion[]
   readonly exchanges: readonly BoundOperation[]
   readonly byElement: ReadonlyMap<BoundOperation['element'], BoundOperation>
+  /** Elements that several operations have. */
+  readonly sharedElements: ReadonlySet<BoundOperation['element']>
   readonly byAction: ReadonlyMap<string, BoundOperation>
   /** Octets that a message may have: the smallest and the largest limit of the operations. */
   readonly sizes: { readonly shortest: number; readonly longest: number }

@@ -22,6 +22,7 @@ import {
   clarkNotation,
   type Element,
   Malformed,
+  type Name,
   parseOrUndefined,
   parseXml,
   scanDocument,
@@ -37,7 +38,7 @@ import type {
   SoapOptions,
 } from './endpoint.ts'
 import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree, strictParsing } from './envelope.ts'
-import { agreeOnAction, agreeOnReplies, isAddressingBlock, readAddressing } from './headers/addressing.ts'
+import { agreeOnAction, agreeOnReplies, isAddressingBlock, readAddressing, statedAction } from './headers/addressing.ts'
 import { type Block, readBlock as blockContent, findBlock } from './headers/block.ts'
 import { requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import type { BoundOperation, OperationRequest } from './operations/bound-operation.ts'
@@ -269,7 +270,7 @@ function requireOperation(node: SoapNode, known: Exchanged, body: Cursor): Bound
   if (event === 'text') refuseMessage({ kind: 'structure', detail: 'the Body contains text' })
   const element = event === 'start' ? body.name : undefined
   if (element === known.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault is not a request' })
-  const exchange = node.byElement.get(element)
+  const exchange = chooseOperation(node, known, element)
   if (!exchange) {
     const detail = element ? `${clarkNotation(element)} is not a known operation of this endpoint` : 'the Body is empty'
     return refuseMessage({ kind: 'no-operation', detail })
@@ -278,6 +279,15 @@ function requireOperation(node: SoapNode, known: Exchanged, body: Cursor): Bound
   known.message.notes.operation = exchange.name
   if (known.message.bytes.length > exchange.longest) refuseMessage({ kind: 'too-long', limit: exchange.longest })
   return exchange
+}
+
+/** Where several operations have one element, the action tells which is meant. */
+function chooseOperation(node: SoapNode, known: Exchanged, element: Name | undefined): BoundOperation | undefined {
+  const first = node.byElement.get(element)
+  if (!first || !node.sharedElements.has(element)) return first
+  const action = known.message.action || (known.addressing && statedAction(known.addressing))
+  const named = node.exchanges.find(each => each.element === element && each.action === action)
+  return named ?? first
 }
 
 function requireAgreement(node: SoapNode, known: Exchanged, { action, replyAction }: BoundOperation): void {

@@ -81,7 +81,7 @@ const graphLimits = {
 }
 
 /** What the elements of one Body refer to, and how much of it may still be read. */
-interface Graph {
+export interface Graph {
   readonly encoding: SoapEncoding
   readonly version: SoapVersion
   readonly namespace: string
@@ -104,16 +104,26 @@ export function compileEncodedReader(
   types: TypeSpace,
 ): (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values {
   return (cursor, reading, version) => {
-    const call = readElement(cursor, reading.around)
-    const roots = [call]
-    while (cursor.child() === 'start') roots.push(readElement(cursor, reading.around))
-    if (cursor.event !== 'end') refuseMessage({ kind: 'structure', detail: 'the Body has text' })
-    const { elements, characters } = graphLimits
-    const encoding = encodings[version.number]
-    const graph: Graph = { encoding, version, namespace, types, roots, ids: undefined, elements, characters, reading }
-    checkEncodingOf(call, version)
+    const { graph, call } = openGraph(cursor, reading, version, { namespace, types })
     return readMembers(graph, call, fields, call)
   }
+}
+
+/** The graph of the values of a Body, and the call: the first of its children. */
+export function openGraph(
+  cursor: Cursor,
+  reading: LiteralReading,
+  version: SoapVersion,
+  names: Pick<Graph, 'namespace' | 'types'>,
+): { readonly graph: Graph; readonly call: Element } {
+  const call = readElement(cursor, reading.around)
+  const roots = [call]
+  while (cursor.child() === 'start') roots.push(readElement(cursor, reading.around))
+  if (cursor.event !== 'end') refuseMessage({ kind: 'structure', detail: 'the Body has text' })
+  const { elements, characters } = graphLimits
+  checkEncodingOf(call, version)
+  const encoding = encodings[version.number]
+  return { graph: { ...names, encoding, version, roots, ids: undefined, elements, characters, reading }, call }
 }
 
 function checkEncodingOf(at: Element, version: SoapVersion): void {
@@ -133,13 +143,13 @@ function pathTo(element: Element): string {
 }
 
 /** SOAP 1.2 Part 2 §4.4, step 3. */
-const refuseElement = (at: Element, detail: string, subcode: Name = asBadArguments): never =>
+export const refuseElement = (at: Element, detail: string, subcode: Name = asBadArguments): never =>
   refuseMessage({ kind: 'encoded', subcode, path: pathTo(at), detail })
 
 // References
 
 /** The element that an accessor leads to; the accessor itself if it is no reference. */
-function dereference(graph: Graph, accessor: Element): Element {
+export function resolveReference(graph: Graph, accessor: Element): Element {
   let at = accessor
   for (let hops = 0; ; hops++) {
     const reference = at.attribute(graph.encoding.ref)?.trim() // a type that collapses white space, as that of ids
@@ -207,7 +217,7 @@ function readMembers(graph: Graph, at: Element, fields: Fields, call?: Element):
   return requireComplete(row, known.values(), detail => refuseElement(at, detail))
 }
 
-const hasText = (at: Element): boolean => at.text.trim() !== ''
+export const hasText = (at: Element): boolean => at.text.trim() !== ''
 
 function refuseMember(at: Element, known: Iterable<string>): never {
   const expected = Array.from(known, local => internName('', local))
@@ -223,10 +233,10 @@ function readResult(at: Element): ReturnName {
  * As in RPC/literal: an empty or nil parameter is not given. An array that announces no items is.
  */
 function readOptional(graph: Graph, accessor: Element, field: AnyField, key: string): unknown {
-  const at = dereference(graph, accessor)
+  const at = resolveReference(graph, accessor)
   const { shape } = field
   const isEmpty = at.elements().length === 0 && (isScalar(shape) ? isEmptyText(shape, at.text) : !hasText(at))
-  const says = isNil(at) || graph.encoding.sizes(at) !== undefined || hasDeclaredAttribute(at, field)
+  const says = isNilElement(at) || graph.encoding.sizes(at) !== undefined || hasDeclaredAttribute(at, field)
   if (isEmpty && !says) {
     checkAttributes(graph, at, field)
     return undefined
@@ -241,21 +251,27 @@ const isDeclaredAttribute = ({ uri, local }: Name, shape: Shape): boolean =>
   uri === '' && objectFields(shape)[local]?.isAttribute === true
 
 function readField(graph: Graph, accessor: Element, field: AnyField, place: TypePlace): unknown {
-  const at = dereference(graph, accessor)
+  const at = resolveReference(graph, accessor)
   checkAttributes(graph, at, field)
-  if (isNil(at)) return at.children.length > 0 ? refuseElement(at, 'is nil and has content') : null
+  if (isNilElement(at)) return at.children.length > 0 ? refuseElement(at, 'is nil and has content') : null
   checkType(graph, at, field.shape, place)
-  if (--graph.elements < 0) refuseElement(at, `leads to more than ${graphLimits.elements} elements`)
+  countElement(graph, at)
   return foldShape(field.shape, contentReaders, graph, at, place)
 }
+/** Guard (1): each value counts, however often it is referred to. */
+export function countElement(graph: Graph, at: Element): void {
+  if (--graph.elements < 0) refuseElement(at, `leads to more than ${graphLimits.elements} elements`)
+}
+/** The text of an element without elements; it counts each time. */
+export function takeText(graph: Graph, at: Element): string {
+  if (at.elements().length > 0) refuseElement(at, 'has elements where only text is expected')
+  const { text } = at
+  graph.characters -= text.length
+  if (graph.characters < 0) refuseElement(at, `leads to more than ${graphLimits.characters} characters`)
+  return text
+}
 const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, place: TypePlace]> = {
-  scalar: (shape, graph, at) => {
-    if (at.elements().length > 0) refuseElement(at, 'has elements where only text is expected')
-    const { text } = at
-    graph.characters -= text.length
-    if (graph.characters < 0) refuseElement(at, `leads to more than ${graphLimits.characters} characters`)
-    return readText(graph, at, shape, text)
-  },
+  scalar: (shape, graph, at) => readText(graph, at, shape, takeText(graph, at)),
   list: (shape, graph, at, place) => readItems(graph, at, shape, place),
   object: ({ fields }, graph, at) => readMembers(graph, at, fields),
   union: (shape, graph, at) => readUnion(graph, at, shape),
@@ -269,13 +285,19 @@ function readText(graph: Graph, at: Element, shape: Scalar, text: string): unkno
   return undefined
 }
 
-const isNil = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at.attribute(xsiNil) ?? '')
+export const isNilElement = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at.attribute(xsiNil) ?? '')
 
 /**
  * Attributes of the encoding and of xsi, those that the fields declare, and SOAP's own on a header
  * block.
  */
-function checkAttributes({ version, encoding, reading }: Graph, at: Element, { shape }: AnyField): void {
+const checkAttributes = (graph: Graph, at: Element, { shape }: AnyField): void =>
+  checkEncodedAttributes(graph, at, name => isDeclaredAttribute(name, shape))
+export function checkEncodedAttributes(
+  { version, encoding, reading }: Graph,
+  at: Element,
+  isDeclared: (name: Name) => boolean,
+): void {
   checkEncodingOf(at, version)
   const ofBlock = reading.blocks.includes(at) ? [version.role, version.mustUnderstand, version.relay] : []
   for (const { name, value } of at.attributes) {
@@ -287,8 +309,7 @@ function checkAttributes({ version, encoding, reading }: Graph, at: Element, { s
       name === version.encodingStyle ||
       ofBlock.includes(name)
     const isReference = name.uri === '' && (name.local === 'id' || name.local === 'href')
-    if (!isKnown && !isReference && !isDeclaredAttribute(name, shape))
-      refuseElement(at, `must not have the attribute ${name.local}`)
+    if (!isKnown && !isReference && !isDeclared(name)) refuseElement(at, `must not have the attribute ${name.local}`)
   }
 }
 
@@ -320,14 +341,14 @@ function checkType(graph: Graph, at: Element, shape: Shape, place: TypePlace): v
 }
 
 /** A type that xsi:type names, and the published one. */
-interface NamedType {
+interface StatedType {
   readonly local: string
   readonly isBuiltIn: boolean
   readonly isOurs: boolean
   readonly published: string | undefined
 }
 /** Whether a value of the shape may say that it is of this type. */
-const typeMatches: ShapeCases<boolean, [type: NamedType]> = {
+const typeMatches: ShapeCases<boolean, [type: StatedType]> = {
   scalar: (shape, { local, isBuiltIn, isOurs }) => {
     if (!isBuiltIn) return isOurs
     const kind = Object.hasOwn(kindOfType, local) ? kindOfType[local] : undefined
@@ -347,21 +368,28 @@ const isStruct = (local: string): boolean => local === 'Struct' || local === 'an
  * called.
  */
 function readItems(graph: Graph, at: Element, shape: ListShape, place: TypePlace): unknown[] {
-  const sizes = graph.encoding.sizes(at)
+  const items = listArrayItems(graph, at)
+  const flaw = checkCount(shape, items.length)
+  if (flaw) graph.reading.found.push({ path: pathTo(at), code: flaw.code, detail: flaw.detail })
+  return items.map(each => {
+    const item = readField(graph, each, shape.item, placeOfItem(shape, place))
+    return item === null && !shape.item.isNullable ? refuseElement(each, 'must not be nil') : item
+  })
+}
+/** Guard (2). */
+export function listArrayItems({ encoding }: Graph, at: Element): readonly Element[] {
+  const sizes = encoding.sizes(at)
   const items = at.elements()
   if (hasText(at)) refuseElement(at, 'has text where items are expected')
   if (sizes !== undefined && sizes !== '' && sizes !== '*') {
     if (!/^\d{1,10}$/.test(sizes)) refuseElement(at, `must have one dimension, not [${sizes}]`)
     if (Number(sizes) !== items.length) refuseElement(at, `announces ${sizes} items and has ${items.length}`)
   }
-  const flaw = checkCount(shape, items.length)
-  if (flaw) graph.reading.found.push({ path: pathTo(at), code: flaw.code, detail: flaw.detail })
-  return items.map((each, index) => {
+  for (const [index, each] of items.entries()) {
     const announced = each.attribute(position)?.trim() ?? `[${index}]`
     if (announced !== `[${index}]`) refuseElement(each, `is at ${announced} of an array: send all of it, in order`)
-    const item = readField(graph, each, shape.item, placeOfItem(shape, place))
-    return item === null && !shape.item.isNullable ? refuseElement(each, 'must not be nil') : item
-  })
+  }
+  return items
 }
 
 function readUnion(graph: Graph, at: Element, shape: UnionShape): Values {

@@ -48,13 +48,16 @@ import {
   xsiUri,
 } from './values.ts'
 
-const schemaHints = new Set([internName(xsiUri, 'schemaLocation'), internName(xsiUri, 'noNamespaceSchemaLocation')])
+export const schemaHints: ReadonlySet<Name> = new Set([
+  internName(xsiUri, 'schemaLocation'),
+  internName(xsiUri, 'noNamespaceSchemaLocation'),
+])
 
 export const refuseContent = (cursor: Cursor, detail: string): never =>
   refuseMessage({ kind: 'schema', path: pathOf(cursor), detail })
 
 /** Flaws of a value's bounds are collected; one of its type breaks the schema. */
-function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail, isOfType }: Flaw): undefined {
+export function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail, isOfType }: Flaw): undefined {
   if (isOfType) refuseContent(cursor, detail)
   reading.found.push({ path: pathOf(cursor), code, detail })
 }
@@ -221,7 +224,7 @@ export function checkEncodings(cursor: Cursor): void {
 }
 
 const readBoolean = compileScalarReader({ kind: 'boolean' })
-function readNil(cursor: Cursor, text: string): boolean {
+export function readNil(cursor: Cursor, text: string): boolean {
   const value = readBoolean(text)
   return typeof value === 'boolean' ? value : refuseContent(cursor, 'must have a boolean xsi:nil')
 }

@@ -140,6 +140,9 @@ export function agreeOnReplies(
   return { reply, fault: chooseDestination(dialect, found, 'FaultTo', facts) ?? reply }
 }
 
+/** The action that the blocks state, if they state one. */
+export const statedAction = ({ found }: Addressing): string | undefined => propertyText(found, 'Action')
+
 /** Compares the action of the blocks with that of the operation and that of the transport. */
 export function agreeOnAction({ dialect, found }: Addressing, expected: string, hint: string | undefined): void {
   const action = propertyText(found, 'Action')

@@ -5,6 +5,7 @@
  */
 import { chain, type Maybe, settle, settleFor } from '../../base/maybe.ts'
 import { endpointsOf, mainEndpoint } from '../../contract/endpoint-rule.ts'
+import type { Port } from '../../contract/exchange.ts'
 import type { Caller } from '../../contract/policy.ts'
 import { newestVersion, type Service } from '../../contract/service.ts'
 import { answerPreflight, isPreflight } from '../../front/cross-origin.ts'
@@ -21,6 +22,7 @@ import type { Endpoint, SoapNode, SoapOptions } from '../endpoint.ts'
 import { refuseEarly } from '../face.ts'
 import type { BoundOperation } from '../operations/bound-operation.ts'
 import { bindOperations, faultWordingOf } from '../operations/contract-operation.ts'
+import { bindExchanges } from '../operations/exchange-operation.ts'
 import { type AnySoapRefusal, refuseMessage } from '../refusal.ts'
 import { soap12, versions } from '../version.ts'
 import { receivePost } from './post.ts'
@@ -55,6 +57,19 @@ function successorOf(contract: Service, path: string, version: string): string {
   const same = path.replace(`/${version}`, `/${newest}`)
   const isServed = endpointsOf(contract).some(each => each.path === same)
   return isServed ? same : (mainEndpoint(contract, newest)?.path ?? same)
+}
+
+/** The endpoint of a port of the contract. */
+export function compilePortEndpoint(
+  serving: FaceContext,
+  port: Port,
+  path: string,
+  options: SoapOptions = {},
+): SoapEndpoint {
+  const endpoint = { path, secure: false, versions: port.soap }
+  return bindNode(
+    compileNode(serving, endpoint, bindExchanges(serving, port), { realm: serving.app.contract.service, ...options }),
+  )
 }
 
 type SoapFace = (request: Request) => Maybe<Response>
@@ -102,12 +117,18 @@ function compileNode(
     endpoint,
     spoken,
     exchanges,
-    byElement: new Map(exchanges.map(each => [each.element, each])),
+    byElement: new Map(exchanges.toReversed().map(each => [each.element, each])),
+    sharedElements: new Set(listShared(exchanges.map(({ element }) => element))),
     byAction: new Map(exchanges.map(each => [each.action, each])),
     sizes: { shortest: Math.min(...sizes), longest: Math.max(...sizes) },
     place: { roles, ultimate: true },
     wording: exchanges[0]?.wording ?? faultWordingOf('', { request: { name: '', fields: {}, main: undefined } }),
   }
+}
+
+const listShared = <T>(elements: readonly T[]): T[] => {
+  const seen = new Set<T>()
+  return elements.filter(each => seen.has(each) || !seen.add(each))
 }
 
 const bindNode = (node: SoapNode): SoapEndpoint => ({

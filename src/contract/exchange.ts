@@ -1,0 +1,131 @@
+/**
+ * Operations whose messages another party has designed: a port of a WSDL, with the names, actions
+ * and types that its clients know. They stand in a service next to its resources.
+ */
+import type { Maybe } from '../base/maybe.ts'
+import type { Caller, Grant } from './policy.ts'
+import type { AnyRootElement, RootElement } from './xml-type.ts'
+
+/** The child of a Body; `empty`: the Body has none. */
+export type ExchangeBody = AnyRootElement | 'empty'
+export type ExchangeFaults = Readonly<Record<string, AnyRootElement>>
+
+export interface PortExchange<
+  I extends ExchangeBody = ExchangeBody,
+  O extends ExchangeBody | undefined = ExchangeBody | undefined,
+  F extends ExchangeFaults = ExchangeFaults,
+  H extends ExchangeFaults = ExchangeFaults,
+> {
+  /** As `MessageStyle` of the messages of a contract. */
+  readonly style: 'document' | 'rpc' | 'encoded'
+  /** The URI that soapAction has; it may be empty. */
+  readonly action: string
+  readonly input: I
+  /** Undefined: one-way, there is no reply. */
+  readonly output: O
+  /** By their names in a WSDL: the element of the detail. */
+  readonly faults: F
+  /** Header blocks by their names: of the request, and of the reply. */
+  readonly requestHeaders: H
+  readonly replyHeaders: ExchangeFaults
+  /** Which callers may ask it; by default those of its port. */
+  readonly allow: readonly Grant[]
+  /** Nothing changes by it. */
+  readonly isSafe: boolean
+}
+
+/**
+ * Declares an operation by its messages: `exchange({ action: 'urn:GetPrice', input: PriceRequest,
+ * output: Price, faults: { NoSuchItem }, allow: [anyone()] })`.
+ */
+export function exchange<
+  const I extends ExchangeBody,
+  const O extends ExchangeBody | undefined = undefined,
+  F extends ExchangeFaults = {},
+  H extends ExchangeFaults = {},
+>(declaration: {
+  readonly style?: PortExchange['style']
+  readonly action: string
+  readonly input: I
+  readonly output?: O
+  readonly faults?: F
+  readonly requestHeaders?: H
+  readonly replyHeaders?: ExchangeFaults
+  readonly allow?: readonly Grant[]
+  readonly safe?: boolean
+}): PortExchange<I, O, F, H> {
+  return {
+    style: declaration.style ?? 'document',
+    action: declaration.action,
+    input: declaration.input,
+    output: declaration.output as O, // O defaults to undefined
+    faults: declaration.faults ?? ({} as F), // F's default
+    requestHeaders: declaration.requestHeaders ?? ({} as H), // H's default
+    replyHeaders: declaration.replyHeaders ?? {},
+    allow: declaration.allow ?? [],
+    isSafe: declaration.safe === true,
+  }
+}
+
+export type Exchanges = Readonly<Record<string, PortExchange>>
+/** The operations at one address: a port type of a WSDL with its binding. */
+export interface Port<N extends string = string, E extends Exchanges = Exchanges> {
+  readonly port: N
+  /** The target namespace of its WSDL. */
+  readonly namespace: string
+  /** The names that clients generate classes from: of the service, port type and binding. */
+  readonly names: { readonly service: string; readonly portType: string }
+  readonly soap: '1.1' | '1.2' | 'both'
+  readonly exchanges: E
+}
+
+export function port<const N extends string, const E extends Exchanges>(
+  name: N,
+  declaration: {
+    readonly namespace: string
+    readonly service?: string
+    readonly portType?: string
+    readonly soap?: Port['soap']
+    /** Which callers may ask its exchanges, as long as these do not say it. Default: none. */
+    readonly allow?: readonly Grant[]
+    readonly exchanges: E
+  },
+): Port<N, E> {
+  const allow = declaration.allow ?? []
+  const exchanges = Object.entries(declaration.exchanges).map(([key, each]) => [
+    key,
+    each.allow.length === 0 ? { ...each, allow } : each,
+  ])
+  return {
+    port: name,
+    namespace: declaration.namespace,
+    names: { service: declaration.service ?? `${name}Service`, portType: declaration.portType ?? `${name}PortType` },
+    soap: declaration.soap ?? 'both',
+    exchanges: Object.fromEntries(exchanges) as E, // the same exchanges with their grants
+  }
+}
+
+// Handlers
+
+type BodyValue<B> = B extends RootElement<infer T> ? T : undefined
+type DetailKeys<F> = keyof F & string
+type HeaderBlocks<H> = { readonly [K in keyof H]?: H[K] extends RootElement<infer T> ? T : never }
+
+export interface ExchangeContext<F extends ExchangeFaults = ExchangeFaults, H extends ExchangeFaults = ExchangeFaults> {
+  readonly caller: Caller
+  /** The time of the call: ISO 8601 in UTC. */
+  readonly now: string
+  /** The declared header blocks of the request that are there. */
+  readonly headers: HeaderBlocks<H>
+  /** Sets a declared header block of the reply. */
+  setHeader(name: string, value: unknown): void
+  /** Ends the call with a declared fault. */
+  fail<K extends DetailKeys<F>>(fault: K, detail: BodyValue<F[K]>, reason?: string): never
+}
+
+export type ExchangeHandler<E extends PortExchange> =
+  E extends PortExchange<infer I, infer O, infer F, infer H>
+    ? (input: BodyValue<I>, ctx: ExchangeContext<F, H>) => Maybe<O extends AnyRootElement ? BodyValue<O> : void>
+    : never
+export type PortHandlers<P> =
+  P extends Port<string, infer E> ? { readonly [K in keyof E]: ExchangeHandler<E[K]> } : never

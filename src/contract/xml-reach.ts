@@ -1,0 +1,61 @@
+/** The types and global elements that declarations lead to, each once, in the order of mention. */
+import type { AnyMember, AnyRootElement, AnyXmlType, TypeMembers } from './xml-type.ts'
+
+export interface ReachedTypes {
+  readonly types: readonly AnyXmlType[]
+  readonly elements: readonly AnyRootElement[]
+}
+
+export function listReachedTypes(elements: Iterable<AnyRootElement>, types: Iterable<AnyXmlType> = []): ReachedTypes {
+  const known = { types: new Set<AnyXmlType>(), elements: new Set<AnyRootElement>() }
+  const pending: (AnyXmlType | AnyRootElement)[] = [...elements, ...types].reverse()
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    if ('type' in next) {
+      if (known.elements.has(next)) continue
+      known.elements.add(next)
+      pending.push(next.type())
+    } else if (!known.types.has(next)) {
+      known.types.add(next)
+      pending.push(...referredBy(next).reverse())
+    }
+  }
+  return { types: [...known.types], elements: [...known.elements] }
+}
+
+/** What the definition of a type refers to itself. */
+export function referredBy({ definition }: AnyXmlType): (AnyXmlType | AnyRootElement)[] {
+  switch (definition.kind) {
+    case 'builtIn':
+      return []
+    case 'restriction':
+      return [definition.of]
+    case 'list':
+      return [definition.item]
+    case 'union':
+      return [...definition.of]
+    case 'array':
+      return [definition.item()]
+    case 'derivable':
+      return [definition.type, ...definition.derived()]
+    case 'complex':
+      return [...(definition.base ? [definition.base.type] : []), ...referredByMembers(definition.members)]
+  }
+}
+const referredByMembers = (members: TypeMembers): (AnyXmlType | AnyRootElement)[] =>
+  Object.values(members).flatMap(referredByMember)
+function referredByMember({ particle }: AnyMember): (AnyXmlType | AnyRootElement)[] {
+  switch (particle.kind) {
+    case 'element':
+      return [particle.type()]
+    case 'reference':
+      return [particle.to()]
+    case 'attribute':
+    case 'text':
+      return [particle.type]
+    case 'choice':
+    case 'sequence':
+      return referredByMembers(particle.members)
+    default:
+      return []
+  }
+}

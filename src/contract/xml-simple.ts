@@ -1,0 +1,334 @@
+/**
+ * Simple types of XML Schema Part 2: text → value, value → text, and the checks of both. A reader
+ * returns a flaw instead of throwing; a list or union is read by the readers of its parts.
+ */
+import { memoizeByObject } from '../base/memo.ts'
+import type { Scalar, StringType } from './field.ts'
+import { Flaw, typeFlaw } from './lexical/flaw.ts'
+import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
+import { parseInstant } from './lexical/temporal.ts'
+import { countCharacters, trimXmlSpace } from './lexical/text.ts'
+import { compileXsdPattern } from './lexical/xsd-pattern.ts'
+import type { AnyXmlType, BuiltInName, QualifiedName, SchemaFacets, SimpleDefinition } from './xml-type.ts'
+
+/** The namespaces around a text, for QNames in it. */
+export interface NamesAround {
+  /** The name that a QName means here. */
+  readonly resolve: (text: string) => QualifiedName | undefined
+}
+/** Gives a namespace a prefix, for QNames in a text that is written. */
+export type PrefixFor = (uri: string) => string
+
+export interface SimpleCodec {
+  readonly read: (text: string, around: NamesAround) => unknown | Flaw
+  /** A value → the value, or its flaw. */
+  readonly check: (value: unknown) => unknown | Flaw
+  /** A value that `check` has passed. */
+  readonly write: (value: unknown, prefixFor: PrefixFor) => string
+  /** Whether text of this type keeps white space at its ends. */
+  readonly keepsSpace: boolean
+}
+
+/** Whether a type is a simple one; `anySimpleType` is, `anyType` is not. */
+export const isSimpleType = ({ definition }: AnyXmlType): boolean => {
+  if (definition.kind === 'builtIn') return definition.name !== 'anyType'
+  return definition.kind === 'restriction' || definition.kind === 'list' || definition.kind === 'union'
+}
+
+export const simpleCodecOf = memoizeByObject((type: AnyXmlType): SimpleCodec => {
+  const { definition } = type
+  if (definition.kind === 'builtIn') return builtInCodec(definition.name)
+  if (definition.kind === 'restriction' || definition.kind === 'list' || definition.kind === 'union')
+    return definedCodec(definition)
+  throw new Error('a complex type is not a simple one: give the text a built-in type')
+})
+
+function definedCodec(definition: SimpleDefinition): SimpleCodec {
+  if (definition.kind === 'list') return listCodec(simpleCodecOf(definition.item))
+  if (definition.kind === 'union') return unionCodec(definition.of.map(simpleCodecOf))
+  return restrictedCodec(definition.of, definition.facets)
+}
+
+// Built-in types
+
+const scalars: Readonly<Partial<Record<BuiltInName, Scalar>>> = {
+  string: { kind: 'string' },
+  boolean: { kind: 'boolean' },
+  float: { kind: 'double', xsd: 'float' },
+  double: { kind: 'double', xsd: 'double' },
+  hexBinary: { kind: 'bytes', encoding: 'hex' },
+  base64Binary: { kind: 'bytes', encoding: 'base64' },
+  date: { kind: 'date' },
+  time: { kind: 'time' },
+  dateTime: { kind: 'dateTime' },
+  duration: { kind: 'duration' },
+  ...mapNames(
+    ['normalizedString', 'token', 'language', 'Name', 'NCName', 'NMTOKEN', 'anyURI', 'gYear', 'gYearMonth', 'gMonth'],
+    xsd => stringScalar(xsd),
+  ),
+  ...mapNames(['gMonthDay', 'gDay'], xsd => stringScalar(xsd)),
+  ...mapNames(['ID', 'IDREF', 'ENTITY'], () => stringScalar('NCName')),
+  ...mapNames(['int', 'short', 'byte', 'unsignedShort', 'unsignedByte'], xsd => ({ kind: 'int', xsd })),
+  ...mapNames(
+    ['long', 'integer', 'unsignedInt', 'unsignedLong', 'positiveInteger', 'nonNegativeInteger'],
+    (xsd): Scalar => ({ kind: 'long', xsd }),
+  ),
+  ...mapNames(['negativeInteger', 'nonPositiveInteger'], (xsd): Scalar => ({ kind: 'long', xsd })),
+}
+function stringScalar(xsd: StringType): Scalar {
+  return { kind: 'string', xsd }
+}
+function mapNames<const N extends string>(names: readonly N[], as: (name: N) => Scalar): Record<N, Scalar> {
+  return Object.fromEntries(names.map(name => [name, as(name)])) as Record<N, Scalar> // one for each name
+}
+const listItems: Readonly<Partial<Record<BuiltInName, BuiltInName>>> = {
+  IDREFS: 'IDREF',
+  ENTITIES: 'ENTITY',
+  NMTOKENS: 'NMTOKEN',
+}
+
+function builtInCodec(name: BuiltInName): SimpleCodec {
+  const item = listItems[name]
+  if (item !== undefined) return restrictLength(listCodec(builtInCodec(item)), { minLength: 1 })
+  if (name === 'decimal') return decimalCodec
+  if (name === 'QName' || name === 'NOTATION') return qnameCodec
+  const scalar = scalars[name] ?? { kind: 'string' }
+  const [read, check, write] = [compileScalarReader(scalar), compileScalarCheck(scalar), compileScalarWriter(scalar)]
+  return { read, check, write, keepsSpace: name === 'string' || name === 'anySimpleType' }
+}
+
+const decimalText = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)$/
+const checkDecimal = (value: unknown): string | Flaw =>
+  typeof value === 'string' && value.length <= 1000 && decimalText.test(value)
+    ? value
+    : typeFlaw('decimal text, such as "12.50"')
+/** §3.2.3, of any length: the text stays as it is. */
+const decimalCodec: SimpleCodec = {
+  read: text => checkDecimal(trimXmlSpace(text)),
+  check: checkDecimal,
+  write: String,
+  keepsSpace: false,
+}
+
+const clarkText = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/
+/** §3.2.18: the namespace is a part of the value, the prefix is not. */
+const qnameCodec: SimpleCodec = {
+  read: (text, { resolve }) => {
+    const name = resolve(trimXmlSpace(text))
+    if (!name) return typeFlaw('a QName whose prefix is declared')
+    return name.uri === '' ? name.local : `{${name.uri}}${name.local}`
+  },
+  check: value =>
+    typeof value === 'string' && clarkText.test(value) ? value : typeFlaw('a name, such as "{urn:example}name"'),
+  write: (value, prefixFor) => {
+    const [, uri = '', local = ''] = clarkText.exec(String(value)) ?? []
+    return uri === '' ? local : `${prefixFor(uri)}:${local}`
+  },
+  keepsSpace: false,
+}
+
+// Lists and unions
+
+function listCodec(item: SimpleCodec): SimpleCodec {
+  const each = (values: readonly unknown[], of: (value: unknown) => unknown | Flaw): unknown => {
+    const read: unknown[] = []
+    for (const value of values) {
+      const one = of(value)
+      if (one instanceof Flaw) return one
+      read.push(one)
+    }
+    return read
+  }
+  return {
+    read: (text, around) => {
+      const trimmed = trimXmlSpace(text)
+      return trimmed === '' ? [] : each(trimmed.split(/[ \t\r\n]+/), one => item.read(String(one), around))
+    },
+    check: value => (Array.isArray(value) ? each(value, checkListItem(item)) : typeFlaw('a list')),
+    write: (value, prefixFor) => (value as readonly unknown[]).map(one => item.write(one, prefixFor)).join(' '), // `check` has passed it
+    keepsSpace: false,
+  }
+}
+/** White space in an item would make two of it; an empty item would be lost. */
+const checkListItem =
+  (item: SimpleCodec) =>
+  (value: unknown): unknown | Flaw => {
+    const isSplit = typeof value === 'string' && (value === '' || /[ \t\r\n]/.test(value))
+    return isSplit ? typeFlaw('an item without white space') : item.check(value)
+  }
+
+function unionCodec(of: readonly SimpleCodec[]): SimpleCodec {
+  const first = (attempt: (codec: SimpleCodec) => unknown | Flaw): unknown | Flaw => {
+    let flaw: unknown = typeFlaw('a value of one of the types')
+    for (const codec of of) {
+      const value = attempt(codec)
+      if (!(value instanceof Flaw)) return value
+      flaw = value
+    }
+    return flaw
+  }
+  return {
+    read: (text, around) => first(codec => codec.read(text, around)),
+    check: value => first(codec => codec.check(value)),
+    write: (value, prefixFor) => {
+      const codec = of.find(each => !(each.check(value) instanceof Flaw))
+      return codec ? codec.write(value, prefixFor) : String(value)
+    },
+    keepsSpace: of.some(each => each.keepsSpace),
+  }
+}
+
+// SchemaFacets
+
+type CheckFacet = (value: unknown) => Flaw | undefined
+
+function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
+  const base = simpleCodecOf(of)
+  const normalize = facets.whiteSpace === undefined ? undefined : spaceNormalizers[facets.whiteSpace]
+  const patterns = (facets.patterns ?? []).map(pattern => [pattern, compileXsdPattern(pattern)] as const)
+  const checks = [...valueChecks(base, facets), ...boundChecks(base, facets), ...digitChecks(facets)]
+  const sized = restrictLength(base, facets)
+  const collapses = facets.whiteSpace === 'collapse' || !base.keepsSpace
+  const checkText = (text: string): Flaw | undefined => {
+    const wrong = patterns.find(([, expression]) => expression && !expression.test(text))
+    return wrong && new Flaw('pattern', `must match ${wrong[0]}`)
+  }
+  const checkValue = (value: unknown): unknown | Flaw => {
+    if (value instanceof Flaw) return value
+    for (const check of checks) {
+      const flaw = check(value)
+      if (flaw) return flaw
+    }
+    return value
+  }
+  return {
+    read: (written, around) => {
+      const text = normalize ? normalize(written) : written
+      const flaw = patterns.length > 0 ? checkText(collapses ? collapseSpace(text) : text) : undefined
+      return flaw ?? checkValue(sized.read(text, around))
+    },
+    check: value => {
+      const checked = checkValue(sized.check(value))
+      if (checked instanceof Flaw) return checked
+      if (normalize && typeof checked === 'string' && normalize(checked) !== checked)
+        return typeFlaw('text without white space that its type would change')
+      return (patterns.length > 0 && checkText(base.write(checked, () => 'p'))) || checked
+    },
+    write: base.write,
+    keepsSpace: !collapses,
+  }
+}
+
+const collapseSpace = (text: string): string => trimXmlSpace(text.replace(/[ \t\r\n]+/g, ' '))
+const spaceNormalizers: Readonly<
+  Record<NonNullable<SchemaFacets['whiteSpace']>, ((text: string) => string) | undefined>
+> = {
+  preserve: undefined,
+  replace: text => text.replace(/[\t\r\n]/g, ' '),
+  collapse: collapseSpace,
+}
+
+/** §4.3.1–§4.3.3: characters of a text, octets of bytes, items of a list. */
+function restrictLength(base: SimpleCodec, { length, minLength, maxLength }: SchemaFacets): SimpleCodec {
+  const [min, max] = [length ?? minLength ?? 0, length ?? maxLength ?? Number.POSITIVE_INFINITY]
+  if (min === 0 && max === Number.POSITIVE_INFINITY) return base
+  const check = (value: unknown): unknown | Flaw => {
+    const size = sizeOf(value)
+    if (size === undefined || (size >= min && size <= max)) return value
+    return size < min
+      ? new Flaw('minLength', `must have a length of at least ${min}`)
+      : new Flaw('maxLength', `must have a length of at most ${max}`)
+  }
+  return { ...base, read: (text, around) => check(base.read(text, around)), check: value => check(base.check(value)) }
+}
+function sizeOf(value: unknown): number | undefined {
+  if (typeof value === 'string') return countCharacters(value)
+  return value instanceof Uint8Array || Array.isArray(value) ? value.length : undefined
+}
+
+const lexicalContext: NamesAround = {
+  // A value in a declaration is in James Clark's notation already.
+  resolve: text => {
+    const [, uri = '', local] = clarkText.exec(text) ?? []
+    return local === undefined ? undefined : { uri, local }
+  },
+}
+
+/** §4.3.5: by value, so that 1.0 is among 1 and 2. */
+function valueChecks(base: SimpleCodec, { values }: SchemaFacets): CheckFacet[] {
+  if (!values) return []
+  const keys = new Set(values.map(text => keyOfValue(base.read(text, lexicalContext))))
+  const phrase = values.length > 12 ? `${values.slice(0, 12).join(', ')}, …` : values.join(', ')
+  return [value => (keys.has(keyOfValue(value)) ? undefined : new Flaw('enum', `must be one of ${phrase}`))]
+}
+function keyOfValue(value: unknown): string {
+  if (value instanceof Uint8Array) return `octets ${value.join()}`
+  if (Array.isArray(value)) return value.map(keyOfValue).join(' ')
+  return typeof value === 'string' ? value : `${typeof value} ${String(value)}`
+}
+
+/** §4.3.7–§4.3.10. Durations have no total order: their bounds are not checked. */
+function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
+  const check = (
+    bound: string | undefined,
+    holds: (order: number) => boolean,
+    code: string,
+    phrase: string,
+  ): CheckFacet[] => {
+    const limit = bound === undefined ? undefined : base.read(bound, lexicalContext)
+    if (bound === undefined || limit instanceof Flaw) return []
+    return [
+      value => {
+        const order = compareOrdered(value, limit)
+        return order === undefined || holds(order) ? undefined : new Flaw(code, `must be ${phrase} ${bound}`)
+      },
+    ]
+  }
+  return [
+    ...check(facets.minInclusive, order => order >= 0, 'minimum', 'at least'),
+    ...check(facets.minExclusive, order => order > 0, 'minimum', 'more than'),
+    ...check(facets.maxInclusive, order => order <= 0, 'maximum', 'at most'),
+    ...check(facets.maxExclusive, order => order < 0, 'maximum', 'less than'),
+  ]
+}
+
+function compareOrdered(one: unknown, other: unknown): number | undefined {
+  if (typeof one === 'number' && typeof other === 'number') return one - other
+  if (typeof one === 'bigint' && typeof other === 'bigint') return one < other ? -1 : one > other ? 1 : 0
+  if (typeof one !== 'string' || typeof other !== 'string') return undefined
+  if (decimalText.test(one) && decimalText.test(other)) return compareDecimals(one, other)
+  const [left, right] = [parseInstant(one), parseInstant(other)]
+  return Number.isNaN(left) || Number.isNaN(right) ? undefined : left - right
+}
+
+function compareDecimals(one: string, other: string): number {
+  const places = Math.max(...[one, other].map(text => fractionOf(text).length))
+  const [left, right] = [unitsOf(one, places), unitsOf(other, places)]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+const fractionOf = (text: string): string => text.split('.')[1] ?? ''
+const unitsOf = (text: string, places: number): bigint => {
+  const whole = text.split('.')[0]?.replace(/^[+-]/, '') ?? ''
+  const units = BigInt(whole + fractionOf(text).padEnd(places, '0') || '0')
+  return text.startsWith('-') ? -units : units
+}
+
+/** §4.3.11, §4.3.12. */
+function digitChecks({ totalDigits, fractionDigits }: SchemaFacets): CheckFacet[] {
+  const check = (max: number | undefined, count: (text: string) => number, phrase: string): CheckFacet[] =>
+    max === undefined
+      ? []
+      : [
+          value =>
+            count(String(value)) > max ? new Flaw('totalDigits', `must have at most ${max} ${phrase}`) : undefined,
+        ]
+  const significant = (text: string): string => fractionOf(text).replace(/0+$/, '')
+  return [
+    ...check(
+      totalDigits,
+      text => (text.split('.')[0] ?? '').replace(/^[+-]?0*/, '').length + significant(text).length,
+      'digits',
+    ),
+    ...check(fractionDigits, text => significant(text).length, 'digits behind the point'),
+  ]
+}

@@ -1,0 +1,393 @@
+/**
+ * XML as the schema of another party declares it: the vocabulary for messages that a service does
+ * not design itself. A declaration is read three ways: as a TypeScript type, as a reader and writer
+ * of XML (`soap/codecs/schema-read.ts`, `schema-write.ts`), and as XML Schema
+ * (`describe/port-schema.ts`). What always holds:
+ *  (1) The value of an element with content is an object with a member for each attribute, element
+ *      and group that its type declares, under the key that the type gives it.
+ *  (2) A member that may occur more than once is always an array, with one occurrence too.
+ *  (3) Exactly one branch of a choice is a member of its value.
+ *  (4) Content that a schema leaves open is XML: the text of one whole element.
+ *  (5) Values are exact: decimals, dates and large integers as in `field.ts`; a QName is text in
+ *      James Clark's notation, `{uri}local`.
+ */
+
+/** The built-in types of XML Schema Part 2, and the type of their values. */
+export interface BuiltInValues {
+  string: string
+  normalizedString: string
+  token: string
+  language: string
+  Name: string
+  NCName: string
+  NMTOKEN: string
+  ID: string
+  IDREF: string
+  ENTITY: string
+  anyURI: string
+  QName: string
+  NOTATION: string
+  boolean: boolean
+  decimal: string
+  float: number
+  double: number
+  int: number
+  short: number
+  byte: number
+  unsignedShort: number
+  unsignedByte: number
+  long: bigint
+  integer: bigint
+  unsignedInt: bigint
+  unsignedLong: bigint
+  positiveInteger: bigint
+  nonNegativeInteger: bigint
+  negativeInteger: bigint
+  nonPositiveInteger: bigint
+  date: string
+  time: string
+  dateTime: string
+  duration: string
+  gYear: string
+  gYearMonth: string
+  gMonth: string
+  gMonthDay: string
+  gDay: string
+  hexBinary: Uint8Array
+  base64Binary: Uint8Array
+  anySimpleType: string
+  /** Any element: its whole text. */
+  anyType: string
+  IDREFS: readonly string[]
+  ENTITIES: readonly string[]
+  NMTOKENS: readonly string[]
+}
+export type BuiltInName = keyof BuiltInValues
+
+/** SchemaFacets (XML Schema Part 2 §4.3); bounds and values are in the lexical form of the type. */
+export interface SchemaFacets {
+  readonly values?: readonly string[]
+  /** In the syntax of XML Schema; a value matches all of them. */
+  readonly patterns?: readonly string[]
+  readonly length?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minInclusive?: string
+  readonly maxInclusive?: string
+  readonly minExclusive?: string
+  readonly maxExclusive?: string
+  readonly totalDigits?: number
+  readonly fractionDigits?: number
+  readonly whiteSpace?: 'preserve' | 'replace' | 'collapse'
+}
+
+export interface QualifiedName {
+  readonly uri: string
+  readonly local: string
+}
+/** Whether local elements and attributes of a schema have its namespace. */
+export interface NamespaceForm {
+  readonly uri: string
+  readonly elements: 'qualified' | 'unqualified'
+  readonly attributes: 'qualified' | 'unqualified'
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
+export type AnyXmlType = XmlType<any>
+// biome-ignore lint/suspicious/noExplicitAny: likewise
+export type AnyMember = Member<any, boolean>
+export type TypeMembers = Readonly<Record<string, AnyMember>>
+
+export interface ComplexDefinition {
+  readonly kind: 'complex'
+  readonly name: QualifiedName | undefined
+  /** Of its members; undefined: that of the type around it. */
+  readonly form: NamespaceForm | undefined
+  readonly members: TypeMembers
+  /** Its elements may stand in any order, each at most once (`xs:all`). */
+  readonly isUnordered: boolean
+  readonly base: { readonly type: AnyXmlType; readonly by: 'extension' | 'restriction' } | undefined
+  /** A value of it names a type that is derived from it. */
+  readonly isAbstract: boolean
+}
+export type SimpleDefinition =
+  | {
+      readonly kind: 'restriction'
+      readonly name: QualifiedName | undefined
+      readonly of: AnyXmlType
+      readonly facets: SchemaFacets
+    }
+  | { readonly kind: 'list'; readonly name: QualifiedName | undefined; readonly item: AnyXmlType }
+  | { readonly kind: 'union'; readonly name: QualifiedName | undefined; readonly of: readonly AnyXmlType[] }
+export type XmlDefinition =
+  | { readonly kind: 'builtIn'; readonly name: BuiltInName }
+  | SimpleDefinition
+  | ComplexDefinition
+  /** A type, or one of those that are derived from it. */
+  | { readonly kind: 'derivable'; readonly type: AnyXmlType; readonly derived: () => readonly AnyXmlType[] }
+  /** An array of SOAP's encoding (SOAP 1.1 §5.4.2). */
+  | { readonly kind: 'array'; readonly name: QualifiedName | undefined; readonly item: () => AnyXmlType }
+
+export class XmlType<T> {
+  declare readonly value: T
+  readonly definition: XmlDefinition
+  constructor(definition: XmlDefinition) {
+    this.definition = definition
+  }
+}
+export type ValueOf<X extends { readonly value: unknown }> = X['value']
+
+/** A global element: a message, the detail of a fault, or what a member refers to. */
+export class RootElement<T> {
+  declare readonly value: T
+  readonly name: QualifiedName
+  readonly type: () => XmlType<T>
+  /** Of what a type without a name declares. */
+  readonly form: NamespaceForm
+  readonly isNillable: boolean
+  constructor(name: QualifiedName, type: () => XmlType<T>, form: NamespaceForm, isNillable = false) {
+    this.name = name
+    this.type = type
+    this.form = form
+    this.isNillable = isNillable
+  }
+  nillable(): RootElement<T | null> {
+    return new RootElement<T | null>(this.name, this.type, this.form, true)
+  }
+}
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
+export type AnyRootElement = RootElement<any>
+
+/** Which namespaces a wildcard has (XML Schema Part 1 §3.10). */
+export type WildcardNamespaces = 'any' | { readonly not: string } | { readonly of: readonly string[] }
+export type Particle =
+  | { readonly kind: 'element'; readonly type: () => AnyXmlType }
+  | { readonly kind: 'reference'; readonly to: () => AnyRootElement }
+  | { readonly kind: 'attribute'; readonly type: AnyXmlType }
+  | { readonly kind: 'text'; readonly type: AnyXmlType }
+  | { readonly kind: 'choice' | 'sequence'; readonly members: TypeMembers }
+  | { readonly kind: 'any'; readonly namespaces: WildcardNamespaces; readonly process: 'lax' | 'strict' | 'skip' }
+  | { readonly kind: 'anyAttribute'; readonly namespaces: WildcardNamespaces }
+
+interface MemberMarks {
+  readonly min: number
+  readonly max: number
+  readonly isMany: boolean
+  readonly isNillable: boolean
+  /** Its name in XML. Default: the key. */
+  readonly name: string | undefined
+  /** Its namespace; empty: none. Default: by the form of the schema. */
+  readonly uri: string | undefined
+  /** The lexical form of the value where it is absent or empty. */
+  readonly initial: string | undefined
+  /** `initial` is its only value. */
+  readonly isFixed: boolean
+}
+const onceMarks: MemberMarks = {
+  min: 1,
+  max: 1,
+  isMany: false,
+  isNillable: false,
+  name: undefined,
+  uri: undefined,
+  initial: undefined,
+  isFixed: false,
+}
+
+/** A part of a type: `T` is its value, `O` whether it may be absent. Immutable. */
+export class Member<T, O extends boolean = false> {
+  declare readonly value: T
+  declare readonly mayBeAbsent: O
+  readonly particle: Particle
+  readonly marks: MemberMarks
+  constructor(particle: Particle, marks: MemberMarks = onceMarks) {
+    this.particle = particle
+    this.marks = marks
+  }
+  /** May be absent (minOccurs 0, or an attribute that is not required). */
+  optional(): Member<T, true> {
+    return new Member(this.particle, { ...this.marks, min: 0 })
+  }
+  /** May occur more than once, with no wrapper around: an array. */
+  many(min = 0, max = Number.POSITIVE_INFINITY): Member<readonly T[], false> {
+    return new Member(this.particle, { ...this.marks, min, max, isMany: true })
+  }
+  /** May be `xsi:nil`: null. */
+  nillable(): Member<T | null, O> {
+    return new Member(this.particle, { ...this.marks, isNillable: true })
+  }
+  /** Its name in XML, where the key is another one. */
+  named(name: string): Member<T, O> {
+    return new Member(this.particle, { ...this.marks, name })
+  }
+  /** Its namespace, where it is not what the form of the schema says; empty: none. */
+  in(uri: string): Member<T, O> {
+    return new Member(this.particle, { ...this.marks, uri })
+  }
+  /** The value of an attribute that is absent, or of an element that is empty, as text. */
+  default(initial: string): Member<T, O> {
+    return new Member(this.particle, { ...this.marks, initial })
+  }
+  /** The only value that it may have, as text. */
+  fixed(initial: string): Member<T, O> {
+    return new Member(this.particle, { ...this.marks, initial, isFixed: true })
+  }
+}
+
+type FlatValue<T> = { [K in keyof T]: T[K] }
+type AbsentKeys<M extends TypeMembers> = { [K in keyof M]: M[K]['mayBeAbsent'] extends true ? K : never }[keyof M]
+/** The value of a type with these members. */
+export type MembersValue<M extends TypeMembers> = FlatValue<
+  { readonly [K in Exclude<keyof M, AbsentKeys<M>>]: M[K]['value'] } & {
+    readonly [K in AbsentKeys<M>]?: M[K]['value'] | undefined
+  }
+>
+type ChoiceValue<M extends TypeMembers> = {
+  [K in keyof M]: { readonly [P in K]: M[K]['value'] }
+}[keyof M]
+
+type Lazily<T> = T | (() => T)
+type RestrictedValue<T, F> = T extends string
+  ? F extends { readonly values: readonly (infer V extends string)[] }
+    ? V
+    : T
+  : T
+type DerivedValue<D> = D extends NamedType<infer T, infer N> ? FlatValue<{ readonly $type: N } & T> : never
+
+/** A complex type with a name, which `xsi:type` can give. */
+export class NamedType<T = unknown, N extends string = string> extends XmlType<T> {
+  declare readonly typeName: N
+}
+
+interface TypeOptions<B> {
+  readonly extends?: XmlType<B>
+  readonly restricts?: AnyXmlType
+  readonly abstract?: boolean
+  readonly order?: 'any'
+}
+
+/** The declarations of one namespace. */
+export class XmlNamespace {
+  readonly form: NamespaceForm
+  constructor(form: NamespaceForm) {
+    this.form = form
+  }
+  #name(local: string): QualifiedName {
+    return { uri: this.form.uri, local }
+  }
+  /** A complex type; `extends` adds these members behind those of another type. */
+  type<const N extends string, M extends TypeMembers, B = unknown>(
+    name: N,
+    members: M,
+    options: TypeOptions<B> = {},
+  ): NamedType<unknown extends B ? MembersValue<M> : FlatValue<B & MembersValue<M>>, N> {
+    return new NamedType(defineComplex(this.#name(name), this.form, members, options))
+  }
+  /** A simple type that narrows another one. */
+  simple<T, const F extends SchemaFacets = {}>(
+    name: string,
+    of: XmlType<T>,
+    facets: F = {} as F, // its default
+  ): XmlType<RestrictedValue<T, F>> {
+    return new XmlType({ kind: 'restriction', name: this.#name(name), of, facets })
+  }
+  list<T>(name: string, item: XmlType<T>): XmlType<readonly T[]> {
+    return new XmlType({ kind: 'list', name: this.#name(name), item })
+  }
+  union<const U extends readonly AnyXmlType[]>(name: string, ...of: U): XmlType<U[number]['value']> {
+    return new XmlType({ kind: 'union', name: this.#name(name), of })
+  }
+  /** An array of SOAP's encoding, of this name. */
+  array<T>(name: string, item: Lazily<XmlType<T>>): XmlType<readonly T[]> {
+    return new XmlType({ kind: 'array', name: this.#name(name), item: asFunction(item) })
+  }
+  element<T>(name: string, type: Lazily<XmlType<T>>): RootElement<T> {
+    return new RootElement(this.#name(name), asFunction(type), this.form)
+  }
+}
+
+const asFunction = <T extends object>(lazily: Lazily<T>): (() => T) =>
+  typeof lazily === 'function' ? lazily : () => lazily
+
+const defineComplex = (
+  name: QualifiedName | undefined,
+  form: NamespaceForm | undefined,
+  members: TypeMembers,
+  { extends: extended, restricts, abstract: isAbstract = false, order }: TypeOptions<unknown>,
+): ComplexDefinition => ({
+  kind: 'complex',
+  name,
+  form,
+  members,
+  isUnordered: order === 'any',
+  isAbstract,
+  base: extended ? { type: extended, by: 'extension' } : restricts && { type: restricts, by: 'restriction' },
+})
+
+/** Every built-in type once, by its name. */
+export const builtInNames: readonly BuiltInName[] = [
+  ...(['string', 'normalizedString', 'token', 'language', 'Name', 'NCName', 'NMTOKEN', 'ID', 'IDREF'] as const),
+  ...(['ENTITY', 'anyURI', 'QName', 'NOTATION', 'boolean', 'decimal', 'float', 'double', 'int', 'short'] as const),
+  ...(['byte', 'unsignedShort', 'unsignedByte', 'long', 'integer', 'unsignedInt', 'unsignedLong'] as const),
+  ...(['positiveInteger', 'nonNegativeInteger', 'negativeInteger', 'nonPositiveInteger', 'date', 'time'] as const),
+  ...(['dateTime', 'duration', 'gYear', 'gYearMonth', 'gMonth', 'gMonthDay', 'gDay', 'hexBinary'] as const),
+  ...(['base64Binary', 'anySimpleType', 'anyType', 'IDREFS', 'ENTITIES', 'NMTOKENS'] as const),
+]
+const builtIns = Object.fromEntries(
+  builtInNames.map(name => [name, new XmlType({ kind: 'builtIn', name })]),
+) as unknown as { readonly [K in BuiltInName]: XmlType<BuiltInValues[K]> } // a type for each name
+
+/** The vocabulary of XML: the built-in types by their names, and the parts of types. */
+export const x = {
+  ...builtIns,
+  /** The declarations of a namespace; its local elements are qualified, unless it says otherwise. */
+  namespace: (uri: string, form: Partial<Omit<NamespaceForm, 'uri'>> = {}): XmlNamespace =>
+    new XmlNamespace({ elements: 'qualified', attributes: 'unqualified', ...form, uri }),
+  /** An element of this type; a function where the type is declared further below. */
+  element: <T>(type: Lazily<XmlType<T>>): Member<T> => new Member({ kind: 'element', type: asFunction(type) }),
+  /** A global element. */
+  ref: <T>(to: Lazily<RootElement<T>>): Member<T> => new Member({ kind: 'reference', to: asFunction(to) }),
+  attribute: <T>(type: XmlType<T>): Member<T> => new Member({ kind: 'attribute', type }),
+  /** The text of an element that has attributes. */
+  text: <T>(type: XmlType<T>): Member<T> => new Member({ kind: 'text', type }),
+  /** Exactly one of these. */
+  choice: <M extends TypeMembers>(members: M): Member<ChoiceValue<M>> => new Member({ kind: 'choice', members }),
+  /** These, in this order: for what repeats, or is absent, together. */
+  sequence: <M extends TypeMembers>(members: M): Member<MembersValue<M>> => new Member({ kind: 'sequence', members }),
+  /** Any element, as XML. Default: of any namespace. */
+  any: (namespaces: WildcardNamespaces = 'any', process: 'lax' | 'strict' | 'skip' = 'lax'): Member<string> =>
+    new Member({ kind: 'any', namespaces, process }),
+  /** Any attributes, by their names in James Clark's notation. */
+  anyAttribute: (namespaces: WildcardNamespaces = 'any'): Member<Readonly<Record<string, string>>, true> =>
+    new Member({ kind: 'anyAttribute', namespaces }, { ...onceMarks, min: 0 }),
+  /** A complex type without a name. */
+  object: <M extends TypeMembers, B = unknown>(
+    members: M,
+    options: TypeOptions<B> = {},
+  ): XmlType<unknown extends B ? MembersValue<M> : FlatValue<B & MembersValue<M>>> =>
+    new XmlType(defineComplex(undefined, undefined, members, options)),
+  /** A simple type without a name. */
+  simple: <T, const F extends SchemaFacets = {}>(of: XmlType<T>, facets: F): XmlType<RestrictedValue<T, F>> =>
+    new XmlType({ kind: 'restriction', name: undefined, of, facets }),
+  /** Values with white space between them, in one text. */
+  list: <T>(item: XmlType<T>): XmlType<readonly T[]> => new XmlType({ kind: 'list', name: undefined, item }),
+  /** The first of these types that a text fits. */
+  union: <const U extends readonly AnyXmlType[]>(...of: U): XmlType<U[number]['value']> =>
+    new XmlType({ kind: 'union', name: undefined, of }),
+  /** An array of SOAP's encoding. */
+  array: <T>(item: Lazily<XmlType<T>>): XmlType<readonly T[]> =>
+    new XmlType({ kind: 'array', name: undefined, item: asFunction(item) }),
+  /**
+   * A type or one that is derived from it, which `xsi:type` names: its value says so by `$type`.
+   */
+  derivable: <T, D extends NamedType>(type: XmlType<T>, derived: () => readonly D[]): XmlType<T | DerivedValue<D>> =>
+    new XmlType({ kind: 'derivable', type, derived }),
+  /** The element of a call or an answer in RPC style, around one accessor for each parameter. */
+  call: <M extends TypeMembers>(uri: string, name: string, members: M): RootElement<MembersValue<M>> => {
+    const form: NamespaceForm = { uri, elements: 'unqualified', attributes: 'unqualified' }
+    const type = new XmlType<MembersValue<M>>({
+      ...defineComplex(undefined, form, members, { order: 'any' }),
+    })
+    return new RootElement({ uri, local: name }, () => type, form)
+  },
+}

@@ -1,0 +1,354 @@
+/**
+ * The schemas of a port: the types of `contract/xml-type.ts` as XML Schema, one schema for each
+ * namespace, with the names and forms that the messages have.
+ */
+
+import { listReachedTypes } from '../contract/xml-reach.ts'
+import type {
+  AnyMember,
+  AnyRootElement,
+  AnyXmlType,
+  ComplexDefinition,
+  NamespaceForm,
+  QualifiedName,
+  SchemaFacets,
+  TypeMembers,
+  WildcardNamespaces,
+} from '../contract/xml-type.ts'
+import { type Attributes, type MarkupContent, writeTag } from './markup.ts'
+
+const xsNs = 'http://www.w3.org/2001/XMLSchema'
+const xmlNs = 'http://www.w3.org/XML/1998/namespace'
+const encodingNs = 'http://schemas.xmlsoap.org/soap/encoding/'
+
+/** Prefixes of one document; each namespace has one. */
+export class DocumentPrefixes {
+  readonly #all = new Map<string, string>([
+    [xsNs, 'xs'],
+    [xmlNs, 'xml'],
+    [encodingNs, 'soapenc'],
+  ])
+  readonly #used = new Set<string>([xsNs])
+  qname({ uri, local }: QualifiedName): string {
+    return uri === '' ? local : `${this.prefixFor(uri)}:${local}`
+  }
+  prefixFor(uri: string): string {
+    this.#used.add(uri)
+    let prefix = this.#all.get(uri)
+    if (prefix === undefined) this.#all.set(uri, (prefix = `ns${this.#all.size - 2}`))
+    return prefix
+  }
+  declarations(): Attributes {
+    return Object.fromEntries(
+      [...this.#used].flatMap(uri => (uri === xmlNs || uri === '' ? [] : [[`xmlns:${this.prefixFor(uri)}`, uri]])),
+    )
+  }
+}
+
+/** One schema while it is written. */
+interface SchemaDraft {
+  readonly uri: string
+  readonly content: string[]
+  readonly names: Set<string>
+  readonly imports: Set<string>
+}
+
+export class PortSchemas {
+  readonly #prefixes: DocumentPrefixes
+  readonly #drafts = new Map<string, SchemaDraft>()
+
+  constructor(elements: Iterable<AnyRootElement>, types: Iterable<AnyXmlType>, prefixes: DocumentPrefixes) {
+    this.#prefixes = prefixes
+    const reached = listReachedTypes(elements, types)
+    for (const each of reached.types) this.#addType(each)
+    for (const each of reached.elements) this.#addElement(each)
+  }
+
+  write(): readonly string[] {
+    return [...this.#drafts.values()].map(({ uri, content, imports }) =>
+      writeTag(
+        'xs:schema',
+        { 'xmlns:xs': xsNs, targetNamespace: uri || undefined, elementFormDefault: 'qualified' },
+        [...imports].map(namespace => writeTag('xs:import', { namespace: namespace || undefined })),
+        content,
+      ),
+    )
+  }
+
+  #draft(uri: string): SchemaDraft {
+    let draft = this.#drafts.get(uri)
+    if (!draft) this.#drafts.set(uri, (draft = { uri, content: [], names: new Set(), imports: new Set() }))
+    return draft
+  }
+  /** A name that a schema refers to. */
+  #refer(name: QualifiedName, from: SchemaDraft): string {
+    if (name.uri !== from.uri && name.uri !== xsNs) from.imports.add(name.uri)
+    return this.#prefixes.qname(name)
+  }
+
+  #addType(type: AnyXmlType): void {
+    const { definition } = type
+    const name = definition.kind === 'builtIn' || definition.kind === 'derivable' ? undefined : definition.name
+    if (!name) return
+    const draft = this.#draft(name.uri)
+    if (draft.names.has(`type ${name.local}`)) return
+    draft.names.add(`type ${name.local}`)
+    const form: NamespaceForm = { uri: name.uri, elements: 'qualified', attributes: 'unqualified' }
+    draft.content.push(this.#typeTag(type, draft, form, name.local))
+  }
+  #addElement({ name, type, form, isNillable }: AnyRootElement): void {
+    const draft = this.#draft(name.uri)
+    if (draft.names.has(`element ${name.local}`)) return
+    draft.names.add(`element ${name.local}`)
+    draft.content.push(
+      this.#typedTag('xs:element', { name: name.local, nillable: isNillable || undefined }, type(), draft, form),
+    )
+  }
+
+  /** A tag with a type: by its name, or inside. */
+  #typedTag(tag: string, attributes: Attributes, type: AnyXmlType, draft: SchemaDraft, form: NamespaceForm): string {
+    const name = this.typeName(type)
+    if (name) return writeTag(tag, { ...attributes, type: this.#refer(name, draft) })
+    return writeTag(tag, attributes, this.#typeTag(type, draft, form))
+  }
+  /** Undefined: it has none. */
+  typeName({ definition }: AnyXmlType): QualifiedName | undefined {
+    if (definition.kind === 'builtIn') return { uri: xsNs, local: definition.name }
+    return definition.kind === 'derivable' ? this.typeName(definition.type) : definition.name
+  }
+  /** A type that a part of a message names: one without a name gets this one. */
+  nameForPart(type: AnyXmlType, wish: QualifiedName): string {
+    const known = this.typeName(type)
+    if (known) return this.#prefixes.qname(known)
+    const draft = this.#draft(wish.uri)
+    const form: NamespaceForm = { uri: wish.uri, elements: 'qualified', attributes: 'unqualified' }
+    draft.content.push(this.#typeTag(type, draft, form, wish.local))
+    return this.#prefixes.qname(wish)
+  }
+
+  #typeTag(type: AnyXmlType, draft: SchemaDraft, around: NamespaceForm, name?: string): string {
+    const { definition } = type
+    switch (definition.kind) {
+      case 'complex':
+        return this.#complexTag(definition, draft, definition.form ?? around, name)
+      case 'array':
+        return this.#arrayTag(definition.item(), draft, name)
+      case 'restriction':
+        return writeTag(
+          'xs:simpleType',
+          { name },
+          this.#restrictionTag(definition.of, definition.facets, draft, around),
+        )
+      case 'list':
+        return writeTag(
+          'xs:simpleType',
+          { name },
+          this.#memberTag('xs:list', 'itemType', [definition.item], draft, around),
+        )
+      case 'union':
+        return writeTag(
+          'xs:simpleType',
+          { name },
+          this.#memberTag('xs:union', 'memberTypes', definition.of, draft, around),
+        )
+      default:
+        return ''
+    }
+  }
+  #memberTag(
+    tag: string,
+    attribute: string,
+    types: readonly AnyXmlType[],
+    draft: SchemaDraft,
+    around: NamespaceForm,
+  ): string {
+    const named = types.flatMap(each => this.typeName(each) ?? []).map(each => this.#refer(each, draft))
+    const inside = types.filter(each => !this.typeName(each)).map(each => this.#typeTag(each, draft, around))
+    return writeTag(tag, { [attribute]: named.length > 0 ? named.join(' ') : undefined }, inside)
+  }
+  #restrictionTag(of: AnyXmlType, facets: SchemaFacets, draft: SchemaDraft, around: NamespaceForm): string {
+    const base = this.typeName(of)
+    const inside = base ? undefined : this.#typeTag(of, draft, around)
+    return writeTag('xs:restriction', { base: base && this.#refer(base, draft) }, inside, this.#facetTags(facets))
+  }
+  #facetTags({ values = [], patterns = [], ...others }: SchemaFacets): MarkupContent {
+    const facet = (name: string, value: string | number) =>
+      writeTag(`xs:${name}`, { value: typeof value === 'string' ? this.#fromClark(value) : value })
+    return [
+      values.map(each => facet('enumeration', each)),
+      patterns.map(each => writeTag('xs:pattern', { value: each })),
+      Object.entries(others).map(([name, value]) => facet(name, value)),
+    ]
+  }
+  #fromClark(value: string): string {
+    const [, uri, local] = /^\{([^{}]+)\}([^{}:\s]+)$/.exec(value) ?? []
+    return uri === undefined || local === undefined ? value : this.#prefixes.qname({ uri, local })
+  }
+
+  #complexTag(definition: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm, name?: string): string {
+    const { members, base, isAbstract } = definition
+    const attributes = { name, abstract: isAbstract || undefined }
+    const text = Object.values(members).find(({ particle }) => particle.kind === 'text')
+    const isSimple = text !== undefined || (base !== undefined && hasTextContent(base.type))
+    if (isSimple) return writeTag('xs:complexType', attributes, this.#simpleContentTag(definition, draft, form))
+    const content = [this.#groupTag(definition, draft, form), this.#attributeTags(members, draft, form)]
+    const baseName = base && this.typeName(base.type)
+    if (!base || !baseName) return writeTag('xs:complexType', attributes, content)
+    const derivation = writeTag(`xs:${base.by}`, { base: this.#refer(baseName, draft) }, content)
+    return writeTag('xs:complexType', attributes, writeTag('xs:complexContent', {}, derivation))
+  }
+  /** A restriction of text is written as an extension of the narrowed text. */
+  #simpleContentTag({ members, base }: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm): string {
+    const text = Object.values(members).flatMap(({ particle }) => (particle.kind === 'text' ? [particle.type] : []))[0]
+    const of = base?.by === 'extension' || !text ? base?.type : text
+    const attributes = this.#attributeTags(members, draft, form)
+    const name = of && (this.typeName(of) ?? this.#nameText(of, draft, form))
+    return writeTag(
+      'xs:simpleContent',
+      {},
+      writeTag('xs:extension', { base: name && this.#refer(name, draft) }, attributes),
+    )
+  }
+  /** The base of an extension has to have a name. */
+  #nameText(type: AnyXmlType, draft: SchemaDraft, form: NamespaceForm): QualifiedName {
+    let number = 1
+    while (draft.names.has(`type Text${number}`)) number++
+    draft.names.add(`type Text${number}`)
+    draft.content.push(this.#typeTag(type, draft, form, `Text${number}`))
+    return { uri: draft.uri, local: `Text${number}` }
+  }
+  #arrayTag(item: AnyXmlType, draft: SchemaDraft, name?: string): string {
+    const of = this.#arrayItemName(item, draft)
+    const attribute = writeTag('xs:attribute', {
+      ref: 'soapenc:arrayType',
+      'xmlns:wsdl': 'http://schemas.xmlsoap.org/wsdl/',
+      'wsdl:arrayType': `${of}[]`,
+    })
+    draft.imports.add(encodingNs)
+    const restriction = writeTag('xs:restriction', { base: `${this.#prefixes.prefixFor(encodingNs)}:Array` }, attribute)
+    return writeTag('xs:complexType', { name }, writeTag('xs:complexContent', {}, restriction))
+  }
+  #arrayItemName(item: AnyXmlType, draft: SchemaDraft): string {
+    const { definition } = item
+    if (definition.kind === 'array' && !definition.name) return `${this.#arrayItemName(definition.item(), draft)}[]`
+    const name = this.typeName(item)
+    return name ? this.#refer(name, draft) : 'xs:anyType'
+  }
+
+  // Particles
+
+  #groupTag({ members, isUnordered }: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm): MarkupContent {
+    const parts = this.#particleTags(members, draft, form)
+    return parts.length === 0 ? undefined : writeTag(isUnordered ? 'xs:all' : 'xs:sequence', {}, parts)
+  }
+  #particleTags(members: TypeMembers, draft: SchemaDraft, form: NamespaceForm): readonly string[] {
+    return Object.entries(members).flatMap(([key, member]) => this.#particleTag(key, member, draft, form))
+  }
+  #particleTag(key: string, { particle, marks }: AnyMember, draft: SchemaDraft, form: NamespaceForm): string[] {
+    const occurs = {
+      minOccurs: marks.min === 1 ? undefined : marks.min,
+      maxOccurs: marks.max === 1 ? undefined : marks.max === Number.POSITIVE_INFINITY ? 'unbounded' : marks.max,
+    }
+    switch (particle.kind) {
+      case 'element': {
+        const uri = marks.uri ?? (form.elements === 'qualified' ? form.uri : '')
+        const about = {
+          nillable: marks.isNillable || undefined,
+          [marks.isFixed ? 'fixed' : 'default']: marks.initial,
+          ...occurs,
+        }
+        const name = marks.name ?? key
+        if (uri !== '' && uri !== draft.uri)
+          return [this.#foreignTag({ uri, local: name }, particle.type(), draft, form, occurs)]
+        // In a schema without a target namespace, no element is qualified.
+        const isUnqualified = uri === '' && draft.uri !== ''
+        return [
+          this.#typedTag(
+            'xs:element',
+            { name, form: isUnqualified ? 'unqualified' : undefined, ...about },
+            particle.type(),
+            draft,
+            form,
+          ),
+        ]
+      }
+      case 'reference':
+        return [writeTag('xs:element', { ref: this.#refer(particle.to().name, draft), ...occurs })]
+      case 'choice':
+      case 'sequence':
+        return [writeTag(`xs:${particle.kind}`, occurs, this.#particleTags(particle.members, draft, form))]
+      case 'any':
+        return [
+          writeTag('xs:any', {
+            namespace: writeNamespaces(particle.namespaces, draft.uri),
+            processContents: particle.process,
+            ...occurs,
+          }),
+        ]
+      default:
+        return []
+    }
+  }
+  /** A local element of another namespace comes of a group there: a global one has the same name. */
+  #foreignTag(
+    name: QualifiedName,
+    type: AnyXmlType,
+    draft: SchemaDraft,
+    form: NamespaceForm,
+    occurs: Attributes,
+  ): string {
+    const other = this.#draft(name.uri)
+    if (!other.names.has(`element ${name.local}`)) {
+      other.names.add(`element ${name.local}`)
+      other.content.push(this.#typedTag('xs:element', { name: name.local }, type, other, { ...form, uri: name.uri }))
+    }
+    return writeTag('xs:element', { ref: this.#refer(name, draft), ...occurs })
+  }
+
+  #attributeTags(members: TypeMembers, draft: SchemaDraft, form: NamespaceForm): readonly string[] {
+    return Object.entries(members).flatMap(([key, { particle, marks }]) => {
+      if (particle.kind === 'anyAttribute')
+        return [
+          writeTag('xs:anyAttribute', {
+            namespace: writeNamespaces(particle.namespaces, draft.uri),
+            processContents: 'lax',
+          }),
+        ]
+      if (particle.kind !== 'attribute') return []
+      const uri = marks.uri ?? (form.attributes === 'qualified' ? form.uri : '')
+      const name = { uri, local: marks.name ?? key }
+      const about = {
+        use: marks.min > 0 ? 'required' : undefined,
+        [marks.isFixed ? 'fixed' : 'default']: marks.initial,
+      }
+      if (uri !== '' && uri !== draft.uri) return [this.#foreignAttribute(name, particle.type, draft, form, about)]
+      const local = { name: name.local, form: uri === '' ? undefined : 'qualified', ...about }
+      return [this.#typedTag('xs:attribute', local, particle.type, draft, form)]
+    })
+  }
+  #foreignAttribute(
+    name: QualifiedName,
+    type: AnyXmlType,
+    draft: SchemaDraft,
+    form: NamespaceForm,
+    about: Attributes,
+  ): string {
+    const other = name.uri === xmlNs ? undefined : this.#draft(name.uri)
+    if (other && !other.names.has(`attribute ${name.local}`)) {
+      other.names.add(`attribute ${name.local}`)
+      other.content.push(this.#typedTag('xs:attribute', { name: name.local }, type, other, form))
+    }
+    return writeTag('xs:attribute', { ref: this.#refer(name, draft), ...about })
+  }
+}
+
+const hasTextContent = ({ definition }: AnyXmlType): boolean =>
+  definition.kind === 'complex' &&
+  (Object.values(definition.members).some(({ particle }) => particle.kind === 'text') ||
+    (definition.base !== undefined && hasTextContent(definition.base.type)))
+
+function writeNamespaces(namespaces: WildcardNamespaces, target: string): string {
+  if (namespaces === 'any') return '##any'
+  if ('not' in namespaces) return '##other'
+  return namespaces.of.map(uri => (uri === '' ? '##local' : uri === target ? '##targetNamespace' : uri)).join(' ')
+}

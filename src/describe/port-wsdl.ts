@@ -1,0 +1,178 @@
+/**
+ * The WSDL 1.1 of a port whose messages another party has designed. Its operations, elements, types
+ * and actions have the names, namespaces and order of the contract, so a client that was generated
+ * from the document of that party understands this one's messages.
+ */
+import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import type { AnyRootElement, QualifiedName } from '../contract/xml-type.ts'
+import { type Attributes, writeDocument, writeTag } from './markup.ts'
+import { DocumentPrefixes, PortSchemas } from './port-schema.ts'
+
+/** All differences of the two bindings. */
+const soapBindings = {
+  '1.1': {
+    prefix: 'soap',
+    namespace: 'http://schemas.xmlsoap.org/wsdl/soap/',
+    encoding: 'http://schemas.xmlsoap.org/soap/encoding/',
+  },
+  '1.2': {
+    prefix: 'soap12',
+    namespace: 'http://schemas.xmlsoap.org/wsdl/soap12/',
+    encoding: 'http://www.w3.org/2003/05/soap-encoding',
+  },
+} as const
+type PortBinding = (typeof soapBindings)[keyof typeof soapBindings]
+
+export function writePortWsdl(port: Port, address: string): string {
+  const bindings: readonly PortBinding[] =
+    port.soap === 'both' ? [soapBindings['1.1'], soapBindings['1.2']] : [soapBindings[port.soap]]
+  const prefixes = new DocumentPrefixes()
+  const exchanges = Object.entries(port.exchanges)
+  const schemas = new PortSchemas(exchanges.flatMap(listElements), exchanges.flatMap(listPartTypes), prefixes)
+  const messages = exchanges.flatMap(([name, exchange]) => exchangeMessageTags(name, exchange, schemas, prefixes))
+  const body = [
+    messages,
+    exchangesTag(port),
+    bindings.map((binding, at) => bindingTag(port, binding, at)),
+    writeTag(
+      'wsdl:service',
+      { name: port.names.service },
+      bindings.map((binding, at) =>
+        writeTag(
+          'wsdl:port',
+          { name: bindingName(port, at), binding: `${ownPrefix(port)}${bindingName(port, at)}` },
+          writeTag(`${binding.prefix}:address`, { location: address }),
+        ),
+      ),
+    ),
+  ]
+  const types = writeTag('wsdl:types', {}, schemas.write())
+  return writeDocument(
+    writeTag(
+      'wsdl:definitions',
+      {
+        name: port.names.service,
+        targetNamespace: port.namespace || undefined,
+        'xmlns:wsdl': 'http://schemas.xmlsoap.org/wsdl/',
+        'xmlns:tns': port.namespace || undefined,
+        ...Object.fromEntries(bindings.map(each => [`xmlns:${each.prefix}`, each.namespace])),
+        ...prefixes.declarations(),
+      },
+      types,
+      body,
+    ),
+  )
+}
+
+/** The prefix of the document's own names; a document without a namespace has none. */
+const ownPrefix = ({ namespace }: Port): string => (namespace === '' ? '' : 'tns:')
+/** The binding of the second version has a name of its own. */
+const bindingName = ({ port }: Port, at: number): string => (at === 0 ? port : `${port}12`)
+
+/** Elements that are described as such: those of RPC are parts with types. */
+function listElements([, exchange]: readonly [string, PortExchange]): AnyRootElement[] {
+  const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
+  const bodies = style === 'document' ? [input, output].filter(each => typeof each === 'object') : []
+  return [...bodies, ...[faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))]
+}
+const listPartTypes = ([, { input, output, style }]: readonly [string, PortExchange]) =>
+  style === 'document' ? [] : [input, output].flatMap(body => partsOf(body).map(([, type]) => type))
+
+function partsOf(body: ExchangeBody | undefined) {
+  if (typeof body !== 'object') return []
+  const { definition } = body.type()
+  if (definition.kind !== 'complex') return []
+  return Object.entries(definition.members).flatMap(([key, { particle, marks }]) =>
+    particle.kind === 'element' ? [[marks.name ?? key, particle.type()] as const] : [],
+  )
+}
+
+function exchangeMessageTags(
+  name: string,
+  exchange: PortExchange,
+  schemas: PortSchemas,
+  prefixes: DocumentPrefixes,
+): string[] {
+  const element = (part: string, root: AnyRootElement) =>
+    writeTag('wsdl:part', { name: part, element: prefixes.qname(root.name) })
+  const bodyParts = (body: ExchangeBody) => {
+    if (body === 'empty') return []
+    if (exchange.style === 'document') return [element('parameters', body)]
+    return partsOf(body).map(([part, type]) => {
+      const wish: QualifiedName = { uri: body.name.uri, local: `${body.name.local}_${part}` }
+      return writeTag('wsdl:part', { name: part, type: schemas.nameForPart(type, wish) })
+    })
+  }
+  const single = (suffix: string, roots: Readonly<Record<string, AnyRootElement>>) =>
+    Object.entries(roots).map(([key, root]) =>
+      writeTag('wsdl:message', { name: `${name}_${key}${suffix}` }, element(key, root)),
+    )
+  return [
+    writeTag('wsdl:message', { name: `${name}Input` }, bodyParts(exchange.input)),
+    ...(exchange.output === undefined
+      ? []
+      : [writeTag('wsdl:message', { name: `${name}Output` }, bodyParts(exchange.output))]),
+    ...single('Fault', exchange.faults),
+    ...single('Header', { ...exchange.requestHeaders, ...exchange.replyHeaders }),
+  ]
+}
+
+function exchangesTag(port: Port): string {
+  const { names, exchanges } = port
+  const operations = Object.entries(exchanges).map(([name, { output, faults }]) =>
+    writeTag(
+      'wsdl:operation',
+      { name },
+      writeTag('wsdl:input', { message: `${ownPrefix(port)}${name}Input` }),
+      output !== undefined && writeTag('wsdl:output', { message: `${ownPrefix(port)}${name}Output` }),
+      Object.keys(faults).map(fault =>
+        writeTag('wsdl:fault', { name: fault, message: `${ownPrefix(port)}${name}_${fault}Fault` }),
+      ),
+    ),
+  )
+  return writeTag('wsdl:portType', { name: names.portType }, operations)
+}
+
+function bindingTag(port: Port, binding: PortBinding, at: number): string {
+  const { prefix } = binding
+  const all = Object.entries(port.exchanges)
+  const isRpc = all[0]?.[1].style !== 'document'
+  return writeTag(
+    'wsdl:binding',
+    { name: bindingName(port, at), type: `${ownPrefix(port)}${port.names.portType}` },
+    writeTag(`${prefix}:binding`, {
+      transport: 'http://schemas.xmlsoap.org/soap/http',
+      style: all.length > 0 && isRpc ? 'rpc' : 'document',
+    }),
+    all.map(([name, exchange]) => boundOperationTag(port, name, exchange, binding)),
+  )
+}
+
+function boundOperationTag(
+  port: Port,
+  name: string,
+  exchange: PortExchange,
+  { prefix, encoding }: PortBinding,
+): string {
+  const { style, action, input, output, faults, requestHeaders, replyHeaders } = exchange
+  const use: Attributes = style === 'encoded' ? { use: 'encoded', encodingStyle: encoding } : { use: 'literal' }
+  const body = (of: ExchangeBody) =>
+    writeTag(`${prefix}:body`, {
+      ...use,
+      namespace: style !== 'document' && of !== 'empty' ? of.name.uri : undefined,
+    })
+  const headers = (roots: Readonly<Record<string, AnyRootElement>>) =>
+    Object.keys(roots).map(key =>
+      writeTag(`${prefix}:header`, { message: `${ownPrefix(port)}${name}_${key}Header`, part: key, use: 'literal' }),
+    )
+  return writeTag(
+    'wsdl:operation',
+    { name },
+    writeTag(`${prefix}:operation`, { soapAction: action, style: style === 'document' ? 'document' : 'rpc' }),
+    writeTag('wsdl:input', {}, headers(requestHeaders), body(input)),
+    output !== undefined && writeTag('wsdl:output', {}, headers(replyHeaders), body(output)),
+    Object.keys(faults).map(fault =>
+      writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, use: 'literal' })),
+    ),
+  )
+}

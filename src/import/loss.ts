@@ -1,0 +1,22 @@
+/** What an imported contract does not say of its document, each with its place. */
+export interface Loss {
+  readonly place: string
+  readonly detail: string
+  /**
+   * `contract`: a contract cannot say it; `document`: the document is wrong or not all there;
+   * `transport`: it is not SOAP.
+   */
+  readonly cause: 'contract' | 'document' | 'transport'
+}
+
+export class Losses {
+  readonly #all = new Map<string, Loss>()
+
+  add(place: string, detail: string, cause: Loss['cause'] = 'contract'): void {
+    this.#all.set(`${place} ${detail}`, { place, detail, cause })
+  }
+
+  get all(): readonly Loss[] {
+    return [...this.#all.values()]
+  }
+}

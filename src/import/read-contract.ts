@@ -1,0 +1,63 @@
+/** A description of another party as parts of a contract: its ports, types and elements. */
+import type { Port, PortExchange } from '../contract/exchange.ts'
+import { listReachedTypes } from '../contract/xml-reach.ts'
+import type { AnyRootElement, AnyXmlType } from '../contract/xml-type.ts'
+import { type Find, type ReadDescription, readDescription } from '../describe/read-wsdl.ts'
+import { Malformed } from '../xml/index.ts'
+import { type Loss, Losses } from './loss.ts'
+import { readPorts } from './read-ports.ts'
+import { SchemaComponents } from './schema-components.ts'
+import { SchemaModel } from './schema-model.ts'
+
+export interface ImportedContract {
+  readonly kind: ReadDescription['kind']
+  readonly namespace: string
+  readonly ports: readonly Port[]
+  /** Every type that the ports use; of a document without ports, every one that it has. */
+  readonly types: readonly AnyXmlType[]
+  readonly elements: readonly AnyRootElement[]
+  readonly comments: ReadonlyMap<object, string>
+  readonly losses: readonly Loss[]
+  /** Imports that were not found. */
+  readonly missing: readonly string[]
+}
+
+export function readContract(bytes: Uint8Array, location: string, find: Find): ImportedContract | Malformed {
+  const description = readDescription(bytes, location, find)
+  if (description instanceof Malformed) return description
+  const { kind, document } = description
+  const losses = new Losses()
+  const components = new SchemaComponents(document.schemaDocuments)
+  const model = new SchemaModel(components, losses)
+  for (const flaw of document.flaws) losses.add('document', flaw, 'document')
+  for (const each of document.missing) losses.add('document', `${each} is imported and was not found`, 'document')
+  const ports = kind === 'wsdl11' ? readPorts(document, model, losses) : []
+  const hasPorts = ports.length > 0
+  const roots = hasPorts
+    ? ports.flatMap(listPortElements)
+    : components.names('element').flatMap(name => model.element(name, 'document') ?? [])
+  const more = hasPorts
+    ? []
+    : ['complexType' as const, 'simpleType' as const].flatMap(component =>
+        components.names(component).map(name => model.typeOfElement(name, 'document')),
+      )
+  const reached = listReachedTypes(roots, more)
+  return {
+    kind,
+    namespace: document.targetNamespace,
+    ports,
+    types: reached.types,
+    elements: reached.elements,
+    comments: model.comments,
+    losses: losses.all,
+    missing: document.missing,
+  }
+}
+
+/** The elements of the messages of a port, and of its faults and header blocks. */
+export const listPortElements = ({ exchanges }: Port): readonly AnyRootElement[] =>
+  Object.values(exchanges).flatMap(listExchangeElements)
+function listExchangeElements({ input, output, faults, requestHeaders, replyHeaders }: PortExchange): AnyRootElement[] {
+  const bodies = [input, output].filter(each => typeof each === 'object')
+  return [...bodies, ...[faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))]
+}

@@ -1,0 +1,723 @@
+/**
+ * Types and elements of schemas as a contract declares them (`contract/xml-type.ts`): the same
+ * values that the generated TypeScript makes when it runs. A component is built once, when it is
+ * first referred to, so recursive types end; what cannot be said becomes XML, and a loss with its
+ * place.
+ */
+
+import { compileXsdPattern } from '../contract/lexical/xsd-pattern.ts'
+import { isSimpleType } from '../contract/xml-simple.ts'
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  type BuiltInName,
+  type ComplexDefinition,
+  Member,
+  NamedType,
+  type NamespaceForm,
+  type Particle,
+  RootElement,
+  type SchemaFacets,
+  type TypeMembers,
+  type WildcardNamespaces,
+  XmlType,
+  x,
+} from '../contract/xml-type.ts'
+import { schemaNamespaces } from '../describe/read-wsdl.ts'
+import type { Element } from '../xml/index.ts'
+import type { Losses } from './loss.ts'
+import {
+  attributeOf,
+  documentationOf,
+  type SchemaComponent,
+  type SchemaComponents,
+  schemaChild,
+  schemaChildren,
+  splitClark,
+  xsNs,
+} from './schema-components.ts'
+
+export const encodingUris = [
+  'http://schemas.xmlsoap.org/soap/encoding/',
+  'http://www.w3.org/2003/05/soap-encoding',
+] as const
+const xmlUri = 'http://www.w3.org/XML/1998/namespace'
+/** Attributes of standard schemas: of XML, and of the media types of binary data. */
+const knownAttributes: Readonly<Record<string, AnyXmlType>> = {
+  [`{${xmlUri}}lang`]: x.string,
+  [`{${xmlUri}}space`]: x.NCName,
+  [`{${xmlUri}}base`]: x.anyURI,
+  [`{${xmlUri}}id`]: x.ID,
+  '{http://www.w3.org/2005/05/xmlmime}contentType': x.string,
+  '{http://www.w3.org/2004/11/xmlmime}contentType': x.string,
+}
+
+/** A part of a type under the key that it wishes for. */
+interface Part {
+  readonly wish: string
+  readonly member: AnyMember
+}
+interface Occurs {
+  readonly min: number
+  readonly max: number
+}
+/** Where a schema node stands: its schema, and a place for messages. */
+interface Around {
+  readonly form: NamespaceForm
+  readonly place: string
+}
+
+export class SchemaModel {
+  readonly components: SchemaComponents
+  readonly losses: Losses
+  /** Comments of types, members and elements. */
+  readonly comments = new Map<object, string>()
+  readonly #types = new Map<string, AnyXmlType>()
+  readonly #building = new Set<string>()
+  readonly #derivables = new Map<AnyXmlType, AnyXmlType>()
+  readonly #elements = new Map<string, AnyRootElement>()
+  /** Names of complex types → names of those that are derived from them, directly. */
+  readonly #derived: ReadonlyMap<string, readonly string[]>
+
+  constructor(components: SchemaComponents, losses: Losses) {
+    this.components = components
+    this.losses = losses
+    this.#derived = this.#findDerived()
+  }
+
+  #findDerived(): ReadonlyMap<string, readonly string[]> {
+    const derived = new Map<string, string[]>()
+    for (const name of this.components.names('complexType')) {
+      const found = this.components.find('complexType', name)
+      const base = found && this.#baseName(found)
+      if (base !== undefined) {
+        const known = derived.get(base)
+        if (known) known.push(name)
+        else derived.set(base, [name])
+      }
+    }
+    return derived
+  }
+  #baseName({ node, form }: SchemaComponent): string | undefined {
+    const content = schemaChild(node, 'complexContent', 'simpleContent')
+    const derivation = content && schemaChild(content, 'extension', 'restriction')
+    return derivation && this.components.resolve(derivation, attributeOf(derivation, 'base'), form.uri)
+  }
+
+  // Types
+
+  /** The type itself; an element's may be one that is derived from it, see `typeOfElement`. */
+  typeOf(name: string, place: string): AnyXmlType {
+    const { uri, local } = splitClark(name)
+    if (schemaNamespaces.has(uri) || encodingUris.includes(uri as (typeof encodingUris)[number])) {
+      const builtIn = builtInTypes.get(local)
+      if (builtIn) return builtIn
+      if (local === 'Array') return this.#once(name, () => x.array(() => x.anyType))
+    }
+    const complex = this.components.find('complexType', name)
+    const simple = complex ? undefined : this.components.find('simpleType', name)
+    if (!complex && !simple) {
+      this.losses.add(place, `the type ${name} is not declared: its elements are XML`, 'document')
+      return x.anyType
+    }
+    return this.#once(name, () => {
+      const around = { form: (complex ?? simple)!.form, place: `type ${local}` }
+      const made = complex
+        ? this.#complexType(complex.node, around, { uri, local })
+        : this.#simpleType(simple!.node, around, { uri, local })
+      this.#comment(made, (complex ?? simple)!.node)
+      return made
+    })
+  }
+  #once(name: string, make: () => AnyXmlType): AnyXmlType {
+    const known = this.#types.get(name)
+    if (known) return known
+    if (this.#building.has(name)) {
+      this.losses.add(`type ${splitClark(name).local}`, 'is derived from itself: its elements are XML', 'document')
+      return x.anyType
+    }
+    this.#building.add(name)
+    const made = make()
+    this.#building.delete(name)
+    this.#types.set(name, made)
+    return made
+  }
+  #comment(of: object, node: Element): void {
+    const text = documentationOf(node)
+    if (text !== undefined) this.comments.set(of, text)
+  }
+
+  /** The type of an element: with those that `xsi:type` may name. */
+  typeOfElement(name: string, place: string): AnyXmlType {
+    const type = this.typeOf(name, place)
+    if (type.definition.kind !== 'complex' || !this.#hasConcreteDerived(name)) return type
+    let known = this.#derivables.get(type)
+    if (!known) {
+      known = new XmlType({ kind: 'derivable', type, derived: () => this.#derivedTypes(name) })
+      this.#derivables.set(type, known)
+    }
+    return known
+  }
+  #hasConcreteDerived(name: string, seen = new Set<string>()): boolean {
+    return (this.#derived.get(name) ?? []).some(each => {
+      if (seen.has(each)) return false
+      seen.add(each)
+      const node = this.components.find('complexType', each)?.node
+      const isAbstract = node !== undefined && /^(true|1)$/.test(attributeOf(node, 'abstract') ?? '')
+      return !isAbstract || this.#hasConcreteDerived(each, seen)
+    })
+  }
+  #derivedTypes(name: string, seen = new Set<string>()): readonly AnyXmlType[] {
+    return (this.#derived.get(name) ?? []).flatMap(each => {
+      if (seen.has(each)) return []
+      seen.add(each)
+      const type = this.typeOf(each, name)
+      const isConcrete = type.definition.kind === 'complex' && !type.definition.isAbstract
+      return [...(isConcrete ? [type] : []), ...this.#derivedTypes(each, seen)]
+    })
+  }
+
+  // Elements
+
+  element(name: string, place: string): AnyRootElement | undefined {
+    const known = this.#elements.get(name)
+    if (known) return known
+    const found = this.components.find('element', name)
+    if (!found) {
+      this.losses.add(place, `the element ${name} is not declared`, 'document')
+      return undefined
+    }
+    const around = { form: found.form, place: `element ${splitClark(name).local}` }
+    let type: AnyXmlType | undefined
+    const isNillable = attributeOf(found.node, 'nillable') === 'true' || attributeOf(found.node, 'nillable') === '1'
+    const made = new RootElement(
+      splitClark(name),
+      () => (type ??= this.#typeOfNode(found.node, around)),
+      found.form,
+      isNillable,
+    )
+    this.#elements.set(name, made)
+    this.#comment(made, found.node)
+    return made
+  }
+
+  /** XML Schema Part 1 §3.3.2: by its attribute, its child, the head of its group, or any. */
+  #typeOfNode(node: Element, around: Around): AnyXmlType {
+    const { components } = this
+    const named = components.resolve(node, attributeOf(node, 'type'), around.form.uri)
+    if (named !== undefined) return this.typeOfElement(named, around.place)
+    const complex = schemaChild(node, 'complexType')
+    if (complex) return this.#complexType(complex, around, undefined)
+    const simple = schemaChild(node, 'simpleType')
+    if (simple) return this.#simpleType(simple, around, undefined)
+    const head = components.resolve(node, attributeOf(node, 'substitutionGroup'), around.form.uri)
+    return (head !== undefined && this.element(head, around.place)?.type()) || x.anyType
+  }
+
+  // Simple types
+
+  #simpleType(node: Element, around: Around, name: { uri: string; local: string } | undefined): AnyXmlType {
+    const restriction = schemaChild(node, 'restriction')
+    if (restriction) {
+      const of = this.#baseOfRestriction(restriction, around)
+      return new XmlType({ kind: 'restriction', name, of, facets: this.#facets(restriction, of, around) })
+    }
+    const list = schemaChild(node, 'list')
+    if (list) {
+      const item = this.#simpleReference(list, 'itemType', around)[0] ?? x.string
+      return new XmlType({ kind: 'list', name, item })
+    }
+    const union = schemaChild(node, 'union')
+    if (union) return new XmlType({ kind: 'union', name, of: this.#simpleReference(union, 'memberTypes', around) })
+    this.losses.add(around.place, 'a simple type without a restriction, list or union is a string', 'document')
+    return x.string
+  }
+  #baseOfRestriction(restriction: Element, around: Around): AnyXmlType {
+    const [of] = this.#simpleReference(restriction, 'base', around)
+    return of && isSimpleType(of) ? of : x.string
+  }
+  /** The types that an attribute names, then those inside of the node. */
+  #simpleReference(node: Element, attribute: string, around: Around): readonly AnyXmlType[] {
+    const named = (attributeOf(node, attribute) ?? '').split(/\s+/).filter(Boolean)
+    const inside = schemaChildren(node).filter(each => each.name.local === 'simpleType')
+    return [
+      ...named.flatMap(each => this.#requireSimple(this.components.resolve(node, each, around.form.uri), around)),
+      ...inside.map(each => this.#simpleType(each, around, undefined)),
+    ]
+  }
+  #requireSimple(name: string | undefined, { place }: Around): AnyXmlType[] {
+    const type = name === undefined ? x.anyType : this.typeOf(name, place)
+    return [isSimpleType(type) ? type : x.string]
+  }
+
+  #facets(restriction: Element, of: AnyXmlType, { form, place }: Around): SchemaFacets {
+    const facets: Record<string, unknown> = {}
+    const [values, patterns]: [string[], string[]] = [[], []]
+    const isQName = builtInOf(of) === 'QName' || builtInOf(of) === 'NOTATION'
+    for (const node of schemaChildren(restriction)) {
+      const raw = node.attributes.find(({ name }) => name.local === 'value')?.value
+      const facet = node.name.local
+      if (raw === undefined) continue
+      if (facet === 'enumeration') values.push(isQName ? (this.components.resolve(node, raw, form.uri) ?? raw) : raw)
+      else if (facet === 'pattern') patterns.push(raw)
+      else if (facet === 'whiteSpace') facets[facet] = raw
+      else if (numberFacets.has(facet)) facets[facet] = Number(raw)
+      else if (boundFacets.has(facet)) facets[facet] = raw.trim()
+    }
+    // Several patterns of one step are alternatives (Part 2 §4.3.4).
+    const pattern = patterns.length > 1 ? patterns.map(each => `(${each})`).join('|') : patterns[0]
+    const isKnown = pattern === undefined || compileXsdPattern(pattern) !== undefined
+    if (!isKnown) this.losses.add(place, `the pattern ${pattern} is not checked`)
+    return {
+      ...(values.length > 0 && { values }),
+      ...(pattern !== undefined && isKnown && { patterns: [pattern] }),
+      ...facets,
+    }
+  }
+
+  // Complex types
+
+  #complexType(node: Element, around: Around, name: { uri: string; local: string } | undefined): AnyXmlType {
+    const form = name ? around.form : undefined
+    const isMixed = [node, schemaChild(node, 'complexContent')].some(
+      each => each && /^(true|1)$/.test(attributeOf(each, 'mixed') ?? ''),
+    )
+    if (isMixed) return x.anyType
+    const isAbstract = /^(true|1)$/.test(attributeOf(node, 'abstract') ?? '')
+    const define = (definition: Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'>): AnyXmlType => {
+      const complex: ComplexDefinition = { kind: 'complex', name, form: form ?? around.form, isAbstract, ...definition }
+      return name ? new NamedType(complex) : new XmlType(complex)
+    }
+    const simple = schemaChild(node, 'simpleContent')
+    if (simple) return define(this.#simpleContent(simple, around))
+    const content = schemaChild(node, 'complexContent')
+    const derivation = content && schemaChild(content, 'extension', 'restriction')
+    if (!derivation) return define({ ...this.#ownContent(node, around, new Set()), base: undefined })
+    const baseName = this.components.resolve(derivation, attributeOf(derivation, 'base'), around.form.uri) ?? ''
+    const { uri, local } = splitClark(baseName)
+    if (local === 'Array' && encodingUris.includes(uri as (typeof encodingUris)[number]))
+      return new XmlType({ kind: 'array', name, item: this.#arrayItem(derivation, around) })
+    return this.#derivedContent(derivation, around, baseName, define)
+  }
+
+  #derivedContent(
+    derivation: Element,
+    around: Around,
+    baseName: string,
+    define: (definition: Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'>) => AnyXmlType,
+  ): AnyXmlType {
+    const type = this.typeOf(baseName, around.place)
+    if (type.definition.kind !== 'complex') {
+      // xs:anyType, or a type that is XML here: what extends it can be said only of the former.
+      if (baseName !== `{${xsNs}}anyType` && type.definition.kind === 'builtIn') return x.anyType
+      if (baseName !== `{${xsNs}}anyType`)
+        this.losses.add(around.place, `extends ${splitClark(baseName).local}, which has no members`)
+      return define({ ...this.#ownContent(derivation, around, new Set()), base: undefined })
+    }
+    if (derivation.name.local === 'extension') {
+      const content = this.#ownContent(derivation, around, keysOf(type))
+      return define({ ...content, base: { type, by: 'extension' } })
+    }
+    const content = this.#ownContent(derivation, around, new Set())
+    const text = membersOf(type).filter(([, { particle }]) => particle.kind === 'text')
+    return define({
+      ...content,
+      members: {
+        ...Object.fromEntries(text),
+        ...content.members,
+        ...this.#inheritedAttributes(type, derivation, content.members),
+      },
+      base: { type, by: 'restriction' },
+    })
+  }
+
+  /** XML Schema Part 1 §3.4.2: a restriction keeps the attributes that it does not mention. */
+  #inheritedAttributes(type: AnyXmlType, derivation: Element, own: TypeMembers): TypeMembers {
+    const mentioned = new Set(
+      schemaChildren(derivation).flatMap(each =>
+        each.name.local === 'attribute' ? [attributeOf(each, 'name') ?? splitPrefix(attributeOf(each, 'ref'))] : [],
+      ),
+    )
+    return Object.fromEntries(
+      membersOf(type).filter(
+        ([key, { particle, marks }]) =>
+          particle.kind === 'attribute' && !mentioned.has(marks.name ?? key) && !Object.hasOwn(own, key),
+      ),
+    )
+  }
+
+  #simpleContent(content: Element, around: Around): Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'> {
+    const derivation = schemaChild(content, 'extension', 'restriction')
+    if (!derivation) return { members: {}, isUnordered: false, base: undefined }
+    const name = this.components.resolve(derivation, attributeOf(derivation, 'base'), around.form.uri)
+    const type = name === undefined ? x.string : this.typeOf(name, around.place)
+    if (type.definition.kind === 'complex' && derivation.name.local === 'extension')
+      return {
+        members: this.#named(this.#attributes(derivation, around), keysOf(type)),
+        isUnordered: false,
+        base: { type, by: 'extension' },
+      }
+    const complex = type.definition.kind === 'complex' ? type : undefined
+    const text = complex ? textOfType(complex) : isSimpleType(type) ? type : x.string
+    const inner = schemaChild(derivation, 'simpleType')
+    const narrowed = inner ? this.#simpleType(inner, around, undefined) : (text ?? x.string)
+    const facets = this.#facets(derivation, narrowed, around)
+    const value = Object.keys(facets).length > 0 ? x.simple(narrowed, facets) : narrowed
+    const own = this.#named([{ wish: 'value', member: x.text(value) }, ...this.#attributes(derivation, around)])
+    const inherited = complex ? this.#inheritedAttributes(complex, derivation, own) : {}
+    return {
+      members: { ...own, ...inherited },
+      isUnordered: false,
+      base: complex && { type: complex, by: 'restriction' },
+    }
+  }
+
+  #ownContent(
+    node: Element,
+    around: Around,
+    taken: ReadonlySet<string>,
+  ): Pick<ComplexDefinition, 'members' | 'isUnordered'> {
+    const group = schemaChild(node, 'sequence', 'choice', 'all', 'group')
+    const { parts, isUnordered } = group ? this.#topGroup(group, around) : { parts: [], isUnordered: false }
+    return { members: this.#named([...parts, ...this.#attributes(node, around)], taken), isUnordered }
+  }
+
+  /** Keys for parts: what they wish for, as long as it is free. */
+  #named(parts: readonly Part[], taken: ReadonlySet<string> = new Set()): TypeMembers {
+    const members: Record<string, AnyMember> = {}
+    const used = new Set([...taken, '__proto__'])
+    for (const { wish, member } of parts) {
+      const isAttribute = member.particle.kind === 'attribute'
+      const key = freeKey(isAttribute && used.has(wish) ? `${wish}Attribute` : wish, used)
+      used.add(key)
+      const needsName =
+        key !== wish && (member.particle.kind === 'element' || isAttribute) && member.marks.name === undefined
+      const named = needsName ? member.named(wish) : member
+      const comment = this.comments.get(member)
+      if (named !== member && comment !== undefined) this.comments.set(named, comment)
+      members[key] = named
+    }
+    return members
+  }
+
+  // Groups
+
+  #topGroup(group: Element, around: Around): { readonly parts: readonly Part[]; readonly isUnordered: boolean } {
+    const found = this.#dereferenceGroup(group, around)
+    if (!found) return { parts: [], isUnordered: false }
+    if (found.node.name.local !== 'all') return { parts: this.#particle(group, around), isUnordered: false }
+    const parts = this.#children(found.node, found.around)
+    const isOptional = occursOf(group).min === 0
+    const optional = parts.map(part =>
+      isOptional ? { ...part, member: withOccurs(part.member, { min: 0, max: part.member.marks.max }) } : part,
+    )
+    return { parts: optional, isUnordered: parts.length > 1 }
+  }
+  /** A reference to a named group leads to its content. */
+  #dereferenceGroup(group: Element, around: Around): { node: Element; around: Around; name?: string } | undefined {
+    if (group.name.local !== 'group') return { node: group, around }
+    const name = this.components.resolve(group, attributeOf(group, 'ref'), around.form.uri)
+    const found = name === undefined ? undefined : this.components.find('group', name)
+    const node = found && schemaChild(found.node, 'sequence', 'choice', 'all')
+    if (found && node)
+      return { node, around: { form: found.form, place: around.place }, name: splitClark(name ?? '').local }
+    this.losses.add(around.place, `the group ${attributeOf(group, 'ref') ?? ''} is not declared`, 'document')
+    return undefined
+  }
+
+  #children(group: Element, around: Around): Part[] {
+    return schemaChildren(group).flatMap(each => this.#particle(each, around))
+  }
+
+  /** An element, wildcard or group; one that occurs once is dissolved in what is around it. */
+  #particle(node: Element, around: Around): Part[] {
+    const occurs = occursOf(node)
+    if (occurs.max === 0) return []
+    switch (node.name.local) {
+      case 'element':
+        return this.#elementPart(node, around, occurs)
+      case 'any':
+        return [{ wish: 'any', member: withOccurs(this.#wildcard(node, around), occurs) }]
+      case 'group': {
+        if (this.#groupDepth > 40) return []
+        this.#groupDepth++
+        const found = this.#dereferenceGroup(node, around)
+        const made = found
+          ? this.#groupPart(
+              found.node,
+              this.#qualify(found.around, around),
+              occurs,
+              decapitalize(found.name ?? 'group'),
+            )
+          : []
+        this.#groupDepth--
+        return made
+      }
+      case 'sequence':
+      case 'all':
+      case 'choice':
+        return this.#groupPart(node, around, occurs, undefined)
+      default:
+        return []
+    }
+  }
+  #groupDepth = 0
+  /** Elements of a group of another schema have its namespace. */
+  #qualify(of: Around, _into: Around): Around {
+    return of
+  }
+
+  #groupPart(node: Element, around: Around, occurs: Occurs, name: string | undefined): Part[] {
+    const isOnce = occurs.min === 1 && occurs.max === 1
+    const children = this.#children(node, around)
+    if (children.length === 0) return []
+    const [only] = children
+    if (children.length === 1 && only) {
+      const joined = joinOccurs(only.member.marks, occurs)
+      if (joined) return [{ ...only, member: withOccurs(only.member, joined) }]
+    }
+    if (node.name.local !== 'choice')
+      return isOnce && node.name.local !== 'all'
+        ? children
+        : [this.#groupMember('sequence', children, occurs, name ?? joinNames(children, 'And', 'group'))]
+    return [this.#choicePart(children, occurs, name)]
+  }
+  #choicePart(children: readonly Part[], occurs: Occurs, name: string | undefined): Part {
+    const branches = children.flatMap(part => {
+      const { particle, marks } = part.member
+      const isPlain = particle.kind === 'choice' && marks.min === 1 && !marks.isMany
+      return isPlain ? Object.entries(particle.members).map(([wish, member]) => ({ wish, member })) : [part]
+    })
+    const isEmptiable = branches.some(({ member }) => member.marks.min === 0)
+    const required = branches.map(part =>
+      part.member.marks.min === 0
+        ? { ...part, member: withOccurs(part.member, { min: 1, max: part.member.marks.max }) }
+        : part,
+    )
+    const min = isEmptiable ? 0 : occurs.min
+    return this.#groupMember('choice', required, { min, max: occurs.max }, name ?? joinNames(required, 'Or', 'choice'))
+  }
+  #groupMember(kind: 'choice' | 'sequence', parts: readonly Part[], occurs: Occurs, wish: string): Part {
+    return { wish, member: withOccurs(new Member({ kind, members: this.#named(parts) }), occurs) }
+  }
+
+  #elementPart(node: Element, around: Around, occurs: Occurs): Part[] {
+    const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
+    if (reference !== undefined) return this.#referencePart(reference, around, occurs)
+    const local = attributeOf(node, 'name')
+    if (local === undefined) return []
+    const place = `${around.place}, element ${local}`
+    const named = this.components.resolve(node, attributeOf(node, 'type'), around.form.uri)
+    const type = memoizeOnce(() =>
+      named === undefined ? this.#typeOfNode(node, { ...around, place }) : this.typeOfElement(named, place),
+    )
+    const form = attributeOf(node, 'form') ?? around.form.elements
+    const uri = form === 'qualified' ? around.form.uri : ''
+    const marked = withMarks(new Member({ kind: 'element', type }), node).in(uri)
+    const member = withOccurs(marked, occurs)
+    this.#comment(member, node)
+    return [{ wish: local, member }]
+  }
+
+  /** A reference to the head of a substitution group is a choice among its members. */
+  #referencePart(name: string, around: Around, occurs: Occurs): Part[] {
+    const refer = (each: string): Part[] => {
+      const found = this.components.find('element', each)
+      if (found && /^(true|1)$/.test(attributeOf(found.node, 'abstract') ?? '')) return []
+      if (!found) {
+        this.losses.add(around.place, `the element ${each} is not declared: it is XML`, 'document')
+        return [{ wish: splitClark(each).local, member: x.any({ of: [splitClark(each).uri] }) }]
+      }
+      const to = memoizeOnce(() => this.element(each, around.place)!)
+      return [{ wish: splitClark(each).local, member: new Member({ kind: 'reference', to }) }]
+    }
+    const substitutes = this.components.substitutesOf(name)
+    if (substitutes.length === 0) {
+      const found = refer(name)
+      if (found.length === 0)
+        this.losses.add(around.place, `the element ${name} is abstract, and has no substitute`, 'document')
+      return found.map(part => ({ ...part, member: withOccurs(part.member, occurs) }))
+    }
+    return [this.#choicePart([name, ...substitutes].flatMap(refer), occurs, splitClark(name).local)]
+  }
+
+  #wildcard(node: Element, { form }: Around): AnyMember {
+    const process = attributeOf(node, 'processContents')
+    return x.any(
+      wildcardNamespaces(attributeOf(node, 'namespace'), form.uri),
+      process === 'skip' ? 'skip' : process === 'lax' ? 'lax' : 'strict',
+    )
+  }
+
+  // Attributes
+
+  #attributes(node: Element, around: Around, seen = new Set<string>()): Part[] {
+    return schemaChildren(node).flatMap((each): Part[] => {
+      if (each.name.local === 'attribute') return this.#attributePart(each, around)
+      if (each.name.local === 'anyAttribute')
+        return [
+          {
+            wish: 'otherAttributes',
+            member: x.anyAttribute(wildcardNamespaces(attributeOf(each, 'namespace'), around.form.uri)),
+          },
+        ]
+      if (each.name.local !== 'attributeGroup') return []
+      const name = this.components.resolve(each, attributeOf(each, 'ref'), around.form.uri)
+      const found = name === undefined || seen.has(name) ? undefined : this.components.find('attributeGroup', name)
+      if (name !== undefined && !found && !seen.has(name))
+        this.losses.add(around.place, `the attributeGroup ${splitClark(name).local} is not declared`, 'document')
+      if (!found || name === undefined) return []
+      seen.add(name)
+      return this.#attributes(found.node, { form: found.form, place: around.place }, seen)
+    })
+  }
+
+  #attributePart(node: Element, around: Around): Part[] {
+    if (attributeOf(node, 'use') === 'prohibited') return []
+    const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
+    if (reference !== undefined) return this.#attributeReference(node, reference, around)
+    const local = attributeOf(node, 'name')
+    if (local === undefined) return []
+    const form = attributeOf(node, 'form') ?? around.form.attributes
+    const type = this.#attributeType(node, { ...around, place: `${around.place}, attribute ${local}` })
+    const member = this.#attributeMember(node, type).in(form === 'qualified' ? around.form.uri : '')
+    this.#comment(member, node)
+    return [{ wish: local, member }]
+  }
+  #attributeReference(node: Element, name: string, around: Around): Part[] {
+    const { uri, local } = splitClark(name)
+    if (encodingUris.includes(uri as (typeof encodingUris)[number])) return []
+    const found = this.components.find('attribute', name)
+    const known = knownAttributes[name]
+    if (!found && !known) this.losses.add(around.place, `the attribute ${name} is not declared: it is text`, 'document')
+    const type = found
+      ? this.#attributeType(found.node, { form: found.form, place: around.place })
+      : (known ?? x.string)
+    const declared =
+      found && attributeOf(node, 'default') === undefined && attributeOf(node, 'fixed') === undefined
+        ? found.node
+        : node
+    const isRequired = attributeOf(node, 'use') === 'required'
+    const member = withInitial(x.attribute(type), declared).in(uri)
+    return [{ wish: local, member: isRequired ? member : member.optional() }]
+  }
+  #attributeMember(node: Element, type: AnyXmlType): AnyMember {
+    const member = withInitial(x.attribute(type), node)
+    return attributeOf(node, 'use') === 'required' ? member : member.optional()
+  }
+  #attributeType(node: Element, around: Around): AnyXmlType {
+    const [named] = this.#simpleReference(node, 'type', around)
+    return named ?? x.anySimpleType
+  }
+
+  // Arrays of SOAP's encoding
+
+  /** By wsdl:arrayType, or by the element that the restriction declares. */
+  #arrayItem(derivation: Element, around: Around): () => AnyXmlType {
+    for (const node of schemaChildren(derivation))
+      for (const { name, value } of node.attributes)
+        if (name.local === 'arrayType' && name.uri === 'http://schemas.xmlsoap.org/wsdl/')
+          return this.#arrayTypeItem(node, value, around)
+    const itemType = schemaChildren(derivation).flatMap(node =>
+      node.attributes.flatMap(({ name, value }) =>
+        name.local === 'itemType' && name.uri !== '' ? [{ node, value }] : [],
+      ),
+    )[0]
+    if (itemType) return this.#arrayTypeItem(itemType.node, itemType.value, around)
+    const sequence = schemaChild(derivation, 'sequence', 'all')
+    const element = sequence && schemaChild(sequence, 'element')
+    return element ? memoizeOnce(() => this.#typeOfNode(element, around)) : () => x.anyType
+  }
+  #arrayTypeItem(node: Element, written: string, around: Around): () => AnyXmlType {
+    const [, qname = '', dimensions = ''] = /^([^[]*)(.*)$/.exec(written.trim()) ?? []
+    const name = this.components.resolve(node, qname, around.form.uri)
+    const ranks = [...dimensions.matchAll(/\[[^\]]*\]/g)].length
+    const item = memoizeOnce(() => (name === undefined ? x.anyType : this.typeOfElement(name, around.place)))
+    if (dimensions.includes(',')) this.losses.add(around.place, 'an array of several dimensions cannot be declared')
+    return ranks > 1 ? memoizeOnce(() => x.array(item)) : item
+  }
+}
+
+const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map([
+  ...Object.entries(x).flatMap(([name, value]) => (value instanceof XmlType ? [[name, value] as const] : [])),
+  ['anyURI', x.anyURI],
+  ['ur-type', x.anyType],
+  ['base64', x.base64Binary],
+  ['timeInstant', x.dateTime],
+])
+function builtInOf({ definition }: AnyXmlType): BuiltInName | undefined {
+  if (definition.kind === 'builtIn') return definition.name
+  return definition.kind === 'restriction' ? builtInOf(definition.of) : undefined
+}
+
+const numberFacets = new Set(['length', 'minLength', 'maxLength', 'totalDigits', 'fractionDigits'])
+const boundFacets = new Set(['minInclusive', 'maxInclusive', 'minExclusive', 'maxExclusive'])
+
+const membersOf = ({ definition }: AnyXmlType): (readonly [string, AnyMember])[] =>
+  definition.kind === 'complex'
+    ? [
+        ...(definition.base?.by === 'extension' ? membersOf(definition.base.type) : []),
+        ...Object.entries(definition.members),
+      ]
+    : []
+const keysOf = (type: AnyXmlType): ReadonlySet<string> => new Set(membersOf(type).map(([key]) => key))
+const textOfType = (type: AnyXmlType): AnyXmlType | undefined =>
+  membersOf(type).flatMap(([, { particle }]) => (particle.kind === 'text' ? [particle.type] : []))[0]
+
+function wildcardNamespaces(written: string | undefined, target: string): WildcardNamespaces {
+  if (written === undefined || written === '##any') return 'any'
+  if (written === '##other') return { not: target }
+  return {
+    of: written.split(/\s+/).map(each => (each === '##targetNamespace' ? target : each === '##local' ? '' : each)),
+  }
+}
+
+function occursOf(node: Element): Occurs {
+  const max = attributeOf(node, 'maxOccurs')
+  return {
+    min: Number(attributeOf(node, 'minOccurs') ?? 1),
+    max: max === 'unbounded' ? Number.POSITIVE_INFINITY : Number(max ?? 1),
+  }
+}
+function withOccurs(member: AnyMember, { min, max }: Occurs): AnyMember {
+  const many = max > 1 ? member.many(min, max) : new Member(member.particle, { ...member.marks, max: 1, isMany: false })
+  return max > 1 ? many : new Member(many.particle, { ...many.marks, min })
+}
+/** The occurrences of a particle that is alone in a group, as one range, if there is one. */
+function joinOccurs(inner: Occurs, outer: Occurs): Occurs | undefined {
+  if (outer.min === 1 && outer.max === 1) return { min: inner.min, max: inner.max }
+  if (inner.min === 1 && inner.max === 1) return outer
+  const isLoose = inner.min <= 1 && (inner.max === 1 || inner.max === Number.POSITIVE_INFINITY)
+  return isLoose ? { min: inner.min * outer.min, max: inner.max === 1 ? outer.max : inner.max } : undefined
+}
+function withMarks(member: AnyMember, node: Element): AnyMember {
+  const isNillable = /^(true|1)$/.test(attributeOf(node, 'nillable') ?? '')
+  return withInitial(isNillable ? member.nillable() : member, node)
+}
+function withInitial(member: AnyMember, node: Element): AnyMember {
+  const raw = (local: string) => node.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value
+  const [fixed, initial] = [raw('fixed'), raw('default')]
+  return fixed !== undefined ? member.fixed(fixed) : initial !== undefined ? member.default(initial) : member
+}
+export const memoizeOnce = <T extends object>(make: () => T): (() => T) => {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+function freeKey(wish: string, used: ReadonlySet<string>): string {
+  if (!used.has(wish)) return wish
+  let number = 2
+  while (used.has(`${wish}${number}`)) number++
+  return `${wish}${number}`
+}
+const splitPrefix = (written = ''): string => written.replace(/^.*:/, '')
+const decapitalize = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
+/** `cardOrCash` of two names; of more, or long ones, a word. */
+function joinNames(parts: readonly Part[], by: string, otherwise: string): string {
+  const names = parts.map(({ wish }) => wish)
+  const joined = names.map((name, at) => (at === 0 ? decapitalize(name) : name.charAt(0).toUpperCase() + name.slice(1)))
+  const text = joined.join(by)
+  return names.length <= 3 && text.length <= 40 ? text : otherwise
+}
+
+export type { Particle }

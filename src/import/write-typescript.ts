@@ -1,0 +1,588 @@
+/**
+ * An imported contract as TypeScript that a person would write: a constant and a type for each type
+ * and element, in the order of their dependencies, with the comments of the document. Types that
+ * contain themselves have an interface, because the compiler infers none for them.
+ */
+import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import { referredBy } from '../contract/xml-reach.ts'
+import type {
+  AnyMember,
+  AnyRootElement,
+  AnyXmlType,
+  BuiltInName,
+  ComplexDefinition,
+  NamespaceForm,
+  SchemaFacets,
+  TypeMembers,
+  WildcardNamespaces,
+} from '../contract/xml-type.ts'
+import { RootElement } from '../contract/xml-type.ts'
+import { ConstantNames } from './constant-names.ts'
+import { listComponents } from './declaration-order.ts'
+import type { ImportedContract } from './read-contract.ts'
+
+type Declared = AnyXmlType | AnyRootElement
+
+export function writeTypescript(contract: ImportedContract, source: string): string {
+  return new Printer(contract).print(source)
+}
+
+/** Lines at the head of the file; the command prints all of them. */
+const lossesShown = 10
+
+class Printer {
+  readonly #contract: ImportedContract
+  readonly #names = new ConstantNames()
+  readonly #identifiers = new Map<Declared, string>()
+  readonly #namespaces = new Map<string, { readonly name: string; readonly form: NamespaceForm }>()
+  /** Declared in the same circle: a reference to it is a function. */
+  #circle: ReadonlySet<Declared> = new Set()
+
+  constructor(contract: ImportedContract) {
+    this.#contract = contract
+    const declared = this.#listDeclared()
+    for (const each of declared) this.#addNamespace(uriOf(each))
+    this.#chooseForms(declared)
+    for (const each of declared)
+      if (!(each instanceof RootElement) && each.definition.kind !== 'derivable') this.#identify(each)
+    for (const each of declared) if (each instanceof RootElement) this.#identify(each)
+    for (const each of declared)
+      if (!(each instanceof RootElement) && each.definition.kind === 'derivable') this.#identify(each)
+  }
+
+  #listDeclared(): readonly Declared[] {
+    const types = this.#contract.types.filter(
+      ({ definition }) => definition.kind !== 'builtIn' && (definition.kind === 'derivable' || definition.name),
+    )
+    const calls = new Set(
+      this.#contract.ports.flatMap(({ exchanges }) =>
+        Object.values(exchanges).flatMap(({ style, input, output }) => (style === 'document' ? [] : [input, output])),
+      ),
+    )
+    return [...types, ...this.#contract.elements.filter(each => !calls.has(each))]
+  }
+
+  #identify(of: Declared): void {
+    const wish =
+      of instanceof RootElement
+        ? of.name.local
+        : of.definition.kind === 'derivable'
+          ? `Any${this.#identifiers.get(of.definition.type) ?? 'Type'}`
+          : ('name' in of.definition && typeof of.definition.name === 'object' && of.definition.name.local) || 'Type'
+    this.#identifiers.set(of, this.#names.claim(wish, of instanceof RootElement ? 'Element' : ''))
+  }
+
+  #addNamespace(uri: string | undefined): void {
+    if (uri === undefined || this.#namespaces.has(uri)) return
+    const form: NamespaceForm = { uri, elements: 'qualified', attributes: 'unqualified' }
+    this.#namespaces.set(uri, { name: this.#names.claimNamespace(uri), form })
+  }
+  /** The form of most elements of a namespace; the others say theirs. */
+  #chooseForms(declared: readonly Declared[]): void {
+    const counts = new Map<string, { own: number; none: number; attributes: number; plain: number }>()
+    for (const each of declared) {
+      const uri = uriOf(each)
+      if (uri === undefined) continue
+      const count = counts.get(uri) ?? { own: 0, none: 0, attributes: 0, plain: 0 }
+      counts.set(uri, count)
+      visitMembers(each, (member, key) => {
+        if (member.particle.kind === 'element') {
+          if (elementUri(member, uri) === '') count.none++
+          else count.own++
+        } else if (member.particle.kind === 'attribute') {
+          if ((member.marks.uri ?? '') === uri) count.attributes++
+          else count.plain++
+        }
+        return key
+      })
+    }
+    for (const [uri, { own, none, attributes, plain }] of counts) {
+      const known = this.#namespaces.get(uri)
+      if (!known) continue
+      this.#namespaces.set(uri, {
+        ...known,
+        form: {
+          uri,
+          elements: none > own ? 'unqualified' : 'qualified',
+          attributes: attributes > plain ? 'qualified' : 'unqualified',
+        },
+      })
+    }
+  }
+
+  print(source: string): string {
+    const body: string[] = []
+    const declared = [...this.#identifiers.keys()]
+    for (const component of listComponents(declared, each => this.#dependenciesOf(each))) {
+      const isCircle = component.length > 1 || this.#dependenciesOf(component[0]!).some(({ to }) => to === component[0])
+      this.#circle = new Set(isCircle ? component : [])
+      for (const each of component) body.push(this.#declaration(each, isCircle))
+    }
+    this.#circle = new Set()
+    for (const port of this.#contract.ports) body.push(this.#port(port))
+    if (this.#contract.ports.length > 0) body.push(this.#service())
+    const namespaces = [...this.#namespaces.values()].map(({ name, form }) => this.#namespace(name, form))
+    const text = [...namespaces, ...body].join('\n')
+    return [this.#header(source), this.#imports(text), '', text, ''].join('\n')
+  }
+
+  #header(source: string): string {
+    const { losses } = this.#contract
+    const lines = [`The contract of ${source}, imported.`]
+    if (losses.length > 0) {
+      lines.push('What it does not say of that document:')
+      for (const { place, detail } of losses.slice(0, lossesShown)) lines.push(`- ${place}: ${detail}`)
+      if (losses.length > lossesShown) lines.push(`- and ${losses.length - lossesShown} more`)
+    }
+    return `/**\n${lines
+      .flatMap(line => wrapText(line, 96))
+      .map(line => ` * ${line}`.trimEnd())
+      .join('\n')}\n */`
+  }
+  #imports(text: string): string {
+    const code = text.replace(/\/\*\*[\s\S]*?\*\//g, '')
+    const values = ['exchange', 'port', 'service', 'x'].filter(name => new RegExp(`[ (]${name}[.(]`).test(code))
+    const types = ['NamedType', 'RootElement', 'ValueOf', 'XmlType'].filter(name => code.includes(`${name}<`))
+    const names = [...types.map(name => `type ${name}`), ...values]
+    return `import { ${names.join(', ')} } from 'diglot'`
+  }
+
+  #namespace(name: string, { uri, elements, attributes }: NamespaceForm): string {
+    const options = [
+      ...(elements === 'unqualified' ? ["elements: 'unqualified'"] : []),
+      ...(attributes === 'qualified' ? ["attributes: 'qualified'"] : []),
+    ]
+    return `const ${name} = x.namespace(${quoteText(uri)}${options.length > 0 ? `, { ${options.join(', ')} }` : ''})`
+  }
+
+  // Dependencies
+
+  /** What a declaration refers to; what it is made of has to be declared before it. */
+  #dependenciesOf(of: Declared): readonly { readonly to: Declared; readonly isEager: boolean }[] {
+    const found: { to: Declared; isEager: boolean }[] = []
+    const follow = (each: Declared, isEager: boolean): void => {
+      if (this.#identifiers.has(each)) found.push({ to: each, isEager })
+      else for (const inner of referredBy(each as AnyXmlType)) follow(inner, isEager && isSimple(each))
+    }
+    if (of instanceof RootElement) follow(of.type(), false)
+    else {
+      const eager = new Set(eagerlyReferred(of))
+      for (const each of referredBy(of)) follow(each, eager.has(each))
+    }
+    return found
+  }
+
+  // Declarations
+
+  #declaration(of: Declared, isCircular: boolean): string {
+    const name = this.#identifiers.get(of)!
+    const comment = writeDocComment(this.#contract.comments.get(of), '')
+    const expression = of instanceof RootElement ? this.#rootExpression(of) : this.#definition(of, '')
+    if (!isCircular)
+      return `\n${comment}export const ${name} = ${expression}\nexport type ${name} = ValueOf<typeof ${name}>`
+    return `\n${comment}${this.#valueType(of, name)}\nexport const ${name}: ${this.#annotation(of, name)} = ${expression}`
+  }
+  #annotation(of: Declared, name: string): string {
+    if (of instanceof RootElement) return `RootElement<${name}>`
+    const { definition } = of
+    return definition.kind === 'complex'
+      ? `NamedType<${name}, ${quoteText(definition.name?.local ?? '')}>`
+      : `XmlType<${name}>`
+  }
+  #valueType(of: Declared, name: string): string {
+    if (of instanceof RootElement)
+      return `export type ${name} = ${this.#typeText(of.type())}${of.isNillable ? ' | null' : ''}`
+    const { definition } = of
+    if (definition.kind !== 'complex') return `export type ${name} = ${this.#bodyType(of)}`
+    const base = definition.base?.by === 'extension' ? ` extends ${this.#typeText(definition.base.type)}` : ''
+    return `export interface ${name}${base} ${this.#membersType(definition.members)}`
+  }
+
+  #rootExpression(root: AnyRootElement): string {
+    const namespace = this.#namespaces.get(root.name.uri)?.name ?? 'x'
+    const type = this.#reference(root.type(), '', root.name.uri)
+    return `${namespace}.element(${quoteText(root.name.local)}, ${type})${root.isNillable ? '.nillable()' : ''}`
+  }
+
+  /** A type where it is used: its name, or all of it. */
+  #reference(type: AnyXmlType, indent: string, around: string): string {
+    const name = this.#identifiers.get(type)
+    if (name !== undefined) return this.#circle.has(type) ? `() => ${name}` : name
+    const text = this.#inline(type, indent, around)
+    return text
+  }
+  #inline(type: AnyXmlType, indent: string, around: string): string {
+    const { definition } = type
+    switch (definition.kind) {
+      case 'builtIn':
+        return `x.${definition.name}`
+      case 'complex':
+        return this.#complex('x.object(', definition, indent, around)
+      case 'restriction':
+        return `x.simple(${this.#eager(definition.of, indent, around)}, ${writeFacets(definition.facets)})`
+      case 'list':
+        return `x.list(${this.#eager(definition.item, indent, around)})`
+      case 'union':
+        return `x.union(${definition.of.map(each => this.#eager(each, indent, around)).join(', ')})`
+      case 'array':
+        return `x.array(${this.#reference(definition.item(), indent, around)})`
+      case 'derivable':
+        return this.#reference(definition.type, indent, around)
+    }
+  }
+  #eager(type: AnyXmlType, indent: string, around: string): string {
+    return this.#identifiers.get(type) ?? this.#inline(type, indent, around)
+  }
+
+  #definition(type: AnyXmlType, indent: string): string {
+    const { definition } = type
+    const uri = uriOf(type) ?? ''
+    if (definition.kind === 'derivable') {
+      const derived = definition.derived().map(each => this.#identifiers.get(each) ?? 'undefined')
+      const base = this.#eager(definition.type, indent, uri)
+      // In a circle the compiler would infer the derived types from the annotation.
+      const types = this.#circle.has(type) ? `<${base}, ${derived.map(each => `typeof ${each}`).join(' | ')}>` : ''
+      return `x.derivable${types}(${base}, () => [${derived.join(', ')}])`
+    }
+    if (definition.kind === 'builtIn' || !definition.name) return this.#inline(type, indent, uri)
+    const namespace = this.#namespaces.get(uri)?.name ?? 'x'
+    const name = quoteText(definition.name.local)
+    switch (definition.kind) {
+      case 'complex':
+        return this.#complex(`${namespace}.type(${name}, `, definition, indent, uri)
+      case 'restriction': {
+        const facets = Object.keys(definition.facets).length > 0 ? `, ${writeFacets(definition.facets)}` : ''
+        return `${namespace}.simple(${name}, ${this.#eager(definition.of, indent, uri)}${facets})`
+      }
+      case 'list':
+        return `${namespace}.list(${name}, ${this.#eager(definition.item, indent, uri)})`
+      case 'union':
+        return `${namespace}.union(${[name, ...definition.of.map(each => this.#eager(each, indent, uri))].join(', ')})`
+      case 'array':
+        return `${namespace}.array(${name}, ${this.#reference(definition.item(), indent, uri)})`
+    }
+  }
+
+  #complex(open: string, definition: ComplexDefinition, indent: string, uri: string): string {
+    const { base, isAbstract, isUnordered, members } = definition
+    const baseName = base && this.#eager(base.type, indent, uri)
+    const options = [
+      ...(base ? [`${base.by === 'extension' ? 'extends' : 'restricts'}: ${baseName}`] : []),
+      ...(isAbstract ? ['abstract: true'] : []),
+      ...(isUnordered ? ["order: 'any'"] : []),
+    ]
+    return `${open}${this.#members(members, indent, uri)}${options.length > 0 ? `, { ${options.join(', ')} }` : ''})`
+  }
+
+  #members(members: TypeMembers, indent: string, uri: string): string {
+    const entries = Object.entries(members)
+    if (entries.length === 0) return '{}'
+    const lines = entries.map(
+      ([key, member]) =>
+        `${writeDocComment(this.#contract.comments.get(member), `${indent}  `)}${indent}  ${writeMemberKey(key)}: ${this.#member(member, `${indent}  `, uri)},`,
+    )
+    return `{\n${lines.join('\n')}\n${indent}}`
+  }
+
+  #member(member: AnyMember, indent: string, uri: string): string {
+    const { particle, marks } = member
+    const form = this.#namespaces.get(uri)?.form
+    let text: string
+    let usual: string | undefined
+    switch (particle.kind) {
+      case 'element':
+        text = `x.element(${this.#reference(particle.type(), indent, uri)})`
+        usual = form?.elements === 'unqualified' ? '' : uri
+        break
+      case 'reference': {
+        const root = particle.to()
+        const name = this.#identifiers.get(root) ?? 'undefined'
+        text = `x.ref(${this.#circle.has(root) ? `() => ${name}` : name})`
+        break
+      }
+      case 'attribute':
+        text = `x.attribute(${this.#eager(particle.type, indent, uri)})`
+        usual = form?.attributes === 'qualified' ? uri : ''
+        break
+      case 'text':
+        text = `x.text(${this.#eager(particle.type, indent, uri)})`
+        break
+      case 'choice':
+      case 'sequence':
+        text = `x.${particle.kind}(${this.#members(particle.members, indent, uri)})`
+        break
+      case 'any':
+        text = `x.any(${writeWildcard(particle.namespaces, particle.process)})`
+        break
+      case 'anyAttribute':
+        text = `x.anyAttribute(${particle.namespaces === 'any' ? '' : writeWildcard(particle.namespaces)})`
+        return text
+    }
+    if (marks.isNillable && particle.kind !== 'reference') text += '.nillable()'
+    if (marks.name !== undefined) text += `.named(${quoteText(marks.name)})`
+    if (usual !== undefined && marks.uri !== undefined && marks.uri !== usual) text += `.in(${quoteText(marks.uri)})`
+    if (marks.initial !== undefined) text += `.${marks.isFixed ? 'fixed' : 'default'}(${quoteText(marks.initial)})`
+    if (!marks.isMany) return marks.min === 0 ? `${text}.optional()` : text
+    if (marks.max !== Number.POSITIVE_INFINITY) return `${text}.many(${marks.min}, ${marks.max})`
+    return `${text}.many(${marks.min === 0 ? '' : marks.min})`
+  }
+
+  // Types of values
+
+  #typeText(type: AnyXmlType): string {
+    return this.#identifiers.get(type) ?? this.#bodyType(type)
+  }
+  #bodyType({ definition }: AnyXmlType): string {
+    switch (definition.kind) {
+      case 'builtIn':
+        return valueTypes[definition.name] ?? 'string'
+      case 'complex': {
+        const own = this.#membersType(definition.members)
+        return definition.base?.by === 'extension' ? `${this.#typeText(definition.base.type)} & ${own}` : own
+      }
+      case 'restriction': {
+        const { values } = definition.facets
+        const isText = this.#isText(definition.of)
+        return values && isText ? values.map(quoteText).join(' | ') : this.#typeText(definition.of)
+      }
+      case 'list':
+        return `readonly (${this.#typeText(definition.item)})[]`
+      case 'array':
+        return `readonly (${this.#typeText(definition.item())})[]`
+      case 'union':
+        return definition.of.map(each => this.#typeText(each)).join(' | ')
+      case 'derivable': {
+        const derived = definition.derived().map(each => {
+          const local =
+            'name' in each.definition && typeof each.definition.name === 'object' ? each.definition.name.local : ''
+          return `({ readonly $type: ${quoteText(local)} } & ${this.#typeText(each)})`
+        })
+        return [this.#typeText(definition.type), ...derived].join(' | ')
+      }
+    }
+  }
+  #isText({ definition }: AnyXmlType): boolean {
+    if (definition.kind === 'restriction') return this.#isText(definition.of)
+    return definition.kind === 'builtIn' && (valueTypes[definition.name] ?? 'string') === 'string'
+  }
+  #membersType(members: TypeMembers): string {
+    const lines = Object.entries(members).map(([key, member]) => {
+      const isOptional = member.marks.min === 0 && !member.marks.isMany
+      return `readonly ${writeMemberKey(key)}${isOptional ? '?' : ''}: ${this.#memberType(member)}${isOptional ? ' | undefined' : ''}`
+    })
+    return `{ ${lines.join('; ')} }`
+  }
+  #memberType({ particle, marks }: AnyMember): string {
+    const one = (): string => {
+      switch (particle.kind) {
+        case 'element':
+          return this.#typeText(particle.type())
+        case 'reference':
+          return this.#identifiers.get(particle.to()) ?? 'string'
+        case 'attribute':
+        case 'text':
+          return this.#typeText(particle.type)
+        case 'sequence':
+          return this.#membersType(particle.members)
+        case 'choice':
+          return Object.entries(particle.members)
+            .map(([key, member]) => `{ readonly ${writeMemberKey(key)}: ${this.#memberType(member)} }`)
+            .join(' | ')
+        case 'any':
+          return 'string'
+        case 'anyAttribute':
+          return 'Readonly<Record<string, string>>'
+      }
+    }
+    const text = marks.isNillable ? `${one()} | null` : one()
+    return marks.isMany ? `readonly (${text})[]` : text
+  }
+
+  // Ports
+
+  readonly #portNames: string[] = []
+  #port(port: Port): string {
+    const name = this.#names.claim(port.port, 'Port')
+    this.#portNames.push(name)
+    const exchanges = Object.entries(port.exchanges).map(
+      ([key, exchange]) => `    ${writeMemberKey(key)}: ${this.#exchange(exchange)},`,
+    )
+    return [
+      `\n/** The operations of the port ${port.port}. */`,
+      `export const ${name} = port(${quoteText(port.port)}, {`,
+      `  namespace: ${quoteText(port.namespace)},`,
+      `  service: ${quoteText(port.names.service)},`,
+      `  portType: ${quoteText(port.names.portType)},`,
+      ...(port.soap === 'both' ? [] : [`  soap: ${quoteText(port.soap)},`]),
+      '  // No caller may ask these yet: name roles, role(…), or anyone.',
+      '  allow: [],',
+      `  exchanges: {${exchanges.length > 0 ? `\n${exchanges.join('\n')}\n  ` : ''}},`,
+      '})',
+    ].join('\n')
+  }
+  #exchange({ style, action, input, output, faults, requestHeaders, replyHeaders }: PortExchange): string {
+    const roots = (all: Readonly<Record<string, AnyRootElement>>) =>
+      Object.entries(all)
+        .map(([key, root]) =>
+          key === this.#identifiers.get(root)
+            ? key
+            : `${writeMemberKey(key)}: ${this.#identifiers.get(root) ?? 'undefined'}`,
+        )
+        .join(', ')
+    const parts = [
+      ...(style === 'document' ? [] : [`style: ${quoteText(style)}`]),
+      `action: ${quoteText(action)}`,
+      `input: ${this.#body(input)}`,
+      ...(output === undefined ? [] : [`output: ${this.#body(output)}`]),
+      ...(Object.keys(faults).length > 0 ? [`faults: { ${roots(faults)} }`] : []),
+      ...(Object.keys(requestHeaders).length > 0 ? [`requestHeaders: { ${roots(requestHeaders)} }`] : []),
+      ...(Object.keys(replyHeaders).length > 0 ? [`replyHeaders: { ${roots(replyHeaders)} }`] : []),
+    ]
+    return `exchange({\n${parts.map(part => `      ${part},`).join('\n')}\n    })`
+  }
+  #body(body: ExchangeBody): string {
+    if (body === 'empty') return "'empty'"
+    const known = this.#identifiers.get(body)
+    if (known !== undefined) return known
+    const { definition } = body.type()
+    const members = definition.kind === 'complex' ? this.#callMembers(definition.members) : '{}'
+    return `x.call(${quoteText(body.name.uri)}, ${quoteText(body.name.local)}, ${members})`
+  }
+  /** Accessors have no namespace, whatever form the elements of other types have. */
+  #callMembers(members: TypeMembers): string {
+    return this.#members(members, '      ', '')
+  }
+
+  #service(): string {
+    const { ports } = this.#contract
+    const name = (ports[0]?.names.service ?? 'imported').replace(/Service$/, '') || 'imported'
+    const kebab =
+      name
+        .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+        .replace(/[^A-Za-z0-9]+/g, '-')
+        .toLowerCase()
+        .replace(/^[^a-z]+|-+$/g, '') || 'imported'
+    return [
+      `\nexport const ${this.#names.claim('contract', '')} = service(${quoteText(kebab)}, {`,
+      `  namespace: ${quoteText(this.#contract.namespace || `urn:${kebab}`)},`,
+      '  resources: [],',
+      `  ports: [${this.#portNames.join(', ')}],`,
+      '})',
+    ].join('\n')
+  }
+}
+
+const isSimple = (of: Declared): boolean => !(of instanceof RootElement) && of.definition.kind !== 'complex'
+/** What has to be there when a definition is made. */
+function eagerlyReferred({ definition }: AnyXmlType): readonly Declared[] {
+  switch (definition.kind) {
+    case 'restriction':
+      return [definition.of]
+    case 'list':
+      return [definition.item]
+    case 'union':
+      return definition.of
+    case 'derivable':
+      return [definition.type]
+    case 'complex': {
+      const found: Declared[] = definition.base ? [definition.base.type] : []
+      const collect = (members: TypeMembers): void => {
+        for (const { particle } of Object.values(members)) {
+          if (particle.kind === 'attribute' || particle.kind === 'text') found.push(particle.type)
+          if (particle.kind === 'choice' || particle.kind === 'sequence') collect(particle.members)
+        }
+      }
+      collect(definition.members)
+      return found
+    }
+    default:
+      return []
+  }
+}
+
+function uriOf(of: Declared): string | undefined {
+  if (of instanceof RootElement) return of.name.uri
+  const { definition } = of
+  if (definition.kind === 'derivable') return uriOf(definition.type)
+  return definition.kind === 'builtIn' ? undefined : definition.name?.uri
+}
+const elementUri = ({ marks }: AnyMember, uri: string): string => marks.uri ?? uri
+function visitMembers(of: Declared, visit: (member: AnyMember, key: string) => void): void {
+  const type = of instanceof RootElement ? of.type() : of
+  const { definition } = type
+  // The type of an element that has a name is visited under that.
+  if (definition.kind !== 'complex' || (of instanceof RootElement && definition.name)) return
+  const visitAll = (members: TypeMembers): void => {
+    for (const [key, member] of Object.entries(members)) {
+      visit(member, key)
+      const { particle } = member
+      if (particle.kind === 'choice' || particle.kind === 'sequence') visitAll(particle.members)
+      if (particle.kind !== 'element') continue
+      const inner = particle.type().definition
+      if (inner.kind === 'complex' && !inner.name) visitAll(inner.members)
+    }
+  }
+  visitAll(definition.members)
+}
+
+const valueTypes: Readonly<Partial<Record<BuiltInName, string>>> = {
+  boolean: 'boolean',
+  ...Object.fromEntries(
+    ['float', 'double', 'int', 'short', 'byte', 'unsignedShort', 'unsignedByte'].map(name => [name, 'number']),
+  ),
+  ...Object.fromEntries(
+    [
+      ...['long', 'integer', 'unsignedInt', 'unsignedLong', 'positiveInteger', 'nonNegativeInteger'],
+      ...['negativeInteger', 'nonPositiveInteger'],
+    ].map(name => [name, 'bigint']),
+  ),
+  hexBinary: 'Uint8Array',
+  base64Binary: 'Uint8Array',
+  ...Object.fromEntries(['IDREFS', 'ENTITIES', 'NMTOKENS'].map(name => [name, 'readonly string[]'])),
+}
+
+// Text
+
+const quoteText = (text: string): string =>
+  `'${text
+    .replace(/[\\']/g, '\\$&')
+    .replace(/\n/g, '\\n')
+    .replace(/\r/g, '\\r')
+    .replace(/[\u2028\u2029\0]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
+const writeMemberKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteText(key))
+const writeFacets = (facets: SchemaFacets): string =>
+  `{ ${Object.entries(facets)
+    .map(
+      ([name, value]) =>
+        `${name}: ${Array.isArray(value) ? `[${value.map(quoteText).join(', ')}]` : typeof value === 'number' ? value : quoteText(String(value))}`,
+    )
+    .join(', ')} }`.replace('{  }', '{}')
+function writeWildcard(namespaces: WildcardNamespaces, process?: string): string {
+  const isUsual = process === undefined || process === 'lax'
+  if (namespaces === 'any' && isUsual) return ''
+  const of =
+    namespaces === 'any'
+      ? "'any'"
+      : 'not' in namespaces
+        ? `{ not: ${quoteText(namespaces.not)} }`
+        : `{ of: [${namespaces.of.map(quoteText).join(', ')}] }`
+  return isUsual ? of : `${of}, ${quoteText(process)}`
+}
+
+function writeDocComment(text: string | undefined, indent: string): string {
+  if (text === undefined) return ''
+  const lines = wrapText(text.replaceAll('*/', '* /'), 92 - indent.length)
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`
+  return `${indent}/**\n${lines.map(line => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`
+}
+function wrapText(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.replaceAll('*/', '* /').split(' ')) {
+    if (line !== '' && line.length + word.length + 1 > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,273 @@
+/**
+ * RPC/encoded (SOAP 1.1 §5, SOAP 1.2 Part 2 §3) by the types of `contract/xml-type.ts`. What the
+ * encoding says goes before what the schema says: accessors have no namespace and any order,
+ * values may be shared by references, and each value that is written says its type.
+ */
+import { Flaw } from '../../contract/lexical/flaw.ts'
+import { isSimpleType, type SimpleCodec } from '../../contract/xml-simple.ts'
+import type { AnyRootElement } from '../../contract/xml-type.ts'
+import { type Cursor, type Element, escapeText, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
+import { soapPrefix } from '../fault.ts'
+import type { SoapVersion } from '../version.ts'
+import {
+  checkEncodedAttributes,
+  countElement,
+  encodings,
+  type Graph,
+  hasText,
+  isNilElement,
+  listArrayItems,
+  openGraph,
+  refuseElement,
+  resolveReference,
+  type SoapEncoding,
+  takeText,
+} from './encoded-read.ts'
+import {
+  type ComplexPlan,
+  type ElementPlan,
+  firstNames,
+  type GroupPlan,
+  isEmptiable,
+  type ParticlePlan,
+  SchemaPlans,
+  type TypePlan,
+} from './schema-plan.ts'
+import { readAnyElement } from './schema-read.ts'
+import { MessageWriting, writeXmlValue } from './schema-write.ts'
+import { type LiteralReading, typesIn, xsdUri, xsiType, xsiUri } from './values.ts'
+
+export interface EncodedCodec {
+  /** At the `start` of the call; goes to the `end` of Body. */
+  readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
+  readonly write: (value: unknown, version: SoapVersion) => string
+}
+
+export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
+  const plans = new SchemaPlans()
+  return root => ({
+    read: (cursor, reading, version) => {
+      const names = { namespace: root.name.uri, types: typesIn(root.name.uri) }
+      const { graph, call } = openGraph(cursor, reading, version, names)
+      return readEncodedValue(plans.ofRoot(root).type(), graph, call)
+    },
+    write: (value, version) => writeCall(plans.ofRoot(root), value, encodings[version.number]),
+  })
+}
+
+// Reading
+
+function readEncodedValue(plan: TypePlan, graph: Graph, accessor: Element): unknown {
+  const at = resolveReference(graph, accessor)
+  countElement(graph, at)
+  switch (plan.kind) {
+    case 'simple':
+      checkEncodedAttributes(graph, at, () => false)
+      return readEncodedText(plan.codec, graph, at)
+    case 'array':
+      checkEncodedAttributes(graph, at, () => false)
+      return listArrayItems(graph, at).map(each => readItem(plan.item(), graph, each))
+    case 'xml': {
+      const cursor = walkTree(at)
+      cursor.next()
+      return readAnyElement(cursor, { ...graph.reading, around: at.parent })
+    }
+    case 'derivable': {
+      const written = at.attribute(xsiType)
+      const name = written === undefined ? undefined : at.qname(written.trim())
+      const derived = name && plan.byName.get(name)
+      if (!derived) return readEncodedValue(plan.base, graph, at)
+      return { $type: derived.tag, ...readStruct(derived.plan, graph, at) }
+    }
+    case 'complex':
+      if (plan.isAbstract) refuseElement(at, 'has an abstract type: its xsi:type must name another one')
+      return readStruct(plan, graph, at)
+  }
+}
+
+const readItem = (plan: TypePlan, graph: Graph, accessor: Element): unknown =>
+  isNilElement(resolveReference(graph, accessor)) ? null : readEncodedValue(plan, graph, accessor)
+
+function readEncodedText(codec: SimpleCodec, graph: Graph, at: Element): unknown {
+  const value = codec.read(takeText(graph, at), { resolve: text => at.qname(text) })
+  return value instanceof Flaw ? refuseElement(at, value.detail) : value
+}
+
+function readStruct(plan: ComplexPlan, graph: Graph, at: Element): Record<string, unknown> {
+  const row: Record<string, unknown> = {}
+  checkEncodedAttributes(graph, at, name => plan.attributes.some(each => each.name === name))
+  for (const { key, name, codec, isOptional } of plan.attributes) {
+    const text = at.attribute(name)
+    if (text === undefined && !isOptional) refuseElement(at, `must have the attribute ${name.local}`)
+    if (text === undefined) continue
+    const value = codec.read(text, { resolve: qname => at.qname(qname) })
+    if (value instanceof Flaw) refuseElement(at, `${name.local} ${value.detail}`)
+    row[key] = value
+  }
+  if (plan.text) return { ...row, [plan.text.key]: readEncodedText(plan.text.codec, graph, at) }
+  if (hasText(at)) refuseElement(at, 'has text where elements are expected')
+  for (const each of at.elements()) readAccessor(plan.content, graph, each, row)
+  requireMembers(plan.content, at, row)
+  return row
+}
+
+function requireMembers(parts: readonly ParticlePlan[], at: Element, row: Record<string, unknown>): void {
+  for (const part of parts) {
+    if (part.isMany) row[part.key] ??= []
+    else if (part.min > 0 && !Object.hasOwn(row, part.key) && !isEmptiable({ ...part, min: 1 }))
+      refuseElement(
+        at,
+        `must have ${firstNames(part)
+          .map(({ local }) => local)
+          .join(' or ')}`,
+      )
+  }
+}
+
+/** Accessors have any order, so a group is found by the one element that is in it. */
+function readAccessor(
+  parts: readonly ParticlePlan[],
+  graph: Graph,
+  accessor: Element,
+  row: Record<string, unknown>,
+): void {
+  const { uri, local } = accessor.name
+  const isMeant = ({ name }: ElementPlan): boolean => name.local === local && (uri === '' || uri === name.uri)
+  const part = parts.find(each => leadsTo(each, isMeant))
+  const known = parts.flatMap(firstNames).map(each => each.local)
+  if (!part) refuseElement(accessor, `is not expected here: expected ${known.join(', ')}`)
+  if (!part || part.kind === 'any') {
+    refuseElement(accessor, 'is not declared')
+    return
+  }
+  if (part.kind !== 'element') {
+    readGrouped(part, graph, accessor, row)
+    return
+  }
+  const isNil = isNilElement(resolveReference(graph, accessor))
+  if (isNil && !part.isNillable && part.min > 0) refuseElement(accessor, 'must not be nil')
+  const value = isNil ? null : readEncodedValue(part.type(), graph, accessor)
+  if (part.isMany) row[part.key] = [...((row[part.key] as unknown[] | undefined) ?? []), value]
+  else if (Object.hasOwn(row, part.key)) refuseElement(accessor, 'is repeated')
+  else if (!isNil || part.isNillable) row[part.key] = value
+}
+const leadsTo = (part: ParticlePlan, isMeant: (element: ElementPlan) => boolean): boolean =>
+  part.kind === 'element' ? isMeant(part) : part.kind !== 'any' && part.parts.some(each => leadsTo(each, isMeant))
+
+function readGrouped(part: GroupPlan, graph: Graph, accessor: Element, row: Record<string, unknown>): void {
+  const known = row[part.key] as Record<string, unknown> | Record<string, unknown>[] | undefined // set here alone
+  const inside: Record<string, unknown> = part.kind === 'sequence' && known && !Array.isArray(known) ? known : {}
+  readAccessor(part.parts, graph, accessor, inside)
+  if (part.isMany && part.kind === 'choice') row[part.key] = [...(Array.isArray(known) ? known : []), inside]
+  else if (part.isMany || (known && part.kind === 'choice')) refuseElement(accessor, 'is repeated')
+  else row[part.key] = inside
+}
+
+// Writing
+
+function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding): string {
+  const writing = new MessageWriting(undefined)
+  const tag = writing.name(plan.name)
+  const type = plan.type()
+  const inside = type.kind === 'complex' ? writeStruct(type, value, encoding, writing) : ''
+  const scope = `${writing.declarations()} xmlns:enc="${encoding.uri}" ${soapPrefix}:encodingStyle="${encoding.uri}"`
+  return `<${tag}${scope}>${inside}</${tag}>`
+}
+
+function writeStruct(plan: ComplexPlan, value: unknown, encoding: SoapEncoding, writing: MessageWriting): string {
+  if (typeof value !== 'object' || value === null) return writing.fail('must be an object')
+  const row = value as Readonly<Record<string, unknown>>
+  for (const key of Object.keys(row))
+    if (!plan.keys.has(key) && row[key] !== undefined)
+      writing.fail(`has the member ${key}, which its type does not have`)
+  if (plan.text) return escapeText(writeSimpleText(plan.text.codec, row[plan.text.key], writing))
+  return writeParts(plan.content, row, encoding, writing)
+}
+
+function writeParts(
+  parts: readonly ParticlePlan[],
+  row: Readonly<Record<string, unknown>>,
+  encoding: SoapEncoding,
+  writing: MessageWriting,
+): string {
+  let written = ''
+  for (const part of parts) {
+    const member = Object.hasOwn(row, part.key) ? row[part.key] : undefined
+    const values = part.isMany
+      ? ((member as readonly unknown[] | undefined) ?? [])
+      : member === undefined
+        ? []
+        : [member]
+    if (values.length < part.min && !isEmptiable(part)) writing.fail(`must have ${part.key}`)
+    writing.path.push(part.key)
+    for (const each of values) {
+      if (part.kind === 'element') written += writeEncodedValue(part.type(), part.name.local, each, encoding, writing)
+      else if (part.kind === 'any' || typeof each !== 'object' || each === null) writing.fail('must be an object')
+      else {
+        const chosen = part.kind === 'choice' ? part.parts.filter(({ key }) => Object.hasOwn(each, key)) : part.parts
+        written += writeParts(chosen, each as Readonly<Record<string, unknown>>, encoding, writing)
+      }
+    }
+    writing.path.pop()
+  }
+  return written
+}
+
+function writeEncodedValue(
+  plan: TypePlan,
+  tag: string,
+  value: unknown,
+  encoding: SoapEncoding,
+  writing: MessageWriting,
+): string {
+  const xsi = writing.prefixFor(xsiUri)
+  if (value === null) return `<${tag} ${xsi}:nil="true"/>`
+  switch (plan.kind) {
+    case 'simple':
+      return `<${tag}${typeAttribute(plan, writing)}>${escapeText(writeSimpleText(plan.codec, value, writing))}</${tag}>`
+    case 'xml':
+      return writeXmlValue(value, name => name.local === tag, writing)
+    case 'array': {
+      if (!Array.isArray(value)) return writing.fail('must be a list')
+      const item = plan.item()
+      const of = statedTypeName(item, writing) ?? `${writing.prefixFor(xsdUri)}:anyType`
+      const items = value.map(each => writeEncodedValue(item, 'item', each, encoding, writing)).join('')
+      return `<${tag} ${xsi}:type="enc:Array"${encoding.writeArray(of, value.length)}>${items}</${tag}>`
+    }
+    case 'derivable': {
+      const named = typeof value === 'object' && '$type' in value ? String(value.$type) : undefined
+      const derived = named === undefined ? undefined : plan.byTag.get(named)
+      if (named !== undefined && !derived) writing.fail(`has the $type ${named}, which is not derived from its type`)
+      return writeEncodedValue(derived?.plan ?? plan.base, tag, value, encoding, writing)
+    }
+    case 'complex': {
+      const inside = writeStruct(plan, value, encoding, writing)
+      let start = `<${tag}${typeAttribute(plan, writing)}`
+      for (const each of plan.attributes) {
+        const member = (value as Readonly<Record<string, unknown>>)[each.key] // writeStruct has seen an object
+        if (member !== undefined)
+          start += ` ${writing.name(each.name)}=${writeAttribute(writeSimpleText(each.codec, member, writing))}`
+      }
+      return `${start}>${inside}</${tag}>`
+    }
+  }
+}
+
+function typeAttribute(plan: TypePlan, writing: MessageWriting): string {
+  const name = statedTypeName(plan, writing)
+  return name === undefined ? '' : ` ${writing.prefixFor(xsiUri)}:type="${name}"`
+}
+/** Of an array: the type of arrays; a type without a name has none. */
+function statedTypeName(plan: TypePlan, writing: MessageWriting): string | undefined {
+  if (plan.kind === 'derivable') return statedTypeName(plan.base, writing)
+  if (plan.kind === 'array') return 'enc:Array'
+  if (plan.kind === 'complex') return plan.name && writing.name(plan.name)
+  const name: Name | undefined =
+    plan.kind === 'simple' && isSimpleType(plan.type) ? [...plan.names].find(Boolean) : undefined
+  return name && writing.name(name)
+}
+
+function writeSimpleText(codec: SimpleCodec, value: unknown, writing: MessageWriting): string {
+  const checked = codec.check(value)
+  return checked instanceof Flaw ? writing.fail(checked.detail) : codec.write(checked, writing.prefixFor)
+}

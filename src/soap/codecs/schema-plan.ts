@@ -1,0 +1,247 @@
+/**
+ * A type of `contract/xml-type.ts` as its readers and writers use it: names interned, forms and
+ * bases applied, members in the order of the elements. A plan is made once for a type and a form;
+ * what it refers to is planned when it is first asked for, so types may be recursive.
+ */
+import { isSimpleType, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
+import type {
+  AnyMember,
+  AnyRootElement,
+  AnyXmlType,
+  ComplexDefinition,
+  NamespaceForm,
+  QualifiedName,
+  TypeMembers,
+  WildcardNamespaces,
+} from '../../contract/xml-type.ts'
+import { clarkNotation, internName, type Name } from '../../xml/index.ts'
+import { xsdUri } from './values.ts'
+
+export type TypePlan =
+  | {
+      readonly kind: 'simple'
+      readonly codec: SimpleCodec
+      readonly names: ReadonlySet<Name>
+      readonly type: AnyXmlType
+    }
+  | { readonly kind: 'xml' }
+  | ComplexPlan
+  | DerivablePlan
+  | { readonly kind: 'array'; readonly name: Name | undefined; readonly item: () => TypePlan }
+
+export interface ComplexPlan {
+  readonly kind: 'complex'
+  readonly name: Name | undefined
+  readonly isAbstract: boolean
+  readonly isUnordered: boolean
+  readonly attributes: readonly AttributePlan[]
+  readonly anyAttribute: { readonly key: string; readonly matches: (uri: string) => boolean } | undefined
+  readonly text: { readonly key: string; readonly codec: SimpleCodec } | undefined
+  readonly content: readonly ParticlePlan[]
+  /** Of all that a value may have. */
+  readonly keys: ReadonlySet<string>
+}
+/** A type, and by the value of `$type` those that are derived from it. */
+export interface DerivablePlan {
+  readonly kind: 'derivable'
+  readonly base: TypePlan
+  readonly byName: ReadonlyMap<Name, { readonly tag: string; readonly plan: ComplexPlan }>
+  readonly byTag: ReadonlyMap<string, { readonly name: Name; readonly plan: ComplexPlan }>
+}
+export interface AttributePlan {
+  readonly key: string
+  readonly name: Name
+  readonly codec: SimpleCodec
+  readonly isOptional: boolean
+  readonly initial: string | undefined
+  readonly isFixed: boolean
+}
+interface Occurrence {
+  readonly key: string
+  readonly min: number
+  readonly max: number
+  readonly isMany: boolean
+}
+export interface ElementPlan extends Occurrence {
+  readonly kind: 'element'
+  readonly name: Name
+  readonly type: () => TypePlan
+  readonly isNillable: boolean
+  readonly initial: string | undefined
+  readonly isFixed: boolean
+}
+export interface GroupPlan extends Occurrence {
+  readonly kind: 'choice' | 'sequence'
+  readonly parts: readonly ParticlePlan[]
+}
+export interface AnyPlan extends Occurrence {
+  readonly kind: 'any'
+  readonly matches: (uri: string) => boolean
+}
+export type ParticlePlan = ElementPlan | GroupPlan | AnyPlan
+
+/** Makes the plans of the types of one endpoint. */
+export class SchemaPlans {
+  readonly #plans = new Map<AnyXmlType, Map<string, TypePlan>>()
+
+  ofType(type: AnyXmlType, form: NamespaceForm): TypePlan {
+    const { definition } = type
+    const isAnonymous = definition.kind === 'complex' && definition.form === undefined
+    const key = isAnonymous ? `${form.elements} ${form.attributes} ${form.uri}` : ''
+    let known = this.#plans.get(type)
+    if (!known) this.#plans.set(type, (known = new Map()))
+    let plan = known.get(key)
+    if (!plan) known.set(key, (plan = this.#plan(type, form)))
+    return plan
+  }
+
+  #plan(type: AnyXmlType, form: NamespaceForm): TypePlan {
+    const { definition } = type
+    if (definition.kind === 'complex') return this.#complex(definition, form)
+    if (definition.kind === 'derivable') return this.#derivable(definition, form)
+    if (definition.kind === 'array') {
+      const name = definition.name && internQualified(definition.name)
+      return { kind: 'array', name, item: () => this.ofType(definition.item(), form) }
+    }
+    if (!isSimpleType(type)) return { kind: 'xml' }
+    return { kind: 'simple', codec: simpleCodecOf(type), names: namesOfSimple(type), type }
+  }
+
+  #derivable(
+    { type, derived }: { readonly type: AnyXmlType; readonly derived: () => readonly AnyXmlType[] },
+    form: NamespaceForm,
+  ): DerivablePlan {
+    const byName = new Map<Name, { tag: string; plan: ComplexPlan }>()
+    const byTag = new Map<string, { name: Name; plan: ComplexPlan }>()
+    for (const each of derived()) {
+      const plan = this.ofType(each, form)
+      if (plan.kind !== 'complex' || !plan.name || plan.isAbstract) continue
+      const tag = byTag.has(plan.name.local) ? clarkNotation(plan.name) : plan.name.local
+      byName.set(plan.name, { tag, plan })
+      byTag.set(tag, { name: plan.name, plan })
+    }
+    return { kind: 'derivable', base: this.ofType(type, form), byName, byTag }
+  }
+
+  #complex(definition: ComplexDefinition, around: NamespaceForm): ComplexPlan {
+    const form = definition.form ?? around
+    const base = definition.base?.by === 'extension' ? this.ofType(definition.base.type, form) : undefined
+    const extended = base?.kind === 'complex' ? base : undefined
+    const members = Object.entries(definition.members)
+    const own = members.flatMap(([key, member]) => this.#attribute(key, member, form))
+    const wildcard = members.find(([, { particle }]) => particle.kind === 'anyAttribute')
+    const text = members.find(([, { particle }]) => particle.kind === 'text')
+    return {
+      kind: 'complex',
+      keys: new Set([...(extended?.keys ?? ['$type']), ...members.map(([key]) => key)]),
+      name: definition.name && internQualified(definition.name),
+      isAbstract: definition.isAbstract,
+      isUnordered: definition.isUnordered,
+      attributes: [...(extended?.attributes ?? []), ...own],
+      anyAttribute: wildcard ? { key: wildcard[0], matches: matcherOf(wildcard[1], form.uri) } : extended?.anyAttribute,
+      text: text ? textPlan(text[0], text[1]) : extended?.text,
+      content: [...(extended?.content ?? []), ...this.#particles(definition.members, form)],
+    }
+  }
+
+  #attribute(key: string, { particle, marks }: AnyMember, form: NamespaceForm): AttributePlan[] {
+    if (particle.kind !== 'attribute') return []
+    const uri = marks.uri ?? (form.attributes === 'qualified' ? form.uri : '')
+    return [
+      {
+        key,
+        name: internName(uri, marks.name ?? key),
+        codec: simpleCodecOf(particle.type),
+        isOptional: marks.min === 0,
+        initial: marks.initial,
+        isFixed: marks.isFixed,
+      },
+    ]
+  }
+
+  #particles(members: TypeMembers, form: NamespaceForm): ParticlePlan[] {
+    return Object.entries(members).flatMap(([key, member]) => this.#particle(key, member, form))
+  }
+
+  #particle(key: string, member: AnyMember, form: NamespaceForm): ParticlePlan[] {
+    const { particle, marks } = member
+    const occurrence = { key, min: marks.min, max: marks.max, isMany: marks.isMany }
+    if (particle.kind === 'choice' || particle.kind === 'sequence')
+      return [{ ...occurrence, kind: particle.kind, parts: this.#particles(particle.members, form) }]
+    if (particle.kind === 'any') return [{ ...occurrence, kind: 'any', matches: matcherOf(member, form.uri) }]
+    const about = { ...occurrence, kind: 'element', initial: marks.initial, isFixed: marks.isFixed } as const
+    if (particle.kind === 'element') {
+      const uri = marks.uri ?? (form.elements === 'qualified' ? form.uri : '')
+      const name = internName(uri, marks.name ?? key)
+      return [{ ...about, name, isNillable: marks.isNillable, type: () => this.ofType(particle.type(), form) }]
+    }
+    if (particle.kind !== 'reference') return []
+    const to = particle.to()
+    return [{ ...about, ...this.#root(to), isNillable: to.isNillable || marks.isNillable }]
+  }
+
+  /** The plan of a global element. */
+  ofRoot(root: AnyRootElement): ElementPlan {
+    return {
+      ...{ kind: 'element', key: root.name.local, min: 1, max: 1, isMany: false, initial: undefined, isFixed: false },
+      ...this.#root(root),
+      isNillable: root.isNillable,
+    }
+  }
+  #root({ name, type, form }: AnyRootElement): Pick<ElementPlan, 'name' | 'type'> {
+    return { name: internQualified(name), type: () => this.ofType(type(), form) }
+  }
+}
+
+const internQualified = ({ uri, local }: QualifiedName): Name => internName(uri, local)
+const textPlan = (key: string, { particle }: AnyMember): ComplexPlan['text'] =>
+  particle.kind === 'text' ? { key, codec: simpleCodecOf(particle.type) } : undefined
+
+function matcherOf({ particle }: AnyMember, target: string): (uri: string) => boolean {
+  const namespaces: WildcardNamespaces =
+    particle.kind === 'any' || particle.kind === 'anyAttribute' ? particle.namespaces : { of: [] }
+  if (namespaces === 'any') return () => true
+  // XML Schema Part 1 §3.10.4: ##other has neither the namespace nor names without one.
+  if ('not' in namespaces) return uri => uri !== '' && uri !== (namespaces.not || target)
+  return uri => namespaces.of.includes(uri)
+}
+
+/** What xsi:type may say of a simple type: the type itself, and those that it narrows. */
+function namesOfSimple(type: AnyXmlType): ReadonlySet<Name> {
+  const names = new Set<Name>()
+  for (let at: AnyXmlType | undefined = type; at; ) {
+    const { definition }: AnyXmlType = at
+    if (definition.kind === 'builtIn') names.add(internName(xsdUri, definition.name))
+    if ('name' in definition && typeof definition.name === 'object') names.add(internQualified(definition.name))
+    at = definition.kind === 'restriction' ? definition.of : undefined
+  }
+  return names
+}
+
+// What may come next
+
+/** Whether an element of this name begins this particle. */
+export function beginsParticle(particle: ParticlePlan, name: Name): boolean {
+  if (particle.kind === 'element') return particle.name === name
+  if (particle.kind === 'any') return particle.matches(name.uri)
+  if (particle.kind === 'choice') return particle.parts.some(each => beginsParticle(each, name))
+  for (const each of particle.parts) {
+    if (beginsParticle(each, name)) return true
+    if (!isEmptiable(each)) return false
+  }
+  return false
+}
+/** Whether no element at all fits it (XML Schema Part 1 §3.9.6). */
+export function isEmptiable(particle: ParticlePlan): boolean {
+  if (particle.min === 0) return true
+  if (particle.kind === 'choice') return particle.parts.length === 0 || particle.parts.some(isEmptiable)
+  return particle.kind === 'sequence' && particle.parts.every(isEmptiable)
+}
+/** The names that may come first, for messages. */
+export function firstNames(particle: ParticlePlan): readonly Name[] {
+  if (particle.kind === 'element') return [particle.name]
+  if (particle.kind === 'any') return [internName('', 'any element')]
+  if (particle.kind === 'choice') return particle.parts.flatMap(firstNames)
+  const until = particle.parts.findIndex(each => !isEmptiable(each))
+  return particle.parts.slice(0, until < 0 ? undefined : until + 1).flatMap(firstNames)
+}

@@ -1,0 +1,307 @@
+/**
+ * Reads elements by the types of `contract/xml-type.ts`, in one pass over the cursor. What always
+ * holds:
+ *  (1) What is read is valid by the declared type: names with their namespaces, order, occurrence,
+ *      attributes, nil, xsi:type and facets. An element or attribute that is not declared is
+ *      refused.
+ *  (2) Each element decides by its name alone which particle it belongs to, as the schema's rule of
+ *      unique attribution has it (XML Schema Part 1 §3.8.6): nothing is tried twice.
+ *  (3) What `schema-write.ts` writes of a value is read as that value.
+ */
+import { t } from '../../contract/field.ts'
+import { Flaw } from '../../contract/lexical/flaw.ts'
+import { trimXmlSpace } from '../../contract/lexical/text.ts'
+import type { NamesAround, SimpleCodec } from '../../contract/xml-simple.ts'
+import { type Cursor, clarkNotation, Element, type Name, readElement, writeElement } from '../../xml/index.ts'
+import { soap11, soap12 } from '../version.ts'
+import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent, schemaHints } from './literal-read.ts'
+import {
+  beginsParticle,
+  type ComplexPlan,
+  type DerivablePlan,
+  type ElementPlan,
+  firstNames,
+  isEmptiable,
+  type ParticlePlan,
+  type TypePlan,
+} from './schema-plan.ts'
+import {
+  contentTypeNames,
+  describeNames,
+  describeUnexpected,
+  type LiteralReading,
+  qualifiedSpace,
+  xsdUri,
+  xsiNil,
+  xsiType,
+} from './values.ts'
+
+type ElementRow = Record<string, unknown>
+
+/** At the `start` of the element: its value; goes to its `end`. */
+export function readPlannedElement(plan: ElementPlan, cursor: Cursor, reading: LiteralReading): unknown {
+  const nil = cursor.attribute(xsiNil)
+  if (nil !== undefined && readNil(cursor, nil)) {
+    if (!plan.isNillable) refuseContent(cursor, 'must not be nil')
+    return readNilElement(cursor)
+  }
+  const value = readTyped(plan.type(), cursor, reading, plan.initial)
+  if (plan.isFixed) requireFixed(plan, cursor, value)
+  return value
+}
+
+function readNilElement(cursor: Cursor): null {
+  for (let index = 0; index < cursor.attributes; index++) {
+    const name = cursor.attributeName(index)
+    if (!isGeneral(name)) refuseContent(cursor, `is nil and must not have the attribute ${name.local}`)
+  }
+  if (cursor.next() !== 'end') refuseContent(cursor, 'is nil and has content')
+  return null
+}
+
+function requireFixed({ type, initial = '' }: ElementPlan, cursor: Cursor, value: unknown): void {
+  const plan = type()
+  if (plan.kind === 'simple') requireSame(cursor, plan.codec, initial, value, '')
+}
+function requireSame(cursor: Cursor, codec: SimpleCodec, initial: string, value: unknown, prefix: string): void {
+  const only = codec.read(initial, cursorNames(cursor))
+  const write = (of: unknown) => codec.write(of, uri => uri)
+  if (value !== undefined && write(value) !== write(only)) refuseContent(cursor, `${prefix}must be ${initial}`)
+}
+
+function readTyped(plan: TypePlan, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
+  switch (plan.kind) {
+    case 'xml':
+      return readAnyElement(cursor, reading)
+    case 'simple':
+      return readSimple(plan, cursor, reading, initial)
+    case 'derivable':
+      return readDerivable(plan, cursor, reading)
+    case 'array':
+      return readLiteralArray(plan.item(), cursor, reading)
+    case 'complex':
+      requireOwnType(cursor, plan)
+      if (plan.isAbstract) refuseContent(cursor, 'has an abstract type: its xsi:type must name another one')
+      return readComplex(plan, cursor, reading)
+  }
+}
+
+const cursorNames = (cursor: Cursor): NamesAround => ({ resolve: text => cursor.qname(text) })
+
+/** Attributes that any element may have. */
+const isGeneral = (name: Name): boolean =>
+  name === xsiNil ||
+  name === xsiType ||
+  schemaHints.has(name) ||
+  name === soap11.encodingStyle ||
+  name === soap12.encodingStyle
+
+// Simple types
+
+const readOctets = compileValueReader(t.bytes(), 'octets', qualifiedSpace(''))
+
+function readSimple(
+  { codec, names, type }: Extract<TypePlan, { kind: 'simple' }>,
+  cursor: Cursor,
+  reading: LiteralReading,
+  initial: string | undefined,
+): unknown {
+  const { definition } = type
+  const isBase64 = definition.kind === 'builtIn' && definition.name === 'base64Binary'
+  if (isBase64 && reading.parts) return readOctets(cursor, reading)
+  checkEncodings(cursor)
+  for (let index = 0; index < cursor.attributes; index++) {
+    const name = cursor.attributeName(index)
+    if (!isGeneral(name) && !(isBase64 && contentTypeNames.has(name)))
+      refuseContent(cursor, `must not have the attribute ${name.local}`)
+  }
+  const written = cursor.attribute(xsiType)
+  const named = written === undefined ? undefined : cursor.qname(trimXmlSpace(written))
+  const isAny = definition.kind === 'builtIn' && definition.name === 'anySimpleType'
+  if (written !== undefined && !(named && (names.has(named) || (isAny && named.uri === xsdUri))))
+    refuseContent(cursor, `must not have the xsi:type ${written}`)
+  return readPlannedText(codec, cursor, reading, initial)
+}
+
+function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
+  const text = cursor.text()
+  if (text === undefined) return refuseContent(cursor, 'is an element where only text is expected')
+  const value = codec.read(text === '' && initial !== undefined ? initial : text, cursorNames(cursor))
+  return value instanceof Flaw ? addFlaw(cursor, reading, value) : value
+}
+
+/** By the schema of the encoding, the items of an array may have any names (SOAP 1.1 §5.4.2). */
+function readLiteralArray(item: TypePlan, cursor: Cursor, reading: LiteralReading): unknown[] {
+  for (let index = 0; index < cursor.attributes; index++) {
+    const name = cursor.attributeName(index)
+    if (!isGeneral(name) && name.uri !== soap11.encoding && name.uri !== soap12.encoding)
+      refuseContent(cursor, `must not have the attribute ${name.local}`)
+  }
+  const items: unknown[] = []
+  while (cursor.child() === 'start') items.push(readTyped(item, cursor, reading))
+  if (cursor.event !== 'end') refuseContent(cursor, 'has text where items are expected')
+  return items
+}
+
+// Complex types
+
+function requireOwnType(cursor: Cursor, { name }: ComplexPlan): void {
+  const written = cursor.attribute(xsiType)
+  if (written !== undefined && cursor.qname(trimXmlSpace(written)) !== name)
+    refuseContent(cursor, `must not have the xsi:type ${written}`)
+}
+
+function readDerivable(plan: DerivablePlan, cursor: Cursor, reading: LiteralReading): unknown {
+  const written = cursor.attribute(xsiType)
+  const name = written === undefined ? undefined : cursor.qname(trimXmlSpace(written))
+  const derived = name && plan.byName.get(name)
+  if (!derived) return readTyped(plan.base, cursor, reading)
+  return { $type: derived.tag, ...readComplex(derived.plan, cursor, reading) }
+}
+
+function readComplex(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading): ElementRow {
+  const row: ElementRow = {}
+  readPlannedAttributes(plan, cursor, reading, row)
+  if (plan.text) {
+    row[plan.text.key] = readPlannedText(plan.text.codec, cursor, reading)
+    return row
+  }
+  cursor.child()
+  if (plan.isUnordered) readUnordered(plan.content, cursor, reading, row)
+  else readSequence(plan.content, cursor, reading, row)
+  if (cursor.event === 'start') refuseUnexpected(cursor, plan.content)
+  if (cursor.event !== 'end') refuseContent(cursor, 'has text where elements are expected')
+  return row
+}
+
+function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
+  checkEncodings(cursor)
+  const others: Record<string, string> = {}
+  for (let index = 0; index < cursor.attributes; index++) {
+    const name = cursor.attributeName(index)
+    if (plan.attributes.some(each => each.name === name) || isGeneral(name)) continue
+    if (!plan.anyAttribute?.matches(name.uri)) refuseContent(cursor, `must not have the attribute ${name.local}`)
+    others[clarkNotation(name)] = cursor.attributeValue(index)
+  }
+  for (const each of plan.attributes) {
+    const { key, name, codec, isOptional, initial, isFixed } = each
+    const text = cursor.attribute(name) ?? initial
+    if (text === undefined && !isOptional) refuseContent(cursor, `must have the attribute ${name.local}`)
+    if (text === undefined) continue
+    const value = codec.read(text, cursorNames(cursor))
+    if (value instanceof Flaw)
+      addFlaw(cursor, reading, new Flaw(value.code, `${name.local} ${value.detail}`, value.isOfType))
+    else row[key] = value
+    if (isFixed && initial !== undefined) requireSame(cursor, codec, initial, row[key], `${name.local} `)
+  }
+  if (plan.anyAttribute && Object.keys(others).length > 0) row[plan.anyAttribute.key] = others
+}
+
+/** From the first child to what does not belong to these particles. */
+function readSequence(parts: readonly ParticlePlan[], cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
+  for (const [at, part] of parts.entries()) {
+    const found: unknown[] = []
+    while (found.length < part.max && cursor.event === 'start' && beginsParticle(part, cursor.name))
+      found.push(readParticle(part, cursor, reading))
+    while (found.length < part.min) {
+      if (!isEmptiableOnce(part)) refuseLacking(cursor, parts.slice(at))
+      found.push(emptyValue(part))
+    }
+    setMember(part, found, row)
+  }
+}
+
+/** XML Schema Part 1 §3.8.4, `all`. */
+function readUnordered(parts: readonly ParticlePlan[], cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
+  const found = new Map<ParticlePlan, unknown[]>()
+  while (cursor.event === 'start') {
+    const { name } = cursor
+    const part = parts.find(each => beginsParticle(each, name))
+    if (!part) {
+      refuseUnexpected(cursor, parts)
+      return
+    }
+    const values = found.get(part) ?? []
+    if (values.length === part.max) refuseContent(cursor, 'is repeated')
+    values.push(readParticle(part, cursor, reading))
+    found.set(part, values)
+  }
+  for (const part of parts) {
+    const values = found.get(part) ?? []
+    if (values.length < part.min) refuseLacking(cursor, [part])
+    setMember(part, values, row)
+  }
+}
+
+function setMember({ key, isMany }: ParticlePlan, found: readonly unknown[], row: ElementRow): void {
+  if (isMany) row[key] = found
+  else if (found.length > 0) row[key] = found[0]
+}
+
+/** At the `start` of its first element; goes behind its last one. */
+function readParticle(part: ParticlePlan, cursor: Cursor, reading: LiteralReading): unknown {
+  if (part.kind === 'sequence' || part.kind === 'choice') {
+    const { name } = cursor
+    const branch = part.parts.find(each => beginsParticle(each, name))
+    const row: ElementRow = {}
+    readSequence(part.kind === 'sequence' ? part.parts : branch ? [branch] : [], cursor, reading, row)
+    return row
+  }
+  const value = part.kind === 'element' ? readPlannedElement(part, cursor, reading) : readAnyElement(cursor, reading)
+  cursor.child()
+  return value
+}
+
+const isEmptiableOnce = (part: ParticlePlan): boolean => isEmptiable({ ...part, min: 1 })
+/** The value of a group of which no element is there, and none has to be. */
+function emptyValue(part: ParticlePlan): unknown {
+  const parts = part.kind === 'sequence' ? part.parts : part.kind === 'choice' ? part.parts.filter(isEmptiable) : []
+  const row: ElementRow = {}
+  for (const each of part.kind === 'choice' ? parts.slice(0, 1) : parts) {
+    if (each.isMany) row[each.key] = []
+    else if (each.min > 0) row[each.key] = emptyValue(each)
+  }
+  return row
+}
+
+function refuseLacking(cursor: Cursor, parts: readonly ParticlePlan[]): never {
+  if (cursor.event === 'start') return refuseUnexpected(cursor, parts)
+  if (cursor.event === 'text') return refuseContent(cursor, 'has text where elements are expected')
+  const expected = firstNames({ kind: 'sequence', key: '', min: 1, max: 1, isMany: false, parts })
+  return refuseContent(cursor, `must have the element ${describeNames(expected)}`)
+}
+function refuseUnexpected(cursor: Cursor, parts: readonly ParticlePlan[]): never {
+  const sequence = { kind: 'sequence', key: '', min: 1, max: 1, isMany: false, parts } as const
+  const known = parts.flatMap(firstNames)
+  return refuseContent(
+    cursor,
+    known.includes(cursor.name)
+      ? `is out of order or repeated: expected ${describeNames(firstNames(sequence))}`
+      : describeUnexpected(cursor.name, firstNames(sequence), known),
+  )
+}
+
+// XML
+
+/** The text of the whole element, which stands for itself: with the namespaces that it mentions. */
+export function readAnyElement(cursor: Cursor, { around }: LiteralReading): string {
+  const element = readElement(cursor, around)
+  const mentioned = new Map<string, string>()
+  visitTexts(element, text => {
+    for (const [, prefix = ''] of text.matchAll(/([^\s:"'(<>]+):/g)) {
+      const uri = prefix === 'xml' ? undefined : cursor.namespace(prefix) // the cursor is at the element's end
+      if (uri !== undefined) mentioned.set(prefix, uri)
+    }
+  })
+  for (const each of element.declarations) mentioned.delete(each.prefix)
+  const declarations = [...element.declarations, ...Array.from(mentioned, ([prefix, uri]) => ({ prefix, uri }))]
+  const alone = new Element(undefined, element.name, element.prefix, element.attributes, declarations)
+  alone.append(element.children)
+  return writeElement(alone)
+}
+function visitTexts(element: Element, visit: (text: string) => void): void {
+  for (const { value } of element.attributes) visit(value)
+  for (const child of element.children)
+    if (child.kind === 'element') visitTexts(child, visit)
+    else if (child.kind === 'text') visit(child.value)
+}

@@ -1,0 +1,233 @@
+/**
+ * Writes elements by the types of `contract/xml-type.ts`: the names, namespaces and order that the
+ * schema has. A value comes from a handler, and no message has been checked yet: what the declared
+ * type does not allow throws an `UnfitValue` with its place, so no invalid message is sent.
+ */
+import { Flaw } from '../../contract/lexical/flaw.ts'
+import type { SimpleCodec } from '../../contract/xml-simple.ts'
+import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'
+import type {
+  AttributePlan,
+  ComplexPlan,
+  DerivablePlan,
+  ElementPlan,
+  GroupPlan,
+  ParticlePlan,
+  TypePlan,
+} from './schema-plan.ts'
+import { includeName, type LiteralWriting, xsiUri } from './values.ts'
+
+/** A value that its declared type does not allow: a mistake of the program. */
+export class UnfitValue extends Error {}
+
+type ValueRow = Readonly<Record<string, unknown>>
+
+/** One message while it is written: its prefixes, and the place of the value at hand. */
+export class MessageWriting {
+  readonly #prefixes = new Map<string, string>()
+  readonly path: string[] = []
+  readonly attach: LiteralWriting['attach']
+  constructor(attach: LiteralWriting['attach']) {
+    this.attach = attach
+  }
+  readonly prefixFor = (uri: string): string => {
+    let prefix = this.#prefixes.get(uri)
+    if (prefix === undefined) {
+      prefix = uri === xsiUri ? 'xsi' : `n${this.#prefixes.size + 1}`
+      this.#prefixes.set(uri, prefix)
+    }
+    return prefix
+  }
+  name({ uri, local }: Name): string {
+    if (uri === '') return local
+    return uri === 'http://www.w3.org/XML/1998/namespace' ? `xml:${local}` : `${this.prefixFor(uri)}:${local}`
+  }
+  declarations(): string {
+    return Array.from(this.#prefixes, ([uri, prefix]) => ` xmlns:${prefix}=${writeAttribute(uri)}`).join('')
+  }
+  fail(detail: string): never {
+    throw new UnfitValue(`${this.path.join('.')} ${detail}`)
+  }
+}
+
+/** The whole element, with every namespace that it uses declared on it. */
+export function writePlannedElement(plan: ElementPlan, value: unknown, { attach }: LiteralWriting): string {
+  const writing = new MessageWriting(attach)
+  const written = writeField(plan, value, writing)
+  const tag = `<${writing.name(plan.name)}`
+  return written.startsWith(tag) ? tag + writing.declarations() + written.slice(tag.length) : written
+}
+
+function writeField(plan: ElementPlan, value: unknown, writing: MessageWriting): string {
+  writing.path.push(plan.key)
+  const tag = writing.name(plan.name)
+  let written: string
+  if (value === null && plan.isNillable) written = `<${tag} ${writing.prefixFor(xsiUri)}:nil="true"/>`
+  else written = writeTyped(plan, plan.type(), tag, value, writing)
+  writing.path.pop()
+  return written
+}
+
+function writeTyped(plan: ElementPlan, type: TypePlan, tag: string, value: unknown, writing: MessageWriting): string {
+  switch (type.kind) {
+    case 'xml':
+      return writeXmlValue(value, name => name === plan.name || plan === itemPlan, writing)
+    case 'simple':
+      return `<${tag}>${writeSimple(type, value, writing)}</${tag}>`
+    case 'array': {
+      if (!Array.isArray(value)) return writing.fail('must be a list')
+      const items = value.map(each => writeTyped(itemPlan, type.item(), 'item', each, writing)).join('')
+      return `<${tag}>${items}</${tag}>`
+    }
+    case 'complex':
+      if (type.isAbstract) writing.fail('has an abstract type: give it a $type')
+      return writeComplex(type, tag, value, '', writing)
+    case 'derivable':
+      return writeDerived(plan, type, tag, value, writing)
+  }
+}
+
+/** An item of an array, whose name says nothing. */
+const itemPlan: ElementPlan = {
+  ...{ kind: 'element', key: 'item', min: 1, max: 1, isMany: false, isNillable: false, initial: undefined },
+  ...{ isFixed: false, name: { uri: '', local: 'item' }, type: () => ({ kind: 'xml' }) },
+}
+
+function writeSimple(
+  { codec, type }: Extract<TypePlan, { kind: 'simple' }>,
+  value: unknown,
+  writing: MessageWriting,
+): string {
+  const { definition } = type
+  const isBase64 = definition.kind === 'builtIn' && definition.name === 'base64Binary'
+  if (isBase64 && writing.attach && value instanceof Uint8Array)
+    return `<xop:Include xmlns:xop="${includeName.uri}" href=${writeAttribute(writing.attach(value))}/>`
+  return escapeText(writeCheckedText(codec, value, writing))
+}
+
+function writeCheckedText(codec: SimpleCodec, value: unknown, writing: MessageWriting): string {
+  const checked = codec.check(value)
+  if (checked instanceof Flaw) return writing.fail(checked.detail)
+  return codec.write(checked, writing.prefixFor)
+}
+
+function writeDerived(
+  plan: ElementPlan,
+  type: DerivablePlan,
+  tag: string,
+  value: unknown,
+  writing: MessageWriting,
+): string {
+  const named = isValueRow(value) && Object.hasOwn(value, '$type') ? value['$type'] : undefined
+  if (named === undefined) return writeTyped(plan, type.base, tag, value, writing)
+  const derived = type.byTag.get(String(named))
+  if (!derived) return writing.fail(`has the $type ${String(named)}: use one of ${[...type.byTag.keys()].join(', ')}`)
+  const says = ` ${writing.prefixFor(xsiUri)}:type="${writing.name(derived.name)}"`
+  return writeComplex(derived.plan, tag, value, says, writing)
+}
+
+const isValueRow = (value: unknown): value is ValueRow =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+
+function writeComplex(
+  plan: ComplexPlan,
+  tag: string,
+  value: unknown,
+  attributes: string,
+  writing: MessageWriting,
+): string {
+  if (!isValueRow(value)) return writing.fail('must be an object')
+  requireKnown(plan, value, writing)
+  let start = `<${tag}${attributes}`
+  for (const each of plan.attributes) start += writeAttributeOf(each, value, writing)
+  start += writeOthers(plan, value, writing)
+  const content = plan.text
+    ? escapeText(writeCheckedText(plan.text.codec, ownValue(value, plan.text.key), writing))
+    : writeParticles(plan.content, value, writing)
+  return content === '' ? `${start}/>` : `${start}>${content}</${tag}>`
+}
+
+const ownValue = (row: ValueRow, key: string): unknown => (Object.hasOwn(row, key) ? row[key] : undefined)
+
+/** A member that no declaration has would be lost. */
+function requireKnown(plan: ComplexPlan, row: ValueRow, writing: MessageWriting): void {
+  for (const key of Object.keys(row))
+    if (!plan.keys.has(key) && row[key] !== undefined)
+      writing.fail(`has the member ${key}, which its type does not have`)
+}
+
+function writeAttributeOf(
+  { key, name, codec, isOptional }: AttributePlan,
+  row: ValueRow,
+  writing: MessageWriting,
+): string {
+  const value = ownValue(row, key)
+  if (value === undefined) return isOptional ? '' : writing.fail(`must have ${key}`)
+  writing.path.push(key)
+  const written = ` ${writing.name(name)}=${writeAttribute(writeCheckedText(codec, value, writing))}`
+  writing.path.pop()
+  return written
+}
+
+function writeOthers({ anyAttribute }: ComplexPlan, row: ValueRow, writing: MessageWriting): string {
+  const others = anyAttribute && ownValue(row, anyAttribute.key)
+  if (!anyAttribute || others === undefined) return ''
+  if (!isValueRow(others)) return writing.fail(`must have an object as ${anyAttribute.key}`)
+  let written = ''
+  for (const [key, value] of Object.entries(others)) {
+    const [, uri = '', local = ''] = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/.exec(key) ?? []
+    if (local === '' || !anyAttribute.matches(uri)) writing.fail(`must not have the attribute ${key}`)
+    written += ` ${writing.name({ uri, local })}=${writeAttribute(String(value))}`
+  }
+  return written
+}
+
+function writeParticles(parts: readonly ParticlePlan[], row: ValueRow, writing: MessageWriting): string {
+  let written = ''
+  for (const part of parts) {
+    const { key, min, max, isMany } = part
+    const value = ownValue(row, key)
+    if (isMany && value !== undefined && !Array.isArray(value)) writing.fail(`must have a list as ${key}`)
+    const values: readonly unknown[] = isMany ? ((value as unknown[]) ?? []) : value === undefined ? [] : [value]
+    if (values.length < min) writing.fail(isMany ? `must have at least ${min} of ${key}` : `must have ${key}`)
+    if (values.length > max) writing.fail(`must have at most ${max} of ${key}`)
+    for (const each of values) written += writeParticle(part, each, writing)
+  }
+  return written
+}
+
+function writeParticle(part: ParticlePlan, value: unknown, writing: MessageWriting): string {
+  if (part.kind === 'element') return writeField(part, value, writing)
+  writing.path.push(part.key)
+  const written =
+    part.kind === 'any'
+      ? writeXmlValue(value, name => part.matches(name.uri), writing)
+      : writeGroup(part, value, writing)
+  writing.path.pop()
+  return written
+}
+
+function writeGroup(part: GroupPlan, value: unknown, writing: MessageWriting): string {
+  if (!isValueRow(value)) return writing.fail('must be an object')
+  const given = Object.keys(value).filter(key => value[key] !== undefined)
+  const known = part.parts.map(each => each.key)
+  const unknown = given.find(key => !known.includes(key))
+  if (unknown !== undefined) writing.fail(`has ${unknown}: expected ${known.join(', ')}`)
+  if (part.kind === 'sequence') return writeParticles(part.parts, value, writing)
+  if (given.length > 1) writing.fail(`has ${given.join(' and ')}: a choice has exactly one`)
+  return writeParticles(
+    part.parts.filter(each => each.key === given[0]),
+    value,
+    writing,
+  )
+}
+
+const utf8 = new TextEncoder()
+/** The text of one element, parsed so that nothing else gets into the message. */
+export function writeXmlValue(value: unknown, fits: (name: Name) => boolean, writing: MessageWriting): string {
+  if (typeof value !== 'string') return writing.fail('must be the text of an XML element')
+  const document = parseXml(utf8.encode(value))
+  if (document instanceof Malformed) return writing.fail(`is not well-formed XML: ${document.reason}`)
+  if (!fits(document.root.name)) writing.fail(`must not be the element ${document.root.name.local}`)
+  return writeElement(document.root)
+}

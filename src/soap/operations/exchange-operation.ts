@@ -1,0 +1,165 @@
+/**
+ * The exchanges of a port as operations of an endpoint: messages that another party has designed,
+ * read and written exactly as its schema has them.
+ */
+import { chain } from '../../base/maybe.ts'
+import type { ExchangeContext, Port, PortExchange } from '../../contract/exchange.ts'
+import type { ErasedExchangeHandler } from '../../contract/implement.ts'
+import type { AnyRootElement } from '../../contract/xml-type.ts'
+import type { FaceContext } from '../../service/face-context.ts'
+import { type Cursor, Element, internName, type Name, readElement, walkTree } from '../../xml/index.ts'
+import { createElementCodecs, type ElementCodec } from '../codecs/schema-codec.ts'
+import { createEncodedCodecs, type EncodedCodec } from '../codecs/schema-encoded.ts'
+import { requireOnlyChild } from '../codecs/style.ts'
+import type { LiteralReading, LiteralWriting } from '../codecs/values.ts'
+import { type Block, isForeignAttribute, refuseWithFault } from '../headers/block.ts'
+import { asBadArguments, asSchemaRefusal } from '../refusal.ts'
+import type { SoapVersion } from '../version.ts'
+import type { BoundOperation, OperationRequest } from './bound-operation.ts'
+import { faultWordingOf } from './contract-operation.ts'
+
+/** Of a message of another party; large octets travel as parts. */
+const messageOctetsMax = 4 * 1024 * 1024
+
+/** Binds each exchange of a port to its handler. */
+export function bindExchanges({ app, calls, clock }: FaceContext, port: Port): readonly BoundOperation[] {
+  const codecOf = createElementCodecs()
+  const encodedOf = createEncodedCodecs()
+  return Object.entries(port.exchanges).map(([name, exchange]) => {
+    const handler = app.ports?.[port.port]?.[name]
+    if (!handler) throw new Error(`the port ${port.port} has no handler for ${name}: give implement(…) one`)
+    const codecs = compileExchange(exchange, name, codecOf, encodedOf)
+    const action = exchange.action || defaultAction(port, name)
+    return {
+      name,
+      element: codecs.element,
+      action,
+      replyAction: exchange.output && `${action}Response`,
+      faultAction: fault => `${action}/Fault/${fault}`,
+      safe: exchange.isSafe,
+      isLong: false,
+      longest: messageOctetsMax,
+      request: {},
+      blocks: codecs.blocks.map(({ block }) => block),
+      read: codecs.read,
+      write: ({ content }, writing, version) => codecs.write(content, writing, version),
+      perform: asked =>
+        chain(calls.admitExchange(exchange, asked.caller, asked.from), () =>
+          callHandler(exchange, codecs, handler, asked, clock),
+        ),
+      wording: faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
+    }
+  })
+}
+
+/** WS-Addressing 1.0 Metadata §4.4.4. */
+const defaultAction = ({ namespace, names }: Port, name: string): string =>
+  `${namespace}${namespace.endsWith('/') ? '' : '/'}${names.portType}/${name}Request`
+
+interface ExchangeCodecs {
+  readonly element: Name | undefined
+  readonly read: BoundOperation['read']
+  readonly write: (content: unknown, writing: LiteralWriting, version: SoapVersion) => string
+  readonly blocks: readonly { readonly name: string; readonly block: Block }[]
+  readonly replyBlocks: Readonly<Record<string, ElementCodec>>
+  readonly faults: Readonly<Record<string, ElementCodec>>
+}
+
+function compileExchange(
+  { input, output, faults, requestHeaders, replyHeaders, style }: PortExchange,
+  operation: string,
+  codecOf: (root: AnyRootElement) => ElementCodec,
+  encodedOf: (root: AnyRootElement) => EncodedCodec,
+): ExchangeCodecs {
+  const asked = input === 'empty' ? undefined : codecOf(input)
+  const mapCodecs = (roots: Readonly<Record<string, AnyRootElement>>) =>
+    Object.fromEntries(Object.entries(roots).map(([name, root]) => [name, codecOf(root)]))
+  const read = (cursor: Cursor, reading: LiteralReading) =>
+    asked ? requireOnlyChild({ content: asked.read(cursor, reading) }, cursor) : {}
+  const encodedInput = style === 'encoded' && input !== 'empty' ? encodedOf(input) : undefined
+  const answer = typeof output === 'object' ? output : undefined
+  const literal = answer && codecOf(answer)
+  const encoded = answer && encodedOf(answer)
+  return {
+    element: input === 'empty' ? undefined : internName(input.name.uri, input.name.local),
+    read: (cursor, reading, version) => {
+      if (encodedInput) return { content: encodedInput.read(cursor, reading, version) }
+      return style === 'document' ? read(cursor, reading) : readAsCall(() => read(cursor, reading))
+    },
+    write: (content, writing, version) =>
+      (style === 'encoded' ? encoded?.write(content, version) : literal?.write(content, writing)) ?? '',
+    blocks: Object.entries(requestHeaders).map(([name, root]) => ({
+      name,
+      block: createBlock(root, operation, codecOf(root)),
+    })),
+    replyBlocks: mapCodecs(replyHeaders),
+    faults: mapCodecs(faults),
+  }
+}
+/** SOAP 1.2 Part 2 §4.4. */
+const readAsCall = <T>(read: () => T): T =>
+  asSchemaRefusal(read, refusal => ({ ...refusal, kind: 'encoded', subcode: asBadArguments }))
+
+const createBlock = ({ name }: AnyRootElement, operation: string, codec: ElementCodec): Block => ({
+  name: internName(name.uri, name.local),
+  roles: undefined,
+  operations: new Set([operation]),
+  read: (cursor, reading) => codec.read(withoutForeignAttributes(cursor, reading), reading),
+  process: () => {},
+})
+/** SOAP's own attributes of a block, and those of other specifications, are no part of its type. */
+function withoutForeignAttributes(cursor: Cursor, { around }: LiteralReading): Cursor {
+  const block = readElement(cursor, around)
+  const kept = block.attributes.filter(
+    ({ name }) => !isForeignAttribute(name) || name.uri.includes('XMLSchema-instance'),
+  )
+  const alone = new Element(block.parent, block.name, block.prefix, kept, block.declarations)
+  alone.append(block.children)
+  const walker = walkTree(alone)
+  walker.next()
+  return walker
+}
+
+async function callHandler(
+  exchange: PortExchange,
+  codecs: ExchangeCodecs,
+  handler: ErasedExchangeHandler,
+  asked: OperationRequest,
+  clock: () => number,
+): Promise<Awaited<ReturnType<BoundOperation['perform']>>> {
+  const { content } = asked.content()
+  const answer = await handler(content, createExchangeContext(codecs, asked, clock))
+  if (typeof exchange.output === 'object' && answer === undefined)
+    throw new Error('the handler returned nothing: it must return the content of its reply')
+  return { row: { content: answer }, standing: undefined }
+}
+
+function createExchangeContext(
+  { blocks, replyBlocks, faults }: ExchangeCodecs,
+  asked: OperationRequest,
+  clock: () => number,
+): ExchangeContext {
+  const headers = blocks.flatMap(({ name, block }) => {
+    const [value] = asked.blocks(block)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    caller: asked.caller,
+    now: new Date(clock()).toISOString(),
+    headers: Object.fromEntries(headers),
+    setHeader: (name, value) => {
+      const codec = replyBlocks[name]
+      if (!codec) throw new Error(`the header ${name} is not declared for this reply`)
+      asked.add(codec.write(value))
+    },
+    fail: (fault, detail, reason = fault) => {
+      const codec = faults[fault]
+      if (!codec) throw new Error(`the fault ${fault} is not declared for this exchange`)
+      throw refuseWithFault({
+        code: 'Sender',
+        reasons: [{ language: 'en', text: reason }],
+        detail: codec.write(detail),
+      })
+    },
+  }
+}

@@ -1,0 +1,250 @@
+/** XML as other parties declare it: decode(encode(v)) = v, and what is not valid is refused (XML Schema Part 1). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type AnyRootElement, type ValueOf, x } from '../../src/contract/xml-type.ts'
+import { Refused } from '../../src/service/refusal.ts'
+import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
+import { createEncodedCodecs } from '../../src/soap/codecs/schema-encoded.ts'
+import { UnfitValue } from '../../src/soap/codecs/schema-write.ts'
+import { soap11 } from '../../src/soap/version.ts'
+import { Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
+
+const a = x.namespace('urn:a')
+const b = x.namespace('urn:b', { elements: 'unqualified', attributes: 'qualified' })
+const Colour = a.simple('Colour', x.token, { values: ['red', 'green'] })
+const Price = a.type('Price', {
+  value: x.text(x.decimal),
+  currency: x.attribute(x.string),
+  note: x.attribute(x.string).optional(),
+})
+const Place = b.type('Place', {
+  town: x.element(x.string),
+  zip: x.element(x.int).optional(),
+  code: x.attribute(x.QName).optional(),
+})
+const Vehicle = a.type('Vehicle', { wheels: x.element(x.int), id: x.attribute(x.string).optional() })
+const Car = a.type('Car', { doors: x.element(x.int) }, { extends: Vehicle })
+const Truck = b.type('Truck', { load: x.element(x.decimal) }, { extends: Vehicle })
+interface Tree {
+  readonly name: string
+  readonly branch: readonly Tree[]
+}
+const Tree: import('../../src/contract/xml-type.ts').NamedType<Tree, 'Tree'> = a.type('Tree', {
+  name: x.element(x.string),
+  branch: x.element(() => Tree).many(),
+})
+const everything = a.element(
+  'everything',
+  x.object({
+    colour: x.element(Colour),
+    price: x.element(Price).many(),
+    place: x.element(Place).nillable(),
+    payment: x.choice({
+      card: x.element(x.string),
+      cash: x.sequence({ coins: x.element(x.int).many(1), notes: x.element(x.long).optional() }),
+    }),
+    steps: x.choice({ left: x.element(x.int), right: x.element(x.int) }).many(),
+    vehicle: x.element(x.derivable(Vehicle, () => [Car, Truck])).optional(),
+    tree: x.element(Tree).optional(),
+    sizes: x.element(x.list(x.int)),
+    either: x.element(x.union(x.int, x.string)),
+    octets: x.element(x.hexBinary).optional(),
+    unqualified: x.element(x.boolean).in('').optional(),
+    rest: x.any({ of: ['urn:other'] }).many(),
+    lang: x.attribute(x.language).in('http://www.w3.org/XML/1998/namespace').optional(),
+    others: x.anyAttribute(),
+  }),
+)
+type Everything = ValueOf<typeof everything>
+const codecOf = createElementCodecs()
+const write = (root: AnyRootElement, value: unknown): string => codecOf(root).write(value)
+function read(root: AnyRootElement, text: string): unknown {
+  const document = parseXml(new TextEncoder().encode(text))
+  assert.ok(!(document instanceof Malformed), text)
+  const cursor = walkTree(document.root)
+  cursor.next()
+  const reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const value = codecOf(root).read(cursor, reading)
+  assert.deepEqual(reading.found, [])
+  return value
+}
+
+/** Repeatable numbers: the same values in each run. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed
+  return below => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+function makeTree(random: (below: number) => number, depth: number): Tree {
+  const many = depth === 0 ? 0 : random(3)
+  return { name: `t${random(9)} <&>`, branch: Array.from({ length: many }, () => makeTree(random, depth - 1)) }
+}
+function makeValue(random: (below: number) => number): Everything {
+  const maybe = <T>(make: () => T, key: string) => (random(2) === 0 ? {} : { [key]: make() })
+  const vehicles = [
+    { wheels: 4, id: 'x' },
+    { $type: 'Car' as const, wheels: 4, doors: random(6) },
+    { $type: 'Truck' as const, wheels: 6, load: '12.500' },
+  ]
+  return {
+    colour: random(2) === 0 ? 'red' : 'green',
+    price: Array.from({ length: random(3) }, () => ({ value: `${random(99)}.50`, currency: 'EUR "€"' })),
+    place:
+      random(3) === 0
+        ? null
+        : { town: ' a\tb\n', ...maybe(() => random(99999), 'zip'), ...maybe(() => '{urn:q}n', 'code') },
+    payment:
+      random(2) === 0 ? { card: ']]>' } : { cash: { coins: [1, random(9)], ...maybe(() => 2n ** 60n, 'notes') } },
+    steps: Array.from({ length: random(4) }, () => (random(2) === 0 ? { left: random(9) } : { right: random(9) })),
+    sizes: Array.from({ length: random(4) }, () => random(9)),
+    either: random(2) === 0 ? random(9) : 'word',
+    rest: Array.from({ length: random(2) }, () => '<o:e xmlns:o="urn:other" k="v">t</o:e>'),
+    ...maybe(() => vehicles[random(3)], 'vehicle'),
+    ...maybe(() => makeTree(random, 3), 'tree'),
+    ...maybe(() => new Uint8Array([1, 2, random(255)]), 'octets'),
+    ...maybe(() => true, 'unqualified'),
+    ...maybe(() => 'en', 'lang'),
+    ...maybe(() => ({ '{urn:z}k': 'v', plain: '<' }), 'others'),
+  }
+}
+
+test('decode(encode(v)) = v for 500 values with all that schemas declare', () => {
+  const random = createRandom(7)
+  for (let run = 0; run < 500; run++) {
+    const value = makeValue(random)
+    const text = write(everything, value)
+    assert.deepEqual(read(everything, text), value, text)
+  }
+})
+
+test('§3.3.2 names, namespaces and forms are those of the declarations', () => {
+  const place = b.element('place', Place)
+  assert.equal(
+    write(place, { town: 'Ulm', code: '{urn:q}n' }),
+    '<n1:place xmlns:n1="urn:b" xmlns:n2="urn:q" n1:code="n2:n"><town>Ulm</town></n1:place>',
+  )
+})
+
+const order = a.element(
+  'order',
+  x.object({
+    id: x.attribute(x.int),
+    first: x.element(x.string),
+    line: x.element(x.int).many(1, 2),
+    kind: x.element(x.string).fixed('A').optional(),
+    way: x.choice({ card: x.element(x.string), cash: x.element(x.string) }).optional(),
+  }),
+)
+const open = '<o:order xmlns:o="urn:a" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" id="1">'
+const refused: readonly (readonly [string, string, RegExp])[] = [
+  ['§3.8.4 an element out of order', `${open}<o:line>1</o:line><o:first/></o:order>`, /expected first/],
+  ['§3.8.4 an element that is missing', `${open}<o:first/></o:order>`, /must have the element line/],
+  ['§3.9.4 one too many', `${open}<o:first/>${'<o:line>1</o:line>'.repeat(3)}</o:order>`, /out of order or repeated/],
+  ['§3.3.4 an element without its namespace', `${open}<first/><o:line>1</o:line></o:order>`, /has no namespace/],
+  ['§3.8.4 both branches of a choice', `${open}<o:first/><o:line>1</o:line><o:card/><o:cash/></o:order>`, /repeated/],
+  ['§3.3.4 nil where it may not be', `${open}<o:first i:nil="true"/><o:line>1</o:line></o:order>`, /must not be nil/],
+  [
+    '§3.4.4 an unknown attribute',
+    `${open}<o:first x="1"/><o:line>1</o:line></o:order>`,
+    /must not have the attribute x/,
+  ],
+  ['§3.4.4 an attribute that is missing', '<o:order xmlns:o="urn:a"/>', /must have the attribute id/],
+  ['§3.4.4 text between elements', `${open}text<o:first/><o:line>1</o:line></o:order>`, /has text/],
+  [
+    '§3.3.4 another value than the fixed one',
+    `${open}<o:first/><o:line>1</o:line><o:kind>B</o:kind></o:order>`,
+    /must be A/,
+  ],
+  ['§3.14.4 text that is not of its type', `${open}<o:first/><o:line>x</o:line></o:order>`, /whole number/],
+  ['§3.3.4 another xsi:type', `${open}<o:first i:type="o:Car"/><o:line>1</o:line></o:order>`, /xsi:type/],
+]
+for (const [title, text, detail] of refused)
+  test(`${title} is refused`, () => {
+    assert.throws(
+      () => read(order, text),
+      thrown => thrown instanceof Refused && detail.test(JSON.stringify(thrown.refusal)),
+    )
+  })
+
+const unfit: readonly (readonly [string, unknown, RegExp])[] = [
+  ['lacks a member', { id: 1, line: [1] }, /order must have first/],
+  ['has an unknown member', { id: 1, first: '', line: [1], extra: 1 }, /has the member extra/],
+  ['has two branches', { id: 1, first: '', line: [1], way: { card: '', cash: '' } }, /order.way has card and cash/],
+  ['has too many items', { id: 1, first: '', line: [1, 2, 3] }, /at most 2 of line/],
+  ['has text of another type', { id: 1, first: '', line: ['x'] }, /order.line must be/],
+]
+for (const [title, value, detail] of unfit)
+  test(`a reply that ${title} is not sent`, () => {
+    assert.throws(
+      () => write(order, value),
+      thrown => thrown instanceof UnfitValue && detail.test(thrown.message),
+    )
+  })
+
+test('XML that is a value stays one element, with the namespaces it mentions', () => {
+  const root = a.element('root', x.object({ rest: x.any().many() }))
+  const text = '<r:root xmlns:r="urn:a" xmlns:q="urn:q"><e k="q:n"/></r:root>'
+  assert.deepEqual(read(root, text), { rest: ['<e xmlns:q="urn:q" k="q:n"/>'] })
+  assert.throws(() => write(root, { rest: ['<e/><f/>'] }), UnfitValue)
+  assert.throws(() => write(root, { rest: ['</r:root>'] }), UnfitValue)
+})
+
+test('patterns of XML Schema: classes, blocks and subtraction (Part 2, appendix F)', () => {
+  const only = (pattern: string) => a.element('p', x.simple(x.string, { patterns: [pattern] }))
+  const rows: readonly (readonly [string, string, boolean])[] = [
+    ['[a-z-[aeiou]]+', 'bcd', true],
+    ['[a-z-[aeiou]]+', 'bad', false],
+    ['\\i\\c*', '_a-1', true],
+    ['\\p{IsBasicLatin}+', 'é', false],
+    ['\\d{2}', '12', true],
+    ['a^b$', 'a^b$', true],
+    ['[\\w.-]+@x', 'a.b-c@x', true],
+  ]
+  for (const [pattern, text, fits] of rows) {
+    const attempt = () => write(only(pattern), text)
+    if (fits) attempt()
+    else assert.throws(attempt, UnfitValue, pattern)
+  }
+})
+
+test('RPC/encoded: references, any order, arrays of any names; decode(encode(v)) = v', () => {
+  const Point = a.type('Point', {
+    x: x.element(x.int),
+    label: x.element(x.string).nillable(),
+    y: x.element(x.int).optional(),
+  })
+  const call = x.call('urn:a', 'draw', {
+    points: x.element(x.array(Point)),
+    way: x.element(x.derivable(Vehicle, () => [Car])),
+  })
+  const codec = createEncodedCodecs()(call)
+  const readBody = (text: string) => {
+    const document = parseXml(new TextEncoder().encode(text))
+    assert.ok(!(document instanceof Malformed))
+    const cursor = walkTree(document.root)
+    cursor.next()
+    cursor.child()
+    return codec.read(cursor, { found: [], parts: undefined, around: document.root, blocks: [] }, soap11)
+  }
+  const value = {
+    points: [
+      { x: 1, label: null },
+      { x: 2, label: 'b', y: 3 },
+    ],
+    way: { $type: 'Car', wheels: 4, doors: 2 },
+  }
+  const written = codec.write(value, soap11)
+  assert.deepEqual(readBody(`<Body xmlns:soap="${soap11.namespace}">${written}</Body>`), value)
+  const shared = `<Body xmlns:m="urn:a"><m:draw><way><doors>2</doors><wheels>4</wheels></way><points><p href="#1"/><q href="#1"/></points></m:draw><m id="1"><label>b</label><x>1</x></m></Body>`
+  assert.throws(() => readBody(shared), Refused) // doors are of a Car, which only xsi:type makes of a Vehicle
+  const plain = shared.replace('<doors>2</doors>', '')
+  assert.deepEqual(readBody(plain), {
+    points: [
+      { x: 1, label: 'b' },
+      { x: 1, label: 'b' },
+    ],
+    way: { wheels: 4 },
+  })
+})
