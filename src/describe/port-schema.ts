@@ -191,7 +191,11 @@ export class PortSchemas {
     const text = Object.values(members).find(({ particle }) => particle.kind === 'text')
     const isSimple = text !== undefined || (base !== undefined && hasTextContent(base.type))
     if (isSimple) return writeTag('xs:complexType', attributes, this.#simpleContentTag(definition, draft, form))
-    const content = [this.#groupTag(definition, draft, form), this.#attributeTags(members, draft, form)]
+    const content = [
+      this.#groupTag(definition, draft, form),
+      this.#attributeTags(members, draft, form),
+      base?.by === 'restriction' && prohibitedTags(base.type, members),
+    ]
     const baseName = base && this.typeName(base.type)
     if (!base || !baseName) return writeTag('xs:complexType', attributes, content)
     const derivation = writeTag(`xs:${base.by}`, { base: this.#refer(baseName, draft) }, content)
@@ -341,6 +345,25 @@ export class PortSchemas {
     return writeTag('xs:attribute', { ref: this.#refer(name, draft), ...about })
   }
 }
+
+/** XML Schema Part 1 §3.4.2: a restriction keeps the attributes that it does not prohibit. */
+function prohibitedTags(base: AnyXmlType, own: TypeMembers): readonly string[] {
+  const names = new Set(attributeNames(own))
+  return inheritedAttributes(base)
+    .filter(name => !names.has(name))
+    .map(name => writeTag('xs:attribute', { name, use: 'prohibited' }))
+}
+const attributeNames = (members: TypeMembers): readonly string[] =>
+  Object.entries(members).flatMap(([key, { particle, marks }]) =>
+    particle.kind === 'attribute' ? [marks.name ?? key] : [],
+  )
+const inheritedAttributes = ({ definition }: AnyXmlType): readonly string[] =>
+  definition.kind === 'complex'
+    ? [
+        ...(definition.base?.by === 'extension' ? inheritedAttributes(definition.base.type) : []),
+        ...attributeNames(definition.members),
+      ]
+    : []
 
 const hasTextContent = ({ definition }: AnyXmlType): boolean =>
   definition.kind === 'complex' &&

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Find } from '../describe/read-wsdl.ts'
 import { Malformed } from '../xml/index.ts'
-import { readContract } from './read-contract.ts'
+import { readImportedContract } from './imported-contract.ts'
 import { writeTypescript } from './write-typescript.ts'
 
 export interface ImportFlags {
@@ -27,7 +27,7 @@ export function importContract(
   if (output !== undefined && existsSync(output) && !force)
     throw new Error(`${output} exists: give another name with --output, or --force to replace it`)
   const path = resolve(file)
-  const contract = readContract(readDocument(path), path, findIn(from))
+  const contract = readImportedContract(readDocument(path), path, findIn(from))
   if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
   const text = writeTypescript(contract, basename(file))
   if (output === undefined) print.text(text)

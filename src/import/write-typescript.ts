@@ -19,7 +19,7 @@ import type {
 import { RootElement } from '../contract/xml-type.ts'
 import { ConstantNames } from './constant-names.ts'
 import { listComponents } from './declaration-order.ts'
-import type { ImportedContract } from './read-contract.ts'
+import type { ImportedContract } from './imported-contract.ts'
 
 type Declared = AnyXmlType | AnyRootElement
 

@@ -22,7 +22,7 @@ export interface ImportedContract {
   readonly missing: readonly string[]
 }
 
-export function readContract(bytes: Uint8Array, location: string, find: Find): ImportedContract | Malformed {
+export function readImportedContract(bytes: Uint8Array, location: string, find: Find): ImportedContract | Malformed {
   const description = readDescription(bytes, location, find)
   if (description instanceof Malformed) return description
   const { kind, document } = description
