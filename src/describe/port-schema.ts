@@ -349,7 +349,7 @@ export class PortSchemas {
 /** XML Schema Part 1 §3.4.2: a restriction keeps the attributes that it does not prohibit. */
 function prohibitedTags(base: AnyXmlType, own: TypeMembers): readonly string[] {
   const names = new Set(attributeNames(own))
-  return inheritedAttributes(base)
+  return inheritedAttributeNames(base)
     .filter(name => !names.has(name))
     .map(name => writeTag('xs:attribute', { name, use: 'prohibited' }))
 }
@@ -357,10 +357,10 @@ const attributeNames = (members: TypeMembers): readonly string[] =>
   Object.entries(members).flatMap(([key, { particle, marks }]) =>
     particle.kind === 'attribute' ? [marks.name ?? key] : [],
   )
-const inheritedAttributes = ({ definition }: AnyXmlType): readonly string[] =>
+const inheritedAttributeNames = ({ definition }: AnyXmlType): readonly string[] =>
   definition.kind === 'complex'
     ? [
-        ...(definition.base?.by === 'extension' ? inheritedAttributes(definition.base.type) : []),
+        ...(definition.base?.by === 'extension' ? inheritedAttributeNames(definition.base.type) : []),
         ...attributeNames(definition.members),
       ]
     : []

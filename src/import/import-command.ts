@@ -27,7 +27,7 @@ export function importContract(
   if (output !== undefined && existsSync(output) && !force)
     throw new Error(`${output} exists: give another name with --output, or --force to replace it`)
   const path = resolve(file)
-  const contract = readImportedContract(readDocument(path), path, findIn(from))
+  const contract = readImportedContract(readRegularFile(path), path, findIn(from))
   if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
   const text = writeTypescript(contract, basename(file))
   if (output === undefined) print.text(text)
@@ -36,7 +36,7 @@ export function importContract(
   if (contract.missing.length > 0) print.note('documents were not found: save them, and name their folder with --from')
 }
 
-function readDocument(path: string): Uint8Array {
+function readRegularFile(path: string): Uint8Array {
   const about = statSync(path)
   if (!about.isFile()) throw new Error(`${path} is not a file`)
   if (about.size > documentOctetsMax) throw new Error(`${path} is larger than ${documentOctetsMax} octets`)
@@ -56,7 +56,7 @@ const findIn =
       ...(last === '' ? [] : [join(folder, last)]),
     ])
     const found = [...near, ...listed].find(path => existsSync(path) && statSync(path).isFile())
-    return found === undefined ? undefined : { location: found, bytes: readDocument(found) }
+    return found === undefined ? undefined : { location: found, bytes: readRegularFile(found) }
   }
 function attemptPath(location: string): string | undefined {
   try {

@@ -152,7 +152,7 @@ class Printer {
       ...(elements === 'unqualified' ? ["elements: 'unqualified'"] : []),
       ...(attributes === 'qualified' ? ["attributes: 'qualified'"] : []),
     ]
-    return `const ${name} = x.namespace(${quoteText(uri)}${options.length > 0 ? `, { ${options.join(', ')} }` : ''})`
+    return `const ${name} = x.namespace(${quoteLiteral(uri)}${options.length > 0 ? `, { ${options.join(', ')} }` : ''})`
   }
 
   // Dependencies
@@ -186,7 +186,7 @@ class Printer {
     if (of instanceof RootElement) return `RootElement<${name}>`
     const { definition } = of
     return definition.kind === 'complex'
-      ? `NamedType<${name}, ${quoteText(definition.name?.local ?? '')}>`
+      ? `NamedType<${name}, ${quoteLiteral(definition.name?.local ?? '')}>`
       : `XmlType<${name}>`
   }
   #valueType(of: Declared, name: string): string {
@@ -201,7 +201,7 @@ class Printer {
   #rootExpression(root: AnyRootElement): string {
     const namespace = this.#namespaces.get(root.name.uri)?.name ?? 'x'
     const type = this.#reference(root.type(), '', root.name.uri)
-    return `${namespace}.element(${quoteText(root.name.local)}, ${type})${root.isNillable ? '.nillable()' : ''}`
+    return `${namespace}.element(${quoteLiteral(root.name.local)}, ${type})${root.isNillable ? '.nillable()' : ''}`
   }
 
   /** A type where it is used: its name, or all of it. */
@@ -246,7 +246,7 @@ class Printer {
     }
     if (definition.kind === 'builtIn' || !definition.name) return this.#inline(type, indent, uri)
     const namespace = this.#namespaces.get(uri)?.name ?? 'x'
-    const name = quoteText(definition.name.local)
+    const name = quoteLiteral(definition.name.local)
     switch (definition.kind) {
       case 'complex':
         return this.#complex(`${namespace}.type(${name}, `, definition, indent, uri)
@@ -319,9 +319,9 @@ class Printer {
         return text
     }
     if (marks.isNillable && particle.kind !== 'reference') text += '.nillable()'
-    if (marks.name !== undefined) text += `.named(${quoteText(marks.name)})`
-    if (usual !== undefined && marks.uri !== undefined && marks.uri !== usual) text += `.in(${quoteText(marks.uri)})`
-    if (marks.initial !== undefined) text += `.${marks.isFixed ? 'fixed' : 'default'}(${quoteText(marks.initial)})`
+    if (marks.name !== undefined) text += `.named(${quoteLiteral(marks.name)})`
+    if (usual !== undefined && marks.uri !== undefined && marks.uri !== usual) text += `.in(${quoteLiteral(marks.uri)})`
+    if (marks.initial !== undefined) text += `.${marks.isFixed ? 'fixed' : 'default'}(${quoteLiteral(marks.initial)})`
     if (!marks.isMany) return marks.min === 0 ? `${text}.optional()` : text
     if (marks.max !== Number.POSITIVE_INFINITY) return `${text}.many(${marks.min}, ${marks.max})`
     return `${text}.many(${marks.min === 0 ? '' : marks.min})`
@@ -343,7 +343,7 @@ class Printer {
       case 'restriction': {
         const { values } = definition.facets
         const isText = this.#isText(definition.of)
-        return values && isText ? values.map(quoteText).join(' | ') : this.#typeText(definition.of)
+        return values && isText ? values.map(quoteLiteral).join(' | ') : this.#typeText(definition.of)
       }
       case 'list':
         return `readonly (${this.#typeText(definition.item)})[]`
@@ -355,7 +355,7 @@ class Printer {
         const derived = definition.derived().map(each => {
           const local =
             'name' in each.definition && typeof each.definition.name === 'object' ? each.definition.name.local : ''
-          return `({ readonly $type: ${quoteText(local)} } & ${this.#typeText(each)})`
+          return `({ readonly $type: ${quoteLiteral(local)} } & ${this.#typeText(each)})`
         })
         return [this.#typeText(definition.type), ...derived].join(' | ')
       }
@@ -409,11 +409,11 @@ class Printer {
     )
     return [
       `\n/** The operations of the port ${port.port}. */`,
-      `export const ${name} = port(${quoteText(port.port)}, {`,
-      `  namespace: ${quoteText(port.namespace)},`,
-      `  service: ${quoteText(port.names.service)},`,
-      `  portType: ${quoteText(port.names.portType)},`,
-      ...(port.soap === 'both' ? [] : [`  soap: ${quoteText(port.soap)},`]),
+      `export const ${name} = port(${quoteLiteral(port.port)}, {`,
+      `  namespace: ${quoteLiteral(port.namespace)},`,
+      `  service: ${quoteLiteral(port.names.service)},`,
+      `  portType: ${quoteLiteral(port.names.portType)},`,
+      ...(port.soap === 'both' ? [] : [`  soap: ${quoteLiteral(port.soap)},`]),
       '  // No caller may ask these yet: name roles, role(…), or anyone.',
       '  allow: [],',
       `  exchanges: {${exchanges.length > 0 ? `\n${exchanges.join('\n')}\n  ` : ''}},`,
@@ -430,8 +430,8 @@ class Printer {
         )
         .join(', ')
     const parts = [
-      ...(style === 'document' ? [] : [`style: ${quoteText(style)}`]),
-      `action: ${quoteText(action)}`,
+      ...(style === 'document' ? [] : [`style: ${quoteLiteral(style)}`]),
+      `action: ${quoteLiteral(action)}`,
       `input: ${this.#body(input)}`,
       ...(output === undefined ? [] : [`output: ${this.#body(output)}`]),
       ...(Object.keys(faults).length > 0 ? [`faults: { ${roots(faults)} }`] : []),
@@ -446,7 +446,7 @@ class Printer {
     if (known !== undefined) return known
     const { definition } = body.type()
     const members = definition.kind === 'complex' ? this.#callMembers(definition.members) : '{}'
-    return `x.call(${quoteText(body.name.uri)}, ${quoteText(body.name.local)}, ${members})`
+    return `x.call(${quoteLiteral(body.name.uri)}, ${quoteLiteral(body.name.local)}, ${members})`
   }
   /** Accessors have no namespace, whatever form the elements of other types have. */
   #callMembers(members: TypeMembers): string {
@@ -463,8 +463,8 @@ class Printer {
         .toLowerCase()
         .replace(/^[^a-z]+|-+$/g, '') || 'imported'
     return [
-      `\nexport const ${this.#names.claim('contract', '')} = service(${quoteText(kebab)}, {`,
-      `  namespace: ${quoteText(this.#contract.namespace || `urn:${kebab}`)},`,
+      `\nexport const ${this.#names.claim('contract', '')} = service(${quoteLiteral(kebab)}, {`,
+      `  namespace: ${quoteLiteral(this.#contract.namespace || `urn:${kebab}`)},`,
       '  resources: [],',
       `  ports: [${this.#portNames.join(', ')}],`,
       '})',
@@ -543,18 +543,18 @@ const valueTypes: Readonly<Partial<Record<BuiltInName, string>>> = {
 
 // Text
 
-const quoteText = (text: string): string =>
+const quoteLiteral = (text: string): string =>
   `'${text
     .replace(/[\\']/g, '\\$&')
     .replace(/\n/g, '\\n')
     .replace(/\r/g, '\\r')
     .replace(/[\u2028\u2029\0]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
-const writeMemberKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteText(key))
+const writeMemberKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteLiteral(key))
 const writeFacets = (facets: SchemaFacets): string =>
   `{ ${Object.entries(facets)
     .map(
       ([name, value]) =>
-        `${name}: ${Array.isArray(value) ? `[${value.map(quoteText).join(', ')}]` : typeof value === 'number' ? value : quoteText(String(value))}`,
+        `${name}: ${Array.isArray(value) ? `[${value.map(quoteLiteral).join(', ')}]` : typeof value === 'number' ? value : quoteLiteral(String(value))}`,
     )
     .join(', ')} }`.replace('{  }', '{}')
 function writeWildcard(namespaces: WildcardNamespaces, process?: string): string {
@@ -564,9 +564,9 @@ function writeWildcard(namespaces: WildcardNamespaces, process?: string): string
     namespaces === 'any'
       ? "'any'"
       : 'not' in namespaces
-        ? `{ not: ${quoteText(namespaces.not)} }`
-        : `{ of: [${namespaces.of.map(quoteText).join(', ')}] }`
-  return isUsual ? of : `${of}, ${quoteText(process)}`
+        ? `{ not: ${quoteLiteral(namespaces.not)} }`
+        : `{ of: [${namespaces.of.map(quoteLiteral).join(', ')}] }`
+  return isUsual ? of : `${of}, ${quoteLiteral(process)}`
 }
 
 function writeDocComment(text: string | undefined, indent: string): string {
