@@ -34,9 +34,9 @@ for (const [heading, journey] of Object.entries(walks))
  */
 const bounds: Readonly<Record<string, { readonly files: number; readonly functions: number; readonly calls: number }>> =
   {
-    'GET 304': { files: 50, functions: 150, calls: 186 },
-    'GET 200': { files: 50, functions: 150, calls: 190 },
-    'POST 201': { files: 84, functions: 365, calls: 790 },
+    'GET 304': { files: 51, functions: 152, calls: 186 },
+    'GET 200': { files: 51, functions: 153, calls: 190 },
+    'POST 201': { files: 85, functions: 365, calls: 790 },
     'SOAP GetOrder': { files: 62, functions: 262, calls: 395 },
   }
 for (const [journey, most] of Object.entries(bounds))

@@ -18,7 +18,7 @@ export function createMemoryTransport(
   const toRequest = (probe: ProbeRequest): Request => ({
     method: probe.method,
     target: probe.target,
-    fields: Object.assign(Object.create(null), { host }, readFields(probe)),
+    fields: Object.assign(Object.create(null), { host }, readFaceFields(probe)),
     content: readProbeContent(probe),
     scheme: protocol === 'https:' ? 'https' : 'http',
     version: probe.version ?? '1.1',
@@ -30,13 +30,13 @@ export function createMemoryTransport(
     send: async (probe, limitMs) => {
       const startMs = performance.now()
       const response = await withinLimit(serve(toRequest(probe)), limitMs)
-      return readReply(probe, response, startMs)
+      return readFaceReply(probe, response, startMs)
     },
     close: () => {},
   }
 }
 
-function readFields({ fields, content, announcedOctets }: ProbeRequest): Record<string, string> {
+function readFaceFields({ fields, content, announcedOctets }: ProbeRequest): Record<string, string> {
   const length = announcedOctets ?? content?.length
   return {
     ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value])),
@@ -64,7 +64,7 @@ async function withinLimit<T>(answer: T | Promise<T>, limitMs: number): Promise<
   }
 }
 
-async function readReply({ method }: ProbeRequest, response: Response, startMs: number): Promise<ProbeReply> {
+async function readFaceReply({ method }: ProbeRequest, response: Response, startMs: number): Promise<ProbeReply> {
   const content = await collectPieces(response.content)
   const lines = Object.entries(response.fields).flatMap(([name, value]) =>
     (typeof value === 'string' ? [value] : value).map(each => [name, each] as const),

@@ -39,7 +39,7 @@ export async function loadDescriptions(
   loadContract: ContractLoader,
   sibling?: string,
 ): Promise<readonly ServiceDescription[]> {
-  if (/^https?:\/\//.test(source)) return readDescription(await fetchDocument(source), source)
+  if (/^https?:\/\//.test(source)) return readDescriptionText(await fetchDocument(source), source)
   if (source.startsWith('git:')) return loadRevision(source, loadContract, sibling)
   return loadFile(source, source, loadContract)
 }
@@ -49,7 +49,7 @@ async function loadFile(
   source: string,
   loadContract: ContractLoader,
 ): Promise<readonly ServiceDescription[]> {
-  if (!scripts.has(extname(file))) return readDescription(await readSource(file, source), source)
+  if (!scripts.has(extname(file))) return readDescriptionText(await readSource(file, source), source)
   const { contract, openApi } = await loadContract(file)
   return [readRestDescription(await parseDocument(openApi, source), source), readContract(contract, source)]
 }
@@ -63,7 +63,7 @@ const readSource = (file: string, source: string): Promise<string> =>
     )
   })
 
-async function readDescription(text: string, source: string): Promise<readonly ServiceDescription[]> {
+async function readDescriptionText(text: string, source: string): Promise<readonly ServiceDescription[]> {
   return [readRestDescription(await parseDocument(text, source), source)]
 }
 

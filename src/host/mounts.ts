@@ -43,7 +43,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     streams: codingStreams,
     sleep: setTimeout,
     links: version => linksOfEntry(context.app.contract, version),
-    messages: createMessages(context),
+    messages: createLazyMessages(context),
   })
   const write = async (): Promise<string> =>
     writeExposition(await (peers?.figures() ?? Promise.all([collectMetrics(figures)])))
@@ -79,7 +79,7 @@ const linksOfEndpoint = (path: string | undefined): readonly DocumentLink[] =>
       ]
 
 /** The modules that write messages come with the first page that shows one. */
-function createMessages(context: FaceContext): NonNullable<RestOptions['messages']> {
+function createLazyMessages(context: FaceContext): NonNullable<RestOptions['messages']> {
   const load = createLazily(async () => (await import('./soap-messages.ts')).createMessageView(context))
   return (...asked) => chain(load(), write => write(...asked))
 }

@@ -100,7 +100,7 @@ function servePage(page: SoapPage, entry: Entry): Maybe<Response> {
         caller,
         200,
         name,
-        writeTrial(page, entry, message, { version: versionsOf(page.endpoint)[0] }),
+        writeTrial(page, entry, message, { version: spokenVersionsOf(page.endpoint)[0] }),
       )
     if (isCrossOrigin(entry, page.context.settings))
       // (2)
@@ -180,7 +180,7 @@ function writeEndpoint(page: SoapPage, entry: Entry): PageMarkup {
     writeSection('Operations', { class: 'face soap' }, writeOperations(page)),
     writeSection('Descriptions', {}, writeDescriptions(page)),
     writeSection('Header blocks', {}, writeBlocks(page)),
-    writeSection('Other endpoints', {}, writeOthers(context, endpoint)),
+    writeSection('Other endpoints', {}, writeOtherEndpoints(context, endpoint)),
   ].join('\n')
 }
 
@@ -235,7 +235,7 @@ function writeBlocks({ messages }: SoapPage): PageMarkup {
   )
 }
 
-function writeOthers({ app, settings }: FaceContext, { version, path }: Endpoint): PageMarkup {
+function writeOtherEndpoints({ app, settings }: FaceContext, { version, path }: Endpoint): PageMarkup {
   const prefix = prefixOf(settings)
   const links = endpointsOf(app.contract)
     .filter(other => other.version === version && other.path !== path)
@@ -244,7 +244,7 @@ function writeOthers({ app, settings }: FaceContext, { version, path }: Endpoint
 }
 
 /** The versions of SOAP that the endpoint speaks, the newest first. */
-function versionsOf({ versions }: Endpoint): readonly [SoapVersion, ...SoapVersion[]] {
+function spokenVersionsOf({ versions }: Endpoint): readonly [SoapVersion, ...SoapVersion[]] {
   if (versions === 'both') return [soap12, soap11]
   return [versions === '1.1' ? soap11 : soap12]
 }
@@ -336,7 +336,7 @@ function writeTrialForm(
 }
 
 function writeVersions(endpoint: Endpoint, { version, isAddressed = false }: SoapTrial): PageMarkup {
-  const radios = versionsOf(endpoint).map(({ number }) =>
+  const radios = spokenVersionsOf(endpoint).map(({ number }) =>
     buildElement(
       'label',
       {},
@@ -416,7 +416,7 @@ async function tryOperation(page: SoapPage, entry: Entry, caller: Caller, messag
       400,
       title,
       writeNotice('The form cannot be read, or is too long.') +
-        writeTrial(page, entry, message, { version: versionsOf(page.endpoint)[0] }),
+        writeTrial(page, entry, message, { version: spokenVersionsOf(page.endpoint)[0] }),
     )
   const trial = readTrial(page, entry, message, pairs)
   if (trial.envelope === undefined || new Map(pairs).get(ownControls.next) !== 'send' || redrawAsked(entry))
@@ -449,7 +449,7 @@ function redrawAsked({ pairs }: Entry): { change: 'add' | 'drop' | 'show'; name:
 
 function readTrial(page: SoapPage, entry: Entry, message: Message, pairs: Pairs): SoapTrial {
   const given = new Map(pairs)
-  const spoken = versionsOf(page.endpoint)
+  const spoken = spokenVersionsOf(page.endpoint)
   const version = spoken.find(each => each.number === given.get(ownControls.version)) ?? spoken[0]
   const isAddressed = given.has(ownControls.addressing)
   const own: ReadonlySet<string> = new Set(Object.values(ownControls))

@@ -231,7 +231,7 @@ const hints: ScalarCases<string> = {
 const rangeHint = (min: number | bigint | undefined, max: number | bigint | undefined): string =>
   min !== undefined && max !== undefined ? `${min} to ${max}` : ''
 
-const writeGroup = (place: Place, state: FormState, ...content: readonly PageMarkup[]): PageMarkup => {
+const writeControlGroup = (place: Place, state: FormState, ...content: readonly PageMarkup[]): PageMarkup => {
   const problems = state.problems.get(place.name) ?? []
   const id = `${idOf(place.name, state)}-problem`
   return buildElement(
@@ -245,7 +245,7 @@ const writeGroup = (place: Place, state: FormState, ...content: readonly PageMar
 
 /** Members of what may be left out may be left empty. */
 const writeFieldGroup = ({ fields }: ObjectShape, place: Place, state: FormState): PageMarkup =>
-  writeGroup(place, state, writeFieldControls(fields, place.name, place.tree, place.isOptional, state))
+  writeControlGroup(place, state, writeFieldControls(fields, place.name, place.tree, place.isOptional, state))
 
 /** Rows in which nothing stands are left out when the form is read. */
 function writeRows({ item, min = 0 }: ListShape, place: Place, state: FormState): PageMarkup {
@@ -258,7 +258,7 @@ function writeRows({ item, min = 0 }: ListShape, place: Place, state: FormState)
     const row = { name, label, field: item, tree, isOptional: at >= demanded, isMarked: false }
     return buildElement('li', {}, writeControlAt(row, state), writeRedraw(state, 'drop', name, `Remove ${row.label}`))
   })
-  return writeGroup(
+  return writeControlGroup(
     place,
     state,
     buildElement('ol', { class: 'rows' }, ...written),
@@ -283,7 +283,7 @@ function writeUnion({ on, of }: UnionShape, place: Place, state: FormState): Pag
   const chosen = typeof text === 'string' && Object.hasOwn(of, text) ? text : ''
   const id = idOf(`${place.name}[${on}]`, state)
   const select = writeSelect({ id, name: `${place.name}[${on}]`, required: !place.isOptional }, kinds, chosen)
-  return writeGroup(
+  return writeControlGroup(
     place,
     state,
     buildElement('div', { class: 'field' }, buildElement('label', { for: id }, escapeMarkup(labelOf(on))), select),

@@ -47,7 +47,7 @@ export function writePage(frame: PageFrame, main: PageMarkup, aside: PageMarkup 
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeMarkup(name)}</title>
 <link rel="stylesheet" href="${escapeMarkup(prefix + lookPaths.style)}"><link rel="icon" href="${escapeMarkup(prefix + lookPaths.icon)}"><script src="${escapeMarkup(prefix + lookPaths.script)}" defer></script></head>
 <body><a class="skip" href="#main">Skip to the content</a>
-${writeHeader(frame)}
+${writeFrameHeader(frame)}
 <div class="page${layoutOf(frame, aside)}"><main id="main" tabindex="-1">${writeTrail(frame)}<h1>${escapeMarkup(title)}</h1>
 <p id="done" class="done">Done. This is how it stands now.</p>
 ${main}
@@ -63,7 +63,7 @@ const layoutOf = ({ isWide }: PageFrame, aside: PageMarkup): string =>
 const mark =
   '<svg class="mark" viewBox="0 0 40 28" width="40" height="28" aria-hidden="true"><circle class="one" cx="14" cy="14" r="11"></circle><circle class="two" cx="26" cy="14" r="11"></circle></svg>'
 
-function writeHeader(frame: PageFrame): PageMarkup {
+function writeFrameHeader(frame: PageFrame): PageMarkup {
   const { service, home, places = [], visitor } = frame
   return buildElement(
     'header',

@@ -158,7 +158,7 @@ type AdmissionTerms = Pick<Operation, 'grants' | 'counted' | 'limit'>
 
 /** Rows 15–17. */
 function createAdmission({ clock, limiter }: ServiceParts) {
-  return <O extends AdmissionTerms>(operation: O, caller: Caller, from: string) => {
+  const admit = <O extends AdmissionTerms>(operation: O, caller: Caller, from: string) => {
     const now = clock()
     if (!mayEverBeAllowed(operation.grants, caller, now)) {
       const isUnknown = caller.subject === undefined && !isPublic(operation.grants)
@@ -172,6 +172,7 @@ function createAdmission({ clock, limiter }: ServiceParts) {
         : { operation, caller, party, quota },
     )
   }
+  return admit
 }
 
 /** Rows 22–24 alone, to refuse before the content is read. The call itself checks them again. */

@@ -96,7 +96,7 @@ function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
 }
 
 /** PostgreSQL has no U+0000 in its texts, so nothing is stored under such a name. */
-const isText = (key: string): boolean => !key.includes('\0')
+const isTextCell = (key: string): boolean => !key.includes('\0')
 
 export class SqlReader implements StoreReader {
   protected readonly schema: StoreSchema
@@ -112,7 +112,7 @@ export class SqlReader implements StoreReader {
 
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
     const items = itemsOf(this.schema, resource)
-    if (!isText(id)) return undefined
+    if (!isTextCell(id)) return undefined
     return chain(this.on.first(items.get, [id]), row =>
       row ? this.schema.recent.item(items, row) : this.#former(resource, id),
     )
@@ -120,7 +120,7 @@ export class SqlReader implements StoreReader {
 
   #former(resource: string, id: string): Maybe<Former | undefined> {
     const found = this.on.first(this.schema.records.former, [resource, id])
-    return chain(found, row => row && { id, version: Number(row[0]), to: textOf(row[1]) })
+    return chain(found, row => row && { id, version: Number(row[0]), to: textOfCell(row[1]) })
   }
 
   list(resource: string, query: Query): Maybe<ItemPage> {
@@ -181,7 +181,7 @@ export class SqlReader implements StoreReader {
   }
 
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined> {
-    if (!isText(id)) return undefined
+    if (!isTextCell(id)) return undefined
     return chain(this.on.first(this.schema.records.file, [resource, id, part]), row => {
       if (!row) return undefined
       const [mediaType, bytes, version, modified, content, length] = row
@@ -208,7 +208,7 @@ export class SqlReader implements StoreReader {
   }
 
   recall(space: string, key: string): Maybe<ExpiringRecord | undefined> {
-    if (!isText(key)) return undefined
+    if (!isTextCell(key)) return undefined
     const found = this.on.first(this.schema.records.recall, [space, key])
     return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
   }
@@ -221,7 +221,7 @@ export class SqlReader implements StoreReader {
   }
 
   job(id: string): Maybe<JobRow | undefined> {
-    if (!isText(id)) return undefined
+    if (!isTextCell(id)) return undefined
     return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
   }
 
@@ -256,7 +256,7 @@ export class SqlReader implements StoreReader {
 const totalOf = ({ counted }: Query, matches: number): number | undefined =>
   counted === 'exact' || matches <= countedMax ? matches : undefined
 
-const textOf = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
+const textOfCell = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
 
 function createPage(
   rows: readonly Cells[],

@@ -4,7 +4,7 @@ export class TestClock {
 
   /** @param start such as `2026-03-01T09:00:00Z`, or milliseconds since 1970 */
   constructor(start: string | number) {
-    this.#now = readTime(start)
+    this.#now = readTestTime(start)
   }
 
   /** Milliseconds since 1970. */
@@ -14,7 +14,7 @@ export class TestClock {
 
   /** Moves to a time, which may be an earlier one. */
   set(time: string | number): void {
-    this.#now = readTime(time)
+    this.#now = readTestTime(time)
   }
 
   advance({ days = 0, hours = 0, minutes = 0, seconds = 0 }: TimeSpan): void {
@@ -29,7 +29,7 @@ export interface TimeSpan {
   readonly seconds?: number
 }
 
-function readTime(time: string | number): number {
+function readTestTime(time: string | number): number {
   const found = typeof time === 'number' ? time : Date.parse(time)
   if (!Number.isFinite(found)) throw new TypeError(`${time} is not a time: give one such as 2026-03-01T09:00:00Z`)
   return found

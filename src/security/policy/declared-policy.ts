@@ -8,12 +8,14 @@ export function compileDeclaredPolicy(rule: SecurityRule): SecurityPolicy {
   const own = Object.entries(rule.operations ?? {})
   return {
     required: true,
-    ...compileExchange(rule),
-    ...(own.length > 0 && { operations: new Map(own.map(([name, each]) => [toXmlName(name), compileExchange(each)])) }),
+    ...compileExchangePolicy(rule),
+    ...(own.length > 0 && {
+      operations: new Map(own.map(([name, each]) => [toXmlName(name), compileExchangePolicy(each)])),
+    }),
   }
 }
 
-const compileExchange = ({ callers, encrypted = false, answers }: ExchangeSecurity): ExchangePolicy => ({
+const compileExchangePolicy = ({ callers, encrypted = false, answers }: ExchangeSecurity): ExchangePolicy => ({
   anyOf: callers.map(each => compileDemand(proofOf(each), encrypted)),
   ...(answers && { answers }),
 })
