@@ -117,7 +117,9 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     const did: Did = { deed: undefined, isJobQueued: false }
     let isKept = false
     try {
-      const outcome = await locks.run(call, () => store.write(writer => changeInTransaction(call, writer, did)))
+      const outcome = await locks.run(call, () =>
+        store.write(writer => changeInTransaction(call, writer, did), itemOf(call)),
+      )
       isKept = did.deed !== undefined
       return { ...did, outcome }
     } finally {
@@ -148,6 +150,10 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
   }
 }
+
+/** What calls wait for each other for. */
+const itemOf = ({ id, admitted: { operation } }: Call): string | undefined =>
+  id === undefined ? undefined : `${operationNameOf(operation)} ${id}`
 
 /** The name of an operation's resource or job. */
 export const operationNameOf = (operation: Operation): string =>

@@ -38,7 +38,7 @@ export function createExternalStore(app: Implementation, store: Store): Store {
   if (kept.size === 0) return store
   return extendObject(store, {
     read: work => store.read(reader => work(extendReader(kept, reader))),
-    write: work => store.write(writer => work(extendWriter(kept, writer))),
+    write: (work, about) => store.write(writer => work(extendWriter(kept, writer)), about),
   })
 }
 
@@ -96,6 +96,10 @@ function externalReads(
 const extendWriter = (kept: ReadonlyMap<string, ExternalEntry>, writer: StoreWriter): StoreWriter =>
   extendObject(writer, {
     ...externalReads(kept, writer),
+    getForChange: (resource, id) => {
+      const mine = kept.get(resource)
+      return mine ? loadSnapshot(mine, id) : writer.getForChange(resource, id)
+    },
     put: (resource, id, value, outputs, seen, now) => {
       const mine = kept.get(resource)
       return mine ? saveValue(mine, id, value, seen, now) : writer.put(resource, id, value, outputs, seen, now)

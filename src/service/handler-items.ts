@@ -31,7 +31,7 @@ import {
 import { idPrefix, isActionOfState, readGrants, stateOf } from './item-checks.ts'
 import { type ReadPage, walkItems } from './item-walk.ts'
 import { Refused, refuse } from './refusal.ts'
-import { type Filter, isWithin, type Query, type Snapshot, type Sort, type StoreWriter } from './store.ts'
+import { type Filter, isFormer, isWithin, type Query, type Snapshot, type Sort, type StoreWriter } from './store.ts'
 import { isSameValue } from './typed-json.ts'
 
 /** Makes the context of a handler that is asked for another item, in the same transaction. */
@@ -102,8 +102,8 @@ function requireRoom({ operation, underWay }: ContextFacts, resource: string, id
 }
 
 async function requireCurrent({ about, writer }: ItemChange, resource: string, id: string): Promise<Snapshot> {
-  const item = await findCurrent(writer, resource, id)
-  if (!item) throw new Error(`${about.operation}: cannot change ${resource} ${id}: it does not exist`)
+  const item = await writer.getForChange(resource, id)
+  if (!item || isFormer(item)) throw new Error(`${about.operation}: cannot change ${resource} ${id}: it does not exist`)
   return item
 }
 

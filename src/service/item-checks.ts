@@ -9,7 +9,7 @@ import { type Caller, type Grant, isAllowed, readRestriction } from '../contract
 import type { AnyAction, Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
 import { refuse } from './refusal.ts'
-import { type Former, isFormer, type Snapshot, type StoreReader } from './store.ts'
+import { type Former, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
 
 export const readGrants = (resource: Resource): readonly Grant[] => resource.given.allow['read'] ?? []
 
@@ -98,4 +98,13 @@ export function findItem(
 export const idPrefix = (resource: Resource): string => {
   const shape = resource.fields['id']?.shape
   return shape?.kind === 'id' ? shape.prefix : resource.name
+}
+
+/** The item that a call changes. */
+export function findForChange(
+  writer: StoreWriter,
+  resource: string,
+  id: string | undefined,
+): Maybe<Snapshot | Former | undefined> {
+  return id === undefined ? undefined : writer.getForChange(resource, id)
 }

@@ -4,7 +4,8 @@
  *  (1) A version is an integer below 2^53, larger than any that its key has had before, also after
  *      a removal, and after the database was put back to an earlier state: no validator returns.
  *  (2) `write` resolves only after all its changes are durable; work that throws leaves no trace.
- *  (3) Within one `write` everything read is still current when the change commits.
+ *  (3) Within one `write` everything read is still current when the change commits. That is so of
+ *      lists where those that change their items tell the feed (`changed`), as the service does.
  *  (4) Values are read exactly as they were written, in the contract's types.
  */
 import type { Maybe } from '../base/maybe.ts'
@@ -205,6 +206,8 @@ export interface StoreReader {
 }
 
 export interface StoreWriter extends StoreReader {
+  /** Gets an item to change it: another write that does so waits until this one has ended. */
+  getForChange(resource: string, id: string): Maybe<Snapshot | Former | undefined>
   /**
    * Writes the whole item and returns it; `seen` is the version that was read, undefined if it must
    * not exist.
@@ -253,10 +256,11 @@ export interface Store {
   /** One consistent read. */
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
   /**
-   * One transaction: see (2), (3). Work may run again after a serialisation failure, so it must
-   * have no other effects.
+   * One transaction: see (2), (3). Work may run again after a collision, so it must have no other
+   * effects.
+   * @param about a name for what the work changes: works of one name take turns in this process
    */
-  write<T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T>
+  write<T>(work: (writer: StoreWriter) => Maybe<T>, about?: string): Promise<T>
   /**
    * Deletes what has expired: records, finished jobs, old changes, unclaimed pieces. Returns the
    * number of rows.

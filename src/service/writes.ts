@@ -20,7 +20,7 @@ import {
   requireUnreferenced,
 } from './item-changes.ts'
 import {
-  findItem,
+  findForChange,
   idPrefix,
   isOfferedByState,
   readGrants,
@@ -96,7 +96,7 @@ const valueAtPath = (row: unknown, path: readonly (string | number)[]): unknown 
 export async function replaceItem(change: WriteContext, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {
   const { call, about, writer } = change
   const { resource } = operation
-  const found = await findItem(writer, resource.name, call.id)
+  const found = await findForChange(writer, resource.name, call.id)
   if (operation.kind === 'replace' && mayCreate(resource, found)) return putNew(change, operation)
   const item = requireVisible(found, operation, call.admitted.caller, about.now)
   requirePrecondition(call, item)
@@ -137,7 +137,7 @@ const hiddenOf = (call: Call, item: Snapshot): Values =>
 export async function removeItem(change: WriteContext, operation: OperationOf<'remove'>): Promise<Outcome> {
   const { call, about, writer } = change
   const item = requireVisible(
-    await findItem(writer, operation.resource.name, call.id),
+    await findForChange(writer, operation.resource.name, call.id),
     operation,
     call.admitted.caller,
     about.now,
@@ -191,7 +191,7 @@ const stateFilters = ({ given: { remove } }: Resource): Query['filters'] =>
 export async function actOnItem(change: WriteContext, operation: OperationOf<'act'>): Promise<Outcome> {
   const { call, about, writer } = change
   const { resource, action } = operation
-  const found = await findItem(writer, resource.name, call.id)
+  const found = await findForChange(writer, resource.name, call.id)
   const item = requireVisible(found, operation, call.admitted.caller, about.now)
   requirePrecondition(call, item)
   const input = call.input?.(item) ?? emptyInput
@@ -211,7 +211,7 @@ export async function putItemFile(change: WriteContext, operation: OperationOf<'
   const { call, about, writer } = change
   const { resource, part } = operation
   const item = requireVisible(
-    await findItem(writer, resource.name, call.id),
+    await findForChange(writer, resource.name, call.id),
     operation,
     call.admitted.caller,
     about.now,

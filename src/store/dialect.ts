@@ -46,6 +46,8 @@ export interface Dialect {
     readonly item: (alias: string) => Sql
     readonly itemText: (alias: string) => Sql
   }
+  /** Behind the choice of a row that no other transaction may change before this one ends. */
+  readonly locking: Sql
   /** Behind the choice of a row that no other transaction may choose. */
   readonly choosing: Sql
   /** Statements that make a table refuse all but additions. */
@@ -82,6 +84,7 @@ export const sqlite: Dialect = {
     item: alias => sql`${sql.id(alias)}."value"`,
     itemText: alias => sql`${sql.id(alias)}."value"`,
   },
+  locking: sql``,
   choosing: sql``,
   appendOnly: table => ['update', 'delete'].map(what => refusingTrigger(table, what)),
   removal: table => [sql`drop trigger ${sql.id(`${table} delete`)}`, refusingTrigger(table, 'delete')],
@@ -117,6 +120,7 @@ export const postgres: Dialect = {
     item: alias => sql`${sql.id(alias)}."value"`,
     itemText: alias => sql`(${sql.id(alias)}."value" #>> '{}')`,
   },
+  locking: sql`for update`,
   choosing: sql`for update skip locked`,
   appendOnly: table => [
     sql`create or replace function ${sql.id(`${table} refuse`)}() returns trigger language plpgsql as

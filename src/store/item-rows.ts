@@ -28,6 +28,8 @@ export interface ItemStatements {
   readonly kept: (kept: Values) => Cell
   /** Of an id. */
   readonly get: Statement
+  /** The same; no other transaction changes the row before this one ends. */
+  readonly getForChange: Statement
   readonly version: Statement
   /**
    * Takes an id, the time, kept, a drawn version, cells. Gives the version, and whether the id was
@@ -65,6 +67,7 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
     cells: createCellsWriter(table),
     kept: kept => (Object.keys(kept).length === 0 ? null : table.outputs.encode(kept)),
     get: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)}`),
+    getForChange: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)} ${dialect.locking}`),
     version: make(sql`select "_version" from ${at} where "id" = ${parameterAt(0)}`),
     insert: make(
       sql`insert into ${at} (${head}${written.length === 0 ? sql`` : sql`, ${quoteNames(written)}`})

@@ -47,9 +47,8 @@ export interface PostgresQuery {
 }
 
 export const beginRead = 'begin isolation level repeatable read read only'
-export const beginWrite = 'begin isolation level serializable'
-/** For work that does not depend on other transactions. */
-export const beginPlain = 'begin'
+/** What depends on other transactions is locked, or asked again (postgres-writer.ts). */
+export const beginWrite = 'begin isolation level read committed'
 /** For one statement that only reads, and so sees one snapshot. */
 export const noTransaction = ''
 
@@ -119,7 +118,7 @@ export class Sessions {
   }
 
   #toStoreError(thrown: unknown): unknown {
-    if (isLost(thrown)) this.#cause = thrown
+    if (isLost(thrown) || isBusy(thrown)) this.#cause = thrown
     return toStoreError(thrown)
   }
 
@@ -263,7 +262,7 @@ class PooledTransaction implements StatementRunner {
    * ends it now.
    */
   abandon(thrown: unknown): void {
-    if (thrown instanceof Unavailable || isLost(this.failed)) {
+    if ((thrown instanceof Unavailable && !isBusy(this.failed)) || isLost(this.failed)) {
       this.#giveBack(true)
       return
     }
@@ -283,20 +282,30 @@ class PooledTransaction implements StatementRunner {
   }
 }
 
-/** serialization_failure and deadlock_detected: the same work may succeed when it runs again. */
-const isTransient = (thrown: unknown): boolean => ['40001', '40P01'].includes(errorCodeOf(thrown))
+/** What a work has read was changed before it could commit. */
+export class Collision extends Error {}
+
+/**
+ * A collision, found here or by a statement that divides by zero then; serialization_failure and
+ * deadlock_detected: the same work may succeed when it runs again.
+ */
+const isTransient = (thrown: unknown): boolean =>
+  thrown instanceof Collision || ['22012', '40001', '40P01'].includes(errorCodeOf(thrown))
+
+/** lock_not_available: the connection is good. */
+const isBusy = (thrown: unknown): boolean => errorCodeOf(thrown) === '55P03'
 
 /**
  * PostgreSQL Appendix A: connections (08), what a standby does not support and a plan that is older
- * than its table (0A000), resources (53), intervention (57), lock not available, read-only; and the
+ * than its table (0A000), resources (53), intervention (57), read-only; and the
  * codes of sockets and pools.
  */
-const unreachableState = /^(08|0A000|53|57|55P03|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
+const unreachableState = /^(08|0A000|53|57|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lostMessage = /terminat|timeout|not queryable|closed/i
 const isLost = (thrown: unknown): boolean =>
   thrown instanceof Error &&
   (unreachableState.test(errorCodeOf(thrown)) || (errorCodeOf(thrown) === '' && lostMessage.test(thrown.message)))
 
 function toStoreError(thrown: unknown): unknown {
-  return isLost(thrown) ? new Unavailable(1, thrown) : thrown
+  return isLost(thrown) || isBusy(thrown) ? new Unavailable(1, thrown) : thrown
 }

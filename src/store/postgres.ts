@@ -4,8 +4,8 @@
  *  (1) A version is larger than any that its key has had before, also after a removal: no validator
  *      ever returns.
  *  (2) A write is answered after its COMMIT; one whose COMMIT has no reply is `Unavailable`.
- *  (3) Writes are SERIALIZABLE: what the work has read still holds when its change is committed.
- *      Where that fails the work runs again, until its time is up.
+ *  (3) What the work of a write has read still holds when its change is committed
+ *      (postgres-writer.ts). Where that fails the work runs again, until its time is up.
  *  (4) A read is one snapshot (REPEATABLE READ, READ ONLY) and waits for no writer.
  *  (5) A statement that failed ends its transaction, also when the work caught the error.
  *  (6) A connection that is lost, refused or out of time is `Unavailable` and is not used again;
@@ -16,19 +16,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import {
-  type AuditRecord,
-  type ChangeRecord,
-  type Store,
-  type StoreReader,
-  type StoreWriter,
-  Unavailable,
-} from '../service/store.ts'
-import { createEndedError, type StatementRunner } from './connection.ts'
+import { type Store, type StoreReader, type StoreWriter, Unavailable, type Usage } from '../service/store.ts'
+import type { StatementRunner } from './connection.ts'
 import { postgres } from './dialect.ts'
+import { KeyTurns } from './key-turns.ts'
 import { planMigration } from './migration.ts'
 import {
-  beginPlain,
   beginRead,
   beginWrite,
   keepAliveOptions,
@@ -37,21 +30,27 @@ import {
   Sessions,
   transactionTimeoutMs,
 } from './postgres-sessions.ts'
+import { CollisionMemory, compileWriteStatements, PostgresWriter } from './postgres-writer.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
-import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
+import { compileStoreSchema, SqlReader, type StoreSchema } from './sql-access.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { defaultBounds } from './write-queue.ts'
 
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-sessions.ts'
 
 export interface PostgresOptions extends Retention {
-  /** Connections at most; default 10. A pool that is given has its own limit. */
+  /**
+   * Connections at most, besides one that tells whether the database is there; default 10. A pool
+   * that is given has its own limit.
+   */
   readonly connections?: number
   /** Milliseconds for one work, all its tries included; default 10,000. */
   readonly work?: number
 }
 /** For bringing the database to the contract's shape: an index of a large table takes long. */
 const migrationTimeoutMs = 3_600_000
+/** To wait for a row that another transaction has: longer than deadlocks take to be found. */
+const lockTimeoutMs = 2000
 /** To wait where another can be asked instead: for an instance that is not ready, for a copy. */
 const promptMs = 2000
 
@@ -66,49 +65,82 @@ export async function openPostgresStore(
   options: PostgresOptions = {},
 ): Promise<Store> {
   const time = options.work ?? defaultBounds.work
-  const pool = typeof to === 'string' ? createPool(to, options.connections ?? 10, time) : to
-  const sessions = new Sessions(pool, time)
+  const { writes, reads, probe, close } = openSessions(to, options.connections ?? 10, time)
   const schema: StoreSchema = compileStoreSchema(service, postgres, work =>
-    sessions.run(noTransaction, on => work(new SqlReader(schema, on))),
+    reads.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
-  const end = async (): Promise<void> => {
-    await sessions.close()
-    if (typeof to === 'string') await pool.end()
-  }
   try {
-    await sessions.run(beginPlain, on => migrate(schema, on), migrationTimeoutMs)
+    await writes.run(beginWrite, on => migrate(schema, on), migrationTimeoutMs)
   } catch (thrown) {
-    await end()
-    throw sessions.failure(thrown)
+    await close()
+    throw writes.failure(thrown)
   }
   const sweeps = compileExpiries(service, postgres, options)
+  const statements = compileWriteStatements(schema)
+  const turns = new KeyTurns()
   return {
-    read: <T>(work: (reader: StoreReader) => Maybe<T>) =>
-      sessions.run(beginRead, on => work(new SqlReader(schema, on))),
-    write: <T>(work: (writer: StoreWriter) => Maybe<T>) =>
-      sessions.run(beginWrite, async on => {
-        const writer = new DeferringWriter(schema, on)
+    read: <T>(work: (reader: StoreReader) => Maybe<T>) => reads.run(beginRead, on => work(new SqlReader(schema, on))),
+    write: <T>(work: (writer: StoreWriter) => Maybe<T>, about?: string) => {
+      const memory = new CollisionMemory()
+      const attempt = async (on: StatementRunner): Promise<T> => {
+        const writer = new PostgresWriter(schema, on, statements, memory)
+        writer.lockRemembered()
         const answer = await work(writer)
         writer.send()
         return answer
-      }),
+      }
+      return turns.run(about, time, left => writes.run(beginWrite, attempt, left))
+    },
     sweep: async now => {
       let count = 0
       for (const sweep of sweeps)
         for (let removed = sweep.batch; removed === sweep.batch; count += removed)
-          removed = await sessions.run(beginPlain, on => removeExpired(sweep, on, now))
+          removed = await writes.run(beginWrite, on => removeExpired(sweep, on, now))
       return count
     },
     ready: () =>
-      sessions
+      probe
         .run(beginRead, on => on.first(schema.records.ready, []), Math.min(time, promptMs))
         .then(
           () => true,
           () => false,
         ),
-    usage: () => sessions.usage(),
-    close: end,
+    usage: () => (reads === writes ? writes.usage() : addUsage(writes.usage(), reads.usage())),
+    close,
   }
+}
+
+/**
+ * Reads have half of the connections, so that no lock keeps them waiting; whether the database is
+ * there is asked on one more, which tells one that is away from one that is busy. A pool that is
+ * given serves all of them.
+ */
+function openSessions(to: string | PostgresPool, connections: number, time: number) {
+  if (typeof to !== 'string') {
+    const all = new Sessions(to, time)
+    return { writes: all, reads: all, probe: all, close: () => all.close() }
+  }
+  const pools: PostgresPool[] = []
+  const open = (max: number): Sessions => {
+    const pool = createPool(to, max, time)
+    pools.push(pool)
+    return new Sessions(pool, time)
+  }
+  const half = Math.floor(connections / 2)
+  const writes = open(connections - half)
+  const reads = half > 0 ? open(half) : writes
+  const probe = open(1)
+  const close = async (): Promise<void> => {
+    await Promise.all([writes, reads, probe].map(each => each.close()))
+    await Promise.all(pools.map(pool => pool.end()))
+  }
+  return { writes, reads, probe, close }
+}
+
+function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  const [a, b] = [one?.connections, other?.connections]
+  if (!one || !other || !a || !b) return undefined
+  return { waiting: one.waiting + other.waiting, connections: { busy: a.busy + b.busy, idle: a.idle + b.idle } }
 }
 
 export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
@@ -157,35 +189,6 @@ function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
   return Promise.race([answer, late])
 }
 
-/**
- * Sends what is only recorded, the deed and the changes, together with the commit: the work does
- * not wait for it. Numbers of changes are given to one transaction at a time, from here to its
- * commit: so they rise in the order of commits, and a reader that goes on from the last number it
- * has seen misses none. As this is the last step before the commit, other transactions wait no
- * longer than for that.
- */
-class DeferringWriter extends SqlWriter {
-  #changes: Omit<ChangeRecord, 'sequence'>[] | undefined = []
-  #deeds: AuditRecord[] | undefined = []
-
-  override changed(change: Omit<ChangeRecord, 'sequence'>): void {
-    if (!this.#changes) throw createEndedError()
-    this.#changes.push(change)
-  }
-  override record(deed: AuditRecord): void {
-    if (!this.#deeds) throw createEndedError()
-    this.#deeds.push(deed)
-  }
-
-  /** What fails of it fails the transaction, which tells at its end. */
-  send(): void {
-    const [changes, deeds] = [this.#changes ?? [], this.#deeds ?? []]
-    this.#changes = this.#deeds = undefined
-    const sent: Maybe<void>[] = deeds.map(deed => super.record(deed))
-    if (changes.length > 0) sent.push(this.on.run(numberingLock, []), ...changes.map(change => super.changed(change)))
-    Promise.all(sent).catch(() => {})
-  }
-}
 /** Between two tries to get the lock. */
 const lockRetryMs = 100
 /** One migration at a time. The number is this program's among all that share the server. */
@@ -195,21 +198,15 @@ const migrationLock: Statement = {
   straight: true,
   name: undefined,
 }
-const numberingLock: Statement = {
-  text: 'select pg_advisory_xact_lock(7306359, hashtext(current_schema()))',
-  places: [],
-  straight: true,
-  name: 'diglot numbering',
-}
-
 function createPool(url: string, max: number, time: number): PostgresPool {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     pipeline: true,
     connectionTimeoutMillis: transactionTimeoutMs,
-    // A transaction that waits for a lock does not notice that its caller has given up.
-    lock_timeout: time,
+    // A transaction that waits for a lock does not notice that its caller has given up; and while
+    // it waits, others wait for its connection.
+    lock_timeout: Math.ceil(Math.min(lockTimeoutMs, time / 4)),
     // Nor does the server notice a client that is gone without a word: it holds that transaction's
     // locks no longer than this.
     idle_in_transaction_session_timeout: time,

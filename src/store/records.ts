@@ -126,6 +126,7 @@ export function compileRecords(dialect: Dialect) {
   const columns = (of: readonly string[]): Sql => joinList(of.map(quoteName))
   const job = columns(jobColumns)
   const file = sql`"resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)} and "part" = ${parameterAt(2)}`
+  const recall = sql`select "value", "expires" from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`
   return {
     /** Of a resource and an id: its version, and where it went. */
     former: make(
@@ -169,9 +170,8 @@ export function compileRecords(dialect: Dialect) {
       sql`select substr("bytes", ${dialect.small(parameterAt(2))}, ${dialect.small(parameterAt(3))}) from "_piece"
         where "content" = ${parameterAt(0)} and "number" = ${parameterAt(1)}`,
     ),
-    recall: make(
-      sql`select "value", "expires" from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`,
-    ),
+    recall: make(recall),
+    recallForChange: make(sql`${recall} ${dialect.locking}`),
     recallAll: make(
       sql`select "key", "value", "expires" from "_memo" where "space" = ${parameterAt(0)} order by "key"`,
     ),
@@ -182,6 +182,7 @@ export function compileRecords(dialect: Dialect) {
     ),
     forget: make(sql`delete from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`),
     job: make(sql`select ${job} from "_job" where "id" = ${parameterAt(0)}`),
+    jobForChange: make(sql`select ${job} from "_job" where "id" = ${parameterAt(0)} ${dialect.locking}`),
     dropJob: make(sql`delete from "_job" where "id" = ${parameterAt(0)}`),
     jobs: make(
       sql`select ${job} from "_job" where "state" = ${parameterAt(0)} order by "modified" desc, "id" limit ${parameterAt(1)}`,

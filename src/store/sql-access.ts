@@ -96,7 +96,7 @@ function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
 }
 
 /** PostgreSQL has no U+0000 in its texts, so nothing is stored under such a name. */
-const isTextCell = (key: string): boolean => !key.includes('\0')
+export const isTextCell = (key: string): boolean => !key.includes('\0')
 
 export class SqlReader implements StoreReader {
   protected readonly schema: StoreSchema
@@ -111,9 +111,13 @@ export class SqlReader implements StoreReader {
   }
 
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
+    return this.find(resource, id, 'get')
+  }
+
+  protected find(resource: string, id: string, how: 'get' | 'getForChange'): Maybe<Snapshot | Former | undefined> {
     const items = itemsOf(this.schema, resource)
     if (!isTextCell(id)) return undefined
-    return chain(this.on.first(items.get, [id]), row =>
+    return chain(this.on.first(items[how], [id]), row =>
       row ? this.schema.recent.item(items, row) : this.#former(resource, id),
     )
   }
@@ -145,10 +149,15 @@ export class SqlReader implements StoreReader {
   }
 
   has(resource: string, filters: readonly Filter[]): Maybe<boolean> {
+    const { of, values } = this.compileHas(resource, filters)
+    return chain(this.on.first(of, values), row => row !== undefined)
+  }
+
+  protected compileHas(resource: string, filters: readonly Filter[]): { of: Statement; values: readonly Cell[] } {
     const { table, columns } = itemsOf(this.schema, resource)
     const query: Query = { filters, within: 'all', sort: [], size: 1, counted: false }
     const { form, values, texts } = compileListing(table, this.schema.tables, query, this.schema.dialect, columns)
-    return chain(this.on.first(this.#form(`${resource}\n${form}`, texts).other, values), row => row !== undefined)
+    return { of: this.#form(`${resource}\n${form}`, texts).other, values }
   }
 
   #form(form: string, texts: ReturnType<typeof compileListing>['texts']): ListStatements {
@@ -208,8 +217,16 @@ export class SqlReader implements StoreReader {
   }
 
   recall(space: string, key: string): Maybe<ExpiringRecord | undefined> {
+    return this.findRecord(space, key, 'recall')
+  }
+
+  protected findRecord(
+    space: string,
+    key: string,
+    how: 'recall' | 'recallForChange',
+  ): Maybe<ExpiringRecord | undefined> {
     if (!isTextCell(key)) return undefined
-    const found = this.on.first(this.schema.records.recall, [space, key])
+    const found = this.on.first(this.schema.records[how], [space, key])
     return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
   }
 
@@ -221,8 +238,12 @@ export class SqlReader implements StoreReader {
   }
 
   job(id: string): Maybe<JobRow | undefined> {
+    return this.findJob(id, 'job')
+  }
+
+  protected findJob(id: string, how: 'job' | 'jobForChange'): Maybe<JobRow | undefined> {
     if (!isTextCell(id)) return undefined
-    return chain(this.on.first(this.schema.records.job, [id]), row => row && jobOf(row))
+    return chain(this.on.first(this.schema.records[how], [id]), row => row && jobOf(row))
   }
 
   nextTurn(jobs: readonly string[], party: string): ReturnType<StoreReader['nextTurn']> {
@@ -305,6 +326,18 @@ const stagedKeptMs = 3_600_000
 const retiredKeptMs = 600_000
 
 export class SqlWriter extends SqlReader implements StoreWriter {
+  getForChange(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
+    return this.find(resource, id, 'getForChange')
+  }
+
+  override recall(space: string, key: string): Maybe<ExpiringRecord | undefined> {
+    return this.findRecord(space, key, 'recallForChange')
+  }
+
+  override job(id: string): Maybe<JobRow | undefined> {
+    return this.findJob(id, 'jobForChange')
+  }
+
   put(
     resource: string,
     id: string,

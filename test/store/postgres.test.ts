@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { anyone, resource, service, t as t_ } from '../../src/index.ts'
-import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
+import { isFormer, type Store, type StoreReader, Unavailable } from '../../src/service/store.ts'
 import { postgres } from '../../src/store/dialect.ts'
 import { openPostgresReplica, openPostgresStore } from '../../src/store/postgres.ts'
 import { compileTables } from '../../src/store/table.ts'
@@ -179,6 +179,128 @@ test('(3) two processes: a version is written over once, and what one wrote the 
   assert.deepEqual(first, second)
   assert.ok(first.version > version)
   await Promise.all([one.close(), two.close()])
+  await place.remove()
+})
+
+const change = (id: string) =>
+  ({ at: 1, resource: 'towns', id, version: 1, what: 'changed', operation: 'ChangeTown' }) as const
+const count = async (reader: StoreReader): Promise<number> =>
+  (await reader.list('towns', { filters: [], within: 'all', sort: [], size: 10, counted: false })).items.length
+const isNowhere = async (reader: StoreReader): Promise<number> =>
+  Number(await reader.has('towns', [{ field: 'name', is: 'eq', value: 'made' }]))
+const isAbsent = async (reader: StoreReader): Promise<number> =>
+  Number((await reader.get('towns', 't-1')) !== undefined)
+
+for (const [what, look] of Object.entries({
+  'a list': count,
+  'what has no match': isNowhere,
+  'an absent item': isAbsent,
+}))
+  test(`(3) ${what} that a work has read still holds when it commits: it runs again`, only, async () => {
+    const place = await running.place()
+    const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
+    const seen: number[] = []
+    await one.write(async writer => {
+      seen.push(await look(writer))
+      if (seen.length === 1)
+        await two.write(async other => {
+          await other.put('towns', 't-1', { id: 't-1', name: 'made' }, {}, undefined, 1)
+          await other.changed(change('t-1'))
+        })
+      await writer.put('towns', 't-2', { id: 't-2', name: '' }, {}, undefined, 1)
+      await writer.changed(change('t-2'))
+    })
+    assert.deepEqual(seen, [0, 1])
+    await Promise.all([one.close(), two.close()])
+    await place.remove()
+  })
+
+test('works that are independent run once, however many there are', only, async () => {
+  const place = await running.place()
+  const store = await place.open(everything)
+  await put(store, 't-0')
+  let tries = 0
+  await Promise.all(
+    Array.from({ length: 64 }, (_, i) =>
+      store.write(async writer => {
+        tries++
+        assert.equal(await writer.recall('once', `k-${i}`), undefined)
+        await writer.get('towns', 't-0')
+        await writer.put('towns', `n-${i}`, { id: `n-${i}`, name: '' }, {}, undefined, 1)
+        await writer.changed(change(`n-${i}`))
+        await writer.remember('once', `k-${i}`, { value: '', expires: 10 }, 1)
+      }),
+    ),
+  )
+  assert.equal(tries, 64)
+  await store.close()
+  await place.remove()
+})
+
+test('works that count in one item wait for each other in place of running again', only, async () => {
+  const place = await running.place()
+  const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
+  await put(one, 't-1', undefined, '0')
+  let tries = 0
+  const add = (store: Store) =>
+    store.write(async writer => {
+      tries++
+      const found = await writer.getForChange('towns', 't-1')
+      assert.ok(found && !isFormer(found))
+      const name = String(Number(found.value['name']) + 1)
+      await writer.put('towns', 't-1', { id: 't-1', name }, {}, found.version, 1)
+    }, 'towns t-1')
+  await Promise.all(Array.from({ length: 40 }, (_, i) => add(i % 2 ? one : two)))
+  const found = await one.read(reader => reader.get('towns', 't-1'))
+  assert.ok(found && !isFormer(found))
+  assert.deepEqual([found.value['name'], tries], ['40', 40])
+  await Promise.all([one.close(), two.close()])
+  await place.remove()
+})
+
+test('(4) of two that make a key at once one makes it; the other runs again and finds it', only, async () => {
+  const place = await running.place()
+  const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
+  let done = 0
+  const once = (store: Store) =>
+    store.write(async writer => {
+      if (await writer.recall('once', 'k')) return 'found'
+      await sleep(30)
+      await writer.put('towns', `t-${++done}`, { id: `t-${done}`, name: '' }, {}, undefined, 1)
+      await writer.remember('once', 'k', { value: '', expires: 10 }, 1)
+      return 'made'
+    })
+  assert.deepEqual((await Promise.all([once(one), once(two)])).sort(), ['found', 'made'])
+  assert.equal(await one.read(count), 1)
+  await Promise.all([one.close(), two.close()])
+  await place.remove()
+})
+
+test('an item that another session has locked holds up those who change it, and nobody else', only, async () => {
+  const place = await running.place()
+  const store = await place.open(everything, { work: 4000 })
+  const { version } = await put(store, 't-1')
+  const other = new pg.Client({ connectionString: place.url ?? '' })
+  await other.connect()
+  await other.query(`begin; select 1 from "towns" where "id" = 't-1' for update`)
+  const held = Array.from({ length: 12 }, (_, i) =>
+    store.write(async writer => {
+      await writer.getForChange('towns', 't-1')
+      await writer.put('towns', 't-1', { id: 't-1', name: `${i}` }, {}, version, 1)
+    }, 'towns t-1'),
+  )
+  let isOver = false
+  const ended = Promise.allSettled(held).finally(() => (isOver = true))
+  await sleep(50)
+  assert.equal(await store.ready(), true)
+  assert.ok(await store.read(reader => reader.get('towns', 't-1')))
+  await put(store, 't-2')
+  assert.equal(isOver, false, 'others are served meanwhile')
+  for (const each of await ended) assert.ok(each.status === 'rejected' && each.reason instanceof Unavailable)
+  await other.query('rollback')
+  await put(store, 't-1', version)
+  await other.end()
+  await store.close()
   await place.remove()
 })
 

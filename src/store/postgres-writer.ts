@@ -1,0 +1,316 @@
+/**
+ * Writes on PostgreSQL, which collide only where one has changed what another has read. They are
+ * READ COMMITTED, so no neighbour in an index counts. What always holds, by number:
+ *  (1) An item that is read for its change is locked until the end; others wait for it.
+ *  (2) What was only read is asked again as the last step before the commit, when it is this one's
+ *      turn to be numbered: items by their versions, absent ones, lists by the changes told since.
+ *      Commits that change items take that turn one after the other, so what still holds there
+ *      holds at the commit, and all of them are as if done in its order.
+ *  (3) Where it does not hold the work runs again, and what changed under it is locked first, in
+ *      one order for all: the second try waits in place of colliding.
+ *  (4) A record of a key and a job are locked when they are read; a key that two make at once is
+ *      made by one, and the other runs again and finds it.
+ *  (5) An identifier that is made again goes on from its last version: an insert that has waited
+ *      for the removal could not see what that left, and runs again.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Maybe } from '../base/maybe.ts'
+import type { Values } from '../contract/implement.ts'
+import { Refused } from '../service/refusal.ts'
+import {
+  type AuditRecord,
+  type ChangeRecord,
+  type ExpiringRecord,
+  type Filter,
+  type Former,
+  type ItemPage,
+  isFormer,
+  type JobRow,
+  type Query,
+  type Snapshot,
+} from '../service/store.ts'
+import { createEndedError, type StatementRunner } from './connection.ts'
+import { type Cell, postgres, type Sql } from './dialect.ts'
+import { Collision } from './postgres-sessions.ts'
+import { sql } from './sql.ts'
+import { isTextCell, SqlWriter, type StoreSchema } from './sql-access.ts'
+import { compileStatement, parameterAt, quoteName, type Statement } from './statement.ts'
+
+/** What the tries of one write have found changed under them: the next one locks it first. */
+export class CollisionMemory {
+  readonly items = new Map<string, readonly [resource: string, id: string]>()
+  readonly resources = new Set<string>()
+}
+
+/** Statements that PostgreSQL alone has. */
+export interface WriteStatements {
+  /** Of a resource: takes JSON, an array of `id` and `version`, which is null for an absent one. */
+  readonly stillRead: ReadonlyMap<string, Statement>
+  /** Of a resource. */
+  readonly lockAll: ReadonlyMap<string, Statement>
+}
+
+/** Fails with division_by_zero, so that whatever was sent behind it is not committed. */
+const failWhere = (is: Sql): Sql => sql`select 1 / (case when ${is} then 0 else 1 end)`
+
+export function compileWriteStatements({ tables }: StoreSchema): WriteStatements {
+  const compileEach = (text: (table: Sql) => Sql): ReadonlyMap<string, Statement> =>
+    new Map([...tables.keys()].map(name => [name, compileStatement(postgres, text(quoteName(name)))]))
+  return {
+    stillRead: compileEach(table =>
+      failWhere(sql`exists (select 1 from jsonb_to_recordset(${parameterAt(0)}::text::jsonb) as "read"("id" text, "version" bigint)
+        where (select "_version" from ${table} as "now" where "now"."id" = "read"."id") is distinct from "read"."version")`),
+    ),
+    lockAll: compileEach(table => sql`lock table ${table} in share row exclusive mode`),
+  }
+}
+
+const lastChange = compileStatement(postgres, sql`select coalesce(max("sequence"), 0) from "_change"`)
+/** Takes a sequence, then JSON, the names of resources. */
+const noChangeSince = compileStatement(
+  postgres,
+  failWhere(sql`exists (select 1 from "_change" where "sequence" > ${parameterAt(0)}::bigint
+    and "resource" in (select jsonb_array_elements_text(${parameterAt(1)}::text::jsonb)))`),
+)
+/** Takes JSON, an array of `resource` and `id`: what was made leaves no record of a former item. */
+const noFormer = compileStatement(
+  postgres,
+  failWhere(sql`exists (select 1 from jsonb_to_recordset(${parameterAt(0)}::text::jsonb) as "made"("resource" text, "id" text)
+    join "_former" on "_former"."resource" = "made"."resource" and "_former"."id" = "made"."id")`),
+)
+/** The first numbers of the locks are this program's among all that share the server. */
+const numberingLock = compileStatement(postgres, sql`select pg_advisory_xact_lock(7306359, hashtext(current_schema()))`)
+const keyLock = compileStatement(
+  postgres,
+  sql`select pg_advisory_xact_lock(7306360, hashtext(current_schema() || ' ' || ${parameterAt(0)}::text))`,
+)
+
+/** The statement that fails where another finds a row. */
+function negateStatement({ text, places, straight }: Statement): Statement {
+  const written = `select 1 / (case when exists (${text}) then 0 else 1 end)`
+  const name = `diglot ${createHash('sha256').update(written).digest('hex').slice(0, 32)}`
+  return { text: written, places, straight, name }
+}
+
+const packNames = (...names: readonly string[]): string => JSON.stringify(names)
+
+/** The deed and the changes are only recorded, so they are sent with the commit. */
+export class PostgresWriter extends SqlWriter {
+  readonly #statements: WriteStatements
+  readonly #memory: CollisionMemory
+  #changes: Omit<ChangeRecord, 'sequence'>[] | undefined = []
+  #deeds: AuditRecord[] | undefined = []
+  #collision: Collision | undefined
+  /** Versions of items that were only read; null for one that was not there. */
+  readonly #reads = new Map<string, { readonly resource: string; readonly id: string; version: number | null }>()
+  /** Items that this transaction has locked or written. */
+  readonly #own = new Set<string>()
+  readonly #listed = new Set<string>()
+  #since: number | undefined
+  readonly #made = new Map<string, { readonly resource: string; readonly id: string }>()
+  readonly #nowhere: (readonly [Statement, readonly Cell[]])[] = []
+  /** Until when what was recalled holds; 0 for what was not there. */
+  readonly #recalled = new Map<string, number>()
+
+  constructor(schema: StoreSchema, on: StatementRunner, statements: WriteStatements, memory: CollisionMemory) {
+    super(schema, on)
+    this.#statements = statements
+    this.#memory = memory
+  }
+
+  /** (3) A lock that cannot be had fails the transaction, which tells with the next statement. */
+  lockRemembered(): void {
+    const { items, resources } = this.#memory
+    const sent: Maybe<unknown>[] = [...resources].sort().map(name => {
+      const lock = this.#statements.lockAll.get(name)
+      return lock && this.on.run(lock, [])
+    })
+    for (const key of [...items.keys()].sort()) {
+      const [resource, id] = items.get(key) ?? ['', '']
+      const lock = this.schema.items.get(resource)?.getForChange
+      if (lock) sent.push(this.on.run(lock, [id]))
+    }
+    Promise.all(sent).catch(() => {})
+  }
+
+  /** The work runs again, also where a handler catches this. */
+  #collide(resource: string, id?: string): never {
+    if (id === undefined) this.#memory.resources.add(resource)
+    else this.#memory.items.set(packNames(resource, id), [resource, id])
+    throw (this.#collision ??= new Collision(`${resource} ${id ?? ''} was changed by another transaction`))
+  }
+
+  override async get(resource: string, id: string): Promise<Snapshot | Former | undefined> {
+    const found = await super.get(resource, id)
+    const key = packNames(resource, id)
+    if (isTextCell(id) && !this.#own.has(key)) {
+      const version = currentVersionOf(found)
+      this.#requireSame(resource, id, version)
+      this.#reads.set(key, { resource, id, version })
+    }
+    return found
+  }
+
+  /** What one transaction reads twice is the same. */
+  #requireSame(resource: string, id: string, version: number | null): void {
+    const before = this.#reads.get(packNames(resource, id))
+    if (before && before.version !== version) this.#collide(resource, id)
+  }
+
+  override async getForChange(resource: string, id: string): Promise<Snapshot | Former | undefined> {
+    const found = await super.getForChange(resource, id)
+    const key = packNames(resource, id)
+    if (!isTextCell(id) || this.#own.has(key)) return found
+    const version = currentVersionOf(found)
+    this.#requireSame(resource, id, version)
+    // A row that is not there cannot be locked.
+    if (version === null) this.#reads.set(key, { resource, id, version })
+    else this.#own.add(key)
+    return found
+  }
+
+  override async list(resource: string, query: Query): Promise<ItemPage> {
+    if (!this.#memory.resources.has(resource)) {
+      this.#listed.add(resource)
+      // Before the first list: what is told later may not be in it.
+      this.#since ??= Number((await this.on.first(lastChange, []))?.[0])
+    }
+    return super.list(resource, query)
+  }
+
+  override async has(resource: string, filters: readonly Filter[]): Promise<boolean> {
+    const found = await super.has(resource, filters)
+    if (!found) {
+      const { of, values } = this.compileHas(resource, filters)
+      this.#nowhere.push([negateStatement(of), values])
+    }
+    return found
+  }
+
+  override async put(
+    resource: string,
+    id: string,
+    value: Values,
+    kept: Values,
+    seen: number | undefined,
+    now: number,
+  ): Promise<Snapshot> {
+    if (seen === undefined) this.#made.set(packNames(resource, id), { resource, id })
+    return this.#write(resource, id, seen ?? null, () => super.put(resource, id, value, kept, seen, now))
+  }
+
+  override async remove(resource: string, id: string, seen: number, now: number): Promise<void> {
+    this.#made.delete(packNames(resource, id))
+    return this.#write(resource, id, seen, () => super.remove(resource, id, seen, now))
+  }
+
+  override async move(resource: string, id: string, to: string, seen: number, now: number): Promise<void> {
+    this.#made.delete(packNames(resource, id))
+    return this.#write(resource, id, seen, () => super.move(resource, id, to, seen, now))
+  }
+
+  /** A version that was read here and has gone since is no mistake of the caller. */
+  async #write<T>(resource: string, id: string, seen: number | null, work: () => Maybe<T>): Promise<T> {
+    const key = packNames(resource, id)
+    try {
+      const answer = await work()
+      this.#reads.delete(key)
+      this.#own.add(key)
+      return answer
+    } catch (thrown) {
+      if (thrown instanceof Refused && thrown.refusal.kind === 'stale' && this.#reads.get(key)?.version === seen)
+        this.#collide(resource, id)
+      throw thrown
+    }
+  }
+
+  /** Without waiting: the next statement is executed once it is had. */
+  #lockKey(...names: readonly string[]): void {
+    Promise.resolve(this.on.run(keyLock, [packNames(...names)])).catch(() => {})
+  }
+
+  override async recall(space: string, key: string): Promise<ExpiringRecord | undefined> {
+    const found = await super.recall(space, key)
+    this.#recalled.set(packNames(space, key), found?.expires ?? 0)
+    return found
+  }
+
+  override async forget(space: string, key: string): Promise<void> {
+    await super.forget(space, key)
+    this.#recalled.set(packNames(space, key), 0)
+  }
+
+  /** (4) Not kept, though it was not there when this transaction looked: another has made it. */
+  override async remember(space: string, key: string, memo: ExpiringRecord, now: number): Promise<boolean> {
+    const isKept = await super.remember(space, key, memo, now)
+    const until = this.#recalled.get(packNames(space, key))
+    if (!isKept && until !== undefined && until <= now)
+      throw (this.#collision ??= new Collision(`${space} ${key} was made by another transaction`))
+    return isKept
+  }
+
+  /** One at a time adds for a party, so that none counts what another is adding. */
+  override async nextTurn(jobs: readonly string[], party: string) {
+    this.#lockKey('turn', party)
+    return super.nextTurn(jobs, party)
+  }
+
+  override async lease(
+    jobs: readonly string[],
+    now: number,
+    until: number,
+    partyMax?: number,
+  ): Promise<JobRow | undefined> {
+    if (partyMax !== undefined) this.#lockKey('lease', ...jobs)
+    return super.lease(jobs, now, until, partyMax)
+  }
+
+  override changed(change: Omit<ChangeRecord, 'sequence'>): void {
+    if (!this.#changes) throw createEndedError()
+    this.#changes.push(change)
+  }
+  override record(deed: AuditRecord): void {
+    if (!this.#deeds) throw createEndedError()
+    this.#deeds.push(deed)
+  }
+
+  /**
+   * Sends what is left, together with the commit. What fails of it fails the transaction, which
+   * tells at its end. Numbers of changes are given to one transaction at a time, from here to its
+   * commit: so they rise in the order of commits, and a reader that goes on from the last number it
+   * has seen misses none.
+   */
+  send(): void {
+    if (this.#collision) throw this.#collision
+    const [changes, deeds] = [this.#changes ?? [], this.#deeds ?? []]
+    this.#changes = this.#deeds = undefined
+    const sent: Maybe<unknown>[] = deeds.map(deed => super.record(deed))
+    const checks = this.#listChecks()
+    if (changes.length + checks.length + this.#own.size > 0) sent.push(this.on.run(numberingLock, []))
+    for (const [statement, values] of checks) sent.push(this.on.run(statement, values))
+    sent.push(...changes.map(change => super.changed(change)))
+    Promise.all(sent).catch(() => {})
+  }
+
+  /** (2) What they find changed is not told: the next try locks all of it. */
+  #listChecks(): readonly (readonly [Statement, readonly Cell[]])[] {
+    const byResource = new Map<string, { id: string; version: number | null }[]>()
+    for (const [key, { resource, id, version }] of this.#reads) {
+      this.#memory.items.set(key, [resource, id])
+      byResource.set(resource, [...(byResource.get(resource) ?? []), { id, version }])
+    }
+    const checks = [...this.#nowhere]
+    for (const [resource, reads] of byResource) {
+      const still = this.#statements.stillRead.get(resource)
+      if (still) checks.push([still, [JSON.stringify(reads)]])
+    }
+    if (this.#made.size > 0) checks.push([noFormer, [JSON.stringify([...this.#made.values()])]])
+    if (this.#listed.size > 0) checks.push([noChangeSince, [this.#since ?? 0, JSON.stringify([...this.#listed])]])
+    for (const resource of this.#listed) this.#memory.resources.add(resource)
+    return checks
+  }
+}
+
+const currentVersionOf = (found: Snapshot | Former | undefined): number | null =>
+  found === undefined || isFormer(found) ? null : found.version
