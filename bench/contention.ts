@@ -19,7 +19,7 @@ const lines = (i: number) => [{ product: `p-${(i % 20) + 1}`, quantity: 1 }]
 const order = (i: number) => ({ customer: `c-${(i % 3) + 1}`, lines: lines(i), currency: 'EUR' })
 
 async function create(send: Send, i: number, more = {}): Promise<{ status: number; id: string; total: string }> {
-  const answer = await send('POST', '/api/v1/orders', order(i), more)
+  const answer = await send('POST', '/api/v2/orders', order(i), more)
   return { status: answer.status, ...((await answer.json()) as { id: string; total: string }) }
 }
 
@@ -29,13 +29,13 @@ async function loads(send: Send, count: number): Promise<ReadonlyMap<string, Wor
   for (let i = 0; i < count; i += connections)
     made.push(...(await Promise.all(Array.from({ length: connections }, (_, k) => create(send, i + k)))))
   const pay = (id: string, total: string) =>
-    send('POST', `/api/v1/orders/${id}/payment`, { method: 'card', amount: total })
+    send('POST', `/api/v2/orders/${id}/payment`, { method: 'card', amount: total })
   const spend = (answer: Response): Promise<number> => answer.arrayBuffer().then(() => answer.status)
   const note = async (send: Send, id: string, i: number): Promise<number> => {
-    const found = await send('GET', `/api/v1/orders/${id}`, undefined)
+    const found = await send('GET', `/api/v2/orders/${id}`, undefined)
     await found.arrayBuffer()
     const more = { 'content-type': 'application/merge-patch+json', 'if-match': found.headers.get('etag') ?? '' }
-    return spend(await send('PATCH', `/api/v1/orders/${id}`, { note: `${i}` }, more))
+    return spend(await send('PATCH', `/api/v2/orders/${id}`, { note: `${i}` }, more))
   }
   const [hot] = await Promise.all([create(send, 1)])
   return new Map<string, Work>([
@@ -44,7 +44,7 @@ async function loads(send: Send, count: number): Promise<ReadonlyMap<string, Wor
     ['payments of different orders', async (_, i) => spend(await pay(made[i]?.id ?? '', made[i]?.total ?? ''))],
     [
       'shipments of them, 20 products',
-      async (send, i) => spend(await send('POST', `/api/v1/orders/${made[i]?.id}/shipment`, { carrier: 'dhl' })),
+      async (send, i) => spend(await send('POST', `/api/v2/orders/${made[i]?.id}/shipment`, { carrier: 'dhl' })),
     ],
     ['read and patch of one order', (send, i) => note(send, hot.id, i)],
     ['payments of one order', async () => spend(await pay(hot.id, hot.total))],

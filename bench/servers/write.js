@@ -36,7 +36,7 @@ async function postgres() {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({ connectionString: place, max: 10 })
   const run = async (client, note) => {
-    await client.query('begin isolation level serializable')
+    await client.query('begin isolation level read committed')
     for (const [name, values] of steps(note, Date.now(), flag => flag)) {
       if (name === 'changed') await client.query({ name: 'numbering', text: texts.numbering.text })
       await client.query({ name, text: texts[name].text, values: placed(name, values) })
@@ -45,14 +45,10 @@ async function postgres() {
   }
   return async note => {
     const client = await pool.connect()
-    for (;;) {
-      try {
-        await run(client, note)
-        return client.release()
-      } catch (thrown) {
-        await client.query('rollback')
-        if (thrown.code !== '40001') throw thrown
-      }
+    try {
+      await run(client, note)
+    } finally {
+      client.release()
     }
   }
 }

@@ -15,6 +15,7 @@ import { BoundedCache } from '../base/memo.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
+import { WaitingLines } from '../service/waiting-lines.ts'
 import { authenticationTag, type LocalKey } from './local-key.ts'
 import { createLockout, type Failures } from './lockout.ts'
 import { currentCost, hashPassword } from './password-hash.ts'
@@ -29,7 +30,6 @@ import {
   sealPassword,
   unsealPassword,
 } from './person-record.ts'
-import { WaitingLines } from './waiting-lines.ts'
 
 export interface ProofSources {
   readonly store: Store
@@ -71,7 +71,7 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
   const { store, key, clock, people } = sources
   const secret = key.secret('remembered credentials')
   const lockout = createLockout(store, key.secret('failed log-ins'))
-  const turns = new WaitingLines(people ? portBounds : bounds)
+  const turns = new WaitingLines(people ? portBounds : bounds, 'as many passwords wait to be compared as may')
   const sealedForNobody = sealPassword(key, '', encodeBase64(randomBytes(12)))
   const unknown = JSON.stringify(createUnknown())
   /** The tag of a password → its caller, and the salt of the hash that it fitted. */

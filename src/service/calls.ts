@@ -21,7 +21,15 @@ import type { Outcome } from './outcome.ts'
 import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
-import { type AuditRecord, isFormer, type Snapshot, type Store, type StoreReader, type StoreWriter } from './store.ts'
+import {
+  type AuditRecord,
+  isFormer,
+  type Snapshot,
+  type Store,
+  type StoreReader,
+  type StoreWriter,
+  type WriteTurn,
+} from './store.ts'
 import {
   actOnItem,
   createItem,
@@ -118,7 +126,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     let isKept = false
     try {
       const outcome = await locks.run(call, () =>
-        store.write(writer => changeInTransaction(call, writer, did), itemOf(call)),
+        store.write(writer => changeInTransaction(call, writer, did), turnOf(call)),
       )
       isKept = did.deed !== undefined
       return { ...did, outcome }
@@ -151,9 +159,9 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
   }
 }
 
-/** What calls wait for each other for. */
-const itemOf = ({ id, admitted: { operation } }: Call): string | undefined =>
-  id === undefined ? undefined : `${operationNameOf(operation)} ${id}`
+/** Calls that change one item wait for each other. */
+const turnOf = ({ id, admitted: { operation, party } }: Call): WriteTurn | undefined =>
+  id === undefined ? undefined : { item: `${operationNameOf(operation)} ${id}`, caller: party }
 
 /** The name of an operation's resource or job. */
 export const operationNameOf = (operation: Operation): string =>

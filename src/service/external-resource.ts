@@ -38,7 +38,7 @@ export function createExternalStore(app: Implementation, store: Store): Store {
   if (kept.size === 0) return store
   return extendObject(store, {
     read: work => store.read(reader => work(extendReader(kept, reader))),
-    write: (work, about) => store.write(writer => work(extendWriter(kept, writer)), about),
+    write: (work, turn) => store.write(writer => work(extendWriter(kept, writer)), turn),
   })
 }
 

@@ -38,7 +38,7 @@ export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: (
 
 /** The methods of a store, which may be those of a class. */
 const bindStore = (store: Store): Omit<Store, 'read'> => ({
-  write: (work, about) => store.write(work, about),
+  write: (work, turn) => store.write(work, turn),
   sweep: now => store.sweep(now),
   ready: () => store.ready(),
   usage: () => store.usage?.(),

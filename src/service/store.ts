@@ -252,15 +252,21 @@ export interface StoreWriter extends StoreReader {
   changed(change: Omit<ChangeRecord, 'sequence'>): Maybe<void>
 }
 
+/** What a work changes, and for whom: where many wait, each caller has a turn after the other. */
+export interface WriteTurn {
+  readonly item: string
+  readonly caller: string
+}
+
 export interface Store {
   /** One consistent read. */
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
   /**
    * One transaction: see (2), (3). Work may run again after a collision, so it must have no other
    * effects.
-   * @param about a name for what the work changes: works of one name take turns in this process
+   * @param turn works on one thing take turns in this process
    */
-  write<T>(work: (writer: StoreWriter) => Maybe<T>, about?: string): Promise<T>
+  write<T>(work: (writer: StoreWriter) => Maybe<T>, turn?: WriteTurn): Promise<T>
   /**
    * Deletes what has expired: records, finished jobs, old changes, unclaimed pieces. Returns the
    * number of rows.

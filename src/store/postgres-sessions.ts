@@ -80,6 +80,9 @@ export const transactionTimeoutMs = 5000
  */
 export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
+/** Of one work: whatever it collides with is locked from its second one. */
+const triesMax = 50
+
 export class Sessions {
   readonly #pool: PostgresPool
   readonly #time: number
@@ -129,12 +132,12 @@ export class Sessions {
   }
 
   async #runUntilDone<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, until: number): Promise<T> {
-    for (let wait = 2; ; wait = Math.min(100, wait * 2)) {
+    for (let [wait, tries] = [2, 1]; ; wait = Math.min(100, wait * 2), tries++) {
       try {
         return await this.#runOnce(begin, work, until)
       } catch (thrown) {
         if (!isTransient(thrown)) throw this.#toStoreError(thrown)
-        if (performance.now() + wait > until) throw new Unavailable(1, thrown)
+        if (tries === triesMax || performance.now() + wait > until) throw new Unavailable(1, thrown)
       }
       // Transactions that collided wait for different times, so that they do not collide again.
       await sleep(wait * Math.random())
@@ -286,11 +289,19 @@ class PooledTransaction implements StatementRunner {
 export class Collision extends Error {}
 
 /**
- * A collision, found here or by a statement that divides by zero then; serialization_failure and
- * deadlock_detected: the same work may succeed when it runs again.
+ * What a statement that finds a collision tries to read as a number: invalid_text_representation
+ * (22P02) with this text is that, and nothing else.
+ */
+export const staleReadMark = 'diglot: what was read has changed'
+const isStaleRead = (thrown: unknown): boolean =>
+  errorCodeOf(thrown) === '22P02' && thrown instanceof Error && thrown.message.includes(staleReadMark)
+
+/**
+ * A collision, serialization_failure or deadlock_detected: the same work may succeed when it runs
+ * again.
  */
 const isTransient = (thrown: unknown): boolean =>
-  thrown instanceof Collision || ['22012', '40001', '40P01'].includes(errorCodeOf(thrown))
+  thrown instanceof Collision || isStaleRead(thrown) || ['40001', '40P01'].includes(errorCodeOf(thrown))
 
 /** lock_not_available: the connection is good. */
 const isBusy = (thrown: unknown): boolean => errorCodeOf(thrown) === '55P03'

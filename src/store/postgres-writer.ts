@@ -12,6 +12,9 @@
  *      made by one, and the other runs again and finds it.
  *  (5) An identifier that is made again goes on from its last version: an insert that has waited
  *      for the removal could not see what that left, and runs again.
+ *  (6) A work that fails, as one that refuses does, rests on what held at one time, too: else it
+ *      runs again. So a call with a key that another instance has just answered is not refused
+ *      because of what that has done.
  */
 
 import { createHash } from 'node:crypto'
@@ -32,7 +35,7 @@ import {
 } from '../service/store.ts'
 import { createEndedError, type StatementRunner } from './connection.ts'
 import { type Cell, postgres, type Sql } from './dialect.ts'
-import { Collision } from './postgres-sessions.ts'
+import { Collision, staleReadMark } from './postgres-sessions.ts'
 import { sql } from './sql.ts'
 import { isTextCell, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { compileStatement, parameterAt, quoteName, type Statement } from './statement.ts'
@@ -51,8 +54,8 @@ export interface WriteStatements {
   readonly lockAll: ReadonlyMap<string, Statement>
 }
 
-/** Fails with division_by_zero, so that whatever was sent behind it is not committed. */
-const failWhere = (is: Sql): Sql => sql`select 1 / (case when ${is} then 0 else 1 end)`
+/** Fails there, so that whatever was sent behind it is not committed. */
+const failWhere = (is: Sql): Sql => sql`select (case when ${is} then ${sql.lit(staleReadMark)} else '1' end)::integer`
 
 export function compileWriteStatements({ tables }: StoreSchema): WriteStatements {
   const compileEach = (text: (table: Sql) => Sql): ReadonlyMap<string, Statement> =>
@@ -79,6 +82,12 @@ const noFormer = compileStatement(
   failWhere(sql`exists (select 1 from jsonb_to_recordset(${parameterAt(0)}::text::jsonb) as "made"("resource" text, "id" text)
     join "_former" on "_former"."resource" = "made"."resource" and "_former"."id" = "made"."id")`),
 )
+/** Takes JSON, an array of `space` and `key`: still no record has them. */
+const noRecord = compileStatement(
+  postgres,
+  failWhere(sql`exists (select 1 from jsonb_to_recordset(${parameterAt(0)}::text::jsonb) as "read"("space" text, "key" text)
+    join "_memo" on "_memo"."space" = "read"."space" and "_memo"."key" = "read"."key")`),
+)
 /** The first numbers of the locks are this program's among all that share the server. */
 const numberingLock = compileStatement(postgres, sql`select pg_advisory_xact_lock(7306359, hashtext(current_schema()))`)
 const keyLock = compileStatement(
@@ -88,7 +97,7 @@ const keyLock = compileStatement(
 
 /** The statement that fails where another finds a row. */
 function negateStatement({ text, places, straight }: Statement): Statement {
-  const written = `select 1 / (case when exists (${text}) then 0 else 1 end)`
+  const written = `select (case when exists (${text}) then '${staleReadMark}' else '1' end)::integer`
   const name = `diglot ${createHash('sha256').update(written).digest('hex').slice(0, 32)}`
   return { text: written, places, straight, name }
 }
@@ -111,7 +120,7 @@ export class PostgresWriter extends SqlWriter {
   readonly #made = new Map<string, { readonly resource: string; readonly id: string }>()
   readonly #nowhere: (readonly [Statement, readonly Cell[]])[] = []
   /** Until when what was recalled holds; 0 for what was not there. */
-  readonly #recalled = new Map<string, number>()
+  readonly #recalled = new Map<string, { readonly space: string; readonly key: string; readonly expires: number }>()
 
   constructor(schema: StoreSchema, on: StatementRunner, statements: WriteStatements, memory: CollisionMemory) {
     super(schema, on)
@@ -132,6 +141,26 @@ export class PostgresWriter extends SqlWriter {
       if (lock) sent.push(this.on.run(lock, [id]))
     }
     Promise.all(sent).catch(() => {})
+  }
+
+  /** (6) */
+  async perform<T>(work: () => Maybe<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (thrown) {
+      await this.#confirm()
+      throw thrown
+    }
+  }
+
+  /** What was read by one statement held when it ran. */
+  async #confirm(): Promise<void> {
+    if (this.#collision) throw this.#collision
+    const absent = [...this.#recalled.values()].filter(each => each.expires === 0)
+    if (this.#reads.size + this.#own.size + this.#listed.size + absent.length < 2) return
+    const checks = this.#listChecks()
+    if (absent.length > 0) checks.push([noRecord, [JSON.stringify(absent)]])
+    await Promise.all(checks.map(([statement, values]) => this.on.run(statement, values)))
   }
 
   /** The work runs again, also where a handler catches this. */
@@ -232,21 +261,26 @@ export class PostgresWriter extends SqlWriter {
 
   override async recall(space: string, key: string): Promise<ExpiringRecord | undefined> {
     const found = await super.recall(space, key)
-    this.#recalled.set(packNames(space, key), found?.expires ?? 0)
+    this.#recall(space, key, found?.expires)
     return found
+  }
+
+  #recall(space: string, key: string, expires = 0): void {
+    if (isText(key)) this.#recalled.set(packNames(space, key), { space, key, expires })
   }
 
   override async forget(space: string, key: string): Promise<void> {
     await super.forget(space, key)
-    this.#recalled.set(packNames(space, key), 0)
+    this.#recall(space, key)
   }
 
   /** (4) Not kept, though it was not there when this transaction looked: another has made it. */
   override async remember(space: string, key: string, memo: ExpiringRecord, now: number): Promise<boolean> {
     const isKept = await super.remember(space, key, memo, now)
-    const until = this.#recalled.get(packNames(space, key))
+    const until = this.#recalled.get(packNames(space, key))?.expires
     if (!isKept && until !== undefined && until <= now)
       throw (this.#collision ??= new Collision(`${space} ${key} was made by another transaction`))
+    if (isKept) this.#recall(space, key, memo.expires)
     return isKept
   }
 
@@ -294,7 +328,7 @@ export class PostgresWriter extends SqlWriter {
   }
 
   /** (2) What they find changed is not told: the next try locks all of it. */
-  #listChecks(): readonly (readonly [Statement, readonly Cell[]])[] {
+  #listChecks(): (readonly [Statement, readonly Cell[]])[] {
     const byResource = new Map<string, { id: string; version: number | null }[]>()
     for (const [key, { resource, id, version }] of this.#reads) {
       this.#memory.items.set(key, [resource, id])

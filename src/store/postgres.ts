@@ -16,7 +16,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import { type Store, type StoreReader, type StoreWriter, Unavailable, type Usage } from '../service/store.ts'
+import {
+  type Store,
+  type StoreReader,
+  type StoreWriter,
+  Unavailable,
+  type Usage,
+  type WriteTurn,
+} from '../service/store.ts'
 import type { StatementRunner } from './connection.ts'
 import { postgres } from './dialect.ts'
 import { KeyTurns } from './key-turns.ts'
@@ -80,16 +87,16 @@ export async function openPostgresStore(
   const turns = new KeyTurns()
   return {
     read: <T>(work: (reader: StoreReader) => Maybe<T>) => reads.run(beginRead, on => work(new SqlReader(schema, on))),
-    write: <T>(work: (writer: StoreWriter) => Maybe<T>, about?: string) => {
+    write: <T>(work: (writer: StoreWriter) => Maybe<T>, turn?: WriteTurn) => {
       const memory = new CollisionMemory()
       const attempt = async (on: StatementRunner): Promise<T> => {
         const writer = new PostgresWriter(schema, on, statements, memory)
         writer.lockRemembered()
-        const answer = await work(writer)
+        const answer = await writer.perform(() => work(writer))
         writer.send()
         return answer
       }
-      return turns.run(about, time, left => writes.run(beginWrite, attempt, left))
+      return turns.run(turn, time, left => writes.run(beginWrite, attempt, left))
     },
     sweep: async now => {
       let count = 0

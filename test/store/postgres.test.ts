@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { anyone, resource, service, t as t_ } from '../../src/index.ts'
+import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Store, type StoreReader, Unavailable } from '../../src/service/store.ts'
 import { postgres } from '../../src/store/dialect.ts'
 import { openPostgresReplica, openPostgresStore } from '../../src/store/postgres.ts'
@@ -18,6 +19,7 @@ storeCases(running.name, () => running.place())
 
 const { url } = running
 const only = { skip: url === undefined && 'PGlite has no connections to lose' }
+const townTurn = { item: 'towns t-1', caller: 'ann' }
 const put = (store: Store, id: string, seen?: number, name = id) =>
   store.write(writer => writer.put('towns', id, { id, name }, {}, seen, 1))
 
@@ -249,7 +251,7 @@ test('works that count in one item wait for each other in place of running again
       assert.ok(found && !isFormer(found))
       const name = String(Number(found.value['name']) + 1)
       await writer.put('towns', 't-1', { id: 't-1', name }, {}, found.version, 1)
-    }, 'towns t-1')
+    }, townTurn)
   await Promise.all(Array.from({ length: 40 }, (_, i) => add(i % 2 ? one : two)))
   const found = await one.read(reader => reader.get('towns', 't-1'))
   assert.ok(found && !isFormer(found))
@@ -276,6 +278,36 @@ test('(4) of two that make a key at once one makes it; the other runs again and 
   await place.remove()
 })
 
+test(
+  '(6) a work that refuses by what another has done under the same key runs again, and finds the key',
+  only,
+  async () => {
+    const place = await running.place()
+    const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
+    const { version } = await put(one, 't-1', undefined, 'placed')
+    const pay = (store: Store, between: () => Promise<unknown>) =>
+      store.write(async writer => {
+        if (await writer.recall('once', 'k')) return 'replayed'
+        await between()
+        const found = await writer.getForChange('towns', 't-1')
+        assert.ok(found && !isFormer(found))
+        if (found.value['name'] === 'paid') throw new Refused({ kind: 'conflict' })
+        await writer.put('towns', 't-1', { id: 't-1', name: 'paid' }, {}, version, 1)
+        await writer.remember('once', 'k', { value: '', expires: 10 }, 1)
+        return 'paid'
+      })
+    assert.equal(await pay(one, () => pay(two, async () => {})), 'replayed')
+    const refusing = one.write(async writer => {
+      await writer.recall('once', 'other')
+      await writer.get('towns', 't-1')
+      throw new Refused({ kind: 'conflict' })
+    })
+    await assert.rejects(refusing, Refused)
+    await Promise.all([one.close(), two.close()])
+    await place.remove()
+  },
+)
+
 test('an item that another session has locked holds up those who change it, and nobody else', only, async () => {
   const place = await running.place()
   const store = await place.open(everything, { work: 4000 })
@@ -287,7 +319,7 @@ test('an item that another session has locked holds up those who change it, and 
     store.write(async writer => {
       await writer.getForChange('towns', 't-1')
       await writer.put('towns', 't-1', { id: 't-1', name: `${i}` }, {}, version, 1)
-    }, 'towns t-1'),
+    }, townTurn),
   )
   let isOver = false
   const ended = Promise.allSettled(held).finally(() => (isOver = true))

@@ -5,8 +5,9 @@
  *      caller.
  *  (2) Where all places are taken, a caller gets the last place of the caller with the most, if it
  *      has fewer: a crowd at a few addresses shuts no other out.
+ *  (3) A work whose turn does not come in its time is refused.
  */
-import { Unavailable } from '../service/store.ts'
+import { Unavailable } from './store.ts'
 
 export interface LineBounds {
   readonly running: number
@@ -21,23 +22,33 @@ interface Waiting {
 
 const retrySeconds = 1
 
-const fullLine = 'as many passwords wait to be compared as may'
-
 export class WaitingLines {
   readonly #bounds: LineBounds
+  readonly #fullLine: string
   /** The caller with the next turn comes first. No line is empty. */
   readonly #lines = new Map<string, Waiting[]>()
   #running = 0
   #waiting = 0
 
-  constructor(bounds: LineBounds) {
+  /** @param fullLine for an operator: what has no place to wait */
+  constructor(bounds: LineBounds, fullLine: string) {
     this.#bounds = bounds
+    this.#fullLine = fullLine
   }
 
-  /** Does the work in its turn. Throws `Unavailable` if there is no place to wait. */
-  async take<T>(caller: string, work: () => Promise<T>): Promise<T> {
+  /** Whether nothing runs or waits. */
+  get isIdle(): boolean {
+    return this.#running === 0
+  }
+
+  /**
+   * Does the work in its turn.
+   * @param timeMs in which its turn has to come; without it, any
+   * @throws Unavailable if there is no place to wait, or the turn does not come in its time
+   */
+  async take<T>(caller: string, work: () => Promise<T>, timeMs?: number): Promise<T> {
     if (this.#running < this.#bounds.running) this.#running++
-    else await this.#wait(caller)
+    else await this.#wait(caller, timeMs)
     try {
       return await work()
     } finally {
@@ -49,18 +60,31 @@ export class WaitingLines {
   requirePlace(caller: string): void {
     const own = this.#lines.get(caller)?.length ?? 0
     const isFull = this.#waiting >= this.#bounds.waiting && this.#longestLine().length <= own + 1
-    if (isFull || own >= this.#bounds.waitingOfCaller) throw new Unavailable(retrySeconds, fullLine)
+    if (isFull || own >= this.#bounds.waitingOfCaller) throw new Unavailable(retrySeconds, this.#fullLine)
   }
 
-  #wait(caller: string): Promise<void> {
+  #wait(caller: string, timeMs: number | undefined): Promise<void> {
     this.requirePlace(caller)
     if (this.#waiting >= this.#bounds.waiting) this.#dismissLast(this.#longestLine()) // (2)
-    return new Promise((start, refuse) => {
-      const line = this.#lines.get(caller)
-      if (line) line.push({ start, refuse })
-      else this.#lines.set(caller, [{ start, refuse }])
-      this.#waiting++
-    })
+    const { promise, resolve: start, reject: refuse } = Promise.withResolvers<void>()
+    const waiting: Waiting = { start, refuse }
+    const line = this.#lines.get(caller)
+    if (line) line.push(waiting)
+    else this.#lines.set(caller, [waiting])
+    this.#waiting++
+    if (timeMs === undefined) return promise
+    const timer = setTimeout(() => this.#leave(caller, waiting), timeMs) // (3)
+    return promise.finally(() => clearTimeout(timer))
+  }
+
+  #leave(caller: string, waiting: Waiting): void {
+    const line = this.#lines.get(caller) ?? []
+    const at = line.indexOf(waiting)
+    if (at === -1) return
+    line.splice(at, 1)
+    if (line.length === 0) this.#lines.delete(caller)
+    this.#waiting--
+    waiting.refuse(new Unavailable(retrySeconds, this.#fullLine))
   }
 
   /** The work that ends passes its place on to the first of the next caller. */
@@ -82,7 +106,7 @@ export class WaitingLines {
 
   /** The line has two works at least, or `requirePlace` had refused. */
   #dismissLast(line: Waiting[]): void {
-    line.pop()?.refuse(new Unavailable(retrySeconds, fullLine))
+    line.pop()?.refuse(new Unavailable(retrySeconds, this.#fullLine))
     this.#waiting--
   }
 }

@@ -1,8 +1,8 @@
 /** SECURITY.md "guessing": what waits has turns by caller, and a cap. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { WaitingLines } from '../../src/identity/waiting-lines.ts'
 import { Unavailable } from '../../src/service/store.ts'
+import { WaitingLines } from '../../src/service/waiting-lines.ts'
 
 /** Works that end when they are told to, and the order in which they began. */
 function startWorks(turns: WaitingLines) {
@@ -39,13 +39,13 @@ function startWorks(turns: WaitingLines) {
 
 describe('turns by caller', () => {
   test('each caller has one turn after the other, however many of its works wait', async () => {
-    const works = startWorks(new WaitingLines({ running: 1, waiting: 9, waitingOfCaller: 9 }))
+    const works = startWorks(new WaitingLines({ running: 1, waiting: 9, waitingOfCaller: 9 }, 'full'))
     works.add('a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1')
     await works.finish()
     assert.deepEqual(works.began, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
   })
   test('no more run at a time than the bounds say, and all places are free in the end', async () => {
-    const turns = new WaitingLines({ running: 2, waiting: 9, waitingOfCaller: 9 })
+    const turns = new WaitingLines({ running: 2, waiting: 9, waitingOfCaller: 9 }, 'full')
     const works = startWorks(turns)
     works.add('a1', 'a2', 'a3')
     await new Promise(setImmediate)
@@ -58,7 +58,7 @@ describe('turns by caller', () => {
     await later.finish()
   })
   test('a caller has so many places to wait and no more', async () => {
-    const turns = new WaitingLines({ running: 1, waiting: 9, waitingOfCaller: 2 })
+    const turns = new WaitingLines({ running: 1, waiting: 9, waitingOfCaller: 2 }, 'full')
     const works = startWorks(turns)
     works.add('a1', 'a2', 'a3', 'a4', 'b1')
     assert.throws(() => turns.requirePlace('a'), Unavailable)
@@ -67,20 +67,32 @@ describe('turns by caller', () => {
     assert.deepEqual([works.began, works.refused], [['a1', 'a2', 'b1', 'a3'], ['a4']])
   })
   test('where all places are taken, a caller with fewer gets the last one of the caller with the most', async () => {
-    const works = startWorks(new WaitingLines({ running: 1, waiting: 4, waitingOfCaller: 4 }))
+    const works = startWorks(new WaitingLines({ running: 1, waiting: 4, waitingOfCaller: 4 }, 'full'))
     works.add('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'd1')
     await works.finish()
     assert.deepEqual(works.began, ['a1', 'a2', 'b1', 'c1', 'd1'])
     assert.deepEqual(works.refused, ['a5', 'a4', 'a3'])
   })
   test('where every caller has one place, the next one is refused', async () => {
-    const works = startWorks(new WaitingLines({ running: 1, waiting: 2, waitingOfCaller: 2 }))
+    const works = startWorks(new WaitingLines({ running: 1, waiting: 2, waitingOfCaller: 2 }, 'full'))
     works.add('a1', 'b1', 'c1', 'd1')
     await works.finish()
     assert.deepEqual([works.began, works.refused], [['a1', 'b1', 'c1'], ['d1']])
   })
+  test('a work whose turn does not come in its time is refused, and leaves its place', async () => {
+    const turns = new WaitingLines({ running: 1, waiting: 1, waitingOfCaller: 1 }, 'full')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const first = turns.take('a', () => promise)
+    await assert.rejects(
+      turns.take('b', () => assert.fail('not its turn'), 5),
+      Unavailable,
+    )
+    const third = turns.take('c', async () => 3, 60_000)
+    resolve()
+    assert.deepEqual([await first, await third, turns.isIdle], [undefined, 3, true])
+  })
   test('a work that fails gives its place back', async () => {
-    const turns = new WaitingLines({ running: 1, waiting: 1, waitingOfCaller: 1 })
+    const turns = new WaitingLines({ running: 1, waiting: 1, waitingOfCaller: 1 }, 'full')
     await assert.rejects(
       turns.take('a', () => Promise.reject(new Error('no'))),
       /no/,
