@@ -266,7 +266,7 @@ export class PostgresWriter extends SqlWriter {
   }
 
   #recall(space: string, key: string, expires = 0): void {
-    if (isText(key)) this.#recalled.set(packNames(space, key), { space, key, expires })
+    if (isTextCell(key)) this.#recalled.set(packNames(space, key), { space, key, expires })
   }
 
   override async forget(space: string, key: string): Promise<void> {
