@@ -2,7 +2,10 @@
  * All differences of the two databases in SQL, as two records; no other file asks which one it has.
  * Everything else is written once, with the fragments of `sql.ts`.
  */
+import { postgresSearch } from './postgres-search.ts'
+import type { SearchDialect } from './search-dialect.ts'
 import { type Sql, sql } from './sql.ts'
+import { sqliteSearch } from './sqlite-search.ts'
 
 export type { Sql }
 export type Cell = null | number | bigint | string | boolean | Uint8Array
@@ -36,6 +39,7 @@ export interface Dialect {
   /** In both, absent values come first ascending and last descending. */
   readonly ascending: Sql
   readonly descending: Sql
+  readonly search: SearchDialect
   readonly json: {
     /** Text of a column → JSON. */
     readonly of: (column: Sql) => Sql
@@ -64,6 +68,7 @@ const refusingTrigger = (table: string, what: string): Sql =>
     begin select raise(abort, 'rows of this table are only added, never changed'); end`
 
 export const sqlite: Dialect = {
+  search: sqliteSearch,
   parameter: () => '?',
   types: { text: sql`text`, integer: sql`integer`, real: sql`real`, boolean: sql`integer`, blob: sql`blob` },
   counter: sql`integer primary key autoincrement`,
@@ -91,6 +96,7 @@ export const sqlite: Dialect = {
 }
 
 export const postgres: Dialect = {
+  search: postgresSearch,
   parameter: number => `$${number}`,
   types: {
     text: sql`text collate "C"`,

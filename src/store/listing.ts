@@ -10,10 +10,11 @@
 import { countedMax, type Filter, type Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
+import { candidatesMax, countCandidates, selectCandidates, walkReferences } from './search-index.ts'
 import { foldText } from './search-text.ts'
 import { sql } from './sql.ts'
 import { allOf, anyOf, joinList, parameterAt, quoteName } from './statement.ts'
-import type { SearchPath, Step, Table } from './table.ts'
+import type { SearchPath, Table } from './table.ts'
 
 /**
  * What it takes to run a list: the form's key and texts, and the values for the places that the
@@ -40,12 +41,34 @@ interface SortKey {
   readonly cell: (value: unknown) => Cell
 }
 
+/** A word whose candidates are the rows to look at: all of them, or a sample to count from. */
+export interface Lead {
+  readonly tokens: readonly string[]
+  readonly isSample?: true
+}
+
+/** How many rows may have a word, counted by index. */
+export function compileProbe(
+  table: Table,
+  tables: ReadonlyMap<string, Table>,
+  query: Query,
+  tokens: readonly string[],
+  dialect: Dialect,
+): { readonly form: string; readonly values: readonly Cell[]; readonly text: Sql } {
+  const values: Cell[] = []
+  const paths = searchedPaths(table, query)
+  const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
+  const text = countCandidates(selectCandidates(table, paths, tables, tokens, dialect, bind))
+  return { form: ['probe', ...paths.map(each => each.name)].join('\n'), values, text }
+}
+
 export function compileListing(
   table: Table,
   tables: ReadonlyMap<string, Table>,
   query: Query,
   dialect: Dialect,
   columns: Sql,
+  lead?: Lead,
 ): Listing {
   const form: string[] = []
   const values: Cell[] = []
@@ -53,8 +76,16 @@ export function compileListing(
   const conditions = [
     ...query.filters.map(filter => filterCondition(table, filter, bind, form)),
     ...grantConditions(table, query.within, bind, form),
-    ...(query.words ?? []).flatMap(word => wordConditions(table, tables, query.paths, word, dialect, bind, form)),
+    ...(query.words ?? []).flatMap(word => wordConditions(table, query, word, dialect, bind, form)),
   ]
+  const led = lead && selectCandidates(table, searchedPaths(table, query), tables, lead.tokens, dialect, bind)
+  if (lead) form.push('lead', lead.isSample ? 'sample' : 'all')
+  if (led)
+    conditions.push(
+      lead.isSample
+        ? sql`${quoteName(table.name)}."id" in (select "id" from (${led}) as "found" limit ${sql.lit(candidatesMax + 1)})`
+        : sql`${quoteName(table.name)}."id" in (${led})`,
+    )
   const keys = sortKeys(table, query)
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
@@ -152,8 +183,7 @@ function grantConditions(table: Table, groups: Query['within'], bind: (cell: Cel
 /** The word occurs in one of the paths; text without any word restricts nothing. */
 function wordConditions(
   table: Table,
-  tables: ReadonlyMap<string, Table>,
-  paths: Query['paths'],
+  query: Query,
   word: string,
   dialect: Dialect,
   bind: (cell: Cell) => Sql,
@@ -162,57 +192,28 @@ function wordConditions(
   const text = foldText(word)
   if (text === '') return []
   const part = bind(text)
-  const searched = table.search.filter(each => paths?.includes(each.name) ?? true)
+  const searched = searchedPaths(table, query)
   form.push('word', ...searched.map(each => each.name))
-  return [anyOf(searched.map(path => pathCondition(table.name, path, 0, tables, dialect, part)))]
+  return [anyOf(searched.map(path => pathCondition(table.name, path, 0, dialect, part)))]
 }
+
+export const searchedPaths = (table: Table, { paths }: Query): readonly SearchPath[] =>
+  table.search.filter(each => paths?.includes(each.name) ?? true)
 
 /**
- * Through the next reference to the rows that it may name; at the end of the path, in the words
- * themselves.
+ * Through the next reference to the row that it names, by its id; at the end of the path, in the
+ * words themselves.
  */
-function pathCondition(
-  table: string,
-  path: SearchPath,
-  at: number,
-  tables: ReadonlyMap<string, Table>,
-  dialect: Dialect,
-  part: Sql,
-): Sql {
+function pathCondition(row: string, path: SearchPath, at: number, dialect: Dialect, part: Sql): Sql {
   const hop = path.through[at]
-  if (!hop) return dialect.contains(sql`${quoteName(table)}.${quoteName(path.column)}`, part)
-  const named = sql`(select ${quoteName(hop.table)}."id" from ${quoteName(hop.table)} where ${pathCondition(hop.table, path, at + 1, tables, dialect, part)})`
-  return referenceCondition(table, hop.steps, dialect, `${at}`, reference => sql`${reference} in ${named}`)
-}
-
-/** A condition on each reference at the end of the steps. */
-function referenceCondition(
-  table: string,
-  steps: readonly Step[],
-  dialect: Dialect,
-  alias: string,
-  holds: (reference: Sql) => Sql,
-): Sql {
-  const [first, ...inner] = steps
-  if (first === undefined || first === 'each') throw new Error(`a search path of ${table} must start with a field`)
-  const column = sql`${quoteName(table)}.${quoteName(first.member)}`
-  if (inner.length === 0) return holds(column)
-  const { json } = dialect
-  const sources: Sql[] = []
-  let at = json.of(column)
-  let text = at
-  for (const step of inner) {
-    if (step === 'each') {
-      const item = `item ${alias} ${sources.length}`
-      sources.push(json.items(at, item))
-      at = json.item(item)
-      text = json.itemText(item)
-    } else {
-      text = json.memberText(at, step.member)
-      at = json.member(at, step.member)
-    }
-  }
-  return sources.length === 0 ? holds(text) : sql`exists (select 1 from ${joinList(sources)} where ${holds(text)})`
+  if (!hop) return dialect.contains(sql`${quoteName(row)}.${quoteName(path.column)}`, part)
+  const [first] = hop.steps
+  if (first === undefined || first === 'each') throw new Error(`the search path ${path.name} must start with a field`)
+  const next = `named ${at}`
+  const column = sql`${quoteName(row)}.${quoteName(first.member)}`
+  const { sources, text } = walkReferences(column, hop.steps, dialect, `${at}`)
+  const from = joinList([...sources, sql`${quoteName(hop.table)} as ${quoteName(next)}`])
+  return sql`exists (select 1 from ${from} where ${quoteName(next)}."id" = ${text} and ${pathCondition(next, path, at + 1, dialect, part)})`
 }
 
 const creationKey: SortKey = {

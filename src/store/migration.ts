@@ -15,6 +15,8 @@ import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import type { ItemStatements } from './item-rows.ts'
 import { declareRecordTables, migratePieces, migrateTurns } from './records.ts'
+import type { SearchPart } from './search-dialect.ts'
+import { listSearchParts, nextToFill } from './search-index.ts'
 import { foldingVersion } from './search-text.ts'
 import { sql } from './sql.ts'
 import type { StoreSchema } from './sql-access.ts'
@@ -60,8 +62,85 @@ export function* planMigration(schema: StoreSchema): Steps {
     for (const text of migrateTurns(dialect)) yield { text }
     yield rememberShape('store', 'jobs', 'turns')
   }
+  const stale = yield* dropSearches(schema, shape)
   for (const items of schema.items.values()) yield* growTable(items, dialect, shape)
   yield* growIndexes(schema, shape)
+  for (const { table, is } of stale) yield* growSearch(schema, table, is)
+}
+
+/**
+ * The index of words of each table, under a name that no other index has. A program that does not
+ * know it forgets it, and the next one that does makes it again.
+ */
+const searchName = (table: string): string => `${table}##search`
+const isSearch = (name: string): boolean => name.includes('##search')
+/** What it has, or had when it was made. `filled` follows when it has all rows. */
+interface SearchShape {
+  readonly search: readonly SearchPart[]
+  readonly filled?: true
+}
+
+function* dropSearches(schema: StoreSchema, shape: DatabaseShape): Steps<readonly { table: Table; is: SearchShape }[]> {
+  const { dialect, tables } = schema
+  const known = new Map([...(shape.get('index') ?? [])].filter(([name]) => isSearch(name)))
+  const stale: { table: Table; is: SearchShape }[] = []
+  for (const table of tables.values()) {
+    const search = listSearchParts(table, tables)
+    const was = known.get(searchName(table.name))
+    known.delete(searchName(table.name))
+    const before = was === undefined ? undefined : (JSON.parse(was) as SearchShape) // written by `rememberSearch`
+    if (before && JSON.stringify(before.search) === JSON.stringify(search)) continue
+    const names = [...(before?.search ?? []), ...search].map(each => each.name)
+    for (const text of dialect.search.drop(table.name, [...new Set(names)])) yield { text }
+    stale.push({ table, is: { search } })
+  }
+  for (const [name, is] of known) {
+    const { search } = JSON.parse(is) as SearchShape // written by `rememberSearch`
+    const of = name.slice(0, -searchName('').length)
+    for (const text of dialect.search.drop(
+      of,
+      search.map(each => each.name),
+    ))
+      yield { text }
+    yield forgetShape('index', name)
+  }
+  return stale
+}
+
+const rememberSearch = (table: string, is: SearchShape): MigrationStep =>
+  rememberShape('index', searchName(table), JSON.stringify(is))
+
+function* growSearch({ dialect }: StoreSchema, table: Table, is: SearchShape): Steps {
+  if (is.search.length > 0) for (const text of dialect.search.create(table.name, is.search)) yield { text }
+  const isComplete = is.search.length === 0 || dialect.search.fill === undefined
+  const rows = isComplete ? [] : yield { text: sql`select 1 from ${quoteName(table.name)} limit 1` }
+  yield rememberSearch(table.name, rows.length === 0 ? { ...is, filled: true } : is)
+}
+
+/** The tables whose index of words lacks rows that were there before it. */
+export function* listUnfilled({ tables }: Pick<StoreSchema, 'tables'>): Steps<readonly Table[]> {
+  const rows = yield { text: sql`select "of", "name", "is" from "_shape" where "of" = 'index'` }
+  const shape = readShape(rows).get('index')
+  return [...tables.values()].filter(table => {
+    const is = shape?.get(searchName(table.name))
+    return is === undefined || (JSON.parse(is) as SearchShape).filled !== true // written by `rememberSearch`
+  })
+}
+
+/**
+ * Brings the next rows into the index of words; gives the last id, undefined behind the end. Each
+ * step may be a transaction of its own, and be taken again.
+ */
+export function* fillSearch({ dialect, tables }: StoreSchema, table: Table, after: string): Steps<string | undefined> {
+  const search = listSearchParts(table, tables)
+  const [row] = yield { text: nextToFill(table), values: [after] }
+  const last = row?.[0]
+  if (typeof last !== 'string') {
+    yield rememberSearch(table.name, { search, filled: true })
+    return undefined
+  }
+  for (const text of dialect.search.fill?.(table.name, search) ?? []) yield { text, values: [after, last] }
+  return last
 }
 
 /** (3) */
@@ -404,7 +483,7 @@ function* refoldWords(items: ItemStatements, stale: Table['words']): Steps {
 }
 
 function* growIndexes(schema: StoreSchema, shape: DatabaseShape): Steps {
-  const was = shape.get('index') ?? new Map<string, string>()
+  const was = new Map([...(shape.get('index') ?? [])].filter(([name]) => !isSearch(name)))
   const wanted = new Map<string, { table: Table; index: Index }>()
   for (const table of schema.tables.values())
     for (const index of table.indexes) wanted.set(index.name, { table, index })

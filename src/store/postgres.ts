@@ -187,6 +187,7 @@ async function migrate(schema: StoreSchema, on: StatementRunner): Promise<void> 
     const { text, values = [] } = step.value
     step = steps.next(await on.rows(compileStatement(postgres, text, false), values))
   }
+  schema.search.isFilled = true
 }
 
 function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
@@ -221,5 +222,8 @@ function createPool(url: string, max: number, time: number): PostgresPool {
   })
   // An idle connection that breaks has left the pool already: the next caller gets another.
   pool.on('error', () => {})
+  // Many small reads share the server: to start workers for one costs more than it wins. A
+  // connection that refuses this fails its first transaction as well.
+  pool.on('connect', client => void client.query('set max_parallel_workers_per_gather = 0').catch(() => {}))
   return pool
 }

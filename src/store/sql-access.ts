@@ -25,7 +25,7 @@ import {
 import { type Cells, endedRunner, octetsOf, type StatementRunner } from './connection.ts'
 import type { Cell, Dialect } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
-import { compileListing } from './listing.ts'
+import { compileListing, compileProbe, type Lead } from './listing.ts'
 import {
   changeCells,
   changeOf,
@@ -40,6 +40,7 @@ import {
 } from './records.ts'
 import { RowCache } from './row-cache.ts'
 import { drawVersion, followVersion } from './row-version.ts'
+import { candidatesMax, foldedTokens, type SearchState } from './search-index.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { compileTables, type Table } from './table.ts'
 
@@ -55,6 +56,8 @@ export interface StoreSchema {
   readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
   readonly turns: Map<number, Statement>
+  readonly probes: Map<string, Statement>
+  readonly search: SearchState
   readonly recent: RowCache
   /** Another look at the database, for what is read after the look that it came from has ended. */
   readonly look: LookAt
@@ -78,6 +81,8 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
     formsMade: { count: 0 },
     leases: new Map(),
     turns: new Map(),
+    probes: new Map(),
+    search: { isFilled: false },
     recent: new RowCache(),
     look,
   }
@@ -129,22 +134,70 @@ export class SqlReader implements StoreReader {
 
   list(resource: string, query: Query): Maybe<ItemPage> {
     const items = itemsOf(this.schema, resource)
-    const { form, values, texts } = compileListing(
-      items.table,
-      this.schema.tables,
-      query,
-      this.schema.dialect,
-      items.columns,
-    )
-    const run = this.#form(`${resource}\n${form}`, texts)
-    return chain(this.on.rows(run.page, values, query.octets), rows =>
-      chain(this.#hasOther(run, values, query, rows.length), other =>
-        chain(query.counted ? this.on.first(run.count, values) : undefined, total =>
-          createPage(rows, query, other, total && totalOf(query, Number(total[0])), row =>
-            this.schema.recent.item(items, row),
+    return chain(this.#chooseLead(items.table, query), lead => {
+      const { run, values } = this.#compile(items, query, lead)
+      return chain(this.on.rows(run.page, values, query.octets), rows =>
+        chain(this.#hasOther(run, values, query, rows.length), other =>
+          chain(this.#countMatches(items, query, lead), total =>
+            createPage(rows, query, other, total, row => this.schema.recent.item(items, row)),
           ),
         ),
-      ),
+      )
+    })
+  }
+
+  #compile(items: ItemStatements, query: Query, lead?: Lead) {
+    const { tables, dialect } = this.schema
+    const { form, values, texts } = compileListing(items.table, tables, query, dialect, items.columns, lead)
+    return { run: this.#form(`${items.table.name}\n${form}`, texts), values }
+  }
+
+  /** Of several words the one with the fewest candidates, where they are few; else none leads. */
+  #chooseLead(table: Table, query: Query): Maybe<Lead | undefined> {
+    if (!this.schema.search.isFilled) return undefined
+    const words = (query.words ?? []).map(foldedTokens).filter(tokens => tokens.length > 0)
+    return this.#chooseFewest(table, query, words.slice(0, probedWordsMax), candidatesMax, undefined)
+  }
+
+  #chooseFewest(
+    table: Table,
+    query: Query,
+    [tokens, ...others]: readonly (readonly string[])[],
+    fewest: number,
+    lead: Lead | undefined,
+  ): Maybe<Lead | undefined> {
+    if (!tokens || fewest <= fewEnough) return lead
+    return chain(this.#countCandidates(table, query, tokens), count =>
+      count <= fewest
+        ? this.#chooseFewest(table, query, others, count, { tokens })
+        : this.#chooseFewest(table, query, others, fewest, lead),
+    )
+  }
+
+  #countCandidates(table: Table, query: Query, tokens: readonly string[]): Maybe<number> {
+    const { tables, dialect, probes } = this.schema
+    const { form, values, text } = compileProbe(table, tables, query, tokens, dialect)
+    const key = `${table.name}\n${form}`
+    let probe = probes.get(key)
+    if (!probe) probes.set(key, (probe = compileStatement(dialect, text)))
+    return chain(this.on.first(probe, values), row => Number(row?.[0]))
+  }
+
+  /**
+   * A word that is in too many rows to lead is counted among some of them first: often these are
+   * more than need be counted already.
+   */
+  #countMatches(items: ItemStatements, query: Query, lead: Lead | undefined): Maybe<number | undefined> {
+    if (!query.counted) return undefined
+    const count = (led: Lead | undefined): Maybe<number> => {
+      const { run, values } = this.#compile(items, query, led)
+      return chain(this.on.first(run.count, values), row => Number(row?.[0]))
+    }
+    const word = (query.words ?? []).map(foldedTokens).find(tokens => tokens.length > 0)
+    const isFrequent = this.schema.search.isFilled && !lead && word !== undefined && query.counted !== 'exact'
+    const sampled = isFrequent ? count({ tokens: word, isSample: true }) : 0
+    return chain(sampled, found =>
+      found > countedMax ? undefined : chain(count(lead), matches => totalOf(query, matches)),
     )
   }
 
@@ -273,6 +326,11 @@ export class SqlReader implements StoreReader {
     return chain(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
   }
 }
+
+/** Words of one search whose candidates are counted. */
+const probedWordsMax = 8
+/** With so few candidates no other word is worth a count. */
+const fewEnough = 200
 
 const totalOf = ({ counted }: Query, matches: number): number | undefined =>
   counted === 'exact' || matches <= countedMax ? matches : undefined

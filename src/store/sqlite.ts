@@ -23,7 +23,7 @@ import type { Service } from '../contract/service.ts'
 import { closedStore, type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
 import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import { type Cell, sqlite } from './dialect.ts'
-import { planMigration } from './migration.ts'
+import { fillSearch, listUnfilled, type MigrationStep, planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
@@ -79,16 +79,22 @@ function migrate(database: DatabaseSync, schema: StoreSchema): void {
   database.exec('begin immediate')
   try {
     const on = new PreparedRunner(database)
-    const steps = planMigration(schema)
-    for (let step = steps.next(); !step.done; ) {
-      const { text, values = [] } = step.value
-      step = steps.next(on.rows(compileStatement(sqlite, text), values))
-    }
+    runMigration(planMigration(schema), on)
+    schema.search.isFilled = runMigration(listUnfilled(schema), on).length === 0
     database.exec('commit')
   } catch (thrown) {
     if (database.isTransaction) database.exec('rollback')
     throw thrown
   }
+}
+
+function runMigration<T>(steps: Generator<MigrationStep, T, readonly Cells[]>, on: PreparedRunner): T {
+  let step = steps.next()
+  while (!step.done) {
+    const { text, values = [] } = step.value
+    step = steps.next(on.rows(compileStatement(sqlite, text), values))
+  }
+  return step.value
 }
 
 /** Up to the row that exceeds the octets: those after it are not even read. */
@@ -218,6 +224,9 @@ const sweepPauseMs = 20
 /** Of work that uses the connection itself. */
 const unlent: Lent = { end: () => {} }
 
+/** Batches of rows that come into an index of words leave so much time to others. */
+const fillPauseMs = 10
+
 /** Both kinds write alike. @param committed is called after each commit */
 function createWriters(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
   const queue = new Queue(new GroupTransaction(writing, options.patience ?? 5000, committed), {
@@ -239,7 +248,17 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
       }
     return count
   }
-  return { queue, write, look, sweep }
+  /** Brings rows that were there before an index of words into it, while others write. */
+  const fill = async (): Promise<void> => {
+    const add = <T>(run: () => T): Promise<T> => queue.add(unlent, run)
+    for (const table of await add(() => runMigration(listUnfilled(schema), running)))
+      for (let last: string | undefined = ''; last !== undefined; await sleep(fillPauseMs)) {
+        const after: string = last
+        last = await add(() => runMigration(fillSearch(schema, table, after), running))
+      }
+    schema.search.isFilled = true
+  }
+  return { queue, write, look, sweep, fill }
 }
 
 function createMemoryStore(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
@@ -265,7 +284,9 @@ function createFileStore(
   options: SqliteOptions,
 ): SqliteStore {
   const readers = new Readers(schema, file)
-  const { queue, write, sweep } = createWriters(schema, writing, options, () => readers.renew())
+  const { queue, write, sweep, fill } = createWriters(schema, writing, options, () => readers.renew())
+  // An error of the database reaches the next writer, too; the next start fills what is left.
+  if (!schema.search.isFilled) fill().catch(() => {})
   refreshStatistics(file)
   const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
   return {

@@ -1,13 +1,14 @@
 /** A resource as a table: what the contract declares, in columns and indexes. */
-import { createHash } from 'node:crypto'
 import type { Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { foldShape, innerFields, innermostShape } from '../contract/shape.ts'
 import { type Column, type Compared, columnsOfField, type FieldColumns } from './column.ts'
+import { databaseName } from './database-name.ts'
 import type { Dialect } from './dialect.ts'
 import { type CellCodec, createCellCodec } from './json-cell.ts'
+import type { Step } from './search-dialect.ts'
 import { foldText } from './search-text.ts'
 
 export interface Table {
@@ -36,8 +37,6 @@ export interface SearchPath {
   readonly path: string
   readonly column: string
 }
-/** Into a member, or into each item of a list. The first is always the member that has a column. */
-export type Step = { readonly member: string } | 'each'
 export interface Index {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[]
@@ -126,12 +125,6 @@ function requireDistinct(names: readonly string[], of: string): void {
 }
 
 const wordsColumn = (path: string): string => databaseName(`${path}#words`)
-
-/** PostgreSQL truncates a name to 63 bytes: a longer one ends in a digest of the whole. */
-function databaseName(text: string): string {
-  if (Buffer.byteLength(text) <= 63) return text
-  return `${text.slice(0, 12)}#${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
-}
 
 /**
  * The paths of `rules({ search })`, each followed through the contract. `review` has checked that

@@ -791,7 +791,7 @@ const collections: readonly Case[] = [
             assert.deepEqual(start.more, { before: true, after: false })
           },
         ),
-        { numRuns: 60 },
+        { numRuns: 60, endOnFailure: true },
       )
     }),
   ],
@@ -1017,6 +1017,79 @@ const search: readonly Case[] = [
       const last = await version(store, 'makers', 'm-1')
       await store.write(writer => writer.remove('makers', 'm-1', last ?? 0, 3))
       assert.deepEqual(await found(['new']), [0, 0])
+    }),
+  ],
+  [
+    'a search finds what a look at every item finds, whatever was written, changed, moved or removed',
+    using(async store => {
+      const word = fc.constantFrom(
+        'alpha',
+        'beta',
+        'Gamma',
+        '%',
+        'x'.repeat(300),
+        `${'x'.repeat(300)}y`,
+        '"',
+        "'",
+        '\u{1F600}',
+      )
+      const text = fc.array(word, { maxLength: 3 }).map(words => words.join(' '))
+      const maker = fc.constantFrom('m-0', 'm-1', 'm-2')
+      const deed = fc.record({
+        what: fc.constantFrom('put', 'put', 'put', 'name', 'remove'),
+        id: fc.constantFrom('i-0', 'i-1', 'i-2', 'i-3'),
+        maker: fc.option(maker, { nil: undefined }),
+        lines: fc.array(maker, { maxLength: 2 }),
+        text,
+      })
+      const items = new Map<string, Values>()
+      const names = new Map<string, string>()
+      const wordsAt = (item: Values): string[] => {
+        const lines = (item['lines'] ?? []) as { maker: string }[] // written below
+        const texts = [
+          item['note'],
+          ...[item['maker'], ...lines.map(each => each.maker)].map(id => names.get(String(id))),
+        ]
+        return texts.flatMap(each =>
+          String(each ?? '')
+            .toLowerCase()
+            .split(' '),
+        )
+      }
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(deed, { minLength: 1, maxLength: 8 }),
+          fc.array(word, { minLength: 1, maxLength: 2 }),
+          async (deeds, words) => {
+            for (const { what, id, text, lines, maker } of deeds) {
+              const [at, key, known] =
+                what === 'name' ? (['makers', maker ?? 'm-0', names] as const) : (['items', id, items] as const)
+              const seen = known.has(key) ? await version(store, at, key) : undefined
+              if (what === 'name') {
+                const named = maker ?? 'm-0'
+                await store.write(writer => writer.put('makers', named, { id: named, name: text }, {}, seen, 1))
+                names.set(named, text)
+              } else if (what === 'put') {
+                const inner = lines.map(each => ({ maker: each, inner: {} }))
+                const item: Values = { id, note: text, lines: inner, ...(maker !== undefined && { maker }) }
+                await store.write(writer => writer.put('items', id, item, {}, seen, 1))
+                items.set(id, item)
+              } else if (seen !== undefined) {
+                await store.write(writer => writer.remove('items', id, seen, 1))
+                items.delete(id)
+              }
+            }
+            const page = await list(store, 'items', { words, counted: true })
+            const expected = [...items].flatMap(([id, item]) => {
+              const has = wordsAt(item)
+              return words.every(each => has.includes(each.toLowerCase())) ? [id] : []
+            })
+            assert.deepEqual(idsOf(page).sort(), expected.sort())
+            assert.equal(page.total, expected.length)
+          },
+        ),
+        { numRuns: 60, endOnFailure: true },
+      )
     }),
   ],
   [

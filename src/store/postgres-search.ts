@@ -1,0 +1,48 @@
+/**
+ * Words by GIN indexes on expressions: the array of a column's words, and the references in its
+ * JSON. The server keeps them with the row.
+ */
+import { databaseName } from './database-name.ts'
+import type { SearchDialect, SearchPart, Step } from './search-dialect.ts'
+import { type Sql, sql } from './sql.ts'
+
+/** Characters of a word that are kept: a key of GIN has 2,704 octets at most. */
+const keyCharacters = 200
+const shorten = (token: string): string => [...token].slice(0, keyCharacters).join('')
+
+const wordsIn = (column: Sql): Sql =>
+  sql`string_to_array(btrim(regexp_replace(${column}, ${sql.lit(`([^ ]{${keyCharacters}})[^ ]+`)}, '\\1', 'g')), ' ')`
+
+const pathAlong = (steps: readonly Step[]): string =>
+  `$${steps
+    .slice(1)
+    .map(step => (step === 'each' ? '[*]' : `."${step.member}"`))
+    .join('')}`
+
+const referenceValue = (column: Sql, steps: readonly Step[]): Sql =>
+  steps.length === 1 ? column : sql`jsonb_path_query_array(${column}::jsonb, ${sql.lit(pathAlong(steps))})`
+
+const expressionOf = ({ column, steps }: SearchPart): Sql =>
+  steps ? referenceValue(sql.id(column), steps) : wordsIn(sql.id(column))
+
+const postgresIndexName = (table: string, part: string): string => databaseName(`${table}##${part}`)
+
+export const postgresSearch: SearchDialect = {
+  term: (_, tokens) => tokens.map(shorten).join(' '),
+  having: (table, column, term) =>
+    sql`select "id" from ${sql.id(table)} where ${wordsIn(sql.id(column))} @> string_to_array(${term}, ' ')`,
+  referring: (table, { column, steps = [] }, named) => {
+    const from = sql`select "referring"."id" from (${named}) as "named" join ${sql.id(table)} as "referring"`
+    const references = referenceValue(sql`"referring".${sql.id(column)}`, steps)
+    return steps.length === 1
+      ? sql`${from} on ${references} = "named"."id"`
+      : sql`${from} on ${references} @> jsonb_build_array("named"."id")`
+  },
+  create: (table, parts) =>
+    parts.map(part => {
+      const using = part.steps?.length === 1 ? sql`` : sql`using gin `
+      return sql`create index ${sql.id(postgresIndexName(table, part.name))} on ${sql.id(table)} ${using}((${expressionOf(part)}))`
+    }),
+  drop: (table, parts) => parts.map(part => sql`drop index if exists ${sql.id(postgresIndexName(table, part))}`),
+  fill: undefined,
+}

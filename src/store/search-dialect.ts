@@ -1,0 +1,28 @@
+/** What a database has to offer for an index of words; see search-index.ts. */
+import type { Sql } from './sql.ts'
+
+/** Into a member, or into each item of a list. The first is always the member that has a column. */
+export type Step = { readonly member: string } | 'each'
+/** What a table's index has of a row: folded words, or the references at the end of steps. */
+export interface SearchPart {
+  readonly name: string
+  readonly column: string
+  readonly steps: readonly Step[] | undefined
+}
+
+export interface SearchDialect {
+  /** The value for `having`. */
+  readonly term: (column: string, tokens: readonly string[]) => string
+  /** Selects the ids of rows that have the words of a term in this column. */
+  readonly having: (table: string, column: string, term: Sql) => Sql
+  /** Selects the ids of rows that refer to one of these ids. */
+  readonly referring: (table: string, part: SearchPart, named: Sql) => Sql
+  /** Statements that make the index of a table. */
+  readonly create: (table: string, parts: readonly SearchPart[]) => readonly Sql[]
+  readonly drop: (table: string, parts: readonly string[]) => readonly Sql[]
+  /**
+   * Statements that bring the rows between two ids (values 0 and 1) into an index that was made
+   * after them; undefined where making it is enough.
+   */
+  readonly fill: ((table: string, parts: readonly SearchPart[]) => readonly Sql[]) | undefined
+}

@@ -1,0 +1,119 @@
+/**
+ * Which rows may have a word, by index: those whose own words have it, and those that refer to rows
+ * that have it. What always holds:
+ *  (1) Candidates are a superset of the matches; a listing checks each row itself. So an index may
+ *      keep less than all of a long word.
+ *  (2) Each change of a row changes its place in the index, in the same transaction.
+ *  (3) Searches look at each row until the index has all of them.
+ */
+import type { Cell, Dialect, Sql } from './dialect.ts'
+import type { SearchPart, Step } from './search-dialect.ts'
+import { foldText } from './search-text.ts'
+import { sql } from './sql.ts'
+import { parameterAt, quoteName } from './statement.ts'
+import type { SearchPath, Table } from './table.ts'
+
+/** Whether the indexes of all tables have all rows. */
+export interface SearchState {
+  isFilled: boolean
+}
+
+/** A word with more candidates is looked for in the rows of the list, in their order. */
+export const candidatesMax = 5000
+
+/** The columns that an index orders by first: a reference in one of them needs no part. */
+const leadsIndex = (table: Table, column: string): boolean =>
+  table.indexes.some(({ columns: [first], isHash }) => first?.name === column && isHash === undefined)
+
+const referencePart = (table: Table, steps: readonly Step[]): SearchPart | undefined => {
+  const [first, ...inner] = steps
+  if (first === undefined || first === 'each') throw new Error(`a search path of ${table.name} must start with a field`)
+  if (inner.length === 0 && leadsIndex(table, first.member)) return undefined
+  const name = `${steps.map(step => (step === 'each' ? '*' : step.member)).join('.')}#refs`
+  return { name, column: first.member, steps }
+}
+
+/** The parts that searches need: words of this table, and references from it. */
+export function listSearchParts(table: Table, tables: ReadonlyMap<string, Table>): readonly SearchPart[] {
+  const parts: SearchPart[] = table.words.map(({ column }) => ({ name: column, column, steps: undefined }))
+  for (const { name, search } of tables.values())
+    for (const { through } of search)
+      for (const [i, { steps }] of through.entries()) {
+        const part = (i === 0 ? name : through[i - 1]?.table) === table.name && referencePart(table, steps)
+        if (part && parts.every(each => each.name !== part.name)) parts.push(part)
+      }
+  return parts
+}
+
+export const foldedTokens = (word: string): readonly string[] => foldText(word).split(' ').filter(Boolean)
+
+/** A query of the ids of rows that may have all tokens at one of these paths; some twice. */
+export function selectCandidates(
+  table: Table,
+  paths: readonly SearchPath[],
+  tables: ReadonlyMap<string, Table>,
+  tokens: readonly string[],
+  dialect: Dialect,
+  bind: (cell: Cell) => Sql,
+): Sql {
+  if (paths.length === 0) return sql`select "id" from ${quoteName(table.name)} where false`
+  return sql.join(
+    paths.map(path => selectAlong(table, path, 0, tables, tokens, dialect, bind)),
+    sql` union all `,
+  )
+}
+
+function selectAlong(
+  table: Table,
+  path: SearchPath,
+  at: number,
+  tables: ReadonlyMap<string, Table>,
+  tokens: readonly string[],
+  dialect: Dialect,
+  bind: (cell: Cell) => Sql,
+): Sql {
+  const hop = path.through[at]
+  const { search } = dialect
+  if (!hop) return search.having(table.name, path.column, bind(search.term(path.column, tokens)))
+  const next = tables.get(hop.table)
+  if (!next) throw new Error(`a search path of ${table.name} leads to the unknown table ${hop.table}`)
+  const named = selectAlong(next, path, at + 1, tables, tokens, dialect, bind)
+  const part = referencePart(table, hop.steps)
+  if (part) return search.referring(table.name, part, named)
+  const [first] = hop.steps
+  const column = quoteName(first === undefined || first === 'each' ? '' : first.member)
+  return sql`select "referring"."id" from (${named}) as "named" join ${quoteName(table.name)} as "referring" on "referring".${column} = "named"."id"`
+}
+
+/** Up to the limit, how many candidates there are; a row that is found twice counts twice. */
+export const countCandidates = (candidates: Sql): Sql =>
+  sql`select count(*) from (select "id" from (${candidates}) as "found" limit ${sql.lit(candidatesMax + 1)}) as "candidates"`
+
+/** Tables of the items of lists on the way through steps, and the text at their end. */
+export function walkReferences(
+  column: Sql,
+  steps: readonly Step[],
+  { json }: Pick<Dialect, 'json'>,
+  alias: string,
+): { readonly sources: readonly Sql[]; readonly text: Sql } {
+  const sources: Sql[] = []
+  let at = json.of(column)
+  let text = steps.length === 1 ? column : at
+  for (const step of steps.slice(1)) {
+    if (step === 'each') {
+      const item = `item ${alias} ${sources.length}`
+      sources.push(json.items(at, item))
+      at = json.item(item)
+      text = json.itemText(item)
+    } else {
+      text = json.memberText(at, step.member)
+      at = json.member(at, step.member)
+    }
+  }
+  return { sources, text }
+}
+
+const fillRowsMax = 500
+/** The id of the last of the next rows that come into a table's index. */
+export const nextToFill = (table: Table): Sql =>
+  sql`select max("id") from (select "id" from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(fillRowsMax)}) as "next"`

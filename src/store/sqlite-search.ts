@@ -1,0 +1,89 @@
+/**
+ * Words by FTS5, without their text ("contentless"), which stands in the row already. The numbers
+ * of its documents are kept in a table of their own: those of rows change with VACUUM. Triggers
+ * keep both with the row.
+ */
+import type { SearchDialect, SearchPart } from './search-dialect.ts'
+import { type Sql, sql } from './sql.ts'
+
+const indexOf = (table: string): Sql => sql.id(`${table}##search`)
+const documentsOf = (table: string): Sql => sql.id(`${table}##documents`)
+const triggerOf = (table: string, what: string): Sql => sql.id(`${table}##${what}`)
+
+/**
+ * Folded text is words with spaces between them, so every other character is of a word. The
+ * tokenizer "ascii" takes all others for letters already.
+ */
+const wordCharacters = Array.from({ length: 127 }, (_, i) => String.fromCharCode(i + 1))
+  .filter(each => /[^\sA-Za-z0-9]/.test(each))
+  .join('')
+const quoteOption = (text: string, quote: string): string => quote + text.replaceAll(quote, quote + quote) + quote
+const tokenizer = quoteOption(`ascii tokenchars ${quoteOption(wordCharacters, "'")}`, '"')
+
+const quoteTerm = (text: string): string => quoteOption(text, '"')
+
+/** What the index has of a row: words as they are, references in hexadecimal. */
+function partValue(row: Sql, { column, steps }: SearchPart): Sql {
+  const cell = sql`${row}.${sql.id(column)}`
+  if (!steps) return cell
+  if (steps.length === 1) return sql`hex(${cell})`
+  const path: { at: Sql; sources: Sql[] } = { at: cell, sources: [] }
+  for (const step of steps.slice(1)) {
+    if (step === 'each') {
+      const item = sql.id(`item ${path.sources.length}`)
+      path.sources.push(sql`json_each(${path.at}) as ${item}`)
+      path.at = sql`${item}."value"`
+    } else path.at = sql`(${path.at} ->> ${sql.lit(`$."${step.member}"`)})`
+  }
+  if (path.sources.length === 0) return sql`hex(${path.at})`
+  return sql`(select group_concat(hex(${path.at}), ' ') from ${sql.join(path.sources)})`
+}
+
+const partNames = (parts: readonly SearchPart[]): Sql => sql.join(parts.map(each => sql.id(each.name)))
+const partValues = (row: Sql, parts: readonly SearchPart[]): Sql => sql.join(parts.map(each => partValue(row, each)))
+
+/** Again for a row that it has: then in place of what it had. */
+const addRow = (table: string, parts: readonly SearchPart[]): Sql =>
+  sql`insert into ${documentsOf(table)} ("id") values (new."id") on conflict do nothing;
+    insert or replace into ${indexOf(table)} (rowid, ${partNames(parts)})
+      values ((select "number" from ${documentsOf(table)} where "id" = new."id"), ${partValues(sql`new`, parts)});`
+
+export const sqliteSearch: SearchDialect = {
+  term: (column, tokens) => `{${quoteTerm(column)}} : (${tokens.map(quoteTerm).join(' AND ')})`,
+  having: (table, _, term) =>
+    sql`select "document"."id" from ${indexOf(table)} as "words" cross join ${documentsOf(table)} as "document" on "document"."number" = "words".rowid where "words".${indexOf(table)} match ${term}`,
+  referring: (table, { name }, named) =>
+    sql`select "document"."id" from (${named}) as "named" cross join ${indexOf(table)} as "words" cross join ${documentsOf(table)} as "document" on "document"."number" = "words".rowid where "words".${indexOf(table)} match (${sql.lit(`{${quoteTerm(name)}} : "`)} || hex("named"."id") || '"')`,
+  create: (table, parts) => {
+    const changed = sql.join(
+      [...new Set(parts.map(each => each.column))].map(
+        column => sql`new.${sql.id(column)} is not old.${sql.id(column)}`,
+      ),
+      sql` or `,
+    )
+    const number = sql`(select "number" from ${documentsOf(table)} where "id" = old."id")`
+    return [
+      sql`create virtual table ${indexOf(table)} using fts5(${partNames(parts)}, content = '', contentless_delete = 1, detail = 'column', tokenize = ${sql.raw(tokenizer)})`,
+      sql`create table ${documentsOf(table)} ("number" integer primary key autoincrement, "id" text not null unique)`,
+      sql`create trigger ${triggerOf(table, 'insert')} after insert on ${sql.id(table)} begin ${addRow(table, parts)} end`,
+      sql`create trigger ${triggerOf(table, 'update')} after update on ${sql.id(table)} when ${changed} begin ${addRow(table, parts)} end`,
+      sql`create trigger ${triggerOf(table, 'delete')} after delete on ${sql.id(table)} begin
+        delete from ${indexOf(table)} where rowid = ${number};
+        delete from ${documentsOf(table)} where "id" = old."id"; end`,
+    ]
+  },
+  drop: table => [
+    ...['insert', 'update', 'delete'].map(what => sql`drop trigger if exists ${triggerOf(table, what)}`),
+    sql`drop table if exists ${indexOf(table)}`,
+    sql`drop table if exists ${documentsOf(table)}`,
+  ],
+  fill: (table, parts) => {
+    const between = sql`"id" > ${sql.place(0)} and "id" <= ${sql.place(1)}`
+    return [
+      sql`insert into ${documentsOf(table)} ("id") select "id" from ${sql.id(table)} where ${between} on conflict do nothing`,
+      sql`insert or replace into ${indexOf(table)} (rowid, ${partNames(parts)})
+        select "document"."number", ${partValues(sql`"row"`, parts)}
+        from (select * from ${sql.id(table)} where ${between}) as "row" join ${documentsOf(table)} as "document" on "document"."id" = "row"."id"`,
+    ]
+  },
+}
