@@ -312,7 +312,7 @@ const expandProxyFlag = (args: readonly string[]): string[] =>
 program
   .command('diff')
   .description('compare two releases: what breaks callers that read, and those that write, in each face')
-  .argument('<old>', 'a contract (service.ts), an OpenAPI document, its address, or git:REVISION[:path]')
+  .argument('<old>', 'a contract (service.ts), an OpenAPI document, a WSDL, their address, or git:REVISION[:path]')
   .argument('[new]', 'the other release, likewise')
   .option('--against <old>', 'compare the first argument, as the new release, with this one: --against git:main')
   .option('--breaking', 'print no compatible changes')
@@ -715,8 +715,14 @@ async function diffCommand(first: string, second: string | undefined, flags: Dif
 
 async function loadDescribed(file: string): Promise<LoadedContract> {
   const app = await loadImplementation(file)
-  const { describeService } = await import('./pages/openapi.ts')
-  return { contract: app.contract, openApi: await describeService(app) }
+  const { contract } = app
+  const [{ describeService }, { writeWsdl11 }] = await Promise.all([
+    import('./pages/openapi.ts'),
+    import('./describe/index.ts'),
+  ])
+  const served = Object.entries(contract.versions).flatMap(([version, rule]) => (rule.retired ? [] : [version]))
+  const wsdls = served.map(version => writeWsdl11(contract, version, { address: `http://127.0.0.1/soap/${version}` }))
+  return { contract, openApi: await describeService(app), wsdls }
 }
 
 /** A reader that has seen enough (`| head`) closes the pipe, which is not an error. */

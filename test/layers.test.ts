@@ -40,7 +40,7 @@ const layers: Record<string, readonly string[]> = {
   // A judge of services, ours or others': nothing of it is part of one.
   check: ['http', 'xml', 'base', 'describe'],
   // A judge of releases, likewise.
-  diff: ['http', 'xml', 'contract', 'base', 'describe'],
+  diff: ['http', 'xml', 'contract', 'base', 'describe', 'import'],
   // Reads descriptions of others; it writes contracts, and is part of none.
   import: ['describe', 'xml', 'contract', 'base'],
   host: everything,

@@ -58,7 +58,11 @@ async function compareSources(before: string, after: string, loadContract: Contr
     before,
     after,
     differences: pairs.flatMap(([one, other]) => compareServices(one, other)),
-    remarks: [...findLoneFaces(old, now), ...findLoneFaces(now, old)],
+    remarks: [
+      ...[...old, ...now].flatMap(each => each.remarks ?? []),
+      ...findLoneFaces(old, now),
+      ...findLoneFaces(now, old),
+    ],
   }
 }
 

@@ -8,15 +8,20 @@ import { readFile } from 'node:fs/promises'
 import { extname, join, relative, resolve } from 'node:path'
 import type { Json } from '../base/objects.ts'
 import type { Service } from '../contract/service.ts'
+import type { Find } from '../describe/read-wsdl.ts'
 import { type JsonLimits, parseJson } from '../http/json.ts'
+import { createDocumentFinder } from '../import/import-command.ts'
 import { readContract } from './read-contract.ts'
 import { readRestDescription } from './read-openapi.ts'
+import { readSoapDescription } from './read-soap.ts'
 import { DiffImpossible, type ServiceDescription } from './service-description.ts'
 
-/** A contract with the OpenAPI document that its faces would publish. */
+/** A contract with the descriptions that its faces would publish. */
 export interface LoadedContract {
   readonly contract: Service
   readonly openApi: string
+  /** A WSDL for each version that is served. */
+  readonly wsdls: readonly string[]
 }
 export type ContractLoader = (file: string) => Promise<LoadedContract>
 
@@ -39,7 +44,7 @@ export async function loadDescriptions(
   loadContract: ContractLoader,
   sibling?: string,
 ): Promise<readonly ServiceDescription[]> {
-  if (/^https?:\/\//.test(source)) return readDescriptionText(await fetchDocument(source), source)
+  if (/^https?:\/\//.test(source)) return readDescriptionText(await fetchDocument(source), source, findNothing)
   if (source.startsWith('git:')) return loadRevision(source, loadContract, sibling)
   return loadFile(source, source, loadContract)
 }
@@ -49,9 +54,31 @@ async function loadFile(
   source: string,
   loadContract: ContractLoader,
 ): Promise<readonly ServiceDescription[]> {
-  if (!scripts.has(extname(file))) return readDescriptionText(await readSource(file, source), source)
-  const { contract, openApi } = await loadContract(file)
-  return [readRestDescription(await parseDocument(openApi, source), source), readContract(contract, source)]
+  if (!scripts.has(extname(file)))
+    return readDescriptionText(await readSource(file, source), source, (location, base) =>
+      findBeside(location, base === source ? file : base),
+    )
+  const { contract, openApi, wsdls } = await loadContract(file)
+  const soap = wsdls.map(text => readSoapDescription(text, source, findNothing))
+  return [
+    readRestDescription(await parseDocument(openApi, source), source),
+    ...joinDescriptions(soap),
+    readContract(contract, source),
+  ]
+}
+
+/** The versions of one release: their namespaces differ. */
+function joinDescriptions(all: readonly ServiceDescription[]): readonly ServiceDescription[] {
+  const [first] = all
+  if (!first) return []
+  return [
+    {
+      ...first,
+      operations: new Map(all.flatMap(each => [...each.operations])),
+      types: new Map(all.flatMap(each => [...each.types])),
+      remarks: all.flatMap(each => each.remarks ?? []),
+    },
+  ]
 }
 
 const readSource = (file: string, source: string): Promise<string> =>
@@ -63,7 +90,12 @@ const readSource = (file: string, source: string): Promise<string> =>
     )
   })
 
-async function readDescriptionText(text: string, source: string): Promise<readonly ServiceDescription[]> {
+const findNothing: Find = () => undefined
+const findBeside = createDocumentFinder([])
+
+/** XML is a WSDL or a schema; anything else is OpenAPI. */
+async function readDescriptionText(text: string, source: string, find: Find): Promise<readonly ServiceDescription[]> {
+  if (/^\uFEFF?\s*</.test(text)) return [readSoapDescription(text, source, find)]
   return [readRestDescription(await parseDocument(text, source), source)]
 }
 

@@ -12,6 +12,8 @@ export interface ServiceDescription {
   readonly operations: ReadonlyMap<string, DescribedOperation>
   /** What a `TypeReference` refers to. */
   readonly types: ReadonlyMap<string, WireType>
+  /** What could not be read, and so is not compared: one sentence each. */
+  readonly remarks?: readonly string[]
 }
 export interface DescribedOperation {
   readonly inputs: ReadonlyMap<string, DescribedInput>

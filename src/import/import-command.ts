@@ -27,7 +27,7 @@ export function importContract(
   if (output !== undefined && existsSync(output) && !force)
     throw new Error(`${output} exists: give another name with --output, or --force to replace it`)
   const path = resolve(file)
-  const contract = readImportedContract(readRegularFile(path), path, findIn(from))
+  const contract = readImportedContract(readRegularFile(path), path, createDocumentFinder(from))
   if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
   const text = writeTypescript(contract, basename(file))
   if (output === undefined) print.text(text)
@@ -44,7 +44,7 @@ function readRegularFile(path: string): Uint8Array {
 }
 
 /** Next to the document that imports it, else in these folders by its path or its last part. */
-const findIn =
+export const createDocumentFinder =
   (folders: readonly string[]): Find =>
   (location, base) => {
     const isAddress = /^[a-z][a-z0-9+.-]+:/i.test(location) && !location.startsWith('file:')

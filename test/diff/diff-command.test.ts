@@ -50,9 +50,10 @@ test('A9.3 nothing changed: exit status 0, and one line', () => {
   assert.equal(stdout, '0 breaking changes, 0 compatible changes from old.ts to same.ts\n')
 })
 
-test('A9.3 an optional field is compatible in REST: exit status 0', () => {
+test('A9.3, B9.2 an optional field is compatible in REST, and breaks strict readers of SOAP: exit status 1', () => {
   const { status, stdout } = run('old.ts', 'wider.ts')
-  assert.equal(status, 0, stdout)
+  assert.equal(status, 1, stdout)
+  assert.match(stdout, /^breaking {4}SOAP {2}.*note.*optional member added \(readers breaking; B9\.2\)$/m)
   assert.match(
     stdout,
     /^compatible {2}REST {2}v1\.Note\/note in .*: optional member added \(readers compatible; A9\.3\)$/m,

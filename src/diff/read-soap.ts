@@ -1,0 +1,240 @@
+/**
+ * The SOAP face of a release, read from its WSDL. Names of ports, bindings and types are not on the
+ * wire: an operation is known by the element of its Body, a type by its place.
+ */
+import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import type {
+  AnyMember,
+  AnyRootElement,
+  AnyXmlType,
+  ComplexDefinition,
+  SchemaFacets,
+  TypeMembers,
+} from '../contract/xml-type.ts'
+import type { Find } from '../describe/read-wsdl.ts'
+import { readImportedContract } from '../import/imported-contract.ts'
+import { Malformed } from '../xml/index.ts'
+import {
+  type DescribedInput,
+  type DescribedOperation,
+  type DescribedOutput,
+  DiffImpossible,
+  type ServiceDescription,
+} from './service-description.ts'
+import { anyType, type WireMember, type WireType } from './wire-type.ts'
+
+/** What is not a WSDL 1.1 or an XML Schema ends in an error. */
+export function readSoapDescription(text: string, source: string, find: Find): ServiceDescription {
+  const document = readImportedContract(new TextEncoder().encode(text), source, find)
+  if (document instanceof Malformed)
+    throw new DiffImpossible(`${source} cannot be read: ${document.reason} (octet ${document.at})`)
+  const reader = new SoapFaceReader()
+  for (const port of document.ports) reader.addPort(port)
+  if (document.ports.length === 0) for (const element of document.elements) reader.addElement(element)
+  return {
+    face: 'soap',
+    source,
+    operations: reader.operations,
+    types: reader.types,
+    remarks: document.losses.map(({ place, detail }) => `${source}, ${place}: ${detail}`),
+  }
+}
+
+const clarkName = ({ uri, local }: { readonly uri: string; readonly local: string }): string => `{${uri}}${local}`
+
+/** Describes ports and elements in the words of a comparison. */
+class SoapFaceReader {
+  readonly operations = new Map<string, DescribedOperation>()
+  readonly types = new Map<string, WireType>()
+  readonly #names = new Map<AnyXmlType, string>()
+
+  addPort({ soap, exchanges }: Port): void {
+    for (const [name, exchange] of Object.entries(exchanges))
+      for (const version of soap === 'both' ? ['1.1', '1.2'] : [soap]) {
+        const key = typeof exchange.input === 'object' ? clarkName(exchange.input.name) : name
+        this.operations.set(`SOAP ${version} ${exchange.style} ${key}`, this.#operation(exchange))
+      }
+  }
+
+  /** Of a schema without operations: it may be sent and received. */
+  addElement(element: AnyRootElement): void {
+    this.operations.set(`element ${clarkName(element.name)}`, {
+      inputs: new Map([['content', this.#input(element)]]),
+      outputs: new Map([['content', this.#output(element, 'content', 'content')]]),
+      facts: new Map(),
+      ways: new Map(),
+    })
+  }
+
+  #operation(exchange: PortExchange): DescribedOperation {
+    const { input, output, faults, requestHeaders, replyHeaders } = exchange
+    return {
+      inputs: new Map([['Body', this.#input(input)], ...this.#blocks(requestHeaders)]),
+      outputs: new Map<string, DescribedOutput>([
+        ...(output ? [['reply', this.#output(output, 'reply', 'content')] as const] : []),
+        ...Object.values(faults).map(
+          each => [`fault ${clarkName(each.name)}`, this.#output(each, clarkName(each.name), 'error')] as const,
+        ),
+        ...Object.values(replyHeaders).map(
+          each => [`header ${clarkName(each.name)}`, this.#output(each, 'reply', 'field')] as const,
+        ),
+      ]),
+      facts: new Map([
+        ['soapAction', exchange.action],
+        ['reply', output === undefined ? 'none' : nameOfBody(output)],
+      ]),
+      ways: new Map(),
+    }
+  }
+  #input(body: ExchangeBody): DescribedInput {
+    return { type: this.#typeOfBody(body), isRequired: true, isAlternative: false }
+  }
+  #blocks(headers: Readonly<Record<string, AnyRootElement>>): readonly (readonly [string, DescribedInput])[] {
+    return Object.values(headers).map(each => [`header ${clarkName(each.name)}`, this.#input(each)])
+  }
+  #output(body: ExchangeBody, outcome: string, kind: DescribedOutput['kind']): DescribedOutput {
+    return { type: this.#typeOfBody(body), outcome, kind }
+  }
+  #typeOfBody(body: ExchangeBody): WireType {
+    if (body === 'empty') return { kind: 'object', ...noMembers }
+    return nullable(this.#typeOf(body.type()), body.isNillable)
+  }
+
+  #typeOf(type: AnyXmlType): WireType {
+    const { definition } = type
+    switch (definition.kind) {
+      case 'builtIn':
+        return typeOfBuiltIn(definition.name)
+      case 'restriction':
+        return narrowType(this.#typeOf(definition.of), definition.facets)
+      case 'list':
+        return { kind: 'list', isNullable: false, item: this.#typeOf(definition.item), facets: new Map() }
+      case 'union':
+        return { kind: 'choice', isNullable: false, options: definition.of.map(each => this.#typeOf(each)) }
+      case 'array':
+        return { kind: 'list', isNullable: false, item: this.#typeOf(definition.item()), facets: new Map() }
+      case 'derivable':
+        return {
+          kind: 'choice',
+          isNullable: false,
+          options: [definition.type, ...definition.derived()].map(each => this.#typeOf(each)),
+        }
+      case 'complex':
+        return this.#complexType(type, definition)
+    }
+  }
+  #complexType(type: AnyXmlType, definition: ComplexDefinition): WireType {
+    const known = this.#names.get(type)
+    if (known !== undefined) return { kind: 'named', name: known }
+    const name = definition.name ? clarkName(definition.name) : `type ${this.#names.size + 1}`
+    this.#names.set(type, name)
+    const made = this.#object(definition)
+    if (!definition.name) return made
+    this.types.set(name, made)
+    return { kind: 'named', name }
+  }
+  #object(definition: ComplexDefinition): WireType {
+    const members = this.#members(definition)
+    return {
+      kind: 'object',
+      isNullable: false,
+      members,
+      rest: members.has(anyElement) ? 'any' : 'none',
+      isOrdered: !definition.isUnordered,
+      facets: new Map(),
+    }
+  }
+  /** With those of the type that it extends, in front. */
+  #members({ members, base, form }: ComplexDefinition): Map<string, WireMember> {
+    const inherited = base?.by === 'extension' && base.type.definition
+    const before = inherited && inherited.kind === 'complex' ? this.#members(inherited) : new Map<string, WireMember>()
+    const simple =
+      inherited && inherited.kind !== 'complex' && base
+        ? ([['text', { type: this.#typeOf(base.type), isRequired: true }]] as const)
+        : []
+    return new Map([...before, ...simple, ...this.#listMembers(members, form)])
+  }
+  #listMembers(members: TypeMembers, form: ComplexDefinition['form']): readonly (readonly [string, WireMember])[] {
+    return Object.entries(members).map(([key, member]) => [
+      nameOfMember(key, member, form),
+      { type: this.#typeOfMember(member, form), isRequired: member.marks.min > 0, max: member.marks.max },
+    ])
+  }
+  #typeOfMember({ particle, marks }: AnyMember, form: ComplexDefinition['form']): WireType {
+    const fixed = marks.isFixed && marks.initial !== undefined ? { values: [marks.initial] } : {}
+    switch (particle.kind) {
+      case 'element':
+        return nullable(narrowType(this.#typeOf(particle.type()), fixed), marks.isNillable)
+      case 'reference':
+        return this.#typeOfBody(particle.to())
+      case 'attribute':
+      case 'text':
+        return narrowType(this.#typeOf(particle.type), fixed)
+      case 'choice':
+        return {
+          kind: 'choice',
+          isNullable: false,
+          options: this.#listMembers(particle.members, form).map(option => ({
+            ...emptyObject,
+            members: new Map([option]),
+          })),
+        }
+      case 'sequence':
+        return { ...emptyObject, isOrdered: true, members: new Map(this.#listMembers(particle.members, form)) }
+      case 'any':
+      case 'anyAttribute':
+        return anyType
+    }
+  }
+}
+
+const noMembers = { isNullable: false, members: new Map(), rest: 'none', isOrdered: true, facets: new Map() } as const
+const emptyObject = { kind: 'object', ...noMembers } as const
+const anyElement = 'any element'
+const nameOfBody = (body: ExchangeBody): string => (body === 'empty' ? 'empty' : clarkName(body.name))
+
+function nameOfMember(key: string, { particle, marks }: AnyMember, form: ComplexDefinition['form']): string {
+  const { name: local = key, uri } = marks
+  switch (particle.kind) {
+    case 'element':
+      return clarkName({ uri: uri ?? (form?.elements === 'qualified' ? form.uri : ''), local })
+    case 'reference':
+      return clarkName(particle.to().name)
+    case 'attribute':
+      return `@${clarkName({ uri: uri ?? (form?.attributes === 'qualified' ? form.uri : ''), local })}`
+    case 'any':
+      return anyElement
+    default:
+      return particle.kind
+  }
+}
+
+const nullable = (type: WireType, isNullable: boolean): WireType =>
+  isNullable && type.kind !== 'any' ? { ...type, isNullable } : type
+
+function typeOfBuiltIn(name: string): WireType {
+  if (name === 'anyType' || name === 'anySimpleType') return anyType
+  const [, item] = /^(NMTOKEN|IDREF|ENTIT)(?:S|IES)$/.exec(name) ?? []
+  if (item)
+    return {
+      kind: 'list',
+      isNullable: false,
+      item: typeOfBuiltIn(item === 'ENTIT' ? 'ENTITY' : item),
+      facets: new Map(),
+    }
+  return { kind: 'scalar', base: `xs:${name}`, isNullable: false, facets: new Map() }
+}
+
+/** The words of JSON Schema, where it has one for the facet. */
+const facetNames: Readonly<Record<string, string>> = {
+  minInclusive: 'minimum',
+  maxInclusive: 'maximum',
+  minExclusive: 'exclusiveMinimum',
+  maxExclusive: 'exclusiveMaximum',
+}
+function narrowType(type: WireType, { values, patterns, ...facets }: SchemaFacets): WireType {
+  if (type.kind !== 'scalar') return type
+  const own = Object.entries(facets).map(([name, value]) => [facetNames[name] ?? name, value] as const)
+  const pattern = patterns === undefined ? [] : [['pattern', patterns.join(' and ')] as const]
+  return { ...type, ...(values && { values }), facets: new Map([...type.facets, ...own, ...pattern]) }
+}

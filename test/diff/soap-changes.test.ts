@@ -1,0 +1,232 @@
+/**
+ * Rule B9.2: single changes of a WSDL, each with what it does to the callers that write what
+ * changed and to those that read it. Clients made from a WSDL are strict: an element that their
+ * schema does not have ends the call.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { compareServices, isBreaking, type ServiceDifference } from '../../src/diff/compare-services.ts'
+import { readSoapDescription } from '../../src/diff/read-soap.ts'
+import { DiffImpossible } from '../../src/diff/service-description.ts'
+
+const xs = 'http://www.w3.org/2001/XMLSchema'
+interface Shape {
+  /** Global components of the schema; `Thing` is both asked and answered. */
+  readonly schema: string
+  readonly uri?: string
+  readonly action?: string
+  readonly parts?: string
+  readonly binding?: string
+  readonly operation?: string
+  readonly form?: string
+}
+const writeWsdl = ({
+  schema,
+  uri = 'urn:x',
+  action = 'urn:do',
+  parts = '',
+  binding = '',
+  operation = '',
+  form = 'qualified',
+}: Shape): string => `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/"
+  xmlns:xs="${xs}" xmlns:t="${uri}" targetNamespace="${uri}">
+<types><xs:schema targetNamespace="${uri}" elementFormDefault="${form}">${schema}
+  <xs:element name="Do"><xs:complexType><xs:sequence><xs:element name="thing" type="t:Thing"/></xs:sequence></xs:complexType></xs:element>
+  <xs:element name="Done"><xs:complexType><xs:sequence><xs:element name="thing" type="t:Thing"/></xs:sequence></xs:complexType></xs:element>
+</xs:schema></types>
+<message name="do"><part name="body" element="t:Do"/>${parts}</message>
+<message name="done"><part name="body" element="t:Done"/></message>
+<message name="late"><part name="detail" element="t:Late"/></message>
+<portType name="P"><operation name="Do"><input message="t:do"/><output message="t:done"/>${operation}</operation></portType>
+<binding name="B" type="t:P"><s:binding transport="http://schemas.xmlsoap.org/soap/http"/>
+  <operation name="Do"><s:operation soapAction="${action}"/><input><s:body use="literal"${parts ? ' parts="body"' : ''}/>${binding}</input>
+    <output><s:body use="literal"/></output>${operation && '<fault name="late"><s:fault name="late" use="literal"/></fault>'}</operation></binding>
+<service name="S"><port name="A" binding="t:B"><s:address location="http://127.0.0.1/"/></port></service>
+</definitions>`
+const compare = (before: Shape, after: Shape): readonly ServiceDifference[] =>
+  compareServices(
+    readSoapDescription(writeWsdl(before), 'old', () => undefined),
+    readSoapDescription(writeWsdl(after), 'new', () => undefined),
+  )
+
+const thing = (content: string, more = ''): Shape => ({
+  schema: `<xs:complexType name="Thing"><xs:sequence>${content}</xs:sequence>${more}</xs:complexType>`,
+})
+const element = (name: string, type = 'xs:string', more = ''): string =>
+  `<xs:element name="${name}" type="${type}"${more}/>`
+const optional = ' minOccurs="0"'
+const many = ' maxOccurs="unbounded"'
+const a = (type: string, more = ''): Shape => thing(element('a', type, more))
+const simple = (facets: string, base = 'xs:string'): Shape =>
+  thing(
+    `<xs:element name="a"><xs:simpleType><xs:restriction base="${base}">${facets}</xs:restriction></xs:simpleType></xs:element>`,
+  )
+const values = (...all: string[]): Shape => simple(all.map(each => `<xs:enumeration value="${each}"/>`).join(''))
+const choice = (...names: string[]): Shape =>
+  thing(`<xs:choice>${names.map(name => element(name)).join('')}</xs:choice>`)
+const attribute = (use: string): Shape => thing(element('a'), `<xs:attribute name="at" type="xs:string" use="${use}"/>`)
+const ab = element('a') + element('b')
+const any = '<xs:any processContents="lax" minOccurs="0" maxOccurs="unbounded" namespace="##other"/>'
+
+type Verdict = 'breaking' | 'compatible'
+/** [what changed, before, after, for writers, for readers] */
+const changesOfTypes: readonly (readonly [string, Shape, Shape, Verdict, Verdict])[] = [
+  [
+    'an optional element comes',
+    a('xs:string'),
+    thing(element('a') + element('b', 'xs:string', optional)),
+    'compatible',
+    'breaking',
+  ],
+  [
+    '… where the schema has a wildcard',
+    thing(element('a') + any),
+    thing(element('a') + element('b', 'xs:string', optional) + any),
+    'compatible',
+    'compatible',
+  ],
+  ['a required element comes', a('xs:string'), thing(ab), 'breaking', 'breaking'],
+  ['an element goes', thing(ab), a('xs:string'), 'breaking', 'breaking'],
+  ['an element is renamed', a('xs:string'), thing(element('b')), 'breaking', 'breaking'],
+  ['elements change their order', thing(ab), thing(element('b') + element('a')), 'breaking', 'breaking'],
+  ['an element becomes optional', a('xs:string'), a('xs:string', optional), 'compatible', 'breaking'],
+  ['an element becomes required', a('xs:string', optional), a('xs:string'), 'breaking', 'compatible'],
+  ['an element may be repeated', a('xs:string'), a('xs:string', many), 'compatible', 'breaking'],
+  ['an element is no longer repeated', a('xs:string', many), a('xs:string'), 'breaking', 'compatible'],
+  ['an element may be nil', a('xs:string'), a('xs:string', ' nillable="true"'), 'compatible', 'breaking'],
+  ['an element may not be nil', a('xs:string', ' nillable="true"'), a('xs:string'), 'breaking', 'compatible'],
+  ['int becomes long', a('xs:int'), a('xs:long'), 'compatible', 'breaking'],
+  ['long becomes int', a('xs:long'), a('xs:int'), 'breaking', 'compatible'],
+  ['int becomes decimal', a('xs:int'), a('xs:decimal'), 'compatible', 'breaking'],
+  ['token becomes string', a('xs:token'), a('xs:string'), 'compatible', 'breaking'],
+  ['string becomes int', a('xs:string'), a('xs:int'), 'breaking', 'breaking'],
+  ['date becomes dateTime', a('xs:date'), a('xs:dateTime'), 'breaking', 'breaking'],
+  ['float becomes double', a('xs:float'), a('xs:double'), 'breaking', 'breaking'],
+  ['base64 becomes hex', a('xs:base64Binary'), a('xs:hexBinary'), 'breaking', 'breaking'],
+  ['a string becomes any XML', a('xs:string'), a('xs:anyType'), 'compatible', 'breaking'],
+  ['a value of an enumeration comes', values('x'), values('x', 'y'), 'compatible', 'breaking'],
+  ['a value of an enumeration goes', values('x', 'y'), values('x'), 'breaking', 'compatible'],
+  ['a value of an enumeration is renamed', values('x'), values('X'), 'breaking', 'breaking'],
+  ['values are enumerated', a('xs:string'), values('x'), 'breaking', 'compatible'],
+  ['a longest text comes', a('xs:string'), simple('<xs:maxLength value="5"/>'), 'breaking', 'compatible'],
+  [
+    'a text may be longer',
+    simple('<xs:maxLength value="5"/>'),
+    simple('<xs:maxLength value="9"/>'),
+    'compatible',
+    'breaking',
+  ],
+  [
+    'a text must be shorter',
+    simple('<xs:maxLength value="9"/>'),
+    simple('<xs:maxLength value="5"/>'),
+    'breaking',
+    'compatible',
+  ],
+  [
+    'a text has exactly another length',
+    simple('<xs:length value="9"/>'),
+    simple('<xs:length value="5"/>'),
+    'breaking',
+    'breaking',
+  ],
+  ['a pattern comes', a('xs:string'), simple('<xs:pattern value="x+"/>'), 'breaking', 'compatible'],
+  ['a pattern goes', simple('<xs:pattern value="x+"/>'), a('xs:string'), 'compatible', 'breaking'],
+  ['a pattern changes', simple('<xs:pattern value="x+"/>'), simple('<xs:pattern value="y+"/>'), 'breaking', 'breaking'],
+  [
+    'a minimum rises',
+    simple('<xs:minInclusive value="1"/>', 'xs:int'),
+    simple('<xs:minInclusive value="2"/>', 'xs:int'),
+    'breaking',
+    'compatible',
+  ],
+  [
+    'a maximum rises',
+    simple('<xs:maxInclusive value="1"/>', 'xs:int'),
+    simple('<xs:maxInclusive value="2"/>', 'xs:int'),
+    'compatible',
+    'breaking',
+  ],
+  [
+    'more digits may follow the point',
+    simple('<xs:fractionDigits value="2"/>', 'xs:decimal'),
+    simple('<xs:fractionDigits value="4"/>', 'xs:decimal'),
+    'compatible',
+    'breaking',
+  ],
+  ['an optional attribute comes', a('xs:string'), attribute('optional'), 'compatible', 'breaking'],
+  ['a required attribute comes', a('xs:string'), attribute('required'), 'breaking', 'breaking'],
+  ['an attribute goes', attribute('optional'), a('xs:string'), 'breaking', 'breaking'],
+  ['an attribute becomes required', attribute('optional'), attribute('required'), 'breaking', 'compatible'],
+  ['a choice comes', choice('a', 'b'), choice('a', 'b', 'c'), 'compatible', 'breaking'],
+  ['a choice goes', choice('a', 'b', 'c'), choice('a', 'b'), 'breaking', 'compatible'],
+  ['an element becomes one of a choice', a('xs:string'), choice('a', 'b'), 'breaking', 'breaking'],
+  [
+    'local elements lose their namespace',
+    a('xs:string'),
+    { ...a('xs:string'), form: 'unqualified' },
+    'breaking',
+    'breaking',
+  ],
+]
+
+describe('B9.2 a type that is written and read', () => {
+  for (const [title, before, after, writers, readers] of changesOfTypes)
+    test(title, () => {
+      const found = compare(before, after)
+      const worst = (verdicts: readonly (Verdict | undefined)[]) =>
+        verdicts.includes('breaking') ? 'breaking' : 'compatible'
+      assert.ok(found.length > 0)
+      assert.equal(worst(found.map(each => each.writers)), writers, JSON.stringify(found))
+      assert.equal(worst(found.map(each => each.readers)), readers, JSON.stringify(found))
+      assert.ok(found.every(({ face, rule }) => face === 'soap' && rule === 'B9.2'))
+    })
+})
+
+const late = '<xs:element name="Late" type="xs:string"/>'
+const plain: Shape = { ...a('xs:string'), schema: a('xs:string').schema + late }
+const block = {
+  parts: '<part name="branch" element="t:Late"/>',
+  binding: '<s:header message="t:do" part="branch" use="literal"/>',
+}
+/** [what changed, before, after, breaks] */
+const changesOfOperations: readonly (readonly [string, Shape, Shape, boolean])[] = [
+  ['the namespace', plain, { ...plain, uri: 'urn:y' }, true],
+  ['the action', plain, { ...plain, action: 'urn:other' }, true],
+  ['a fault comes', plain, { ...plain, operation: '<fault name="late" message="t:late"/>' }, false],
+  ['a fault goes', { ...plain, operation: '<fault name="late" message="t:late"/>' }, plain, false],
+  ['a header block comes', plain, { ...plain, ...block }, true],
+  ['a header block goes', { ...plain, ...block }, plain, true],
+]
+describe('B9.2 an operation', () => {
+  for (const [title, before, after, breaks] of changesOfOperations)
+    test(`${title}: ${breaks ? 'breaking' : 'compatible'}`, () => {
+      const found = compare(before, after)
+      assert.ok(found.length > 0)
+      assert.equal(found.some(isBreaking), breaks, JSON.stringify(found))
+    })
+})
+
+test('the same document has no difference, and names of types are not on the wire', () => {
+  for (const [, before, after] of changesOfTypes) {
+    assert.deepEqual(compare(before, before), [])
+    assert.deepEqual(compare(after, after), [])
+  }
+  const renamed = { ...plain, schema: plain.schema.replace('"Thing"', '"Other"') }
+  const text = writeWsdl(renamed).replaceAll('t:Thing', 't:Other')
+  const [old, now] = [writeWsdl(plain), text].map(each => readSoapDescription(each, 'x', () => undefined))
+  assert.ok(old && now)
+  assert.deepEqual(compareServices(old, now), [])
+})
+
+test('a schema alone: its elements are compared', () => {
+  const schema = (type: string) =>
+    `<xs:schema xmlns:xs="${xs}" targetNamespace="urn:x"><xs:element name="a" type="${type}"/></xs:schema>`
+  const [old, now] = ['xs:int', 'xs:long'].map(each => readSoapDescription(schema(each), each, () => undefined))
+  assert.ok(old && now)
+  const [found, ...more] = compareServices(old, now)
+  assert.deepEqual([found?.place, found?.text, more], ['element {urn:x}a content', 'xs:int → xs:long', []])
+})
+
+test('what is not a description ends in an error that says where', () =>
+  assert.throws(() => readSoapDescription('<a', 'x.wsdl', () => undefined), DiffImpossible))
