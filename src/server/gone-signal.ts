@@ -1,23 +1,18 @@
-/** A signal that tells an application that no client is left to answer. */
-
-interface Ending {
-  readonly destroyed: boolean
-  readonly readableEnded: boolean
-  once(event: 'end' | 'close', listener: () => void): unknown
-}
-
 /**
- * To be made once for a connection or stream, when it is first asked for. `end`: of a connection
- * of HTTP/1.1, whose client has closed its side. One that is gone looks the same until something is
- * written, so both abort.
+ * Tells an application that no client is left to answer. A client of HTTP/1.1 that has closed its
+ * own side alone still reads (RFC 9112 §9.6): only a connection that is closed in both directions,
+ * or was reset, counts as gone. To be made when it is first asked for: few handlers ask.
  */
-export function createGoneSignal(of: Ending, event: 'end' | 'close'): AbortSignal {
-  const controller = new AbortController()
-  const abort = (): void => controller.abort(new Error('the client has closed its connection'))
-  if (of.destroyed || (event === 'end' && of.readableEnded)) abort()
-  else {
-    of.once('close', abort)
-    if (event === 'end') of.once('end', abort)
+export class GoneSignal {
+  readonly #controller = new AbortController()
+
+  /** @param isGone whether the connection or stream has ended already */
+  get(isGone: boolean): AbortSignal {
+    if (isGone) this.abort()
+    return this.#controller.signal
   }
-  return controller.signal
+
+  abort(): void {
+    this.#controller.abort(new Error('the client has closed its connection'))
+  }
 }

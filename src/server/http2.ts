@@ -20,7 +20,7 @@ import type { Content, HttpFields, Request, Response } from '../http/message.ts'
 import { noContent } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { joinFieldLines, measureField } from './field-lines.ts'
-import { createGoneSignal } from './gone-signal.ts'
+import { GoneSignal } from './gone-signal.ts'
 import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
 import { parserLimit } from './limits.ts'
 import { peerAddress, peerCertificate } from './peer-address.ts'
@@ -132,7 +132,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   #content: StreamedContent | undefined
   /** The client waits for 100 (Continue) before it sends its content. */
   #isExpecting = false
-  #gone: AbortSignal | undefined
+  #gone: GoneSignal | undefined
   #isAnswered = false
   /** The application has given its response, or never will. */
   #isServed = false
@@ -191,7 +191,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
       scheme,
       version: '2',
       from,
-      gone: () => (this.#gone ??= createGoneSignal(this.#stream, 'close')),
+      gone: () => (this.#gone ??= new GoneSignal()).get(this.#stream.destroyed),
       certificate,
     }
   }
@@ -240,6 +240,7 @@ export class Http2Exchange implements ContentOwner, IdleCheck {
   leave(): void {
     if (!this.#stream.closed) return
     this.#session.context.waiting.delete(this)
+    this.#gone?.abort()
     if (this.#isServed) this.#session.exchanges.delete(this)
   }
 

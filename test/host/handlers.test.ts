@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
-import { connect as connectTcp } from 'node:net'
+import { connect as connectTcp, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { createRestClient, createSoapClient, FaultError } from '../../src/client/index.ts'
 import {
@@ -268,15 +268,50 @@ describe('ctx.signal is aborted when the client is gone', () => {
     })
     return { clinic, begun, end, id: await clinic.create('x'), token: await clinic.server.token('dora', ['desk']) }
   }
-  test('HTTP/1.1, REST', async () => {
-    const { clinic, begun, end, id, token } = await startWaiting()
-    const socket = connectTcp(clinic.server.port, '127.0.0.1')
+  const cancelOver = async (token: string, port: number, id: string) => {
+    const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
     socket.write(
       `POST /api/v1/visits/${id}/cancellation HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
     )
-    await begun
+    return socket
+  }
+  for (const [how, leave] of [
+    ['reset', (socket: Socket) => socket.resetAndDestroy()],
+    ['closed in both directions, which shows when something is written', (socket: Socket) => socket.destroy()],
+  ] as const)
+    test(`HTTP/1.1, REST: a connection that was ${how}`, async () => {
+      const { clinic, begun, end, id, token } = await startWaiting()
+      const socket = await cancelOver(token, clinic.server.port, id)
+      await begun
+      leave(socket)
+      assert.match(String(await end), /the client has closed its connection/)
+    })
+  test('RFC 9112 §9.6 a client that has closed its own side alone still reads, and is not gone', async () => {
+    let release = (): void => {}
+    let begin: (signal: AbortSignal) => void = () => {}
+    const begun = new Promise<AbortSignal>(resolve => (begin = resolve))
+    const clinic = await startClinic({
+      visits: {
+        cancel: async ctx => {
+          begin(ctx.signal)
+          await new Promise<void>(resolve => (release = resolve))
+        },
+      },
+    })
+    const token = await clinic.server.token('dora', ['desk'])
+    const socket = await cancelOver(token, clinic.server.port, await clinic.create('x'))
+    let received = ''
+    socket.setEncoding('latin1').on('data', text => (received += text))
+    const signal = await begun
+    socket.end()
+    // Twice: a connection that nobody reads is reset by the first.
+    while ((received.match(/HTTP\/1\.1 100 Continue\r\n\r\n/g)?.length ?? 0) < 2) await once(socket, 'data')
+    assert.equal(signal.aborted, false)
+    release()
+    await once(socket, 'end')
+    assert.match(received, /^(HTTP\/1\.1 100 Continue\r\n\r\n){2,}HTTP\/1\.1 200 OK\r\n/)
+    assert.equal(signal.aborted, false)
     socket.destroy()
-    assert.match(String(await end), /the client has closed its connection/)
   })
   test('HTTP/2, SOAP', async () => {
     const { clinic, begun, end, id, token } = await startWaiting()

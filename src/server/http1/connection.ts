@@ -13,7 +13,7 @@
  */
 import type { Socket } from 'node:net'
 import { type Content, noContent } from '../../http/message.ts'
-import { createGoneSignal } from '../gone-signal.ts'
+import { GoneSignal } from '../gone-signal.ts'
 import { BufferedContent } from '../incoming-content.ts'
 import { parserLimit } from '../limits.ts'
 import { countAcceptedOctets, Pace } from '../pace.ts'
@@ -83,8 +83,10 @@ export class Http1Connection implements Turn {
    */
   #openHttp2: ((octets: Buffer) => void) | undefined
 
-  readonly gone = (): AbortSignal => (this.#gone ??= createGoneSignal(this.socket, 'end'))
-  #gone: AbortSignal | undefined
+  /** One function for all requests of the connection. */
+  readonly gone = (): AbortSignal => (this.#gone ??= new GoneSignal()).get(this.socket.destroyed)
+  /** Of the request that is under way. */
+  #gone: GoneSignal | undefined
 
   constructor(context: ServerContext, socket: Socket, openHttp2?: (octets: Buffer) => void) {
     this.#openHttp2 = openHttp2
@@ -121,6 +123,7 @@ export class Http1Connection implements Turn {
   readonly #onClose = (): void => {
     this.#isEnding = true
     this.#inflow?.cut()
+    this.#gone?.abort()
   }
 
   /** Whether this is, or may become, the preface of HTTP/2. */
@@ -251,6 +254,7 @@ export class Http1Connection implements Turn {
 
   finish(stays: boolean): void {
     this.exchange = undefined
+    this.#gone = undefined
     this.#steps++
     if (!stays || this.context.draining) {
       this.linger()
@@ -291,6 +295,8 @@ export class Http1Connection implements Turn {
       this.socket.destroy()
       return
     }
+    // A client that is gone looks as one that has closed its side alone, until something is written.
+    if (this.#gone && this.isClosed) this.exchange?.probe()
     const steps = this.#steps
     if (this.#seen.steps !== steps) this.#seen = { steps, since: now }
     else if (!this.exchange && !this.#isEnding && now - this.#seen.since > this.#allowedMs()) this.#endLate()

@@ -58,6 +58,15 @@ export class Http1Exchange implements ContentOwner {
     this.#turn.socket.write(continueResponse, 'latin1')
   }
 
+  /**
+   * Writes what a client that still reads passes over (RFC 9110 §15.2.1), and what a connection
+   * without one is reset for.
+   */
+  probe(): void {
+    if (this.#isAnswered || this.#head.version === '1.0') return
+    this.#turn.socket.write(continueResponse, 'latin1')
+  }
+
   /** A response of streamed content is on its way. */
   get isStreaming(): boolean {
     return this.#outflow !== undefined

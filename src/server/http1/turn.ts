@@ -17,7 +17,7 @@ export interface Turn {
   readonly certificate: Uint8Array | undefined
   /** Octets that have arrived and are not read yet. */
   readonly received: ReceiveBuffer
-  /** Aborted when the client has closed its side, or the connection has ended. */
+  /** Aborted when the connection has ended before the response to the request under way. */
   readonly gone: () => AbortSignal
   /** The client has closed its side: nothing more arrives. */
   readonly isClosed: boolean
