@@ -3,6 +3,7 @@
  * sends, and what is granted.
  */
 import type { Draft, Fields } from '../contract/field.ts'
+import type { Job } from '../contract/job.ts'
 import type { GrantOf } from '../contract/policy.ts'
 import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
 import type { AnyService, Versions } from '../contract/service.ts'
@@ -30,6 +31,8 @@ export type IsGranted<U extends Ruled, Doing extends string> = Doing extends key
     ? false
     : true
   : false
+/** The jobs that clients may start: the others are started by handlers alone. */
+export type CallableJob<J extends Job> = J extends { readonly allow: readonly [] } ? never : J
 export type IsOffered<U extends Ruled, Message extends string> = Message extends U['messages'] ? true : false
 export type And<A extends boolean, B extends boolean> = A extends true ? B : false
 /** Without what is internal, which no draft has. */

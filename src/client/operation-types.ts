@@ -14,6 +14,7 @@ import type { AnyService } from '../contract/service.ts'
 import type { jobFields } from '../contract/xml-message.ts'
 import type {
   And,
+  CallableJob,
   DraftIn,
   FileNames,
   Flat,
@@ -56,7 +57,7 @@ export type Operations<S extends AnyService, V extends string> = string extends 
         | {
             [R in S['resources'][number] as R['name']]: ResourceOperations<R, HiddenFields<S['versions'], V, R['name']>>
           }[string & S['resources'][number]['name']]
-        | JobOperations<S['jobs'][number]>
+        | JobOperations<CallableJob<S['jobs'][number]>>
       >,
       S['headers']
     >

@@ -11,6 +11,7 @@ import type { AnyService } from '../contract/service.ts'
 import type { jobFields } from '../contract/xml-message.ts'
 import type {
   And,
+  CallableJob,
   DraftIn,
   FileNames,
   Flat,
@@ -47,7 +48,7 @@ export type ServiceSurface<
   ? {}
   : {
       readonly [R in S['resources'][number] as R['name']]: ResourceSurface<S, R, V, P>
-    } & { readonly [J in S['jobs'][number] as J['job']]: JobSurface<J, P> }
+    } & { readonly [J in CallableJob<S['jobs'][number]> as J['job']]: JobSurface<J, P> }
 
 type VersionFields<S extends AnyService, R extends AnyResource, V extends string> = VisibleFields<
   Omit<R['types']['fields'], HiddenFields<S['versions'], V, R['name']> & PropertyKey>

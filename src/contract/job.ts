@@ -13,6 +13,7 @@ export interface Job<
   O extends Fields = Fields,
   One extends string = string,
   X extends readonly Fault[] = readonly Fault[],
+  G extends readonly Grant[] = readonly Grant[],
 > {
   readonly job: N
   /** The name of one result; the singular of the collection's name by default. */
@@ -22,7 +23,7 @@ export interface Job<
   /** May end the call that starts it; a run that ends with one has failed under its name. */
   readonly faults: X
   /** Without a grant it is started by handlers alone, with `ctx.after`. */
-  readonly allow: readonly Grant[]
+  readonly allow: G
   readonly limit?: Rate
   /** Tries before the job has failed; default 3. */
   readonly tries: number
@@ -31,6 +32,9 @@ export interface Job<
   /** Seconds that a finished job and its result are kept; default one day. */
   readonly keep: number
 }
+/** Whether any client may start it. */
+export const isCallable = ({ allow }: Pick<Job, 'allow'>): boolean => allow.length > 0
+
 export type JobState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 export const jobStates: readonly JobState[] = ['queued', 'running', 'completed', 'failed', 'cancelled']
 
@@ -40,6 +44,7 @@ export function job<
   O extends Fields,
   const One extends string = N extends `${infer S}s` ? S : N,
   const X extends readonly Fault[] = readonly [],
+  const G extends readonly Grant[] = readonly Grant[],
 >(
   name: N,
   declaration: {
@@ -47,13 +52,13 @@ export function job<
     readonly input: I
     readonly output: O
     readonly faults?: X
-    readonly allow: readonly Grant[]
+    readonly allow: G
     readonly limit?: Rate
     readonly tries?: number
     readonly timeLimit?: number
     readonly keep?: number
   },
-): Job<N, I, O, One, X> {
+): Job<N, I, O, One, X, G> {
   const one = declaration.one ?? (name.replace(/s$/, '') as One) // One's default
   const faults = declaration.faults ?? ([] as unknown as X) // X's default
   return { tries: 3, timeLimit: 60, keep: 86_400, ...declaration, faults, job: name, one }

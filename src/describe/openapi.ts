@@ -7,6 +7,7 @@ import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields, Scalar } from '../contract/field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
+import { isCallable } from '../contract/job.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
@@ -61,7 +62,7 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
     info: { title: service.title, version: newestVersion(service) },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: options.address ?? '/' }],
-    tags: [...service.resources.map(({ name }) => ({ name })), ...service.jobs.map(({ job }) => ({ name: job }))],
+    tags: [...service.resources.map(({ name }) => ({ name })), ...service.jobs.filter(isCallable).map(({ job }) => ({ name: job }))],
     paths: Object.assign({}, ...parts.map(part => part.paths())),
     components: {
       schemas: Object.assign({ Problem: problemSchema, Link: linkSchema }, ...parts.map(part => part.schemas.all)),

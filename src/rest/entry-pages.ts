@@ -43,6 +43,11 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
   const { base, edition } = exchange
   const operationAt = (template: string, method: string) =>
     edition.routes.all.find(each => each.template === template)?.methods.get(method)
+  // What no caller may ever read has no address.
+  const linkTo = (rel: string, template: string): DocumentLink[] =>
+    operationAt(template, 'GET')
+      ? [{ rel, href: base + template, ...(template.includes('{') && { templated: true }) }]
+      : []
   // A form for those that may use it, and never a link that GET cannot follow.
   const postOnly = (rel: string, operation: Operation | undefined): DocumentLink[] => {
     if (!operation) return []
@@ -56,14 +61,14 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
   }
   return [
     ...edition.service.resources.flatMap(resource => [
-      { rel: resource.name, href: `${base}/${resource.name}` },
-      { rel: singularOf(resource), href: `${base}/${resource.name}/{id}`, templated: true },
+      ...linkTo(resource.name, `/${resource.name}`),
+      ...linkTo(singularOf(resource), `/${resource.name}/{id}`),
       ...writeSearchLink(exchange, resource),
     ]),
     ...postOnly('searches', operationAt('/searches', 'POST')),
     ...edition.service.jobs.flatMap(job => [
       ...postOnly(job.job, operationAt(`/${job.job}`, 'POST')),
-      { rel: job.one, href: `${base}/${job.job}/{id}`, templated: true },
+      ...linkTo(job.one, `/${job.job}/{id}`),
     ]),
   ]
 }

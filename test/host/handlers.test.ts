@@ -233,7 +233,26 @@ test('a job that a handler starts runs after the commit; a job without grants ha
   while (sentMails.length === 0) await new Promise(resolve => setTimeout(resolve, 5))
   assert.deepEqual(sentMails, [`pat: Visit ${id}`])
   assert.equal((await clinic.rest('POST', '/mails', '{"to":"x","about":"y"}')).status, 404)
-  assert.doesNotMatch((await clinic.ask('GET', '/soap/v1?wsdl')).text, /StartMail/)
+  // Nor is it named where clients look: descriptions, the entry, or the types of clients.
+  const desk = bearer(await clinic.server.token('dora', ['desk']))
+  for (const path of ['/soap/v1?wsdl', '/soap/v1?wsdl2', '/openapi.json', '/api/v1']) {
+    const { status, text } = await clinic.ask('GET', path, {
+      ...desk,
+      accept: 'application/json, application/xml, */*',
+    })
+    assert.equal(status, 200)
+    assert.doesNotMatch(text, /\bmails?\b/i, path)
+    assert.match(text, /archive/i, path)
+  }
+  const options = { address: `${clinic.server.url}/api` }
+  const api = createRestClient(contract, options)
+  assert.equal(typeof api.archives.start, 'function')
+  // @ts-expect-error started by handlers alone
+  assert.equal(api.mails, undefined)
+  const soap = createSoapClient(contract, { address: `${clinic.server.url}/soap/v1` })
+  // @ts-expect-error as above
+  assert.deepEqual([soap.mails, soap.StartMail], [undefined, undefined])
+  await api.close()
 })
 
 test('lines of a handler name the request, the operation and the caller, and no credential', async () => {

@@ -4,6 +4,7 @@
  * read, and an action that an item does not offer has none.
  */
 import type { Values } from '../../contract/implement.ts'
+import { isCallable } from '../../contract/job.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { AnyService, Service } from '../../contract/service.ts'
 import type { VersionOf } from '../contract-types.ts'
@@ -39,7 +40,7 @@ export function createRestClient<const S extends AnyService, const V extends Ver
   const methods = new Map(resources.map(each => [each.name, new ResourceMethods(session, each)]))
   const client = Object.fromEntries([
     ...[...methods.values()].map(each => [each.resource.name, createResourceMembers(each, methods)]),
-    ...jobs.map(job => [job.job, createJobMethods(session, job)]),
+    ...jobs.filter(isCallable).map(job => [job.job, createJobMethods(session, job)]),
   ])
   return Object.assign(client, { close, [Symbol.dispose]: close }) as RestClient<S, V> // the types list the same members
 }
