@@ -29,7 +29,7 @@ const testFolders: Readonly<Record<string, readonly string[]>> = {
   http: ['http', 'rest', 'front', 'server'],
   service: ['service', 'rest', 'store', 'host'],
   rest: ['rest', 'service', 'host'],
-  soap: ['soap', 'host'],
+  soap: ['soap', 'host', 'front'],
   store: ['store', 'service', 'host'],
 }
 

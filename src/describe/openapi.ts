@@ -62,7 +62,10 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
     info: { title: service.title, version: newestVersion(service) },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: options.address ?? '/' }],
-    tags: [...service.resources.map(({ name }) => ({ name })), ...service.jobs.filter(isCallable).map(({ job }) => ({ name: job }))],
+    tags: [
+      ...service.resources.map(({ name }) => ({ name })),
+      ...service.jobs.filter(isCallable).map(({ job }) => ({ name: job })),
+    ],
     paths: Object.assign({}, ...parts.map(part => part.paths())),
     components: {
       schemas: Object.assign({ Problem: problemSchema, Link: linkSchema }, ...parts.map(part => part.schemas.all)),

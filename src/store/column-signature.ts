@@ -59,9 +59,6 @@ const signatures = (fields: Fields): Signatures => mapMembers(fields, signatureO
 const widens = (was: string, now: string): boolean =>
   was === now || (was === 'enum' && now === 'string') || (was === 'int' && now === 'long')
 
-export const isCompatible = (was: ColumnSignature, now: ColumnSignature): boolean =>
-  widens(was.kind, now.kind) || (was.kind === 'string' && now.kind === 'enum')
-
 /**
  * Why values within a list, object or union could be misread; nothing where it only grew.
  * @param at the field, as a person reads it

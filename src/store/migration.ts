@@ -10,7 +10,7 @@
  */
 import { pieceOctets } from '../service/file-content.ts'
 import type { Column, FieldColumns } from './column.ts'
-import { type ColumnSignature, findMisread, findMissing, isCompatible, signatureOf } from './column-signature.ts'
+import { type ColumnSignature, findMisread, findMissing, signatureOf } from './column-signature.ts'
 import type { Cells } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import type { ItemStatements } from './item-rows.ts'
@@ -302,11 +302,8 @@ function* checkChangedField(
   now: ColumnSignature,
 ): Steps<readonly Difference[]> {
   const at = `${table.name}.${kept.field}`
-  const reasons = isCompatible(was, now)
-    ? was.kind === 'string' && now.kind === 'enum'
-      ? []
-      : findMisread(was, now, at)
-    : findMisread(was, now, at)
+  const isNarrowed = was.kind === 'string' && now.kind === 'enum' // its values are looked at below
+  const reasons = isNarrowed ? [] : findMisread(was, now, at)
   if (reasons.length > 0)
     return reasons.map(what => ({
       what,

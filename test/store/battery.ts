@@ -319,6 +319,37 @@ const formerItems: readonly Case[] = [
   ],
 ]
 
+const pageEnds: readonly Case[] = [
+  [
+    'a page ends before its items exceed the octets that are allowed, and has one at least',
+    using(async store => {
+      for (const [i, length] of [10, 4000, 300].entries()) await put(store, `i-${i}`, { note: 'x'.repeat(length) })
+      const order: Partial<Query> = { sort: [{ field: 'id', descending: false }] }
+      const alone = await Promise.all([0, 1, 2].map(offset => list(store, 'items', { ...order, offset, size: 1 })))
+      const [a = 0, b = 0, c = 0] = alone.map(page => page.octets)
+      assert.ok(a > 10 && b > 4000 && c > 300 && a < c, String([a, b, c]))
+      const rows: readonly (readonly [size: number, octets: number, count: number, isCut: boolean])[] = [
+        [3, 0, 1, true],
+        [3, a - 1, 1, true],
+        [3, a + b - 1, 1, true],
+        [3, a + b, 2, true],
+        [3, a + b + c - 1, 2, true],
+        [3, a + b + c, 3, false],
+        [2, a + b - 1, 1, true],
+        [2, a + b, 2, false],
+        [2, a + b + c, 2, false],
+        [1, a, 1, false],
+      ]
+      for (const [size, octets, count, isCut] of rows) {
+        const page = await list(store, 'items', { ...order, size, octets })
+        const told = [page.items.length, page.octets, page.isCut, page.more.after]
+        assert.deepEqual(told, [count, [a, b, c].slice(0, count).reduce((x, y) => x + y), isCut, count < 3])
+      }
+      assert.equal((await list(store, 'items', { ...order, size: 3 })).octets, a + b + c)
+    }),
+  ],
+]
+
 const transactions: readonly Case[] = [
   ...(['at once', 'after a while'] as const).map(
     (when): Case => [
@@ -1497,6 +1528,7 @@ export function storeCases(
     ...formerItems,
     ...transactions,
     ...collections,
+    ...pageEnds,
     ...search,
     ...records,
     ...files,

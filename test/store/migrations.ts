@@ -65,6 +65,16 @@ const others: readonly (readonly [what: string, now: Service, says: RegExp])[] =
     notes({ ...was, maybe: t.string().optional() }),
     /notes\.maybe was of kind int and is now of kind string/,
   ],
+  [
+    'a number becomes an enumeration',
+    notes({ ...was, maybe: t.enum('1', '2').optional() }),
+    /notes\.maybe was of kind int and is now of kind enum/,
+  ],
+  [
+    'any text becomes a number',
+    notes({ ...was, text: t.double() }),
+    /notes\.text was of kind string and is now of kind double/,
+  ],
   ['a decimal has other places', notes({ ...was, text: t.decimal(5, 2) }), /notes\.text was of kind string/],
   [
     'a new required field',

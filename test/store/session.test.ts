@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { Unavailable } from '../../src/service/store.ts'
 import { beginRead, beginWrite, type PostgresClient, Sessions } from '../../src/store/postgres-sessions.ts'
@@ -121,6 +123,37 @@ test('(3) what a work does after its time is not sent, neither a statement nor i
   await assert.rejects(late, /had ended/)
   await sleep(20)
   assert.deepEqual([sent, given], [[beginWrite], 1])
+})
+
+test('after a begin that failed nothing of a write is sent: it would commit by itself', async () => {
+  const sent: string[] = []
+  const client: PostgresClient = {
+    query: async ({ text }) => {
+      sent.push(text)
+      if (text === beginWrite) throw new Error('no transaction')
+      return { rows: [] }
+    },
+    release: () => {},
+    on: () => {},
+    off: () => {},
+  }
+  const made = new Sessions({ connect: async () => client, end: async () => {} }, time)
+  await assert.rejects(made.run(beginWrite, on => on.run(statement, [])))
+  assert.deepEqual(
+    sent.filter(text => text !== 'rollback'),
+    [beginWrite],
+  )
+})
+
+test('what a transaction that has ended resolved to is not kept', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const { sessions: made } = await sessions(always)
+  const found = new WeakRef((await made.run(beginRead, () => ({ large: true }))) as object)
+  await until(() => {
+    collect()
+    return found.deref() === undefined
+  }, 'it is still there')
 })
 
 test('a store that is closed while connections are silent is closed in time', async () => {

@@ -95,7 +95,7 @@ function readPosition(resource: Resource, text: string): SortPosition {
   if (!isPosition(place)) return refuseChild('cursor', 'is not a cursor of this service: use the `next` of a page')
   const fields = place.sort.map(each => ownMember(resource.fields, fieldNameOf(each)))
   const fits = place.keys.every((key, index) => {
-    if (place.sort.length === 0) return index === 0 && typeof key === 'number' && Number.isSafeInteger(key)
+    if (place.sort.length === 0) return typeof key === 'number' && Number.isSafeInteger(key)
     const field = fields[index]
     if (!field || !isScalar(field.shape)) return false
     return key === null ? field.isOptional || field.isNullable : !(checkScalar(field.shape, key) instanceof Flaw)

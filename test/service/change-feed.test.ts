@@ -1,0 +1,61 @@
+/** Rule C6.1: who learns of which change, by the policy of a GET now. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import app from '../../examples/orders/service.ts'
+import { anonymous } from '../../src/contract/policy.ts'
+import { changesFor } from '../../src/service/change-feed.ts'
+import { alice, clara, input, maria, startOrdersService } from './orders-service.ts'
+
+const all = { after: undefined, limit: 100 }
+
+test('C6.1 a change is told to whom a GET would show the item now, the end of one to who may read all', async () => {
+  const { ask, store, clock } = await startOrdersService()
+  const order = (customer: string) => input({ customer, lines: [{ product: 'p-1', quantity: 1 }], currency: 'EUR' })
+  const made = async (customer: string): Promise<string> => {
+    const outcome = await ask(clara, 'CreateOrder', order(customer))
+    return 'item' in outcome && outcome.item ? outcome.item.id : assert.fail(JSON.stringify(outcome))
+  }
+  const [own, other, gone] = [await made('c-1'), await made('c-2'), await made('c-1')]
+  await ask(clara, 'CancelOrder', { id: gone, ...input({}) })
+  await ask(maria, 'DeleteOrder', { id: gone, expects: () => 'proceed' })
+  await ask(maria, 'MergeCustomer', { id: 'c-3', ...input({ into: 'c-2' }) })
+  await store.write(async writer => {
+    const change = { at: clock.now, version: 1, what: 'changed', operation: 'x' } as const
+    await writer.changed({ ...change, resource: 'products', id: 'p-1' })
+    await writer.changed({ ...change, resource: 'products', id: 'p-none' })
+    // Of a contract that had it once.
+    await writer.changed({ ...change, resource: 'parcels', id: 'x-1' })
+  })
+  const known = async (caller: typeof clara) =>
+    (await changesFor(app, store, caller, { ...all, now: clock.now })).changes
+  const idsOf = async (caller: typeof clara) =>
+    [...new Set((await known(caller)).map(each => each.id))].filter(id => !/^o-\d/.test(id)).sort() // those of a merged customer are many
+  const rows = [
+    ['anyone: products alone, and that one is not there', anonymous, ['p-1', 'p-none']],
+    ['a customer: what is theirs and is there', alice, [own, 'p-1', 'p-none']],
+    ['a clerk: every order, also one that is gone', clara, [own, other, gone, 'c-3', 'p-1', 'p-none']],
+    ['a manager', maria, [own, other, gone, 'c-3', 'p-1', 'p-none']],
+  ] as const
+  for (const [who, caller, expected] of rows) assert.deepEqual(await idsOf(caller), [...expected].sort(), who)
+  assert.ok(
+    (await known(anonymous)).every(each => !('operation' in each)),
+    'that it was by a shipment is not public',
+  )
+  assert.ok((await known(alice)).every(each => each.operation !== undefined))
+})
+
+test('C6.1 a reader goes on behind the last change that was looked at, told or not', async () => {
+  const { store, clock } = await startOrdersService()
+  const change = { at: clock.now, version: 1, what: 'changed', operation: 'x' } as const
+  await store.write(async writer => {
+    for (const id of ['o-1', 'o-2', 'o-3', 'o-4']) await writer.changed({ ...change, resource: 'orders', id })
+  })
+  const ask = (after: number | undefined, limit: number) =>
+    changesFor(app, store, anonymous, { after, limit, now: clock.now })
+  const first = await ask(undefined, 3)
+  assert.deepEqual([first.changes, first.more], [[], true])
+  const second = await ask(first.next, 3)
+  assert.deepEqual([second.changes, second.more, second.next > first.next], [[], false, true])
+  assert.deepEqual(await ask(second.next, 3), { changes: [], next: second.next, more: false })
+  assert.deepEqual((await ask(second.next, 0)).next, second.next)
+})
