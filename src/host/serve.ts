@@ -7,9 +7,10 @@ import { requireSoundContract } from '../contract/review.ts'
 import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './job-workers.ts'
 import { openStore } from './open-store.ts'
+import { SlowChanges } from './operations/slow-changes.ts'
 import { openAllOrNothing, requireKnownOptions, type ServeOptions, type Server } from './options.ts'
 import { ensureSafe } from './safety.ts'
-import { createWorld, reportJob, start, sweepEveryMs } from './start.ts'
+import { createWorld, reportJob, start, sweepEveryMs, warnOfSlowChange } from './start.ts'
 
 export { openStore, type ServeOptions, type Server }
 
@@ -37,8 +38,17 @@ async function startWork(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Server, 'close'>> {
   const store = opened.adopt(await openStore(app, options), each => each.close())
-  const { clock, report, line } = createWorld(options)
-  const working = { app, store, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
+  const { clock, report, line, logger } = createWorld(options)
+  const slow = opened.adopt(new SlowChanges(warnOfSlowChange(logger)), each => each.stop())
+  const working = {
+    app,
+    store,
+    clock,
+    id: createItemIdentifier,
+    failed: reportJob(report),
+    log: line,
+    watch: slow.watch,
+  }
   const all = startJobWorkers(working, options.schedules, options.work === false ? 0 : options.work)
   // The timers of workers do not keep a process alive; this one does.
   const alive = setInterval(() => {}, sweepEveryMs)
@@ -46,6 +56,7 @@ async function startWork(
     close: async (limit = 10_000) => {
       clearInterval(alive)
       await all.stop(limit)
+      slow.stop()
       await store.close()
     },
   }

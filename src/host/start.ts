@@ -19,10 +19,9 @@ import { guardPeoplePort } from '../identity/people-port.ts'
 import type { Watching } from '../identity/watched-file.ts'
 import { createChangesPage } from '../pages/changes.ts'
 import { startListener } from '../server/listener.ts'
-import type { Call } from '../service/call.ts'
 import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, RequestNotes, Settings } from '../service/face-context.ts'
-import type { WriteLine } from '../service/handler-facts.ts'
+import type { WatchChange, WorkOrigin, WriteLine } from '../service/handler-facts.ts'
 import type { Identities } from '../service/identity-port.ts'
 import { withReplica } from '../service/read-replica.ts'
 import type { JobRow, Store } from '../service/store.ts'
@@ -67,6 +66,8 @@ export interface OpenService {
   readonly load: OverloadGuard
   /** What is no answer to a request: a bug of ours, reported. */
   readonly failed: World['failed']
+  /** A connection that was not let in: why, and the address of its peer. */
+  readonly refused: (why: string, from: string) => void
   readonly token: Server['token']
   /** @param leave what else ends meanwhile, such as a listener */
   close(limit: number, leave?: (limit: number) => Promise<unknown>): Promise<void>
@@ -92,6 +93,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     // Behind a proxy every client comes from its address.
     limits: { ...(context.settings.trustProxy && { connectionsPerAddress: Infinity }), ...options.limits },
     onError: service.failed,
+    onRefusal: service.refused,
   })
   addFrontGauges(figures, load, listener)
   return {
@@ -126,9 +128,9 @@ export async function openService(
   const { store, key } = people
   const limits = opened.adopt(await openLimiter(options), each => each.close())
   const replica = opened.adopt(await openReplica(app, options.replica), each => each?.close())
-  const workers = startOwnWorkers(app, options, world, store)
-  opened.defer(() => workers.stop(0))
   const slow = opened.adopt(new SlowChanges(warnOfSlowChange(world.logger)), each => each.stop())
+  const workers = startOwnWorkers(app, options, world, { store, watch: slow.watch })
+  opened.defer(() => workers.stop(0))
   const figures = new Metrics()
   const committed: (() => void)[] = []
   const context: FaceContext = {
@@ -141,7 +143,7 @@ export async function openService(
         id: createItemIdentifier,
         log: world.line,
         started: workers.wake,
-        watch: call => slow.watch(call),
+        watch: slow.watch,
         done: deed => {
           world.logger.info(changeFields(deed), 'changed')
           for (const tell of committed) tell()
@@ -167,6 +169,7 @@ export async function openService(
   committed.push(changes.wake, sinks.wake)
   const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
   const outages = new OutageLog(world.logger)
+  const refusedConnections = new OutageLog(world.logger, 'refused a connection')
   const gate = createGate(load, options.flood ?? floodLimit)
   const mounts = createMounts(context, {
     people: people.identities,
@@ -196,6 +199,7 @@ export async function openService(
     figures,
     load,
     failed,
+    refused: (why, from) => refusedConnections.record(why, { from }),
     token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
     close: async (limit, leave) => {
       clearInterval(sweeping)
@@ -205,6 +209,7 @@ export async function openService(
       changes.stop()
       await Promise.all([sinks.stop(), leave?.(limit), workers.stop(limit), outbox?.stop()])
       outages.flush()
+      refusedConnections.flush()
       await Promise.all([store.close(), replica?.close(), limits.close()])
     },
   }
@@ -274,8 +279,13 @@ async function openTrust(
   return { ...rest, audience, keys: openJwks(jwks, watching) }
 }
 
-function startOwnWorkers(app: Implementation, options: ServiceOptions, { clock, report, line }: World, store: Store) {
-  const context = { app, store, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
+function startOwnWorkers(
+  app: Implementation,
+  options: ServiceOptions,
+  { clock, report, line }: World,
+  held: { readonly store: Store; readonly watch: WatchChange },
+) {
+  const context = { app, ...held, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
   const isOff = options.work === false
   return startJobWorkers(context, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
 }
@@ -289,13 +299,14 @@ const nameOf = ({ operation, subject }: RequestNotes = {}): object => ({
   ...(subject !== undefined && { subject }),
 })
 
-const warnOfSlowChange =
+export const warnOfSlowChange =
   (logger: World['logger']) =>
-  ({ admitted: { operation, caller }, request }: Call, heldMs: number): void =>
-    logger.warn(
-      { request, ...nameOf({ operation: operation.name, subject: caller.subject }), heldMs: Math.round(heldMs) },
-      'a change holds the store for more than a second: do what is slow in a job',
-    )
+  ({ request, operation, subject }: WorkOrigin, by: 'call' | 'job', heldMs: number): void =>
+    logger.warn({ request, ...nameOf({ operation, subject }), heldMs: Math.round(heldMs) }, slowChange[by])
+const slowChange = {
+  call: 'a change holds the store for more than a second: do what is slow in a job',
+  job: 'a change of a job holds the store for more than a second: do what is slow before it, outside of ctx.once and derive',
+}
 
 function startEventSinks(app: Implementation, options: ServiceOptions, { clock, logger }: World, store: Store) {
   return startSinks(

@@ -48,6 +48,8 @@ export interface ListenOptions {
    * client has seen a bare 500, or its connection was cut.
    */
   readonly onError?: ((error: unknown, request?: Request) => void) | undefined
+  /** Told of each connection that is not let in: why, and the address of its peer. */
+  readonly onRefusal?: ((why: string, from: string) => void) | undefined
 }
 
 export interface HttpListener {
@@ -158,8 +160,8 @@ class SocketListener implements HttpListener {
         this.#sockets.delete(socket)
         this.#addresses.remove(address)
       })
-    if (ofAddress > limits.connectionsPerAddress) this.#refuseAddress(socket, ofAddress)
-    else if (this.#sockets.size > limits.connections) this.#refuse(socket, refusals.connections)
+    if (ofAddress > limits.connectionsPerAddress) this.#refuseAddress(socket, address, ofAddress)
+    else if (this.#sockets.size > limits.connections) this.#refuse(socket, address, refusals.connections)
     else if (!this.#secure) this.#openHttp1(socket, octets => this.#openHttp2(socket, octets))
   }
 
@@ -167,13 +169,17 @@ class SocketListener implements HttpListener {
    * A client that goes on is no longer answered: a refused connection has a place for as long as it
    * lingers.
    */
-  #refuseAddress(socket: Socket, ofAddress: number): void {
-    const { limits } = this.#context
-    if (ofAddress > limits.connectionsPerAddress + refusedPerAddress) socket.destroy()
-    else this.#refuse(socket, limitRefusals.ofAddress(limits))
+  #refuseAddress(socket: Socket, address: string, ofAddress: number): void {
+    const { limits, onRefusal } = this.#context
+    const refusal = limitRefusals.ofAddress(limits)
+    if (ofAddress > limits.connectionsPerAddress + refusedPerAddress) {
+      onRefusal(refusal.detail, address)
+      socket.destroy()
+    } else this.#refuse(socket, address, refusal)
   }
 
-  #refuse(socket: Socket, { status, detail }: ServerRefusal): void {
+  #refuse(socket: Socket, address: string, { status, detail }: ServerRefusal): void {
+    this.#context.onRefusal(detail, address)
     if (this.#secure) return void socket.destroy()
     socket.write(writeFinalResponse(respond(status, { detail, fields: { 'retry-after': '5' } })))
     closeGracefully(socket, this.#context)

@@ -23,6 +23,8 @@ export interface ServerContext {
   readonly limits: ServerLimits
   /** The last resort: what no other place caught. */
   readonly onError: (error: unknown, request?: Request) => void
+  /** Told of each connection that is not let in: why, and the address of its peer. */
+  readonly onRefusal: (why: string, from: string) => void
   /** All that waits for a peer. */
   readonly waiting: Set<IdleCheck>
   /** Heads of HTTP/1.1. */
@@ -36,6 +38,7 @@ export interface ServerContext {
 export interface ServerContextOptions {
   readonly limits?: Partial<ServerLimits> | undefined
   readonly onError?: ServerContext['onError'] | undefined
+  readonly onRefusal?: ServerContext['onRefusal'] | undefined
 }
 
 export function createServerContext(serve: Serve, options: ServerContextOptions): ServerContext {
@@ -44,6 +47,7 @@ export function createServerContext(serve: Serve, options: ServerContextOptions)
     serve,
     limits,
     onError: options.onError ?? (() => {}),
+    onRefusal: options.onRefusal ?? (() => {}),
     waiting: new Set(),
     heads: new ResponseHeadWriter(Math.floor(limits.idle / 1000)),
     writes: new WriteBatch(),

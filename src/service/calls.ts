@@ -12,7 +12,15 @@ import type { Call, Calls } from './call.ts'
 import { createExternalStore } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
 import { createContext } from './handler-context.ts'
-import { type ContextFacts, endlessSignal, handlersOf, itemKey, reachOf, type WriteLine } from './handler-facts.ts'
+import {
+  type ContextFacts,
+  endlessSignal,
+  handlersOf,
+  itemKey,
+  reachOf,
+  type WatchChange,
+  type WriteLine,
+} from './handler-facts.ts'
 import { KeyLocks, performOnce } from './idempotency.ts'
 import { isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
@@ -51,8 +59,8 @@ export interface ServiceParts {
   readonly started?: () => void
   /** Writes the lines of handlers. Default: nothing is written. */
   readonly log?: WriteLine
-  /** Called when a change gets the store; what it returns is called when that ends. */
-  readonly watch?: (call: Call) => () => void
+  /** Default: changes are not watched. */
+  readonly watch?: WatchChange
   /** Called with the audit record of a call once it is durable. */
   readonly done?: (deed: AuditRecord) => void
 }
@@ -102,7 +110,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       writer,
       possible: item => possible(caller, item, operationNameOf(operation)),
     }
-    const end = parts.watch?.(call)
+    const end = parts.watch?.({ request: call.request, operation: operation.name, subject: caller.subject }, 'call')
     try {
       return await performOnce(call, writer, change.about.now, async () => {
         const outcome = await performChange(change, operation)

@@ -27,11 +27,21 @@ export const readOnlyReach = (reader: StoreReader): StoreReach => ({
   },
 })
 
+/** Whose work it is, as a line of the log says it. */
+export interface WorkOrigin {
+  /** Of the request or of the job. */
+  readonly request: string
+  readonly operation: string
+  readonly subject: string | undefined
+}
+/** Called when a change gets the store; what it returns is called when that ends. */
+export type WatchChange = (origin: WorkOrigin, by: 'call' | 'job') => () => void
+
 /** Writes a line of the log; it says which request it belongs to. */
 export type WriteLine = (
   level: keyof HandlerLog,
   message: string,
-  line: { readonly request: string; readonly operation: string; readonly subject: string | undefined },
+  line: WorkOrigin,
   fields: Readonly<Record<string, unknown>> | undefined,
 ) => void
 

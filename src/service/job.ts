@@ -19,7 +19,7 @@ import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
 import { createContext } from './handler-context.ts'
-import { type ContextFacts, reachOf, type StoreReach, type WriteLine } from './handler-facts.ts'
+import { type ContextFacts, reachOf, type StoreReach, type WatchChange, type WriteLine } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
 import { addJob, queuedJob } from './job-queue.ts'
 import { createJobContext } from './job-step.ts'
@@ -104,6 +104,8 @@ export interface JobContext {
   readonly failed: (job: JobRow, thrown: unknown) => void
   /** Writes the lines of handlers. Default: nothing is written. */
   readonly log?: WriteLine
+  /** Default: changes are not watched. */
+  readonly watch?: WatchChange
 }
 
 /**
@@ -155,7 +157,12 @@ async function attemptJob(
     const write: StoreReach['write'] = work =>
       store.write(async writer => {
         await requireLease(writer, job, signal)
-        return work(writer)
+        const end = context.watch?.({ request: job.id, operation: job.job, subject: caller.subject }, 'job')
+        try {
+          return await work(writer)
+        } finally {
+          end?.()
+        }
       })
     const ctx = createJobContext(about, job.id, { read: work => store.read(work), write })
     const done = run(ctx, unpackTyped(job.input) as Values, progressOf(context, job, signal))

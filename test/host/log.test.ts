@@ -1,6 +1,8 @@
 /** Each answer that an operator must know of has a line in the log, with its cause and its name. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -12,7 +14,8 @@ import { errorFields } from '../../src/host/operations/log.ts'
 import { OutageLog } from '../../src/host/operations/outage-log.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { Unavailable } from '../../src/service/store.ts'
-import { basic, json, type Line, startHosted } from './hosted-service.ts'
+import { type ClinicHandlers, createClinic } from '../service/clinic-service.ts'
+import { basic, bearer, json, type Line, startHosted } from './hosted-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-log-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -63,6 +66,22 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     assert.match(String(told(lines, 'answered 503')[0]?.['error']), /more requests are in progress/)
   })
 
+  test('a connection that is refused before it says anything has a line with why, and whose it is', async () => {
+    const { ask, lines, server } = await startHosted({ limits: { connections: 1 } })
+    const first = connect(server.port, '127.0.0.1')
+    await once(first, 'connect')
+    const second = connect(server.port, '127.0.0.1')
+    const [octets] = await once(second, 'data')
+    assert.match(String(octets), /^HTTP\/1\.1 503 /)
+    const closed = once(first, 'close')
+    first.destroy()
+    await closed
+    second.destroy()
+    assert.deepEqual(told(lines, 'refused a connection'), [
+      { from: '127.0.0.1', error: 'all connections that the server allows are open: try again later' },
+    ])
+    assert.ok(ask)
+  })
   test('one line a second for each cause, and the count of all others', async t => {
     const lines: object[] = []
     const log = new OutageLog({ warn: fields => void lines.push(fields) })
@@ -143,6 +162,24 @@ describe('a change that holds the store for more than a second is named while it
       assert.deepEqual([line?.['operation'], line?.['subject'], more], ['CreateOrder', 'clara', []])
     })
 
+  test('one of a job, under the name of the job', async () => {
+    const archives: ClinicHandlers['archives'] = {
+      run: async ctx => {
+        await sleep(1100) // what a job does between its changes holds nothing
+        await ctx.once('archive', () => sleep(1500))
+        return { visits: 0 }
+      },
+    }
+    const { ask, lines, server } = await startHosted({}, createClinic({ archives }))
+    const desk = { ...bearer(await server.token('dora', ['desk'])), ...json }
+    assert.equal((await ask('POST', '/api/v1/archives', desk, '{"year":2000}')).status, 202)
+    const ofJobs =
+      'a change of a job holds the store for more than a second: do what is slow before it, outside of ctx.once and derive'
+    while (told(lines, ofJobs).length === 0) await sleep(20)
+    const [line, ...more] = told(lines, ofJobs)
+    assert.deepEqual([line?.['operation'], line?.['subject'], more, told(lines, slow)], ['archives', 'dora', [], []])
+    assert.match(String(line?.['request']), /^j-/)
+  })
   test('a quick one is not', async () => {
     const { ask, lines } = await startHosted()
     assert.equal((await ask('POST', '/api/v1/orders', clara, order)).status, 201)

@@ -1,6 +1,6 @@
 /**
- * Lines about answers with 503. What it guards:
- *  (1) Each 503 is in the log with its cause: by a line of its own, or in the count of the next
+ * Lines about answers with 503, and about connections that are refused. What it guards:
+ *  (1) Each of them is in the log with its cause: by a line of its own, or in the count of the next
  *      line of its cause.
  *  (2) A cause has one line a second at most, so that an outage does not fill the disk.
  */
@@ -19,8 +19,10 @@ interface OutageCause {
 export class OutageLog {
   readonly #logger: Pick<Logger, 'warn'>
   readonly #causes = new Map<string, OutageCause>()
-  constructor(logger: Pick<Logger, 'warn'>) {
+  readonly #message: string
+  constructor(logger: Pick<Logger, 'warn'>, message = 'answered 503') {
     this.#logger = logger
+    this.#message = message
   }
 
   /** @param fields of the request */
@@ -35,7 +37,7 @@ export class OutageLog {
     }
     const added: OutageCause = { fields: error, suppressed: 0 }
     this.#causes.set(key, added)
-    this.#logger.warn({ ...fields, ...error }, 'answered 503')
+    this.#logger.warn({ ...fields, ...error }, this.#message)
     this.#wait(key, added)
   }
 
@@ -53,7 +55,7 @@ export class OutageLog {
   #tell(cause: OutageCause): void {
     const { fields, suppressed } = cause
     cause.suppressed = 0
-    this.#logger.warn({ ...fields, suppressed }, 'answered 503')
+    this.#logger.warn({ ...fields, suppressed }, this.#message)
   }
 
   /** Writes what is counted. */

@@ -2,23 +2,25 @@
  * Changes that hold the store's writer for long, found while they do: a handler that waits for
  * another service holds up all changes of a SQLite store, and its own connection on PostgreSQL.
  */
-import type { Call } from '../../service/call.ts'
+import type { WatchChange, WorkOrigin } from '../../service/handler-facts.ts'
 
 const slowMs = 1000
 const lookEveryMs = 250
 
 interface Holder {
-  readonly call: Call
+  readonly origin: WorkOrigin
+  readonly by: 'call' | 'job'
   readonly since: number
 }
+type Tell = (origin: WorkOrigin, by: Holder['by'], heldMs: number) => void
 
 export class SlowChanges {
-  readonly #tell: (call: Call, heldMs: number) => void
+  readonly #tell: Tell
   readonly #holders = new Set<Holder>()
   readonly #timer: NodeJS.Timeout
 
   /** @param tell is called once for each change that takes longer than a second */
-  constructor(tell: (call: Call, heldMs: number) => void) {
+  constructor(tell: Tell) {
     this.#tell = tell
     this.#timer = setInterval(() => {
       for (const holder of this.#holders) this.#look(holder)
@@ -26,8 +28,8 @@ export class SlowChanges {
   }
 
   /** @returns to be called when the change has ended */
-  watch(call: Call): () => void {
-    const holder = { call, since: performance.now() }
+  readonly watch: WatchChange = (origin, by) => {
+    const holder: Holder = { origin, by, since: performance.now() }
     this.#holders.add(holder)
     return () => {
       if (!this.#holders.has(holder)) return
@@ -40,7 +42,7 @@ export class SlowChanges {
     const heldMs = performance.now() - holder.since
     if (heldMs < slowMs) return
     this.#holders.delete(holder)
-    this.#tell(holder.call, heldMs)
+    this.#tell(holder.origin, holder.by, heldMs)
   }
 
   stop(): void {
