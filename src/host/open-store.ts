@@ -1,5 +1,6 @@
 /** Databases and limiters of a service, by its options; drivers are loaded when needed. */
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { attempt } from '../base/attempt.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
@@ -28,6 +29,22 @@ export async function readServiceName(file: string): Promise<string | undefined>
   } finally {
     database?.close()
   }
+}
+
+/** Another database beside the one that a service would make now: what it had under another name. */
+export async function findFormerDatabase(
+  app: Implementation,
+  { data, database }: Pick<ServeOptions, 'data' | 'database'>,
+): Promise<{ readonly file: string; readonly service: string } | undefined> {
+  const own = dataFileOf(app, {})
+  if (data !== undefined || database !== undefined || existsSync(own)) return undefined
+  const folder = dirname(own)
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const file = join(folder, name)
+    const service = name.endsWith('.sqlite') ? await readServiceName(file) : undefined
+    if (service !== undefined) return { file: `./${file}`, service }
+  }
+  return undefined
 }
 
 /** Opens the database of a service, as `serve` does. */

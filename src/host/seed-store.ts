@@ -25,18 +25,31 @@ export async function seedStore(
 ): Promise<void> {
   const done = await store.read(reader => reader.recall('seed', app.contract.service))
   if (done) return
+  if (await hasItems(app, store)) {
+    // The store of a service that had another name, or was not seeded: it is not empty.
+    await store.write(writer => writer.remember('seed', app.contract.service, seeded, now))
+    return
+  }
   const { people = [], items = {} } = app.seed()
   const mistakes = [...findPeopleMistakes(people), ...findItemMistakes(app, items)]
   if (mistakes.length > 0) throw new SeedMistakes(mistakes.join('\n'))
   const enrol = await preparePeople(key, withoutPeople ? [] : people)
   await store.write(async writer => {
-    if (!(await writer.remember('seed', app.contract.service, { value: 'done', expires: 8.64e15 }, now))) return
+    if (!(await writer.remember('seed', app.contract.service, seeded, now))) return
     await enrol(writer, now)
     for (const resource of storedResources(app))
       for (const value of items[resource.name] ?? [])
         await writer.put(resource.name, String(value['id']), value, {}, undefined, now)
   })
 }
+
+const seeded = { value: 'done', expires: 8.64e15 }
+
+const hasItems = (app: Implementation, store: Store): Promise<boolean> | boolean =>
+  store.read(async reader => {
+    for (const { name } of storedResources(app)) if (await reader.has(name, [])) return true
+    return false
+  })
 
 const storedResources = ({ contract, handlers }: Implementation): Resource[] =>
   contract.resources.filter(resource => !handlers[resource.name]?.keep)

@@ -34,7 +34,7 @@ import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './job-workers.ts'
 import type { MessageSecurityPort } from './message-security.ts'
 import { createMounts } from './mounts.ts'
-import { dataFileOf, openLimiter, openReplica, openStore } from './open-store.ts'
+import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } from './open-store.ts'
 import { instrumentCalls } from './operations/instrumentation.ts'
 import { changeFields, createLogger, describeErrors, errorFields } from './operations/log.ts'
 import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
@@ -124,6 +124,12 @@ export async function openService(
   const world = createWorld(options)
   const { clock, failed } = world
   for (const warning of findContractWarnings(app.contract)) world.logger.warn({ warning }, 'the contract leaves open')
+  const former = await findFormerDatabase(app, options)
+  if (former)
+    world.logger.warn(
+      { ...former, made: dataFileOf(app, options) },
+      'a new database is made beside that of another service: if this one had that name, give its file by `data`',
+    )
   const people = await openPeople(app, options, world, opened, surroundings)
   const { store, key } = people
   const limits = opened.adopt(await openLimiter(options), each => each.close())
