@@ -31,7 +31,7 @@ export async function readServiceName(file: string): Promise<string | undefined>
   }
 }
 
-/** Another database beside the one that a service would make now: what it had under another name. */
+/** A database of another service, next to the one that is to be made. */
 export async function findFormerDatabase(
   app: Implementation,
   { data, database }: Pick<ServeOptions, 'data' | 'database'>,

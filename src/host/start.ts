@@ -128,7 +128,7 @@ export async function openService(
   if (former)
     world.logger.warn(
       { ...former, made: dataFileOf(app, options) },
-      'a new database is made beside that of another service: if this one had that name, give its file by `data`',
+      'a new database is made next to that of another service: if this one had that name, give its file by `data`',
     )
   const people = await openPeople(app, options, world, opened, surroundings)
   const { store, key } = people

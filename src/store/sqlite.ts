@@ -227,6 +227,18 @@ const unlent: Lent = { end: () => {} }
 /** Batches of rows that come into an index of words leave so much time to others. */
 const fillPauseMs = 10
 
+/** READONLY, IOERR, FULL and CANTOPEN: the disk takes no change, and may take one later. */
+const diskCodes = new Set([8, 10, 13, 14])
+const isOfDisk = (thrown: unknown): boolean => {
+  const cause = thrown instanceof Unavailable ? thrown.cause : thrown
+  return cause instanceof Error && 'errcode' in cause && diskCodes.has(Number(cause.errcode) & 0xff)
+}
+/**
+ * For so long after a change that the disk did not take the store is not ready; a small change may
+ * be taken where a larger one was not, so only time tells.
+ */
+const stuckMs = 10_000
+
 /** Both kinds write alike. @param committed is called after each commit */
 function createWriters(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
   const queue = new Queue(new GroupTransaction(writing, options.patience ?? 5000, committed), {
@@ -234,8 +246,15 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
     ...options,
   })
   const running = new PreparedRunner(writing)
-  const write = <T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T> =>
-    queue.add(new SqlWriter(schema, running), work)
+  let stuckUntil = 0
+  const write = <T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T> => {
+    const written = queue.add(new SqlWriter(schema, running), work)
+    written.catch(thrown => {
+      if (isOfDisk(thrown)) stuckUntil = performance.now() + stuckMs
+    })
+    return written
+  }
+  const mayWrite = (): boolean => performance.now() >= stuckUntil
   const look = <T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> =>
     queue.look(new SqlReader(schema, running), work)
   const expiries = compileExpiries(schema.service, sqlite, options)
@@ -258,16 +277,16 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
       }
     schema.search.isFilled = true
   }
-  return { queue, write, look, sweep, fill }
+  return { queue, write, look, sweep, fill, mayWrite }
 }
 
 function createMemoryStore(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
-  const { queue, write, look, sweep } = createWriters(schema, writing, options, () => {})
+  const { queue, write, look, sweep, mayWrite } = createWriters(schema, writing, options, () => {})
   return {
     write,
     read: look,
     sweep,
-    ready: async () => writing.isOpen,
+    ready: async () => writing.isOpen && mayWrite(),
     usage: () => ({ waiting: queue.length }),
     backup: file => copyPrivately(writing, file),
     close: async () => {
@@ -284,7 +303,7 @@ function createFileStore(
   options: SqliteOptions,
 ): SqliteStore {
   const readers = new Readers(schema, file)
-  const { queue, write, sweep, fill } = createWriters(schema, writing, options, () => readers.renew())
+  const { queue, write, sweep, fill, mayWrite } = createWriters(schema, writing, options, () => readers.renew())
   // An error of the database reaches the next writer, too; the next start fills what is left.
   if (!schema.search.isFilled) fill().catch(() => {})
   refreshStatistics(file)
@@ -293,7 +312,7 @@ function createFileStore(
     write,
     read: work => readers.read(work),
     sweep,
-    ready: async () => readers.ready(),
+    ready: async () => readers.ready() && mayWrite(),
     usage: () => ({ waiting: queue.length }),
     backup: async to => {
       const source = new DatabaseSync(file, { readOnly: true })

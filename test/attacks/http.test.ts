@@ -644,6 +644,12 @@ describe('attacks that another test holds', () => {
     ['JWT kid traversal', 'identity/bearer-token', 'JWT kid traversal'],
     ['lockout', 'identity/credentials', 'lockout after ten failures'],
     ['names that are not known', 'identity/credentials', 'an unknown name takes as long as a wrong password'],
+    ['handlers that make each other', 'service/handler-writes', 'handlers that make each other do not go on for ever'],
+    ['handlers in a circle', 'service/handler-writes', 'a handler does not change the item whose handler it is'],
+    ['a queue filled by handlers', 'host/handlers', 'a caller whose handlers fill the queue is told 429'],
+    ['jobs of the service alone', 'host/handlers', 'a job without grants has no address'],
+    ['credentials in lines of handlers', 'host/handlers', 'and no credential'],
+    ['half of a connection', 'host/handlers', 'RFC 9112 §9.6 a client that has closed its own side alone'],
     ['races for one version', 'rest/races', 'A4.20 twenty PUTs with one tag'],
   ]
   for (const [attack, file, title] of held)

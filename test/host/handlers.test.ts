@@ -255,6 +255,37 @@ test('a job that a handler starts runs after the commit; a job without grants ha
   await api.close()
 })
 
+test('a caller whose handlers fill the queue is told 429 and when, by both faces; another caller is not', async () => {
+  const many = { count: 1001 }
+  const clinic = await startHosted(
+    { work: false },
+    createClinic({
+      visits: {
+        derive: async ctx => {
+          for (let i = 0; i < many.count; i++) await ctx.after('mails', { to: 'x', about: 'y' })
+          return { fee: '1.00' }
+        },
+      },
+    }),
+  )
+  const [dora, dick] = [await clinic.server.token('dora', ['desk']), await clinic.server.token('dick', ['desk'])]
+  const make = (token: string) => clinic.ask('POST', '/api/v1/visits', { ...bearer(token), ...json }, draft('x'))
+  const full = await make(dora)
+  assert.deepEqual([full.status, full.fields['retry-after']], [429, '5'], full.text)
+  many.count = 1000
+  assert.equal((await make(dora)).status, 201, 'nothing of the call before was kept')
+  many.count = 1
+  assert.equal((await make(dora)).status, 429)
+  const soap = await clinic.ask(
+    'POST',
+    '/soap/v1',
+    { ...bearer(dora), 'content-type': 'application/soap+xml' },
+    '<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><CreateVisit xmlns="urn:clinic:v1"><visit><owner>p</owner><doctor>d</doctor><day>2026-12-01</day></visit></CreateVisit></e:Body></e:Envelope>',
+  )
+  assert.match(soap.text, /Receiver[\s\S]*Busy/)
+  assert.equal((await make(dick)).status, 201)
+})
+
 test('lines of a handler name the request, the operation and the caller, and no credential', async () => {
   const clinic = await startClinic({
     visits: {

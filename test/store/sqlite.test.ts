@@ -165,9 +165,10 @@ describe('sqlite: what only a file shows', () => {
     ]
     const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
     assert.equal(stderr, '')
-    const { answered, refused, seen } = JSON.parse(stdout)
+    const { ready, answered, refused, seen } = JSON.parse(stdout)
     assert.ok(answered.length > 0)
     assert.equal(refused, 'Unavailable')
+    assert.deepEqual(ready, [true, false, true], 'a full disk shows in the readiness')
     assert.deepEqual(seen.toSorted(), answered.toSorted())
     const store = openSqliteStore(everything, file)
     assert.deepEqual((await towns(store)).toSorted(), answered.toSorted())
