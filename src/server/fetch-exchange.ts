@@ -51,6 +51,7 @@ function createRequest(given: FetchRequest, target: string, { from = '', scheme,
     scheme: (scheme ?? at.protocol.slice(0, -1)) === 'https' ? 'https' : 'http',
     version: '1.1',
     from: addressBlock(from),
+    gone: () => given.signal,
     ...(carrier && { carrier }),
   }
 }

@@ -15,6 +15,7 @@ import type { TLSSocket } from 'node:tls'
 import { type Content, noContent, type Request, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { joinFieldLines } from './field-lines.ts'
+import { GoneSignal } from './gone-signal.ts'
 import { Aborted, type ContentOwner, type ContentSource, StreamedContent } from './incoming-content.ts'
 import { countAcceptedOctets } from './pace.ts'
 import { peerAddress, peerCertificate } from './peer-address.ts'
@@ -51,6 +52,7 @@ class NodeExchange implements ContentOwner {
   readonly #outgoing: ServerResponse
   #content: StreamedContent | undefined
   #request: Request | undefined
+  #gone: GoneSignal | undefined
   #isAnswered = false
 
   constructor(context: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse) {
@@ -94,10 +96,21 @@ class NodeExchange implements ContentOwner {
       scheme: scheme === 'https' ? 'https' : 'http',
       version: httpVersion === '1.0' ? '1.0' : httpVersion.startsWith('2') ? '2' : '1.1',
       from,
+      gone: () => (this.#gone ??= this.#watchClient()).get(this.#outgoing.destroyed),
       ...(certificate && { certificate }),
       ...(facts.id !== undefined && { id: facts.id }),
       ...(facts.carrier && { carrier: facts.carrier }),
     }
+  }
+
+  /** Node keeps a connection whose client has closed its own side until the response has left. */
+  #watchClient(): GoneSignal {
+    const gone = new GoneSignal()
+    const outgoing = this.#outgoing
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) gone.abort()
+    })
+    return gone
   }
 
   #openContent(fields: Request['fields']): Content {

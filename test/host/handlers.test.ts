@@ -1,10 +1,12 @@
 /** Handlers behind both faces: declared faults of every operation, effects after, log and signal. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { connect } from 'node:http2'
-import { connect as connectTcp, type Socket } from 'node:net'
+import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { createRestClient, createSoapClient, FaultError } from '../../src/client/index.ts'
+import { createHandler } from '../../src/host/handler.ts'
 import {
   BadPicture,
   type ClinicHandlers,
@@ -17,6 +19,7 @@ import {
 } from '../service/clinic-service.ts'
 import { bearer, startHosted } from './hosted-service.ts'
 
+const silent = { info: () => {}, warn: () => {}, error: () => {} }
 const json = { 'content-type': 'application/json' }
 const png = { 'content-type': 'image/png' }
 const draft = (doctor: string) => JSON.stringify({ owner: 'pat', doctor, day: '2026-12-01' })
@@ -380,5 +383,43 @@ describe('ctx.signal is aborted when the client is gone', () => {
     stream.close(8)
     assert.match(String(await end), /the client has closed its connection/)
     session.destroy()
+  })
+  test('mounted in node:http and by Fetch', async () => {
+    let begin: (signal: AbortSignal) => void = () => {}
+    const cancel: NonNullable<ClinicHandlers['visits']>['cancel'] = async ctx => {
+      begin(ctx.signal)
+      await once(ctx.signal, 'abort')
+    }
+    const clinic = await createHandler(createClinic({ visits: { cancel } }), { data: ':memory:', logger: silent })
+    const token = await clinic.token('dora', ['desk'])
+    const send = (path: string, content: string, signal?: AbortSignal) =>
+      new Request(`http://x${path}`, {
+        method: 'POST',
+        headers: { ...bearer(token), ...json },
+        body: content,
+        signal: signal ?? null,
+      })
+    const { id } = (await (await clinic.fetch(send('/api/v1/visits', draft('x')))).json()) as { id: string }
+    const server = createServer(clinic.node).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const nextSignal = () => new Promise<AbortSignal>(resolve => (begin = resolve))
+    const socketSignal = nextSignal()
+    const socket = await cancelOver(token, (server.address() as AddressInfo).port, id)
+    const bySocket = await socketSignal
+    assert.equal(bySocket.aborted, false)
+    const socketGone = once(bySocket, 'abort')
+    socket.resetAndDestroy()
+    await socketGone
+    const other = (await (await clinic.fetch(send('/api/v1/visits', draft('y')))).json()) as { id: string }
+    const leave = new AbortController()
+    const fetchSignal = nextSignal()
+    const answer = clinic.fetch(send(`/api/v1/visits/${other.id}/cancellation`, '{}', leave.signal))
+    const byFetch = await fetchSignal
+    assert.equal(byFetch.aborted, false)
+    leave.abort()
+    await answer
+    assert.equal(byFetch.aborted, true)
+    server.close()
+    await clinic.close(0)
   })
 })

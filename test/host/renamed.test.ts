@@ -17,7 +17,8 @@ after(() => {
   rmSync(folder, { recursive: true })
 })
 const renamed: Implementation = { ...app, contract: { ...app.contract, service: 'shop' } }
-const says = 'a new database is made next to that of another service: if this one had that name, give its file by `data`'
+const says =
+  'a new database is made next to that of another service: if this one had that name, give its file by `data`'
 
 /** Starts, asks for a product that is removed, and stops. @returns its status, and the warnings */
 async function look(of: Implementation, data?: string): Promise<[number, unknown[]]> {
