@@ -1,6 +1,6 @@
 /**
- * The assertions of WSDL 2.0 Part 1 about interfaces, bindings and services, each by its name. Not
- * checked: the styles of Part 2 §4 (RPC, IRI, multipart), its HTTP binding, and schemas.
+ * The assertions of WSDL 2.0 Part 1, each by its name. Not checked: the styles of Part 2 §4 (RPC,
+ * IRI, multipart), its HTTP binding, and the inside of schemas.
  */
 import type { Element } from '../../src/xml/tree.ts'
 import { attribute, below, children, qname } from './tree.ts'
@@ -67,18 +67,39 @@ function structureFlaws(root: Element): string[] {
     ...all(root)
       .filter(each => !known.includes(each.name.uri) && attribute(each, 'required') === 'true')
       .map(each => `Extensions-1093 ${each.name.local} is required and unknown`),
+    ...schemaFlaws(root),
   ]
+}
+/** Part 1 §3.1.3: of schemas within `types` and those that it imports; no other document's. */
+const visibleNamespaces = (root: Element): string[] =>
+  children(root, 'types').flatMap(types => [
+    ...children(types, 'schema').map(each => attribute(each, 'targetNamespace') ?? ''),
+    ...children(types, 'import').map(each => attribute(each, 'namespace') ?? ''),
+  ])
+
+/** Part 1 §3.1.2: what inline schemas define, each once. */
+function schemaFlaws(root: Element): string[] {
+  const schemas = children(root, 'types').flatMap(types => children(types, 'schema'))
+  const defined = schemas.flatMap(schema =>
+    schema
+      .elements()
+      .filter(each => attribute(each, 'name') !== undefined)
+      .map(each => `${each.name.local} {${attribute(schema, 'targetNamespace') ?? ''}}${attribute(each, 'name')}`),
+  )
+  return hasRepeated(defined) ? ['Schema-1073 two definitions of a name'] : []
 }
 const all = (element: Element): Element[] => [element, ...element.elements().flatMap(all)]
 
 class Components {
   readonly #descriptions: readonly Element[]
+  readonly #schemas: readonly Element[]
   readonly #elements: ReadonlySet<string>
   readonly #imported: ReadonlySet<string>
 
   constructor(roots: readonly Element[], descriptions: readonly Element[]) {
     this.#descriptions = descriptions
     const schemas = roots.flatMap(root => below(root, 'schema')).filter(({ name }) => name.uri === xs)
+    this.#schemas = schemas
     this.#elements = new Set(
       schemas.flatMap(schema =>
         children(schema, 'element').map(
@@ -109,10 +130,33 @@ class Components {
       ...twice('interface', 'Interface-1010'),
       ...twice('binding', 'Binding-1049'),
       ...twice('service', 'Service-1060'),
+      ...this.#importFlaws(),
+      ...this.#referenceFlaws('interface'),
+      ...this.#referenceFlaws('binding'),
       ...[...this.#mapByName('interface').values()].flatMap(each => this.#interfaceFlaws(each)),
       ...[...this.#mapByName('binding').values()].flatMap(each => this.#bindingFlaws(each)),
       ...[...this.#mapByName('service').values()].flatMap(each => this.#serviceFlaws(each)),
     ]
+  }
+
+  /** Part 1 §3.1.1: what is imported has the namespace that its import says. */
+  #importFlaws(): string[] {
+    const spaces = this.#schemas.map(each => attribute(each, 'targetNamespace'))
+    const isIncluded = this.#schemas.some(each => children(each, 'include').length > 0)
+    return this.#descriptions
+      .flatMap(root => children(root, 'types').flatMap(types => children(types, 'import')))
+      .map(each => attribute(each, 'namespace'))
+      .filter(each => each !== undefined && !spaces.includes(each) && spaces.includes(undefined) && !isIncluded)
+      .map(each => `Schema-1070 ${each} is not the namespace of what is imported`)
+  }
+
+  /** Part 1 §3.3: a type or element of a schema that stands for an endpoint reference. */
+  #referenceFlaws(local: 'interface' | 'binding'): string[] {
+    return this.#descriptions
+      .flatMap(root => children(root, 'types').flatMap(all))
+      .filter(each => each.name.uri === xs && attribute(each, local) !== undefined)
+      .filter(each => !this.#mapByName(local).has(safely(() => qname(each, local)) ?? ''))
+      .map(each => `Types-1077 ${attribute(each, local)} is no ${local}`)
   }
 
   /** An interface and all that it extends. */
@@ -178,6 +222,8 @@ class Components {
     const name = safely(() => qname(element, 'element'))
     if (name === undefined) return [`QName-resolution-1064 ${value}`]
     const namespace = name.slice(1, name.indexOf('}'))
+    const root = this.#descriptions.find(each => all(each).includes(element))
+    if (root && !visibleNamespaces(root).includes(namespace)) return [`Schema-1066 ${namespace} is not imported here`]
     return this.#elements.has(name) || this.#imported.has(namespace) ? [] : [`${rule} ${name} is not declared`]
   }
 
