@@ -400,7 +400,7 @@ function writeAnswer({ answer, text = '' }: SoapTrial): PageMarkup {
     buildElement(
       'pre',
       { tabindex: 0, 'aria-label': 'Answer' },
-      escapeMarkup(`${head.join('\n')}\n\n${shortenText(indentXml(text), shownCharacters)}`),
+      escapeMarkup(`${head.join('\n')}\n\n${shortenText(indentXml(text, shownCharacters), shownCharacters)}`),
     ),
   )
 }

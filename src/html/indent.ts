@@ -1,43 +1,61 @@
 /** Messages for people: indented. Only white space is added, and only between tokens. */
 
 /** JSON as it was written, with a member a line; numbers keep their digits. */
-export function indentJson(json: string): string {
-  let text = ''
-  let depth = 0
-  const newLine = (): string => `\n${'  '.repeat(depth)}`
+export function indentJson(json: string, characters = Number.POSITIVE_INFINITY): string {
+  const lines = new IndentedText(characters)
+  let before = ''
   for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s"[\]{},:]+/g)) {
-    if (token === '{' || token === '[') {
-      depth++
-      text += token + newLine()
-    } else if (token === '}' || token === ']') {
-      depth--
-      text = /[{[]\s*$/.test(text) ? text.trimEnd() + token : text + newLine() + token
-    } else if (token === ',') text += token + newLine()
-    else if (token === ':') text += ': '
-    else text += token
+    const wasOpened = before === '{' || before === '['
+    if (token === '}' || token === ']') {
+      lines.depth--
+      if (!wasOpened) lines.startLine()
+    } else if (wasOpened || before === ',') lines.startLine()
+    lines.add(token === ':' ? ': ' : token)
+    if (token === '{' || token === '[') lines.depth++
+    if (lines.isFull) break
+    before = token
   }
-  return text
+  return lines.text
 }
 
 /** XML with an element a line; the text of an element stays on its line. */
-export function indentXml(xml: string): string {
-  let text = ''
-  let depth = 0
+export function indentXml(xml: string, characters = Number.POSITIVE_INFINITY): string {
+  const lines = new IndentedText(characters)
+  let before = ''
   let isOpen = false
   for (const [token] of xml.matchAll(/<[^>]+>|[^<]+/g)) {
+    const isTag = token.startsWith('<')
     const isEnd = token.startsWith('</')
-    if (isEnd) depth--
-    if (!token.startsWith('<')) text += token
-    else {
-      const isInline = isEnd && isOpen
-      text += isInline || text === '' || !text.endsWith('>') ? token : `\n${'  '.repeat(depth)}${token}`
-    }
-    isOpen = token.startsWith('<') ? !isEnd && !/^<\?|\/>$/.test(token) : isOpen
-    if (token.startsWith('<') && isOpen && !isEnd && !/^<\?|\/>$/.test(token)) depth++
+    if (isEnd) lines.depth--
+    if (isTag && before.endsWith('>') && !(isEnd && isOpen)) lines.startLine()
+    lines.add(token)
+    if (isTag) isOpen = !isEnd && !/^<\?|\/>$/.test(token)
+    if (isTag && isOpen) lines.depth++
+    if (lines.isFull) break
+    before = token
   }
-  return text
+  return lines.text
 }
 
-/** A text of so many characters at most, which says how many it lacks. */
+/** Lines up to a number of characters: a text is never looked at again while it grows. */
+class IndentedText {
+  text = ''
+  depth = 0
+  readonly #characters: number
+  constructor(characters: number) {
+    this.#characters = characters
+  }
+  get isFull(): boolean {
+    return this.text.length > this.#characters
+  }
+  startLine(): void {
+    this.text += `\n${'  '.repeat(this.depth)}`
+  }
+  add(token: string): void {
+    this.text += token
+  }
+}
+
+/** A text of so many characters at most, which says where it ends. */
 export const shortenText = (text: string, characters: number): string =>
-  text.length > characters ? `${text.slice(0, characters)}\n… and ${text.length - characters} more` : text
+  text.length > characters ? `${text.slice(0, characters)}\n… the rest is not shown` : text

@@ -49,3 +49,12 @@ test('indented XML adds white space between elements alone', () => {
     '<?xml version="1.0"?>\n<a>\n  <b>text &lt; more</b>\n  <c/>\n  <d x="1">\n    <e></e>\n  </d>\n</a>',
   )
 })
+
+test('a message of ten megabytes is indented as far as it is shown, at once', () => {
+  const began = performance.now()
+  const json = `[${'{"a":[1,{}]},'.repeat(800_000)}1]`
+  assert.ok(indentJson(json, 1000).length < 1100)
+  assert.ok(indentXml(`<a>${'<b>x</b>'.repeat(1_200_000)}</a>`, 1000).length < 1100)
+  assert.equal(indentJson('{"a":[],"b":{"c":[1]}}'), '{\n  "a": [],\n  "b": {\n    "c": [\n      1\n    ]\n  }\n}')
+  assert.ok(performance.now() - began < 2000)
+})

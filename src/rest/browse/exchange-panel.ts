@@ -48,7 +48,7 @@ function writeHttpFace(exchange: Exchange, document: RepresentationDocument, jso
       linkAddresses(
         document,
         escapeMarkup(
-          `HTTP/1.1 200 OK\nContent-Type: application/hal+json\n\n${shortenText(indentJson(json), shownCharacters)}`,
+          `HTTP/1.1 200 OK\nContent-Type: application/hal+json\n\n${shortenText(indentJson(json, shownCharacters), shownCharacters)}`,
         ),
       ),
       true,
@@ -94,7 +94,11 @@ function writeSoapFace(messages: MessagePair | undefined): PageMarkup {
   return writeSection(
     'The same as SOAP',
     { class: 'face soap', id: 'as-soap' },
-    writeMessagePane('Request', escapeMarkup(head + shortenText(indentXml(request), shownCharacters)), false),
-    writeMessagePane('Answer', escapeMarkup(shortenText(indentXml(response), shownCharacters)), true),
+    writeMessagePane(
+      'Request',
+      escapeMarkup(head + shortenText(indentXml(request, shownCharacters), shownCharacters)),
+      false,
+    ),
+    writeMessagePane('Answer', escapeMarkup(shortenText(indentXml(response, shownCharacters), shownCharacters)), true),
   )
 }
