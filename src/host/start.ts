@@ -41,6 +41,7 @@ import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts
 import { OutageLog } from './operations/outage-log.ts'
 import { OverloadGuard } from './operations/overload.ts'
 import { SlowChanges } from './operations/slow-changes.ts'
+import { StoreFiller } from './operations/store-filler.ts'
 import type { ServeOptions, Server, ServiceOptions } from './options.ts'
 import { allowsSeededPasswords, type Tokens } from './safety.ts'
 import { seedStore } from './seed-store.ts'
@@ -197,7 +198,12 @@ export async function openService(
   addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
   addWorkGauges(figures, { store, feed: changes, sinks })
   options.siblings?.answer(() => collectMetrics(figures))
-  const sweeping = setInterval(() => void store.sweep(clock()).catch(failed), sweepEveryMs).unref()
+  const filler = new StoreFiller(store, failed)
+  const sweeping = setInterval(() => {
+    void store.sweep(clock()).catch(failed)
+    void filler.run()
+  }, sweepEveryMs).unref()
+  void filler.run()
   return {
     answer,
     context,
@@ -209,6 +215,7 @@ export async function openService(
     token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
     close: async (limit, leave) => {
       clearInterval(sweeping)
+      filler.stop()
       load.stop()
       slow.stop()
       load.isDraining = true

@@ -272,6 +272,12 @@ export interface Store {
    * number of rows.
    */
   sweep(now: number): Promise<number>
+  /**
+   * Completes what a start left for later: the words of large tables, and their indexes, while
+   * others read and write. False where another process has a part of it under way; rejects where
+   * it cannot go on. The next call takes it up.
+   */
+  fill?(): Promise<boolean>
   /** Whether the store can be used now. */
   ready(): Promise<boolean>
   /** Current use, if the store can tell. */

@@ -2,6 +2,7 @@
  * All differences of the two databases in SQL, as two records; no other file asks which one it has.
  * Everything else is written once, with the fragments of `sql.ts`.
  */
+import { type JsonDialect, postgresJson, sqliteJson } from './json-walk.ts'
 import { postgresSearch } from './postgres-search.ts'
 import type { SearchDialect } from './search-dialect.ts'
 import { type Sql, sql } from './sql.ts'
@@ -40,16 +41,7 @@ export interface Dialect {
   readonly ascending: Sql
   readonly descending: Sql
   readonly search: SearchDialect
-  readonly json: {
-    /** Text of a column → JSON. */
-    readonly of: (column: Sql) => Sql
-    readonly member: (json: Sql, name: string) => Sql
-    readonly memberText: (json: Sql, name: string) => Sql
-    /** A table of the items of an array, empty for another value; each is `item(alias)`. */
-    readonly items: (json: Sql, alias: string) => Sql
-    readonly item: (alias: string) => Sql
-    readonly itemText: (alias: string) => Sql
-  }
+  readonly json: JsonDialect
   /** Behind the choice of a row that no other transaction may change before this one ends. */
   readonly locking: Sql
   /** Behind the choice of a row that no other transaction may choose. */
@@ -61,7 +53,6 @@ export interface Dialect {
 }
 
 const literal = (text: string): Sql => sql.lit(text)
-const jsonPath = (name: string): Sql => literal(`$."${name}"`)
 
 const refusingTrigger = (table: string, what: string): Sql =>
   sql`create trigger ${sql.id(`${table} ${what}`)} before ${sql.raw(what)} on ${sql.id(table)}
@@ -81,14 +72,7 @@ export const sqlite: Dialect = {
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   ascending: sql`asc`,
   descending: sql`desc`,
-  json: {
-    of: column => column,
-    member: (json, name) => sql`(${json} -> ${jsonPath(name)})`,
-    memberText: (json, name) => sql`(${json} ->> ${jsonPath(name)})`,
-    items: (json, alias) => sql`json_each(${json}) as ${sql.id(alias)}`,
-    item: alias => sql`${sql.id(alias)}."value"`,
-    itemText: alias => sql`${sql.id(alias)}."value"`,
-  },
+  json: sqliteJson,
   locking: sql``,
   choosing: sql``,
   appendOnly: table => ['update', 'delete'].map(what => refusingTrigger(table, what)),
@@ -117,15 +101,7 @@ export const postgres: Dialect = {
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   ascending: sql`asc nulls first`,
   descending: sql`desc nulls last`,
-  json: {
-    of: column => sql`${column}::jsonb`,
-    member: (json, name) => sql`(${json} -> ${literal(name)})`,
-    memberText: (json, name) => sql`(${json} ->> ${literal(name)})`,
-    items: (json, alias) =>
-      sql`jsonb_array_elements(case when jsonb_typeof(${json}) = 'array' then ${json} end) as ${sql.id(alias)}("value")`,
-    item: alias => sql`${sql.id(alias)}."value"`,
-    itemText: alias => sql`(${sql.id(alias)}."value" #>> '{}')`,
-  },
+  json: postgresJson,
   locking: sql`for update`,
   choosing: sql`for update skip locked`,
   appendOnly: table => [

@@ -10,7 +10,8 @@
 import { countedMax, type Filter, type Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
-import { candidatesMax, countCandidates, selectCandidates, walkReferences } from './search-index.ts'
+import { walkReferences } from './json-walk.ts'
+import { selectCandidates } from './search-index.ts'
 import { foldText } from './search-text.ts'
 import { sql } from './sql.ts'
 import { allOf, anyOf, joinList, parameterAt, quoteName } from './statement.ts'
@@ -32,6 +33,18 @@ export interface Texts {
   readonly count: Sql
   /** A row where there is one at or beyond the cursor, in the direction opposite to the page's. */
   readonly other: Sql
+  /** Of a list with words. */
+  readonly near?: NearTexts
+}
+/** Looks at so many rows of a list, from its cursor on or from its beginning. */
+export interface NearTexts<T = Sql> {
+  /** Up to the size of a page and one, how many of the next rows match. */
+  readonly matches: T
+  /** How many rows the next are, words or not. */
+  readonly rows: T
+  /** The same two from the beginning, and up to one more than are counted. */
+  readonly count: T
+  readonly countRows: T
 }
 
 interface SortKey {
@@ -41,25 +54,36 @@ interface SortKey {
   readonly cell: (value: unknown) => Cell
 }
 
-/** A word whose candidates are the rows to look at: all of them, or a sample to count from. */
+/** A word whose candidates are the rows to look at. */
 export interface Lead {
   readonly tokens: readonly string[]
-  readonly isSample?: true
 }
 
-/** How many rows may have a word, counted by index. */
+/** Rows that are looked at for a frequent word. */
+export const lookedMax = 2000
+
+/**
+ * The number of rows that may have a word, up to one more than a limit; a row that is found twice
+ * counts twice.
+ */
 export function compileProbe(
   table: Table,
   tables: ReadonlyMap<string, Table>,
   query: Query,
   tokens: readonly string[],
   dialect: Dialect,
-): { readonly form: string; readonly values: readonly Cell[]; readonly text: Sql } {
+  most: number,
+): { readonly form: string; readonly values: readonly Cell[]; readonly text: () => Sql } {
   const values: Cell[] = []
   const paths = searchedPaths(table, query)
   const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
-  const text = countCandidates(selectCandidates(table, paths, tables, tokens, dialect, bind))
-  return { form: ['probe', ...paths.map(each => each.name)].join('\n'), values, text }
+  const candidates = selectCandidates(table, paths, tables, tokens, dialect, bind)
+  return {
+    form: ['probe', most, ...paths.map(each => each.name)].join('\n'),
+    values,
+    text: () =>
+      sql`select count(*) from (select "id" from (${candidates}) as "found" limit ${sql.lit(most + 1)}) as "candidates"`,
+  }
 }
 
 export function compileListing(
@@ -73,19 +97,15 @@ export function compileListing(
   const form: string[] = []
   const values: Cell[] = []
   const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
-  const conditions = [
+  const filters = [
     ...query.filters.map(filter => filterCondition(table, filter, bind, form)),
     ...grantConditions(table, query.within, bind, form),
-    ...(query.words ?? []).flatMap(word => wordConditions(table, query, word, dialect, bind, form)),
   ]
+  const words = (query.words ?? []).flatMap(word => wordConditions(table, query, word, dialect, bind, form))
   const led = lead && selectCandidates(table, searchedPaths(table, query), tables, lead.tokens, dialect, bind)
-  if (lead) form.push('lead', lead.isSample ? 'sample' : 'all')
-  if (led)
-    conditions.push(
-      lead.isSample
-        ? sql`${quoteName(table.name)}."id" in (select "id" from (${led}) as "found" limit ${sql.lit(candidatesMax + 1)})`
-        : sql`${quoteName(table.name)}."id" in (${led})`,
-    )
+  if (lead) form.push('lead')
+  const candidates = led ? [sql`${quoteName(table.name)}."id" in (${led})`] : []
+  const conditions = [...filters, ...words, ...candidates]
   const keys = sortKeys(table, query)
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
@@ -123,8 +143,35 @@ export function compileListing(
             ? sql`select count(*) ${matches}`
             : sql`select count(*) from (select 1 ${matches} limit ${sql.lit(countedMax + 1)}) as "matches"`,
         other: sql`select 1 ${chosen} ${beyond(!backwards, true)} limit 1`,
+        ...(words.length > 0 && {
+          near: nearTexts(table, filters, words, beyond(backwards, false), order, size, offset),
+        }),
       }
     },
+  }
+}
+
+/** @param beyond the condition of the cursor */
+function nearTexts(
+  table: Table,
+  filters: readonly Sql[],
+  words: readonly Sql[],
+  beyond: Sql,
+  order: Sql,
+  size: Sql,
+  offset: Sql | undefined,
+): NearTexts {
+  const at = quoteName(table.name)
+  const from = sql`from ${at} where ${allOf(filters)}`
+  const matches = (cursor: Sql, limit: Sql): Sql =>
+    sql`select count(*) from (select 1 from (select * ${from} ${cursor} order by ${order} limit ${sql.lit(lookedMax)}) as ${at} where ${allOf(words)} limit ${limit}) as "matches"`
+  const rows = (cursor: Sql): Sql =>
+    sql`select count(*) from (select 1 ${from} ${cursor} limit ${sql.lit(lookedMax + 1)}) as "rows"`
+  return {
+    matches: matches(beyond, offset ? sql`${size} offset ${offset}` : size),
+    rows: rows(beyond),
+    count: matches(sql``, sql.lit(countedMax + 1)),
+    countRows: rows(sql``),
   }
 }
 
@@ -211,7 +258,7 @@ function pathCondition(row: string, path: SearchPath, at: number, dialect: Diale
   if (first === undefined || first === 'each') throw new Error(`the search path ${path.name} must start with a field`)
   const next = `named ${at}`
   const column = sql`${quoteName(row)}.${quoteName(first.member)}`
-  const { sources, text } = walkReferences(column, hop.steps, dialect, `${at}`)
+  const { sources, text } = walkReferences(column, hop.steps, dialect.json, `${at}`)
   const from = joinList([...sources, sql`${quoteName(hop.table)} as ${quoteName(next)}`])
   return sql`exists (select 1 from ${from} where ${quoteName(next)}."id" = ${text} and ${pathCondition(next, path, at + 1, dialect, part)})`
 }

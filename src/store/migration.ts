@@ -11,27 +11,23 @@
 import { pieceOctets } from '../service/file-content.ts'
 import type { Column, FieldColumns } from './column.ts'
 import { type ColumnSignature, findMisread, findMissing, signatureOf } from './column-signature.ts'
-import type { Cells } from './connection.ts'
-import type { Cell, Dialect, Sql } from './dialect.ts'
+import {
+  type DatabaseShape,
+  forgetShape,
+  type MigrationStep,
+  readShape,
+  rememberShape,
+  type Steps,
+} from './database-shape.ts'
+import type { Dialect, Sql } from './dialect.ts'
 import type { ItemStatements } from './item-rows.ts'
 import { declareRecordTables, migratePieces, migrateTurns } from './records.ts'
-import type { SearchPart } from './search-dialect.ts'
-import { listSearchParts, nextToFill } from './search-index.ts'
+import { dropSearches, growSearches, isSearchName } from './search-growth.ts'
 import { foldingVersion } from './search-text.ts'
 import { sql } from './sql.ts'
 import type { StoreSchema } from './sql-access.ts'
 import { joinList, parameterAt, quoteName } from './statement.ts'
 import type { Index, Table } from './table.ts'
-
-/**
- * One statement to run; its rows come back. So the same steps serve a database that replies at once
- * and one that does not.
- */
-export interface MigrationStep {
-  readonly text: Sql
-  readonly values?: readonly Cell[]
-}
-type Steps<T = void> = Generator<MigrationStep, T, readonly Cells[]>
 
 const shapeFormat = '2'
 /** In it a file was one value. */
@@ -40,9 +36,6 @@ interface Difference {
   readonly what: string
   readonly cure: readonly string[]
 }
-/** Of → name → is. */
-type DatabaseShape = Map<string, Map<string, string>>
-
 export function* planMigration(schema: StoreSchema): Steps {
   const { dialect } = schema
   const table = yield { text: dialect.hasTable('_shape') }
@@ -62,85 +55,11 @@ export function* planMigration(schema: StoreSchema): Steps {
     for (const text of migrateTurns(dialect)) yield { text }
     yield rememberShape('store', 'jobs', 'turns')
   }
-  const stale = yield* dropSearches(schema, shape)
-  for (const items of schema.items.values()) yield* growTable(items, dialect, shape)
+  yield* dropSearches(schema, shape)
+  const stale = new Map<string, readonly string[]>()
+  for (const [name, items] of schema.items) stale.set(name, yield* growTable(items, dialect, shape))
   yield* growIndexes(schema, shape)
-  for (const { table, is } of stale) yield* growSearch(schema, table, is)
-}
-
-/**
- * The index of words of each table, under a name that no other index has. A program that does not
- * know it forgets it, and the next one that does makes it again.
- */
-const searchName = (table: string): string => `${table}##search`
-const isSearch = (name: string): boolean => name.includes('##search')
-/** What it has, or had when it was made. `filled` follows when it has all rows. */
-interface SearchShape {
-  readonly search: readonly SearchPart[]
-  readonly filled?: true
-}
-
-function* dropSearches(schema: StoreSchema, shape: DatabaseShape): Steps<readonly { table: Table; is: SearchShape }[]> {
-  const { dialect, tables } = schema
-  const known = new Map([...(shape.get('index') ?? [])].filter(([name]) => isSearch(name)))
-  const stale: { table: Table; is: SearchShape }[] = []
-  for (const table of tables.values()) {
-    const search = listSearchParts(table, tables)
-    const was = known.get(searchName(table.name))
-    known.delete(searchName(table.name))
-    const before = was === undefined ? undefined : (JSON.parse(was) as SearchShape) // written by `rememberSearch`
-    if (before && JSON.stringify(before.search) === JSON.stringify(search)) continue
-    const names = [...(before?.search ?? []), ...search].map(each => each.name)
-    for (const text of dialect.search.drop(table.name, [...new Set(names)])) yield { text }
-    stale.push({ table, is: { search } })
-  }
-  for (const [name, is] of known) {
-    const { search } = JSON.parse(is) as SearchShape // written by `rememberSearch`
-    const of = name.slice(0, -searchName('').length)
-    for (const text of dialect.search.drop(
-      of,
-      search.map(each => each.name),
-    ))
-      yield { text }
-    yield forgetShape('index', name)
-  }
-  return stale
-}
-
-const rememberSearch = (table: string, is: SearchShape): MigrationStep =>
-  rememberShape('index', searchName(table), JSON.stringify(is))
-
-function* growSearch({ dialect }: StoreSchema, table: Table, is: SearchShape): Steps {
-  if (is.search.length > 0) for (const text of dialect.search.create(table.name, is.search)) yield { text }
-  const isComplete = is.search.length === 0 || dialect.search.fill === undefined
-  const rows = isComplete ? [] : yield { text: sql`select 1 from ${quoteName(table.name)} limit 1` }
-  yield rememberSearch(table.name, rows.length === 0 ? { ...is, filled: true } : is)
-}
-
-/** The tables whose index of words lacks rows that were there before it. */
-export function* listUnfilled({ tables }: Pick<StoreSchema, 'tables'>): Steps<readonly Table[]> {
-  const rows = yield { text: sql`select "of", "name", "is" from "_shape" where "of" = 'index'` }
-  const shape = readShape(rows).get('index')
-  return [...tables.values()].filter(table => {
-    const is = shape?.get(searchName(table.name))
-    return is === undefined || (JSON.parse(is) as SearchShape).filled !== true // written by `rememberSearch`
-  })
-}
-
-/**
- * Brings the next rows into the index of words; gives the last id, undefined behind the end. Each
- * step may be a transaction of its own, and be taken again.
- */
-export function* fillSearch({ dialect, tables }: StoreSchema, table: Table, after: string): Steps<string | undefined> {
-  const search = listSearchParts(table, tables)
-  const [row] = yield { text: nextToFill(table), values: [after] }
-  const last = row?.[0]
-  if (typeof last !== 'string') {
-    yield rememberSearch(table.name, { search, filled: true })
-    return undefined
-  }
-  for (const text of dialect.search.fill?.(table.name, search) ?? []) yield { text, values: [after, last] }
-  return last
+  yield* growSearches(schema, shape, stale)
 }
 
 /** (3) */
@@ -166,26 +85,6 @@ function* migrateFiles(dialect: Dialect): Steps {
     }
   }
 }
-
-function readShape(rows: readonly Cells[]): DatabaseShape {
-  const shape: DatabaseShape = new Map()
-  for (const [of, name, is] of rows) {
-    const key = String(of)
-    const known = shape.get(key) ?? new Map<string, string>()
-    shape.set(key, known.set(String(name), String(is)))
-  }
-  return shape
-}
-
-const rememberShape = (of: string, name: string, is: string): MigrationStep => ({
-  text: sql`insert into "_shape" ("of", "name", "is") values (${parameterAt(0)}, ${parameterAt(1)}, ${parameterAt(2)})
-    on conflict ("of", "name") do update set "is" = excluded."is"`,
-  values: [of, name, is],
-})
-const forgetShape = (of: string, name: string): MigrationStep => ({
-  text: sql`delete from "_shape" where "of" = ${parameterAt(0)} and "name" = ${parameterAt(1)}`,
-  values: [of, name],
-})
 
 /** What is not the table of a resource in `_shape`. */
 const reserved = new Set(['store', 'index'])
@@ -379,8 +278,11 @@ function* checkEnumValues(
   ]
 }
 
-/** Adds all that the contract has and the table lacks. */
-function* growTable(items: ItemStatements, dialect: Dialect, shape: DatabaseShape): Steps {
+/**
+ * Adds all that the contract has and the table lacks. Gives the columns whose words are still to be
+ * made.
+ */
+function* growTable(items: ItemStatements, dialect: Dialect, shape: DatabaseShape): Steps<readonly string[]> {
   const { table } = items
   const was = shape.get(tableKey(table.name))
   if (!was) {
@@ -402,7 +304,7 @@ function* growTable(items: ItemStatements, dialect: Dialect, shape: DatabaseShap
       )
     yield rememberShape(tableKey(table.name), kept.field, is)
   }
-  yield* growWords(items, dialect, was)
+  return yield* growWords(items, dialect, was)
 }
 
 function createTable(table: Table, dialect: Dialect): Sql {
@@ -446,8 +348,11 @@ function* addColumns(
 }
 
 /** Columns of words are made from stored values, so they come and go as searches need them. */
-function* growWords(items: ItemStatements, dialect: Dialect, was: ReadonlyMap<string, string> | undefined): Steps {
-  const { table } = items
+function* growWords(
+  { table }: ItemStatements,
+  dialect: Dialect,
+  was: ReadonlyMap<string, string> | undefined,
+): Steps<readonly string[]> {
   const wanted = new Set(table.words.map(each => each.column))
   for (const [column, is] of was ?? [])
     if (is.startsWith('words') && !wanted.has(column)) {
@@ -460,27 +365,11 @@ function* growWords(items: ItemStatements, dialect: Dialect, was: ReadonlyMap<st
       yield { text: sql`alter table ${quoteName(table.name)} add column ${quoteName(column)} ${dialect.types.text}` }
     yield rememberShape(tableKey(table.name), column, foldingVersion)
   }
-  if (was && stale.length > 0) yield* refoldWords(items, stale)
-}
-
-const foldedRowsMax = 500
-function* refoldWords(items: ItemStatements, stale: Table['words']): Steps {
-  const { table, columns, item } = items
-  const sets = stale.map(({ column }, i) => sql`${quoteName(column)} = ${parameterAt(i + 1)}`)
-  const update = sql`update ${quoteName(table.name)} set ${joinList(sets)} where "id" = ${parameterAt(0)}`
-  const next = sql`select ${columns} from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(foldedRowsMax)}`
-  for (let last = ''; ; ) {
-    const rows = yield { text: next, values: [last] }
-    for (const each of rows.map(item)) {
-      yield { text: update, values: [each.id, ...stale.map(({ of }) => of(each.value))] }
-      last = each.id
-    }
-    if (rows.length < foldedRowsMax) return
-  }
+  return was ? stale.map(each => each.column) : []
 }
 
 function* growIndexes(schema: StoreSchema, shape: DatabaseShape): Steps {
-  const was = new Map([...(shape.get('index') ?? [])].filter(([name]) => !isSearch(name)))
+  const was = new Map([...(shape.get('index') ?? [])].filter(([name]) => !isSearchName(name)))
   const wanted = new Map<string, { table: Table; index: Index }>()
   for (const table of schema.tables.values())
     for (const index of table.indexes) wanted.set(index.name, { table, index })

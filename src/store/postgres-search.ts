@@ -27,6 +27,11 @@ const expressionOf = ({ column, steps }: SearchPart): Sql =>
 
 const postgresIndexName = (table: string, part: string): string => databaseName(`${table}##${part}`)
 
+function createSearchIndex(table: string, part: SearchPart, how: Sql): Sql {
+  const using = part.steps?.length === 1 ? sql`` : sql`using gin `
+  return sql`create index ${how}${sql.id(postgresIndexName(table, part.name))} on ${sql.id(table)} ${using}((${expressionOf(part)}))`
+}
+
 export const postgresSearch: SearchDialect = {
   term: (_, tokens) => tokens.map(shorten).join(' '),
   having: (table, column, term) =>
@@ -38,11 +43,13 @@ export const postgresSearch: SearchDialect = {
       ? sql`${from} on ${references} = "named"."id"`
       : sql`${from} on ${references} @> jsonb_build_array("named"."id")`
   },
-  create: (table, parts) =>
-    parts.map(part => {
-      const using = part.steps?.length === 1 ? sql`` : sql`using gin `
-      return sql`create index ${sql.id(postgresIndexName(table, part.name))} on ${sql.id(table)} ${using}((${expressionOf(part)}))`
-    }),
+  create: (table, parts) => parts.map(part => createSearchIndex(table, part, sql``)),
+  // PostgreSQL "CREATE INDEX CONCURRENTLY": one that failed is left behind, invalid.
+  createBeside: (table, parts) =>
+    parts.flatMap(part => [
+      sql`drop index concurrently if exists ${sql.id(postgresIndexName(table, part.name))}`,
+      createSearchIndex(table, part, sql`concurrently `),
+    ]),
   drop: (table, parts) => parts.map(part => sql`drop index if exists ${sql.id(postgresIndexName(table, part))}`),
   fill: undefined,
 }

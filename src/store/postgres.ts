@@ -24,7 +24,8 @@ import {
   type Usage,
   type WriteTurn,
 } from '../service/store.ts'
-import type { StatementRunner } from './connection.ts'
+import { createEndedError, type StatementRunner } from './connection.ts'
+import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
 import { KeyTurns } from './key-turns.ts'
 import { planMigration } from './migration.ts'
@@ -39,8 +40,11 @@ import {
 } from './postgres-sessions.ts'
 import { CollisionMemory, compileWriteStatements, PostgresWriter } from './postgres-writer.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
+import { completeSearch, fillSearch, listUnfilled } from './search-growth.ts'
+import { listSearchParts } from './search-index.ts'
 import { compileStoreSchema, SqlReader, type StoreSchema } from './sql-access.ts'
 import { compileStatement, type Statement } from './statement.ts'
+import type { Table } from './table.ts'
 import { defaultBounds } from './write-queue.ts'
 
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-sessions.ts'
@@ -104,6 +108,18 @@ export async function openPostgresStore(
         for (let removed = sweep.batch; removed === sweep.batch; count += removed)
           removed = await writes.run(beginWrite, on => removeExpired(sweep, on, now))
       return count
+    },
+    fill: async () => {
+      const run = <T>(steps: () => Steps<T>): Promise<T> => writes.run(beginWrite, on => executeSteps(steps(), on))
+      for (const table of await run(() => listUnfilled(schema))) {
+        let due = await run(() => fillSearch(schema, table))
+        while (due === 'rows') due = await run(() => fillSearch(schema, table))
+        if (due === 'nothing') continue
+        const isMade = await writes.run(noTransaction, on => createBeside(schema, table, on), migrationTimeoutMs)
+        if (!isMade) return false
+        await run(() => completeSearch(schema, table))
+      }
+      return true
     },
     ready: () =>
       probe
@@ -182,12 +198,32 @@ async function migrate(schema: StoreSchema, on: StatementRunner): Promise<void> 
   // Tried again and again, without waiting in the server: one that is gone does not pass for one
   // that is busy.
   while (!(await awaitPromptly(on.first(migrationLock, [])))?.[0]) await sleep(lockRetryMs)
-  const steps = planMigration(schema)
-  for (let step = steps.next(); !step.done; ) {
+  await executeSteps(planMigration(schema), on)
+}
+
+async function executeSteps<T>(steps: Steps<T>, on: StatementRunner): Promise<T> {
+  let step = steps.next()
+  while (!step.done) {
     const { text, values = [] } = step.value
     step = steps.next(await on.rows(compileStatement(postgres, text, false), values))
   }
-  schema.search.isFilled = true
+  return step.value
+}
+
+/**
+ * One process makes an index, the others try again later. It waits for transactions that were there
+ * before it, longer than others may wait for a lock.
+ */
+async function createBeside(schema: StoreSchema, table: Table, on: StatementRunner): Promise<boolean> {
+  const { createBeside } = postgres.search
+  if (!(await on.first(indexingLock, []))?.[0]) return false
+  try {
+    for (const text of createBeside?.(table.name, listSearchParts(table, schema.tables)) ?? [])
+      await on.run(compileStatement(postgres, text, false), [])
+    return true
+  } finally {
+    await on.run(indexingEnd, [])
+  }
 }
 
 function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
@@ -206,6 +242,15 @@ const migrationLock: Statement = {
   straight: true,
   name: undefined,
 }
+const createPlainStatement = (text: string): Statement => ({ text, places: [], straight: true, name: undefined })
+const indexingLock = createPlainStatement(
+  "select pg_try_advisory_lock(7306360, hashtext(current_schema())), set_config('lock_timeout', '0', false)",
+)
+/** `reset` gives back the limit with which the connection began. */
+const indexingEnd = createPlainStatement(
+  "select pg_advisory_unlock(7306360, hashtext(current_schema())), set_config('lock_timeout', reset_val, false) from pg_settings where name = 'lock_timeout'",
+)
+
 function createPool(url: string, max: number, time: number): PostgresPool {
   const pool = new pg.Pool({
     connectionString: url,

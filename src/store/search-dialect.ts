@@ -19,6 +19,11 @@ export interface SearchDialect {
   readonly referring: (table: string, part: SearchPart, named: Sql) => Sql
   /** Statements that make the index of a table. */
   readonly create: (table: string, parts: readonly SearchPart[]) => readonly Sql[]
+  /**
+   * The same, outside of a transaction and without holding writes, for a table that has many rows;
+   * what an earlier try has left goes. Undefined where making an index costs little.
+   */
+  readonly createBeside: ((table: string, parts: readonly SearchPart[]) => readonly Sql[]) | undefined
   readonly drop: (table: string, parts: readonly string[]) => readonly Sql[]
   /**
    * Statements that bring the rows between two ids (values 0 and 1) into an index that was made

@@ -10,16 +10,8 @@ import type { Cell, Dialect, Sql } from './dialect.ts'
 import type { SearchPart, Step } from './search-dialect.ts'
 import { foldText } from './search-text.ts'
 import { sql } from './sql.ts'
-import { parameterAt, quoteName } from './statement.ts'
+import { quoteName } from './statement.ts'
 import type { SearchPath, Table } from './table.ts'
-
-/** Whether the indexes of all tables have all rows. */
-export interface SearchState {
-  isFilled: boolean
-}
-
-/** A word with more candidates is looked for in the rows of the list, in their order. */
-export const candidatesMax = 5000
 
 /** The columns that an index orders by first: a reference in one of them needs no part. */
 const leadsIndex = (table: Table, column: string): boolean =>
@@ -84,36 +76,3 @@ function selectAlong(
   const column = quoteName(first === undefined || first === 'each' ? '' : first.member)
   return sql`select "referring"."id" from (${named}) as "named" join ${quoteName(table.name)} as "referring" on "referring".${column} = "named"."id"`
 }
-
-/** Up to the limit, how many candidates there are; a row that is found twice counts twice. */
-export const countCandidates = (candidates: Sql): Sql =>
-  sql`select count(*) from (select "id" from (${candidates}) as "found" limit ${sql.lit(candidatesMax + 1)}) as "candidates"`
-
-/** Tables of the items of lists on the way through steps, and the text at their end. */
-export function walkReferences(
-  column: Sql,
-  steps: readonly Step[],
-  { json }: Pick<Dialect, 'json'>,
-  alias: string,
-): { readonly sources: readonly Sql[]; readonly text: Sql } {
-  const sources: Sql[] = []
-  let at = json.of(column)
-  let text = steps.length === 1 ? column : at
-  for (const step of steps.slice(1)) {
-    if (step === 'each') {
-      const item = `item ${alias} ${sources.length}`
-      sources.push(json.items(at, item))
-      at = json.item(item)
-      text = json.itemText(item)
-    } else {
-      text = json.memberText(at, step.member)
-      at = json.member(at, step.member)
-    }
-  }
-  return { sources, text }
-}
-
-const fillRowsMax = 500
-/** The id of the last of the next rows that come into a table's index. */
-export const nextToFill = (table: Table): Sql =>
-  sql`select max("id") from (select "id" from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(fillRowsMax)}) as "next"`

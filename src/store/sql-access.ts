@@ -23,9 +23,9 @@ import {
   Unavailable,
 } from '../service/store.ts'
 import { type Cells, endedRunner, octetsOf, type StatementRunner } from './connection.ts'
-import type { Cell, Dialect } from './dialect.ts'
+import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
-import { compileListing, compileProbe, type Lead } from './listing.ts'
+import { compileListing, type Lead, lookedMax, type NearTexts } from './listing.ts'
 import {
   changeCells,
   changeOf,
@@ -40,7 +40,7 @@ import {
 } from './records.ts'
 import { RowCache } from './row-cache.ts'
 import { drawVersion, followVersion } from './row-version.ts'
-import { candidatesMax, foldedTokens, type SearchState } from './search-index.ts'
+import { planSearch, type SearchMemory, type SearchPlan } from './search-plan.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { compileTables, type Table } from './table.ts'
 
@@ -56,8 +56,7 @@ export interface StoreSchema {
   readonly formsMade: { count: number }
   readonly leases: Map<number, Statement>
   readonly turns: Map<number, Statement>
-  readonly probes: Map<string, Statement>
-  readonly search: SearchState
+  readonly searches: SearchMemory
   readonly recent: RowCache
   /** Another look at the database, for what is read after the look that it came from has ended. */
   readonly look: LookAt
@@ -67,6 +66,7 @@ interface ListStatements {
   readonly page: Statement
   readonly count: Statement
   readonly other: Statement
+  readonly near: NearTexts<Statement> | undefined
 }
 
 export function compileStoreSchema(service: Service, dialect: Dialect, look: LookAt): StoreSchema {
@@ -81,8 +81,7 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
     formsMade: { count: 0 },
     leases: new Map(),
     turns: new Map(),
-    probes: new Map(),
-    search: { isFilled: false },
+    searches: { statements: new Map(), states: new Map() },
     recent: new RowCache(),
     look,
   }
@@ -134,11 +133,11 @@ export class SqlReader implements StoreReader {
 
   list(resource: string, query: Query): Maybe<ItemPage> {
     const items = itemsOf(this.schema, resource)
-    return chain(this.#chooseLead(items.table, query), lead => {
-      const { run, values } = this.#compile(items, query, lead)
+    return chain(this.#planSearch(items, query), plan => {
+      const { run, values } = this.#compile(items, query, plan.lead)
       return chain(this.on.rows(run.page, values, query.octets), rows =>
         chain(this.#hasOther(run, values, query, rows.length), other =>
-          chain(this.#countMatches(items, query, lead), total =>
+          chain(query.counted ? this.#countMatches(items, query, plan) : undefined, total =>
             createPage(rows, query, other, total, row => this.schema.recent.item(items, row)),
           ),
         ),
@@ -152,52 +151,30 @@ export class SqlReader implements StoreReader {
     return { run: this.#form(`${items.table.name}\n${form}`, texts), values }
   }
 
-  /** Of several words the one with the fewest candidates, where they are few; else none leads. */
-  #chooseLead(table: Table, query: Query): Maybe<Lead | undefined> {
-    if (!this.schema.search.isFilled) return undefined
-    const words = (query.words ?? []).map(foldedTokens).filter(tokens => tokens.length > 0)
-    return this.#chooseFewest(table, query, words.slice(0, probedWordsMax), candidatesMax, undefined)
+  #count(of: Statement | undefined, values: readonly Cell[]): Maybe<number> {
+    return of ? chain(this.on.first(of, values), row => Number(row?.[0])) : 0
   }
 
-  #chooseFewest(
-    table: Table,
-    query: Query,
-    [tokens, ...others]: readonly (readonly string[])[],
-    fewest: number,
-    lead: Lead | undefined,
-  ): Maybe<Lead | undefined> {
-    if (!tokens || fewest <= fewEnough) return lead
-    return chain(this.#countCandidates(table, query, tokens), count =>
-      count <= fewest
-        ? this.#chooseFewest(table, query, others, count, { tokens })
-        : this.#chooseFewest(table, query, others, fewest, lead),
-    )
-  }
-
-  #countCandidates(table: Table, query: Query, tokens: readonly string[]): Maybe<number> {
-    const { tables, dialect, probes } = this.schema
-    const { form, values, text } = compileProbe(table, tables, query, tokens, dialect)
-    const key = `${table.name}\n${form}`
-    let probe = probes.get(key)
-    if (!probe) probes.set(key, (probe = compileStatement(dialect, text)))
-    return chain(this.on.first(probe, values), row => Number(row?.[0]))
-  }
-
-  /**
-   * A word that is in too many rows to lead is counted among some of them first: often these are
-   * more than need be counted already.
-   */
-  #countMatches(items: ItemStatements, query: Query, lead: Lead | undefined): Maybe<number | undefined> {
-    if (!query.counted) return undefined
-    const count = (led: Lead | undefined): Maybe<number> => {
-      const { run, values } = this.#compile(items, query, led)
-      return chain(this.on.first(run.count, values), row => Number(row?.[0]))
+  #planSearch(items: ItemStatements, query: Query): Maybe<SearchPlan> {
+    const countNear = (what: 'matches' | 'rows'): Maybe<number> => {
+      const { run, values } = this.#compile(items, query)
+      return this.#count(run.near?.[what], values)
     }
-    const word = (query.words ?? []).map(foldedTokens).find(tokens => tokens.length > 0)
-    const isFrequent = this.schema.search.isFilled && !lead && word !== undefined && query.counted !== 'exact'
-    const sampled = isFrequent ? count({ tokens: word, isSample: true }) : 0
-    return chain(sampled, found =>
-      found > countedMax ? undefined : chain(count(lead), matches => totalOf(query, matches)),
+    return planSearch(this.schema, this.on, items.table, query, {
+      countMatches: () => countNear('matches'),
+      countRows: () => countNear('rows'),
+    })
+  }
+
+  /** Undefined where they are more than are counted, or where counting would look at many rows. */
+  #countMatches(items: ItemStatements, query: Query, { lead, isFrequent }: SearchPlan): Maybe<number | undefined> {
+    const isBounded = isFrequent && query.counted !== 'exact'
+    const { run, values } = this.#compile(items, query, isBounded ? undefined : lead)
+    if (!isBounded) return chain(this.#count(run.count, values), matches => totalOf(query, matches))
+    return chain(this.#count(run.near?.count, values), matches =>
+      matches > countedMax
+        ? undefined
+        : chain(this.#count(run.near?.countRows, values), rows => (rows > lookedMax ? undefined : matches)),
     )
   }
 
@@ -221,11 +198,18 @@ export class SqlReader implements StoreReader {
       // A server keeps named statements for as long as a connection lasts: forms that callers
       // invent get no names.
       const named = this.schema.formsMade.count++ < formsMax
-      const { page, count, other } = texts()
+      const { page, count, other, near } = texts()
+      const compile = (text: Sql): Statement => compileStatement(dialect, text, named)
       found = {
-        page: compileStatement(dialect, page, named),
-        count: compileStatement(dialect, count, named),
-        other: compileStatement(dialect, other, named),
+        page: compile(page),
+        count: compile(count),
+        other: compile(other),
+        near: near && {
+          matches: compile(near.matches),
+          rows: compile(near.rows),
+          count: compile(near.count),
+          countRows: compile(near.countRows),
+        },
       }
       forms.set(form, found)
     }
@@ -326,11 +310,6 @@ export class SqlReader implements StoreReader {
     return chain(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
   }
 }
-
-/** Words of one search whose candidates are counted. */
-const probedWordsMax = 8
-/** With so few candidates no other word is worth a count. */
-const fewEnough = 200
 
 const totalOf = ({ counted }: Query, matches: number): number | undefined =>
   counted === 'exact' || matches <= countedMax ? matches : undefined

@@ -3,6 +3,7 @@
  * of its documents are kept in a table of their own: those of rows change with VACUUM. Triggers
  * keep both with the row.
  */
+import { sqliteJson, walkReferences } from './json-walk.ts'
 import type { SearchDialect, SearchPart } from './search-dialect.ts'
 import { type Sql, sql } from './sql.ts'
 
@@ -26,17 +27,9 @@ const quoteTerm = (text: string): string => quoteOption(text, '"')
 function partValue(row: Sql, { column, steps }: SearchPart): Sql {
   const cell = sql`${row}.${sql.id(column)}`
   if (!steps) return cell
-  if (steps.length === 1) return sql`hex(${cell})`
-  const path: { at: Sql; sources: Sql[] } = { at: cell, sources: [] }
-  for (const step of steps.slice(1)) {
-    if (step === 'each') {
-      const item = sql.id(`item ${path.sources.length}`)
-      path.sources.push(sql`json_each(${path.at}) as ${item}`)
-      path.at = sql`${item}."value"`
-    } else path.at = sql`(${path.at} ->> ${sql.lit(`$."${step.member}"`)})`
-  }
-  if (path.sources.length === 0) return sql`hex(${path.at})`
-  return sql`(select group_concat(hex(${path.at}), ' ') from ${sql.join(path.sources)})`
+  const { sources, text } = walkReferences(cell, steps, sqliteJson, '')
+  if (sources.length === 0) return sql`hex(${text})`
+  return sql`(select group_concat(hex(${text}), ' ') from ${sql.join(sources)})`
 }
 
 const partNames = (parts: readonly SearchPart[]): Sql => sql.join(parts.map(each => sql.id(each.name)))
@@ -72,6 +65,7 @@ export const sqliteSearch: SearchDialect = {
         delete from ${documentsOf(table)} where "id" = old."id"; end`,
     ]
   },
+  createBeside: undefined,
   drop: table => [
     ...['insert', 'update', 'delete'].map(what => sql`drop trigger if exists ${triggerOf(table, what)}`),
     sql`drop table if exists ${indexOf(table)}`,

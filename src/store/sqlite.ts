@@ -22,10 +22,12 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
 import { closedStore, type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
 import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
+import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
-import { fillSearch, listUnfilled, type MigrationStep, planMigration } from './migration.ts'
+import { planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
+import { fillSearch, listUnfilled } from './search-growth.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
 import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
@@ -80,7 +82,6 @@ function migrate(database: DatabaseSync, schema: StoreSchema): void {
   try {
     const on = new PreparedRunner(database)
     runMigration(planMigration(schema), on)
-    schema.search.isFilled = runMigration(listUnfilled(schema), on).length === 0
     database.exec('commit')
   } catch (thrown) {
     if (database.isTransaction) database.exec('rollback')
@@ -88,7 +89,7 @@ function migrate(database: DatabaseSync, schema: StoreSchema): void {
   }
 }
 
-function runMigration<T>(steps: Generator<MigrationStep, T, readonly Cells[]>, on: PreparedRunner): T {
+function runMigration<T>(steps: Steps<T>, on: PreparedRunner): T {
   let step = steps.next()
   while (!step.done) {
     const { text, values = [] } = step.value
@@ -267,15 +268,11 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
       }
     return count
   }
-  /** Brings rows that were there before an index of words into it, while others write. */
-  const fill = async (): Promise<void> => {
-    const add = <T>(run: () => T): Promise<T> => queue.add(unlent, run)
-    for (const table of await add(() => runMigration(listUnfilled(schema), running)))
-      for (let last: string | undefined = ''; last !== undefined; await sleep(fillPauseMs)) {
-        const after: string = last
-        last = await add(() => runMigration(fillSearch(schema, table, after), running))
-      }
-    schema.search.isFilled = true
+  const fill = async (): Promise<boolean> => {
+    const run = <T>(steps: () => Steps<T>): Promise<T> => queue.add(unlent, () => runMigration(steps(), running))
+    for (const table of await run(() => listUnfilled(schema)))
+      while ((await run(() => fillSearch(schema, table))) === 'rows') await sleep(fillPauseMs)
+    return true
   }
   return { queue, write, look, sweep, fill, mayWrite }
 }
@@ -304,14 +301,13 @@ function createFileStore(
 ): SqliteStore {
   const readers = new Readers(schema, file)
   const { queue, write, sweep, fill, mayWrite } = createWriters(schema, writing, options, () => readers.renew())
-  // An error of the database reaches the next writer, too; the next start fills what is left.
-  if (!schema.search.isFilled) fill().catch(() => {})
   refreshStatistics(file)
   const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
   return {
     write,
     read: work => readers.read(work),
     sweep,
+    fill,
     ready: async () => readers.ready() && mayWrite(),
     usage: () => ({ waiting: queue.length }),
     backup: async to => {

@@ -5,7 +5,7 @@ import { t } from '../../src/contract/field.ts'
 import type { Values } from '../../src/contract/implement.ts'
 import { type Rules, resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
-import { isFormer } from '../../src/service/store.ts'
+import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
 import type { Case } from './battery.ts'
 
 const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []): Service =>
@@ -185,6 +185,48 @@ export const migrations: readonly Case[] = [
       assert.equal(await found(notes(was, { search: ['text'] })), 1)
       assert.equal(await found(notes(was)), 0)
       assert.equal(await found(notes(was, { search: ['color', 'text'] })), 1)
+    },
+  ],
+  [
+    'the contract has grown: a search path over a large table is refused until its words are made, and holds nothing up',
+    async place => {
+      const first = await place.open(notes(was))
+      await first.write(writer =>
+        writer.put('notes', 'n-0', { ...stands, text: 'old needle', id: 'n-0' }, {}, undefined, 1),
+      )
+      await first.close()
+      await place.direct?.(
+        `insert into "notes" ("id", "_version", "_created", "_modified", "text", "color", "inner")
+          with recursive n(i) as (select 1 union all select i + 1 from n where i < 10500)
+          select 'r-' || i, 1, i, i, 'hay', 'red', '{"a":1}' from n`,
+      )
+      const find = async (store: Store, word: string) => {
+        const query = { filters: [], within: 'all', sort: [], size: 3, counted: true, words: [word] } as const
+        const page = await store.read(reader => reader.list('notes', query))
+        return [page.items.map(each => each.id), page.total]
+      }
+      const here = await place.open(notes(was, { search: ['text'] }))
+      await assert.rejects(async () => await find(here, 'needle'), Unavailable)
+      await here.write(writer =>
+        writer.put('notes', 'n-1', { ...stands, text: 'new needle', id: 'n-1' }, {}, undefined, 2),
+      )
+      assert.equal(await here.fill?.(), true)
+      const found: readonly [string, unknown][] = [
+        ['needle', [['n-1', 'n-0'], 2]],
+        ['hay', [['r-10500', 'r-10499', 'r-10498'], undefined]],
+        ['old', [['n-0'], 1]],
+      ]
+      for (const [word, expected] of found) assert.deepEqual(await find(here, word), expected)
+      const there = await place.open(notes(was, { search: ['color', 'text'] }))
+      await assert.rejects(async () => await find(there, 'needle'), Unavailable)
+      for (const [word, expected] of found.slice(0, 1))
+        assert.deepEqual(await find(here, word), expected, 'its index is another now')
+      assert.equal(await there.fill?.(), true)
+      assert.deepEqual(await find(there, 'needle'), [['n-1', 'n-0'], 2])
+      assert.deepEqual((await find(there, 'RED'))[1], undefined)
+      assert.deepEqual(await find(here, 'needle'), [['n-1', 'n-0'], 2])
+      await here.close()
+      await there.close()
     },
   ],
   [

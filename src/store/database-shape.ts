@@ -1,0 +1,41 @@
+/**
+ * What a database has, as this program remembers it in the table `_shape`: one row for each table,
+ * field and index; and the steps that change both.
+ */
+import type { Cells } from './connection.ts'
+import type { Cell, Sql } from './dialect.ts'
+import { sql } from './sql.ts'
+import { parameterAt } from './statement.ts'
+
+/**
+ * One statement to run; its rows come back. So the same steps serve a database that replies at once
+ * and one that does not.
+ */
+export interface MigrationStep {
+  readonly text: Sql
+  readonly values?: readonly Cell[]
+}
+export type Steps<T = void> = Generator<MigrationStep, T, readonly Cells[]>
+
+/** Of → name → is. */
+export type DatabaseShape = Map<string, Map<string, string>>
+
+export function readShape(rows: readonly Cells[]): DatabaseShape {
+  const shape: DatabaseShape = new Map()
+  for (const [of, name, is] of rows) {
+    const key = String(of)
+    const known = shape.get(key) ?? new Map<string, string>()
+    shape.set(key, known.set(String(name), String(is)))
+  }
+  return shape
+}
+
+export const rememberShape = (of: string, name: string, is: string): MigrationStep => ({
+  text: sql`insert into "_shape" ("of", "name", "is") values (${parameterAt(0)}, ${parameterAt(1)}, ${parameterAt(2)})
+    on conflict ("of", "name") do update set "is" = excluded."is"`,
+  values: [of, name, is],
+})
+export const forgetShape = (of: string, name: string): MigrationStep => ({
+  text: sql`delete from "_shape" where "of" = ${parameterAt(0)} and "name" = ${parameterAt(1)}`,
+  values: [of, name],
+})

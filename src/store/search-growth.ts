@@ -1,0 +1,200 @@
+/**
+ * The index of words of each table, from its making to its last row. What always holds:
+ *  (1) A start does for a large table what costs little. Rows that were there before come in later,
+ *      in batches: each is a transaction, which tells in `_shape` how far it came, so any process
+ *      may take the next.
+ *  (2) A read uses an index only where `_shape` tells, in the read's own snapshot, that the index
+ *      has all rows: another process may drop it, or make it again, at any time.
+ *  (3) A read never uses words that are still being made from stored values.
+ * A program that does not know an index forgets it, and the next one that does makes it again.
+ */
+import { type DatabaseShape, forgetShape, type MigrationStep, rememberShape, type Steps } from './database-shape.ts'
+import type { Dialect } from './dialect.ts'
+import type { ItemStatements } from './item-rows.ts'
+import type { SearchPart } from './search-dialect.ts'
+import { listSearchParts } from './search-index.ts'
+import { sql } from './sql.ts'
+import { joinList, parameterAt, quoteName } from './statement.ts'
+import type { Table } from './table.ts'
+
+export interface SearchSchema {
+  readonly dialect: Dialect
+  readonly tables: ReadonlyMap<string, Table>
+  readonly items: ReadonlyMap<string, ItemStatements>
+}
+
+/** Kept under a name that no other index has. */
+export const searchName = (table: string): string => `${table}##search`
+export const isSearchName = (name: string): boolean => name.includes('##search')
+
+/** What an index has. */
+interface SearchShape {
+  readonly search: readonly SearchPart[]
+  /** Columns whose words are still to be made from stored values. */
+  readonly folding?: readonly string[]
+  /** The id of the last row that came in. */
+  readonly upTo?: string
+  readonly filled?: true
+}
+/** What a read needs to know of it. */
+export interface SearchState {
+  readonly isFilled: boolean
+  readonly folding: readonly string[]
+}
+
+const parseShape = (text: string): SearchShape => JSON.parse(text) as SearchShape // written by `rememberSearch`
+const rememberSearch = (table: string, is: SearchShape): MigrationStep =>
+  rememberShape('index', searchName(table), JSON.stringify(is))
+
+const hasParts = (is: SearchShape, parts: readonly SearchPart[]): boolean => {
+  const known = new Set(is.search.map(part => JSON.stringify(part)))
+  return parts.every(part => known.has(JSON.stringify(part)))
+}
+const isSameSearch = (is: SearchShape, parts: readonly SearchPart[]): boolean =>
+  is.search.length === parts.length && hasParts(is, parts)
+
+/** @param text its row in `_shape`, undefined where it has none */
+export function readSearchState({ tables }: SearchSchema, table: Table, text: string | undefined): SearchState {
+  if (text === undefined) return { isFilled: false, folding: [] }
+  const is = parseShape(text)
+  const isFilled = is.filled === true && hasParts(is, listSearchParts(table, tables))
+  return { isFilled, folding: is.folding ?? [] }
+}
+
+/** Before any column goes: an index may use it. */
+export function* dropSearches({ dialect, tables }: SearchSchema, shape: DatabaseShape): Steps {
+  for (const [name, text] of shape.get('index') ?? []) {
+    if (!isSearchName(name)) continue
+    const of = name.slice(0, -searchName('').length)
+    const table = tables.get(of)
+    const is = parseShape(text)
+    if (table && isSameSearch(is, listSearchParts(table, tables))) continue
+    yield* dropSearch(dialect, of, is.search)
+    yield forgetShape('index', name)
+  }
+}
+
+function* dropSearch(dialect: Dialect, table: string, parts: readonly SearchPart[]): Steps {
+  for (const text of dialect.search.drop(
+    table,
+    parts.map(each => each.name),
+  ))
+    yield { text }
+}
+
+/** A table with more rows gets them after the start. */
+const rowsAtStartMax = 10_000
+
+/** @param stale by table, the columns whose words are to be made from stored values */
+export function* growSearches(
+  schema: SearchSchema,
+  shape: DatabaseShape,
+  stale: ReadonlyMap<string, readonly string[]>,
+): Steps {
+  for (const table of schema.tables.values()) {
+    const search = listSearchParts(table, schema.tables)
+    const text = shape.get('index')?.get(searchName(table.name))
+    const before = text === undefined ? undefined : parseShape(text)
+    const isKept = before !== undefined && isSameSearch(before, search)
+    const fresh = stale.get(table.name) ?? []
+    if (isKept && fresh.length === 0) continue
+    const left = (before?.folding ?? []).filter(column => table.words.some(each => each.column === column))
+    const folding = [...new Set([...left, ...fresh])]
+    yield* growSearch(schema, table, { search, ...(folding.length > 0 && { folding }) }, isKept)
+  }
+}
+
+function* growSearch(schema: SearchSchema, table: Table, is: SearchShape, isKept: boolean): Steps {
+  const { dialect } = schema
+  const beyond = yield {
+    text: sql`select 1 from ${quoteName(table.name)} limit 1 offset ${sql.lit(rowsAtStartMax)}`,
+  }
+  const isLarge = beyond.length > 0 && (is.search.length > 0 || is.folding !== undefined)
+  if (!isKept && !(isLarge && dialect.search.createBeside)) {
+    yield* dropSearch(dialect, table.name, is.search)
+    if (is.search.length > 0) for (const text of dialect.search.create(table.name, is.search)) yield { text }
+  }
+  if (!isLarge)
+    for (let last: string | undefined = ''; last !== undefined; ) last = yield* addRows(schema, table, is, last)
+  yield rememberSearch(table.name, isLarge ? is : { search: is.search, filled: true })
+}
+
+const batchRowsMax = 500
+
+/** Brings in the next rows, in one transaction; gives the id of the last. */
+function* addRows(schema: SearchSchema, table: Table, is: SearchShape, after: string): Steps<string | undefined> {
+  const { fill } = schema.dialect.search
+  if (!needsRows(schema, is)) return undefined
+  const [row] = yield {
+    text: sql`select max("id") from (select "id" from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(batchRowsMax)}) as "next"`,
+    values: [after],
+  }
+  const last = row?.[0]
+  if (typeof last !== 'string') return undefined
+  yield* foldWords(schema, table, is.folding ?? [], after, last)
+  if (is.search.length > 0)
+    for (const text of fill?.(table.name, is.search) ?? []) yield { text, values: [after, last] }
+  return last
+}
+
+const needsRows = ({ dialect }: SearchSchema, { folding, search }: SearchShape): boolean =>
+  folding !== undefined || (dialect.search.fill !== undefined && search.length > 0)
+
+/** A row that was changed since it was read has the words of its change. */
+function* foldWords(
+  { items }: SearchSchema,
+  table: Table,
+  folding: readonly string[],
+  after: string,
+  last: string,
+): Steps {
+  const words = table.words.filter(each => folding.includes(each.column))
+  const of = items.get(table.name)
+  if (words.length === 0 || !of) return
+  const sets = words.map(({ column }, i) => sql`${quoteName(column)} = ${parameterAt(i + 2)}`)
+  const update = sql`update ${quoteName(table.name)} set ${joinList(sets)} where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(1)}`
+  const rows = yield {
+    text: sql`select ${of.columns} from ${quoteName(table.name)} where "id" > ${parameterAt(0)} and "id" <= ${parameterAt(1)}`,
+    values: [after, last],
+  }
+  for (const each of rows.map(of.item))
+    yield { text: update, values: [each.id, each.version, ...words.map(({ of }) => of(each.value))] }
+}
+
+/** The tables whose index lacks rows that were there before it. */
+export function* listUnfilled(schema: SearchSchema): Steps<readonly Table[]> {
+  const unfilled: Table[] = []
+  for (const table of schema.tables.values()) if (yield* readUnfilled(schema, table)) unfilled.push(table)
+  return unfilled
+}
+
+/** Undefined where the index has all rows, or where another contract made it. */
+function* readUnfilled({ tables }: SearchSchema, table: Table): Steps<SearchShape | undefined> {
+  const [row] = yield {
+    text: sql`select "is" from "_shape" where "of" = 'index' and "name" = ${parameterAt(0)}`,
+    values: [searchName(table.name)],
+  }
+  if (typeof row?.[0] !== 'string') return undefined
+  const is = parseShape(row[0])
+  return is.filled !== true && isSameSearch(is, listSearchParts(table, tables)) ? is : undefined
+}
+
+/** Adds the next rows, in one transaction. Where it gives 'index', `createBeside` is due. */
+export function* fillSearch(schema: SearchSchema, table: Table): Steps<'rows' | 'index' | 'nothing'> {
+  const is = yield* readUnfilled(schema, table)
+  if (!is) return 'nothing'
+  const last = yield* addRows(schema, table, is, is.upTo ?? '')
+  if (last !== undefined) {
+    yield rememberSearch(table.name, { ...is, upTo: last })
+    return 'rows'
+  }
+  if (is.search.length > 0 && schema.dialect.search.createBeside) return 'index'
+  yield rememberSearch(table.name, { search: is.search, filled: true })
+  return 'nothing'
+}
+
+/** After `createBeside`. */
+export function* completeSearch(schema: SearchSchema, table: Table): Steps {
+  const is = yield* readUnfilled(schema, table)
+  if (is) yield rememberSearch(table.name, { search: is.search, filled: true })
+}

@@ -1,0 +1,140 @@
+/**
+ * How a list finds the rows with its words. What always holds:
+ *  (1) A word with few candidates leads: only those are looked at.
+ *  (2) A frequent one is looked for in the order of the list, where the next rows have enough of it
+ *      for a page; where they have not, its candidates lead up to a larger number.
+ *  (3) Its matches are counted among so many rows as cost little; beyond, the total is not told.
+ */
+import { chain, type Maybe } from '../base/maybe.ts'
+import { type Query, Unavailable } from '../service/store.ts'
+import type { StatementRunner } from './connection.ts'
+import { compileProbe, type Lead, lookedMax, searchedPaths } from './listing.ts'
+import { readSearchState, type SearchSchema, type SearchState, searchName } from './search-growth.ts'
+import { foldedTokens } from './search-index.ts'
+import { sql } from './sql.ts'
+import { compileStatement, parameterList, type Statement } from './statement.ts'
+import type { Table } from './table.ts'
+
+export interface SearchPlan {
+  /** The word whose candidates are looked at; without it the rows of the list are, in their order. */
+  readonly lead?: Lead
+  readonly isFrequent: boolean
+}
+/** Statements of this kind, by their form, and states of indexes, by what `_shape` has of them. */
+export interface SearchMemory {
+  readonly statements: Map<string, Statement>
+  readonly states: Map<string, SearchState>
+}
+
+/** Looks at the next rows of a list without words. */
+export interface NearbyRows {
+  /** Up to the size of a page, how many of them match. */
+  readonly countMatches: () => Maybe<number>
+  /** Up to one more than are looked at, how many there are. */
+  readonly countRows: () => Maybe<number>
+}
+
+/** A word with at most so many candidates leads. */
+export const candidatesMax = 5000
+/** The same for a word that the next rows have too rarely. */
+const scatteredMax = 50_000
+/** Words of one search whose candidates are counted. */
+const probedWordsMax = 8
+/** With so few candidates no other word is worth a count. */
+const fewEnough = 200
+const keptMax = 500
+
+const scan: SearchPlan = { isFrequent: false }
+
+export function planSearch(
+  schema: SearchSchema & { readonly searches: SearchMemory },
+  on: StatementRunner,
+  table: Table,
+  query: Query,
+  nearby: NearbyRows,
+): Maybe<SearchPlan> {
+  const words = (query.words ?? []).map(foldedTokens).filter(tokens => tokens.length > 0)
+  if (words.length === 0) return scan
+  const chooseLead = (most: number): Maybe<Lead | undefined> =>
+    chooseFewest(words.slice(0, probedWordsMax), most, undefined, tokens => countCandidates(tokens, most))
+  const countCandidates = (tokens: readonly string[], most: number): Maybe<number> => {
+    const { form, values, text } = compileProbe(table, schema.tables, query, tokens, schema.dialect, most)
+    const probe = keepFor(schema.searches.statements, `${table.name}\n${form}`, () =>
+      compileStatement(schema.dialect, text()),
+    )
+    return chain(on.first(probe, values), row => Number(row?.[0]))
+  }
+  return chain(hasIndexes(schema, on, table, query), isIndexed => {
+    if (!isIndexed) return scan
+    return chain(chooseLead(candidatesMax), lead => {
+      if (lead) return { lead, isFrequent: false }
+      return chain(isNearby(query, nearby), isNear =>
+        isNear
+          ? { isFrequent: true }
+          : chain(chooseLead(scatteredMax), lead => ({ ...(lead && { lead }), isFrequent: true })),
+      )
+    })
+  })
+}
+
+/** Of several words the one with the fewest candidates, where they are few enough. */
+function chooseFewest(
+  [tokens, ...others]: readonly (readonly string[])[],
+  fewest: number,
+  lead: Lead | undefined,
+  count: (tokens: readonly string[]) => Maybe<number>,
+): Maybe<Lead | undefined> {
+  if (!tokens || fewest <= fewEnough) return lead
+  return chain(count(tokens), found =>
+    found <= fewest ? chooseFewest(others, found, { tokens }, count) : chooseFewest(others, fewest, lead, count),
+  )
+}
+
+/** Whether the next rows fill a page, or are all that there are. */
+const isNearby = ({ size }: Query, { countMatches, countRows }: NearbyRows): Maybe<boolean> =>
+  chain(countMatches(), found => found > size || chain(countRows(), rows => rows <= lookedMax))
+
+/** Asks the snapshot itself. Throws where words that are searched are still being made. */
+function hasIndexes(
+  schema: SearchSchema & { readonly searches: SearchMemory },
+  on: StatementRunner,
+  table: Table,
+  query: Query,
+): Maybe<boolean> {
+  const paths = searchedPaths(table, query)
+  const names = [...new Set([table.name, ...paths.flatMap(path => path.through.map(each => each.table))])]
+  const ask = keepFor(schema.searches.statements, `indexes ${names.length}`, () =>
+    compileStatement(
+      schema.dialect,
+      sql`select "name", "is" from "_shape" where "of" = 'index' and "name" in (${parameterList(0, names.length)})`,
+    ),
+  )
+  return chain(on.rows(ask, names.map(searchName)), rows => {
+    const texts = new Map(rows.map(([name, is]) => [String(name), String(is)]))
+    const stateOf = (name: string): SearchState | undefined => {
+      const text = texts.get(searchName(name))
+      const of = schema.tables.get(name)
+      return of && keepFor(schema.searches.states, `${name}\n${text}`, () => readSearchState(schema, of, text))
+    }
+    for (const path of paths) {
+      const at = path.through.at(-1)?.table ?? table.name
+      if (stateOf(at)?.folding.includes(path.column))
+        throw new Unavailable(foldingRetry, describeFolding(at, path.path))
+    }
+    return names.every(name => stateOf(name)?.isFilled === true)
+  })
+}
+
+/** Seconds. */
+const foldingRetry = 10
+const describeFolding = (table: string, path: string): string =>
+  `the words of ${table}.${path} are still being made from what is stored: this search is answered when all are there`
+
+function keepFor<T>(kept: Map<string, T>, key: string, make: () => T): T {
+  const found = kept.get(key)
+  if (found !== undefined) return found
+  if (kept.size >= keptMax) kept.clear()
+  const made = make()
+  kept.set(key, made)
+  return made
+}
