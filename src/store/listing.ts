@@ -136,8 +136,12 @@ export function compileListing(
             sql`${quoteName(table.name)}.${quoteName(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
         ),
       )
+      const place = sql`${chosen} ${beyond(backwards, false)} order by ${order} limit ${size}${offset ? sql` offset ${offset}` : sql``}`
       return {
-        page: sql`select ${columns} ${chosen} ${beyond(backwards, false)} order by ${order} limit ${size}${offset ? sql` offset ${offset}` : sql``}`,
+        // Candidates come in no order: to sort their keys costs half of what sorting whole rows does.
+        page: lead
+          ? sql`select ${columns} from ${quoteName(table.name)} where "id" in (select "id" ${place}) order by ${order}`
+          : sql`select ${columns} ${place}`,
         count:
           query.counted === 'exact'
             ? sql`select count(*) ${matches}`
@@ -163,12 +167,12 @@ function nearTexts(
 ): NearTexts {
   const at = quoteName(table.name)
   const from = sql`from ${at} where ${allOf(filters)}`
-  const matches = (cursor: Sql, limit: Sql): Sql =>
-    sql`select count(*) from (select 1 from (select * ${from} ${cursor} order by ${order} limit ${sql.lit(lookedMax)}) as ${at} where ${allOf(words)} limit ${limit}) as "matches"`
+  const matches = (place: Sql, limit: Sql): Sql =>
+    sql`select count(*) from (select 1 from (select * ${from} ${place} limit ${sql.lit(lookedMax)}) as ${at} where ${allOf(words)} limit ${limit}) as "matches"`
   const rows = (cursor: Sql): Sql =>
     sql`select count(*) from (select 1 ${from} ${cursor} limit ${sql.lit(lookedMax + 1)}) as "rows"`
   return {
-    matches: matches(beyond, offset ? sql`${size} offset ${offset}` : size),
+    matches: matches(sql`${beyond} order by ${order}`, offset ? sql`${size} offset ${offset}` : size),
     rows: rows(beyond),
     count: matches(sql``, sql.lit(countedMax + 1)),
     countRows: rows(sql``),
