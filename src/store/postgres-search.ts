@@ -52,4 +52,5 @@ export const postgresSearch: SearchDialect = {
     ]),
   drop: (table, parts) => parts.map(part => sql`drop index if exists ${sql.id(postgresIndexName(table, part))}`),
   fill: undefined,
+  waiting: undefined,
 }

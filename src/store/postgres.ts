@@ -24,7 +24,7 @@ import {
   type Usage,
   type WriteTurn,
 } from '../service/store.ts'
-import { createEndedError, type StatementRunner } from './connection.ts'
+import type { StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
 import { KeyTurns } from './key-turns.ts'

@@ -24,6 +24,14 @@ export interface SearchDialect {
    * what an earlier try has left goes. Undefined where making an index costs little.
    */
   readonly createBeside: ((table: string, parts: readonly SearchPart[]) => readonly Sql[]) | undefined
+  /** Where an index takes in rows some time after they were written. */
+  readonly waiting:
+    | {
+        readonly ids: (table: string) => Sql
+        /** Statements that take in the rows up to an id (value 0). */
+        readonly settle: (table: string, parts: readonly SearchPart[]) => readonly Sql[]
+      }
+    | undefined
   readonly drop: (table: string, parts: readonly string[]) => readonly Sql[]
   /**
    * Statements that bring the rows between two ids (values 0 and 1) into an index that was made

@@ -24,7 +24,7 @@ export interface SearchSchema {
 }
 
 /** Kept under a name that no other index has. */
-export const searchName = (table: string): string => `${table}##search`
+export const searchName = (table: string): string => `${table}##search 2`
 export const isSearchName = (name: string): boolean => name.includes('##search')
 
 /** What an index has. */
@@ -65,10 +65,10 @@ export function readSearchState({ tables }: SearchSchema, table: Table, text: st
 export function* dropSearches({ dialect, tables }: SearchSchema, shape: DatabaseShape): Steps {
   for (const [name, text] of shape.get('index') ?? []) {
     if (!isSearchName(name)) continue
-    const of = name.slice(0, -searchName('').length)
+    const of = name.slice(0, name.indexOf('##search'))
     const table = tables.get(of)
     const is = parseShape(text)
-    if (table && isSameSearch(is, listSearchParts(table, tables))) continue
+    if (table && name === searchName(of) && isSameSearch(is, listSearchParts(table, tables))) continue
     yield* dropSearch(dialect, of, is.search)
     yield forgetShape('index', name)
   }
@@ -168,15 +168,40 @@ export function* listUnfilled(schema: SearchSchema): Steps<readonly Table[]> {
   return unfilled
 }
 
-/** Undefined where the index has all rows, or where another contract made it. */
-function* readUnfilled({ tables }: SearchSchema, table: Table): Steps<SearchShape | undefined> {
+/** Undefined where another contract made the index. */
+function* readSearch({ tables }: SearchSchema, table: Table): Steps<SearchShape | undefined> {
   const [row] = yield {
     text: sql`select "is" from "_shape" where "of" = 'index' and "name" = ${parameterAt(0)}`,
     values: [searchName(table.name)],
   }
   if (typeof row?.[0] !== 'string') return undefined
   const is = parseShape(row[0])
-  return is.filled !== true && isSameSearch(is, listSearchParts(table, tables)) ? is : undefined
+  return isSameSearch(is, listSearchParts(table, tables)) ? is : undefined
+}
+
+/** Undefined where the index has all rows, or where another contract made it. */
+function* readUnfilled(schema: SearchSchema, table: Table): Steps<SearchShape | undefined> {
+  const is = yield* readSearch(schema, table)
+  return is?.filled === true ? undefined : is
+}
+
+/** Rows that a search would look at one by one until then. Gives whether there were any. */
+export function* settleSearches(schema: SearchSchema): Steps<boolean> {
+  const { waiting } = schema.dialect.search
+  let hasSettled = false
+  if (waiting)
+    for (const table of schema.tables.values()) {
+      const is = yield* readSearch(schema, table)
+      if (!is || is.search.length === 0) continue
+      const [row] = yield {
+        text: sql`select max("id") from (select "id" from (${waiting.ids(table.name)}) as "all" order by "id" limit ${sql.lit(batchRowsMax)}) as "next"`,
+      }
+      const last = row?.[0]
+      if (typeof last !== 'string') continue
+      for (const text of waiting.settle(table.name, is.search)) yield { text, values: [last] }
+      hasSettled = true
+    }
+  return hasSettled
 }
 
 /** Adds the next rows, in one transaction. Where it gives 'index', `createBeside` is due. */

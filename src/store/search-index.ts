@@ -49,11 +49,13 @@ export function selectCandidates(
   bind: (cell: Cell) => Sql,
 ): Sql {
   if (paths.length === 0) return sql`select "id" from ${quoteName(table.name)} where false`
-  return sql.join(
-    paths.map(path => selectAlong(table, path, 0, tables, tokens, dialect, bind)),
-    sql` union all `,
-  )
+  const found = paths.map(path => selectAlong(table, path, 0, tables, tokens, dialect, bind))
+  return withWaiting(table, dialect, sql.join(found, sql` union all `))
 }
+
+/** Rows that their index has yet to take in may have any word. */
+const withWaiting = (table: Table, { search }: Dialect, found: Sql): Sql =>
+  search.waiting ? sql`${found} union all ${search.waiting.ids(table.name)}` : found
 
 function selectAlong(
   table: Table,
@@ -69,7 +71,7 @@ function selectAlong(
   if (!hop) return search.having(table.name, path.column, bind(search.term(path.column, tokens)))
   const next = tables.get(hop.table)
   if (!next) throw new Error(`a search path of ${table.name} leads to the unknown table ${hop.table}`)
-  const named = selectAlong(next, path, at + 1, tables, tokens, dialect, bind)
+  const named = withWaiting(next, dialect, selectAlong(next, path, at + 1, tables, tokens, dialect, bind))
   const part = referencePart(table, hop.steps)
   if (part) return search.referring(table.name, part, named)
   const [first] = hop.steps

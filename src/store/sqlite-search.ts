@@ -1,7 +1,8 @@
 /**
  * Words by FTS5, without their text ("contentless"), which stands in the row already. The numbers
  * of its documents are kept in a table of their own: those of rows change with VACUUM. Triggers
- * keep both with the row.
+ * note which rows change: FTS5 writes out what it has at each savepoint, and each write is one, so
+ * rows come into it many at a time.
  */
 import { sqliteJson, walkReferences } from './json-walk.ts'
 import type { SearchDialect, SearchPart } from './search-dialect.ts'
@@ -9,6 +10,10 @@ import { type Sql, sql } from './sql.ts'
 
 const indexOf = (table: string): Sql => sql.id(`${table}##search`)
 const documentsOf = (table: string): Sql => sql.id(`${table}##documents`)
+/** Rows that were written or removed since: candidates of each search until they are settled. */
+const waitingOf = (table: string): Sql => sql.id(`${table}##waiting`)
+const putWaiting = (table: string, row: 'new' | 'old'): Sql =>
+  sql`insert into ${waitingOf(table)} ("id") values (${sql.raw(row)}."id") on conflict do nothing`
 const triggerOf = (table: string, what: string): Sql => sql.id(`${table}##${what}`)
 
 /**
@@ -35,12 +40,6 @@ function partValue(row: Sql, { column, steps }: SearchPart): Sql {
 const partNames = (parts: readonly SearchPart[]): Sql => sql.join(parts.map(each => sql.id(each.name)))
 const partValues = (row: Sql, parts: readonly SearchPart[]): Sql => sql.join(parts.map(each => partValue(row, each)))
 
-/** Again for a row that it has: then in place of what it had. */
-const addRow = (table: string, parts: readonly SearchPart[]): Sql =>
-  sql`insert into ${documentsOf(table)} ("id") values (new."id") on conflict do nothing;
-    insert or replace into ${indexOf(table)} (rowid, ${partNames(parts)})
-      values ((select "number" from ${documentsOf(table)} where "id" = new."id"), ${partValues(sql`new`, parts)});`
-
 export const sqliteSearch: SearchDialect = {
   term: (column, tokens) => `{${quoteTerm(column)}} : (${tokens.map(quoteTerm).join(' AND ')})`,
   having: (table, _, term) =>
@@ -54,15 +53,13 @@ export const sqliteSearch: SearchDialect = {
       ),
       sql` or `,
     )
-    const number = sql`(select "number" from ${documentsOf(table)} where "id" = old."id")`
     return [
       sql`create virtual table ${indexOf(table)} using fts5(${partNames(parts)}, content = '', contentless_delete = 1, detail = 'column', tokenize = ${sql.raw(tokenizer)})`,
       sql`create table ${documentsOf(table)} ("number" integer primary key autoincrement, "id" text not null unique)`,
-      sql`create trigger ${triggerOf(table, 'insert')} after insert on ${sql.id(table)} begin ${addRow(table, parts)} end`,
-      sql`create trigger ${triggerOf(table, 'update')} after update on ${sql.id(table)} when ${changed} begin ${addRow(table, parts)} end`,
-      sql`create trigger ${triggerOf(table, 'delete')} after delete on ${sql.id(table)} begin
-        delete from ${indexOf(table)} where rowid = ${number};
-        delete from ${documentsOf(table)} where "id" = old."id"; end`,
+      sql`create table ${waitingOf(table)} ("id" text primary key) without rowid`,
+      sql`create trigger ${triggerOf(table, 'insert')} after insert on ${sql.id(table)} begin ${putWaiting(table, 'new')}; end`,
+      sql`create trigger ${triggerOf(table, 'update')} after update on ${sql.id(table)} when ${changed} begin ${putWaiting(table, 'new')}; end`,
+      sql`create trigger ${triggerOf(table, 'delete')} after delete on ${sql.id(table)} begin ${putWaiting(table, 'old')}; end`,
     ]
   },
   createBeside: undefined,
@@ -70,14 +67,31 @@ export const sqliteSearch: SearchDialect = {
     ...['insert', 'update', 'delete'].map(what => sql`drop trigger if exists ${triggerOf(table, what)}`),
     sql`drop table if exists ${indexOf(table)}`,
     sql`drop table if exists ${documentsOf(table)}`,
+    sql`drop table if exists ${waitingOf(table)}`,
   ],
   fill: (table, parts) => {
     const between = sql`"id" > ${sql.place(0)} and "id" <= ${sql.place(1)}`
-    return [
-      sql`insert into ${documentsOf(table)} ("id") select "id" from ${sql.id(table)} where ${between} on conflict do nothing`,
-      sql`insert or replace into ${indexOf(table)} (rowid, ${partNames(parts)})
-        select "document"."number", ${partValues(sql`"row"`, parts)}
-        from (select * from ${sql.id(table)} where ${between}) as "row" join ${documentsOf(table)} as "document" on "document"."id" = "row"."id"`,
-    ]
+    return [...insertRows(table, parts, between), sql`delete from ${waitingOf(table)} where ${between}`]
+  },
+  waiting: {
+    ids: table => sql`select "id" from ${waitingOf(table)}`,
+    settle: (table, parts) => {
+      const waiting = sql`(select "id" from ${waitingOf(table)} where "id" <= ${sql.place(0)})`
+      const gone = sql`"id" in ${waiting} and "id" not in (select "id" from ${sql.id(table)} where "id" in ${waiting})`
+      return [
+        sql`delete from ${indexOf(table)} where rowid in (select "number" from ${documentsOf(table)} where ${gone})`,
+        sql`delete from ${documentsOf(table)} where ${gone}`,
+        ...insertRows(table, parts, sql`"id" in ${waiting}`),
+        sql`delete from ${waitingOf(table)} where "id" <= ${sql.place(0)}`,
+      ]
+    },
   },
 }
+
+/** Again for a row that it has: then in place of what it had. */
+const insertRows = (table: string, parts: readonly SearchPart[], which: Sql): readonly Sql[] => [
+  sql`insert into ${documentsOf(table)} ("id") select "id" from ${sql.id(table)} where ${which} on conflict do nothing`,
+  sql`insert or replace into ${indexOf(table)} (rowid, ${partNames(parts)})
+    select "document"."number", ${partValues(sql`"row"`, parts)}
+    from (select * from ${sql.id(table)} where ${which}) as "row" join ${documentsOf(table)} as "document" on "document"."id" = "row"."id"`,
+]

@@ -27,7 +27,7 @@ import { type Cell, sqlite } from './dialect.ts'
 import { planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
-import { fillSearch, listUnfilled } from './search-growth.ts'
+import { fillSearch, listUnfilled, settleSearches } from './search-growth.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
 import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
@@ -240,6 +240,37 @@ const isOfDisk = (thrown: unknown): boolean => {
  */
 const stuckMs = 10_000
 
+/** Rows that were written come into the index of words so long after the first of them, */
+const settleAfterMs = 1000
+/** or after so many writes: until then each search looks at them. */
+const settleAfterWrites = 200
+
+/** Settles what was written; what fails is tried again, and told, by a sweep. */
+class Settler {
+  readonly #settle: () => Promise<void>
+  #timer: NodeJS.Timeout | undefined
+  #writes = 0
+  constructor(settle: () => Promise<void>) {
+    this.#settle = settle
+  }
+  /** To be told of each write as it begins. */
+  expect(): void {
+    this.#writes++
+    this.#timer ??= setTimeout(() => this.#run(), settleAfterMs).unref()
+    if (this.#writes === settleAfterWrites) setImmediate(() => this.#run())
+  }
+  #run(): void {
+    if (this.#timer === undefined) return
+    this.stop()
+    this.#settle().catch(() => {})
+  }
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writes = 0
+  }
+}
+
 /** Both kinds write alike. @param committed is called after each commit */
 function createWriters(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
   const queue = new Queue(new GroupTransaction(writing, options.patience ?? 5000, committed), {
@@ -249,7 +280,10 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
   const running = new PreparedRunner(writing)
   let stuckUntil = 0
   const write = <T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T> => {
-    const written = queue.add(new SqlWriter(schema, running), work)
+    const written = queue.add(new SqlWriter(schema, running), writer => {
+      settler.expect()
+      return work(writer)
+    })
     written.catch(thrown => {
       if (isOfDisk(thrown)) stuckUntil = performance.now() + stuckMs
     })
@@ -261,6 +295,7 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
   const expiries = compileExpiries(schema.service, sqlite, options)
   const sweep = async (now: number): Promise<number> => {
     let count = 0
+    await settle()
     for (const sweep of expiries)
       for (let removed = sweep.batch; removed === sweep.batch; count += removed) {
         removed = await queue.add(unlent, () => removeExpired(sweep, running, now))
@@ -268,17 +303,26 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
       }
     return count
   }
+  const run = <T>(steps: () => Steps<T>): Promise<T> => queue.add(unlent, () => runMigration(steps(), running))
+  const settle = async (): Promise<void> => {
+    while (await run(() => settleSearches(schema))) await sleep(fillPauseMs)
+  }
+  const settler = new Settler(settle)
   const fill = async (): Promise<boolean> => {
-    const run = <T>(steps: () => Steps<T>): Promise<T> => queue.add(unlent, () => runMigration(steps(), running))
+    await settle()
     for (const table of await run(() => listUnfilled(schema)))
       while ((await run(() => fillSearch(schema, table))) === 'rows') await sleep(fillPauseMs)
     return true
   }
-  return { queue, write, look, sweep, fill, mayWrite }
+  const close = async (): Promise<void> => {
+    settler.stop()
+    await queue.close()
+  }
+  return { queue, write, look, sweep, fill, mayWrite, close }
 }
 
 function createMemoryStore(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
-  const { queue, write, look, sweep, mayWrite } = createWriters(schema, writing, options, () => {})
+  const { queue, write, look, sweep, mayWrite, close } = createWriters(schema, writing, options, () => {})
   return {
     write,
     read: look,
@@ -287,7 +331,7 @@ function createMemoryStore(schema: StoreSchema, writing: DatabaseSync, options: 
     usage: () => ({ waiting: queue.length }),
     backup: file => copyPrivately(writing, file),
     close: async () => {
-      await queue.close()
+      await close()
       if (writing.isOpen) writing.close()
     },
   }
@@ -300,7 +344,7 @@ function createFileStore(
   options: SqliteOptions,
 ): SqliteStore {
   const readers = new Readers(schema, file)
-  const { queue, write, sweep, fill, mayWrite } = createWriters(schema, writing, options, () => readers.renew())
+  const { queue, write, sweep, fill, mayWrite, close } = createWriters(schema, writing, options, () => readers.renew())
   refreshStatistics(file)
   const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
   return {
@@ -320,7 +364,7 @@ function createFileStore(
     },
     close: async () => {
       clearInterval(refreshing)
-      await queue.close()
+      await close()
       readers.close()
       if (writing.isOpen) writing.close()
     },

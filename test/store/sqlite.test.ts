@@ -349,9 +349,9 @@ test('a search by index outlives VACUUM, and takes in rows that were there befor
       select 'r-' || value, 1, value, value, 'hay', case when value % 6000 = 0 then ' hay straw ' else ' hay ' end
       from json_each((with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select json_group_array(i) from n));
     delete from items where id = 'i-0'; vacuum;
-    drop table "items##search"; drop table "items##documents";
+    drop table "items##search"; drop table "items##documents"; drop table "items##waiting";
     drop trigger "items##insert"; drop trigger "items##update"; drop trigger "items##delete";
-    delete from _shape where name = 'items##search'`,
+    delete from _shape where name = 'items##search 2'`,
   )
   const again = openSqliteStore(everything, file)
   const find = async (words: string[], filters: Query['filters'] = []) => {
@@ -366,7 +366,7 @@ test('a search by index outlives VACUUM, and takes in rows that were there befor
     [() => find(['later']), [['i-later'], 1]],
     [() => find(['needle']), [[], 0]],
   ]
-  const isFilled = `select count(*) as n from _shape where name = 'items##search' and "is" like '%"filled":true%'`
+  const isFilled = `select count(*) as n from _shape where name = 'items##search 2' and "is" like '%"filled":true%'`
   const askFilled = (): unknown => {
     using other = new DatabaseSync(file)
     return other.prepare(isFilled).get()?.['n']
@@ -380,4 +380,32 @@ test('a search by index outlives VACUUM, and takes in rows that were there befor
   for (const [look, expected] of looks) assert.deepEqual(await look(), expected, 'by index')
   await again.close()
   assert.ok(own)
+})
+
+test('rows that were written come into the index soon, and are found before they are in it', async t => {
+  const { file, store } = await opened(t)
+  const put = (id: string, note: string, seen?: number) =>
+    store.write(writer => writer.put('items', id, { id, note }, {}, seen, 1))
+  const find = async (word: string) =>
+    (await store.read(reader => reader.list('items', { ...all, words: [word] }))).items.map(each => each.id)
+  const count = (of: string): unknown => {
+    using other = new DatabaseSync(file)
+    return other.prepare(`select count(*) as n from "items##${of}"`).get()?.['n']
+  }
+  const looks = async (): Promise<void> => {
+    assert.deepEqual(await find('needle'), ['i-1'])
+    assert.deepEqual(await find('straw'), [])
+  }
+  await put('i-1', 'straw')
+  const { version } = await put('i-2', 'needle')
+  await store.sweep(0)
+  assert.deepEqual([count('waiting'), count('documents')], [0, 2])
+  const was = await store.read(reader => reader.get('items', 'i-1'))
+  await put('i-1', 'needle', was?.version)
+  await store.write(writer => writer.remove('items', 'i-2', version, 1))
+  assert.equal(count('waiting'), 2)
+  await looks()
+  while (count('waiting') !== 0) await sleep(20)
+  assert.equal(count('documents'), 1, 'a removed row leaves nothing')
+  await looks()
 })
