@@ -1,6 +1,7 @@
 /**
  * Changes that arrive together on PostgreSQL: how many a second, how late the latest are, and how many transactions were
- * rolled back for each. By hand: `node --conditions=source bench/contention.ts`.
+ * rolled back for each. By hand: `node --conditions=source bench/contention.ts`, or with a part of the
+ * name of the row that is asked for.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -96,6 +97,7 @@ await inFolder(async place =>
       })
     const count = 640
     for (const [name, work] of await loads(send, count)) {
+      if (!name.includes(process.argv[2] ?? '')) continue
       const before = await rolledBack(database.url)
       const statuses = new Map<number, number>()
       const took: number[] = []
