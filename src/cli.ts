@@ -18,6 +18,7 @@ import type { ServeOptions, Server } from './host/serve.ts'
 import { type CertificateNameKind, certificateNameKinds } from './identity/certificate-name.ts'
 import type { ImportFlags } from './import/import-command.ts'
 import type { CertificatePurpose } from './security/crypto/trust.ts'
+import type { StarterExample } from './starter/create-project.ts'
 
 const wholeNumberOption =
   (min: number, max: number) =>
@@ -65,6 +66,20 @@ const program = new Command('diglot')
   .version('0.2.0')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'diglot: ')) })
+
+program
+  .command('new')
+  .description('make a folder with a service of your own, its tests, a container and checks; nothing is overwritten')
+  .argument('<folder>', 'the folder, whose name is the name of the service')
+  .addOption(
+    new Option(
+      '--from <example>',
+      'one resource with states, the smallest service, or a clinic with files, jobs and versions',
+    )
+      .choices(['tickets', 'hello', 'clinic'] satisfies StarterExample[])
+      .default('tickets'),
+  )
+  .action(newCommand)
 
 program
   .command('serve')
@@ -413,6 +428,12 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
   }
   const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
   return { signerFiles: [signers], keyFiles, crlFiles, purposes, ...(revocation && { revocation }) }
+}
+
+async function newCommand(folder: string, { from }: { readonly from: StarterExample }): Promise<void> {
+  const { createProject } = await import('./starter/create-project.ts')
+  const files = createProject(folder, from)
+  console.log([...files, '', `next: cd ${folder} && npm install && npm test && npm start`].join('\n'))
 }
 
 async function serveCommand(file: string, flags: ServeFlags): Promise<void> {

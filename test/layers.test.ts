@@ -45,9 +45,11 @@ const layers: Record<string, readonly string[]> = {
   import: ['describe', 'xml', 'contract', 'base'],
   host: everything,
   testing: [...everything, 'client'],
+  // Texts of a new project; they name the package, and import nothing of it.
+  starter: [],
   // What an application starts from may name anything.
   'index.ts': everything,
-  'cli.ts': [...everything, 'client', 'check', 'diff', 'import'],
+  'cli.ts': [...everything, 'client', 'check', 'diff', 'import', 'starter'],
 }
 const pure = ['base', 'contract', 'html', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe']
 

@@ -67,6 +67,15 @@ describe('the package as it is packed', () => {
     assert.match(said, /^# pass 9$/m)
   })
 
+  test('its command makes a project of each example, whose tests pass', () => {
+    for (const from of ['hello', 'tickets', 'clinic']) {
+      run(process.execPath, [join(home, 'dist', 'cli.js'), 'new', `new-${from}`, '--from', from])
+      const project = join(folder, `new-${from}`)
+      run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], project)
+      assert.match(run(process.execPath, ['--test', '--test-reporter=tap'], project), /^# fail 0$/m)
+    }
+  })
+
   test('its command serves the clinic', async t => {
     const cli = join(home, 'dist', 'cli.js')
     const serving = spawn(process.execPath, [cli, 'serve', 'service.ts', '--port', '0', '--data', ':memory:'], {

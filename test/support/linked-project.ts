@@ -1,0 +1,68 @@
+/** A folder in which this checkout stands in for what `npm install` would bring. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+export const checkout = join(import.meta.dirname, '..', '..')
+const cli = join(checkout, 'src', 'cli.ts')
+
+/** Its tests are a run of their own, on the sources. */
+function childEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  return { ...env, NODE_OPTIONS: '--conditions=source' }
+}
+
+/** In place of `npm install`: the package, and what is installed beside it. */
+export function linkPackages(folder: string): void {
+  const link = (name: string, to: string): void => {
+    mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true })
+    symlinkSync(to, join(folder, 'node_modules', name))
+  }
+  link('diglot', checkout)
+  const beside = readdirSync(join(checkout, 'node_modules')).filter(name => !name.startsWith('.'))
+  for (const name of beside) link(name, join(checkout, 'node_modules', name))
+}
+
+export interface Ran {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const runNode = (args: readonly string[], cwd: string): Ran =>
+  spawnSync(process.execPath, args, { cwd, env: childEnvironment(), encoding: 'utf8', timeout: 60_000 })
+
+export const runDiglot = (args: readonly string[], cwd: string): Ran => runNode([cli, ...args], cwd)
+
+/** `npm test` of a project. */
+export const runTests = (cwd: string): Ran => runNode(['--test', '--test-reporter=tap'], cwd)
+
+/** `npm run types` of a project. */
+export const runTypes = (cwd: string): Ran =>
+  runNode([join(checkout, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.', '--customConditions', 'source'], cwd)
+
+export interface Serving {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** `diglot serve` on a free port, once it listens. */
+export async function serveProject(cwd: string, args: readonly string[] = ['service.ts']): Promise<Serving> {
+  const child = spawn(process.execPath, [cli, 'serve', ...args, '--port', '0'], { cwd, env: childEnvironment() })
+  const said = await firstWords(child)
+  const url = /listening on (\S+)/.exec(said)?.[1]
+  if (url === undefined) throw new Error(`diglot serve ${args.join(' ')} said: ${said}`)
+  return {
+    url,
+    stop: async () => {
+      if (child.kill()) await once(child, 'exit')
+    },
+  }
+}
+
+async function firstWords({ stdout, stderr }: ChildProcess): Promise<string> {
+  if (!stdout || !stderr) return ''
+  const [words] = (await Promise.race([once(stdout, 'data'), once(stderr, 'data')])) as [Buffer]
+  return String(words)
+}
