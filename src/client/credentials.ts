@@ -4,6 +4,7 @@ import { writeBasic } from '../http/authorization.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Protection } from '../security/protect/protect.ts'
 
+/** How a client proves its caller. */
 export type ClientCredentials =
   /**
    * RFC 6750. A function is called for each message: it may return one token until that expires.

@@ -16,6 +16,7 @@ import type { TransportResponse } from './transport.ts'
 /** Of node:util, in any realm; other programs print errors as they do. */
 const inspected: unique symbol = Symbol.for('nodejs.util.inspect.custom')
 
+/** Why a call has no result: the base of every error of a client. */
 export abstract class CallError extends Error {
   /** As in the WSDL: `GetOrder`; of the REST client: `orders.get`. */
   readonly operation: string

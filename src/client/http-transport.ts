@@ -17,6 +17,7 @@ import { TransportFailure } from './errors.ts'
 import { type ResponseLimits, Responses, Unreadable } from './response-reader.ts'
 import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
 
+/** How a SOAP client sends its requests. */
 export interface HttpOptions {
   /** Connections at once; default 32. */
   readonly connections?: number

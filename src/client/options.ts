@@ -12,6 +12,7 @@ import type { ClientKeys } from './message-keys.ts'
 import type { AddressingOptions } from './request-addressing.ts'
 import type { ClientTransport } from './transport.ts'
 
+/** The options of `createSoapClient`. */
 export interface SoapClientOptions<V extends string = string, H = Values> extends HttpOptions {
   /** The endpoint's, such as `https://shop.example/soap/v2`. */
   readonly address: string
@@ -57,6 +58,7 @@ export interface SoapClientOptions<V extends string = string, H = Values> extend
   readonly transport?: ClientTransport
 }
 
+/** The options of one call by SOAP. */
 export interface CallOptions<Q = Values> {
   /**
    * Ends the call with the signal's reason; whether the service has carried it out is unknown then.

@@ -12,6 +12,7 @@ import {
 import type { SoapVersion } from '../soap/version.ts'
 import { type Element, escapeText, internName } from '../xml/index.ts'
 
+/** The WS-Addressing blocks of a request. */
 export interface AddressingOptions {
   /** Default 1.0; the submission of August 2004 is for services of its time. */
   readonly of?: '1.0' | '2004/08'

@@ -2,6 +2,7 @@
  * What a list or a search gives: items, fetched page by page while they are asked for.
  */
 
+/** One page of a list or a search. */
 export interface ResultPage<T> {
   readonly items: readonly T[]
   /** How many match in all, where the service has counted them. */

@@ -34,6 +34,7 @@ export interface RequestOptions {
   readonly timeLimit?: number | undefined
 }
 
+/** How a change is sent. */
 export interface ChangeOptions extends RequestOptions {
   /** Changes the item whatever has happened to it since it was read. */
   readonly anyVersion?: boolean
@@ -256,8 +257,10 @@ type FileMembers<R extends AnyResource, U extends Ruled, Item, P extends Protoco
 
 // Jobs
 
+/** A job as the service told it last. */
 export type JobStatus = Value<typeof jobFields>
 
+/** How the result of a job is awaited. */
 export interface AwaitOptions {
   readonly signal?: AbortSignal | undefined
   /** Told of each status that the service gives, the last one included. */

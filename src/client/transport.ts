@@ -23,6 +23,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal | undefined
 }
 
+/** What carries the messages of a SOAP client. */
 export interface ClientTransport {
   /**
    * For POSTs with these fields in common. The promise rejects with a `TransportFailure`, or the

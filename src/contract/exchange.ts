@@ -10,6 +10,7 @@ import type { AnyRootElement, RootElement } from './xml-type.ts'
 export type ExchangeBody = AnyRootElement | 'empty'
 export type ExchangeFaults = Readonly<Record<string, AnyRootElement>>
 
+/** One exchange of a port: the message in, the message out, faults and header blocks. */
 export interface PortExchange<
   I extends ExchangeBody = ExchangeBody,
   O extends ExchangeBody | undefined = ExchangeBody | undefined,
@@ -79,6 +80,7 @@ export interface Port<N extends string = string, E extends Exchanges = Exchanges
   readonly exchanges: E
 }
 
+/** Declares a port of others: its exchanges have the messages that its WSDL dictates. */
 export function port<const N extends string, const E extends Exchanges>(
   name: N,
   declaration: {
@@ -111,6 +113,7 @@ type BodyValue<B> = B extends RootElement<infer T> ? T : undefined
 type DetailKeys<F> = keyof F & string
 type HeaderBlocks<H> = { readonly [K in keyof H]?: H[K] extends RootElement<infer T> ? T : never }
 
+/** What the handler of an exchange is told, and how it ends with a fault. */
 export interface ExchangeContext<F extends ExchangeFaults = ExchangeFaults, H extends ExchangeFaults = ExchangeFaults> {
   readonly caller: Caller
   /** The time of the call: ISO 8601 in UTC. */
@@ -127,5 +130,6 @@ export type ExchangeHandler<E extends PortExchange> =
   E extends PortExchange<infer I, infer O, infer F, infer H>
     ? (input: BodyValue<I>, ctx: ExchangeContext<F, H>) => Maybe<O extends AnyRootElement ? BodyValue<O> : void>
     : never
+/** The handlers of a port: one for each exchange. */
 export type PortHandlers<P> =
   P extends Port<string, infer E> ? { readonly [K in keyof E]: ExchangeHandler<E[K]> } : never

@@ -14,6 +14,10 @@ export interface Fault<N extends string = string, D extends Fields = Fields> {
   readonly detail: D
 }
 
+/**
+ * Declares a fault: a status of HTTP, and in SOAP a typed detail under its name. `detail` has its
+ * fields.
+ */
 export function fault<const N extends string, D extends Fields = {}>(
   name: N,
   declaration: { readonly status: number; readonly title: string; readonly detail?: D },
@@ -23,18 +27,22 @@ export function fault<const N extends string, D extends Fields = {}>(
   return { fault: name, status, title, detail }
 }
 
+/** The detail of a fault, as handlers give it and clients receive it. */
 export type DetailOf<X> = X extends Fault<string, infer D> ? Value<D> : never
 
 const problemField = t.object({ path: t.string(), code: t.string(), detail: t.string() }, 'Problem')
 
 /** The faults of every service: a contract need not declare them and may not reuse their names. */
 export const NotFound = fault('NotFound', { status: 404, title: 'Not found' })
+/** Policy does not allow the call: 403. */
 export const Forbidden = fault('Forbidden', { status: 403, title: 'Forbidden' })
+/** The item has another version than the caller expects: 412, with the current one. */
 export const VersionConflict = fault('VersionConflict', {
   status: 412,
   title: 'Version conflict',
   detail: { version: t.string().optional() },
 })
+/** The state does not allow the call, or other items do not: 409, with what is possible. */
 export const StateConflict = fault('StateConflict', {
   status: 409,
   title: 'State conflict',
@@ -43,11 +51,13 @@ export const StateConflict = fault('StateConflict', {
     possible: t.list(t.string(), { max: Infinity, element: 'transition' }).optional(),
   },
 })
+/** The content breaks the contract or a rule: 422, with each problem and its place. */
 export const Invalid = fault('Invalid', {
   status: 422,
   title: 'Unprocessable content',
   detail: { problems: t.list(problemField, { max: Infinity, element: 'problem' }).optional() },
 })
+/** The caller is over a limit: 429, with the seconds to wait where they are known. */
 export const Busy = fault('Busy', {
   status: 429,
   title: 'Too many requests',

@@ -71,6 +71,7 @@ export type Shape =
   | { readonly kind: 'object'; readonly name?: string; readonly fields: Fields }
   | { readonly kind: 'union'; readonly on: string; readonly of: Readonly<Record<string, Fields>> }
 
+/** Named fields: those of a resource, an input, an output, a detail or an object. */
 export type Fields = Readonly<Record<string, AnyField>>
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 export type AnyField = Field<any, boolean, boolean, any>

@@ -132,6 +132,7 @@ type Derive<S extends AnyService, R extends AnyResource, F extends Fields, V> = 
   current?: Value<F>,
 ) => Maybe<Derived<F>>
 
+/** How a running job tells how far it is. */
 export interface Progress {
   /** A part of one. Throws when the job was cancelled or its lease is lost: do not catch it. */
   (part: number): Promise<void>

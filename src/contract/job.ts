@@ -38,6 +38,7 @@ export const isCallable = ({ allow }: Pick<Job, 'allow'>): boolean => allow.leng
 export type JobState = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 export const jobStates: readonly JobState[] = ['queued', 'running', 'completed', 'failed', 'cancelled']
 
+/** Declares a job: work that takes longer than an answer. `allow: []`: only handlers start it. */
 export function job<
   const N extends string,
   I extends Fields,

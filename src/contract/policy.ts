@@ -25,6 +25,7 @@ export interface Circumstance {
   readonly value?: Readonly<Record<string, unknown>>
 }
 
+/** Whom a rule of `allow` lets do something, and to which items. */
 export interface Grant {
   /** A role; `*` is any caller, with or without credentials. */
   readonly role: string
@@ -61,7 +62,9 @@ export class GrantOf<K extends string = never> implements Grant {
   }
 }
 
+/** The callers with this role; `owning` and its kin narrow the grant to some items. */
 export const role = (name: string): GrantOf => new GrantOf(name)
+/** Every caller, those without credentials included. */
 export const anyone: Grant = new GrantOf('*')
 
 /** Whether one grant admits the caller: to some item, or to this value. */

@@ -49,6 +49,7 @@ export interface Searches {
   readonly keep?: number
 }
 
+/** A contract: what `implement`, the clients and the descriptions are made of. */
 export interface Service<
   R extends readonly AnyResource[] = readonly Resource[],
   J extends readonly Job[] = readonly Job[],
@@ -81,6 +82,9 @@ interface ServiceLimits {
 /** The bound of a type parameter: a contract, whatever it declares. */
 export type AnyService = Service<readonly AnyResource[], readonly Job[], Versions>
 
+/**
+ * Declares a contract. The name begins with a lower-case letter; the namespace is an absolute URI.
+ */
 export function service<
   const R extends readonly AnyResource[],
   const J extends readonly Job[] = readonly [],

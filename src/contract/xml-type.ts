@@ -128,6 +128,7 @@ export type XmlDefinition =
   /** An array of SOAP's encoding (SOAP 1.1 §5.4.2). */
   | { readonly kind: 'array'; readonly name: QualifiedName | undefined; readonly item: () => AnyXmlType }
 
+/** A type of an XML Schema of others. */
 export class XmlType<T> {
   declare readonly value: T
   readonly definition: XmlDefinition
@@ -135,6 +136,7 @@ export class XmlType<T> {
     this.definition = definition
   }
 }
+/** The value that a type or an element stands for. */
 export type ValueOf<X extends { readonly value: unknown }> = X['value']
 
 /** A global element: a message, the detail of a fault, or what a member refers to. */

@@ -42,6 +42,7 @@ export interface Address {
   /** For a list of the items that refer to one item. */
   readonly within?: { readonly of: Resource; readonly by: string }
 }
+/** What a description by OpenAPI names besides the contract. */
 export interface OpenApiOptions {
   /** The base of `/api`: `https://api.example.org`; by default that of the document. */
   readonly address?: string
@@ -50,10 +51,12 @@ export interface OpenApiOptions {
   readonly answers: (operation: Operation, version: string) => readonly string[]
 }
 
+/** The document of `describeOpenApi` as JSON. */
 export function writeOpenApi(service: Service, options: OpenApiOptions): string {
   return writeJsonText(describeOpenApi(service, options))
 }
 
+/** The REST face of a contract as a document of OpenAPI 3.1. */
 export function describeOpenApi(service: Service, options: OpenApiOptions): { readonly [name: string]: Json } {
   const served = Object.entries(service.versions).filter(([, rule]) => !rule.retired)
   const parts = served.map(([version]) => new VersionDocument(viewOfVersion(service, version), version, options))

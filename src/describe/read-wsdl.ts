@@ -15,6 +15,7 @@ import { Malformed } from '../xml/malformed.ts'
 import { clarkNotation } from '../xml/name.ts'
 import { type Element, parseXml } from '../xml/tree.ts'
 
+/** A WSDL 1.1, as far as a caller needs it. */
 export interface WsdlDocument {
   readonly targetNamespace: string
   readonly services: readonly WsdlService[]
@@ -58,6 +59,7 @@ export interface WsdlBinding {
   readonly portType: string | undefined
   readonly operations: readonly WsdlOperation[]
 }
+/** A service of a WSDL, with its ports. */
 export interface WsdlService {
   readonly name: string
   readonly ports: readonly WsdlPort[]
@@ -67,6 +69,7 @@ export interface WsdlPort extends WsdlBinding {
   /** As written: it may be any address, and the client decides whether to call it (attack D3). */
   readonly address: string | undefined
 }
+/** An operation of a binding, with its action and its messages. */
 export interface WsdlOperation {
   readonly name: string
   /** soapAction; empty if absent. */
@@ -77,6 +80,7 @@ export interface WsdlOperation {
   readonly output: WsdlMessage | undefined
   readonly faults: readonly (WsdlMessage & { readonly fault: string })[]
 }
+/** A message of a WSDL: its parts, in order. */
 export interface WsdlMessage {
   readonly use: 'literal' | 'encoded'
   /** The namespace of an RPC wrapper. */
@@ -89,6 +93,7 @@ export interface WsdlMessage {
   /** The parts that are header blocks. */
   readonly headers: readonly WsdlPart[]
 }
+/** A part of a message, by its element or its type. */
 export interface WsdlPart {
   readonly name: string
   /** In James Clark's notation, `{namespace}local`. */

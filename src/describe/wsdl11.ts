@@ -30,6 +30,7 @@ import { writeDocument, writeTag, writeTextTag } from './markup.ts'
 import { faultElementTags, namedFaults, typesOfStyle, writeSchema, writeSchemaTag } from './xsd.ts'
 import type { ArrayOf, SchemaTypes } from './xsd-types.ts'
 
+/** What a WSDL 1.1 names besides the contract. */
 export interface Wsdl11Options {
   /** The address of the endpoint, for both versions of SOAP. */
   readonly address: string
@@ -78,6 +79,7 @@ const arrayEncoding = soap11Binding.encoding
 const arrayOf: ArrayOf = item => [writeTag('xs:attribute', { ref: 'soapenc:arrayType', 'wsdl:arrayType': `${item}[]` })]
 const httpTransport = 'http://schemas.xmlsoap.org/soap/http'
 
+/** The SOAP face of one version of a contract as WSDL 1.1. */
 export function writeWsdl11(service: Service, version: string, options: Wsdl11Options): string {
   const versions = { '1.1': [soap11Binding], '1.2': [soap12Binding], both: [soap11Binding, soap12Binding] }[
     options.soap ?? 'both'

@@ -11,6 +11,7 @@ import { writeDocument, writeTag, writeTextTag } from './markup.ts'
 import { type AttachedPolicies, policyReferenceTag, serviceName } from './wsdl11.ts'
 import { namedFaults, writeSchema } from './xsd.ts'
 
+/** What a WSDL 2.0 names besides the contract. */
 export interface Wsdl20Options {
   /** The address of the endpoint, for both versions of SOAP. */
   readonly address: string
@@ -54,6 +55,7 @@ const allBindings: readonly Wsdl20Binding[] = [
   },
 ]
 
+/** The SOAP face of one version of a contract as WSDL 2.0. */
 export function writeWsdl20(service: Service, version: string, options: Wsdl20Options): string {
   const namespace = namespaceOf(service, version)
   const name = serviceName(service)

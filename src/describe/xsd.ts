@@ -14,6 +14,7 @@ const xsNs = 'http://www.w3.org/2001/XMLSchema'
 /** Describing Media Content of Binary Data in XML, §3.1: the media types of an element's octets. */
 const xmimeNs = 'http://www.w3.org/2005/05/xmlmime'
 
+/** The types and elements of one version of a contract as XML Schema 1.0. */
 export function writeXsd(service: Service, version: string): string {
   return writeDocument(writeSchema(service, version))
 }

@@ -35,6 +35,7 @@ export interface HostedCaller extends Pick<Caller, 'roles'> {
   readonly claims?: Caller['claims']
 }
 
+/** The options of `handler`: those of `serve` without an address, and what the host knows. */
 export interface HandlerOptions extends ServiceOptions {
   /** The path where the host mounts the service, such as `/shop`; links carry it. Default: ''. */
   readonly prefix?: string

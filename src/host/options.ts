@@ -21,6 +21,7 @@ export interface RetentionDays {
   readonly formerDays?: number
 }
 
+/** The options of `serve`. An unknown one ends the start with a TypeError that names it. */
 export interface ServeOptions {
   /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string
@@ -149,6 +150,7 @@ export async function openAllOrNothing<T>(open: (opened: AsyncDisposableStack) =
   }
 }
 
+/** A running service, until it is closed. */
 export interface Server {
   /** Without a slash at the end. */
   readonly url: string

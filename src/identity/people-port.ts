@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Maybe } from '../base/maybe.ts'
 import { Unavailable } from '../service/store.ts'
 
+/** What a person of a directory may do. */
 export interface PersonRights {
   readonly roles: readonly string[]
   /** By the names of the contract's policies. Default: none. */
@@ -16,6 +17,7 @@ export interface PersonRights {
   readonly stamp?: string
 }
 
+/** A directory of people of your own, asked for each password or name. */
 export interface PeoplePort {
   /**
    * The rights of a person with this password. An unknown name should take as long as a wrong

@@ -30,6 +30,7 @@ export interface PostgresPool {
   readonly idleCount?: number
   readonly waitingCount?: number
 }
+/** The part of a client of `pg` that the store uses. */
 export interface PostgresClient {
   query(config: PostgresQuery): Promise<{ readonly rows: unknown[][] }>
   /** Gives it back to the pool; a broken one is closed, which ends its transaction. */
@@ -38,6 +39,7 @@ export interface PostgresClient {
   on(event: 'error', listener: (error: Error) => void): unknown
   off(event: 'error', listener: (error: Error) => void): unknown
 }
+/** A statement, as `pg` takes it. */
 export interface PostgresQuery {
   text: string
   values?: unknown[]

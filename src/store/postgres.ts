@@ -49,6 +49,7 @@ import { defaultBounds } from './write-queue.ts'
 
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-sessions.ts'
 
+/** The options of the store on PostgreSQL. */
 export interface PostgresOptions extends Retention {
   /**
    * Connections at most, besides one that tells whether the database is there; default 10. A pool
@@ -166,6 +167,7 @@ function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | und
   return { waiting: one.waiting + other.waiting, connections: { busy: a.busy + b.busy, idle: a.idle + b.idle } }
 }
 
+/** A standby for safe operations. */
 export type Replica = Pick<Store, 'read' | 'usage' | 'close'>
 
 /**

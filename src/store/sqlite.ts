@@ -32,10 +32,12 @@ import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sq
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
 import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
 
+/** The options of `openSqliteStore`. */
 export interface SqliteOptions extends Partial<QueueBounds>, Retention {
   /** Milliseconds to wait for another process that writes; default 5,000. */
   readonly patience?: number
 }
+/** The store on SQLite, and what only a file can do. */
 export interface SqliteStore extends Store {
   /** Writes a consistent copy to another file while the store is in use. */
   backup(file: string): Promise<void>

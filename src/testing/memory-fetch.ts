@@ -3,6 +3,7 @@ import type { ClientTransport } from '../client/transport.ts'
 import { serveFetchExchange } from '../server/fetch-exchange.ts'
 import type { Serve } from '../server/server-context.ts'
 
+/** The options of `createMemoryFetch`. */
 export interface MemoryFetchOptions {
   /** The request of a host, for the service's own `caller`. */
   readonly carrier?: object

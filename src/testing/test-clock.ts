@@ -22,6 +22,7 @@ export class TestClock {
   }
 }
 
+/** A span of time, as the sum of its parts. */
 export interface TimeSpan {
   readonly days?: number
   readonly hours?: number

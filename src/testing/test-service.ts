@@ -29,12 +29,14 @@ export type TestCaller =
   | string
   | { readonly subject: string; readonly roles: readonly string[]; readonly claims?: Caller['claims'] }
 
+/** The options of `startTestService`: those of `serve` that mean something in memory. */
 export interface TestServiceOptions
   extends Pick<ServiceOptions, 'settings' | 'schedules' | 'sinks' | 'messageSecurity' | 'database' | 'retention'> {
   /** The time at which the clock stands. Default: 2026-01-01T00:00:00Z. */
   readonly now?: string | number
 }
 
+/** A service in memory, with its clock, its clients and its jobs. */
 export interface TestService<S extends AnyService> {
   /** A REST client of this caller, or of an anonymous one; the same for the same name. */
   rest<const V extends VersionOf<S> = never>(

@@ -23,6 +23,7 @@ import { ResourceMethods } from './resource-methods.ts'
 import type { RestClientOptions } from './rest-options.ts'
 import { RestSession, requireLink } from './rest-session.ts'
 
+/** A REST client: the methods of each resource, job and search, by its name. */
 export type RestClient<S extends AnyService, V extends string = never> = ServiceSurface<S, V, 'rest'> & {
   /** Calls under way fail. */
   close(): void

@@ -2,6 +2,7 @@
 import type { HttpFields } from '../../http/message.ts'
 import type { ClientCredentials } from '../credentials.ts'
 
+/** The options of `createRestClient`. */
 export interface RestClientOptions<V extends string = string> {
   /** Where the service begins, such as `https://shop.example/api`: all else is found by links. */
   readonly address: string

@@ -12,6 +12,7 @@ import { decodeBase64Loosely } from '../../base/base64.ts'
 import { isPublicAddress } from './safe-post.ts'
 import { type EventSink, Gone, Later } from './sinks.ts'
 
+/** The options of `createWebhook`. */
 export interface WebhookOptions {
   readonly name: string
   readonly url: string

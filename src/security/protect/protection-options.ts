@@ -20,6 +20,7 @@ import type { Protection } from './protect.ts'
 import type { ReferenceForm } from './protection-draft.ts'
 import type { Signing } from './sign.ts'
 
+/** What of a message is signed, and with which key. */
 export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
   /** The private key of the certificate or the assertion; the secret where `by` is its name. */
   readonly key: PrivateKeySource | SecretSource
@@ -35,6 +36,7 @@ export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
   readonly parts?: readonly CoveredPart[]
 }
 
+/** What of a message is encrypted, and for whom. */
 export interface EncryptionOptions extends Omit<Encryption, 'to' | 'parts'> {
   /** The certificate of the receiver. */
   readonly to: CertificateSource
