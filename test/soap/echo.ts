@@ -1,10 +1,12 @@
 /** The echo services of the public test collections, declared with the public API. */
+import type { Port } from '../../src/contract/exchange.ts'
 import { t } from '../../src/contract/field.ts'
 import type { SoapOptions } from '../../src/soap/face.ts'
 import { block, compileBlockWriter } from '../../src/soap/headers/block.ts'
 import { createSoapNode } from '../../src/soap/http/binding.ts'
 import type { BoundOperation } from '../../src/soap/operations/bound-operation.ts'
 import { bareElement, bindCustomOperation, emptyBodyOperation } from '../../src/soap/operations/custom-operation.ts'
+import type { PortContext } from '../../src/soap/operations/exchange-operation.ts'
 import type { Intermediary } from '../../src/soap/relay.ts'
 import { identities, sendMessage } from './orders-over-soap.ts'
 
@@ -24,6 +26,13 @@ export function createEchoNode(exchanges: readonly BoundOperation[], options: So
   )
   return { incidents, ...sendMessage(face, path) }
 }
+
+/** Every exchange of the port has this handler, and anyone may ask it. */
+export const createPortContext = ({ port, exchanges }: Port, handle: (content: unknown) => unknown): PortContext => ({
+  app: { ports: { [port]: Object.fromEntries(Object.keys(exchanges).map(name => [name, handle])) } },
+  calls: { admitExchange: () => {} },
+  clock: () => Date.UTC(2026, 10, 21),
+})
 
 /** W3C SOAP 1.2 Test Collection, node C. */
 export const ts = 'http://example.org/ts-tests'

@@ -21,8 +21,14 @@ import { faultWordingOf } from './contract-operation.ts'
 /** Of a message of another party; large octets travel as parts. */
 const messageOctetsMax = 4 * 1024 * 1024
 
+/** What a port needs of its service. */
+export interface PortContext extends Pick<FaceContext, 'clock'> {
+  readonly app: Pick<FaceContext['app'], 'ports'>
+  readonly calls: Pick<FaceContext['calls'], 'admitExchange'>
+}
+
 /** Binds each exchange of a port to its handler. */
-export function bindExchanges({ app, calls, clock }: FaceContext, port: Port): readonly BoundOperation[] {
+export function bindExchanges({ app, calls, clock }: PortContext, port: Port): readonly BoundOperation[] {
   const codecOf = createElementCodecs()
   const encodedOf = createEncodedCodecs()
   return Object.entries(port.exchanges).map(([name, exchange]) => {
