@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { type AnyRootElement, type ValueOf, x } from '../../src/contract/xml-type.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
-import { createEncodedCodecs } from '../../src/soap/codecs/schema-encoded.ts'
+import { createEncodedCodecs, type EncodedCodec } from '../../src/soap/codecs/schema-encoded.ts'
 import { UnfitValue } from '../../src/soap/codecs/schema-write.ts'
 import { soap11 } from '../../src/soap/version.ts'
 import { Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
@@ -209,6 +209,15 @@ test('patterns of XML Schema: classes, blocks and subtraction (Part 2, appendix 
   }
 })
 
+function readEncodedBody(codec: EncodedCodec, text: string): unknown {
+  const document = parseXml(new TextEncoder().encode(text))
+  assert.ok(!(document instanceof Malformed))
+  const cursor = walkTree(document.root)
+  cursor.next()
+  cursor.child()
+  return codec.read(cursor, { found: [], parts: undefined, around: document.root, blocks: [] }, soap11)
+}
+
 test('RPC/encoded: references, any order, arrays of any names; decode(encode(v)) = v', () => {
   const Point = a.type('Point', {
     x: x.element(x.int),
@@ -220,14 +229,7 @@ test('RPC/encoded: references, any order, arrays of any names; decode(encode(v))
     way: x.element(x.derivable(Vehicle, () => [Car])),
   })
   const codec = createEncodedCodecs()(call)
-  const readBody = (text: string) => {
-    const document = parseXml(new TextEncoder().encode(text))
-    assert.ok(!(document instanceof Malformed))
-    const cursor = walkTree(document.root)
-    cursor.next()
-    cursor.child()
-    return codec.read(cursor, { found: [], parts: undefined, around: document.root, blocks: [] }, soap11)
-  }
+  const readBody = (text: string) => readEncodedBody(codec, text)
   const value = {
     points: [
       { x: 1, label: null },
@@ -247,4 +249,70 @@ test('RPC/encoded: references, any order, arrays of any names; decode(encode(v))
     ],
     way: { wheels: 4 },
   })
+})
+
+const put = createEncodedCodecs()(
+  x.call('urn:a', 'put', {
+    tree: x.element(Tree).optional(),
+    prices: x.element(x.array(Price)).optional(),
+    anything: x.element(x.array(x.anyType)).optional(),
+    items: x.element(x.int).many(),
+  }),
+)
+const readPut = (inside: string, values = '') =>
+  readEncodedBody(put, `<Body xmlns:m="urn:a"><m:put>${inside}</m:put>${values}</Body>`)
+const many = (count: number, each: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => each(i)).join('')
+/** Of trees, each the branch of the one before it, by reference. */
+const chainOf = (length: number, last: string) =>
+  many(length, i => `<t id="${i}"><name/>${i < length - 1 ? `<branch href="#${i + 1}"/>` : last}</t>`)
+const refusals: Readonly<Record<string, readonly [inside: string, values: string, said: RegExp]>> = {
+  'a circle': ['<tree href="#0"/>', chainOf(3, '<branch href="#1"/>'), /a circle is not read/],
+  'a value in itself': ['<tree id="0"><name/><branch href="#0"/></tree>', '', /a circle is not read/],
+  'a chain of 2,000': ['<tree href="#0"/>', chainOf(2000, ''), /is nested deeper than 1000 values/],
+  'two branches to each tree, 40 times': [
+    '<tree href="#0"/>',
+    many(40, i => `<t id="${i}"><name/><branch href="#${i + 1}"/><branch href="#${i + 1}"/></t>`) +
+      '<t id="40"><name/></t>',
+    /more than 100000 elements/,
+  ],
+  'attributes that are read again': [
+    `<prices>${many(1000, () => '<p href="#0"/>')}</prices>`,
+    `<p id="0" currency="${'C'.repeat(10_000)}">1</p>`,
+    /more than 8388608 characters/,
+  ],
+  'XML that is read again': [
+    `<anything>${many(1000, () => '<p href="#0"/>')}</anything>`,
+    `<p id="0"><q>${'C'.repeat(100_000)}</q></p>`,
+    /more than 8388608 characters/,
+  ],
+}
+for (const [title, [inside, values, said]] of Object.entries(refusals))
+  test(`attack S8 in a port of others: ${title} is refused`, () => {
+    assert.throws(
+      () => readPut(inside, values),
+      thrown => thrown instanceof Refused && said.test(JSON.stringify(thrown.refusal)),
+    )
+  })
+test('attack S8 in a port of others: a chain of 900 is read, and one value may be in two places', () => {
+  assert.ok(readPut('<tree href="#0"/>', chainOf(900, '')))
+  const twice = '<tree><name>a</name><branch href="#0"/><branch href="#0"/></tree>'
+  const leaf = { name: 'b', branch: [] }
+  assert.deepEqual(readPut(twice, '<t id="0"><name>b</name></t>'), {
+    tree: { name: 'a', branch: [leaf, leaf] },
+    items: [],
+  })
+})
+test('attack S9 in a port of others: 9,000 repeated accessors are read in linear time', () => {
+  const measure = (count: number): number => {
+    const inside = many(count, () => '<items>1</items>')
+    const before = performance.now()
+    const { items } = readPut(inside) as { items: readonly number[] }
+    assert.equal(items.length, count)
+    return performance.now() - before
+  }
+  measure(4500)
+  const best = (count: number) => Math.min(...[1, 2, 3, 4, 5].map(() => measure(count)))
+  const [half, whole] = [best(4500), best(9000)]
+  assert.ok(whole / half < 3.5, `${half} ms for 4,500, ${whole} ms for 9,000`)
 })

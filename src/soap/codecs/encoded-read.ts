@@ -74,10 +74,11 @@ const offset = internName(soap11.encoding, 'offset')
 const position = internName(soap11.encoding, 'position')
 
 /** What one call may be read from; what is referred to counts each time. */
-const graphLimits = {
+export const graphLimits = {
   elements: 100_000, // a page of the largest list
   characters: 8 * 1024 * 1024, // of text: more than a message without references can have
   hops: 8, // from a reference to what it means; toolkits send one, at most two
+  depth: 1000, // of values in each other: a linked list is one for each item
 }
 
 /** What the elements of one Body refer to, and how much of it may still be read. */
@@ -91,6 +92,8 @@ export interface Graph {
   ids: ReadonlyMap<string, Element> | undefined
   elements: number
   characters: number
+  /** The elements that are being read, each in the one before it. */
+  readonly around: Set<Element>
   readonly reading: LiteralReading
 }
 
@@ -123,7 +126,8 @@ export function openGraph(
   const { elements, characters } = graphLimits
   checkEncodingOf(call, version)
   const encoding = encodings[version.number]
-  return { graph: { ...names, encoding, version, roots, ids: undefined, elements, characters, reading }, call }
+  const graph = { ...names, encoding, version, roots, ids: undefined, elements, characters, around: new Set<Element>() }
+  return { graph: { ...graph, reading }, call }
 }
 
 function checkEncodingOf(at: Element, version: SoapVersion): void {
@@ -266,9 +270,12 @@ export function countElement(graph: Graph, at: Element): void {
 export function takeText(graph: Graph, at: Element): string {
   if (at.elements().length > 0) refuseElement(at, 'has elements where only text is expected')
   const { text } = at
-  graph.characters -= text.length
-  if (graph.characters < 0) refuseElement(at, `leads to more than ${graphLimits.characters} characters`)
+  countText(graph, at, text.length)
   return text
+}
+export function countText(graph: Graph, at: Element, count: number): void {
+  graph.characters -= count
+  if (graph.characters < 0) refuseElement(at, `leads to more than ${graphLimits.characters} characters`)
 }
 const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, place: TypePlace]> = {
   scalar: (shape, graph, at) => readText(graph, at, shape, takeText(graph, at)),

@@ -12,8 +12,10 @@ import type { SoapVersion } from '../version.ts'
 import {
   checkEncodedAttributes,
   countElement,
+  countText,
   encodings,
   type Graph,
+  graphLimits,
   hasText,
   isNilElement,
   listArrayItems,
@@ -57,9 +59,23 @@ export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
 
 // Reading
 
+/**
+ * A type may contain itself, and a reference may lead to an element that is around it, or to one
+ * that has no end of references in it: neither may lead deeper than elements can be nested.
+ */
 function readEncodedValue(plan: TypePlan, graph: Graph, accessor: Element): unknown {
   const at = resolveReference(graph, accessor)
   countElement(graph, at)
+  if (graph.around.has(at)) refuseElement(accessor, 'leads to a value that it is a part of: a circle is not read')
+  if (graph.around.size === graphLimits.depth)
+    refuseElement(accessor, `is nested deeper than ${graphLimits.depth} values`)
+  graph.around.add(at)
+  const value = readReferred(plan, graph, at)
+  graph.around.delete(at)
+  return value
+}
+
+function readReferred(plan: TypePlan, graph: Graph, at: Element): unknown {
   switch (plan.kind) {
     case 'simple':
       checkEncodedAttributes(graph, at, () => false)
@@ -70,13 +86,15 @@ function readEncodedValue(plan: TypePlan, graph: Graph, accessor: Element): unkn
     case 'xml': {
       const cursor = walkTree(at)
       cursor.next()
-      return readAnyElement(cursor, { ...graph.reading, around: at.parent })
+      const text = readAnyElement(cursor, { ...graph.reading, around: at.parent })
+      countText(graph, at, String(text).length)
+      return text
     }
     case 'derivable': {
       const written = at.attribute(xsiType)
       const name = written === undefined ? undefined : at.qname(written.trim())
       const derived = name && plan.byName.get(name)
-      if (!derived) return readEncodedValue(plan.base, graph, at)
+      if (!derived) return readReferred(plan.base, graph, at)
       return { $type: derived.tag, ...readStruct(derived.plan, graph, at) }
     }
     case 'complex':
@@ -86,7 +104,14 @@ function readEncodedValue(plan: TypePlan, graph: Graph, accessor: Element): unkn
 }
 
 const readItem = (plan: TypePlan, graph: Graph, accessor: Element): unknown =>
-  isNilElement(resolveReference(graph, accessor)) ? null : readEncodedValue(plan, graph, accessor)
+  isNil(graph, accessor) ? null : readEncodedValue(plan, graph, accessor)
+/** Nil counts too: an array of it may be referred to often. */
+function isNil(graph: Graph, accessor: Element): boolean {
+  const at = resolveReference(graph, accessor)
+  if (!isNilElement(at)) return false
+  countElement(graph, at)
+  return true
+}
 
 function readEncodedText(codec: SimpleCodec, graph: Graph, at: Element): unknown {
   const value = codec.read(takeText(graph, at), { resolve: text => at.qname(text) })
@@ -100,6 +125,7 @@ function readStruct(plan: ComplexPlan, graph: Graph, at: Element): Record<string
     const text = at.attribute(name)
     if (text === undefined && !isOptional) refuseElement(at, `must have the attribute ${name.local}`)
     if (text === undefined) continue
+    countText(graph, at, text.length)
     const value = codec.read(text, { resolve: qname => at.qname(qname) })
     if (value instanceof Flaw) refuseElement(at, `${name.local} ${value.detail}`)
     row[key] = value
@@ -134,22 +160,26 @@ function readAccessor(
   const { uri, local } = accessor.name
   const isMeant = ({ name }: ElementPlan): boolean => name.local === local && (uri === '' || uri === name.uri)
   const part = parts.find(each => leadsTo(each, isMeant))
-  const known = parts.flatMap(firstNames).map(each => each.local)
-  if (!part) refuseElement(accessor, `is not expected here: expected ${known.join(', ')}`)
   if (!part || part.kind === 'any') {
-    refuseElement(accessor, 'is not declared')
+    const known = parts.flatMap(firstNames).map(each => each.local)
+    refuseElement(accessor, `is not expected here: expected ${known.join(', ')}`)
     return
   }
   if (part.kind !== 'element') {
     readGrouped(part, graph, accessor, row)
     return
   }
-  const isNil = isNilElement(resolveReference(graph, accessor))
-  if (isNil && !part.isNillable && part.min > 0) refuseElement(accessor, 'must not be nil')
-  const value = isNil ? null : readEncodedValue(part.type(), graph, accessor)
-  if (part.isMany) row[part.key] = [...((row[part.key] as unknown[] | undefined) ?? []), value]
+  const isNull = isNil(graph, accessor)
+  if (isNull && !part.isNillable && part.min > 0) refuseElement(accessor, 'must not be nil')
+  const value = isNull ? null : readEncodedValue(part.type(), graph, accessor)
+  if (part.isMany) appendMember(row, part.key, value)
   else if (Object.hasOwn(row, part.key)) refuseElement(accessor, 'is repeated')
-  else if (!isNil || part.isNillable) row[part.key] = value
+  else if (!isNull || part.isNillable) row[part.key] = value
+}
+function appendMember(row: Record<string, unknown>, key: string, value: unknown): void {
+  const known = row[key]
+  if (Array.isArray(known)) known.push(value)
+  else row[key] = [value]
 }
 const leadsTo = (part: ParticlePlan, isMeant: (element: ElementPlan) => boolean): boolean =>
   part.kind === 'element' ? isMeant(part) : part.kind !== 'any' && part.parts.some(each => leadsTo(each, isMeant))
@@ -158,7 +188,7 @@ function readGrouped(part: GroupPlan, graph: Graph, accessor: Element, row: Reco
   const known = row[part.key] as Record<string, unknown> | Record<string, unknown>[] | undefined // set here alone
   const inside: Record<string, unknown> = part.kind === 'sequence' && known && !Array.isArray(known) ? known : {}
   readAccessor(part.parts, graph, accessor, inside)
-  if (part.isMany && part.kind === 'choice') row[part.key] = [...(Array.isArray(known) ? known : []), inside]
+  if (part.isMany && part.kind === 'choice') appendMember(row, part.key, inside)
   else if (part.isMany || (known && part.kind === 'choice')) refuseElement(accessor, 'is repeated')
   else row[part.key] = inside
 }
