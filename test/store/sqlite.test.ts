@@ -265,7 +265,7 @@ describe('sqlite: what only a file shows', () => {
     const restored = openSqliteStore(everything, copy)
     const given = await versions(restored, 'given')
     await restored.close()
-    assert.ok(lost.every(version => !given.includes(version)))
+    assert.ok(lost.every((version, at) => version !== given[at]))
   })
 
   test('(1) versions of earlier formats, which count from 1, are older than all others', async t => {
