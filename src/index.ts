@@ -1,6 +1,7 @@
 /** The entry of an application: the vocabulary of contracts, `implement` and `serve`. */
 import './host/node-version.ts'
 
+export { type CommandConfig, defineConfig } from './cli/config.ts'
 export * from './contract/index.ts'
 
 import type { Implementation } from './contract/implement.ts'

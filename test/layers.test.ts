@@ -48,8 +48,9 @@ const layers: Record<string, readonly string[]> = {
   // Texts of a new project; they name the package, and import nothing of it.
   starter: [],
   // What an application starts from may name anything.
-  'index.ts': everything,
-  'cli.ts': [...everything, 'client', 'check', 'diff', 'import', 'starter'],
+  'index.ts': [...everything, 'cli/config.ts'],
+  cli: [...everything, 'client', 'check', 'diff', 'import', 'starter'],
+  'cli.ts': ['cli', 'host'],
 }
 const pure = ['base', 'contract', 'html', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe']
 

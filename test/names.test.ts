@@ -101,7 +101,17 @@ test('an error text says what is wrong without an idiom', () => {
 
 test('lines of prose in Markdown end at a sentence', () => {
   const root = join(import.meta.dirname, '..')
-  const pages = ['operations', 'scale', 'handlers', 'client', 'check', 'message-security', 'soap-headers', 'pages']
+  const pages = [
+    'operations',
+    'scale',
+    'handlers',
+    'client',
+    'check',
+    'message-security',
+    'soap-headers',
+    'pages',
+    'command-line',
+  ]
   for (const file of [
     'README.md',
     'ARCHITECTURE.md',

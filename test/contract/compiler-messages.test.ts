@@ -358,7 +358,7 @@ const rows: readonly Row[] = [
   [
     'job-output',
     "job('xs', { input: {}, allow: [anyone] })",
-    "Property 'output' is missing in type '{ input: {}; allow: Grant[]; }' but required in type '{ readon",
+    "Property 'output' is missing in type '{ input: {}; allow: [Grant]; }' but required in type '{ readon",
   ],
   [
     'service-resources',

@@ -37,7 +37,10 @@ test('every option of serve and of the command line is in the reference', () => 
   const listed = readFileSync(join(import.meta.dirname, '..', '..', 'src', 'host', 'options.ts'), 'utf8')
   const known = /const optionMembers[^{]*\{([^}]*)\}/.exec(listed)?.[1]?.match(/\w+(?=: true)/g) ?? []
   assert.deepEqual(names.sort(), [...known].sort())
-  const cli = readFileSync(join(import.meta.dirname, '..', '..', 'src', 'cli.ts'), 'utf8')
+  const commands = join(import.meta.dirname, '..', '..', 'src', 'cli')
+  const cli = readdirSync(commands)
+    .map(file => readFileSync(join(commands, file), 'utf8'))
+    .join('\n')
   const flags = [...cli.matchAll(/(?:[oO]ption)\(\s*'(?:-\w, )?(--[a-z0-9-]+)/g)].map(([, flag = '']) => flag)
   assert.ok(flags.length > 60)
   assert.deepEqual(

@@ -34,7 +34,6 @@ function writeHttpFace(exchange: Exchange, document: RepresentationDocument, jso
       : self
   const request = [
     `GET ${target} HTTP/1.1`,
-    `Host: ${entry.host}`,
     'Accept: application/hal+json',
     ...(exchange.caller.subject === undefined ? [] : ['Authorization: Bearer …']),
   ].join('\n')

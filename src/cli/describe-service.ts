@@ -1,0 +1,166 @@
+/** `diglot describe`, `diff`, `check`, `import`: what reads a contract, or that of others. */
+import type { Command } from 'commander'
+import type { CheckFlags } from '../check/command.ts'
+import type { DiffFlags } from '../diff/diff-command.ts'
+import type { LoadedContract } from '../diff/diff-sources.ts'
+import type { ImportFlags } from '../import/import-command.ts'
+import { findServiceFile, loadService, serviceText } from './locate-service.ts'
+import { collectOption, wholeNumberOption } from './option-types.ts'
+import { failUsage, ignoreClosedPipe, UsageError } from './usage.ts'
+
+const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
+
+/** Adds `describe`, `diff`, `check` and `import`. */
+export function addContractCommands(program: Command): void {
+  program
+    .command('describe')
+    .description('print one description of a contract')
+    .argument('[service.ts]', serviceText)
+    .option('--access', 'the access matrix, as a Markdown table')
+    .option('--openapi', 'OpenAPI 3.1')
+    .option('--wsdl', 'WSDL 1.1')
+    .option('--wsdl2', 'WSDL 2.0')
+    .option('--xsd', 'the XML Schema')
+    .option('--machine', 'the states of each resource, as Mermaid diagrams')
+    .option('--contract <version>', 'version of the contract, such as v1 (default: the newest)')
+    .option('--endpoint <path>', 'the SOAP endpoint of a WSDL (default: the first of the version)')
+    .option('--address <url>', 'the address in the description', 'http://127.0.0.1:8080')
+    .action(describeCommand)
+
+  program
+    .command('diff')
+    .description('compare two releases: what breaks callers that read, and those that write, in each face')
+    .argument('[old]', 'a contract (service.ts), an OpenAPI document, a WSDL, their address, or git:REVISION[:path]')
+    .argument('[new]', 'the other release, likewise')
+    .option('--against <old>', 'compare the first argument, as the new release, with this one: --against git:main')
+    .option('--breaking', 'print no compatible changes')
+    .option('--json <file>', 'write all differences there, as JSON')
+    .option('--sarif <file>', 'write all differences there, as SARIF 2.1.0')
+    .action(diffCommand)
+
+  program
+    .command('check')
+    .description('try every rule of the conventions against a live service, with each exchange as evidence')
+    .argument('[address]', 'the base address of a service, or the address of a WSDL')
+    .option('--list', 'print the rules; with --markdown as a page')
+    .option('--markdown', 'print the rules as a page of Markdown')
+    .option('--explain <rule>', 'print how a rule is probed')
+    .option('--caller <name:password>', 'a caller by HTTP Basic; repeatable', collectOption, [])
+    .option('--token <token>', 'a caller by bearer token; repeatable', collectOption, [])
+    .option('--wsdl <address>', 'the address or the file of a WSDL of the service; repeatable', collectOption, [])
+    .option('--profile <file>', 'what cannot be discovered, as JSON or a module')
+    .option('--rule <rule>', 'try this rule alone; repeatable', collectOption, [])
+    .option('--allow-changes', 'create, change and remove items of the service')
+    .option('--insecure', 'accept any TLS certificate')
+    .option('--rate <number>', 'requests a second', wholeNumberOption(1, 10_000), 50)
+    .option('--time <seconds>', 'seconds for the whole run', wholeNumberOption(1, 3600), 120)
+    .option('--json <file>', 'write the report as JSON, also for --baseline')
+    .option('--junit <file>', 'write the report as JUnit XML')
+    .option('--sarif <file>', 'write the report as SARIF')
+    .option('--html <file>', 'write the report as one HTML page')
+    .option('--baseline <file>', 'a JSON report whose failures are known')
+    .action(checkCommand)
+
+  program
+    .command('import')
+    .description('write the contract of a WSDL 1.1, or the types of an XML Schema, as TypeScript')
+    .argument('<file>', 'a WSDL or XSD; what it imports is looked up next to it, and never fetched')
+    .option('-o, --output <file>', 'the file to write (default: standard output)')
+    .option('--from <folder>', 'a folder with documents that it imports by address; repeatable', collectOption, [])
+    .option('--force', 'replace the file')
+    .action(importCommand)
+}
+
+async function importCommand(file: string, flags: ImportFlags): Promise<void> {
+  const { importContract } = await import('../import/import-command.ts')
+  importContract(file, flags, {
+    text: text => process.stdout.write(text),
+    note: line => process.stderr.write(`${line}\n`),
+  })
+}
+
+/** 2: the check could not be made. */
+async function checkCommand(address: string | undefined, flags: CheckFlags): Promise<void> {
+  const { performCheck, CheckImpossible } = await import('../check/command.ts')
+  await printVerdict(() => performCheck(address, flags), CheckImpossible)
+}
+
+/** Prints what was found and exits with its status, or with 2 where nothing could be judged. */
+async function printVerdict(
+  judge: () => Promise<{ readonly text: string; readonly status: number }>,
+  impossible: new () => Error,
+): Promise<void> {
+  try {
+    const { text, status } = await judge()
+    process.stdout.once('error', ignoreClosedPipe)
+    process.stdout.write(text)
+    process.exitCode = status
+  } catch (thrown) {
+    if (!(thrown instanceof impossible)) throw thrown
+    throw new UsageError(thrown.message)
+  }
+}
+
+type DescribeFlags = { readonly [K in (typeof descriptions)[number]]?: boolean } & {
+  readonly contract?: string
+  readonly endpoint?: string
+  readonly address: string
+}
+async function describeCommand(file: string | undefined, flags: DescribeFlags): Promise<void> {
+  const [what = 'access', ...more] = descriptions.filter(each => flags[each])
+  if (more.length > 0 || !flags[what]) failUsage(`give one of ${descriptions.map(each => `--${each}`).join(', ')}`)
+  const app = await loadService(file)
+  const [
+    { writeAccessMatrix: access, writeStateDiagram: diagram, writeWsdl11: wsdl11, writeWsdl20: wsdl20, writeXsd: xsd },
+    { newestVersion: newest },
+    { endpointsOf },
+  ] = await Promise.all([
+    import('../describe/index.ts'),
+    import('../contract/service.ts'),
+    import('../contract/endpoint-rule.ts'),
+  ])
+  const { contract } = app
+  const version = flags.contract ?? newest(contract)
+  if (!Object.hasOwn(contract.versions, version))
+    throw new Error(`${version} is not a known version: use ${Object.keys(contract.versions).join(', ')}`)
+  const endpoint = endpointsOf(contract).find(each =>
+    flags.endpoint ? each.path === flags.endpoint : each.version === version,
+  )
+  if (!endpoint && what.startsWith('wsdl'))
+    throw new Error(
+      `there is no such SOAP endpoint: use ${endpointsOf(contract)
+        .map(({ path }) => path)
+        .join(', ')}`,
+    )
+  const { path = '', style = 'document', soap = 'both', version: served = version } = endpoint ?? {}
+  const address = flags.address.replace(/\/+$/, '') + path
+  const written: Readonly<Record<(typeof descriptions)[number], () => string | Promise<string>>> = {
+    access: () => access(contract),
+    openapi: async () => (await import('../pages/openapi.ts')).describeService(app, flags.address),
+    wsdl: () => wsdl11(contract, served, { address, style, soap }),
+    wsdl2: () => wsdl20(contract, served, { address, soap }),
+    xsd: () => xsd(contract, version),
+    machine: () => contract.resources.flatMap(each => diagram(each) ?? []).join('\n'),
+  }
+  process.stdout.once('error', ignoreClosedPipe)
+  process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
+}
+
+async function diffCommand(first: string | undefined, second: string | undefined, flags: DiffFlags): Promise<void> {
+  const { performDiff, DiffImpossible } = await import('../diff/diff-command.ts')
+  const old = first ?? (flags.against === undefined ? undefined : await findServiceFile())
+  if (old === undefined) failUsage('the releases are missing: give two, or one with --against')
+  await printVerdict(() => performDiff([old, second], flags, loadDescribed), DiffImpossible)
+}
+
+async function loadDescribed(file: string): Promise<LoadedContract> {
+  const app = await loadService(file)
+  const { contract } = app
+  const [{ describeService }, { writeWsdl11 }] = await Promise.all([
+    import('../pages/openapi.ts'),
+    import('../describe/index.ts'),
+  ])
+  const served = Object.entries(contract.versions).flatMap(([version, rule]) => (rule.retired ? [] : [version]))
+  const wsdls = served.map(version => writeWsdl11(contract, version, { address: `http://127.0.0.1/soap/${version}` }))
+  return { contract, openApi: await describeService(app), wsdls }
+}

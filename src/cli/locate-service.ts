@@ -1,0 +1,76 @@
+/** Which service a command is about: its argument, DIGLOT_SERVICE, or diglot.config.ts. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Command } from 'commander'
+import type { Implementation } from '../contract/implement.ts'
+import { readConfig } from './read-config.ts'
+import { UsageError } from './usage.ts'
+
+export const serviceText =
+  'the file whose default export is made by implement(…) (default: DIGLOT_SERVICE, or that of diglot.config.ts)'
+
+/** An application's default export. Throws an error that says what to give for another file. */
+async function loadImplementation(file: string): Promise<Implementation> {
+  if (!existsSync(file)) throw new Error(`${file} not found: give the file that exports your implement(…)`)
+  const module: { default?: Partial<Implementation> } = await import(pathToFileURL(resolve(file)).href).catch(
+    thrown => {
+      const why = thrown instanceof Error ? thrown.message : String(thrown)
+      const cure = /outside a module/.test(why) ? ': add "type": "module" to its package.json' : ''
+      throw new Error(`${file} cannot be loaded: ${why}${cure}`)
+    },
+  )
+  const app = module.default
+  if (!app?.contract || !app.handlers) throw new Error(`${file} has no default export made by implement(…)`)
+  return app as Implementation // made by `implement`
+}
+
+/** The service of this folder, where no argument names one. */
+export const findServiceFile = async (): Promise<string | undefined> =>
+  process.env['DIGLOT_SERVICE'] || (await readConfig())?.service
+
+/** The service of an argument or of this folder; loads it. */
+export async function loadService(file: string | undefined): Promise<Implementation> {
+  const found = file ?? (await findServiceFile())
+  if (found !== undefined) return loadImplementation(found)
+  throw new UsageError(
+    'the service is not known: give the file that exports your implement(…), set DIGLOT_SERVICE, or name it in diglot.config.ts',
+  )
+}
+
+/**
+ * Gives a command the members of diglot.config.ts as its defaults, unless it is about another
+ * service.
+ */
+export async function applyConfig(command: Command): Promise<void> {
+  const [first] = command.registeredArguments
+  if (first?.name() !== 'service.ts') return
+  const isGiven = command.args.length === command.registeredArguments.length
+  const given = isGiven ? command.args[0] : process.env['DIGLOT_SERVICE'] || undefined
+  const config = await readConfig()
+  if (!config || (given !== undefined && resolve(given) !== resolve(config.service))) return
+  for (const [name, value] of Object.entries(config)) {
+    const isKnown = command.options.some(each => each.attributeName() === name)
+    const source = command.getOptionValueSource(name)
+    if (isKnown && value !== undefined && (source === undefined || source === 'default'))
+      command.setOptionValueWithSource(name, value, 'config')
+  }
+}
+
+/** The name of a service and its database file: by the service's own file, else by its database. */
+export async function locateService(
+  file: string | undefined,
+  { data, key }: { readonly data?: string; readonly key?: string },
+): Promise<{ readonly name: string; readonly data: string }> {
+  const { dataFileOf, readServiceName } = await import('../host/open-store.ts')
+  const known = file ?? (await findServiceFile())
+  if (known !== undefined) {
+    const app = await loadImplementation(known)
+    return { name: app.contract.service, data: dataFileOf(app, data === undefined ? {} : { data }) }
+  }
+  const place = data ?? './data/orders.sqlite'
+  const isKnown =
+    data !== undefined || key !== undefined || existsSync(place) || existsSync('examples/orders/service.ts')
+  if (!isKnown) throw new Error('the service is not known: give the file that exports your implement(…), or --data')
+  return { name: (await readServiceName(place)) ?? 'orders', data: place }
+}

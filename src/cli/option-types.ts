@@ -1,0 +1,23 @@
+/** What the values of options may be; a wrong one is a usage error. */
+import { InvalidArgumentError } from 'commander'
+
+export const wholeNumberOption =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const number = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (!(number >= min && number <= max))
+      throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}`)
+    return number
+  }
+export const collectOption = (text: string, before: readonly string[]): string[] => [...before, text]
+export const pairOption = (text: string, before: Readonly<Record<string, string>>): Record<string, string> => {
+  const [name, ...value] = text.split('=')
+  if (!name || value.length === 0) throw new InvalidArgumentError('must be NAME=VALUE')
+  return { ...before, [name]: value.join('=') }
+}
+
+export const timeOption = (text: string): number => {
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) throw new InvalidArgumentError('must be a date or a time, such as 2026-01-31')
+  return time
+}

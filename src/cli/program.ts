@@ -1,0 +1,32 @@
+/** All commands of `diglot`, as one value: parsed by the command line, walked by completions. */
+import { Command } from 'commander'
+import { addNewCommand } from './begin-project.ts'
+import { addCompletionCommand } from './complete-words.ts'
+import { addContractCommands } from './describe-service.ts'
+import { addDevCommand } from './develop-service.ts'
+import { addCredentialCommands } from './issue-credentials.ts'
+import { addPeopleCommands } from './keep-people.ts'
+import { applyConfig } from './locate-service.ts'
+import { addRelayCommand } from './relay-messages.ts'
+import { addServeCommand } from './serve-service.ts'
+import { addRecordCommands } from './work-and-records.ts'
+
+/** A program that throws where commander would exit. */
+export function createProgram(): Command {
+  const program = new Command('diglot')
+    .description('one service contract, served as resource-oriented HTTP and as SOAP')
+    .version('0.2.0')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'diglot: ')) })
+    .hook('preAction', (_, command) => applyConfig(command))
+  addNewCommand(program)
+  addServeCommand(program)
+  addDevCommand(program)
+  addRecordCommands(program)
+  addCredentialCommands(program)
+  addPeopleCommands(program)
+  addContractCommands(program)
+  addRelayCommand(program)
+  addCompletionCommand(program)
+  return program
+}

@@ -1,0 +1,255 @@
+/** `diglot serve`: flags to the options of `serve`, signals, workers. */
+import { type Command, Option } from 'commander'
+import type { Implementation } from '../contract/implement.ts'
+import type { ServeOptions, Server } from '../host/serve.ts'
+import { type CertificateNameKind, certificateNameKinds } from '../identity/certificate-name.ts'
+import type { CertificatePurpose } from '../security/crypto/trust.ts'
+import { loadService, serviceText } from './locate-service.ts'
+import { collectOption, pairOption, wholeNumberOption } from './option-types.ts'
+import { failUsage, printError } from './usage.ts'
+
+const proxyFields: readonly string[] = ['x-forwarded', 'forwarded']
+
+/** Adds `serve`. */
+export function addServeCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('serve a contract and its handlers until stopped')
+    .argument('[service.ts]', serviceText)
+    .addOption(
+      new Option('--port <number>', 'port; 0 picks a free one')
+        .env('PORT')
+        .default(8080)
+        .argParser(wholeNumberOption(0, 65535)),
+    )
+    .addOption(new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'))
+    .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
+    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .addOption(new Option('--replica <url>', 'a standby of the database, for safe requests').env('REPLICA_URL'))
+    .option('--trace', 'add Diglot-Trace to responses, for development')
+    .addOption(
+      new Option(
+        '--trust-proxy [fields]',
+        'trust the proxy in front: read these fields of it and no others (default: x-forwarded), leave content coding to it',
+      ).choices(proxyFields),
+    )
+    .addOption(new Option('--public-url <url>', 'the address that clients use').env('PUBLIC_URL'))
+    .option(
+      '--tls-key <file>',
+      'PEM key: serve HTTPS, with HTTP/2 for clients that choose it; requires --tls-certificate',
+    )
+    .option('--tls-certificate <file>', 'PEM certificate of the key, then the intermediate ones')
+    .option('--authorities <file>', 'PEM certificates of authorities that issue client certificates')
+    .addOption(
+      new Option('--jwks <file or url>', 'keys of the issuer of bearer tokens; requires --issuer').env('DIGLOT_JWKS'),
+    )
+    .addOption(new Option('--issuer <iss>', 'issuer of accepted tokens').env('DIGLOT_ISSUER'))
+    .addOption(
+      new Option('--audience <aud>', 'audience of accepted tokens (default: the service)').env('DIGLOT_AUDIENCE'),
+    )
+    .option('--roles <place>', 'place of the roles in a token, such as realm_access.roles (default: roles)')
+    .option('--claim <name=place>', 'place of a claim of the policies in a token; repeatable', pairOption, {})
+    .option(
+      '--algorithm <name>',
+      'algorithm of accepted tokens; repeatable (default: all asymmetric ones)',
+      collectOption,
+      [],
+    )
+    .addOption(
+      new Option('--key <file>', 'the local key, shared by all instances (default: next to the data)').env(
+        'DIGLOT_KEY',
+      ),
+    )
+    .option('--keys <file>', 'API keys, as diglot key writes them (default: next to the data)')
+    .option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
+    .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
+    .option('--message-key <file>', 'PEM key that signs SOAP answers and decrypts requests; read again when it changes')
+    .option('--message-certificate <file>', 'its certificate, in PEM')
+    .option('--crl <file>', 'CRLs of the authorities of signers, PEM or DER; repeatable', collectOption, [])
+    .addOption(
+      new Option('--revocation <mode>', 'when no fresh CRL tells: refuse, or accept what no list revokes').choices([
+        'required',
+        'ifKnown',
+      ]),
+    )
+    .option(
+      '--purpose <name>',
+      'an extendedKeyUsage that signers may have, such as clientAuth; repeatable',
+      collectOption,
+      [],
+    )
+    .addOption(
+      new Option('--certificate-name <kind>', 'the names by which certificates stand for people')
+        .choices(certificateNameKinds)
+        .default('commonName'),
+    )
+    .option('--reply-to <address>', 'allow SOAP replies to this address and below; repeatable', collectOption, [])
+    .option('--insecure', 'accept the passwords of the example on any address')
+    .addOption(
+      new Option('--http <server>', 'who reads HTTP: our own server, or node:http (HTTP/1.1 alone)')
+        .choices(['own', 'node'])
+        .default('own'),
+    )
+    .option('--workers <number>', 'processes that serve together on this machine', wholeNumberOption(1, 256), 1)
+    .option('--access-log', 'log a line for each request')
+    .option('--no-work', 'run no jobs here; diglot work does')
+    .action(serveCommand)
+}
+
+/** `--trust-proxy` without a kind of fields: the argument behind it is not its value. */
+export const expandProxyFlag = (args: readonly string[]): string[] =>
+  args.map((each, at) =>
+    each === '--trust-proxy' && !proxyFields.includes(args[at + 1] ?? '') ? `${each}=${proxyFields[0]}` : each,
+  )
+
+interface ServeFlags {
+  readonly port: number
+  readonly host: string
+  readonly data?: string
+  readonly database?: string
+  readonly replica?: string
+  readonly trace?: boolean
+  readonly trustProxy?: 'x-forwarded' | 'forwarded'
+  readonly publicUrl?: string
+  readonly tlsKey?: string
+  readonly tlsCertificate?: string
+  readonly authorities?: string
+  readonly signers?: string
+  readonly messageKey?: string
+  readonly messageCertificate?: string
+  readonly crl: readonly string[]
+  readonly revocation?: 'required' | 'ifKnown'
+  readonly purpose: readonly string[]
+  readonly certificateName: CertificateNameKind
+  readonly jwks?: string
+  readonly issuer?: string
+  readonly audience?: string
+  readonly roles?: string
+  readonly claim: Readonly<Record<string, string>>
+  readonly algorithm: readonly string[]
+  readonly key?: string
+  readonly keys?: string
+  readonly origin: readonly string[]
+  readonly replyTo: readonly string[]
+  readonly insecure?: boolean
+  readonly http: 'own' | 'node'
+  readonly workers: number
+  readonly accessLog?: boolean
+  readonly work: boolean
+}
+function tlsOf({ tlsKey: key, tlsCertificate: certificate, authorities }: ServeFlags): ServeOptions['tls'] {
+  if (key !== undefined && certificate !== undefined) return { key, certificate, authorities }
+  if (key === undefined && certificate === undefined && authorities === undefined) return undefined
+  const needed = authorities === undefined ? 'must be given together' : 'are required by --authorities'
+  failUsage(`--tls-key and --tls-certificate ${needed}`)
+}
+function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: ServeFlags): ServeOptions['tokens'] {
+  if (jwks === undefined && issuer !== '') failUsage('--issuer requires --jwks')
+  if (jwks === undefined) return undefined
+  return {
+    jwks,
+    issuer,
+    audience,
+    roles,
+    ...(Object.keys(claim).length > 0 && { claims: claim }),
+    ...(algorithm.length > 0 && { algorithms: algorithm }),
+  }
+}
+
+async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messageSecurity']> {
+  const { signers, crl: crlFiles, revocation, purpose, messageKey: key, messageCertificate: certificate } = flags
+  if ((key === undefined) !== (certificate === undefined))
+    failUsage('--message-key and --message-certificate must be given together')
+  const keyFiles = key === undefined || certificate === undefined ? [] : [{ key, certificate }]
+  if (signers === undefined) {
+    const [unused] = [
+      crlFiles.length > 0 && '--crl',
+      revocation && '--revocation',
+      purpose.length > 0 && '--purpose',
+    ].filter(Boolean)
+    if (unused) failUsage(`${unused} requires --signers`)
+    return keyFiles.length > 0 ? { keyFiles } : undefined
+  }
+  const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
+  return { signerFiles: [signers], keyFiles, crlFiles, purposes, ...(revocation && { revocation }) }
+}
+
+async function serveCommand(file: string | undefined, flags: ServeFlags): Promise<void> {
+  const cluster = flags.workers > 1 ? await import('../host/operations/cluster.ts') : undefined
+  if (cluster && !cluster.isWorker()) return serveTogether(cluster, flags.workers)
+  const [{ startService }, { allowsSeededPasswords, isForThisMachine }] = await Promise.all([
+    import('../host/serve.ts'),
+    import('../host/safety.ts'),
+  ])
+  const siblings = cluster?.connectToPrimary()
+  const tls = tlsOf(flags)
+  const tokens = tokensOf(flags)
+  const messageSecurity = await messageSecurityOf(flags)
+  const app = await loadService(file)
+  const options: ServeOptions = {
+    port: flags.port,
+    host: flags.host,
+    ...(flags.data !== undefined && { data: flags.data }),
+    ...(flags.database !== undefined && { database: flags.database }),
+    ...(flags.replica !== undefined && { replica: flags.replica }),
+    ...(tls && { tls }),
+    ...(tokens && { tokens }),
+    ...(flags.key !== undefined && { key: flags.key }),
+    ...(flags.keys !== undefined && { keys: flags.keys }),
+    insecure: flags.insecure === true,
+    http: flags.http,
+    replies: flags.replyTo,
+    accessLog: flags.accessLog === true,
+    ...(!flags.work && { work: false as const }),
+    siblings,
+    certificateName: flags.certificateName,
+    ...(messageSecurity && { messageSecurity }),
+    settings: {
+      origins: flags.origin,
+      trace: flags.trace === true,
+      trustProxy: flags.trustProxy ?? false,
+      ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
+    },
+  }
+  const server = await startService(app, options)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void server.close().then(() => process.exit(0)))
+  process.on('SIGHUP', () => {
+    try {
+      server.reload()
+    } catch (thrown) {
+      printError(thrown)
+    }
+  })
+  const lines = [`listening on ${server.url}`]
+  if (process.stdout.isTTY && allowsSeededPasswords(options) && isForThisMachine(options))
+    lines.push(...(await writeExample(app, server)))
+  if (siblings) siblings.ready(lines)
+  else console.log(lines.join('\n'))
+}
+
+/** A first request, with a token: for the eyes at a terminal of this machine, and for no log. */
+async function writeExample(app: Implementation, server: Server): Promise<string[]> {
+  const clerk = app.seed().people?.find(person => person.roles.includes('clerk'))
+  const collection = app.contract.resources[0]?.name
+  if (!clerk || !collection) return []
+  const token = await server.token(clerk.subject, clerk.roles)
+  return [`try: curl -H 'Authorization: Bearer ${token}' ${server.url}/api/${collection}`]
+}
+
+async function serveTogether(
+  { forkWorkers: workers, WorkerFailed }: typeof import('../host/operations/cluster.ts'),
+  count: number,
+) {
+  const running = workers(count, why => printError(why))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void running.close().then(() => process.exit(0)))
+  process.on('SIGHUP', () => running.signal('SIGHUP'))
+  try {
+    console.log((await running.ready).join('\n'))
+  } catch (thrown) {
+    await running.close()
+    if (thrown instanceof WorkerFailed) process.exit(thrown.status)
+    throw thrown
+  }
+}

@@ -1,0 +1,110 @@
+/** Commands for those who run a service: work, jobs, backup, audit. */
+import { type Command, Option } from 'commander'
+import { loadService, locateService, serviceText } from './locate-service.ts'
+import { timeOption, wholeNumberOption } from './option-types.ts'
+import { failUsage, writeOutput } from './usage.ts'
+
+/** Adds `work`, `jobs`, `backup` and `audit`. */
+export function addRecordCommands(program: Command): void {
+  program
+    .command('work')
+    .description('run the jobs of a service until stopped, without serving')
+    .argument('[service.ts]', serviceText)
+    .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
+    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .option('--jobs <number>', 'jobs at once', wholeNumberOption(1, 256), 2)
+    .action(workCommand)
+
+  program
+    .command('jobs')
+    .description('list the failed jobs, one JSON line each')
+    .argument('[service.ts]', serviceText)
+    .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
+    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .option('--retry <id>', 'queue this job again, with all its tries')
+    .action(jobsCommand)
+
+  program
+    .command('backup')
+    .description('copy the database file while it is in use, and check the copy')
+    .usage('[options] [service.ts] <copy>')
+    .argument('<service.ts>', serviceText)
+    .argument('[copy]', 'the copy, which must not exist')
+    .option('--data <file>', 'the database file (default: ./data/<service>.sqlite)')
+    .action(backupCommand)
+
+  program
+    .command('audit')
+    .description('print who did what, one JSON line each, the oldest first; --remove removes it once it is printed')
+    .argument('[service.ts]', serviceText)
+    .option('--before <time>', 'only what was done before this date or time, such as 2026-01-31', timeOption)
+    .option('--remove', 'remove what was printed; requires --before')
+    .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
+    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .action(auditCommand)
+}
+
+interface StoreFlags {
+  readonly data?: string
+  readonly database?: string
+}
+async function workCommand(
+  file: string | undefined,
+  { jobs, ...flags }: StoreFlags & { readonly jobs: number },
+): Promise<void> {
+  const [{ startWorkers: work }, app] = await Promise.all([import('../host/serve.ts'), loadService(file)])
+  const working = await work(app, { ...flags, work: jobs })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void working.close().then(() => process.exit(0)))
+  console.log(`working on ${app.contract.jobs.map(job => job.job).join(', ') || 'nothing: the contract has no jobs'}`)
+}
+
+async function jobsCommand(
+  file: string | undefined,
+  { retry, ...flags }: StoreFlags & { readonly retry?: string },
+): Promise<void> {
+  const [{ openStore }, { failedJobs, retryJob }, app] = await Promise.all([
+    import('../host/serve.ts'),
+    import('../service/job.ts'),
+    loadService(file),
+  ])
+  const store = await openStore(app, flags)
+  try {
+    if (retry !== undefined && !(await retryJob(store, retry, Date.now())))
+      throw new Error(`${retry} is not a failed job: run the command without --retry to list them`)
+    if (retry === undefined) for (const job of await failedJobs(store)) console.log(JSON.stringify(job))
+  } finally {
+    await store.close()
+  }
+}
+
+async function backupCommand(first: string, second: string | undefined, flags: { readonly data?: string }) {
+  const { data } = await locateService(second === undefined ? undefined : first, flags)
+  const { backUpDatabase } = await import('../host/operations/backup.ts')
+  await backUpDatabase(data, second ?? first)
+}
+
+interface AuditFlags extends StoreFlags {
+  readonly before?: number
+  readonly remove?: boolean
+}
+async function auditCommand(file: string | undefined, { before, remove, ...flags }: AuditFlags): Promise<void> {
+  if (remove && before === undefined) failUsage('--remove requires --before')
+  const [{ openStore }, { listDeeds, removeDeeds }, app] = await Promise.all([
+    import('../host/serve.ts'),
+    import('../host/operations/audit.ts'),
+    loadService(file),
+  ])
+  const store = await openStore(app, flags)
+  const until = before ?? Number.MAX_SAFE_INTEGER
+  try {
+    let last = 0
+    for await (const { sequence, at, ...deed } of listDeeds(store, until)) {
+      await writeOutput(`${JSON.stringify({ sequence, at: new Date(at).toISOString(), ...deed })}\n`)
+      last = sequence
+    }
+    if (remove) await removeDeeds(store, until, last)
+  } finally {
+    await store.close()
+  }
+}

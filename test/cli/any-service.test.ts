@@ -1,0 +1,185 @@
+/**
+ * The commands of any service: by an argument, DIGLOT_SERVICE or diglot.config.ts; development;
+ * completions; a page that names every command and option.
+ */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { Command } from 'commander'
+import { listCommands } from '../../src/cli/complete-words.ts'
+import { createProgram } from '../../src/cli/program.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const cli = ['--conditions=source', join(root, 'src', 'cli.ts')]
+const entry = JSON.stringify(join(root, 'src', 'index.ts'))
+
+const writeService = (file: string, name: string, title = 'note') =>
+  writeFileSync(
+    file,
+    `import { anyone, implement, resource, role, service, t } from ${entry}
+const visits = resource('visits', { fields: { id: t.id('v'), ${title}: t.string() } }).rules({ allow: { read: [anyone] } })
+export default implement(service('${name}', { namespace: 'urn:${name}', resources: [visits] }), {}, {
+  seed: () => ({ people: [{ subject: 'dora', password: 'dora', roles: ['desk'], claims: { floor: 'f-2' } }] }),
+})
+`,
+  )
+function makeFolder(t: TestContext, config?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-any-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  writeService(join(folder, 'clinic.ts'), 'clinic')
+  writeService(join(folder, 'other.ts'), 'other')
+  if (config !== undefined)
+    writeFileSync(
+      join(folder, 'diglot.config.ts'),
+      `import { defineConfig } from ${entry}\nexport default defineConfig(${config} as never)\n`,
+    )
+  return folder
+}
+const runIn = (folder: string, words: readonly string[], env: Readonly<Record<string, string>> = {}, input = '') =>
+  spawnSync(process.execPath, [...cli, ...words], {
+    encoding: 'utf8',
+    cwd: folder,
+    timeout: 20_000,
+    input,
+    env: { ...process.env, ...env },
+  })
+const audienceOf = (token: string): unknown =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).aud
+
+test('diglot.config.ts names the service of each command and its defaults; a flag comes first', t => {
+  const folder = makeFolder(t, `{ service: './clinic.ts', data: 'kept/own.sqlite' }`)
+  assert.match(runIn(folder, ['describe', '--wsdl']).stdout, /urn:clinic/)
+  const token = runIn(folder, ['token', '--subject', 'dora'])
+  assert.equal(audienceOf(token.stdout), 'clinic', token.stderr)
+  assert.ok(existsSync(join(folder, 'kept', 'own.sqlite.key')))
+  assert.equal(runIn(folder, ['people', 'add', 'emil'], {}, 'a long pass phrase of emil\n').stderr, '')
+  assert.match(runIn(folder, ['people', 'list']).stdout, /"emil"/)
+  assert.equal(runIn(folder, ['jobs']).status, 0)
+  assert.equal(runIn(folder, ['backup', 'copy.sqlite']).stderr, '')
+  assert.ok(existsSync(join(folder, 'copy.sqlite')))
+  assert.equal(runIn(folder, ['audit', '--data', 'flag.sqlite']).stderr, '')
+  assert.ok(existsSync(join(folder, 'flag.sqlite')))
+})
+
+test('DIGLOT_SERVICE comes before diglot.config.ts, an argument before both; neither takes its defaults', t => {
+  const folder = makeFolder(t, `{ service: './clinic.ts', data: 'kept/own.sqlite' }`)
+  const wsdl = ['describe', '--wsdl']
+  assert.match(runIn(folder, wsdl, { DIGLOT_SERVICE: 'other.ts' }).stdout, /urn:other/)
+  assert.match(runIn(folder, ['describe', 'clinic.ts', '--wsdl'], { DIGLOT_SERVICE: 'other.ts' }).stdout, /urn:clinic/)
+  runIn(folder, ['audit', 'other.ts'])
+  assert.ok(existsSync(join(folder, 'data', 'other.sqlite')))
+  assert.ok(!existsSync(join(folder, 'kept')))
+})
+
+for (const [config, says] of [
+  [
+    undefined,
+    /^diglot: the service is not known: give the file [^\n]*, set DIGLOT_SERVICE, or name it in diglot.config.ts\n$/,
+  ],
+  ['{ port: 1 }', /^diglot: diglot\.config\.ts names no service: write export default/],
+  [`{ service: './clinic.ts', prot: 1 }`, /^diglot: diglot\.config\.ts: prot is not known: use service, data/],
+  [`{ service: './clinic.ts', port: 70000 }`, /^diglot: diglot\.config\.ts: port must be a port from 0 to 65535\n$/],
+  [`{ service: './none.ts' }`, /^diglot: \.\/none\.ts not found: give the file/],
+] as const)
+  test(`a config that cannot be used is one line: ${config ?? 'none'}`, t => {
+    const { status, stderr } = runIn(makeFolder(t, config), ['describe', '--wsdl'])
+    assert.match(stderr, says)
+    assert.equal(status, config === undefined ? 2 : 1)
+  })
+
+const allCommands = (command: Command): Command[] => [command, ...command.commands.flatMap(allCommands)]
+
+test('docs/command-line.md names every command and every option of it', () => {
+  const page = readFileSync(join(root, 'docs', 'command-line.md'), 'utf8')
+  const sections = new Map(page.split(/^##+ /m).map(each => [each.split('\n')[0]?.replaceAll('`', '') ?? '', each]))
+  const missing = allCommands(createProgram())
+    .slice(1)
+    .flatMap(command => {
+      const names = [command.name()]
+      for (let above = command.parent; above; above = above.parent) names.unshift(above.name())
+      const section = sections.get(names.join(' '))
+      if (section === undefined) return [names.join(' ')]
+      return command.options.filter(({ flags }) => !section.includes(`| \`${flags}\` |`)).map(({ flags }) => flags)
+    })
+  assert.deepEqual(missing, [])
+})
+
+test('diglot completion bash completes commands, those below them, and options', t => {
+  const folder = makeFolder(t)
+  const complete = (...words: string[]) =>
+    spawnSync(
+      'bash',
+      [
+        '-c',
+        `${runIn(folder, ['completion', 'bash']).stdout}
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _diglot; echo "\${COMPREPLY[@]}"`,
+        'bash',
+        'diglot',
+        ...words,
+      ],
+      { encoding: 'utf8' },
+    ).stdout.trim()
+  assert.equal(complete('se'), 'serve')
+  assert.equal(complete('people', 'dis'), 'disable')
+  assert.equal(complete('serve', 'clinic.ts', '--tls-'), '--tls-key --tls-certificate')
+  assert.equal(complete('people', 'add', '--dig'), '--digests')
+})
+
+test('completions of zsh and fish have every command', t => {
+  const folder = makeFolder(t)
+  const printed = (shell: string) => runIn(folder, ['completion', shell]).stdout
+  const [zsh, fish] = [printed('zsh'), printed('fish')]
+  for (const { path } of listCommands(createProgram()).slice(1)) {
+    assert.ok(zsh.includes(`'${path}') words=`), path)
+    assert.match(fish, new RegExp(` -a ${path.split(' ').at(-1)}$`, 'm'))
+  }
+  assert.equal(runIn(folder, ['completion', 'tcsh']).status, 2)
+})
+
+test('diglot dev prints links and tokens, serves what was changed, and ends on Ctrl-C', {
+  timeout: 60_000,
+}, async t => {
+  const folder = makeFolder(t, `{ service: './clinic.ts', port: 0 }`)
+  const child = spawn(process.execPath, [...cli, 'dev', '--data', 'dev.sqlite'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  const hears = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>(resolve => {
+      const look = () => {
+        const found = pattern.exec(said)
+        if (!found) return
+        child.stdout.off('data', look)
+        said = said.slice(found.index + found[0].length)
+        resolve(found)
+      }
+      child.stdout.on('data', look)
+      look()
+    })
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    said += piece
+  })
+  await hears(/types: not checked: install typescript/)
+  const [, url] = await hears(/listening on (\S+)\n/)
+  const [, wsdl] = await hears(/WSDL: (\S+)\n/)
+  const [, token] = await hears(/dora \(desk\): Bearer (\S+)\n/)
+  assert.match(await (await fetch(String(wsdl))).text(), /urn:clinic/)
+  const asked = await fetch(`${url}/api/visits`, { headers: { authorization: `Bearer ${token}` } })
+  assert.equal(asked.status, 200)
+  const claims = JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString())
+  assert.match(JSON.stringify(claims), /"floor":"f-2"/)
+  writeService(join(folder, 'clinic.ts'), 'renamed')
+  const [, again] = await hears(/WSDL: (\S+)\n/)
+  assert.match(await (await fetch(String(again))).text(), /urn:renamed/)
+  child.kill('SIGINT')
+  const [status] = await once(child, 'close')
+  assert.equal(status, 0)
+  await assert.rejects(fetch(String(again)), 'nothing serves any more')
+})
