@@ -41,7 +41,16 @@ export const quoteNames = (texts: readonly string[]): Sql => joinList(texts.map(
 export const joinList = (parts: readonly Sql[]): Sql => sql.join(parts)
 export const parameterList = (from: number, count: number): Sql =>
   joinList(Array.from({ length: count }, (_, i) => parameterAt(from + i)))
-export const allOf = (conditions: readonly Sql[]): Sql =>
-  conditions.length === 0 ? sql`true` : sql`(${sql.join(conditions, sql` and `)})`
-export const anyOf = (conditions: readonly Sql[]): Sql =>
-  conditions.length === 0 ? sql`false` : sql`(${sql.join(conditions, sql` or `)})`
+export const allOf = (conditions: readonly Sql[]): Sql => joinHalves(conditions, sql` and `) ?? sql`true`
+export const anyOf = (conditions: readonly Sql[]): Sql => joinHalves(conditions, sql` or `) ?? sql`false`
+
+/**
+ * Half by half: to SQLite `a and b and c` is as deep as it is long, and it refuses an expression
+ * deeper than 1,000.
+ */
+function joinHalves(conditions: readonly Sql[], by: Sql): Sql | undefined {
+  if (conditions.length < 2) return conditions[0]
+  const middle = conditions.length >> 1
+  const halves = [conditions.slice(0, middle), conditions.slice(middle)].map(half => joinHalves(half, by) ?? sql``)
+  return sql`(${sql.join(halves, by)})`
+}

@@ -1024,6 +1024,16 @@ const search: readonly Case[] = [
     }),
   ],
   [
+    'A4.14 a search has as many words as its limit allows, whether its index leads or not',
+    using(async store => {
+      const words = Array.from({ length: 500 }, (_, i) => `w${i}`)
+      const note = words.join(' ')
+      await store.write(writer => writer.put('items', 'i-1', { id: 'i-1', note }, {}, undefined, 1))
+      assert.deepEqual(idsOf(await list(store, 'items', { words })), ['i-1'])
+      assert.deepEqual(idsOf(await list(store, 'items', { words: [...words.slice(1), 'none'] })), [])
+    }),
+  ],
+  [
     'a search sees the current state of the items that it looks through, as far as its caller may see them',
     using(async store => {
       await store.write(async writer => {
