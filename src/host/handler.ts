@@ -25,9 +25,9 @@ import { stripMountPath } from '../server/mounted-target.ts'
 import { serveNodeExchange } from '../server/node-exchange.ts'
 import { startWaitingWatch } from '../server/pace.ts'
 import { createServerContext } from '../server/server-context.ts'
+import { openService } from './open-service.ts'
 import { openAllOrNothing, requireKnownOptions, type ServiceOptions } from './options.ts'
 import { ensureSafe } from './safety.ts'
-import { openService } from './start.ts'
 
 /** The caller, as a host knows them. */
 export interface HostedCaller extends Pick<Caller, 'roles'> {

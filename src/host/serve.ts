@@ -1,16 +1,18 @@
 /**
  * Puts the parts together: a contract with its handlers, a store, the two faces, an address. Time,
- * randomness, keys and sockets come from here and `start.ts` alone.
+ * randomness, keys and sockets come from here and `open-service.ts` alone.
  */
 import type { Implementation } from '../contract/implement.ts'
 import { requireSoundContract } from '../contract/review.ts'
 import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './job-workers.ts'
+import { sweepEveryMs } from './open-service.ts'
 import { openStore } from './open-store.ts'
 import { SlowChanges } from './operations/slow-changes.ts'
 import { openAllOrNothing, requireKnownOptions, type ServeOptions, type Server } from './options.ts'
 import { ensureSafe } from './safety.ts'
-import { createWorld, reportJob, start, sweepEveryMs, warnOfSlowChange } from './start.ts'
+import { start } from './start.ts'
+import { createWorld, reportJob, warnOfSlowChange } from './world.ts'
 
 export { openStore, type ServeOptions, type Server }
 

@@ -1,0 +1,373 @@
+/**
+ * Opens a service part by part, from its options to its front door; if one fails, all are closed. A
+ * listener, or a host that another server has, hands requests to it.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Maybe } from '../base/maybe.ts'
+import { endpointsOf } from '../contract/endpoint-rule.ts'
+import type { Implementation } from '../contract/implement.ts'
+import { findContractWarnings } from '../contract/review-warnings.ts'
+import { accessLogEntry } from '../front/access-log.ts'
+import { createFront, type FrontOptions } from '../front/front.ts'
+import { createGate } from '../front/gate.ts'
+import type { Request, Response } from '../http/message.ts'
+import { openApiKeys } from '../identity/api-key.ts'
+import { type TokenTrust, trustLocalKey } from '../identity/bearer-token.ts'
+import { createIdentities } from '../identity/identities.ts'
+import { type LocalKey, openLocalKey } from '../identity/local-key.ts'
+import { guardPeoplePort } from '../identity/people-port.ts'
+import type { Watching } from '../identity/watched-file.ts'
+import { createChangesPage } from '../pages/changes.ts'
+import { createServiceCalls } from '../service/calls.ts'
+import type { FaceContext, Settings } from '../service/face-context.ts'
+import type { WatchChange } from '../service/handler-facts.ts'
+import type { Identities } from '../service/identity-port.ts'
+import { withReplica } from '../service/read-replica.ts'
+import type { Store } from '../service/store.ts'
+import { Turns } from '../service/turns.ts'
+import { createFolderOf } from '../store/private-file.ts'
+import { startOutbox } from './delivery/outbox.ts'
+import { startSinks } from './delivery/sinks.ts'
+import { addWorkGauges } from './gauges.ts'
+import { createItemIdentifier } from './item-identifier.ts'
+import { startJobWorkers } from './job-workers.ts'
+import type { MessageSecurityPort } from './message-security.ts'
+import { createMounts } from './mounts.ts'
+import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } from './open-store.ts'
+import { instrumentCalls } from './operations/instrumentation.ts'
+import { changeFields, errorFields } from './operations/log.ts'
+import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
+import { OutageLog } from './operations/outage-log.ts'
+import { OverloadGuard } from './operations/overload.ts'
+import { SlowChanges } from './operations/slow-changes.ts'
+import { StoreFiller } from './operations/store-filler.ts'
+import type { Server, ServiceOptions } from './options.ts'
+import { allowsSeededPasswords, type Tokens } from './safety.ts'
+import { seedStore } from './seed-store.ts'
+import { createWorld, nameOf, reportJob, type World, warnOfSlowChange } from './world.ts'
+import { codings } from './zlib-codings.ts'
+
+const defaultSettings: Settings = { trustProxy: false, trace: false, passwordsOnLoopback: true, origins: [] }
+
+/** Requests of one address in a second. */
+const floodLimit = 1000
+
+/** Between two removals of expired rows. */
+export const sweepEveryMs = 60_000
+
+/** Lifetime of a token that the server issues at its start. */
+const tokenSeconds = 8 * 3600
+
+/** A service behind its front door, without an address. */
+export interface OpenService {
+  readonly answer: (request: Request) => Maybe<Response>
+  readonly context: FaceContext
+  readonly store: Store
+  readonly figures: Metrics
+  readonly load: OverloadGuard
+  /** What is no answer to a request: a bug of ours, reported. */
+  readonly failed: World['failed']
+  /** A connection that was not let in: why, and the address of its peer. */
+  readonly refused: (why: string, from: string) => void
+  readonly token: Server['token']
+  /** @param leave what else ends meanwhile, such as a listener */
+  close(limit: number, leave?: (limit: number) => Promise<unknown>): Promise<void>
+}
+
+/** What differs where another server, or a test, is in front. */
+export interface Surroundings {
+  /** The caller, as the host knows them. */
+  readonly hosted?: Identities['hosted']
+  /** Whether passwords of the seeded people count. Default: by the address. */
+  readonly seededPasswords?: boolean
+  /** Leaves the people of the seed out, and so the time that their passwords take. */
+  readonly withoutPeople?: boolean
+}
+
+/** What every part is made of; what it opens is closed with the others where a later one fails. */
+interface Site {
+  readonly app: Implementation
+  readonly options: ServiceOptions
+  readonly world: World
+  readonly opened: AsyncDisposableStack
+}
+
+/** Opens all that answers a request. */
+export async function openService(
+  app: Implementation,
+  options: ServiceOptions,
+  opened: AsyncDisposableStack,
+  surroundings: Surroundings = {},
+): Promise<OpenService> {
+  const site: Site = { app, options, world: createWorld(options), opened }
+  const { clock, failed } = site.world
+  await warnOfMistakes(site)
+  const holdings = await openHoldings(site, surroundings)
+  const { store, key, replica } = holdings
+  const figures = new Metrics()
+  const committed: (() => void)[] = []
+  const work = startWork(site, store)
+  const context = createContext(site, holdings, work, figures, () => {
+    for (const tell of committed) tell()
+  })
+  const deliveries = startDeliveries(site, context, holdings)
+  committed.push(deliveries.changes.wake, deliveries.sinks.wake)
+  const door = await openDoor(site, context, holdings, deliveries, figures)
+  addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
+  addWorkGauges(figures, { store, feed: deliveries.changes, sinks: deliveries.sinks })
+  options.siblings?.answer(() => collectMetrics(figures))
+  const stopUpkeep = startUpkeep(store, site.world)
+  return {
+    answer: door.answer,
+    context,
+    store,
+    figures,
+    load: door.load,
+    failed,
+    refused: (why, from) => door.refusedConnections.record(why, { from }),
+    token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
+    close: async (limit, leave) => {
+      stopUpkeep()
+      door.drain()
+      work.slow.stop()
+      await Promise.all([deliveries.stop(), leave?.(limit), work.workers.stop(limit)])
+      door.flush()
+      await Promise.all([store.close(), replica?.close(), holdings.limits.close()])
+    },
+  }
+}
+
+async function warnOfMistakes({ app, options, world }: Site): Promise<void> {
+  for (const warning of findContractWarnings(app.contract)) world.logger.warn({ warning }, 'the contract leaves open')
+  const former = await findFormerDatabase(app, options)
+  if (former)
+    world.logger.warn(
+      { ...former, made: dataFileOf(app, options) },
+      'a new database is made next to that of another service: if this one had that name, give its file by `data`',
+    )
+}
+
+type Holdings = Awaited<ReturnType<typeof openHoldings>>
+/** Opens the store and its replica, the counts of callers, and their identities. */
+async function openHoldings(site: Site, surroundings: Surroundings) {
+  const { app, options, opened } = site
+  const people = await openPeople(site, surroundings)
+  const limits = opened.adopt(await openLimiter(options), each => each.close())
+  const replica = opened.adopt(await openReplica(app, options.replica), each => each?.close())
+  const { hosted } = surroundings
+  return { ...people, callers: { ...people.identities, ...(hosted && { hosted }) }, limits, replica }
+}
+
+type RunningWork = ReturnType<typeof startWork>
+function startWork({ app, options, world, opened }: Site, store: Store) {
+  const slow = opened.adopt(new SlowChanges(warnOfSlowChange(world.logger)), each => each.stop())
+  const workers = startOwnWorkers(app, options, world, { store, watch: slow.watch })
+  opened.defer(() => workers.stop(0))
+  return { slow, workers }
+}
+
+function createContext(
+  { app, options, world }: Site,
+  { store, replica, limits, callers }: Holdings,
+  { workers, slow }: RunningWork,
+  figures: Metrics,
+  committed: () => void,
+): FaceContext {
+  const { clock } = world
+  const calls = createServiceCalls(app, {
+    store: replica ? withReplica(store, replica, clock) : store,
+    limiter: limits.limiter,
+    clock,
+    id: createItemIdentifier,
+    log: world.line,
+    started: workers.wake,
+    watch: slow.watch,
+    done: deed => {
+      world.logger.info(changeFields(deed), 'changed')
+      committed()
+    },
+  })
+  return {
+    app,
+    calls: instrumentCalls(calls, figures),
+    identities: callers,
+    clock,
+    id: randomUUID,
+    report: world.report,
+    settings: { ...defaultSettings, ...options.settings },
+    turns: new Turns(setImmediate, () => performance.now()),
+  }
+}
+
+type Deliveries = ReturnType<typeof startDeliveries>
+/** What tells others of changes: replies of SOAP, the feed, sinks. */
+function startDeliveries(site: Site, context: FaceContext, { store, limits }: Holdings) {
+  const { app, options, world, opened } = site
+  const { replies = [] } = options
+  const source = { store, clock: world.clock, id: createItemIdentifier, failed: world.failed }
+  const outbox = replies.length > 0 ? startOutbox(source, replies) : undefined
+  opened.defer(() => outbox?.stop())
+  const changes = createChangesPage(context, store, limits.limiter)
+  const sinks = startEventSinks(app, options, world, store)
+  opened.defer(() => sinks.stop())
+  const stop = (): Promise<unknown> => {
+    changes.stop()
+    return Promise.all([sinks.stop(), outbox?.stop()])
+  }
+  return { outbox, changes, sinks, stop }
+}
+
+async function openDoor(
+  { options, world, opened }: Site,
+  context: FaceContext,
+  { store, identities: people }: Holdings,
+  { changes, outbox }: Deliveries,
+  figures: Metrics,
+) {
+  const security = await prepareSecurity(options, context, world, store)
+  const load = opened.adopt(new OverloadGuard(options.overload), each => each.stop())
+  const outages = new OutageLog(world.logger)
+  const refusedConnections = new OutageLog(world.logger, 'refused a connection')
+  const mounts = createMounts(context, {
+    people,
+    health: { store, load },
+    figures,
+    peers: options.siblings,
+    changes,
+    security,
+    elsewhere: outbox?.elsewhere,
+  })
+  const answer = createFront(context, mounts, {
+    gate: createGate(load, options.flood ?? floodLimit),
+    codings,
+    figures,
+    onUnavailable: ({ id: request, notes: { cause, operation, subject } }) =>
+      outages.record(cause, { request, ...nameOf({ operation, subject }) }),
+    ...logResponses(options, world),
+  })
+  const drain = (): void => {
+    load.stop()
+    load.isDraining = true
+  }
+  const flush = (): void => {
+    outages.flush()
+    refusedConnections.flush()
+  }
+  return { answer, load, refusedConnections, drain, flush }
+}
+
+/** Removes what has expired, and fills indexes, from time to time. Gives what ends it. */
+function startUpkeep(store: Store, { clock, failed }: World): () => void {
+  const filler = new StoreFiller(store, failed)
+  const sweeping = setInterval(() => {
+    void store.sweep(clock()).catch(failed)
+    void filler.run()
+  }, sweepEveryMs).unref()
+  void filler.run()
+  return () => {
+    clearInterval(sweeping)
+    filler.stop()
+  }
+}
+
+/** The store, the local key and the identities. */
+async function openPeople(
+  { app, options, world, opened }: Site,
+  { withoutPeople = false, seededPasswords = allowsSeededPasswords(options) }: Surroundings,
+) {
+  const { clock, logger, failed } = world
+  const { service } = app.contract
+  const data = dataFileOf(app, options)
+  if (data !== ':memory:') createFolderOf(data)
+  const key = openLocalKey(options.key ?? `${data}.key`)
+  const trust = await openTrust(options.tokens, key, service, { clock, failed })
+  const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
+  const store = opened.adopt(await openStore(app, options), each => each.close())
+  await seedStore(app, store, key, clock(), withoutPeople)
+  const identities = createIdentities({
+    store,
+    key,
+    trust,
+    clock,
+    keys,
+    service,
+    seeded: seededPasswords,
+    people: options.people && guardPeoplePort(options.people, failed),
+    certificateName: options.certificateName,
+    onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
+  })
+  return { store, key, identities }
+}
+
+async function openTrust(
+  tokens: Tokens | undefined,
+  key: LocalKey,
+  service: string,
+  watching: Watching,
+): Promise<TokenTrust> {
+  if (!tokens) return trustLocalKey(key, service)
+  const { jwks, audience = service, ...rest } = tokens
+  const { openJwks } = await import('../identity/jwks.ts')
+  return { ...rest, audience, keys: openJwks(jwks, watching) }
+}
+
+function startOwnWorkers(
+  app: Implementation,
+  options: ServiceOptions,
+  { clock, report, line }: World,
+  held: { readonly store: Store; readonly watch: WatchChange },
+) {
+  const context = { app, ...held, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
+  const isOff = options.work === false
+  return startJobWorkers(context, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
+}
+function startEventSinks(app: Implementation, options: ServiceOptions, { clock, logger }: World, store: Store) {
+  return startSinks(
+    {
+      app,
+      store,
+      clock,
+      id: createItemIdentifier('i'),
+      failed: (sink, thrown) => logger.warn({ sink, ...errorFields(thrown) }, 'delivery failed'),
+      backOff: options.sinkBackOff,
+    },
+    options.sinks ?? [],
+  )
+}
+
+/**
+ * A configured policy is compiled now, so that its mistakes end the start; the default one with the
+ * first message.
+ */
+async function prepareSecurity(
+  { messageSecurity = {} }: ServiceOptions,
+  { identities, clock, app }: FaceContext,
+  { logger, failed }: World,
+  store: Store,
+): Promise<() => Promise<MessageSecurityPort>> {
+  const endpoints = endpointsOf(app.contract)
+  const create = async (): Promise<MessageSecurityPort> => {
+    const { createMessageSecurity } = await import('./message-security.ts')
+    return createMessageSecurity(messageSecurity, { store, identities, clock, logger, failed, endpoints })
+  }
+  const isDeclared = endpoints.some(({ security }) => typeof security === 'object')
+  if (Object.keys(messageSecurity).length === 0 && !isDeclared) return create
+  const created = await create()
+  return async () => created
+}
+
+function logResponses({ accessLog }: ServiceOptions, { logger }: World): Pick<FrontOptions, 'log'> {
+  if (!accessLog) return {}
+  return { log: (entry, response, tookMs) => logger.info(accessLogEntry(entry, response, tookMs), 'answered') }
+}
+
+async function issueToken(
+  key: LocalKey,
+  service: string,
+  subject: string,
+  roles: readonly string[],
+  now: number,
+): Promise<string> {
+  const { signToken } = await import('../identity/bearer-token.ts')
+  return signToken(key, service, { subject, roles, expires: tokenSeconds }, now)
+}

@@ -1,0 +1,46 @@
+/** The clock and the reports of a service. */
+import { randomUUID } from 'node:crypto'
+import type { RequestNotes } from '../service/face-context.ts'
+import type { WorkOrigin, WriteLine } from '../service/handler-facts.ts'
+import type { JobRow } from '../service/store.ts'
+import { createLogger, describeErrors, errorFields } from './operations/log.ts'
+import type { ServeOptions, ServiceOptions } from './options.ts'
+
+export interface World {
+  readonly clock: () => number
+  readonly logger: NonNullable<ServeOptions['logger']>
+  readonly report: NonNullable<ServeOptions['onError']>
+  readonly failed: (thrown: unknown) => void
+  /** Writes the lines of handlers. */
+  readonly line: WriteLine
+}
+
+export function createWorld(options: ServiceOptions): World {
+  const logger = options.logger ?? createLogger()
+  const report: World['report'] =
+    options.onError ??
+    ((incident, thrown, notes) =>
+      logger.error({ incident, ...nameOf(notes), ...errorFields(thrown) }, 'internal error'))
+  const line: WriteLine = (level, message, { request, ...notes }, fields) =>
+    logger[level]({ request, ...nameOf(notes), ...(fields && { fields: describeErrors(fields) }) }, message)
+  return { clock: options.clock ?? Date.now, logger, report, failed: thrown => report(randomUUID(), thrown), line }
+}
+
+export const reportJob =
+  (report: World['report']) =>
+  ({ id, job: operation, owner: subject }: JobRow, thrown: unknown): void =>
+    report(id, thrown, { operation, subject })
+
+export const nameOf = ({ operation, subject }: RequestNotes = {}): object => ({
+  ...(operation !== undefined && { operation }),
+  ...(subject !== undefined && { subject }),
+})
+
+export const warnOfSlowChange =
+  (logger: World['logger']) =>
+  ({ request, operation, subject }: WorkOrigin, by: 'call' | 'job', heldMs: number): void =>
+    logger.warn({ request, ...nameOf({ operation, subject }), heldMs: Math.round(heldMs) }, slowChange[by])
+const slowChange = {
+  call: 'a change holds the store for more than a second: do what is slow in a job',
+  job: 'a change of a job holds the store for more than a second: do what is slow before it, outside of ctx.once and derive',
+}
