@@ -68,9 +68,34 @@ export interface ServiceParts {
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
   const { clock } = parts
   const store = createExternalStore(app, parts.store)
-  const locks = new KeyLocks()
-  const acts = listOperations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
-  const about = (call: Call, did?: Did): ContextFacts => {
+  const about = createFactFinder(app, parts)
+  const change = createChanges(app, parts, store, about)
+  const admit = createAdmission(parts)
+  return {
+    admit,
+    admitExchange: ({ allow, isSafe }, caller, from) => {
+      const { reads, changes } = app.contract.limits
+      const terms = isSafe
+        ? ({ counted: 'reads', limit: reads } as const)
+        : ({ counted: 'changes', limit: changes } as const)
+      return chain(admit({ grants: allow, ...terms }, caller, from), () => {})
+    },
+    precheck: call => store.read(reader => precheck(call, reader, clock())),
+    keep: (_admitted, content, limit) => stageContent({ store, clock, id: parts.id }, content, limit),
+    perform: call => {
+      const { operation } = call.admitted
+      if (!operation.safe) return change(call)
+      const handlers = handlersOf(app, operationNameOf(operation))
+      return store.read(reader => performRead({ call, about: about(call), handlers, reader }, operation))
+    },
+    offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
+  }
+}
+
+type FactFinder = (call: Call, did?: Did) => ContextFacts
+const createFactFinder =
+  (app: Implementation, { clock, id, log }: ServiceParts): FactFinder =>
+  (call, did) => {
     const { operation, caller, party } = call.admitted
     return {
       app,
@@ -78,23 +103,31 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       now: clock(),
       operation: operation.name,
       faults: operation.faults,
-      id: parts.id,
+      id,
       headers: call.headers,
       face: call.face,
       request: call.request,
       party,
       signal: call.gone ?? endlessSignal,
-      log: parts.log,
+      log,
       ...(did && { queued: () => (did.isJobQueued = true) }),
       underWay: call.id === undefined ? [] : [itemKey(operationNameOf(operation), call.id)],
     }
   }
-  const handlers = (operation: Operation) => handlersOf(app, operationNameOf(operation))
-  const possible = (caller: Caller, item: Snapshot, resource: string): readonly string[] =>
+
+/** Names of the actions that a caller may take on an item now. */
+function createActionFinder(app: Implementation, clock: () => number) {
+  const acts = listOperations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
+  return (caller: Caller, item: Snapshot, resource: string): readonly string[] =>
     acts
       .filter(each => each.kind === 'act' && each.resource.name === resource && isOffered(each, caller, item, clock()))
       .map(each => (each.kind === 'act' ? each.verb : ''))
+}
 
+/** One call is one transaction; what it did is told to others once it is durable. */
+function createChanges(app: Implementation, parts: ServiceParts, store: Store, about: FactFinder) {
+  const locks = new KeyLocks()
+  const findActions = createActionFinder(app, parts.clock)
   const changeInTransaction = async (call: Call, writer: StoreWriter, did: Did): Promise<Outcome> => {
     const { operation, caller } = call.admitted
     did.deed = undefined // an earlier try may have been rolled back
@@ -104,11 +137,11 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     const change: WriteContext = {
       call,
       about: facts,
-      handlers: handlers(operation),
+      handlers: handlersOf(app, operationNameOf(operation)),
       context: () => createContext(facts, reachOf(writer)),
       right: 'caller',
       writer,
-      possible: item => possible(caller, item, operationNameOf(operation)),
+      possible: item => findActions(caller, item, operationNameOf(operation)),
     }
     const end = parts.watch?.({ request: call.request, operation: operation.name, subject: caller.subject }, 'call')
     try {
@@ -120,13 +153,6 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     } finally {
       end?.()
     }
-  }
-
-  const change = async (call: Call): Promise<Outcome> => {
-    const { outcome, deed, isJobQueued } = await commit(call)
-    if (deed) parts.done?.(deed)
-    if (isJobQueued) parts.started?.()
-    return outcome
   }
   /** Octets that became no file are discarded, also those of a replayed call. */
   const commit = async (call: Call): Promise<Did & { readonly outcome: Outcome }> => {
@@ -142,28 +168,11 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       if (call.file && !isKept) await discardStaged(store, call.file.octets.name)
     }
   }
-
-  const admit = createAdmission(parts)
-  return {
-    admit,
-    admitExchange: ({ allow, isSafe }, caller, from) => {
-      const { reads, changes } = app.contract.limits
-      const terms = isSafe
-        ? ({ counted: 'reads', limit: reads } as const)
-        : ({ counted: 'changes', limit: changes } as const)
-      return chain(admit({ grants: allow, ...terms }, caller, from), () => {})
-    },
-    precheck: call => store.read(reader => precheck(call, reader, clock())),
-    keep: (_admitted, content, limit) => stageContent({ store, clock, id: parts.id }, content, limit),
-    perform: call => {
-      const { operation } = call.admitted
-      return operation.safe
-        ? store.read(reader =>
-            performRead({ call, about: about(call), handlers: handlers(operation), reader }, operation),
-          )
-        : change(call)
-    },
-    offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
+  return async (call: Call): Promise<Outcome> => {
+    const { outcome, deed, isJobQueued } = await commit(call)
+    if (deed) parts.done?.(deed)
+    if (isJobQueued) parts.started?.()
+    return outcome
   }
 }
 
