@@ -5,9 +5,12 @@
  *  (2) No outcome is told, good or bad, before its transaction is durable. If that fails, nothing
  *      of the group has happened, and all of it is unavailable.
  *  (3) A work that takes too long is undone and is unavailable; what it tries afterwards throws.
+ *  (4) A work runs in the asynchronous context of its own caller, never in that of another in its
+ *      group: what a host keeps there (a trace, a user) is of one request.
  * A group is what arrives in successive turns of the event loop, so a write without company does
  * not wait.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { closedStore, Unavailable } from '../service/store.ts'
@@ -79,8 +82,8 @@ export class Queue {
   add<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     return new Promise<T>((resolve, reject) => {
-      // What `run` returns is a T.
-      this.#waiting.push({ lent, run: () => work(lent), resolve: resolve as (value: unknown) => void, reject })
+      const run = AsyncLocalStorage.bind(() => work(lent))
+      this.#waiting.push({ lent, run, resolve: resolve as (value: unknown) => void, reject }) // `run` gives a T
       this.#running ??= this.#drain()
     })
   }

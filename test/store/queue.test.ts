@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../src/service/store.ts'
@@ -53,6 +54,22 @@ test('works that come together share one transaction, each in a savepoint; one a
   await queue.add(...work(async () => 3))
   const one = ['save', 'release']
   assert.deepEqual(noted.log, ['begin', ...one, ...one, 'commit', 'begin', ...one, 'commit'])
+})
+
+test('each work of a group runs in the asynchronous context of its own caller', async () => {
+  const queue = new Queue(new Noted())
+  const user = new AsyncLocalStorage<string>()
+  const seen = async () => {
+    const first = user.getStore()
+    await Promise.resolve()
+    return [first, user.getStore()]
+  }
+  const names = ['clara', 'maria', 'nobody']
+  const all = names.map(name => user.run(name, () => queue.add(...work(seen))))
+  assert.deepEqual(
+    await Promise.all(all),
+    names.map(name => [name, name]),
+  )
 })
 
 test('works of successive turns of the event loop join a group, which waits for a few turns at most', async () => {
