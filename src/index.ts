@@ -8,6 +8,7 @@ import type { Implementation } from './contract/implement.ts'
 import type { HandlerOptions, HostedCaller, MountableService } from './host/handler.ts'
 import type { MessageSecurity } from './host/message-security.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
+import type { OpenIdProvider } from './identity/openid.ts'
 import type { PeoplePort, PersonRights } from './identity/people-port.ts'
 import type { FastifyHost } from './server/host-facts.ts'
 
@@ -17,6 +18,7 @@ export type {
   HostedCaller,
   MessageSecurity,
   MountableService,
+  OpenIdProvider,
   PeoplePort,
   PersonRights,
   ServeOptions,

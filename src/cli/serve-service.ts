@@ -1,4 +1,5 @@
 /** `diglot serve`: flags to the options of `serve`, signals, workers. */
+import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
 import type { Implementation } from '../contract/implement.ts'
 import type { ServeOptions, Server } from '../host/serve.ts'
@@ -55,6 +56,15 @@ export function addServeCommand(program: Command): void {
       collectOption,
       [],
     )
+    .addOption(
+      new Option(
+        '--openid <issuer>',
+        'OpenID provider at which people sign in with a browser; requires --openid-client',
+      ).env('DIGLOT_OPENID'),
+    )
+    .addOption(new Option('--openid-client <id>', 'how the provider knows this service').env('DIGLOT_OPENID_CLIENT'))
+    .option('--openid-secret <file>', 'its secret there, in a file (or DIGLOT_OPENID_SECRET has it)')
+    .option('--openid-people', 'the people of this service have the rights, not the ID token')
     .addOption(
       new Option('--key <file>', 'the local key, shared by all instances (default: next to the data)').env(
         'DIGLOT_KEY',
@@ -127,6 +137,10 @@ interface ServeFlags {
   readonly roles?: string
   readonly claim: Readonly<Record<string, string>>
   readonly algorithm: readonly string[]
+  readonly openid?: string
+  readonly openidClient?: string
+  readonly openidSecret?: string
+  readonly openidPeople?: boolean
   readonly key?: string
   readonly keys?: string
   readonly origin: readonly string[]
@@ -153,6 +167,26 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
     roles,
     ...(Object.keys(claim).length > 0 && { claims: claim }),
     ...(algorithm.length > 0 && { algorithms: algorithm }),
+  }
+}
+
+/** Roles and claims are where bearer tokens have them: both come from one issuer. */
+function openIdOf(flags: ServeFlags): ServeOptions['openid'] {
+  const { openid: issuer, openidClient: client, openidSecret: file, openidPeople, roles, claim } = flags
+  if (issuer === undefined) {
+    const unused = client !== undefined ? '--openid-client' : file !== undefined ? '--openid-secret' : undefined
+    if (unused !== undefined) failUsage(`${unused} requires --openid`)
+    return undefined
+  }
+  if (client === undefined) failUsage('--openid requires --openid-client')
+  const secret = file === undefined ? process.env['DIGLOT_OPENID_SECRET'] : readFileSync(file, 'utf8').trim()
+  return {
+    issuer,
+    client,
+    ...(secret && { secret }),
+    ...(openidPeople && { rights: 'people' as const }),
+    ...(roles !== undefined && { roles }),
+    ...(Object.keys(claim).length > 0 && { claims: claim }),
   }
 }
 
@@ -184,6 +218,7 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
   const siblings = cluster?.connectToPrimary()
   const tls = tlsOf(flags)
   const tokens = tokensOf(flags)
+  const openid = openIdOf(flags)
   const messageSecurity = await messageSecurityOf(flags)
   const app = await loadService(file)
   const options: ServeOptions = {
@@ -194,6 +229,7 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
     ...(flags.replica !== undefined && { replica: flags.replica }),
     ...(tls && { tls }),
     ...(tokens && { tokens }),
+    ...(openid && { openid }),
     ...(flags.key !== undefined && { key: flags.key }),
     ...(flags.keys !== undefined && { keys: flags.keys }),
     insecure: flags.insecure === true,

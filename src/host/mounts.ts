@@ -8,6 +8,7 @@ import { respondToRefusal } from '../front/refusal.ts'
 import type { Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import type { People } from '../identity/identities.ts'
+import type { OpenIdSignIn } from '../identity/openid.ts'
 import type { ChangesPage } from '../pages/changes.ts'
 import { createHealthPages, type HealthContext } from '../pages/health.ts'
 import { createLoginPage } from '../pages/login.ts'
@@ -27,6 +28,7 @@ import { codingStreams, codings, decodings } from './zlib-codings.ts'
 
 export interface MountParts {
   readonly people: People
+  readonly openid: OpenIdSignIn | undefined
   readonly health: HealthContext
   readonly figures: Metrics
   readonly peers: ClusterPeers | undefined
@@ -54,7 +56,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     createMetricsPage(context, { mediaType: expositionType, write }),
     parts.changes.mount,
     createOpenApiPage(context, codings),
-    createLoginPage(context, parts.people),
+    createLoginPage(context, parts.people, parts.openid),
     createLookPages(context, codings),
   ]
 }

@@ -15,6 +15,7 @@ import { openApiKeys } from '../identity/api-key.ts'
 import { type TokenTrust, trustLocalKey } from '../identity/bearer-token.ts'
 import { createIdentities } from '../identity/identities.ts'
 import { type LocalKey, openLocalKey } from '../identity/local-key.ts'
+import { createOpenIdSignIn } from '../identity/openid.ts'
 import { guardPeoplePort } from '../identity/people-port.ts'
 import type { Watching } from '../identity/watched-file.ts'
 import { createChangesPage } from '../pages/changes.ts'
@@ -220,7 +221,7 @@ function startDeliveries(site: Site, context: FaceContext, { store, limits }: Ho
 async function openDoor(
   { options, world, opened }: Site,
   context: FaceContext,
-  { store, identities: people }: Holdings,
+  { store, identities: people, openid }: Holdings,
   { changes, outbox }: Deliveries,
   figures: Metrics,
 ) {
@@ -230,6 +231,7 @@ async function openDoor(
   const refusedConnections = new OutageLog(world.logger, 'refused a connection')
   const mounts = createMounts(context, {
     people,
+    openid,
     health: { store, load },
     figures,
     peers: options.siblings,
@@ -296,7 +298,10 @@ async function openPeople(
     certificateName: options.certificateName,
     onLock: from => logger.warn({ from }, 'log-ins from this address are refused for a while'),
   })
-  return { store, key, identities }
+  const openid =
+    options.openid &&
+    createOpenIdSignIn(options.openid, { secret: key.secret(`sign-ins of ${service}`), clock, failed })
+  return { store, key, identities, openid }
 }
 
 async function openTrust(

@@ -2,6 +2,7 @@
 
 import { findUnknownMembers, type MembersOf } from '../contract/known-members.ts'
 import type { CertificateNameKind } from '../identity/certificate-name.ts'
+import type { OpenIdProvider } from '../identity/openid.ts'
 import type { PeoplePort } from '../identity/people-port.ts'
 import { defaultLimits } from '../server/limits.ts'
 import type { ServerLimits, Tls } from '../server/listener.ts'
@@ -45,6 +46,8 @@ export interface ServeOptions {
   readonly keys?: string
   /** People of a directory of your own, in place of those of the store and its seed. */
   readonly people?: PeoplePort
+  /** Where people sign in with a browser, besides `/login`. Default: nowhere else. */
+  readonly openid?: OpenIdProvider
   /** Accepts the seeded people, whose passwords are public, on any address. Default: false. */
   readonly insecure?: boolean
   /** For how long records are kept. */
@@ -104,6 +107,7 @@ const findUnknownOptions = (options: ServeOptions): string[] => [
   ...findUnknownMembers('the option overload', options.overload ?? {}, overloadMembers),
   ...findUnknownMembers('the option retention', options.retention ?? {}, retentionMembers),
   ...findUnknownMembers('the option tokens', options.tokens ?? {}, tokenMembers),
+  ...findUnknownMembers('the option openid', options.openid ?? {}, openIdMembers),
   ...findUnknownMembers('the option tls', options.tls ?? {}, tlsMembers),
   ...findUnknownMembers('the option limits', options.limits ?? {}, defaultLimits),
 ]
@@ -111,7 +115,7 @@ const optionMembers: MembersOf<ServeOptions> = {
   host: true, port: true, data: true, database: true, replica: true, tls: true, tokens: true, key: true, keys: true,
   insecure: true, retention: true, limits: true, settings: true, messageSecurity: true, replies: true, flood: true,
   logger: true, onError: true, siblings: true, sinks: true, sinkBackOff: true, work: true, schedules: true,
-  accessLog: true, overload: true, clock: true, people: true, certificateName: true, http: true,
+  accessLog: true, overload: true, clock: true, people: true, certificateName: true, http: true, openid: true,
 } // biome-ignore format: a list of names reads best in few lines
 const settingMembers: MembersOf<Settings> = {
   publicUrl: true,
@@ -128,6 +132,16 @@ const tokenMembers: MembersOf<Tokens> = {
   issuer: true,
   audience: true,
   algorithms: true,
+  roles: true,
+  claims: true,
+}
+const openIdMembers: MembersOf<OpenIdProvider> = {
+  issuer: true,
+  client: true,
+  secret: true,
+  scope: true,
+  title: true,
+  rights: true,
   roles: true,
   claims: true,
 }

@@ -2,6 +2,7 @@
 
 import { isHttpAddress, isLoopbackAddress } from '../base/address.ts'
 import { type Places, tokenAlgorithms } from '../identity/bearer-token.ts'
+import type { OpenIdProvider } from '../identity/openid.ts'
 import type { Settings } from '../service/face-context.ts'
 import { checkTarget } from './delivery/safe-post.ts'
 
@@ -20,6 +21,7 @@ export interface Tokens extends Places {
 export interface SafetyOptions {
   readonly host?: string | undefined
   readonly tokens?: Tokens | undefined
+  readonly openid?: OpenIdProvider | undefined
   readonly key?: string | undefined
   readonly insecure?: boolean | undefined
   readonly replies?: readonly string[] | undefined
@@ -55,6 +57,7 @@ export function ensureSafe(options: SafetyOptions): void {
   const flaws = [
     ...checkAddress(options),
     ...checkTokens(options.tokens),
+    ...checkOpenId(options),
     ...checkSettings(options.settings ?? {}),
     ...checkReplies(options.replies ?? []),
   ]
@@ -62,11 +65,30 @@ export function ensureSafe(options: SafetyOptions): void {
 }
 
 function checkAddress(options: SafetyOptions): string[] {
-  const { tokens, key, insecure } = options
+  const { tokens, openid, key, insecure } = options
   const way = findWayIn(options)
-  if (insecure || tokens || key !== undefined || way === undefined) return []
+  if (insecure || tokens || openid || key !== undefined || way === undefined) return []
   return [
     `${way} can be reached from other machines, but no credentials are configured: give --jwks with --issuer, or --key with a file of your own; --insecure serves the example as it is`,
+  ]
+}
+
+/** The return address must be the one that the provider knows, whatever Host a request has. */
+function checkOpenId(options: SafetyOptions): string[] {
+  const { openid, settings = {} } = options
+  if (!openid) return []
+  const { issuer, client, rights } = openid
+  const url = URL.canParse(issuer) ? new URL(issuer) : undefined
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackAddress(url.hostname))
+  return [
+    ...(isSafe ? [] : [`the OpenID provider ${issuer} is not an https address`]),
+    ...(client === '' ? ['the OpenID provider knows this service by a client identifier: give --openid-client'] : []),
+    ...(rights === undefined || rights === 'token' || rights === 'people'
+      ? []
+      : [`the rights ${rights} of the OpenID provider are unknown: use token or people`]),
+    ...(settings.publicUrl === undefined && !isForThisMachine(options)
+      ? ['the OpenID provider sends people back to the address of this service: give it by --public-url']
+      : []),
   ]
 }
 

@@ -97,7 +97,7 @@ export async function verifyToken(
       clockTolerance: 5,
     })
     if (!isAccessToken(protectedHeader.typ, payload) || !isIssued(payload, now)) return undefined
-    return { caller: callerOf(payload, trust), expires: (payload.exp ?? 0) * 1000 }
+    return { caller: readTokenCaller(payload, trust), expires: (payload.exp ?? 0) * 1000 }
   } catch (thrown) {
     if (thrown instanceof Unavailable) throw thrown
     if (thrown instanceof errors.JOSEError || thrown instanceof TypeError) return undefined // malformed or invalid
@@ -117,7 +117,8 @@ function isIssued({ iat }: { readonly iat?: unknown }, now: number): boolean {
   return iat === undefined || (typeof iat === 'number' && iat <= now / 1000 + issuedAheadMax)
 }
 
-function callerOf(payload: JWTPayload, { roles = 'roles', claims }: Places): Caller {
+/** The subject of a verified token, with the roles and claims at these places. */
+export function readTokenCaller(payload: JWTPayload, { roles = 'roles', claims }: Places): Caller {
   const named = claims
     ? Object.entries(claims).map(([name, place]) => [name, claimAt(payload, place)] as const)
     : Object.entries(hasMembers(payload['claims']) ? payload['claims'] : {})

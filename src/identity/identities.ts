@@ -18,7 +18,14 @@ import type { LocalKey } from './local-key.ts'
 import { createPasswordProof } from './password-proof.ts'
 import type { PeoplePort } from './people-port.ts'
 import { callerOfPerson, callerWith, parsePerson, readPersonText, type StoredPerson } from './person-record.ts'
-import { issueSession, readSessionSubject, type SessionCookie, verifySession } from './session-cookie.ts'
+import {
+  issueCallerSession,
+  issueSession,
+  readSessionSubject,
+  type SessionCookie,
+  verifyCallerSession,
+  verifySession,
+} from './session-cookie.ts'
 
 const rememberMs = 5 * 60_000
 const rememberedMax = 10_000
@@ -51,13 +58,22 @@ interface ProvenPerson {
 }
 
 export interface People extends Identities {
-  /** The cookie of a person whose password was just proven; see `session-cookie.ts`. */
+  /**
+   * The cookie of a person who was just proven; undefined for one who may not sign in. See
+   * `session-cookie.ts`.
+   */
   readonly session: (name: string) => Promise<SessionCookie | undefined>
+  /**
+   * The cookie of a caller whom an OpenID provider has just proven; undefined where they have more
+   * roles and claims than a cookie holds.
+   */
+  readonly callerSession: (caller: Caller) => SessionCookie | undefined
 }
 
 export function createIdentities(sources: IdentitySources): People {
   const { store, key, trust, clock, seeded, onLock, people } = sources
   const signing = key.secret(`cookies of ${sources.service}`)
+  const signingCallers = key.secret(`cookies of callers of ${sources.service}`)
   const proven = new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(rememberedMax)
   /** The object that a token came in → the token's tag. */
   const tags = new WeakMap<object, string>()
@@ -94,6 +110,11 @@ export function createIdentities(sources: IdentitySources): People {
     return kept && until && until > clock() ? remember(tag, kept.caller, until) : undefined
   }
 
+  const byCallerCookie = (value: string, tag: string): Caller | undefined => {
+    const found = verifyCallerSession(signingCallers, value)
+    return found && found.until > clock() ? remember(tag, found.caller, found.until) : undefined
+  }
+
   async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
     const { names, from, until } = readCertificateNames(der, sources.certificateName ?? 'commonName') ?? {
       names: [],
@@ -124,11 +145,12 @@ export function createIdentities(sources: IdentitySources): People {
     takesKeys: sources.keys.any,
     cookie: value => {
       const tag = `cookie ${digest('sha256', value, 'base64url')}`
-      return recall(tag) ?? byCookie(value, tag)
+      return recall(tag) ?? (value.startsWith('~') ? byCallerCookie(value, tag) : byCookie(value, tag))
     },
     session: async name => {
       const kept = await person(name)
-      return kept && issueSession(signing, name, kept.salt, clock())
+      return kept?.canSignIn ? issueSession(signing, name, kept.salt, clock()) : undefined
     },
+    callerSession: caller => issueCallerSession(signingCallers, caller, clock()),
   }
 }

@@ -11,6 +11,7 @@ import {
   hkdfSync,
   type KeyObject,
   randomUUID,
+  timingSafeEqual,
 } from 'node:crypto'
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 
@@ -77,3 +78,9 @@ function createLocalKey(key: KeyObject): LocalKey {
 /** A tag of the text, in base64url, that only the holder of the secret can make. */
 export const authenticationTag = (secret: Uint8Array, text: string): string =>
   createHmac('sha256', secret).update(text).digest('base64url')
+
+/** Takes the same time wherever the tags differ. */
+export function isSameTag(right: string, given: string): boolean {
+  const [one, other] = [Buffer.from(right), Buffer.from(given)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

@@ -4,11 +4,14 @@
  *  (1) The tag covers the salt of the password, too: a new password ends every cookie of the old
  *      one.
  *  (2) A cookie is valid for eight hours. It can be revoked before only by (1) or by another key.
+ *  (3) Whoever an OpenID provider has proven need not be a person of this service: their cookie
+ *      holds what they may do, under a secret of its own, so that no cookie counts as the other
+ *      kind.
  */
-import { timingSafeEqual } from 'node:crypto'
 import { decodeUtf8 } from '../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../base/base64.ts'
-import { authenticationTag } from './local-key.ts'
+import type { Caller } from '../contract/policy.ts'
+import { authenticationTag, isSameTag } from './local-key.ts'
 
 export const sessionSeconds = 8 * 3600
 
@@ -41,7 +44,35 @@ export function readSessionSubject(value: string): string | undefined {
 export function verifySession(secret: Uint8Array, value: string, salt: string): number | undefined {
   const [, subject, until = '', tag = ''] = shape.exec(value) ?? []
   if (subject === undefined) return undefined
-  const right = Buffer.from(authenticationTag(secret, `${subject}.${until}.${salt}`))
-  const given = Buffer.from(tag)
-  return given.length === right.length && timingSafeEqual(given, right) ? Number.parseInt(until, 36) : undefined
+  return isSameTag(authenticationTag(secret, `${subject}.${until}.${salt}`), tag)
+    ? Number.parseInt(until, 36)
+    : undefined
+}
+
+/** (3) Browsers keep 4,096 octets of a cookie with its name and attributes (RFC 6265 §6.1). */
+const callerCookieMax = 3_500
+
+/**
+ * (3) `~<caller>.<until>.<tag>`; undefined where the caller has more roles and claims than a cookie
+ * holds.
+ */
+export function issueCallerSession(secret: Uint8Array, caller: Caller, now: number): SessionCookie | undefined {
+  const until = now + sessionSeconds * 1000
+  const signed = `~${encodeBase64Url(Buffer.from(JSON.stringify(caller)))}.${until.toString(36)}`
+  const value = `${signed}.${authenticationTag(secret, signed)}`
+  return value.length > callerCookieMax ? undefined : { value, until }
+}
+
+const callerShape = /^(~([\w-]{1,3500})\.([0-9a-z]{1,11}))\.([\w-]{43})$/
+
+/** The caller and expiry (milliseconds since 1970) of such a cookie; undefined for another text. */
+export function verifyCallerSession(
+  secret: Uint8Array,
+  value: string,
+): { readonly caller: Caller; readonly until: number } | undefined {
+  const [, signed = '', text = '', until = '', tag = ''] = callerShape.exec(value) ?? []
+  if (signed === '' || !isSameTag(authenticationTag(secret, signed), tag)) return undefined
+  const octets = decodeBase64Url(text)
+  const caller = octets && decodeUtf8(octets)
+  return caller ? { caller: JSON.parse(caller) as Caller, until: Number.parseInt(until, 36) } : undefined // sealed here
 }

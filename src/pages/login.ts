@@ -3,39 +3,42 @@
  * guards:
  *  (1) A password is accepted where Basic is: over TLS, or on loopback if the settings allow it.
  *  (2) No page of a foreign origin can sign a person in or out.
- *  (3) Afterwards the browser is redirected to a path of ours alone.
+ *  (3) Afterwards the browser is redirected to a path of ours alone (`login-answers.ts`).
  *  (4) An unknown name and a wrong password get the same response, in the same time.
  */
 
-import { sessionCookieName } from '../front/authenticate.ts'
 import { isConfidential } from '../front/confidential.ts'
 import { isCrossOrigin } from '../front/cross-origin.ts'
-import { type Entry, type Mount, prefixOf } from '../front/entry.ts'
+import type { Entry, Mount } from '../front/entry.ts'
 import { createPages } from '../front/page.ts'
 import { buildElement, writeNotice } from '../html/element.ts'
-import { writePage } from '../html/frame.ts'
-import { writeCookie } from '../http/cookie.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { People } from '../identity/identities.ts'
+import type { OpenIdSignIn } from '../identity/openid.ts'
 import { sessionSeconds } from '../identity/session-cookie.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Unavailable } from '../service/store.ts'
+import { pageFields, redirectWithCookie, respondWithPage, safeLocalPath } from './login-answers.ts'
+import { createOpenIdPages, writeOpenIdLink } from './openid-login.ts'
 
 /** Octets of a form. */
 const formOctets = 8 * 1024
-const pageFields = { 'cache-control': 'no-store', 'content-type': 'text/html;charset=utf-8' }
 
-/** `/login` and `/logout`. */
-export function createLoginPage(context: FaceContext, people: People): Mount {
+/** `/login` and `/logout`, and below them the way to an OpenID provider where there is one. */
+export function createLoginPage(context: FaceContext, people: People, openid?: OpenIdSignIn): Mount {
   return createPages(
     context,
     {
       '/login': {
-        GET: ({ pairs }) => respondWithPage(context, 200, 'Sign in', writeSignIn(new Map(pairs).get('to') ?? '')),
+        GET: ({ pairs }) => {
+          const to = new Map(pairs).get('to') ?? ''
+          return respondWithPage(context, 200, 'Sign in', (openid ? writeOpenIdLink(openid, to) : '') + writeSignIn(to))
+        },
         POST: entry => signIn(context, people, entry),
       },
       '/logout': { POST: entry => signOut(context, entry) },
+      ...(openid && createOpenIdPages(context, people, openid)),
     },
     { name: 'rest' },
   )
@@ -115,43 +118,12 @@ const challengeFields = ({ app }: FaceContext) => ({
   'www-authenticate': `Bearer realm="${app.contract.service}"`,
 })
 
-function redirectWithCookie(
-  { app, settings }: FaceContext,
-  { scheme }: Request,
-  to: string,
-  value: string,
-  maxAge: number,
-): Response {
-  const cookie = writeCookie(sessionCookieName(app.contract.service, scheme), value, {
-    maxAge,
-    path: '/',
-    httpOnly: true,
-    secure: scheme === 'https',
-    sameSite: 'Lax',
-  })
-  const home = `${prefixOf(settings)}/`
-  const location = safeLocalPath(to) ?? home
-  return { status: 303, fields: { 'cache-control': 'no-store', location, 'set-cookie': cookie ?? '' } }
-}
-
-/**
- * (3) Browsers read `//host` and `/\host`, and a path with a line break or a tab, as another host.
- */
-export const safeLocalPath = (to: string): string | undefined =>
-  /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : undefined
-
 /** The fields of the form, or the status of a refusal. */
 async function readForm({ fields, content }: Request): Promise<URLSearchParams | number> {
   const type = parseMediaType(fields['content-type'] ?? '')
   if (type?.essence !== 'application/x-www-form-urlencoded' || fields['content-encoding'] !== undefined) return 415
   const octets = await content.bytes(formOctets)
   return octets ? new URLSearchParams(Buffer.from(octets).toString('utf8')) : 413
-}
-
-function respondWithPage({ app, settings }: FaceContext, status: number, title: string, body: string): Response {
-  const prefix = prefixOf(settings)
-  const frame = { title, service: app.contract.title, prefix, home: `${prefix}/` }
-  return { status, fields: pageFields, content: writePage(frame, body) }
 }
 
 const writeSignIn = (to: string, name = ''): string =>

@@ -31,6 +31,7 @@ export async function serveOrdersInMemory(): Promise<Serve> {
   const { load } = openGate()
   const { identities, clock } = serving
   const mounts = createMounts(serving, {
+    openid: undefined,
     people: { ...identities, session: async () => undefined, cookie: () => undefined } as never, // the test has no sessions
     health: { store, load },
     figures: new Metrics(),

@@ -34,6 +34,7 @@ async function startServer(
   const { load } = openGate()
   const { clock } = serving
   const mounts = createMounts(serving, {
+    openid: undefined,
     people: { ...serving.identities, session: async () => undefined, cookie: () => undefined } as never, // the test has no sessions
     health: { store, load },
     figures: new Metrics(),

@@ -15,7 +15,7 @@ import { seedStore } from '../../src/host/seed-store.ts'
 import { issueKey } from '../../src/identity/api-key.ts'
 import { openLocalKey } from '../../src/identity/local-key.ts'
 import { issueSession, verifySession } from '../../src/identity/session-cookie.ts'
-import { safeLocalPath } from '../../src/pages/login.ts'
+import { safeLocalPath } from '../../src/pages/login-answers.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { basic, bearer, form, json, startHosted } from '../host/hosted-service.ts'
 
