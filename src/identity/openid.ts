@@ -30,8 +30,8 @@ export interface OpenIdProvider extends Places {
   /** What the button is for: `Sign in with …`. Default: the host of the issuer. */
   readonly title?: string | undefined
   /**
-   * The source of a person's roles and claims: the ID token (`token`, the default), or the people of
-   * this service, by a name that is the subject (`people`).
+   * The source of a person's roles and claims: the ID token (`token`, the default), or the people
+   * of this service, by a name that is the subject (`people`).
    */
   readonly rights?: 'token' | 'people' | undefined
 }

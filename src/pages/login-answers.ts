@@ -1,4 +1,4 @@
-/** The answers of the pages of signing in: a page, or a redirection with the cookie of a session. */
+/** The answers of the pages of signing in: a page, or a redirection with a session's cookie. */
 import { sessionCookieName } from '../front/authenticate.ts'
 import { prefixOf } from '../front/entry.ts'
 import { writePage } from '../html/frame.ts'
