@@ -38,8 +38,9 @@ it('A4.22 SIGTERM: what is in flight is answered, then connections are refused, 
   session.on('error', () => {})
   stream.on('error', () => {}).write(product.slice(0, 10))
   const status = new Promise<unknown>(resolve => stream.once('response', fields => resolve(fields[':status'])))
-  await after(200)
+  for (let waits = 0; waits < 500 && idle.heard() === ''; waits++) await after(20)
   assert.match(idle.heard(), /^HTTP\/1\.1 200 /)
+  await new Promise(resolve => session.ping(resolve)) // the server has read what was sent before it
 
   const ended = new Promise<number | null>(resolve => child.once('exit', resolve))
   const began = performance.now()
@@ -57,7 +58,7 @@ it('A4.22 SIGTERM: what is in flight is answered, then connections are refused, 
   }
   assert.equal(await status, 201)
   assert.equal(await ended, 0)
-  assert.ok(performance.now() - began < 5000)
+  assert.ok(performance.now() - began < 9000, 'it ends by itself, not by the limit of ten seconds')
 })
 
 it('SIGTERM: a client that never ends its request does not keep the service for ever', async () => {
