@@ -3,7 +3,8 @@
  * started or after a while; and starts scheduled jobs.
  */
 import { type JobContext, runNextJob } from '../service/job.ts'
-import { parseSchedule, type Schedule, startDueJobs } from '../service/schedule.ts'
+import { type Schedule, startDueJobs } from '../service/schedule.ts'
+import { parseSchedule } from './schedule-instants.ts'
 
 export interface JobWorkers {
   /** Call when a job has been started. */
@@ -53,7 +54,7 @@ function runSchedules(
   const all = schedules.map(schedule => {
     if (!context.app.contract.jobs.some(each => each.job === schedule.job))
       throw new Error(`the schedule ${schedule.name} names the unknown job ${schedule.job}: use a job of the contract`)
-    return { schedule, instants: parseSchedule(schedule.at), seen: Number.NaN }
+    return { schedule, instants: parseSchedule(schedule), seen: Number.NaN }
   })
   if (all.length === 0) return undefined
   const look = async (): Promise<void> => {

@@ -18,9 +18,10 @@ import type { EventSink } from '../host/delivery/sinks.ts'
 import { createItemIdentifier } from '../host/item-identifier.ts'
 import { type OpenService, openService } from '../host/open-service.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
+import { parseSchedule } from '../host/schedule-instants.ts'
 import { type CloudEvent, toCloudEvent } from '../service/change-feed.ts'
 import { runNextJob } from '../service/job.ts'
-import { parseSchedule, startDueJobs } from '../service/schedule.ts'
+import { startDueJobs } from '../service/schedule.ts'
 import { createFetchTransport, createMemoryFetch } from './memory-fetch.ts'
 import { TestClock } from './test-clock.ts'
 
@@ -178,7 +179,7 @@ function createWorker(app: Implementation, open: OpenService, { clock, schedules
   let delivered = 0
   const isFor = (sink: EventSink, { data }: CloudEvent): boolean => sink.resources?.includes(data.resource) ?? true
   const startDue = async (): Promise<void> => {
-    for (const each of schedules) await startDueJobs(open.store, each, parseSchedule(each.at), context)
+    for (const each of schedules) await startDueJobs(open.store, each, parseSchedule(each), context)
   }
   const deliver = async (): Promise<void> => {
     const events = (await listEvents(app, open, 0)).slice(delivered)

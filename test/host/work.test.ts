@@ -13,9 +13,10 @@ import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
 import { createItemIdentifier } from '../../src/host/item-identifier.ts'
 import { startJobWorkers } from '../../src/host/job-workers.ts'
+import { parseSchedule } from '../../src/host/schedule-instants.ts'
 import { failedJobs, type JobContext, retryJob, runNextJob } from '../../src/service/job.ts'
 import { queuedJob } from '../../src/service/job-queue.ts'
-import { parseSchedule, type Schedule, startDueJobs } from '../../src/service/schedule.ts'
+import { type Schedule, startDueJobs } from '../../src/service/schedule.ts'
 import { type JobRow, Unavailable } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 
@@ -227,8 +228,33 @@ describe('schedules', () => {
   ]
   for (const [at, now, last] of rows)
     test(`${at} at ${now}: last ${last}`, () => {
-      assert.equal(parseSchedule(at)(utc(now)), last && utc(last))
+      assert.equal(parseSchedule({ at })(utc(now)), last && utc(last))
     })
+  const zoned: readonly [at: string, zone: string, now: string, last: string][] = [
+    ['30 2 * * *', 'Europe/Vienna', '2026-03-28T12:00:00', '2026-03-28T01:30:00'],
+    ['30 2 * * *', 'Europe/Vienna', '2026-03-29T00:59:59', '2026-03-28T01:30:00'],
+    ['30 2 * * *', 'Europe/Vienna', '2026-03-29T12:00:00', '2026-03-29T01:00:00'],
+    ['30 2 * * *', 'Europe/Vienna', '2026-10-25T00:30:00', '2026-10-25T00:30:00'],
+    ['30 2 * * *', 'Europe/Vienna', '2026-10-25T12:00:00', '2026-10-25T00:30:00'],
+    ['0 9 * * 1-5', 'America/New_York', '2026-03-09T12:59:59', '2026-03-06T14:00:00'],
+    ['0 9 * * 1-5', 'America/New_York', '2026-03-09T13:00:00', '2026-03-09T13:00:00'],
+    ['15 0 1 * *', 'Asia/Kathmandu', '2026-02-28T18:30:00', '2026-02-28T18:30:00'],
+  ]
+  for (const [at, zone, now, last] of zoned)
+    test(`${at} in ${zone} at ${now} UTC: last ${last}`, () => {
+      assert.equal(parseSchedule({ at, zone })(utc(now)), utc(last))
+    })
+  test('what is known between two instants is what is found anew, also where the clock goes back', () => {
+    const at = { at: '17 */5 * * 1,3', zone: 'Europe/Vienna' }
+    const known = parseSchedule(at)
+    const start = utc('2026-03-27T00:00:00')
+    for (const hours of [0, 1, 5, 6, 11, 30, 29, 55, 56, 100, 3, 120])
+      assert.equal(known(start + hours * 3_600_000), parseSchedule(at)(start + hours * 3_600_000), `${hours} hours`)
+  })
+  test('a time zone that does not exist, and one of an interval', () => {
+    assert.throws(() => parseSchedule({ at: '0 0 * * *', zone: 'Mars/Base' }), /"Mars\/Base" is not a time zone/)
+    assert.throws(() => parseSchedule({ at: 60, zone: 'UTC' }), /has no time zone/)
+  })
   for (const at of [
     0,
     -1,
@@ -243,10 +269,7 @@ describe('schedules', () => {
     'a * * * *',
   ])
     test(`${at} is not a schedule`, () => {
-      assert.throws(
-        () => parseSchedule(at),
-        /invalid interval of .* seconds|is not a valid (schedule|minute|hour|day|month|weekday)/,
-      )
+      assert.throws(() => parseSchedule({ at }), /invalid interval of .* seconds|is not a valid schedule/)
     })
 
   const schedule: Schedule = { name: 'nightly', job: 'sums', at: 3600, input: () => ({ what: 'x' }), as: anonymous }
@@ -258,7 +281,7 @@ describe('schedules', () => {
 
   test('an instant starts one job over all instances; the first look none; what was missed, one', async () => {
     const { store, working, pass } = place()
-    const instants = parseSchedule(schedule.at)
+    const instants = parseSchedule(schedule)
     const look = () => Promise.all([1, 2, 3].map(() => startDueJobs(store, schedule, instants, working)))
     assert.deepEqual(await look(), [false, false, false])
     pass(3_600_000)

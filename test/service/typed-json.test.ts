@@ -1,7 +1,6 @@
 /** What `isSameValue` takes for one value, and the shortest interval of a schedule. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseSchedule } from '../../src/service/schedule.ts'
 import { isSameValue } from '../../src/service/typed-json.ts'
 
 const octets = (...values: number[]): Uint8Array => Uint8Array.from(values)
@@ -20,8 +19,3 @@ const pairs: readonly (readonly [title: string, a: unknown, b: unknown, isSame: 
 ]
 for (const [title, a, b, isSame] of pairs)
   test(`whether two values are the same: ${title}`, () => assert.equal(isSameValue(a, b), isSame))
-
-test('a schedule may run every second, and not more often', () => {
-  assert.equal(parseSchedule(1)(2999), 2000)
-  for (const at of [0, -1, 0.5]) assert.throws(() => parseSchedule(at), /use a whole number greater than 0/)
-})

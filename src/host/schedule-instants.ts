@@ -1,0 +1,40 @@
+/** When a schedule is due: seconds are counted here; fields of cron and zones are croner's. */
+import { Cron } from 'croner'
+import type { Instants, Schedule } from '../service/schedule.ts'
+
+/** Throws for an invalid schedule; the message says what to write. */
+export function parseSchedule({ at, zone }: Pick<Schedule, 'at' | 'zone'>): Instants {
+  if (typeof at === 'string') return parseCron(at, zone ?? 'UTC')
+  if (!(Number.isInteger(at) && at > 0))
+    throw new Error(`invalid interval of ${at} seconds: use a whole number greater than 0`)
+  if (zone !== undefined)
+    throw new Error(`an interval of ${at} seconds has no time zone: give one to fields of cron alone`)
+  return now => Math.floor(now / (at * 1000)) * at * 1000
+}
+
+/** crontab(5): if day and weekday are both restricted, either suffices. */
+function parseCron(text: string, zone: string): Instants {
+  const cron = readCron(text, zone)
+  /** Between two instants, nothing is looked up. */
+  let known: { readonly last: number | undefined; readonly from: number; readonly until: number } | undefined
+  return now => {
+    if (known && known.from <= now && now < known.until) return known.last
+    const last = cron.previousRuns(1, new Date(now + 1))[0]?.getTime() // the library means before, not at
+    const until = cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY
+    known = { last, from: last ?? now, until }
+    return last
+  }
+}
+
+function readCron(text: string, zone: string): Cron {
+  try {
+    const cron = new Cron(text, { paused: true, timezone: zone, mode: '5-part' })
+    cron.nextRun() // looks the zone up
+    return cron
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    throw /zone/i.test(why)
+      ? new Error(`"${zone}" is not a time zone: give a name of IANA's list, such as Europe/Vienna`)
+      : new Error(`"${text}" is not a valid schedule (${why}): give minute, hour, day, month and weekday`)
+  }
+}
