@@ -7,6 +7,7 @@ import { addDevCommand } from './develop-service.ts'
 import { addCredentialCommands } from './issue-credentials.ts'
 import { addPeopleCommands } from './keep-people.ts'
 import { applyConfig } from './locate-service.ts'
+import { addMigrateCommand } from './migrate-database.ts'
 import { addRelayCommand } from './relay-messages.ts'
 import { addServeCommand } from './serve-service.ts'
 import { addRecordCommands } from './work-and-records.ts'
@@ -23,6 +24,7 @@ export function createProgram(): Command {
   addServeCommand(program)
   addDevCommand(program)
   addRecordCommands(program)
+  addMigrateCommand(program)
   addCredentialCommands(program)
   addPeopleCommands(program)
   addContractCommands(program)

@@ -82,6 +82,7 @@ interface FieldMarks {
   readonly isNullable: boolean
   readonly isInternal: boolean
   readonly isAttribute: boolean
+  readonly formerName?: string | undefined
 }
 const noMarks: FieldMarks = {
   isOptional: false,
@@ -105,6 +106,8 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   readonly isNullable: boolean
   readonly isInternal: boolean
   readonly isAttribute: boolean
+  /** Its first name, which the database goes on using. */
+  readonly formerName: string | undefined
 
   constructor(shape: Shape, marks: FieldMarks = noMarks) {
     this.shape = shape
@@ -113,6 +116,7 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
     this.isNullable = marks.isNullable
     this.isInternal = marks.isInternal
     this.isAttribute = marks.isAttribute
+    this.formerName = marks.formerName
   }
   /** May be absent: no member in JSON, no element in XML (minOccurs 0). */
   optional(): Field<T, true, R, D> {
@@ -135,6 +139,14 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   /** An attribute in XML instead of an element; only for scalars. */
   attribute(): Field<T, O, R, D> {
     return new Field(this.shape, { ...this, isAttribute: true })
+  }
+  /**
+   * The first name that a field of a resource had. The database keeps the field under it, so a
+   * rename changes nothing there: older instances go on, and going back loses nothing. It stays for
+   * as long as the database does.
+   */
+  was(formerName: string): Field<T, O, R, D> {
+    return new Field(this.shape, { ...this, formerName })
   }
 }
 

@@ -5,6 +5,7 @@ import { attempt } from '../base/attempt.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
 import type { Store } from '../service/store.ts'
+import type { MigrationWish } from '../store/migration.ts'
 import { createFolderOf } from '../store/private-file.ts'
 import { isSqliteError } from '../store/write-queue.ts'
 import type { RetentionDays, ServeOptions } from './options.ts'
@@ -57,6 +58,31 @@ export async function openStore(
   return openAt(app, options.database, data, options.retention ?? {})
 }
 
+/**
+ * Brings the database of a service to its contract, or only tells the steps to it.
+ * @returns how many steps were told
+ */
+export async function migrateDatabase(
+  app: Implementation,
+  options: Pick<ServeOptions, 'data' | 'database'>,
+  wish: MigrationWish,
+): Promise<number> {
+  let count = 0
+  const migration: MigrationWish = {
+    ...wish,
+    tell: (says, text) => {
+      count++
+      wish.tell(says, text)
+    },
+  }
+  const data = dataFileOf(app, options)
+  const isNew = !options.database && !existsSync(data)
+  if (!wish.isPlan && isNew) createFolderOf(data)
+  const store = await openAt(app, options.database, wish.isPlan && isNew ? ':memory:' : data, {}, migration)
+  await store.close()
+  return count
+}
+
 /** Opens a standby, which gets safe operations first. */
 export async function openReplica(
   app: Implementation,
@@ -70,8 +96,10 @@ async function openAt(
   database: string | undefined,
   file: string,
   { changesDays, formerDays }: RetentionDays,
+  migration?: MigrationWish,
 ): Promise<Store> {
   const kept = {
+    ...(migration && { migration }),
     ...(changesDays !== undefined && { changesKept: changesDays * dayMs }),
     ...(formerDays !== undefined && { formerKept: formerDays * dayMs }),
   }

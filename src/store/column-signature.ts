@@ -55,6 +55,10 @@ const mapMembers = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) =>
   Object.fromEntries(Object.entries(of).map(([name, each]) => [name, change(each)]))
 const signatures = (fields: Fields): Signatures => mapMembers(fields, signatureOf)
 
+/** Kinds that have a further column, which compares. */
+export const isOrderedKind = (kind: string): boolean =>
+  ['date', 'time', 'dateTime', 'duration', 'integer'].includes(kind)
+
 /** Kinds whose values are kept as another's are, so that one may become the other. */
 const widens = (was: string, now: string): boolean =>
   was === now || (was === 'enum' && now === 'string') || (was === 'int' && now === 'long')

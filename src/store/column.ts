@@ -16,8 +16,13 @@ export interface Column {
 }
 /** Those that a value is read from, in order. */
 export const valueColumns = (columns: readonly Column[]): readonly Column[] => columns.filter(each => !each.key)
-export interface FieldColumns {
+export interface FieldColumns extends StoredColumns {
+  /** As the contract has it. */
   readonly field: string
+}
+interface StoredColumns {
+  /** The name in the database: the first that the field had. */
+  readonly stored: string
   readonly columns: readonly Column[]
   /** The cells of a value (undefined: an absent one) in the order of the columns. */
   readonly cells: (value: unknown) => readonly Cell[]
@@ -44,7 +49,12 @@ const isNothing = (value: unknown): value is null | undefined => value === undef
 /**
  * A field name never contains "#", so the names of additional columns cannot meet another field's.
  */
-export function columnsOfField(name: string, field: AnyField, dialect: Dialect): FieldColumns {
+export const columnsOfField = (name: string, field: AnyField, dialect: Dialect): FieldColumns => ({
+  ...storedColumns(field.formerName ?? name, field, dialect),
+  field: name,
+})
+
+function storedColumns(name: string, field: AnyField, dialect: Dialect): StoredColumns {
   const plain = foldShape(field.shape, shapeColumns, name, field, dialect)
   // The cell of a NaN is empty.
   const present = !field.isOptional && !field.isNullable && field.shape.kind !== 'double'
@@ -52,37 +62,37 @@ export function columnsOfField(name: string, field: AnyField, dialect: Dialect):
   return field.isOptional ? markNulls(plain, dialect) : { ...plain, present, value: readNullOrValue(plain) }
 }
 
-const readerOf = (of: FieldColumns) => of.value ?? ((row: readonly Cell[], at: number) => row[at] ?? undefined)
+const readerOf = (of: StoredColumns) => of.value ?? ((row: readonly Cell[], at: number) => row[at] ?? undefined)
 
-function readNullOrValue(of: FieldColumns): NonNullable<FieldColumns['value']> {
+function readNullOrValue(of: StoredColumns): NonNullable<StoredColumns['value']> {
   const value = readerOf(of)
   return (row, at) => value(row, at) ?? null
 }
 
 /** A further column tells a null from an absent value. */
-function markNulls(of: FieldColumns, dialect: Dialect): FieldColumns {
+function markNulls(of: StoredColumns, dialect: Dialect): StoredColumns {
   const value = readerOf(of)
   const marks = valueColumns(of.columns).length
   return {
     ...of,
     present: false,
-    columns: [...of.columns, { name: `${of.field}#null`, kind: 'boolean', wide: false }],
+    columns: [...of.columns, { name: `${of.stored}#null`, kind: 'boolean', wide: false }],
     cells: given => [...of.cells(given), given === null ? dialect.boolean(true) : absentCell],
     value: (row, at) => value(row, at) ?? (isNothing(row[at + marks]) ? undefined : null),
   }
 }
 
-const shapeColumns: ShapeCases<FieldColumns, [name: string, field: AnyField, dialect: Dialect]> = {
+const shapeColumns: ShapeCases<StoredColumns, [name: string, field: AnyField, dialect: Dialect]> = {
   scalar: (shape, name, _field, dialect) => foldScalar(shape, scalarColumns, name, dialect),
   list: nestedColumns,
   object: nestedColumns,
   union: nestedColumns,
 }
 
-function nestedColumns(_shape: Shape, name: string, field: AnyField): FieldColumns {
+function nestedColumns(_shape: Shape, name: string, field: AnyField): StoredColumns {
   const { encode, decode } = createCellCodec(field)
   return {
-    field: name,
+    stored: name,
     columns: [{ name, kind: 'text', wide: false }],
     cells: value => [isNothing(value) ? absentCell : encode(value)],
     value: (row, at) => {
@@ -95,7 +105,7 @@ function nestedColumns(_shape: Shape, name: string, field: AnyField): FieldColum
 }
 
 /** The casts rest on the contract's checks, which every stored value has passed. */
-const scalarColumns: ScalarCases<FieldColumns, [name: string, dialect: Dialect]> = {
+const scalarColumns: ScalarCases<StoredColumns, [name: string, dialect: Dialect]> = {
   string: textColumn,
   boolean: (_shape, name, dialect) =>
     singleColumn(name, {
@@ -129,10 +139,10 @@ const scalarColumns: ScalarCases<FieldColumns, [name: string, dialect: Dialect]>
   id: textColumn,
   ref: textColumn,
 }
-function textColumn(_shape: Scalar, name: string): FieldColumns {
+function textColumn(_shape: Scalar, name: string): StoredColumns {
   return singleColumn(name, { kind: 'text', wide: false, cell: value => value as string })
 }
-function instantColumns(_shape: Scalar, name: string): FieldColumns {
+function instantColumns(_shape: Scalar, name: string): StoredColumns {
   return orderedColumns(name, instantKey)
 }
 
@@ -142,8 +152,8 @@ interface SingleColumn {
   readonly cell: (value: unknown) => Cell
   readonly value?: (cell: unknown) => unknown
 }
-const singleColumn = (name: string, { kind, wide, cell, value }: SingleColumn): FieldColumns => ({
-  field: name,
+const singleColumn = (name: string, { kind, wide, cell, value }: SingleColumn): StoredColumns => ({
+  stored: name,
   columns: [{ name, kind, wide }],
   cells: given => [isNothing(given) ? absentCell : cell(given)],
   value: value && ((row, at) => (isNothing(row[at]) ? undefined : value(row[at]))),
@@ -175,11 +185,11 @@ function decimalColumn(digits: number, places: number): SingleColumn {
  * The exact text, and a key that compares.
  * @param parse for values that are not text themselves
  */
-function orderedColumns(name: string, keyOf: (text: string) => string, parse?: (cell: Cell) => unknown): FieldColumns {
+function orderedColumns(name: string, keyOf: (text: string) => string, parse?: (cell: Cell) => unknown): StoredColumns {
   const column = `${name}#order`
   const key = (value: unknown): string => keyOf(String(value))
   return {
-    field: name,
+    stored: name,
     columns: [
       { name, kind: 'text', wide: false },
       { name: column, kind: 'text', wide: false, key: true },
@@ -199,10 +209,10 @@ function orderedColumns(name: string, keyOf: (text: string) => string, parse?: (
  * A number of SQL; what SQL lacks or changes (NaN, the infinities, minus zero) as text in another
  * column. NaN compares with nothing.
  */
-function doubleColumns(name: string): FieldColumns {
+function doubleColumns(name: string): StoredColumns {
   const number = (value: unknown): Cell => (typeof value !== 'number' || Number.isNaN(value) ? absentCell : value)
   return {
-    field: name,
+    stored: name,
     columns: [
       { name, kind: 'real', wide: false },
       { name: `${name}#text`, kind: 'text', wide: false },

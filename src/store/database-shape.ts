@@ -12,6 +12,8 @@ import { parameterAt } from './statement.ts'
  * and one that does not.
  */
 export interface MigrationStep {
+  /** In words; what only keeps the books has none. */
+  readonly says?: string
   readonly text: Sql
   readonly values?: readonly Cell[]
 }

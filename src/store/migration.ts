@@ -1,16 +1,26 @@
 /**
  * Brings a database to the shape of the contract, at start. What always holds:
  *  (1) Only additions are made: a new table, an optional column, an index, a word index. No stored
- *      value is lost or read as another.
- *  (2) Any other difference is refused before the first change, all of them at once, each with the
- *      SQL that a person may run.
+ *      value is lost or read as another. Tables and optional columns that are not declared stay:
+ *      they may belong to a newer program that runs too.
+ *  (2) Any other difference is refused before the first change, all of them at once, each with its
+ *      cure (`contract-differences.ts`). What a `MigrationWish` names is dropped.
  *  (3) Files that an older program has kept as one value are cut into pieces, one after the other;
  *      older programs no longer start on the database.
  * The shape of the database is kept in its table `_shape`: one row for each table, field and index.
  */
 import { pieceOctets } from '../service/file-content.ts'
 import type { Column, FieldColumns } from './column.ts'
-import { type ColumnSignature, findMisread, findMissing, signatureOf } from './column-signature.ts'
+import type { ColumnSignature } from './column-signature.ts'
+import {
+  createMigrationError,
+  declaredSignature,
+  findDifferences,
+  formatBefore,
+  listUndeclared,
+  shapeFormat,
+  tableKey,
+} from './contract-differences.ts'
 import {
   type DatabaseShape,
   forgetShape,
@@ -20,23 +30,45 @@ import {
   type Steps,
 } from './database-shape.ts'
 import type { Dialect, Sql } from './dialect.ts'
+import { columnsOfIndex, dropNamed, parseIndex } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
 import { declareRecordTables, migratePieces, migrateTurns } from './records.ts'
 import { dropSearches, growSearches, isSearchName } from './search-growth.ts'
 import { foldingVersion } from './search-text.ts'
 import { sql } from './sql.ts'
 import type { StoreSchema } from './sql-access.ts'
-import { joinList, parameterAt, quoteName } from './statement.ts'
+import { compileStatement, joinList, parameterAt, quoteName } from './statement.ts'
 import type { Index, Table } from './table.ts'
 
-const shapeFormat = '2'
-/** In it a file was one value. */
-const formatBefore = '1'
-interface Difference {
-  readonly what: string
-  readonly cure: readonly string[]
+/** What a person asks for beyond additions: each loss by its name. */
+export interface MigrationWish {
+  /** Tables and fields to remove with their values: `notes`, `notes.text`. */
+  readonly drop: readonly string[]
+  /** Nothing is changed; the steps are only told. */
+  readonly isPlan: boolean
+  /** Called with each step that has words, in order: these, and its SQL. */
+  readonly tell: (says: string, text: string) => void
 }
-export function* planMigration(schema: StoreSchema): Steps {
+
+/**
+ * The steps from the database to the contract. Without a wish additions alone; throws where that is
+ * not enough.
+ */
+export function* planMigration(schema: StoreSchema, wish?: MigrationWish): Steps {
+  const steps = growDatabase(schema, wish?.drop)
+  if (!wish) return yield* steps
+  let isUntouched = true
+  for (let step = steps.next(); !step.done; ) {
+    const { text } = compileStatement(schema.dialect, step.value.text, false)
+    if (!/^\s*select/i.test(text)) isUntouched = false
+    if (step.value.says !== undefined) wish.tell(step.value.says, text)
+    // What a plan has not made cannot be read.
+    step = steps.next(wish.isPlan && !isUntouched ? [] : yield step.value)
+  }
+}
+
+/** @param drop undefined at a start */
+function* growDatabase(schema: StoreSchema, drop: readonly string[] | undefined): Steps {
   const { dialect } = schema
   const table = yield { text: dialect.hasTable('_shape') }
   if (table.length === 0) {
@@ -44,8 +76,11 @@ export function* planMigration(schema: StoreSchema): Steps {
     yield rememberShape('store', 'format', shapeFormat)
     yield rememberShape('store', 'jobs', 'turns')
   }
-  const shape = readShape(yield { text: sql`select "of", "name", "is" from "_shape"` })
-  const differences = yield* findDifferences(schema, shape)
+  const shape =
+    table.length === 0
+      ? new Map([['store', new Map(Object.entries({ format: shapeFormat, jobs: 'turns' }))]])
+      : readShape(yield { text: sql`select "of", "name", "is" from "_shape"` })
+  const differences = yield* findDifferences(schema, shape, drop)
   if (differences.length > 0) throw new Error(createMigrationError(differences))
   if (shape.get('store')?.get('format') === formatBefore) {
     yield* migrateFiles(dialect)
@@ -56,8 +91,9 @@ export function* planMigration(schema: StoreSchema): Steps {
     yield rememberShape('store', 'jobs', 'turns')
   }
   yield* dropSearches(schema, shape)
+  for (const name of drop ?? []) yield* dropNamed(shape, name)
   const stale = new Map<string, readonly string[]>()
-  for (const [name, items] of schema.items) stale.set(name, yield* growTable(items, dialect, shape))
+  for (const [name, items] of schema.items) stale.set(name, yield* growTable(items, dialect, shape, drop !== undefined))
   yield* growIndexes(schema, shape)
   yield* growSearches(schema, shape, stale)
 }
@@ -86,213 +122,26 @@ function* migrateFiles(dialect: Dialect): Steps {
   }
 }
 
-/** What is not the table of a resource in `_shape`. */
-const reserved = new Set(['store', 'index'])
-const tableKey = (of: string): string => `table ${of}`
-
-function createMigrationError(differences: readonly Difference[]): string {
-  const lines = differences.flatMap(({ what, cure }) => [`- ${what}`, ...cure.map(line => `    ${line}`)])
-  return [
-    'the contract is more than an addition to the database: change the contract, or run this SQL and start again:',
-    ...lines,
-  ].join('\n')
-}
-
-function* findDifferences(schema: StoreSchema, shape: DatabaseShape): Steps<readonly Difference[]> {
-  const found: Difference[] = []
-  const format = shape.get('store')?.get('format')
-  if (format !== shapeFormat && format !== formatBefore)
-    return [
-      {
-        what: `the database has format ${format}, and this program supports ${shapeFormat}`,
-        cure: ['-- start a newer program'],
-      },
-    ]
-  for (const of of shape.keys()) {
-    const table = of.replace(/^table /, '')
-    if (!reserved.has(of) && !schema.tables.has(table))
-      found.push({
-        what: `${table} is no longer declared`,
-        cure: [`drop table ${quoteColumn(table)};`, `delete from "_shape" where "of" = ${quoteText(of)};`],
-      })
-  }
-  for (const table of schema.tables.values()) {
-    const was = shape.get(tableKey(table.name))
-    if (was) found.push(...(yield* findTableDifferences(table, was)))
-  }
-  return found
-}
-
-const quoteText = (of: string): string => `'${of.replaceAll("'", "''")}'`
-const quoteColumn = (of: string): string => `"${of}"`
-
-function* findTableDifferences(table: Table, was: ReadonlyMap<string, string>): Steps<readonly Difference[]> {
-  const found: Difference[] = []
-  const declared = new Set(table.fields.map(each => each.field))
-  for (const [field, is] of was)
-    if (is.startsWith('{') && !declared.has(field))
-      found.push(describeUndeclared(table, field, JSON.parse(is) as ColumnSignature))
-  for (const kept of table.fields) {
-    const is = was.get(kept.field)
-    const now = declaredSignature(table, kept)
-    if (is === undefined) found.push(...(yield* checkNewField(table, kept, now)))
-    else found.push(...(yield* checkChangedField(table, kept, JSON.parse(is) as ColumnSignature, now))) // written by `rememberShape`
-  }
-  return found
-}
-
-function declaredSignature(table: Table, { field }: FieldColumns): ColumnSignature {
-  const declared = table.resource.fields[field]
-  if (!declared) throw new Error(`${table.name} has no field ${field}`)
-  return signatureOf(declared)
-}
-
-const shapeRow = (table: Table, field: string): string =>
-  `"of" = ${quoteText(tableKey(table.name))} and "name" = ${quoteText(field)}`
-
-function describeUndeclared(table: Table, field: string, was: ColumnSignature): Difference {
-  const further = [
-    ...(['date', 'time', 'dateTime', 'duration', 'integer'].includes(was.kind) ? [`${field}#order`] : []),
-    ...(was.kind === 'double' ? [`${field}#text`] : []),
-    ...(was.optional && was.nullable ? [`${field}#null`] : []),
-  ]
-  return {
-    what: `${table.name}.${field} is no longer declared`,
-    cure: [
-      `-- drop the indexes that use it first`,
-      ...[field, ...further].map(
-        column => `alter table ${quoteColumn(table.name)} drop column ${quoteColumn(column)};`,
-      ),
-      `delete from "_shape" where ${shapeRow(table, field)};`,
-    ],
-  }
-}
-
-function* checkNewField(table: Table, kept: FieldColumns, now: ColumnSignature): Steps<readonly Difference[]> {
-  if (now.optional) return []
-  const rows = yield { text: sql`select 1 from ${quoteName(table.name)} limit 1` }
-  if (rows.length === 0) return []
-  const add = kept.columns.map(
-    ({ name, kind }) => `alter table ${quoteColumn(table.name)} add column ${quoteColumn(name)} ${sqlTypeOf[kind]};`,
-  )
-  return [
-    {
-      what: `${table.name}.${kept.field} is new and required, and stored rows have no value for it: make it optional, or set it`,
-      cure: [
-        ...add,
-        `update ${quoteColumn(table.name)} set ${kept.columns.map(({ name }) => `${quoteColumn(name)} = …`).join(', ')};`,
-        `insert into "_shape" ("of", "name", "is") values (${quoteText(tableKey(table.name))}, ${quoteText(kept.field)}, ${quoteText(JSON.stringify(now))});`,
-      ],
-    },
-  ]
-}
-const sqlTypeOf: Readonly<Record<Column['kind'], string>> = {
-  text: 'text',
-  integer: 'bigint',
-  real: 'double precision',
-  boolean: 'boolean',
-  blob: 'blob',
-}
-
-function* checkChangedField(
-  table: Table,
-  kept: FieldColumns,
-  was: ColumnSignature,
-  now: ColumnSignature,
-): Steps<readonly Difference[]> {
-  const at = `${table.name}.${kept.field}`
-  const isNarrowed = was.kind === 'string' && now.kind === 'enum' // its values are looked at below
-  const reasons = isNarrowed ? [] : findMisread(was, now, at)
-  if (reasons.length > 0)
-    return reasons.map(what => ({
-      what,
-      cure: [
-        `-- convert the values of ${quoteColumn(kept.field)} in ${quoteColumn(table.name)}, then`,
-        `update "_shape" set "is" = ${quoteText(JSON.stringify(now))} where ${shapeRow(table, kept.field)};`,
-      ],
-    }))
-  return [...(yield* checkEmptyCells(table, kept, was, now)), ...(yield* checkEnumValues(table, kept, was, now))]
-}
-
-/** The meaning of an empty cell. */
-const emptyMeaning = (of: ColumnSignature): string => (of.optional ? 'absent' : of.nullable ? 'null' : '')
-
-/** Rows whose absent or null value the contract no longer allows. */
-function* checkEmptyCells(
-  table: Table,
-  kept: FieldColumns,
-  was: ColumnSignature,
-  now: ColumnSignature,
-): Steps<readonly Difference[]> {
-  const at = `${table.name}.${kept.field}`
-  const cure = (where: string) => [
-    `update ${quoteColumn(table.name)} set ${quoteColumn(kept.field)} = … where ${where};`,
-  ]
-  const found: Difference[] = []
-  const growsMark = was.nullable === true && now.nullable === true
-  if (emptyMeaning(was) !== emptyMeaning(now) && emptyMeaning(was) !== '' && !(growsMark && now.optional)) {
-    const empty = yield {
-      text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(kept.field)} is null limit 1`,
-    }
-    if (empty.length > 0)
-      found.push({
-        what: `${at} has ${emptyMeaning(was)} values, which the contract no longer allows`,
-        cure: cure(`${quoteColumn(kept.field)} is null`),
-      })
-  }
-  if (was.optional && was.nullable && !(now.optional && now.nullable)) {
-    const mark = `${kept.field}#null`
-    const nulls = yield {
-      text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(mark)} is not null limit 1`,
-    }
-    if (nulls.length > 0)
-      found.push({
-        what: `${at} has null values, which the contract no longer allows`,
-        cure: cure(`${quoteColumn(mark)} is not null`),
-      })
-  }
-  return found
-}
-
-/** Rows with a value that an enumeration has lost. */
-function* checkEnumValues(
-  table: Table,
-  kept: FieldColumns,
-  was: ColumnSignature,
-  now: ColumnSignature,
-): Steps<readonly Difference[]> {
-  if (now.kind !== 'enum' || (was.kind === 'enum' && findMissing(was, now).length === 0)) return []
-  const allowed = joinList((now.values ?? []).map(each => sql.lit(each)))
-  const others = yield {
-    text: sql`select distinct ${quoteName(kept.field)} from ${quoteName(table.name)} where ${quoteName(kept.field)} not in (${allowed}) limit 10`,
-  }
-  if (others.length === 0) return []
-  const lost = others.map(([each]) => String(each))
-  return [
-    {
-      what: `${table.name}.${kept.field} has values that the contract no longer allows: ${lost.join(', ')}`,
-      cure: [
-        `update ${quoteColumn(table.name)} set ${quoteColumn(kept.field)} = … where ${quoteColumn(kept.field)} in (${lost.map(quoteText).join(', ')});`,
-      ],
-    },
-  ]
-}
-
 /**
  * Adds all that the contract has and the table lacks. Gives the columns whose words are still to be
  * made.
  */
-function* growTable(items: ItemStatements, dialect: Dialect, shape: DatabaseShape): Steps<readonly string[]> {
+function* growTable(
+  items: ItemStatements,
+  dialect: Dialect,
+  shape: DatabaseShape,
+  isAsked: boolean,
+): Steps<readonly string[]> {
   const { table } = items
   const was = shape.get(tableKey(table.name))
   if (!was) {
-    yield { text: createTable(table, dialect) }
+    yield { says: `create the table of ${table.name}`, text: createTable(table, dialect) }
     yield rememberShape(tableKey(table.name), '', 'table')
   }
   for (const kept of table.fields) {
     const now = declaredSignature(table, kept)
     const is = JSON.stringify(now)
-    const before = was?.get(kept.field)
+    const before = was?.get(kept.stored)
     if (before === is) continue
     if (was)
       yield* addColumns(
@@ -302,9 +151,9 @@ function* growTable(items: ItemStatements, dialect: Dialect, shape: DatabaseShap
         before === undefined ? undefined : (JSON.parse(before) as ColumnSignature),
         now,
       )
-    yield rememberShape(tableKey(table.name), kept.field, is)
+    yield rememberShape(tableKey(table.name), kept.stored, is)
   }
-  return yield* growWords(items, dialect, was)
+  return yield* growWords(items, dialect, was, isAsked)
 }
 
 function createTable(table: Table, dialect: Dialect): Sql {
@@ -329,6 +178,7 @@ function* addColumns(
 ): Steps {
   const add = function* (column: Column): Steps {
     yield {
+      says: `add ${table.name}.${column.name}`,
       text: sql`alter table ${quoteName(table.name)} add column ${quoteName(column.name)} ${dialect.types[column.kind]}`,
     }
   }
@@ -342,22 +192,32 @@ function* addColumns(
   yield* add(mark)
   if (was.nullable)
     yield {
-      text: sql`update ${quoteName(table.name)} set ${quoteName(mark.name)} = ${parameterAt(0)} where ${quoteName(kept.field)} is null`,
+      text: sql`update ${quoteName(table.name)} set ${quoteName(mark.name)} = ${parameterAt(0)} where ${quoteName(kept.stored)} is null`,
       values: [dialect.boolean(true)],
     }
 }
 
-/** Columns of words are made from stored values, so they come and go as searches need them. */
+/** Words that are no longer kept up: made again where a search needs them. */
+const wordsLeft = 'words left'
+
+/**
+ * Columns of words are made from stored values. One that nothing here searches may be written by an
+ * older instance, so it stays until a person asks.
+ */
 function* growWords(
   { table }: ItemStatements,
   dialect: Dialect,
   was: ReadonlyMap<string, string> | undefined,
+  isAsked: boolean,
 ): Steps<readonly string[]> {
   const wanted = new Set(table.words.map(each => each.column))
   for (const [column, is] of was ?? [])
     if (is.startsWith('words') && !wanted.has(column)) {
-      yield { text: sql`alter table ${quoteName(table.name)} drop column ${quoteName(column)}` }
-      yield forgetShape(tableKey(table.name), column)
+      if (isAsked) {
+        const text = sql`alter table ${quoteName(table.name)} drop column ${quoteName(column)}`
+        yield { says: `drop the words ${table.name}.${column}, which no search looks at`, text }
+        yield forgetShape(tableKey(table.name), column)
+      } else if (is !== wordsLeft) yield rememberShape(tableKey(table.name), column, wordsLeft)
     }
   const stale = table.words.filter(each => was?.get(each.column) !== foldingVersion)
   for (const { column } of stale) {
@@ -374,18 +234,27 @@ function* growIndexes(schema: StoreSchema, shape: DatabaseShape): Steps {
   for (const table of schema.tables.values())
     for (const index of table.indexes) wanted.set(index.name, { table, index })
   const drop = (index: string): MigrationStep => ({ text: sql`drop index if exists ${quoteName(index)}` })
-  for (const index of was.keys())
-    if (!wanted.has(index)) {
-      yield drop(index)
+  for (const [index, is] of was)
+    if (!wanted.has(index) && !isForeign(schema, shape, is)) {
+      yield { ...drop(index), says: `drop the index ${index}` }
       yield forgetShape('index', index)
     }
   for (const [key, { table, index }] of wanted) {
     const is = JSON.stringify([table.name, index])
     if (was.get(key) === is) continue
     yield drop(key)
-    yield { text: createIndex(table, index, schema.dialect) }
+    yield { says: `create the index ${key}`, text: createIndex(table, index, schema.dialect) }
     yield rememberShape('index', key, is)
   }
+}
+
+/** An index that only another program declares: it goes with the field or the table it is for. */
+function isForeign(schema: StoreSchema, shape: DatabaseShape, is: string): boolean {
+  const [of, index] = parseIndex(is)
+  const table = schema.tables.get(of)
+  if (!table) return true
+  const foreign = listUndeclared(table, shape.get(tableKey(of)) ?? new Map())
+  return foreign.some(({ name }) => columnsOfIndex(index).some(each => each === name || each.startsWith(`${name}#`)))
 }
 
 function createIndex(table: Table, index: Index, dialect: Dialect): Sql {

@@ -28,7 +28,7 @@ import type { StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
 import { KeyTurns } from './key-turns.ts'
-import { planMigration } from './migration.ts'
+import { type MigrationWish, planMigration } from './migration.ts'
 import {
   beginRead,
   beginWrite,
@@ -58,6 +58,8 @@ export interface PostgresOptions extends Retention {
   readonly connections?: number
   /** Milliseconds for one work, all its tries included; default 10,000. */
   readonly work?: number
+  /** What a person asks for beyond additions. Default: nothing. */
+  readonly migration?: MigrationWish
 }
 /** For bringing the database to the contract's shape: an index of a large table takes long. */
 const migrationTimeoutMs = 3_600_000
@@ -82,7 +84,7 @@ export async function openPostgresStore(
     reads.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
   try {
-    await writes.run(beginWrite, on => migrate(schema, on), migrationTimeoutMs)
+    await writes.run(beginWrite, on => migrate(schema, on, options.migration), migrationTimeoutMs)
   } catch (thrown) {
     await close()
     throw writes.failure(thrown)
@@ -196,11 +198,11 @@ export async function openPostgresReplica(
   }
 }
 
-async function migrate(schema: StoreSchema, on: StatementRunner): Promise<void> {
+async function migrate(schema: StoreSchema, on: StatementRunner, wish: MigrationWish | undefined): Promise<void> {
   // Tried again and again, without waiting in the server: one that is gone does not pass for one
   // that is busy.
   while (!(await awaitPromptly(on.first(migrationLock, [])))?.[0]) await sleep(lockRetryMs)
-  await executeSteps(planMigration(schema), on)
+  await executeSteps(planMigration(schema, wish), on)
 }
 
 async function executeSteps<T>(steps: Steps<T>, on: StatementRunner): Promise<T> {

@@ -24,7 +24,7 @@ import { closedStore, type Store, type StoreReader, type StoreWriter, Unavailabl
 import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
-import { planMigration } from './migration.ts'
+import { type MigrationWish, planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { fillSearch, listUnfilled, settleSearches } from './search-growth.ts'
@@ -36,6 +36,8 @@ import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds, type 
 export interface SqliteOptions extends Partial<QueueBounds>, Retention {
   /** Milliseconds to wait for another process that writes; default 5,000. */
   readonly patience?: number
+  /** What a person asks for beyond additions. Default: nothing. */
+  readonly migration?: MigrationWish
 }
 /** The store on SQLite, and what only a file can do. */
 export interface SqliteStore extends Store {
@@ -58,7 +60,7 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
   const schema = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is a SqlReader
   const writing = openDatabase(file, options.patience ?? 5000)
   try {
-    migrate(writing, schema)
+    migrate(writing, schema, options.migration)
   } catch (thrown) {
     writing.close()
     throw thrown
@@ -79,11 +81,11 @@ function openDatabase(file: string, patience: number): DatabaseSync {
   return database
 }
 
-function migrate(database: DatabaseSync, schema: StoreSchema): void {
+function migrate(database: DatabaseSync, schema: StoreSchema, wish: MigrationWish | undefined): void {
   database.exec('begin immediate')
   try {
     const on = new PreparedRunner(database)
-    runMigration(planMigration(schema), on)
+    runMigration(planMigration(schema, wish), on)
     database.exec('commit')
   } catch (thrown) {
     if (database.isTransaction) database.exec('rollback')

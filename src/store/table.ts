@@ -74,7 +74,8 @@ function compileTable(
   searched: readonly string[],
 ): Table {
   const { id: _id, ...others } = resource.fields
-  requireDistinct(['id', ...Object.keys(others)], `fields of ${resource.name}`)
+  requireFormerNames(resource)
+  requireDistinct(['id', ...Object.keys(others).map(name => storedName(others, name))], `fields of ${resource.name}`)
   const fields = Object.entries(others).map(([name, field]) => columnsOfField(name, field, dialect))
   const id = {
     column: 'id',
@@ -93,7 +94,7 @@ function compileTable(
     resource,
     fields,
     compared,
-    words: searched.map(path => ({ column: wordsColumn(path), of: createTextReader(path) })),
+    words: searched.map(path => ({ column: wordsColumn(resource, path), of: createTextReader(path) })),
     search,
     indexes: compileIndexes(resource, service, compared, dialect.keyBytes),
     outputs: createCellCodec(t.object(outputFields(resource))),
@@ -124,7 +125,30 @@ function requireDistinct(names: readonly string[], of: string): void {
   }
 }
 
-const wordsColumn = (path: string): string => databaseName(`${path}#words`)
+const storedName = (fields: Fields, name: string): string => fields[name]?.formerName ?? name
+
+/** A database has one name for a field, and none for its members. */
+function requireFormerNames({ name: resource, fields }: Resource): void {
+  for (const [name, { formerName, shape }] of Object.entries(fields)) {
+    const inside = Object.entries(Object.assign({}, ...innerFields(innermostShape(shape))) as Fields)
+    for (const [member, { formerName: was }] of inside)
+      if (was !== undefined)
+        throw new Error(`${resource}.${name}.${member}: .was('${was}') is for fields of a resource, not for members`)
+    if (formerName === undefined) continue
+    if (name === 'id') throw new Error(`${resource}.id: .was('${formerName}') is not for the id: remove it`)
+    const other = Object.keys(fields).find(each => each !== name && storedName(fields, each) === formerName)
+    if (other !== undefined)
+      throw new Error(
+        `${resource}.${name}: .was('${formerName}') is the name of ${resource}.${other} in the database: remove it from one`,
+      )
+  }
+}
+
+/** @param path from the item to the text */
+function wordsColumn({ fields }: Resource, path: string): string {
+  const [first = '', ...others] = path.split('.')
+  return databaseName(`${[storedName(fields, first), ...others].join('.')}#words`)
+}
 
 /**
  * The paths of `rules({ search })`, each followed through the contract. `review` has checked that
@@ -143,7 +167,8 @@ function compileSearchPaths(service: Service, resource: Resource): SearchPath[] 
       if (!field) throw new Error(`${resource.name}: unknown field "${part}" in the search path "${path}"`)
       inside.push(part)
       const shape = innermostShape(field.shape)
-      steps.push({ member: part }, ...Array.from({ length: listDepth(field.shape) }, () => 'each' as const))
+      const member = steps.length === 0 ? storedName(at.fields, part) : part
+      steps.push({ member }, ...Array.from({ length: listDepth(field.shape) }, () => 'each' as const))
       fields = Object.assign({}, ...innerFields(shape))
       const next = shape.kind === 'ref' && i + 1 < parts.length ? findReferred(service, shape.resource) : undefined
       if (next) {
@@ -154,7 +179,7 @@ function compileSearchPaths(service: Service, resource: Resource): SearchPath[] 
         fields = at.fields
       }
     }
-    return { name: path, through, path: inside.join('.'), column: wordsColumn(inside.join('.')) }
+    return { name: path, through, path: inside.join('.'), column: wordsColumn(at, inside.join('.')) }
   })
 }
 
@@ -225,7 +250,7 @@ function compileIndexes(
   const each = [...new Set([...grouping, ...(given.filter ?? []), ...(given.sort ?? [])])].flatMap((field): Index[] => {
     const at = compared.get(field)
     if (!at || field === 'id') return []
-    const name = databaseName(`${resource.name}#${field}`)
+    const name = databaseName(`${resource.name}#${storedName(resource.fields, field)}`)
     if (keyOctets(resource.fields[field]?.shape) > keyBytes)
       return [{ name, columns: [{ name: at.column, descending: false }], isHash: true }]
     const sorted = (given.sort ?? []).includes(field)

@@ -355,3 +355,43 @@ test('serve: a service in a folder of CommonJS is one line with the cure', t => 
   assert.equal(status, 1)
   assert.match(stderr, /^diglot: .*service\.ts cannot be loaded: .*: add "type": "module" to its package\.json$/m)
 })
+
+describe('diglot migrate', () => {
+  const file = join(folder, 'notes.ts')
+  const data = join(folder, 'notes.sqlite')
+  const source = pathToFileURL(join(root, 'src', 'index.ts')).href
+  const write = (fields: string) =>
+    writeFileSync(
+      file,
+      `import { implement, resource, service, t } from '${source}'
+const notes = resource('notes', { fields: { id: t.id('n'), ${fields} } }).rules({ allow: {} })
+export default implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), {})
+`,
+    )
+  const migrate = (...words: string[]) => {
+    const { status, stdout, stderr } = diglot('migrate', file, '--data', data, ...words)
+    return { status, text: stdout + stderr }
+  }
+
+  test('plans with status 3, applies with 0, and drops by name alone', () => {
+    write('text: t.string(), note: t.string().optional()')
+    assert.equal(migrate().status, 2)
+    assert.equal(migrate('--plan').status, 3)
+    assert.ok(!readdirSync(folder).includes('notes.sqlite'), 'a plan makes no file')
+    assert.equal(migrate('--apply').status, 0)
+    assert.deepEqual(migrate('--plan'), { status: 0, text: '-- nothing to do\n' })
+    write(`title: t.string().was('text'), more: t.int().optional()`)
+    const planned = migrate('--plan', '--json')
+    assert.equal(planned.status, 3)
+    assert.deepEqual(JSON.parse(planned.text), {
+      step: 'add notes.more',
+      sql: 'alter table "notes" add column "more" integer',
+    })
+    assert.equal(migrate('--plan').status, 3)
+    const wrongDrop = migrate('--apply', '--drop', 'notes.title')
+    assert.equal(wrongDrop.status, 1)
+    assert.match(wrongDrop.text, /notes\.title is not in the database/)
+    assert.equal(migrate('--apply', '--drop', 'notes.note').status, 0)
+    assert.deepEqual(migrate('--plan'), { status: 0, text: '-- nothing to do\n' })
+  })
+})

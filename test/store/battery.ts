@@ -24,15 +24,18 @@ import {
   type StoreWriter,
   Unavailable,
 } from '../../src/service/store.ts'
+import type { MigrationWish } from '../../src/store/migration.ts'
 import { every, everything, members } from './every-type.ts'
 import { files } from './files.ts'
 import { migrations } from './migrations.ts'
+import { rollingChanges } from './rolling-changes.ts'
 
 export interface StoreOptions {
   /** Milliseconds that one work may hold a transaction. */
   readonly work?: number
   readonly changesKept?: number
   readonly formerKept?: number
+  readonly migration?: MigrationWish
 }
 /** Where one store keeps its data: opened, closed and opened again. */
 export interface Place {
@@ -50,9 +53,9 @@ const plain: Query = { filters: [], within: 'all', sort: [], size: 100, counted:
 const item = (value: Values = {}): Values => value
 
 const get = async (store: Store, resource: string, id: string) => await store.read(reader => reader.get(resource, id))
-const list = async (store: Store, resource: string, query: Partial<Query> = {}): Promise<ItemPage> =>
+export const list = async (store: Store, resource: string, query: Partial<Query> = {}): Promise<ItemPage> =>
   await store.read(reader => reader.list(resource, { ...plain, ...query }))
-const idsOf = (page: ItemPage): string[] => page.items.map(each => each.id)
+export const idsOf = (page: ItemPage): string[] => page.items.map(each => each.id)
 const put = (store: Store, id: string, value: Values = {}, seen?: number, now = 1000) =>
   store.write(writer => writer.put('items', id, item({ id, ...value }), {}, seen, now))
 
@@ -1522,6 +1525,7 @@ const restarts: readonly Case[] = [
     },
   ],
   ...migrations,
+  ...rollingChanges,
 ]
 
 /**

@@ -34,7 +34,12 @@ storeCases(
     open: async (service, options) => openSqliteStore(service, ':memory:', options),
     remove: async () => {},
   }),
-  { 'everything stands after a restart': forgets, 'the contract has': forgets, 'files that an older program': forgets },
+  {
+    'everything stands after a restart': forgets,
+    'the contract has': forgets,
+    'a rolling change': forgets,
+    'files that an older program': forgets,
+  },
 )
 
 async function opened(t: TestContext, options: SqliteOptions = {}) {

@@ -1,0 +1,46 @@
+/** `diglot migrate`: what a start would add, and the removals that a person names. */
+import { type Command, Option } from 'commander'
+import { loadService, serviceText } from './locate-service.ts'
+import { collectOption } from './option-types.ts'
+import { failUsage, writeOutput } from './usage.ts'
+
+/** Adds `migrate`. */
+export function addMigrateCommand(program: Command): void {
+  program
+    .command('migrate')
+    .description('bring a database to the contract: 0 done, or nothing to do; 3 steps are planned; 1 it cannot be done')
+    .argument('[service.ts]', serviceText)
+    .option('--plan', 'print each step, in words and SQL, and change nothing')
+    .option('--apply', 'do it, in one transaction')
+    .option('--drop <name>', 'remove a table, or table.field, with its values; repeatable', collectOption, [])
+    .option('--json', 'print a JSON line for each step')
+    .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
+    .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .action(migrateCommand)
+}
+
+interface MigrateFlags {
+  readonly plan?: boolean
+  readonly apply?: boolean
+  readonly json?: boolean
+  readonly drop: readonly string[]
+  readonly data?: string
+  readonly database?: string
+}
+
+/** Steps are printed once all of them are done: what is refused on the way is undone. */
+async function migrateCommand(
+  file: string | undefined,
+  { plan, apply, json, drop, ...flags }: MigrateFlags,
+): Promise<void> {
+  if ((plan === true) === (apply === true)) failUsage('give one of --plan, --apply')
+  const [{ migrateDatabase }, app] = await Promise.all([import('../host/open-store.ts'), loadService(file)])
+  const isPlan = plan === true
+  const lines: string[] = []
+  const tell = (step: string, sql: string) =>
+    void lines.push(json ? JSON.stringify({ step, sql }) : `-- ${step}\n${sql};`)
+  const count = await migrateDatabase(app, flags, { drop, isPlan, tell })
+  if (count === 0 && !json) lines.push('-- nothing to do')
+  await writeOutput(lines.map(line => `${line}\n`).join(''))
+  if (isPlan && count > 0) process.exitCode = 3
+}

@@ -1,0 +1,297 @@
+/**
+ * Where a contract is more than an addition to a database: what, and its cure. Nothing is printed
+ * that loses a value without naming it.
+ */
+import type { Column, FieldColumns } from './column.ts'
+import { type ColumnSignature, findMisread, findMissing, signatureOf } from './column-signature.ts'
+import type { DatabaseShape, Steps } from './database-shape.ts'
+import { splitName } from './dropped-names.ts'
+import { sql } from './sql.ts'
+import type { StoreSchema } from './sql-access.ts'
+import { joinList, quoteName } from './statement.ts'
+import type { Table } from './table.ts'
+
+export const shapeFormat = '2'
+/** In it a file was one value. */
+export const formatBefore = '1'
+interface Difference {
+  readonly what: string
+  readonly cure: readonly string[]
+}
+
+/** Of a table in `_shape`. */
+export const tableKey = (of: string): string => `table ${of}`
+
+export function createMigrationError(differences: readonly Difference[]): string {
+  const lines = differences.flatMap(({ what, cure }) => [`- ${what}`, ...cure.map(line => `    ${line}`)])
+  return [
+    'the contract is more than an addition to the database: change the contract, or do what is said here:',
+    ...lines,
+  ].join('\n')
+}
+
+/** @param drop the names that a person gave up; undefined at a start */
+export function* findDifferences(
+  schema: StoreSchema,
+  shape: DatabaseShape,
+  drop: readonly string[] = [],
+): Steps<readonly Difference[]> {
+  const found: Difference[] = []
+  const format = shape.get('store')?.get('format')
+  if (format !== shapeFormat && format !== formatBefore)
+    return [
+      {
+        what: `the database has format ${format}, and this program supports ${shapeFormat}`,
+        cure: ['-- start a newer program'],
+      },
+    ]
+  for (const name of drop) found.push(...checkDrop(schema, shape, name))
+  for (const table of schema.tables.values()) {
+    const was = shape.get(tableKey(table.name))
+    if (was) found.push(...(yield* findTableDifferences(table, was, drop)))
+    else found.push(...(yield* suspectRenamedTable(schema, shape, table, drop)))
+  }
+  return found
+}
+
+function* findTableDifferences(
+  table: Table,
+  was: ReadonlyMap<string, string>,
+  drop: readonly string[],
+): Steps<readonly Difference[]> {
+  const found: Difference[] = []
+  const undeclared = listUndeclared(table, was).filter(({ name }) => !drop.includes(`${table.name}.${name}`))
+  for (const each of undeclared) if (!each.is.optional) found.push(describeUndeclared(table, each))
+  for (const kept of table.fields) {
+    const is = was.get(kept.stored)
+    const now = declaredSignature(table, kept)
+    if (is === undefined)
+      found.push(
+        ...(yield* checkNewField(table, kept, now)),
+        ...suspectRenamedField(table, kept.field, now, undeclared),
+      )
+    else found.push(...(yield* checkChangedField(table, kept, parseSignature(is), now)))
+    if (undeclared.some(({ name }) => name === kept.field)) found.push(describeTwoNames(table, kept))
+  }
+  return found
+}
+
+interface UndeclaredField {
+  /** In the database. */
+  readonly name: string
+  readonly is: ColumnSignature
+}
+/** Fields that only another program declares. */
+export function listUndeclared(table: Table, was: ReadonlyMap<string, string>): readonly UndeclaredField[] {
+  const declared = new Set(table.fields.map(each => each.stored))
+  return [...was].flatMap(([name, is]) =>
+    isSignature(is) && !declared.has(name) ? [{ name, is: parseSignature(is) }] : [],
+  )
+}
+export const isSignature = (is: string): boolean => is.startsWith('{')
+export const parseSignature = (is: string): ColumnSignature => JSON.parse(is) as ColumnSignature // as `rememberShape` wrote it
+
+const command = 'diglot migrate <service.ts> --apply'
+
+/** A database has the new name already: the values that are under it would no longer be seen. */
+const describeTwoNames = (table: Table, { field, stored }: FieldColumns): Difference => ({
+  what: `${table.name}.${field} is in the database by that name, and the contract says that it was ${stored}`,
+  cure: [
+    `-- remove .was('${stored}') from the contract: the database does not need it`,
+    `-- or, to lose the values of ${field}: ${command} --drop ${table.name}.${field}`,
+  ],
+})
+
+/**
+ * A field that went and one of its kind that came are likely one: it would be read as empty. Only
+ * an optional field that went comes here alone; both are told of where it was required.
+ */
+const suspectRenamedField = (
+  table: Table,
+  field: string,
+  now: ColumnSignature,
+  undeclared: readonly UndeclaredField[],
+): readonly Difference[] =>
+  undeclared
+    .filter(({ is }) => findMisread(is, now, '').length === 0)
+    .map(({ name }) => ({
+      what: `${table.name}.${name} is gone and ${table.name}.${field} of the same kind is new: was it renamed?`,
+      cure: [
+        `-- if so, declare ${field} with .was('${name}')`,
+        `-- if not, leave ${name} declared beside it for one release, or remove its values by name:`,
+        `-- ${command} --drop ${table.name}.${name}`,
+      ],
+    }))
+
+/** A table that went, with rows, and one that came and has all of its fields. */
+function* suspectRenamedTable(
+  schema: StoreSchema,
+  shape: DatabaseShape,
+  table: Table,
+  drop: readonly string[],
+): Steps<readonly Difference[]> {
+  const found: Difference[] = []
+  const declared = new Map(table.fields.map(each => [each.stored, declaredSignature(table, each)]))
+  for (const [key, was] of shape) {
+    const name = key.replace(/^table /, '')
+    if (name === key || schema.tables.has(name) || drop.includes(name)) continue
+    const fields = [...was].filter(([, is]) => isSignature(is))
+    const isAlike = fields.every(([field, is]) => {
+      const now = declared.get(field)
+      return now && findMisread(parseSignature(is), now, '').length === 0
+    })
+    if (!isAlike || (yield { text: sql`select 1 from ${quoteName(name)} limit 1` }).length === 0) continue
+    found.push({
+      what: `${name} is gone and ${table.name} with the same fields is new: was it renamed?`,
+      cure: [
+        `-- if so, name it ${name} again: a resource keeps its name`,
+        `-- if not, leave ${name} declared beside it for one release, or remove its rows by name:`,
+        `-- ${command} --drop ${name}`,
+      ],
+    })
+  }
+  return found
+}
+
+function checkDrop(schema: StoreSchema, shape: DatabaseShape, name: string): readonly Difference[] {
+  const { table, field } = splitName(name)
+  const was = shape.get(tableKey(table))
+  const isKnown = field === undefined ? was !== undefined : isSignature(was?.get(field) ?? '')
+  const declared = schema.tables.get(table)
+  if (!isKnown)
+    return [{ what: `${name} is not in the database`, cure: ['-- name a table, or a field as table.field'] }]
+  if (declared && (field === undefined || declared.fields.some(each => each.stored === field)))
+    return [{ what: `${name} is declared, and cannot be dropped`, cure: ['-- remove it from the contract first'] }]
+  return []
+}
+
+const quoteText = (of: string): string => `'${of.replaceAll("'", "''")}'`
+const quoteColumn = (of: string): string => `"${of}"`
+
+export function declaredSignature(table: Table, { field }: FieldColumns): ColumnSignature {
+  const declared = table.resource.fields[field]
+  if (!declared) throw new Error(`${table.name} has no field ${field}`)
+  return signatureOf(declared)
+}
+
+const shapeRow = (table: Table, field: string): string =>
+  `"of" = ${quoteText(tableKey(table.name))} and "name" = ${quoteText(field)}`
+
+const describeUndeclared = (table: Table, { name, is }: UndeclaredField): Difference => ({
+  what: `${table.name}.${name} is no longer declared, and it is a required ${is.kind}: programs that declare it could not read new rows`,
+  cure: [
+    `-- if it was renamed, declare the field that it is now with .was('${name}')`,
+    `-- to remove it without losing its values, declare it optional for one release`,
+    `-- to lose them: ${command} --drop ${table.name}.${name}`,
+  ],
+})
+
+function* checkNewField(table: Table, kept: FieldColumns, now: ColumnSignature): Steps<readonly Difference[]> {
+  if (now.optional) return []
+  const rows = yield { text: sql`select 1 from ${quoteName(table.name)} limit 1` }
+  if (rows.length === 0) return []
+  const add = kept.columns.map(
+    ({ name, kind }) => `alter table ${quoteColumn(table.name)} add column ${quoteColumn(name)} ${sqlTypeOf[kind]};`,
+  )
+  return [
+    {
+      what: `${table.name}.${kept.field} is new and required, and stored rows have no value for it: make it optional, or set it`,
+      cure: [
+        ...add,
+        `update ${quoteColumn(table.name)} set ${kept.columns.map(({ name }) => `${quoteColumn(name)} = …`).join(', ')};`,
+        `insert into "_shape" ("of", "name", "is") values (${quoteText(tableKey(table.name))}, ${quoteText(kept.stored)}, ${quoteText(JSON.stringify(now))});`,
+      ],
+    },
+  ]
+}
+const sqlTypeOf: Readonly<Record<Column['kind'], string>> = {
+  text: 'text',
+  integer: 'bigint',
+  real: 'double precision',
+  boolean: 'boolean',
+  blob: 'blob',
+}
+
+function* checkChangedField(
+  table: Table,
+  kept: FieldColumns,
+  was: ColumnSignature,
+  now: ColumnSignature,
+): Steps<readonly Difference[]> {
+  const at = `${table.name}.${kept.field}`
+  const isNarrowed = was.kind === 'string' && now.kind === 'enum' // its values are looked at below
+  const reasons = isNarrowed ? [] : findMisread(was, now, at)
+  if (reasons.length > 0)
+    return reasons.map(what => ({
+      what,
+      cure: [
+        `-- convert the values of ${quoteColumn(kept.stored)} in ${quoteColumn(table.name)}, then`,
+        `update "_shape" set "is" = ${quoteText(JSON.stringify(now))} where ${shapeRow(table, kept.stored)};`,
+      ],
+    }))
+  return [...(yield* checkEmptyCells(table, kept, was, now)), ...(yield* checkEnumValues(table, kept, was, now))]
+}
+
+/** The meaning of an empty cell. */
+const emptyMeaning = (of: ColumnSignature): string => (of.optional ? 'absent' : of.nullable ? 'null' : '')
+
+/** Rows whose absent or null value the contract no longer allows. */
+function* checkEmptyCells(
+  table: Table,
+  kept: FieldColumns,
+  was: ColumnSignature,
+  now: ColumnSignature,
+): Steps<readonly Difference[]> {
+  const at = `${table.name}.${kept.field}`
+  const cure = (where: string) => [
+    `update ${quoteColumn(table.name)} set ${quoteColumn(kept.stored)} = … where ${where};`,
+  ]
+  const found: Difference[] = []
+  const growsMark = was.nullable === true && now.nullable === true
+  if (emptyMeaning(was) !== emptyMeaning(now) && emptyMeaning(was) !== '' && !(growsMark && now.optional)) {
+    const empty = yield {
+      text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(kept.stored)} is null limit 1`,
+    }
+    if (empty.length > 0)
+      found.push({
+        what: `${at} has ${emptyMeaning(was)} values, which the contract no longer allows`,
+        cure: cure(`${quoteColumn(kept.stored)} is null`),
+      })
+  }
+  if (was.optional && was.nullable && !(now.optional && now.nullable)) {
+    const mark = `${kept.stored}#null`
+    const nulls = yield {
+      text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(mark)} is not null limit 1`,
+    }
+    if (nulls.length > 0)
+      found.push({
+        what: `${at} has null values, which the contract no longer allows`,
+        cure: cure(`${quoteColumn(mark)} is not null`),
+      })
+  }
+  return found
+}
+
+/** Rows with a value that an enumeration has lost. */
+function* checkEnumValues(
+  table: Table,
+  kept: FieldColumns,
+  was: ColumnSignature,
+  now: ColumnSignature,
+): Steps<readonly Difference[]> {
+  if (now.kind !== 'enum' || (was.kind === 'enum' && findMissing(was, now).length === 0)) return []
+  const allowed = joinList((now.values ?? []).map(each => sql.lit(each)))
+  const others = yield {
+    text: sql`select distinct ${quoteName(kept.stored)} from ${quoteName(table.name)} where ${quoteName(kept.stored)} not in (${allowed}) limit 10`,
+  }
+  if (others.length === 0) return []
+  const lost = others.map(([each]) => String(each))
+  return [
+    {
+      what: `${table.name}.${kept.field} has values that the contract no longer allows: ${lost.join(', ')}`,
+      cure: [
+        `update ${quoteColumn(table.name)} set ${quoteColumn(kept.stored)} = … where ${quoteColumn(kept.stored)} in (${lost.map(quoteText).join(', ')});`,
+      ],
+    },
+  ]
+}

@@ -1,0 +1,63 @@
+/** Tables and fields that a person gives up by name, with their values and their indexes. */
+import { type ColumnSignature, isOrderedKind } from './column-signature.ts'
+import { type DatabaseShape, forgetShape, type Steps } from './database-shape.ts'
+import { sql } from './sql.ts'
+import { quoteName } from './statement.ts'
+import type { Index } from './table.ts'
+
+/** `notes`, or `notes.text`. */
+export function splitName(name: string): { readonly table: string; readonly field: string | undefined } {
+  const [table = ''] = name.split('.', 1)
+  return { table, field: table === name ? undefined : name.slice(table.length + 1) }
+}
+
+/** @param name found in the shape, and declared by nothing here */
+export function* dropNamed(shape: DatabaseShape, name: string): Steps {
+  const { table, field } = splitName(name)
+  const key = `table ${table}`
+  const was = shape.get(key)
+  if (field === undefined) {
+    yield* dropIndexes(shape, table, undefined)
+    yield { says: `drop ${table} with all its rows`, text: sql`drop table ${quoteName(table)}` }
+    for (const each of was?.keys() ?? []) yield forgetShape(key, each)
+    shape.delete(key)
+    return
+  }
+  const columns = listColumns(field, JSON.parse(was?.get(field) ?? '{}') as ColumnSignature) // as `rememberShape` wrote it
+  yield* dropIndexes(shape, table, columns)
+  for (const column of columns)
+    yield {
+      says: `drop ${table}.${column} with all its values`,
+      text: sql`alter table ${quoteName(table)} drop column ${quoteName(column)}`,
+    }
+  yield forgetShape(key, field)
+  was?.delete(field)
+}
+
+const listColumns = (field: string, { kind, optional, nullable }: ColumnSignature): readonly string[] => [
+  field,
+  ...(isOrderedKind(kind) ? [`${field}#order`] : []),
+  ...(kind === 'double' ? [`${field}#text`] : []),
+  ...(optional && nullable ? [`${field}#null`] : []),
+]
+
+/** Those of a table, or only those that use one of the columns. */
+function* dropIndexes(shape: DatabaseShape, table: string, columns: readonly string[] | undefined): Steps {
+  for (const [name, is] of shape.get('index') ?? []) {
+    if (!is.startsWith('[')) continue // of words, which goes by itself
+    const [of, index] = parseIndex(is)
+    const isUsed = of === table && (!columns || columnsOfIndex(index).some(each => columns.includes(each)))
+    if (!isUsed) continue
+    yield { says: `drop the index ${name}`, text: sql`drop index if exists ${quoteName(name)}` }
+    yield forgetShape('index', name)
+    shape.get('index')?.delete(name)
+  }
+}
+
+/** The table of an index, and what it has. */
+export const parseIndex = (is: string): readonly [table: string, index: Index] => JSON.parse(is) as [string, Index] // as `growIndexes` wrote it
+
+export const columnsOfIndex = ({ columns, where }: Index): readonly string[] => [
+  ...columns.map(each => each.name),
+  ...(where === undefined ? [] : [where]),
+]

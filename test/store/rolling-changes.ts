@@ -1,0 +1,195 @@
+/** Two programs on one database, an older and a newer one, as they run beside each other. */
+import assert from 'node:assert/strict'
+import type { Fields } from '../../src/contract/field.ts'
+import { t } from '../../src/contract/field.ts'
+import type { Values } from '../../src/contract/implement.ts'
+import { type Rules, resource } from '../../src/contract/resource.ts'
+import { type Service, service } from '../../src/contract/service.ts'
+import { isFormer, type Store } from '../../src/service/store.ts'
+import type { MigrationWish } from '../../src/store/migration.ts'
+import { type Case, idsOf, list, type Place } from './battery.ts'
+
+const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []): Service =>
+  service('notes', {
+    namespace: 'urn:notes',
+    resources: ['notes', ...more].map(name =>
+      resource(name, { fields: { id: t.id('n'), ...fields } }).rules({ allow: {}, ...rules } as never),
+    ),
+  }) as unknown as Service // a service of these resources is read as one of any
+const papers = (fields: Fields) => resource('papers', { fields: { id: t.id('n'), ...fields } }).rules({ allow: {} })
+
+const older: Fields = { text: t.string({ max: 50 }), at: t.dateTime().optional().nullable() }
+const stands: Values = { id: 'n-1', text: 'words', at: '2026-01-31T10:00:00Z' }
+
+async function readItem(store: Store): Promise<Values> {
+  const found = await store.read(reader => reader.get('notes', 'n-1'))
+  assert.ok(found && !isFormer(found))
+  return found.value
+}
+async function replaceItem(store: Store, value: Values): Promise<void> {
+  await store.write(async writer => {
+    const found = await writer.get('notes', 'n-1')
+    assert.ok(found && !isFormer(found))
+    assert.ok(await writer.put('notes', 'n-1', value, found.kept, found.version, 2))
+  })
+}
+async function fill(place: Place, contract: Service, value: Values): Promise<void> {
+  const store = await place.open(contract)
+  await store.write(writer => writer.put('notes', 'n-1', value, {}, undefined, 1))
+  await store.close()
+}
+async function migrate(place: Place, contract: Service, wish: Partial<MigrationWish> = {}): Promise<string[]> {
+  const told: string[] = []
+  const tell = (says: string, text: string) => void told.push(`${says}: ${text}`)
+  await (await place.open(contract, { migration: { drop: [], isPlan: false, tell, ...wish } })).close()
+  return told
+}
+const refused = (place: Place, contract: Service, says: RegExp): Promise<void> =>
+  assert.rejects(async () => await place.open(contract), says)
+
+const renamed: Fields = { title: t.string({ max: 50 }).was('text'), at: t.dateTime().optional().nullable() }
+
+export const rollingChanges: readonly Case[] = [
+  [
+    'a rolling change: an optional field and a resource are added, and the older program keeps what it cannot see',
+    async place => {
+      const newer = notes({ ...older, channel: t.string({ max: 20 }).optional() }, { filter: ['channel'] }, ['others'])
+      await fill(place, notes(older), stands)
+      const before = await place.open(notes(older))
+      const beside = await place.open(newer)
+      await replaceItem(beside, { ...stands, channel: 'web' })
+      await replaceItem(before, { ...stands, text: 'changed' })
+      const after = await place.open(notes(older))
+      assert.deepEqual(await readItem(after), { ...stands, text: 'changed' })
+      await replaceItem(after, { ...stands, text: 'again' })
+      const next = await place.open(newer)
+      for (const store of [beside, next])
+        assert.deepEqual(await readItem(store), { ...stands, text: 'again', channel: 'web' })
+      for (const store of [before, beside, after, next]) await store.close()
+      assert.deepEqual(await migrate(place, newer, { isPlan: true }), [])
+    },
+  ],
+  [
+    'a rolling change: a field is renamed, found, searched and sorted beside the older program, and back',
+    async place => {
+      const rules = (field: string) => ({ filter: [field, 'at'], sort: [field], search: [field] })
+      const [before, after] = [notes(older, rules('text')), notes(renamed, rules('title'))]
+      await fill(place, before, stands)
+      assert.deepEqual(await migrate(place, after, { isPlan: true }), [], 'nothing changes in the database')
+      const [one, other] = [await place.open(before), await place.open(after)]
+      const { text, ...others } = stands
+      assert.deepEqual(await readItem(other), { ...others, title: text })
+      await replaceItem(other, { ...others, title: 'by the newer one' })
+      assert.deepEqual(await readItem(one), { ...others, text: 'by the newer one' })
+      await replaceItem(one, { ...others, text: 'by the older one' })
+      assert.deepEqual(await readItem(other), { ...others, title: 'by the older one' })
+      const found = async (store: Store, field: string) => {
+        const query = { filters: [{ field, is: 'eq', value: 'by the older one' }], sort: [{ field, descending: true }] }
+        return idsOf(await list(store, 'notes', { ...query, words: ['older'] } as never))
+      }
+      assert.deepEqual([await found(one, 'text'), await found(other, 'title')], [['n-1'], ['n-1']])
+      const again = await place.open(before)
+      assert.deepEqual(await readItem(again), { ...others, text: 'by the older one' })
+      for (const store of [one, other, again]) await store.close()
+    },
+  ],
+  [
+    'a rolling change: a rename that is not declared is asked about, of a field and of a resource',
+    async place => {
+      await fill(place, notes(older), stands)
+      await refused(place, notes({ title: t.string(), at: t.dateTime().optional().nullable() }), /was\('text'\)/)
+      await refused(
+        place,
+        service('notes', { namespace: 'urn:notes', resources: [papers(older)] }) as unknown as Service,
+        /notes is gone and papers with the same fields is new: was it renamed\?[\s\S]*name it notes again/,
+      )
+    },
+  ],
+  [
+    'a rolling change: a new name that the database has already is not hidden behind the former one',
+    async place => {
+      const both = { ...older, title: t.string({ max: 50 }).optional() }
+      await fill(place, notes(both), { ...stands, title: 'seen' })
+      await refused(
+        place,
+        notes(renamed),
+        /notes\.title is in the database by that name.*was text[\s\S]*--drop notes\.title/,
+      )
+      await migrate(place, notes(renamed), { drop: ['notes.title'] })
+      const store = await place.open(notes(renamed))
+      assert.equal((await readItem(store))['title'], 'words')
+      await store.close()
+    },
+  ],
+  [
+    'a rolling change: a search path is left and comes back, beside a program that has it',
+    async place => {
+      const [searched, unsearched] = [notes(older, { search: ['text'] }), notes(older)]
+      await fill(place, searched, stands)
+      const [one, other] = [await place.open(searched), await place.open(unsearched)]
+      await replaceItem(other, { ...stands, text: 'changed' })
+      await replaceItem(one, { ...stands, text: 'kept up' })
+      const found = async (store: Store, word: string) => idsOf(await list(store, 'notes', { words: [word] }))
+      assert.deepEqual(await found(one, 'kept'), ['n-1'])
+      await replaceItem(other, { ...stands, text: 'unseen' })
+      const again = await place.open(searched)
+      assert.deepEqual([await found(again, 'unseen'), await found(again, 'kept')], [['n-1'], []])
+      for (const store of [one, other, again]) await store.close()
+      assert.match((await migrate(place, unsearched)).join('\n'), /drop the words notes\.text#words/)
+    },
+  ],
+  [
+    'a rolling change: an optional field of several columns is renamed, and a null stays a null',
+    async place => {
+      await fill(place, notes(older), { ...stands, at: null })
+      const moved: Fields = { text: t.string({ max: 50 }), when: t.dateTime().optional().nullable().was('at') }
+      const store = await place.open(notes(moved, { filter: ['when'] }))
+      assert.deepEqual(await readItem(store), { id: 'n-1', text: 'words', when: null })
+      await store.close()
+    },
+  ],
+  [
+    'a rolling change: an optional field that is removed keeps its values until they are dropped by name',
+    async place => {
+      await fill(place, notes(older, { filter: ['at', 'text'] }, ['others']), stands)
+      const less = notes({ text: t.string({ max: 50 }) })
+      const store = await place.open(less)
+      await replaceItem(store, { id: 'n-1', text: 'less' })
+      await store.close()
+      const again = await place.open(notes(older, { filter: ['at', 'text'] }, ['others']))
+      assert.deepEqual(await readItem(again), { ...stands, text: 'less' })
+      await again.close()
+      await refused(place, notes({ text: t.string({ max: 50 }), when: older['at'] as never }), /was it renamed\?/)
+      for (const name of ['notes.text', 'notes'])
+        await assert.rejects(migrate(place, less, { drop: [name] }), /is declared, and cannot be dropped/)
+      for (const name of ['notes.none', 'notes.at.x', 'none', '_deed', 'notes."'])
+        await assert.rejects(migrate(place, less, { drop: [name] }), /is not in the database/)
+      const told = await migrate(place, less, { drop: ['notes.at', 'others'] })
+      assert.match(told.join('\n'), /drop column "at"[\s\S]*drop table "others"/)
+      const fresh = await place.open(notes(older, { filter: ['at'] }, ['others']))
+      assert.deepEqual(await readItem(fresh), { id: 'n-1', text: 'less' })
+      await fresh.close()
+    },
+  ],
+  [
+    'a rolling change: a field of another kind is refused at start and by a migration, and nothing is touched',
+    async place => {
+      await fill(place, notes(older), stands)
+      const other = notes({ ...older, text: t.int() })
+      await refused(place, other, /was of kind string and is now of kind int/)
+      await assert.rejects(migrate(place, other), /was of kind string/)
+      const store = await place.open(notes(older))
+      assert.deepEqual(await readItem(store), stands)
+      await store.close()
+    },
+  ],
+  [
+    'a rolling change: a former name that cannot be followed is refused at start',
+    async place => {
+      const text = t.string().was('note')
+      await refused(place, notes({ text, other: text }), /notes\.text: \.was\('note'\) is the name of notes\.other/)
+      await refused(place, notes({ text, note: t.int() }), /notes\.text: \.was\('note'\) is the name of notes\.note/)
+      await refused(place, notes({ lines: t.list(t.object({ text })) }), /notes\.lines\.text: \.was\('note'\)/)
+    },
+  ],
+]
