@@ -1,0 +1,149 @@
+/**
+ * A service that changes while it runs: the next release starts beside the last one on the same database, both get
+ * requests, then the last one is stopped. No request fails, and nothing that was written is lost, forwards or back.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { type Server, startService } from '../../src/host/serve.ts'
+import { anyone, implement, resource, service, t } from '../../src/index.ts'
+import { database, noDatabase } from './database.ts'
+
+const plenty = { count: 1e9, seconds: 60 }
+function release(fields: Parameters<typeof resource>[1]['fields'], search: readonly string[]) {
+  const notes = resource('notes', { fields: { id: t.id('n'), ...fields } }).rules({
+    allow: { read: [anyone], create: [anyone], change: [anyone] },
+    filter: ['text'],
+    search,
+  } as never)
+  return implement(
+    service('notes', {
+      namespace: 'urn:diglot:rolling',
+      resources: [notes],
+      versions: { v1: {} },
+      limits: { reads: plenty, changes: plenty },
+    }) as never,
+    {} as never,
+  )
+}
+
+const text = t.string({ max: 100 })
+/** What each release declares; the names that its clients use are read from `text`. */
+const releases = [
+  ['as it began', release({ text, score: t.string({ max: 9 }) }, ['text'])],
+  ['a field is added', release({ text, score: t.string({ max: 9 }), hint: text.optional() }, ['text'])],
+  ['it is renamed', release({ text, score: t.string({ max: 9 }), remark: text.optional().was('hint') }, ['text'])],
+  [
+    'a field is about to have another kind',
+    release(
+      { text, score: t.string({ max: 9 }).optional(), points: t.int().optional(), remark: text.optional().was('hint') },
+      ['text'],
+    ),
+  ],
+  ['the old one is left', release({ text, points: t.int().optional(), remark: text.optional().was('hint') }, ['text'])],
+] as const
+
+interface Instance {
+  readonly server: Server
+  isServing: boolean
+  busy: number
+}
+
+async function roll(options: { readonly data: string; readonly database?: string }): Promise<void> {
+  const failures: string[] = []
+  const written = new Map<string, string>()
+  const instances: Instance[] = []
+  const start = async (app: (typeof releases)[number][1]): Promise<Instance> => {
+    const logger = { info: () => {}, warn: () => {}, error: () => {} }
+    const one = {
+      server: await startService(app, { ...options, port: 0, flood: 1e9, logger }),
+      isServing: true,
+      busy: 0,
+    }
+    instances.push(one)
+    return one
+  }
+  const stop = async (one: Instance): Promise<void> => {
+    one.isServing = false
+    while (one.busy > 0) await new Promise(resolve => setTimeout(resolve, 5))
+    await one.server.close()
+    instances.splice(instances.indexOf(one), 1)
+  }
+  let sent = 0
+  let isOver = false
+  const send = async (method: string, path: string, content?: object): Promise<unknown> => {
+    const serving = instances.filter(each => each.isServing)
+    const one = serving[sent++ % serving.length]
+    if (!one) throw new Error('no instance serves')
+    one.busy++
+    try {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+      const response = await fetch(`${one.server.url}/api/v1${path}`, {
+        method,
+        headers: { 'content-type': type, ...(method === 'PATCH' && { 'if-match': '*' }) },
+        ...(content && { body: JSON.stringify(content) }),
+      })
+      const answer = await response.text()
+      if (!response.ok) failures.push(`${method} ${path}: ${response.status} ${answer}`)
+      return answer === '' ? undefined : JSON.parse(answer)
+    } catch (thrown) {
+      failures.push(`${method} ${path}: ${thrown}`)
+      return undefined
+    } finally {
+      one.busy--
+    }
+  }
+  const client = async (name: number): Promise<void> => {
+    for (let round = 0; !isOver; round++) {
+      const first = `word${name} ${round}`
+      const made = (await send('POST', '/notes', { text: first, ...(needsScore && { score: '7' }) })) as { id?: string }
+      if (made?.id === undefined) continue
+      written.set(made.id, first)
+      const second = `changed${name} ${round}`
+      if (await send('PATCH', `/notes/${made.id}`, { text: second })) written.set(made.id, second)
+      const read = (await send('GET', `/notes/${made.id}`)) as { text?: string } | undefined
+      if (read?.text !== second) failures.push(`${made.id} has ${read?.text}, not ${second}`)
+    }
+  }
+  let needsScore = true
+  const more = async (count: number): Promise<void> => {
+    const before = written.size
+    while (written.size < before + count && failures.length === 0) await new Promise(resolve => setTimeout(resolve, 10))
+  }
+  let last = await start(releases[0][1])
+  const clients = [1, 2, 3, 4].map(client)
+  for (const at of [1, 2, 1, 0, 1, 2, 3, 4, 3] as const) {
+    if (at > 3) needsScore = false // the next release does not know it any more
+    await more(10) // those that are under way are decided anew
+    const next = await start(releases[at][1])
+    await more(20)
+    await stop(last)
+    last = next
+  }
+  isOver = true
+  await Promise.all(clients)
+  assert.deepEqual(failures, [])
+  for (const [id, expected] of written) {
+    const found = (await send('GET', `/notes/${id}`)) as { text?: string }
+    assert.equal(found.text, expected, id)
+  }
+  await stop(last)
+}
+
+test('a rolling change under load, forwards and back: two instances on one file of SQLite', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-rolling-'))
+  after(() => rmSync(folder, { recursive: true }))
+  await roll({ data: join(folder, 'notes.sqlite') })
+})
+
+test('a rolling change under load, forwards and back: PostgreSQL', { skip: noDatabase() }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-rolling-'))
+  const { url, stop } = await database()
+  after(async () => {
+    await stop()
+    rmSync(folder, { recursive: true })
+  })
+  await roll({ data: join(folder, 'notes.sqlite'), database: url })
+})
