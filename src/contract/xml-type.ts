@@ -147,14 +147,17 @@ export class RootElement<T> {
   /** Of what a type without a name declares. */
   readonly form: NamespaceForm
   readonly isNillable: boolean
-  constructor(name: QualifiedName, type: () => XmlType<T>, form: NamespaceForm, isNillable = false) {
+  /** It stands for a part of a message that has a type: no schema declares it. */
+  readonly isPart: boolean
+  constructor(name: QualifiedName, type: () => XmlType<T>, form: NamespaceForm, isNillable = false, isPart = false) {
     this.name = name
     this.type = type
     this.form = form
     this.isNillable = isNillable
+    this.isPart = isPart
   }
   nillable(): RootElement<T | null> {
-    return new RootElement<T | null>(this.name, this.type, this.form, true)
+    return new RootElement<T | null>(this.name, this.type, this.form, true, this.isPart)
   }
 }
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
@@ -392,4 +395,16 @@ export const x = {
     })
     return new RootElement({ uri, local: name }, () => type, form)
   },
+  /**
+   * The detail of a fault, or a header block, that a WSDL declares by a type: an element with the
+   * name of its part (WSDL 1.1 §3.6, §3.7).
+   */
+  part: <T>(uri: string, name: string, type: Lazily<XmlType<T>>): RootElement<T> =>
+    new RootElement(
+      { uri, local: name },
+      asFunction(type),
+      { uri, elements: 'unqualified', attributes: 'unqualified' },
+      false,
+      true,
+    ),
 }

@@ -73,10 +73,15 @@ const bindingName = ({ port }: Port, at: number): string => (at === 0 ? port : `
 function listElements([, exchange]: readonly [string, PortExchange]): AnyRootElement[] {
   const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
   const bodies = style === 'document' ? [input, output].filter(each => typeof each === 'object') : []
-  return [...bodies, ...[faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))]
+  const others = [faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))
+  return [...bodies, ...others.filter(({ isPart }) => !isPart)]
 }
-const listPartTypes = ([, { input, output, style }]: readonly [string, PortExchange]) =>
-  style === 'document' ? [] : [input, output].flatMap(body => partsOf(body).map(([, type]) => type))
+function listPartTypes([, exchange]: readonly [string, PortExchange]) {
+  const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
+  const calls = style === 'document' ? [] : [input, output].flatMap(body => partsOf(body).map(([, type]) => type))
+  const others = [faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))
+  return [...calls, ...others.filter(({ isPart }) => isPart).map(({ type }) => type())]
+}
 
 function partsOf(body: ExchangeBody | undefined) {
   if (typeof body !== 'object') return []
@@ -94,7 +99,9 @@ function exchangeMessageTags(
   prefixes: DocumentPrefixes,
 ): string[] {
   const element = (part: string, root: AnyRootElement) =>
-    writeTag('wsdl:part', { name: part, element: prefixes.qname(root.name) })
+    root.isPart
+      ? writeTag('wsdl:part', { name: root.name.local, type: schemas.nameForPart(root.type(), root.name) })
+      : writeTag('wsdl:part', { name: part, element: prefixes.qname(root.name) })
   const bodyParts = (body: ExchangeBody) => {
     if (body === 'empty') return []
     if (exchange.style === 'document') return [element('parameters', body)]
@@ -161,9 +168,16 @@ function boundOperationTag(
       ...use,
       namespace: style !== 'document' && of !== 'empty' ? of.name.uri : undefined,
     })
+  // What stands for a part is encoded where its exchange is; an element of a schema is literal.
+  const usual = (root: AnyRootElement): Attributes =>
+    root.isPart ? { ...use, namespace: root.name.uri || undefined } : { use: 'literal' }
   const headers = (roots: Readonly<Record<string, AnyRootElement>>) =>
-    Object.keys(roots).map(key =>
-      writeTag(`${prefix}:header`, { message: `${ownPrefix(port)}${name}_${key}Header`, part: key, use: 'literal' }),
+    Object.entries(roots).map(([key, root]) =>
+      writeTag(`${prefix}:header`, {
+        message: `${ownPrefix(port)}${name}_${key}Header`,
+        part: root.isPart ? root.name.local : key,
+        ...usual(root),
+      }),
     )
   return writeTag(
     'wsdl:operation',
@@ -171,8 +185,8 @@ function boundOperationTag(
     writeTag(`${prefix}:operation`, { soapAction: action, style: style === 'document' ? 'document' : 'rpc' }),
     writeTag('wsdl:input', {}, headers(requestHeaders), body(input)),
     output !== undefined && writeTag('wsdl:output', {}, headers(replyHeaders), body(output)),
-    Object.keys(faults).map(fault =>
-      writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, use: 'literal' })),
+    Object.entries(faults).map(([fault, root]) =>
+      writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, ...usual(root) })),
     ),
   )
 }

@@ -53,6 +53,8 @@ export interface WsdlBinding {
   readonly name: string
   /** Undefined: not a binding of SOAP. */
   readonly soap: '1.1' | '1.2' | undefined
+  /** What it is a binding of if not of SOAP: a namespace, such as that of HTTP. */
+  readonly other?: string | undefined
   /** A URI; `http://schemas.xmlsoap.org/soap/http` is HTTP. */
   readonly transport: string | undefined
   /** In James Clark's notation. */
@@ -75,10 +77,15 @@ export interface WsdlOperation {
   /** soapAction; empty if absent. */
   readonly action: string
   readonly style: 'document' | 'rpc'
+  /** Undefined: it has none, or none that could be read. */
   readonly input: WsdlMessage | undefined
+  /** The service speaks first, or alone (§2.4.3, §2.4.4). */
+  readonly isNotification: boolean
   /** Undefined: one-way. */
   readonly output: WsdlMessage | undefined
   readonly faults: readonly (WsdlMessage & { readonly fault: string })[]
+  /** Whether WSDL 2.0 says that nothing changes by it (Part 2 §3.1). */
+  readonly isSafe?: boolean
 }
 /** A message of a WSDL: its parts, in order. */
 export interface WsdlMessage {
@@ -90,8 +97,8 @@ export interface WsdlMessage {
    * The content of the Body, in order: declared elements, or types under the names of their parts.
    */
   readonly parts: readonly WsdlPart[]
-  /** The parts that are header blocks. */
-  readonly headers: readonly WsdlPart[]
+  /** The parts that are header blocks, with the namespace of those that have a type. */
+  readonly headers: readonly (WsdlPart & { readonly namespace?: string })[]
 }
 /** A part of a message, by its element or its type. */
 export interface WsdlPart {
@@ -99,6 +106,8 @@ export interface WsdlPart {
   /** In James Clark's notation, `{namespace}local`. */
   readonly element?: string
   readonly type?: string
+  /** Of WSDL 2.0, what stands in place of a declared element: a phrase. */
+  readonly content?: string
 }
 
 export interface WsdlLimits {
@@ -219,11 +228,12 @@ class WsdlReader {
     for (const types of wsdlChildren(root, 'types'))
       for (const schema of childrenNamed(types, xs, 'schema'))
         this.#readSchema(schema, location, attributeValue(schema, 'targetNamespace') ?? '')
-    for (const each of wsdlChildren(root, 'import')) this.#followImport(attributeValue(each, 'location'), location)
     const namespace = attributeValue(root, 'targetNamespace') ?? ''
     for (const kind of ['message', 'portType', 'binding', 'service'])
       for (const each of wsdlChildren(root, kind))
         this.#addComponent(`${kind} {${namespace}}${attributeValue(each, 'name') ?? ''}`, each)
+    // Its own services stand before those of the documents that it imports.
+    for (const each of wsdlChildren(root, 'import')) this.#followImport(attributeValue(each, 'location'), location)
   }
 
   /** WSDL 2.0 Part 1 §3.1, §4. */
@@ -347,6 +357,7 @@ class WsdlReader {
     if (portType && extension) this.#checkBound(binding, portType)
     return {
       soap: extension && soapVersionOf[extension.name.uri],
+      other: extension ? undefined : binding.elements().find(({ name }) => name.uri !== wsdl)?.name.uri,
       transport: extension && attributeValue(extension, 'transport'),
       portType: portType && this.#resolveName(binding, 'type'),
       operations:
@@ -380,6 +391,7 @@ class WsdlReader {
       action: (extension && attributeValue(extension, 'soapAction')) ?? '',
       style: own,
       input: message('input'),
+      isNotification: declared !== undefined && isSentFirst(declared),
       output: message('output'),
       faults: (declared ? wsdlChildren(declared, 'fault') : []).flatMap(fault => this.#readFault(fault, bound, name)),
     }
@@ -457,14 +469,15 @@ class WsdlReader {
     this.#remarks.add(`${place}: part ${wrong.name}: ${rule}`)
   }
 
-  #readHeader(header: Element): (WsdlPart & { of: Element })[] {
+  #readHeader(header: Element): (WsdlPart & { of: Element; namespace: string })[] {
     const message = this.#resolve('message', header, 'message')
     const named =
       message &&
       wsdlChildren(message, 'part').find(each => attributeValue(each, 'name') === attributeValue(header, 'part'))
     if (message && !named)
       this.#addFlaw(`header: message ${attributeValue(message, 'name')} has no part ${attributeValue(header, 'part')}`)
-    return message && named ? [{ of: message, ...this.#readPart(named, 'header') }] : []
+    const namespace = attributeValue(header, 'namespace') ?? ''
+    return message && named ? [{ of: message, namespace, ...this.#readPart(named, 'header') }] : []
   }
 
   #readPart(part: Element, place: string): WsdlPart {
@@ -558,6 +571,12 @@ const soapAttributes: Readonly<Record<string, readonly string[]>> = {
   header: ['message', 'part', 'use', 'encodingStyle', 'namespace'],
   headerfault: ['message', 'part', 'use', 'encodingStyle', 'namespace'],
   address: ['location'],
+}
+
+/** §2.4.3, §2.4.4: the output comes first, or alone. */
+function isSentFirst(operation: Element): boolean {
+  const first = operation.elements().find(({ name }) => name.uri === wsdl && /^(?:in|out)put$/.test(name.local))
+  return first?.name.local === 'output'
 }
 
 /** §2.4.5: the names of an operation's input and output, with their defaults. */

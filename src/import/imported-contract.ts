@@ -3,6 +3,7 @@ import type { Port, PortExchange } from '../contract/exchange.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'
 import type { AnyRootElement, AnyXmlType } from '../contract/xml-type.ts'
 import { type Find, type ReadDescription, readDescription } from '../describe/read-wsdl.ts'
+import { readWsdl20Services } from '../describe/read-wsdl20.ts'
 import { Malformed } from '../xml/index.ts'
 import { type Loss, Losses } from './loss.ts'
 import { readPorts } from './read-ports.ts'
@@ -31,7 +32,12 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
   const model = new SchemaModel(components, losses)
   for (const flaw of document.flaws) losses.add('document', flaw, 'document')
   for (const each of document.missing) losses.add('document', `${each} is imported and was not found`, 'document')
-  const ports = kind === 'wsdl11' ? readPorts(document, model, losses) : []
+  const services = kind === 'wsdl20' ? readWsdl20Services(description.descriptions) : document
+  if ('unserved' in services) {
+    for (const flaw of services.flaws) losses.add('document', flaw, 'document')
+    for (const each of services.unserved) losses.add('document', each)
+  }
+  const ports = readPorts(services, model, losses)
   const hasPorts = ports.length > 0
   const roots = hasPorts
     ? ports.flatMap(listPortElements)
@@ -44,7 +50,7 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
   const reached = listReachedTypes(roots, more)
   return {
     kind,
-    namespace: document.targetNamespace,
+    namespace: services.targetNamespace,
     ports,
     types: reached.types,
     elements: reached.elements,

@@ -1,4 +1,4 @@
-/** The ports of a WSDL 1.1 as a contract declares them, whether or not a service has them. */
+/** The ports of a WSDL as a contract declares them, whether or not a service has them. */
 import { exchange, type Port, type PortExchange, port } from '../contract/exchange.ts'
 import { type AnyMember, type AnyRootElement, Member, x } from '../contract/xml-type.ts'
 import type { WsdlBinding, WsdlDocument, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
@@ -12,7 +12,10 @@ interface BoundPort {
   readonly binding: WsdlBinding
 }
 
-export function readPorts(document: WsdlDocument, model: SchemaModel, losses: Losses): readonly Port[] {
+/** What both versions of WSDL have. */
+type BoundServices = Pick<WsdlDocument, 'targetNamespace' | 'services' | 'bindings'>
+
+export function readPorts(document: BoundServices, model: SchemaModel, losses: Losses): readonly Port[] {
   const bound: BoundPort[] = document.services.flatMap(({ name, ports }) =>
     ports.map(each => ({ name: each.name, service: name, binding: each })),
   )
@@ -28,11 +31,22 @@ export function readPorts(document: WsdlDocument, model: SchemaModel, losses: Lo
   const ports: Port[] = []
   for (const each of bound) {
     if (each.binding.soap === undefined)
-      losses.add(`port ${each.name}`, 'is not a binding of SOAP: it is left out', 'transport')
+      losses.add(
+        `port ${each.name}`,
+        `is a binding of ${nameBinding(each.binding)}, not of SOAP: it is left out`,
+        'transport',
+      )
     else addPort(ports, readPort(each, document.targetNamespace, model, losses))
   }
   return ports
 }
+
+const knownBindings: Readonly<Record<string, string>> = {
+  'http://schemas.xmlsoap.org/wsdl/http/': 'HTTP',
+  'http://www.w3.org/ns/wsdl/http': 'HTTP',
+}
+const nameBinding = ({ other }: WsdlBinding): string =>
+  other === undefined ? 'no protocol' : (knownBindings[other] ?? other)
 
 /** Two ports that differ in nothing but the version of SOAP are one. */
 function addPort(ports: Port[], found: Port): void {
@@ -113,8 +127,9 @@ function readExchange(
 ): PortExchange | undefined {
   const { name, input, output, style } = operation
   const place = `operation ${name}`
-  if (!input) {
-    losses.add(place, 'has no input: a notification is left out')
+  if (operation.isNotification || !input) {
+    if (operation.isNotification) losses.add(place, 'the service speaks first: a notification is left out')
+    else losses.add(place, 'its input is not declared: it is left out', 'document')
     return undefined
   }
   const isEncoded = input.use === 'encoded' || output?.use === 'encoded'
@@ -125,11 +140,11 @@ function readExchange(
   const asked = body(input, name)
   const answered = output && body(output, `${name}Response`)
   if (asked === undefined || (output && answered === undefined)) return undefined
-  const faults = operation.faults.flatMap(fault => {
-    const [part] = fault.parts
-    const element = part?.element === undefined ? undefined : model.element(part.element, place)
-    if (!element) losses.add(place, `the fault ${fault.fault} has no element: its detail is left out`)
-    return element ? [[fault.fault, element] as const] : []
+  const faults = operation.faults.flatMap(({ fault, namespace: uri, parts }) => {
+    const [part] = parts
+    const element = part && readPartElement({ namespace: uri, ...part }, place, model)
+    if (!part) losses.add(place, `the fault ${fault || 'without a name'} has no part: it is left out`, 'document')
+    return element ? [[fault, element] as const] : []
   })
   return exchange({
     style: style === 'document' ? 'document' : isEncoded ? 'encoded' : 'rpc',
@@ -139,6 +154,7 @@ function readExchange(
     faults: Object.fromEntries(faults),
     requestHeaders: readHeaderParts(input, place, model, losses),
     replyHeaders: output ? readHeaderParts(output, place, model, losses) : {},
+    safe: operation.isSafe === true,
   })
 }
 
@@ -148,13 +164,23 @@ function readHeaderParts(
   model: SchemaModel,
   losses: Losses,
 ): Record<string, AnyRootElement> {
-  return Object.fromEntries(
-    headers.flatMap(({ name, element }) => {
-      const found = element === undefined ? undefined : model.element(element, place)
-      if (!found) losses.add(place, `the header block ${name} has no element: it is left out`)
-      return found ? [[name, found] as const] : []
-    }),
-  )
+  const blocks: Record<string, AnyRootElement> = {}
+  for (const header of headers) {
+    const found = readPartElement(header, place, model)
+    if (!found) losses.add(place, `the header block ${header.name} is not declared: it is left out`, 'document')
+    else blocks[Object.hasOwn(blocks, header.name) ? freeExchangeName(header.name, blocks) : header.name] = found
+  }
+  return blocks
+}
+
+/** Either the element of the part, or one of its name with its type (WSDL 1.1 §3.6, §3.7). */
+function readPartElement(
+  { name, element, type, namespace = '' }: WsdlPart & { readonly namespace?: string },
+  place: string,
+  model: SchemaModel,
+): AnyRootElement | undefined {
+  if (element !== undefined) return model.element(element, place)
+  return type === undefined ? undefined : model.partElement(namespace, name, type, place)
 }
 
 /** One element, or an empty Body (WS-I Basic Profile 1.1 R2201). */
@@ -166,9 +192,17 @@ function readDocumentBody(
 ): AnyRootElement | 'empty' | undefined {
   const [part] = parts
   if (!part) return 'empty'
+  if (part.content !== undefined) {
+    losses.add(place, `its content is ${part.content}: the operation is left out`)
+    return undefined
+  }
   if (parts.length > 1) losses.add(place, 'a Body of several elements: the operation is left out (R2201)')
   if (part.element === undefined)
-    losses.add(place, `the part ${part.name} has no element: the operation is left out (R2204)`)
+    losses.add(
+      place,
+      `the part ${part.name} has no element: the operation is left out (R2204)`,
+      part.type === undefined ? 'document' : 'contract',
+    )
   return parts.length > 1 || part.element === undefined ? undefined : model.element(part.element, place)
 }
 

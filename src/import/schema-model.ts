@@ -77,6 +77,7 @@ export class SchemaModel {
   readonly #building = new Set<string>()
   readonly #derivables = new Map<AnyXmlType, AnyXmlType>()
   readonly #elements = new Map<string, AnyRootElement>()
+  readonly #parts = new Map<string, AnyRootElement>()
   /** Names of complex types → names of those that are derived from them, directly. */
   readonly #derived: ReadonlyMap<string, readonly string[]>
 
@@ -215,6 +216,20 @@ export class SchemaModel {
     return (head !== undefined && this.element(head, around.place)?.type()) || x.anyType
   }
 
+  /** The same for the same part, so that messages which share it share a declaration. */
+  partElement(uri: string, name: string, type: string, place: string): AnyRootElement {
+    const key = `${uri} ${name} ${type}`
+    const known = this.#parts.get(key)
+    if (known) return known
+    const made = x.part(
+      uri,
+      name,
+      memoizeOnce(() => this.typeOfElement(type, place)),
+    )
+    this.#parts.set(key, made)
+    return made
+  }
+
   // Simple types
 
   #simpleType(node: Element, around: Around, name: { uri: string; local: string } | undefined): AnyXmlType {
@@ -298,7 +313,17 @@ export class SchemaModel {
     const { uri, local } = splitClark(baseName)
     if (local === 'Array' && encodingUris.includes(uri as (typeof encodingUris)[number]))
       return new XmlType({ kind: 'array', name, item: this.#arrayItem(derivation, around) })
+    const items = this.#extendedArray(derivation, around, baseName)
+    if (items) return new XmlType({ kind: 'array', name, item: items })
     return this.#derivedContent(derivation, around, baseName, define)
+  }
+  /** The items of an array that has another name here: the encoding knows no members next to them. */
+  #extendedArray(derivation: Element, around: Around, baseName: string): (() => AnyXmlType) | undefined {
+    if (derivation.name.local !== 'extension' || baseName === `{${xsNs}}anyType`) return undefined
+    const { definition } = this.typeOf(baseName, around.place)
+    if (definition.kind !== 'array') return undefined
+    const own = this.#ownContent(derivation, around, new Set())
+    return Object.keys(own.members).length === 0 ? definition.item : undefined
   }
 
   #derivedContent(

@@ -199,8 +199,9 @@ class Printer {
   }
 
   #rootExpression(root: AnyRootElement): string {
-    const namespace = this.#namespaces.get(root.name.uri)?.name ?? 'x'
     const type = this.#reference(root.type(), '', root.name.uri)
+    if (root.isPart) return `x.part(${quoteLiteral(root.name.uri)}, ${quoteLiteral(root.name.local)}, ${type})`
+    const namespace = this.#namespaces.get(root.name.uri)?.name ?? 'x'
     return `${namespace}.element(${quoteLiteral(root.name.local)}, ${type})${root.isNillable ? '.nillable()' : ''}`
   }
 
@@ -420,7 +421,7 @@ class Printer {
       '})',
     ].join('\n')
   }
-  #exchange({ style, action, input, output, faults, requestHeaders, replyHeaders }: PortExchange): string {
+  #exchange({ style, action, input, output, faults, requestHeaders, replyHeaders, isSafe }: PortExchange): string {
     const roots = (all: Readonly<Record<string, AnyRootElement>>) =>
       Object.entries(all)
         .map(([key, root]) =>
@@ -437,6 +438,7 @@ class Printer {
       ...(Object.keys(faults).length > 0 ? [`faults: { ${roots(faults)} }`] : []),
       ...(Object.keys(requestHeaders).length > 0 ? [`requestHeaders: { ${roots(requestHeaders)} }`] : []),
       ...(Object.keys(replyHeaders).length > 0 ? [`replyHeaders: { ${roots(replyHeaders)} }`] : []),
+      ...(isSafe ? ['safe: true'] : []),
     ]
     return `exchange({\n${parts.map(part => `      ${part},`).join('\n')}\n    })`
   }
@@ -501,7 +503,7 @@ function eagerlyReferred({ definition }: AnyXmlType): readonly Declared[] {
 }
 
 function uriOf(of: Declared): string | undefined {
-  if (of instanceof RootElement) return of.name.uri
+  if (of instanceof RootElement) return of.isPart ? undefined : of.name.uri
   const { definition } = of
   if (definition.kind === 'derivable') return uriOf(definition.type)
   return definition.kind === 'builtIn' ? undefined : definition.name?.uri

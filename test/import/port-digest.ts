@@ -77,7 +77,7 @@ export function digestPort(port: Port): string {
     }
   }
   const root = (r: AnyRootElement): string => {
-    const name = `element {${r.name.uri}}${r.name.local}`
+    const name = `${r.isPart ? 'part' : 'element'} {${r.name.uri}}${r.name.local}`
     if (!seen.has(name)) {
       seen.set(name, '')
       out.push(`${name} = ${typeRef(r.type(), r.form)}${r.isNillable ? ' nil' : ''}`)

@@ -15,7 +15,14 @@ const differing: Readonly<Record<string, string>> = {
   'JavaNames.wsdl': 'the name of a port is not an NCName',
   'mime.wsdl': 'an RPC part has an element with a type without name (R2203): it gets one',
 }
-for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl11-suspect', 'wsdl-json-samples']) {
+for (const name of [
+  'wsdl11-real',
+  'wsdl11-features',
+  'wsdl11-suspect',
+  'wsdl-json-samples',
+  'soapbuilders-interop',
+  'wsdl20-w3c',
+]) {
   const suite = suites(name)
   if (!suite) continue
   for (const file of globSync('**/*.wsdl', { cwd: suite }).sort())

@@ -1,5 +1,5 @@
 /** The echo services of the public test collections, declared with the public API. */
-import type { Port } from '../../src/contract/exchange.ts'
+import type { ExchangeContext, Port } from '../../src/contract/exchange.ts'
 import { t } from '../../src/contract/field.ts'
 import type { SoapOptions } from '../../src/soap/face.ts'
 import { block, compileBlockWriter } from '../../src/soap/headers/block.ts'
@@ -28,7 +28,10 @@ export function createEchoNode(exchanges: readonly BoundOperation[], options: So
 }
 
 /** Every exchange of the port has this handler, and anyone may ask it. */
-export const createPortContext = ({ port, exchanges }: Port, handle: (content: unknown) => unknown): PortContext => ({
+export const createPortContext = (
+  { port, exchanges }: Port,
+  handle: (content: unknown, ctx: ExchangeContext) => unknown,
+): PortContext => ({
   app: { ports: { [port]: Object.fromEntries(Object.keys(exchanges).map(name => [name, handle])) } },
   calls: { admitExchange: () => {} },
   clock: () => Date.UTC(2026, 10, 21),

@@ -43,6 +43,8 @@ export interface EncodedCodec {
   /** At the `start` of the call; goes to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
   readonly write: (value: unknown, version: SoapVersion) => string
+  /** An element that is no call: the detail of a fault. */
+  readonly writeAlone: (value: unknown, version: SoapVersion) => string
 }
 
 export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
@@ -54,6 +56,7 @@ export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
       return readEncodedValue(plans.ofRoot(root).type(), graph, call)
     },
     write: (value, version) => writeCall(plans.ofRoot(root), value, encodings[version.number]),
+    writeAlone: (value, version) => writeIndependent(plans.ofRoot(root), value, encodings[version.number]),
   })
 }
 
@@ -200,9 +203,17 @@ function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding): s
   const tag = writing.name(plan.name)
   const type = plan.type()
   const inside = type.kind === 'complex' ? writeStruct(type, value, encoding, writing) : ''
-  const scope = `${writing.declarations()} xmlns:enc="${encoding.uri}" ${soapPrefix}:encodingStyle="${encoding.uri}"`
-  return `<${tag}${scope}>${inside}</${tag}>`
+  return `<${tag}${writeScope(writing, encoding)}>${inside}</${tag}>`
 }
+/** SOAP 1.1 §5.1 rule 5: an independent element has a name of its own, and says its type. */
+function writeIndependent(plan: ElementPlan, value: unknown, encoding: SoapEncoding): string {
+  const writing = new MessageWriting(undefined)
+  const tag = writing.name(plan.name)
+  const written = writeEncodedValue(plan.type(), tag, value, encoding, writing)
+  return `<${tag}${writeScope(writing, encoding)}${written.slice(tag.length + 1)}`
+}
+const writeScope = (writing: MessageWriting, { uri }: SoapEncoding): string =>
+  `${writing.declarations()} xmlns:enc="${uri}" ${soapPrefix}:encodingStyle="${uri}"`
 
 function writeStruct(plan: ComplexPlan, value: unknown, encoding: SoapEncoding, writing: MessageWriting): string {
   if (typeof value !== 'object' || value === null) return writing.fail('must be an object')

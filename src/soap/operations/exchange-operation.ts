@@ -68,7 +68,7 @@ interface ExchangeCodecs {
   readonly write: (content: unknown, writing: LiteralWriting, version: SoapVersion) => string
   readonly blocks: readonly { readonly name: string; readonly block: Block }[]
   readonly replyBlocks: Readonly<Record<string, ElementCodec>>
-  readonly faults: Readonly<Record<string, ElementCodec>>
+  readonly faults: Readonly<Record<string, (detail: unknown, version: SoapVersion) => string>>
 }
 
 function compileExchange(
@@ -99,7 +99,15 @@ function compileExchange(
       block: createBlock(root, operation, codecOf(root)),
     })),
     replyBlocks: mapCodecs(replyHeaders),
-    faults: mapCodecs(faults),
+    faults: Object.fromEntries(
+      Object.entries(faults).map(([name, root]) => [
+        name,
+        // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
+        style === 'encoded' && root.isPart
+          ? encodedOf(root).writeAlone
+          : (detail: unknown) => codecOf(root).write(detail),
+      ]),
+    ),
   }
 }
 /** SOAP 1.2 Part 2 §4.4. */
@@ -159,12 +167,12 @@ function createExchangeContext(
       asked.add(codec.write(value))
     },
     fail: (fault, detail, reason = fault) => {
-      const codec = faults[fault]
-      if (!codec) throw new Error(`the fault ${fault} is not declared for this exchange`)
+      const write = faults[fault]
+      if (!write) throw new Error(`the fault ${fault} is not declared for this exchange`)
       throw refuseWithFault({
         code: 'Sender',
         reasons: [{ language: 'en', text: reason }],
-        detail: codec.write(detail),
+        detail: write(detail, asked.version),
       })
     },
   }

@@ -1,0 +1,279 @@
+/**
+ * The services of a WSDL 2.0 in the terms of WSDL 1.1: an interface is a portType, an endpoint a
+ * port, and each message has one element or none. Clauses: WSDL 2.0 Part 1 (§2) and Part 2 (§5).
+ */
+import { clarkNotation } from '../xml/name.ts'
+import type { Element } from '../xml/tree.ts'
+import type { WsdlBinding, WsdlMessage, WsdlOperation, WsdlPart, WsdlPort, WsdlService } from './read-wsdl.ts'
+
+/** What a WSDL 2.0 says of services; its schemas are read as those of any description. */
+export interface Wsdl20Services {
+  readonly targetNamespace: string
+  readonly services: readonly WsdlService[]
+  readonly bindings: readonly WsdlBinding[]
+  /** A phrase for each flaw, with its place. */
+  readonly flaws: readonly string[]
+  /** A phrase for each thing that a port of ours does not do, with its place. */
+  readonly unserved: readonly string[]
+}
+
+const wsdl20 = 'http://www.w3.org/ns/wsdl'
+const wsoap = 'http://www.w3.org/ns/wsdl/soap'
+const wsdlx = 'http://www.w3.org/ns/wsdl-extensions'
+const soapVersions: Readonly<Record<string, '1.1' | '1.2'>> = { '1.1': '1.1', '1.2': '1.2' }
+/** Part 2 §2.2: the patterns in which a client asks. */
+const askingPatterns: Readonly<Record<string, { readonly hasReply: boolean }>> = {
+  [`${wsdl20}/in-out`]: { hasReply: true },
+  [`${wsdl20}/in-only`]: { hasReply: false },
+  [`${wsdl20}/robust-in-only`]: { hasReply: false },
+}
+const soapResponsePattern = 'http://www.w3.org/2003/05/soap/mep/soap-response'
+
+/** @param descriptions the roots `wsdl:description`, the first document's first */
+export const readWsdl20Services = (descriptions: readonly Element[]): Wsdl20Services =>
+  new Wsdl20Reader(descriptions).read()
+
+const childrenNamed = (element: Element, local: string, uri = wsdl20): Element[] =>
+  element.elements().filter(({ name }) => name.uri === uri && name.local === local)
+const attributeValue = (element: Element, local: string, uri = ''): string | undefined =>
+  element.attributes.find(({ name }) => name.uri === uri && name.local === local)?.value.trim()
+const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1'
+const nameOf = (element: Element): string => attributeValue(element, 'name') ?? ''
+
+interface BoundDetails {
+  readonly action: string
+  readonly input: readonly WsdlPart[]
+  readonly output: readonly WsdlPart[]
+}
+
+class Wsdl20Reader {
+  readonly #descriptions: readonly Element[]
+  /** Top-level components by kind and `{namespace}local`. */
+  readonly #components = new Map<string, Element>()
+  readonly #flaws = new Set<string>()
+  readonly #unserved = new Set<string>()
+  /** Binding and interface → what they say together: many endpoints may share it. */
+  readonly #bindings = new Map<string, WsdlBinding>()
+  readonly #operations = new Map<Element, readonly Element[]>()
+
+  constructor(descriptions: readonly Element[]) {
+    this.#descriptions = descriptions
+    for (const root of descriptions)
+      for (const kind of ['interface', 'binding', 'service'])
+        for (const each of childrenNamed(root, kind)) this.#addComponent(kind, root, each)
+  }
+  #addComponent(kind: string, root: Element, element: Element): void {
+    const name = `{${attributeValue(root, 'targetNamespace') ?? ''}}${nameOf(element)}`
+    if (this.#components.has(`${kind} ${name}`)) this.#flaws.add(`${kind} ${name} is declared twice`)
+    else this.#components.set(`${kind} ${name}`, element)
+  }
+
+  read(): Wsdl20Services {
+    const services = this.#namesOf('service').map(([, service]) => this.#readService(service))
+    const bindings = this.#namesOf('binding').flatMap(([, binding]) => {
+      const name = attributeValue(binding, 'interface') === undefined ? undefined : this.#resolve(binding, 'interface')
+      return name === undefined ? [] : [this.#bindingOf(binding, name)]
+    })
+    for (const root of this.#descriptions) this.#checkRequired(root)
+    return {
+      targetNamespace: (this.#descriptions[0] && attributeValue(this.#descriptions[0], 'targetNamespace')) ?? '',
+      services,
+      bindings,
+      flaws: [...this.#flaws],
+      unserved: [...this.#unserved],
+    }
+  }
+  #namesOf(kind: string): [name: string, element: Element][] {
+    return [...this.#components].flatMap(([key, element]) =>
+      key.startsWith(`${kind} `) ? [[key.slice(kind.length + 1), element]] : [],
+    )
+  }
+
+  /** §2.14, §2.15; a binding that names no interface serves that of any service (§2.9.1). */
+  #readService(service: Element): WsdlService {
+    const asked = this.#resolve(service, 'interface')
+    const ports = childrenNamed(service, 'endpoint').flatMap((endpoint): WsdlPort[] => {
+      const binding = this.#find('binding', endpoint)
+      const bound = binding && attributeValue(binding, 'interface') !== undefined
+      const name = bound ? this.#resolve(binding, 'interface') : asked
+      if (!binding || name === undefined) return []
+      return [
+        {
+          ...this.#bindingOf(binding, name),
+          name: nameOf(endpoint),
+          address: attributeValue(endpoint, 'address'),
+        },
+      ]
+    })
+    return { name: nameOf(service), ports }
+  }
+
+  /** @param portType the name of the interface */
+  #bindingOf(binding: Element, portType: string): WsdlBinding {
+    const name = `{${this.#namespaceOf(binding)}}${nameOf(binding)}`
+    const key = `${name} ${portType}`
+    const known = this.#bindings.get(key)
+    if (known) return known
+    const made = this.#readBinding(binding, name, portType)
+    this.#bindings.set(key, made)
+    return made
+  }
+  #namespaceOf(element: Element): string {
+    return (element.parent && attributeValue(element.parent, 'targetNamespace')) ?? ''
+  }
+
+  /** Part 2 §5.2–§5.5; the version of SOAP is 1.2 unless it is said. */
+  #readBinding(binding: Element, name: string, portType: string): WsdlBinding {
+    const type = attributeValue(binding, 'type') ?? ''
+    const version = attributeValue(binding, 'version', wsoap) ?? '1.2'
+    const soap = type === wsoap ? soapVersions[version] : undefined
+    if (type === wsoap && soap === undefined)
+      this.#flaws.add(`binding ${nameOf(binding)}: SOAP ${version} is not a known version`)
+    const found = this.#components.get(`interface ${portType}`)
+    if (!found) this.#flaws.add(`binding ${nameOf(binding)}: interface ${portType} is not found`)
+    const operations = found && soap ? this.#operationsOf(found) : []
+    return {
+      name,
+      soap,
+      ...(soap === undefined && { other: type }),
+      transport: attributeValue(binding, 'protocol', wsoap),
+      portType,
+      operations: operations.flatMap(each => this.#readOperation(each, binding) ?? []),
+    }
+  }
+
+  /** §2.2.1: an interface has the operations of those that it extends, once each. */
+  #operationsOf(face: Element): readonly Element[] {
+    const known = this.#operations.get(face)
+    if (known) return known
+    const operations = new Set<Element>()
+    for (const each of this.#listInterfaces(face))
+      for (const operation of childrenNamed(each, 'operation')) operations.add(operation)
+    const made = [...operations]
+    this.#operations.set(face, made)
+    return made
+  }
+  /** The interface, then those that it extends; a circle ends where it began. */
+  #listInterfaces(face: Element): ReadonlySet<Element> {
+    const seen = new Set([face])
+    for (const each of seen)
+      for (const name of (attributeValue(each, 'extends') ?? '').split(/\s+/).filter(Boolean)) {
+        const found = this.#components.get(`interface ${this.#expand(each, name)}`)
+        if (found) seen.add(found)
+        else this.#flaws.add(`interface ${nameOf(each)}: interface ${name} is not found`)
+      }
+    return seen
+  }
+
+  #readOperation(operation: Element, binding: Element): WsdlOperation | undefined {
+    const name = nameOf(operation)
+    const pattern = attributeValue(operation, 'pattern') ?? `${wsdl20}/in-out`
+    const asking = askingPatterns[pattern]
+    const details = this.#readDetails(operation, binding)
+    const message = (kind: 'input' | 'output', headers: readonly WsdlPart[]): WsdlMessage => {
+      const [reference] = childrenNamed(operation, kind)
+      return reference ? this.#readMessage(reference, headers) : emptyMessage(headers)
+    }
+    return {
+      name,
+      action: details.action,
+      style: 'document',
+      input: asking && message('input', details.input),
+      isNotification: !asking,
+      output: asking?.hasReply ? message('output', details.output) : undefined,
+      faults: this.#readFaults(operation),
+      isSafe: isTrue(attributeValue(operation, 'safe', wsdlx)),
+    }
+  }
+
+  /** §2.5.1: a message has an element, none, any, or what is not XML. */
+  #readMessage(reference: Element, headers: readonly WsdlPart[]): WsdlMessage {
+    const content = attributeValue(reference, 'element') ?? '#other'
+    if (content === '#none') return emptyMessage(headers)
+    if (content.startsWith('#')) {
+      const what = content === '#any' ? 'any element' : 'not XML'
+      return { ...emptyMessage(headers), parts: [{ name: 'body', content: what }] }
+    }
+    return { ...emptyMessage(headers), parts: [{ name: 'body', element: this.#expand(reference, content) }] }
+  }
+
+  /** §2.6: faults are declared by the interface, or by one that it extends; operations name them. */
+  #readFaults(operation: Element): WsdlOperation['faults'] {
+    const references = [...childrenNamed(operation, 'outfault'), ...childrenNamed(operation, 'infault')]
+    const faces = operation.parent ? [...this.#listInterfaces(operation.parent)] : []
+    return references.flatMap(reference => {
+      const name = this.#resolve(reference, 'ref') ?? ''
+      const fault = faces
+        .flatMap(face =>
+          childrenNamed(face, 'fault').map(each => [`{${this.#namespaceOf(face)}}${nameOf(each)}`, each]),
+        )
+        .find((pair): pair is [string, Element] => pair[0] === name)?.[1]
+      if (!fault) this.#flaws.add(`operation ${nameOf(operation)}: fault ${name} is not found`)
+      const message = fault && this.#readMessage(fault, [])
+      return message ? [{ fault: name.slice(name.indexOf('}') + 1), ...message }] : []
+    })
+  }
+
+  #readDetails(operation: Element, binding: Element): BoundDetails {
+    const name = `{${operation.parent ? this.#namespaceOf(operation.parent) : ''}}${nameOf(operation)}`
+    const bound = childrenNamed(binding, 'operation').find(each => this.#resolve(each, 'ref') === name)
+    const pattern = (bound && attributeValue(bound, 'mep', wsoap)) ?? attributeValue(binding, 'mepDefault', wsoap) ?? ''
+    if (pattern.replace(/\/$/, '') === soapResponsePattern)
+      this.#unserved.add(`operation ${nameOf(operation)}: is bound to a GET; it is served by POST`)
+    const headersOf = (kind: 'input' | 'output'): WsdlPart[] =>
+      (bound ? childrenNamed(bound, kind) : []).flatMap(each =>
+        childrenNamed(each, 'header', wsoap).flatMap(header => this.#readHeader(header)),
+      )
+    return {
+      action: (bound && attributeValue(bound, 'action', wsoap)) ?? '',
+      input: headersOf('input'),
+      output: headersOf('output'),
+    }
+  }
+  #readHeader(header: Element): WsdlPart[] {
+    const element = this.#resolve(header, 'element')
+    return element === undefined ? [] : [{ name: element.slice(element.indexOf('}') + 1), element }]
+  }
+
+  /** §6.1.1: an extension that is required changes what the rest means. */
+  #checkRequired(element: Element): void {
+    for (const each of element.elements()) {
+      if (each.name.uri === wsdl20 && each.name.local === 'types') continue
+      const isModule = each.name.uri === wsoap && each.name.local === 'module'
+      const isRequired = isTrue(attributeValue(each, 'required', isModule ? '' : wsdl20))
+      if (isRequired && isModule) this.#unserved.add(`the SOAP module ${attributeValue(each, 'ref')} is required`)
+      else if (isRequired && each.name.uri !== wsdl20)
+        this.#unserved.add(`the extension ${clarkNotation(each.name)} is required`)
+      this.#checkRequired(each)
+    }
+  }
+
+  #find(kind: string, element: Element): Element | undefined {
+    const name = this.#resolve(element, kind)
+    const found = name === undefined ? undefined : this.#components.get(`${kind} ${name}`)
+    if (name !== undefined && !found)
+      this.#flaws.add(`${element.name.local} ${nameOf(element)}: ${kind} ${name} is not found`)
+    return found
+  }
+  #resolve(element: Element, attribute: string): string | undefined {
+    const text = attributeValue(element, attribute)
+    if (text === undefined || text === '')
+      this.#flaws.add(`${element.name.local} ${nameOf(element)} has no ${attribute}`)
+    return text === undefined || text === '' ? undefined : this.#expand(element, text)
+  }
+  /** In James Clark's notation. */
+  #expand(element: Element, name: string): string {
+    const at = name.indexOf(':')
+    const uri = element.namespace(name.slice(0, Math.max(0, at)))
+    if (uri === undefined) this.#flaws.add(`the prefix ${name.slice(0, at)} is not declared`)
+    return `{${uri ?? ''}}${name.slice(at + 1)}`
+  }
+}
+
+const emptyMessage = (headers: readonly WsdlPart[]): WsdlMessage => ({
+  use: 'literal',
+  namespace: '',
+  encodingStyle: undefined,
+  parts: [],
+  headers,
+})
