@@ -2,6 +2,7 @@
  * What a contract leaves open and most services do not mean, found at start, each with its cure: a
  * service with a warning starts all the same.
  */
+import type { Port } from './exchange.ts'
 import type { AnyField, Fields } from './field.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
@@ -18,6 +19,19 @@ export function findContractWarnings(contract: Service): readonly string[] {
   return [
     ...places.flatMap(([place, fields]) => unboundedLists(place, fields)),
     ...contract.resources.flatMap(resource => unreadableReferences(contract, resource)),
+    ...contract.ports.flatMap(closedExchanges),
+  ]
+}
+
+/** Exchanges that a line names. */
+const exchangesNamed = 3
+/** As an import leaves them: it cannot know the callers. */
+function closedExchanges({ port, exchanges }: Port): string[] {
+  const closed = Object.entries(exchanges).flatMap(([name, { allow }]) => (allow.length === 0 ? [name] : []))
+  if (closed.length === 0) return []
+  const more = closed.length > exchangesNamed ? ` and ${closed.length - exchangesNamed} more` : ''
+  return [
+    `${port}: no caller may ask ${closed.slice(0, exchangesNamed).join(', ')}${more}: write allow with roles, or anyone, at the port or the exchange`,
   ]
 }
 

@@ -4,6 +4,7 @@
  * service with a mistake does not start.
  */
 import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
+import type { Port } from './exchange.ts'
 import { builtInFaults, declaredFaults, type Fault } from './fault.ts'
 import type { AnyField, Fields, Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
@@ -57,6 +58,7 @@ export function findContractMistakes(app: Implementation): readonly string[] {
       .map(
         name => `implement() has handlers of "${name}", which is not a resource or job of the contract: remove them`,
       ),
+    ...contract.ports.flatMap(port => exchangeMistakes(app, port)),
     ...searchMistakes(contract),
     ...versionMistakes(contract),
     ...endpointMistakes(contract),
@@ -587,6 +589,19 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
     ...(derives && !given?.derive
       ? [`${resource.name} has fields that only the server can set: give implement() a ${resource.name}.derive`]
       : []),
+  ]
+}
+
+/** A port answers every exchange of its WSDL. */
+function exchangeMistakes({ ports = {} }: Implementation, { port, exchanges }: Port): string[] {
+  const given = ports[port] ?? {}
+  return [
+    ...Object.keys(exchanges)
+      .filter(name => !Object.hasOwn(given, name))
+      .map(name => `${port}.${name} has no handler: give implement() one, or remove the exchange from the port`),
+    ...Object.keys(given)
+      .filter(name => !Object.hasOwn(exchanges, name))
+      .map(name => `implement() has a handler ${port}.${name}, which is not an exchange of the port: remove it`),
   ]
 }
 

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Implementation } from '../../src/contract/implement.ts'
+import type { Grant } from '../../src/contract/policy.ts'
 import { ContractMistakes, findContractMistakes, requireSoundContract } from '../../src/contract/review.ts'
 import { findContractWarnings } from '../../src/contract/review-warnings.ts'
-import { anyone, fault, resource, role, service, t } from '../../src/index.ts'
+import { anyone, exchange, fault, port, resource, role, service, t, x } from '../../src/index.ts'
 
 const id = { id: t.id('x') }
 const read = { allow: { read: [anyone] } }
@@ -339,3 +340,29 @@ for (const [title, { contract }, expected] of warnings)
     assert.equal(found.length, expected.length, found.join('\n'))
     for (const [i, says] of expected.entries()) assert.match(found[i] ?? '', says)
   })
+
+const Word = x.namespace('urn:w').element('Word', x.string)
+const desk = (allow: readonly Grant[]) =>
+  port('Desk', {
+    namespace: 'urn:w',
+    exchanges: Object.fromEntries(
+      ['Ask', 'Tell', 'Show', 'Hide'].map(name => [name, exchange({ action: name, input: Word, allow })]),
+    ),
+  })
+const withDesk = (allow: readonly Grant[], handlers: Record<string, () => unknown>): Implementation => ({
+  ...app([], { ports: [desk(allow)] }),
+  ports: { Desk: handlers },
+})
+test('an exchange that no caller may ask is a warning', () => {
+  assert.deepEqual(findContractWarnings(withDesk([], {}).contract), [
+    'Desk: no caller may ask Ask, Tell, Show and 1 more: write allow with roles, or anyone, at the port or the exchange',
+  ])
+  assert.deepEqual(findContractWarnings(withDesk([anyone], {}).contract), [])
+})
+test('an exchange without a handler, and a handler without an exchange, are mistakes', () => {
+  const found = findContractMistakes(withDesk([anyone], { Ask() {}, Tell() {}, Show() {}, Seek() {} }))
+  assert.deepEqual(found, [
+    'Desk.Hide has no handler: give implement() one, or remove the exchange from the port',
+    'implement() has a handler Desk.Seek, which is not an exchange of the port: remove it',
+  ])
+})
