@@ -55,6 +55,10 @@ class Wsdl20Reader {
   /** Binding and interface → what they say together: many endpoints may share it. */
   readonly #bindings = new Map<string, WsdlBinding>()
   readonly #operations = new Map<Element, readonly Element[]>()
+  /** Of an interface, by name: the faults that its operations may name. */
+  readonly #faults = new Map<Element, ReadonlyMap<string, Element>>()
+  /** Of a binding, by the name of the operation: what it says of that. */
+  readonly #bound = new Map<Element, ReadonlyMap<string, Element>>()
 
   constructor(descriptions: readonly Element[]) {
     this.#descriptions = descriptions
@@ -200,23 +204,39 @@ class Wsdl20Reader {
   /** §2.6: faults are declared by the interface, or by one that it extends; operations name them. */
   #readFaults(operation: Element): WsdlOperation['faults'] {
     const references = [...childrenNamed(operation, 'outfault'), ...childrenNamed(operation, 'infault')]
-    const faces = operation.parent ? [...this.#listInterfaces(operation.parent)] : []
+    const faults = operation.parent && this.#faultsOf(operation.parent)
     return references.flatMap(reference => {
       const name = this.#resolve(reference, 'ref') ?? ''
-      const fault = faces
-        .flatMap(face =>
-          childrenNamed(face, 'fault').map(each => [`{${this.#namespaceOf(face)}}${nameOf(each)}`, each]),
-        )
-        .find((pair): pair is [string, Element] => pair[0] === name)?.[1]
+      const fault = faults?.get(name)
       if (!fault) this.#flaws.add(`operation ${nameOf(operation)}: fault ${name} is not found`)
       const message = fault && this.#readMessage(fault, [])
       return message ? [{ fault: name.slice(name.indexOf('}') + 1), ...message }] : []
     })
   }
 
+  #faultsOf(face: Element): ReadonlyMap<string, Element> {
+    let known = this.#faults.get(face)
+    if (!known) {
+      const faces = [...this.#listInterfaces(face)]
+      const named = faces.flatMap(each =>
+        childrenNamed(each, 'fault').map(fault => [`{${this.#namespaceOf(each)}}${nameOf(fault)}`, fault] as const),
+      )
+      this.#faults.set(face, (known = new Map(named.reverse())))
+    }
+    return known
+  }
+  #boundOf(binding: Element): ReadonlyMap<string, Element> {
+    let known = this.#bound.get(binding)
+    if (!known) {
+      const named = childrenNamed(binding, 'operation').map(each => [this.#resolve(each, 'ref') ?? '', each] as const)
+      this.#bound.set(binding, (known = new Map(named.reverse())))
+    }
+    return known
+  }
+
   #readDetails(operation: Element, binding: Element): BoundDetails {
     const name = `{${operation.parent ? this.#namespaceOf(operation.parent) : ''}}${nameOf(operation)}`
-    const bound = childrenNamed(binding, 'operation').find(each => this.#resolve(each, 'ref') === name)
+    const bound = this.#boundOf(binding).get(name)
     const pattern = (bound && attributeValue(bound, 'mep', wsoap)) ?? attributeValue(binding, 'mepDefault', wsoap) ?? ''
     if (pattern.replace(/\/$/, '') === soapResponsePattern)
       this.#unserved.add(`operation ${nameOf(operation)}: is bound to a GET; it is served by POST`)

@@ -143,6 +143,25 @@ const told: readonly [what: string, contract: ImportedContract, line: string][] 
 for (const [what, contract, line] of told)
   test(`${what} is told in one line`, () => assert.ok(lossesOf(contract).includes(line), lossesOf(contract).join('\n')))
 
+test('8,000 operations are read in linear time', () => {
+  const measure = (count: number): number => {
+    const names = Array.from({ length: count }, (_, i) => `o${i}`)
+    const operations = names.map(name => inOut.replace('"ask"', `"${name}"`)).join('')
+    const bound = names.map(name => `<operation ref="t:${name}" wsoap:action="urn:${name}"/>`).join('')
+    const faults = names
+      .slice(0, count / 8)
+      .map(name => `<fault name="${name}" element="t:Closed"/>`)
+      .join('')
+    const before = performance.now()
+    const { exchanges } = onlyPort(describe(faults + operations, soap(bound)))
+    assert.equal(Object.keys(exchanges).length, count)
+    return performance.now() - before
+  }
+  measure(2000)
+  const [half, whole] = [measure(4000), measure(8000)]
+  assert.ok(whole / half < 3.5, `${half} ms for 4,000, ${whole} ms for 8,000`)
+})
+
 // The W3C's suite
 
 const suite = suites('wsdl20-w3c')
