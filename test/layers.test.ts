@@ -42,7 +42,7 @@ const layers: Record<string, readonly string[]> = {
   // A judge of releases, likewise.
   diff: ['http', 'xml', 'contract', 'base', 'describe', 'import'],
   // Reads descriptions of others; it writes contracts, and is part of none.
-  import: ['describe', 'xml', 'contract', 'base'],
+  import: ['describe', 'http', 'xml', 'contract', 'base'],
   host: everything,
   testing: [...everything, 'client'],
   // Texts of a new project; they name the package, and import nothing of it.

@@ -63,17 +63,23 @@ export function addContractCommands(program: Command): void {
 
   program
     .command('import')
-    .description('write the contract of a WSDL 1.1, or the types of an XML Schema, as TypeScript')
-    .argument('<file>', 'a WSDL or XSD; what it imports is looked up next to it, and never fetched')
-    .option('-o, --output <file>', 'the file to write (default: standard output)')
+    .description(
+      'write the contract of a WSDL 1.1 or an OpenAPI document, or the types of an XML Schema, as TypeScript',
+    )
+    .argument('<file>', 'a WSDL, XSD or OpenAPI document (JSON or YAML); what it refers to is looked up next to it')
+    .option(
+      '-o, --output <file>',
+      'the file to write, or to update: what was edited in it is kept (default: standard output)',
+    )
     .option('--from <folder>', 'a folder with documents that it imports by address; repeatable', collectOption, [])
-    .option('--force', 'replace the file')
+    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
+    .option('--force', 'replace the file, with what was edited in it')
     .action(importCommand)
 }
 
 async function importCommand(file: string, flags: ImportFlags): Promise<void> {
   const { importContract } = await import('../import/import-command.ts')
-  importContract(file, flags, {
+  await importContract(file, flags, {
     text: text => process.stdout.write(text),
     note: line => process.stderr.write(`${line}\n`),
   })

@@ -240,7 +240,7 @@ const noMistakes = (): string[] => []
 const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> = {
   string: ({ min, max, pattern }, _contract, place) => [
     ...boundMistakes(place, min, max),
-    ...patternMistakes(place, pattern),
+    ...findPatternMistakes(place, pattern),
   ],
   boolean: noMistakes,
   int: (shape, _contract, place) => [
@@ -280,7 +280,8 @@ function boundMistakes<N extends number | bigint>(place: string, min: N | undefi
 const wholeMistakes = (place: string, bound: number | undefined): string[] =>
   bound === undefined || Number.isInteger(bound) ? [] : [`${place}: the bound ${bound} is not a whole number`]
 
-function patternMistakes(place: string, pattern: string | undefined): string[] {
+/** A pattern with a mistake in its syntax, or one that takes exponential time. */
+export function findPatternMistakes(place: string, pattern: string | undefined): string[] {
   if (pattern === undefined) return []
   try {
     compilePattern(pattern)

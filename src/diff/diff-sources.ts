@@ -9,7 +9,7 @@ import { extname, join, relative, resolve } from 'node:path'
 import type { Json } from '../base/objects.ts'
 import type { Service } from '../contract/service.ts'
 import type { Find } from '../describe/read-wsdl.ts'
-import { type JsonLimits, parseJson } from '../http/json.ts'
+import { loadDescriptionParser } from '../import/description-text.ts'
 import { createDocumentFinder } from '../import/import-command.ts'
 import { readContract } from './read-contract.ts'
 import { readRestDescription } from './read-openapi.ts'
@@ -25,9 +25,6 @@ export interface LoadedContract {
 }
 export type ContractLoader = (file: string) => Promise<LoadedContract>
 
-const descriptionLimits: JsonLimits = { depth: 256, digits: 1000, names: 1_000_000 }
-/** Uses of anchors in a YAML document: a few of them can stand for billions of values. */
-const yamlAliasesMax = 10_000
 const scripts = new Set(['.ts', '.mts', '.js', '.mjs'])
 /** The largest tree of a revision, as tar. */
 const archiveOctetsMax = 1024 * 1024 * 1024
@@ -99,22 +96,11 @@ async function readDescriptionText(text: string, source: string, find: Find): Pr
   return [readRestDescription(await parseDocument(text, source), source)]
 }
 
-/** JSON by our own reader, which keeps integers exact; anything else is YAML 1.2. */
 async function parseDocument(text: string, source: string): Promise<Json> {
-  if (!/^\s*[[{]/.test(text)) return parseYaml(text, source)
-  const { value, failure } = parseJson(text, descriptionLimits)
-  if (failure) throw new DiffImpossible(`${source} is not JSON at ${failure.pointer || 'its root'}: ${failure.reason}`)
+  const parse = await loadDescriptionParser(text)
+  const { value, reason } = parse(text)
+  if (reason !== undefined) throw new DiffImpossible(`${source} ${reason}`)
   return value
-}
-
-async function parseYaml(text: string, source: string): Promise<Json> {
-  const { parse } = await import('yaml')
-  try {
-    return parse(text, { schema: 'core', maxAliasCount: yamlAliasesMax }) as Json // its core schema is that of JSON
-  } catch (thrown) {
-    const [first] = thrown instanceof Error ? thrown.message.split('\n') : [String(thrown)]
-    throw new DiffImpossible(`${source} is not YAML: ${first}`)
-  }
 }
 
 async function fetchDocument(address: string): Promise<string> {

@@ -2,7 +2,9 @@
  * The REST face of a release, read from its OpenAPI document (3.0, 3.1 or 3.2). Names of parameters
  * in paths are not on the wire: `/orders/{id}` and `/orders/{order}` are one path.
  */
+import { isJsonObject, type JsonObject, jsonItems, objectOf, stringOf } from '../base/json-members.ts'
 import { type Json, ownMember } from '../base/objects.ts'
+import { impliedType } from '../import/openapi/schema-facts.ts'
 import {
   type DescribedInput,
   type DescribedOperation,
@@ -12,12 +14,6 @@ import {
 } from './service-description.ts'
 import { anyType, type WireMember, type WireType } from './wire-type.ts'
 
-type JsonObject = { readonly [name: string]: Json }
-const isJsonObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
-const jsonItems = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
-const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
 
 const withoutCredentials = 'without credentials'
@@ -222,14 +218,6 @@ function mergeSchemas(parts: readonly JsonObject[]): JsonObject {
 
 const nullableType = (type: WireType, isNullable: boolean): WireType =>
   isNullable && type.kind !== 'any' ? { ...type, isNullable } : type
-
-/** Keywords that say of what kind a value is where `type` does not. */
-function impliedType(given: JsonObject): string {
-  if (given['properties'] || given['additionalProperties'] !== undefined) return 'object'
-  if (given['items']) return 'array'
-  const [value] = given['const'] === undefined ? jsonItems(given['enum']) : [given['const']]
-  return typeof value === 'string' ? 'string' : typeof value === 'number' || typeof value === 'bigint' ? 'number' : ''
-}
 
 const scalarFacets =
   'minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf contentEncoding contentMediaType'.split(

@@ -1,10 +1,17 @@
-/** `diglot import`: files in, TypeScript out. Nothing is fetched. */
+/** `diglot import`: files in, TypeScript out. Only hosts that the user names are asked. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Find } from '../describe/read-wsdl.ts'
 import { Malformed } from '../xml/index.ts'
+import { isXmlText, loadAnyParser } from './description-text.ts'
+import { FetchedDocuments } from './fetch-documents.ts'
 import { readImportedContract } from './imported-contract.ts'
+import type { Loss } from './loss.ts'
+import { appendRecord, mergeEdits } from './merge-edits.ts'
+import { readImportedService } from './openapi/imported-service.ts'
+import { NotOpenApi } from './openapi/openapi-document.ts'
+import { writeServiceTypescript } from './openapi/write-service.ts'
 import { writeTypescript } from './write-typescript.ts'
 
 export interface ImportFlags {
@@ -13,29 +20,86 @@ export interface ImportFlags {
   readonly force?: boolean
   /** Folders with documents that others import by an address or a name alone. */
   readonly from: readonly string[]
+  /** Hosts whose documents may be fetched. */
+  readonly fetch: readonly string[]
 }
 /** Larger than any description that is known. */
 const documentOctetsMax = 64 * 1024 * 1024
 
-/** Throws an error that says what to do. */
-export function importContract(
-  file: string,
-  { output, force, from }: ImportFlags,
-  print: { readonly text: (text: string) => void; readonly note: (line: string) => void },
-): void {
-  if (!existsSync(file)) throw new Error(`${file} not found: give a WSDL or XSD file`)
-  if (output !== undefined && existsSync(output) && !force)
-    throw new Error(`${output} exists: give another name with --output, or --force to replace it`)
-  const path = resolve(file)
-  const contract = readImportedContract(readRegularFile(path), path, createDocumentFinder(from))
-  if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
-  const text = writeTypescript(contract, basename(file))
-  if (output === undefined) print.text(text)
-  else writeFileSync(output, text)
-  for (const { place, detail } of contract.losses) print.note(`${place}: ${detail}`)
-  if (contract.missing.length > 0) print.note('documents were not found: save them, and name their folder with --from')
+/** What an import has made of a document. */
+interface Imported {
+  readonly text: string
+  readonly losses: readonly Loss[]
+  readonly missing: readonly string[]
 }
 
+/** Throws an error that says what to do. */
+export async function importContract(
+  file: string,
+  { output, force, from, fetch }: ImportFlags,
+  print: { readonly text: (text: string) => void; readonly note: (line: string) => void },
+): Promise<void> {
+  const old = output !== undefined && existsSync(output) && !force ? readFileSync(output, 'utf8') : undefined
+  if (old !== undefined && !mergeEdits(old, ''))
+    throw new Error(
+      `${output} exists, and no import has written it: give another name with --output, or --force to replace it`,
+    )
+  const { text, losses, missing } = await importDocument(file, from, fetch)
+  const merged = old === undefined ? undefined : mergeEdits(old, text)
+  if (output === undefined) print.text(text)
+  else writeFileSync(output, merged?.text ?? appendRecord(text))
+  for (const { place, detail } of losses) print.note(`${place}: ${detail}`)
+  for (const note of merged?.notes ?? []) print.note(note)
+  if (missing.length > 0)
+    print.note('documents were not found: save them and name their folder with --from, or their host with --fetch')
+}
+
+/** Reads it again as long as it leads to documents that may be fetched. */
+async function importDocument(file: string, from: readonly string[], hosts: readonly string[]): Promise<Imported> {
+  const fetched = new FetchedDocuments(hosts)
+  const beside = createDocumentFinder(from)
+  const find: Find = (location, base) => fetched.find(location, base) ?? beside(location, base)
+  const isAddress = /^https?:\/\//i.test(file)
+  const open = async (): Promise<Uint8Array> => {
+    if (!isAddress) return readGivenFile(file)
+    const found = fetched.find(file, file) ?? ((await fetched.fetchWanted()) ? fetched.find(file, file) : undefined)
+    if (!found) throw new Error(`${file} is not fetched: name its host, --fetch ${URL.parse(file)?.host ?? '<host>'}`)
+    return found.bytes
+  }
+  const bytes = await open()
+  const path = isAddress ? file : resolve(file)
+  const text = new TextDecoder().decode(bytes)
+  const read = isXmlText(text.slice(0, 1000)) || isOtherXml(bytes) ? readXmlDescription : await loadOpenApiReader(text)
+  let made = read(file, path, bytes, find)
+  while (await fetched.fetchWanted()) made = read(file, path, bytes, find)
+  return made
+}
+/** UTF-16: its first octets are a byte order mark. */
+const isOtherXml = (bytes: Uint8Array): boolean =>
+  (bytes[0] === 0xfe && bytes[1] === 0xff) || (bytes[0] === 0xff && bytes[1] === 0xfe)
+
+type Reader = (file: string, path: string, bytes: Uint8Array, find: Find) => Imported
+const readXmlDescription: Reader = (file, path, bytes, find) => {
+  const contract = readImportedContract(bytes, path, find)
+  if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
+  return { text: writeTypescript(contract, basename(file)), losses: contract.losses, missing: contract.missing }
+}
+async function loadOpenApiReader(text: string): Promise<Reader> {
+  const parse = await loadAnyParser()
+  return (file, path, _, find) => {
+    try {
+      const imported = readImportedService(text, path, { find, parse })
+      return { ...imported, text: writeServiceTypescript(imported, basename(file)) }
+    } catch (thrown) {
+      throw thrown instanceof NotOpenApi ? new Error(`${file} ${thrown.message}`) : thrown
+    }
+  }
+}
+
+function readGivenFile(file: string): Uint8Array {
+  if (!existsSync(file)) throw new Error(`${file} not found: give a WSDL, an XSD or an OpenAPI document`)
+  return readRegularFile(resolve(file))
+}
 function readRegularFile(path: string): Uint8Array {
   const about = statSync(path)
   if (!about.isFile()) throw new Error(`${path} is not a file`)

@@ -4,6 +4,7 @@
  * contain themselves have an interface, because the compiler infers none for them.
  */
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import type { Grant } from '../contract/policy.ts'
 import { referredBy } from '../contract/xml-reach.ts'
 import type {
   AnyMember,
@@ -20,6 +21,7 @@ import { RootElement } from '../contract/xml-type.ts'
 import { ConstantNames } from './constant-names.ts'
 import { listComponents } from './declaration-order.ts'
 import type { ImportedContract } from './imported-contract.ts'
+import { quoteLiteral, writeDocComment, writeHeadComment, writeMemberKey } from './typescript-text.ts'
 
 type Declared = AnyXmlType | AnyRootElement
 
@@ -27,19 +29,33 @@ export function writeTypescript(contract: ImportedContract, source: string): str
   return new Printer(contract).print(source)
 }
 
-/** Lines at the head of the file; the command prints all of them. */
-const lossesShown = 10
+/** Ports with their types, to stand in a file next to other declarations. */
+export interface PrintedPorts {
+  readonly text: string
+  /** The constants of the ports. */
+  readonly names: readonly string[]
+}
+export function writePorts(contract: PrintedContract, names: ConstantNames, writeGrants: GrantsWriter): PrintedPorts {
+  return new Printer(contract, names, writeGrants).parts()
+}
+
+type PrintedContract = Omit<ImportedContract, 'kind' | 'missing'>
+/** Grants as an array of constants; undefined: nothing is known of them. */
+type GrantsWriter = (grants: readonly Grant[]) => string | undefined
 
 class Printer {
-  readonly #contract: ImportedContract
-  readonly #names = new ConstantNames()
+  readonly #contract: PrintedContract
+  readonly #names: ConstantNames
+  readonly #writeGrants: GrantsWriter
   readonly #identifiers = new Map<Declared, string>()
   readonly #namespaces = new Map<string, { readonly name: string; readonly form: NamespaceForm }>()
   /** Declared in the same circle: a reference to it is a function. */
   #circle: ReadonlySet<Declared> = new Set()
 
-  constructor(contract: ImportedContract) {
+  constructor(contract: PrintedContract, names = new ConstantNames(), writeGrants: GrantsWriter = () => undefined) {
     this.#contract = contract
+    this.#names = names
+    this.#writeGrants = writeGrants
     const declared = this.#listDeclared()
     for (const each of declared) this.#addNamespace(uriOf(each))
     this.#chooseForms(declared)
@@ -111,6 +127,13 @@ class Printer {
   }
 
   print(source: string): string {
+    const { text: ports } = this.parts()
+    const text = this.#contract.ports.length > 0 ? [ports, this.#service()].join('\n') : ports
+    return [writeHeadComment(source, this.#contract.losses), this.#imports(text), '', text, ''].join('\n')
+  }
+
+  /** The declarations up to the ports, and the names of these. */
+  parts(): PrintedPorts {
     const body: string[] = []
     const declared = [...this.#identifiers.keys()]
     for (const component of listComponents(declared, each => this.#dependenciesOf(each))) {
@@ -120,25 +143,10 @@ class Printer {
     }
     this.#circle = new Set()
     for (const port of this.#contract.ports) body.push(this.#port(port))
-    if (this.#contract.ports.length > 0) body.push(this.#service())
     const namespaces = [...this.#namespaces.values()].map(({ name, form }) => this.#namespace(name, form))
-    const text = [...namespaces, ...body].join('\n')
-    return [this.#header(source), this.#imports(text), '', text, ''].join('\n')
+    return { text: [...namespaces, ...body].join('\n'), names: this.#portNames }
   }
 
-  #header(source: string): string {
-    const { losses } = this.#contract
-    const lines = [`The contract of ${source}, imported.`]
-    if (losses.length > 0) {
-      lines.push('What it does not say of that document:')
-      for (const { place, detail } of losses.slice(0, lossesShown)) lines.push(`- ${place}: ${detail}`)
-      if (losses.length > lossesShown) lines.push(`- and ${losses.length - lossesShown} more`)
-    }
-    return `/**\n${lines
-      .flatMap(line => wrapText(line, 96))
-      .map(line => ` * ${line}`.trimEnd())
-      .join('\n')}\n */`
-  }
   #imports(text: string): string {
     const code = text.replace(/\/\*\*[\s\S]*?\*\//g, '')
     const values = ['exchange', 'port', 'service', 'x'].filter(name => new RegExp(`[ (]${name}[.(]`).test(code))
@@ -415,13 +423,24 @@ class Printer {
       `  service: ${quoteLiteral(port.names.service)},`,
       `  portType: ${quoteLiteral(port.names.portType)},`,
       ...(port.soap === 'both' ? [] : [`  soap: ${quoteLiteral(port.soap)},`]),
-      '  // No caller may ask these yet: name roles, role(…), or anyone.',
-      '  allow: [],',
+      ...(Object.values(port.exchanges).some(({ allow }) => allow.length > 0)
+        ? []
+        : ['  // No caller may ask these yet: name roles, role(…), or anyone.', '  allow: [],']),
       `  exchanges: {${exchanges.length > 0 ? `\n${exchanges.join('\n')}\n  ` : ''}},`,
       '})',
     ].join('\n')
   }
-  #exchange({ style, action, input, output, faults, requestHeaders, replyHeaders, isSafe }: PortExchange): string {
+  #exchange({
+    style,
+    action,
+    input,
+    output,
+    faults,
+    requestHeaders,
+    replyHeaders,
+    allow,
+    isSafe,
+  }: PortExchange): string {
     const roots = (all: Readonly<Record<string, AnyRootElement>>) =>
       Object.entries(all)
         .map(([key, root]) =>
@@ -430,6 +449,7 @@ class Printer {
             : `${writeMemberKey(key)}: ${this.#identifiers.get(root) ?? 'undefined'}`,
         )
         .join(', ')
+    const grants = allow.length > 0 ? this.#writeGrants(allow) : undefined
     const parts = [
       ...(style === 'document' ? [] : [`style: ${quoteLiteral(style)}`]),
       `action: ${quoteLiteral(action)}`,
@@ -438,6 +458,7 @@ class Printer {
       ...(Object.keys(faults).length > 0 ? [`faults: { ${roots(faults)} }`] : []),
       ...(Object.keys(requestHeaders).length > 0 ? [`requestHeaders: { ${roots(requestHeaders)} }`] : []),
       ...(Object.keys(replyHeaders).length > 0 ? [`replyHeaders: { ${roots(replyHeaders)} }`] : []),
+      ...(grants === undefined ? [] : [`allow: ${grants}`]),
       ...(isSafe ? ['safe: true'] : []),
     ]
     return `exchange({\n${parts.map(part => `      ${part},`).join('\n')}\n    })`
@@ -543,15 +564,6 @@ const valueTypes: Readonly<Partial<Record<BuiltInName, string>>> = {
   ...Object.fromEntries(['IDREFS', 'ENTITIES', 'NMTOKENS'].map(name => [name, 'readonly string[]'])),
 }
 
-// Text
-
-const quoteLiteral = (text: string): string =>
-  `'${text
-    .replace(/[\\']/g, '\\$&')
-    .replace(/\n/g, '\\n')
-    .replace(/\r/g, '\\r')
-    .replace(/[\u2028\u2029\0]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
-const writeMemberKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteLiteral(key))
 const writeFacets = (facets: SchemaFacets): string =>
   `{ ${Object.entries(facets)
     .map(
@@ -569,22 +581,4 @@ function writeWildcard(namespaces: WildcardNamespaces, process?: string): string
         ? `{ not: ${quoteLiteral(namespaces.not)} }`
         : `{ of: [${namespaces.of.map(quoteLiteral).join(', ')}] }`
   return isUsual ? of : `${of}, ${quoteLiteral(process)}`
-}
-
-function writeDocComment(text: string | undefined, indent: string): string {
-  if (text === undefined) return ''
-  const lines = wrapText(text.replaceAll('*/', '* /'), 92 - indent.length)
-  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`
-  return `${indent}/**\n${lines.map(line => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`
-}
-function wrapText(text: string, width: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.replaceAll('*/', '* /').split(' ')) {
-    if (line !== '' && line.length + word.length + 1 > width) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
 }

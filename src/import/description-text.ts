@@ -1,0 +1,56 @@
+/** The text of a description as a value: JSON by our own reader, anything else as YAML 1.2. */
+import type { Json } from '../base/objects.ts'
+import { type JsonLimits, parseJson } from '../http/json.ts'
+
+export type ParsedDescription =
+  | { readonly value: Json; readonly reason?: never }
+  | { readonly reason: string; readonly value?: never }
+export type DescriptionParser = (text: string) => ParsedDescription
+
+const descriptionLimits: JsonLimits = { depth: 256, digits: 1000, names: 1_000_000 }
+/** Uses of anchors in a YAML document: a few of them can stand for billions of values. */
+const yamlAliasesMax = 10_000
+
+export const isXmlText = (text: string): boolean => /^\uFEFF?\s*</.test(text)
+const isJsonText = (text: string): boolean => /^\s*[[{]/.test(text)
+
+/** @param text the document; YAML has its library loaded */
+export async function loadDescriptionParser(text: string): Promise<DescriptionParser> {
+  return isJsonText(text) ? parseJsonText : loadAnyParser()
+}
+/** Of JSON and YAML: for further documents, whose syntax is not known yet. */
+export async function loadAnyParser(): Promise<DescriptionParser> {
+  const yaml = await import('yaml')
+  return text => (isJsonText(text) ? parseJsonText(text) : parseYamlText(yaml, text))
+}
+
+function parseYamlText({ isScalar, parseDocument, visit }: typeof import('yaml'), text: string): ParsedDescription {
+  // The core schema has the types of JSON. The library compares each key with all before it.
+  const document = parseDocument(text, { schema: 'core', uniqueKeys: false })
+  const [error] = document.errors
+  if (error) return { reason: `is not YAML: ${error.message.split('\n')[0]}` }
+  let twice: unknown
+  visit(document, {
+    Map: (_, { items }) => {
+      const names = new Set<unknown>()
+      for (const { key } of items) {
+        const name = isScalar(key) ? key.value : key
+        if (names.has(name)) twice = name
+        names.add(name)
+      }
+    },
+  })
+  if (twice !== undefined) return { reason: `is not YAML: the key ${String(twice)} occurs twice in a map` }
+  try {
+    return { value: document.toJS({ maxAliasCount: yamlAliasesMax }) as Json }
+  } catch (thrown) {
+    if (thrown instanceof ReferenceError) return { reason: `is not YAML: ${thrown.message}` }
+    throw thrown
+  }
+}
+
+function parseJsonText(text: string): ParsedDescription {
+  const { value, failure } = parseJson(text, descriptionLimits)
+  if (failure) return { reason: `is not JSON at ${failure.pointer || 'its root'}: ${failure.reason}` }
+  return { value }
+}

@@ -1,0 +1,68 @@
+/** Documents at addresses, of hosts that a user has named; no other is ever asked. */
+import type { Find } from '../describe/read-wsdl.ts'
+
+const documentsMax = 200
+const documentOctetsMax = 64 * 1024 * 1024
+const waitForDocumentMs = 10_000
+
+export class FetchedDocuments {
+  readonly #hosts: ReadonlySet<string>
+  readonly #known = new Map<string, Uint8Array>()
+  readonly #wanted = new Set<string>()
+
+  /** @param hosts names, with a port where it is not the usual one */
+  constructor(hosts: readonly string[]) {
+    this.#hosts = new Set(hosts.map(each => each.toLowerCase()))
+  }
+
+  /** Finds what has been fetched, and remembers what should be. */
+  readonly find: Find = (location, base) => {
+    const address = toAddress(location, base)
+    if (address === undefined || !this.#hosts.has(address.host)) return undefined
+    const bytes = this.#known.get(address.href)
+    if (bytes) return { location: address.href, bytes }
+    this.#wanted.add(address.href)
+    return undefined
+  }
+
+  /** Fetches what was asked for and is not there; whether anything was. */
+  async fetchWanted(): Promise<boolean> {
+    const wanted = [...this.#wanted].filter(each => !this.#known.has(each))
+    for (const address of wanted) {
+      if (this.#known.size >= documentsMax) throw new Error(`more than ${documentsMax} documents are referred to`)
+      this.#known.set(address, await fetchOctets(address))
+    }
+    return wanted.length > 0
+  }
+}
+
+function toAddress(location: string, base: string): URL | undefined {
+  const isAddress = (text: string): boolean => /^https?:\/\//i.test(text)
+  if (!isAddress(location) && !isAddress(base)) return undefined
+  const address = URL.parse(location, isAddress(base) ? base : undefined)
+  if (!address || !isAddress(address.href)) return undefined
+  address.hash = ''
+  return address
+}
+
+/** A redirection could lead to a host that was not named: it is an error. */
+async function fetchOctets(address: string): Promise<Uint8Array> {
+  const answer = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(waitForDocumentMs) }).catch(
+    (thrown: Error) => {
+      throw new Error(
+        `${address} cannot be read: ${thrown.cause instanceof Error ? thrown.cause.message : thrown.message}`,
+      )
+    },
+  )
+  if (answer.status >= 300 && answer.status < 400)
+    throw new Error(`${address} leads to ${answer.headers.get('location')}: give that address, and name its host`)
+  if (!answer.ok || !answer.body) throw new Error(`${address} answers ${answer.status}`)
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of answer.body) {
+    length += piece.length
+    if (length > documentOctetsMax) throw new Error(`${address} is longer than ${documentOctetsMax} octets`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}

@@ -1,0 +1,100 @@
+/** The addresses that are collections: `/orders` with `/orders/{id}`, also below an item. */
+import { singularName } from '../../contract/field.ts'
+import { addressOf, type PathSegment, type RestOperation } from './operations.ts'
+
+export interface Collection {
+  /** The name of the resource: the last word of its path. */
+  readonly name: string
+  /** `/customers/{}/orders`. */
+  readonly address: string
+  /** The parameter of an item: `id`. */
+  readonly parameter: string
+  /** What its path says before: parameters, each with the word before it. */
+  readonly within: readonly { readonly parameter: string; readonly word: string }[]
+  /** By method: of the collection, and of one item. */
+  readonly many: ReadonlyMap<string, RestOperation>
+  readonly one: ReadonlyMap<string, RestOperation>
+  /** Below an item: the word of the path, and the operations there. */
+  readonly parts: ReadonlyMap<string, ReadonlyMap<string, RestOperation>>
+}
+
+export type Addresses = ReadonlyMap<string, ReadonlyMap<string, RestOperation>>
+export function groupByAddress(operations: readonly RestOperation[]): Addresses {
+  const all = new Map<string, Map<string, RestOperation>>()
+  for (const each of operations) {
+    const address = addressOf(each.segments)
+    const known = all.get(address) ?? new Map<string, RestOperation>()
+    known.set(each.method, each)
+    all.set(address, known)
+  }
+  return all
+}
+
+const reservedNames = new Set(['search', 'searches', 'soap', 'health', 'metrics', 'problems'])
+
+/** Those with the shorter path first, so that they get the plain names. */
+export function findCollections(addresses: Addresses): readonly Collection[] {
+  const partsOf = groupParts(addresses)
+  const names = new Set(reservedNames)
+  return [...addresses]
+    .flatMap(([address, one]) => {
+      const [first] = one.values()
+      return first && isItemPath(first.segments) ? [{ address, one, segments: first.segments }] : []
+    })
+    .sort((a, b) => a.segments.length - b.segments.length)
+    .map(({ address, one, segments }) => {
+      const above = address.slice(0, -'/{}'.length)
+      return {
+        name: claimName(segments.slice(0, -1), names),
+        address: above,
+        parameter: segments.at(-1)?.text ?? '',
+        within: listParents(segments.slice(0, -2)),
+        many: addresses.get(above) ?? new Map(),
+        one,
+        parts: partsOf.get(address) ?? new Map(),
+      }
+    })
+}
+
+/** It ends with a word and a parameter; a word of its own stands before each parameter. */
+const isItemPath = (segments: readonly PathSegment[]): boolean =>
+  segments.length >= 2 && segments.at(-1)?.isParameter === true && segments.at(-2)?.isParameter === false
+
+function groupParts(addresses: Addresses): ReadonlyMap<string, Map<string, ReadonlyMap<string, RestOperation>>> {
+  const all = new Map<string, Map<string, ReadonlyMap<string, RestOperation>>>()
+  for (const [address, operations] of addresses) {
+    const [, item, word] = /^(.*\/\{\})\/([^/{}]+)$/.exec(address) ?? []
+    if (item === undefined || word === undefined || addresses.has(`${address}/{}`)) continue
+    const known = all.get(item) ?? new Map<string, ReadonlyMap<string, RestOperation>>()
+    known.set(word, operations)
+    all.set(item, known)
+  }
+  return all
+}
+
+const listParents = (segments: readonly PathSegment[]): Collection['within'] =>
+  segments.flatMap(({ text, isParameter }, i) => {
+    const before = segments[i - 1]
+    return isParameter ? [{ parameter: text, word: before && !before.isParameter ? before.text : '' }] : []
+  })
+
+/** `line_items` → `line-items`; where it is taken, the word before it stands before. */
+function claimName(segments: readonly PathSegment[], taken: Set<string>): string {
+  const words = segments.filter(each => !each.isParameter).map(each => toSegmentName(each.text))
+  for (let count = 1; count <= words.length; count++) {
+    const [last = 'items', ...before] = words.slice(-count).reverse()
+    const name = [...before.reverse().map(singularName), last].join('-')
+    if (taken.has(name)) continue
+    taken.add(name)
+    return name
+  }
+  return claimName([...segments, { text: `other-${taken.size}`, isParameter: false }], taken)
+}
+/** A segment of a path as a contract has it: it begins with a lower-case letter. */
+export function toSegmentName(text: string): string {
+  const name = text.replace(/[^A-Za-z0-9]+/g, '-').replace(/^[^A-Za-z]+|-+$/g, '')
+  return name === '' ? 'items' : name.charAt(0).toLowerCase() + name.slice(1)
+}
+/** The singular of a name as a field has it: `line-items` → `lineItem`. */
+export const toSingularField = (name: string): string =>
+  singularName(name).replace(/-+(.)?/g, (_, next: string = '') => next.toUpperCase())

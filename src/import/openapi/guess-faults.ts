@@ -1,0 +1,82 @@
+/** Declared faults from error responses: those that say more than a status does. */
+import { type JsonObject, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import { builtInFaults, type Fault, fault } from '../../contract/fault.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+import type { RestOperation } from './operations.ts'
+import { contentSchema, propertiesOf, readSchemaFacts, squeezeText } from './schema-facts.ts'
+import { type SchemaFields, toTypeName } from './schema-fields.ts'
+
+/** Members of problems (RFC 9457 §3.1), and what others call the same. */
+const problemMembers = new Set(
+  'type title status detail instance errors code message error errorCode error_code timestamp path details trace requestId request_id documentation_url'.split(
+    ' ',
+  ),
+)
+/** Every service answers these in the same way. */
+const usualStatuses = /^(?:[1-3]..|400|401|403|404|405|406|408|409|410|41[1-5]|417|422|428|429|5..|default|[45]XX)$/i
+const genericName =
+  /^(?:.*(?:Error|Errors|Problem|Problems|Response|Fault)(?:Model|Response|Body)?|BadRequest|NotFound|Conflict|Unprocessable\w*|Forbidden|Unauthorized)$/
+
+export class FaultGuess {
+  readonly #document: OpenApiDocument
+  readonly #fields: SchemaFields
+  readonly #known = new Map<string, Fault>()
+
+  constructor(document: OpenApiDocument, fields: SchemaFields) {
+    this.#document = document
+    this.#fields = fields
+  }
+
+  of(...operations: readonly (RestOperation | undefined)[]): readonly Fault[] {
+    return [...new Set(operations.flatMap(each => (each?.responses ?? []).flatMap(found => this.#faults(...found))))]
+  }
+
+  #faults(status: string, given: Json): readonly Fault[] {
+    if (!/^4\d\d$|^50[1-9]$/.test(status)) return []
+    const { value, name } = this.#document.resolve(given)
+    const title = squeezeText(stringOf(value['description'])) || status
+    const cases = this.#listCases(contentSchema(this.#document, given))
+    const telling = cases.filter(each => tellingMembers(each.schema).length > 0)
+    if (telling.length === 0)
+      return usualStatuses.test(status) ? [] : [this.#declare(name || title, { status, title, schema: {} })]
+    return telling.map(each => {
+      const own = [name, this.#nameOfTitle(title), each.name]
+        .map(toTypeName)
+        .find(wish => wish !== '' && !genericName.test(wish))
+      return this.#declare(own ?? title, { status, title, schema: each.schema })
+    })
+  }
+  /** Of the response component with this description, if it is the only one. */
+  #nameOfTitle(title: string): string {
+    const responses = objectEntries(objectOf(this.#document.root['components'])['responses'])
+    const names = responses
+      .filter(([, each]) => squeezeText(stringOf(each['description'])) === title)
+      .map(each => toTypeName(each[0]))
+    const [only, ...others] = new Set(names)
+    return only !== undefined && others.length === 0 ? only : ''
+  }
+  #listCases(given: Json | undefined): readonly { readonly schema: JsonObject; readonly name: string }[] {
+    const facts = readSchemaFacts(this.#document, given)
+    return facts.options.length === 0 ? [facts] : facts.options.map(each => readSchemaFacts(this.#document, each))
+  }
+
+  #declare(wish: string, { status, title, schema }: { status: string; title: string; schema: JsonObject }): Fault {
+    const words = toTypeName(wish.split(' ').slice(0, 5).join(' ')) || `Status${status}`
+    const name = builtInFaults.some(each => each.fault === words) ? `${words}${status}` : words
+    const key = `${status} ${name}`
+    const known = this.#known.get(key)
+    if (known) return known
+    const isTaken = [...this.#known.values()].some(each => each.fault === name)
+    const free = isTaken ? `${name}${status}` : name
+    const detail = this.#fields.fields(schema, free, problemMembers)
+    const made = fault(free, { status: Number(status), title: title.length > 80 ? free : title, detail })
+    this.#known.set(key, made)
+    return made
+  }
+}
+
+const tellingMembers = (schema: JsonObject): readonly string[] =>
+  propertiesOf(schema)
+    .map(([name]) => name)
+    .filter(name => !problemMembers.has(name))

@@ -1,0 +1,55 @@
+/** Jobs and kept searches: each is a few addresses that belong together. */
+import { objectOf } from '../../base/json-members.ts'
+import { type Job, job } from '../../contract/job.ts'
+import type { Searches } from '../../contract/service.ts'
+import { type Addresses, toSegmentName } from './collections.ts'
+import { answerSchema, findListed, type GuessRoom } from './guess-room.ts'
+import type { RestOperation } from './operations.ts'
+import { contentSchema, readSchemaFacts } from './schema-facts.ts'
+
+/** POST that answers 202 with a Location, at an address without parameters. */
+export function guessJobs(room: GuessRoom, addresses: Addresses): readonly Job[] {
+  return [...addresses].flatMap(([address, operations]) => {
+    const post = operations.get('POST')
+    return post && !address.includes('{') && isAccepted(room, post) ? [guessJob(room, addresses, address, post)] : []
+  })
+}
+export function isAccepted({ document }: Pick<GuessRoom, 'document'>, { responses }: RestOperation): boolean {
+  const accepted = responses.find(([status]) => status === '202')
+  const others = responses.filter(([status]) => /^2/.test(status))
+  const headers = Object.keys(objectOf(document.resolve(accepted?.[1]).value['headers']))
+  return accepted !== undefined && others.length === 1 && headers.some(each => each.toLowerCase() === 'location')
+}
+
+function guessJob(room: GuessRoom, addresses: Addresses, address: string, post: RestOperation): Job {
+  const { document, fields, grants, faults, claimed } = room
+  const name = toSegmentName(address.split('/').at(-1) ?? 'jobs')
+  if (address !== `/${name}`) room.losses.add(post.place, `is at /${name}`)
+  const at = (tail: string, method: string) => addresses.get(`${address}${tail}`)?.get(method)
+  const results = [at('/{}/result', 'GET'), at('/{}', 'GET')].filter(each => each !== undefined)
+  const states = [at('/jobs/{}', 'GET'), at('/{}/status', 'GET')].filter(each => each !== undefined)
+  const ends = ['/jobs/{}/cancellation', '/{}/cancellation', '/{}/cancel'].map(tail => at(tail, 'POST'))
+  for (const each of [post, ...results, ...states, ...ends, at('/{}', 'DELETE')]) if (each) claimed.add(each)
+  const [result] = results
+  const output = result && answerSchema(document, result)
+  const made = job(name, {
+    input: fields.fields(contentSchema(document, post.request), `${name} input`),
+    output: fields.fields(output, `${name} output`, new Set(['_links'])),
+    faults: faults.of(post),
+    allow: grants.of(post),
+  })
+  if (post.comment.split(/\s+/).length > 3) fields.comments.set(made, post.comment)
+  return made
+}
+
+/** `/searches`, `/searches/{}` and `/search` list the items of one resource. */
+export function guessSearches(room: GuessRoom, addresses: Addresses): Searches | undefined {
+  const post = addresses.get('/searches')?.get('POST')
+  const get = addresses.get('/searches/{}')?.get('GET')
+  const plain = addresses.get('/search')?.get('GET')
+  const listed = findListed(room.document, get ?? plain)
+  const of = listed === undefined ? undefined : room.byItem.get(readSchemaFacts(room.document, listed).key)
+  if (!post || !get || !of) return undefined
+  for (const each of [post, get, plain]) if (each) room.claimed.add(each)
+  return { of: of.name, allow: room.grants.of(post) }
+}

@@ -1,0 +1,287 @@
+/** One collection as a resource: its fields, rules, actions and files. */
+import { isJsonObject, type JsonObject, jsonItems, objectOf, stringOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import { type AnyField, type Fields, t } from '../../contract/field.ts'
+import { isScalarField } from '../../contract/field-json.ts'
+import { type AnyAction, type File, type Relation, Resource, type Rules } from '../../contract/resource.ts'
+import { type Collection, toSingularField } from './collections.ts'
+import { guessAction } from './guess-action.ts'
+import { guessMachine } from './guess-machine.ts'
+import { findListed, type GuessRoom, listLinks, requestObject } from './guess-room.ts'
+import { findSuccess, type RestOperation } from './operations.ts'
+import { mediaTypesOf, propertiesOf, readSchemaFacts, requiredNamesOf, squeezeText } from './schema-facts.ts'
+
+export function guessResource(room: GuessRoom, collection: Collection, item: Json): Resource {
+  const { name, one, many } = collection
+  const fields = guessFields(room, collection, item)
+  const files: Record<string, File> = {}
+  const actions: Record<string, AnyAction> = {}
+  const relations: Record<string, Relation> = guessReferences(room, collection, fields)
+  for (const [word, operations] of collection.parts) {
+    const file = guessFile(room, operations)
+    const relation = file ? undefined : guessRelation(room, collection, word, operations)
+    const action = file || relation ? undefined : guessAction(room, { collection, word, operations, taken: actions })
+    if (file) files[word] = file
+    if (relation) relations[word] = relation
+    if (action) actions[action.verb] = action.action
+  }
+  tellOtherTypes(room, one.get('GET'))
+  for (const each of [...many.values(), ...one.values()])
+    if (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(each.method)) room.claimed.add(each)
+  const lone = one.get('POST') // an item takes none
+  if (lone) room.claimed.delete(lone)
+  if (collection.address !== `/${name}`) room.losses.add(collection.address, `is at /${name}`)
+  const machine = guessMachine(name, fields, actions, room.losses)
+  const given = guessRules(room, collection, fields, machine.actions)
+  const query = many.get('QUERY')
+  if (query && given.search) room.claimed.add(query)
+  const resource = new Resource({
+    name,
+    fields: { ...fields, ...machine.fields },
+    states: machine.states,
+    actions: machine.actions,
+    files,
+    given: { ...given, ...(Object.keys(relations).length > 0 && { relations }) },
+  })
+  const comment = squeezeText(stringOf(readSchemaFacts(room.document, item).schema['description']))
+  if (comment !== '') room.fields.comments.set(resource, comment)
+  return resource
+}
+
+// Fields
+
+function guessFields(room: GuessRoom, collection: Collection, item: Json): Fields {
+  const { document, fields, losses } = room
+  const { schema } = readSchemaFacts(document, item)
+  const place = collection.name
+  const draftsOf = (...operations: readonly (RestOperation | undefined)[]): readonly JsonObject[] =>
+    operations
+      .map(each => requestObject(document, each))
+      .filter(each => each !== undefined)
+      .map(each => readSchemaFacts(document, each).schema)
+  const whole = draftsOf(collection.many.get('POST'), collection.one.get('PUT'))
+  const drafts = [...whole, ...draftsOf(collection.one.get('PATCH'))]
+  const idName = findIdName(schema, collection)
+  const shown = requiredNamesOf(schema)
+  const found: Record<string, AnyField> = { id: guessId(room, collection, schema, idName) }
+  for (const { parameter, word } of collection.within)
+    addParent(room, found, schema, { parameter, word, address: collection.address })
+  for (const [name, given] of propertiesOf(schema)) {
+    if (name === idName || name === '_links' || Object.hasOwn(found, name)) continue
+    const isReadOnly = drafts.length > 0 && drafts.every(each => !Object.hasOwn(objectOf(each['properties']), name))
+    const isDemanded = whole.some(each => requiredNamesOf(each).has(name))
+    const isAlwaysShown = shown.has(name) && (isReadOnly || whole.length === 0 || isServerSet(given))
+    const isRequired = shown.size === 0 ? isDemanded : isAlwaysShown || (shown.has(name) && isDemanded)
+    const field = fields.member(given, name, place, isRequired, isReadOnly)
+    if (field) found[name] = field
+  }
+  for (const name of new Set(drafts.flatMap(each => propertiesOf(each).map(([each]) => each))))
+    if (!Object.hasOwn(objectOf(schema['properties']), name) && name !== idName && name !== '_links')
+      losses.add(`${place}.${name}`, 'is sent and never shown: a field is both; it is left out')
+  return found
+}
+const isServerSet = (given: Json): boolean => objectOf(given)['readOnly'] === true
+
+/** The member that the parameter of its path stands for. */
+function findIdName(schema: JsonObject, { name, parameter }: Collection): string | undefined {
+  const members = objectOf(schema['properties'])
+  const one = toSingularField(name)
+  const wishes = ['id', parameter, `${one}Id`, `${one}_id`, '_id', 'uuid', 'key', 'slug', 'code', 'number', 'name']
+  return wishes.find(each => Object.hasOwn(members, each))
+}
+function guessId(
+  { document, losses, prefixes }: GuessRoom,
+  collection: Collection,
+  schema: JsonObject,
+  idName?: string,
+): AnyField {
+  const place = `${collection.name}.id`
+  const given = idName === undefined ? undefined : objectOf(schema['properties'])[idName]
+  const type = idName === undefined ? 'string' : readSchemaFacts(document, given).type
+  if (idName !== undefined && idName !== 'id') losses.add(place, `is called ${idName} there`)
+  if (type !== 'string') losses.add(place, `is of type ${type} there: here it is a text that the server makes`)
+  return t.id(claimPrefix(collection.name, prefixes))
+}
+
+/** As many letters of the name as tell it from the others. */
+function claimPrefix(name: string, taken: Set<string>): string {
+  const letters = name.replace(/[^A-Za-z0-9]/g, '')
+  for (let length = 1; length < letters.length; length++)
+    if (!taken.has(letters.slice(0, length))) {
+      taken.add(letters.slice(0, length))
+      return letters.slice(0, length)
+    }
+  return letters
+}
+
+/** What stood in the path before the collection is a field: of the item that it belongs to. */
+function addParent(
+  { losses, fields, document }: GuessRoom,
+  found: Record<string, AnyField>,
+  schema: JsonObject,
+  { parameter, word, address }: Collection['within'][number] & { readonly address: string },
+): void {
+  const resource = [...fields.references.values()].find(each => each === word)
+  const own = resource === undefined ? toFieldName(parameter) : toSingularField(resource)
+  const members = Object.keys(objectOf(schema['properties']))
+  const known = [own, `${own}Id`, `${own}_id`, parameter].find(each => members.includes(each))
+  const given = known === undefined ? undefined : readSchemaFacts(document, objectOf(schema['properties'])[known])
+  if (given && given.type !== 'string') return
+  const name = known ?? own
+  found[name] = resource === undefined ? t.string() : t.ref(resource)
+  if (known === undefined) losses.add(address, `the parameter ${parameter} is the field ${name}`)
+}
+const toFieldName = (text: string): string => {
+  const name = text.replace(/[^A-Za-z0-9_]+(.)?/g, (_, next: string = '') => next.toUpperCase())
+  return /^[A-Za-z]/.test(name) ? name : `p${name}`
+}
+
+// Parts
+
+const plainTypes =
+  /^(?:(?:application|text)\/(?:[\w.-]+\+)?(?:json|xml)|text\/html|application\/x-www-form-urlencoded)\b/i
+/** A document of the service has JSON, XML and HTML; the contract names no others. */
+function tellOtherTypes({ document, losses }: GuessRoom, get: RestOperation | undefined): void {
+  const types = get ? mediaTypesOf(document, findSuccess(get)?.[1]) : []
+  for (const each of types)
+    if (!plainTypes.test(each)) losses.add(get?.place ?? '', `${each} is left out: handlers write other media types`)
+}
+const fileOctetsMax = 10 * 1024 * 1024
+
+/** Content that is no document of the service: an image, a PDF, octets. */
+function guessFile(room: GuessRoom, operations: ReadonlyMap<string, RestOperation>): File | undefined {
+  const [get, put] = [operations.get('GET'), operations.get('PUT')]
+  const types = [
+    ...(get ? mediaTypesOf(room.document, findSuccess(get)?.[1]) : []),
+    ...(put ? mediaTypesOf(room.document, put.request) : []),
+  ].map(each => each.toLowerCase())
+  const own = [...new Set(types)].filter(each => !each.includes('*') || each === '*/*' || /^\w+\/\*$/.test(each))
+  if (own.length === 0 || own.some(each => plainTypes.test(each))) return undefined
+  for (const each of [get, put]) if (each) room.claimed.add(each)
+  const octets = 'application/octet-stream'
+  return { mediaTypes: own.map(each => (each.includes('*') ? octets : each)), max: fileOctetsMax }
+}
+
+/** A field that refers to an item, and a link of its name. */
+function guessReferences({ document }: GuessRoom, collection: Collection, fields: Fields): Record<string, Relation> {
+  const links = listLinks(document, collection)
+  const names = Object.keys(fields).filter(name => fields[name]?.shape.kind === 'ref' && links.has(name))
+  return Object.fromEntries(names.map(name => [name, { by: name }]))
+}
+
+/** A list of another resource whose items refer to this one: `/customers/{id}/orders`. */
+function guessRelation(
+  room: GuessRoom,
+  { name }: Collection,
+  word: string,
+  operations: ReadonlyMap<string, RestOperation>,
+): Relation | undefined {
+  const get = operations.get('GET')
+  const listed = findListed(room.document, get)
+  if (!get || !isJsonObject(listed) || operations.size > 1) return undefined
+  const other = room.byItem.get(room.document.resolve(listed).value)
+  if (!other || other.name !== word) return undefined
+  const members = propertiesOf(readSchemaFacts(room.document, listed).schema).map(([each]) => each)
+  const by = members.find(each => room.fields.references.get(each) === name)
+  if (by === undefined) return undefined
+  room.claimed.add(get)
+  return { of: other.name, by }
+}
+
+// Rules
+
+function guessRules(
+  room: GuessRoom,
+  collection: Collection,
+  fields: Fields,
+  actions: Readonly<Record<string, AnyAction>>,
+): Rules {
+  const { many, one } = collection
+  const { grants, faults } = room
+  const asked = guessQuery(room, collection, fields)
+  const [change, remove] = [grants.of(one.get('PUT'), one.get('PATCH')), grants.of(one.get('DELETE'))]
+  const [create, read] = [grants.of(many.get('POST')), grants.of(many.get('GET'), one.get('GET'))]
+  const bulk = asked.filter && many.get('DELETE')
+  if (many.get('DELETE') && !bulk)
+    room.losses.add(`DELETE ${collection.address}`, 'removes many without a filter: it is left out')
+  const declared = Object.entries({
+    create: faults.of(many.get('POST')),
+    change: faults.of(one.get('PUT'), one.get('PATCH')),
+    remove: faults.of(one.get('DELETE')),
+  }).filter(([, each]) => each.length > 0)
+  const verbs = [...collection.parts.values()].flatMap(each => [...each.values()])
+  const acts = Object.entries(actions).map(([verb, { rel, effect }]) => {
+    const operation = verbs.find(
+      each =>
+        each.method === (effect === 'read' ? 'GET' : 'POST') && each.segments.at(-1)?.text === wordOf(collection, rel),
+    )
+    return [verb, grants.of(operation)] as const
+  })
+  const hasPrecondition = [one.get('PUT'), one.get('PATCH'), one.get('DELETE')].some(each =>
+    each?.headers.some(header => stringOf(header['name']).toLowerCase() === 'if-match'),
+  )
+  const puts = one.get('PUT')?.responses.some(([status]) => status === '201') === true
+  const changes = one.has('PUT') || one.has('PATCH') || one.has('DELETE')
+  return {
+    ...asked,
+    ...(puts && { putCreates: true }),
+    ...(bulk && { bulk: true }),
+    ...(changes && !hasPrecondition && { precondition: false }),
+    allow: Object.fromEntries([
+      ...Object.entries({ read, create, change, remove, bulk: bulk ? grants.of(many.get('DELETE')) : [] }).filter(
+        ([, each]) => each.length > 0,
+      ),
+      ...acts,
+    ]),
+    ...(declared.length > 0 && { faults: Object.fromEntries(declared) }),
+  }
+}
+const wordOf = ({ parts }: Collection, rel: string): string | undefined =>
+  [...parts.keys()].find(
+    each => each === rel || each.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase() === rel.toLowerCase(),
+  )
+
+/** Words for pages: the service has its own. */
+const pageWords =
+  /^(?:limit|offset|page|pages?[-_]?(?:size|number|token)|size|per[-_]?page|cursor|after|before|starting_after|ending_before|count|skip|top|take|total|_count|from|fields|include|expand|embed|prefer|format|pretty)$/i
+const sortWords = /^(?:sort|sort[-_]?by|order|order[-_]?by|orderby|_sort|direction|dir|ascending)$/i
+const searchWords = /^(?:q|query|search|text|term|keyword|keywords)$/i
+
+function guessQuery(
+  room: GuessRoom,
+  collection: Collection,
+  fields: Fields,
+): Pick<Rules, 'filter' | 'sort' | 'search'> {
+  const list = collection.many.get('GET')
+  const query = [...(list?.query ?? []), ...(collection.many.get('QUERY')?.query ?? [])]
+  const isScalar = (name: string): boolean => fields[name] !== undefined && isScalarField(fields[name])
+  const filter = new Set(
+    collection.within
+      .map(({ word, parameter }) => [toSingularField(word), toFieldName(parameter)])
+      .flatMap(each => each.find(isScalar) ?? []),
+  )
+  let sort: string[] | undefined
+  let searches = collection.many.has('QUERY')
+  for (const each of query) {
+    const name = stringOf(each['name'])
+    const base = name.replace(/\[.*$/, '')
+    if (isScalar(base)) filter.add(base)
+    else if (sortWords.test(base)) sort = [...(sort ?? []), ...listSortNames(room, each)]
+    else if (searchWords.test(base)) searches = true
+    else if (!pageWords.test(base))
+      room.losses.add(list?.place ?? collection.address, `the query parameter ${name} is not a field of an item`)
+  }
+  const sorted = sort && [...new Set(sort.length > 0 ? sort : filter)].filter(isScalar)
+  const texts = Object.entries(fields).flatMap(([name, { shape }]) =>
+    shape.kind === 'string' && !shape.xsd ? [name] : [],
+  )
+  return {
+    ...(filter.size > 0 && { filter: [...filter] }),
+    ...(sorted && sorted.length > 0 && { sort: sorted }),
+    ...(searches && texts.length > 0 && { search: texts }),
+  }
+}
+const listSortNames = ({ document }: GuessRoom, parameter: JsonObject): readonly string[] =>
+  jsonItems(readSchemaFacts(document, parameter['schema']).schema['enum']).map(each =>
+    String(each).replace(/^[-+]|[:. ]?(?:asc|desc)$/gi, ''),
+  )

@@ -1,0 +1,125 @@
+/**
+ * An OpenAPI document with its references, also those to other documents.
+ *  (1) A document is read once, and what it is made of is walked once, however often it is shared.
+ *  (2) A reference leads to a document of the folder, or to what the user allowed; nothing is
+ *      fetched here.
+ *  (3) A chain of references ends after 32 steps, and there are at most 1,000 documents.
+ */
+import { decodePercent } from '../../base/attempt.ts'
+import { isJsonObject, type JsonObject, objectOf, stringOf } from '../../base/json-members.ts'
+import { type Json, ownMember } from '../../base/objects.ts'
+import type { Find } from '../../describe/read-wsdl.ts'
+import type { DescriptionParser } from '../description-text.ts'
+import type { Losses } from '../loss.ts'
+
+const stepsMax = 32
+const documentsMax = 1000
+
+/** What a reference leads to. */
+export interface Resolved {
+  readonly value: JsonObject
+  /** The last word of the reference, decoded: the name of a component; empty where it was none. */
+  readonly name: string
+}
+
+/** The document is not one that can be imported. */
+export class NotOpenApi extends Error {}
+
+export class OpenApiDocument {
+  readonly root: JsonObject
+  /** References that were not found, as they are written. */
+  readonly missing = new Set<string>()
+  /** Schemas of several parts, put together. */
+  readonly joined = new WeakMap<JsonObject, JsonObject>()
+  readonly #documents = new Map<string, Json | undefined>()
+  /** Documents by the reference and where it stands. */
+  readonly #locations = new Map<string, string>()
+  /** The document in which an object with a reference stands. */
+  readonly #homes = new WeakMap<object, string>()
+  readonly #find: Find
+  readonly #parse: DescriptionParser
+  readonly #losses: Losses
+
+  constructor(text: string, location: string, how: { find: Find; parse: DescriptionParser; losses: Losses }) {
+    this.#find = how.find
+    this.#parse = how.parse
+    this.#losses = how.losses
+    const { value, reason } = how.parse(text)
+    if (reason !== undefined) throw new NotOpenApi(reason)
+    this.root = objectOf(value)
+    const version = stringOf(this.root['openapi']) || stringOf(this.root['swagger'])
+    if (!/^3\.[0-2]\./.test(version))
+      throw new NotOpenApi(
+        version.startsWith('2')
+          ? 'is Swagger 2.0: convert it to OpenAPI 3 first'
+          : `is not an OpenAPI document of version 3.0 to 3.2: "openapi" is ${version || 'missing'}`,
+      )
+    this.#keep(location, this.root)
+  }
+
+  #keep(location: string, document: Json | undefined): void {
+    this.#documents.set(location, document)
+    const seen = new Set<object>()
+    const pending: Json[] = document === undefined ? [] : [document]
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (typeof next !== 'object' || next === null || seen.has(next)) continue
+      seen.add(next)
+      if (isJsonObject(next) && typeof next['$ref'] === 'string') this.#homes.set(next, location)
+      pending.push(...Object.values(next))
+    }
+  }
+
+  /** Follows references, however they are chained; an empty object where one leads nowhere. */
+  resolve(given: Json | undefined): Resolved {
+    let current = objectOf(given)
+    let name = ''
+    for (let steps = 0; typeof current['$ref'] === 'string'; steps++) {
+      const reference = current['$ref']
+      if (steps >= stepsMax) {
+        this.#losses.add(reference, 'refers to itself, or by more than 32 steps', 'document')
+        return { value: {}, name: '' }
+      }
+      const target = this.#at(reference, this.#homes.get(current) ?? '')
+      name = decodeStep(reference.split('/').at(-1) ?? '')
+      if (!isJsonObject(target)) {
+        this.missing.add(reference)
+        this.#losses.add(reference, 'is referred to and was not found', 'document')
+        return { value: {}, name }
+      }
+      current = target
+    }
+    return { value: current, name }
+  }
+
+  #at(reference: string, home: string): Json | undefined {
+    const [file = '', fragment = ''] = reference.split('#', 2)
+    let current = this.#document(file, home)
+    for (const step of fragment.split('/').slice(1))
+      current = isJsonObject(current) || Array.isArray(current) ? stepInto(current, decodeStep(step)) : undefined
+    return fragment === '' || fragment.startsWith('/') ? current : undefined
+  }
+
+  #document(file: string, home: string): Json | undefined {
+    const asked = `${home}#${file}`
+    const known = this.#locations.get(asked) ?? (file === '' ? home : this.#locate(file, home))
+    if (known !== undefined) this.#locations.set(asked, known)
+    return known === undefined ? undefined : this.#documents.get(known)
+  }
+  #locate(file: string, home: string): string | undefined {
+    const found = this.#documents.size < documentsMax ? this.#find(decodeStep(file), home) : undefined
+    if (found && !this.#documents.has(found.location)) {
+      const { value, reason } = this.#parse(new TextDecoder().decode(found.bytes))
+      if (reason !== undefined) this.#losses.add(file, reason, 'document')
+      this.#keep(found.location, value)
+    }
+    return found?.location
+  }
+}
+
+const stepInto = (of: JsonObject | readonly Json[], step: string): Json | undefined =>
+  Array.isArray(of) ? of[Number(step)] : ownMember(of as JsonObject, step)
+/** RFC 6901 §3, in a fragment (§6). */
+function decodeStep(step: string): string {
+  const text = step.replaceAll('~1', '/').replaceAll('~0', '~')
+  return decodePercent(text) ?? text // a lone percent sign stands for itself
+}

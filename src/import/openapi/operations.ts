@@ -1,0 +1,113 @@
+/** The operations of an OpenAPI document, each with the parts of its path. */
+import { type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+
+export interface RestOperation {
+  /** Upper case. */
+  readonly method: string
+  /** With the base: `/api/v2/orders/{id}`. */
+  readonly address: string
+  /** Without the base, the words `api` and `rest` and the version: `/orders/{id}`. */
+  readonly path: string
+  readonly segments: readonly PathSegment[]
+  /** `v2`; undefined: no part of its address says it. */
+  readonly version: string | undefined
+  /** The operationId, else empty. */
+  readonly id: string
+  readonly comment: string
+  readonly query: readonly JsonObject[]
+  readonly headers: readonly JsonObject[]
+  readonly request: Json | undefined
+  readonly responses: readonly (readonly [status: string, response: Json])[]
+  /** Undefined: the document says nothing of its callers. */
+  readonly security: readonly JsonObject[] | undefined
+  /** `POST /api/v2/orders`: for the reader. */
+  readonly place: string
+}
+export interface PathSegment {
+  readonly text: string
+  /** The text is the name of a parameter. */
+  readonly isParameter: boolean
+}
+
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
+
+export function listRestOperations(document: OpenApiDocument): readonly RestOperation[] {
+  const { root } = document
+  const base = basePathOf(root)
+  return objectEntries(root['paths']).flatMap(([path, item]) => {
+    const shared = document.resolve(item).value
+    const own = methods.flatMap(method => {
+      const operation = shared[method]
+      return operation === undefined ? [] : [[method.toUpperCase(), objectOf(operation)] as const]
+    })
+    return [...own, ...objectEntries(shared['additionalOperations'])].map(([method, operation]) =>
+      readOperation(document, { method, path, base, shared, operation }),
+    )
+  })
+}
+
+/** The path of the first server, with the defaults of its variables. */
+function basePathOf(root: JsonObject): string {
+  const [server] = jsonItems(root['servers'])
+  const variables = objectOf(objectOf(server)['variables'])
+  const url = stringOf(objectOf(server)['url']).replace(/\{([^}]*)\}/g, (_, name: string) =>
+    stringOf(objectOf(variables[name])['default']),
+  )
+  return url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').replace(/\/+$/, '')
+}
+
+interface OperationParts {
+  readonly method: string
+  readonly path: string
+  readonly base: string
+  readonly shared: JsonObject
+  readonly operation: JsonObject
+}
+function readOperation(
+  document: OpenApiDocument,
+  { method, path, base, shared, operation }: OperationParts,
+): RestOperation {
+  const parameters = joinParameters(document, [shared['parameters'], operation['parameters']])
+  const security = operation['security'] ?? document.root['security']
+  return {
+    method,
+    address: `${base}${path}`,
+    ...splitPath(base, path),
+    id: stringOf(operation['operationId']),
+    comment: stringOf(operation['description']) || stringOf(operation['summary']),
+    query: parameters.filter(each => each['in'] === 'query'),
+    headers: parameters.filter(each => each['in'] === 'header'),
+    request: operation['requestBody'],
+    responses: Object.entries(objectOf(operation['responses'])),
+    security: security === undefined ? undefined : jsonItems(security).map(objectOf),
+    place: `${method} ${path}`,
+  }
+}
+
+/** OpenAPI §4.8.10: a parameter of an operation stands in for one of its path. */
+function joinParameters(document: OpenApiDocument, given: readonly (Json | undefined)[]): readonly JsonObject[] {
+  const all = given.flatMap(jsonItems).map(each => document.resolve(each).value)
+  return [...new Map(all.map(each => [`${stringOf(each['in'])} ${stringOf(each['name'])}`, each])).values()]
+}
+
+function splitPath(base: string, path: string): Pick<RestOperation, 'path' | 'segments' | 'version'> {
+  const words = (text: string): string[] => text.split('/').filter(Boolean)
+  const version = [...words(base), ...words(path)].find(each => /^v\d+$/i.test(each))?.toLowerCase()
+  const rest = words(path)
+  while (rest[0] !== undefined && /^(api|rest|v\d+(\.\d+)*)$/i.test(rest[0])) rest.shift()
+  const segments = rest.map(each => {
+    const parameter = /^\{([^}]*)\}$/.exec(each)?.[1]
+    return { text: parameter ?? each, isParameter: parameter !== undefined }
+  })
+  return { path: `/${rest.join('/')}`, segments, version }
+}
+
+/** The address without the names of its parameters: `/orders/{}`. */
+export const addressOf = (segments: readonly PathSegment[]): string =>
+  segments.map(({ text, isParameter }) => `/${isParameter ? '{}' : text}`).join('')
+
+/** The first response of these statuses, or of `default` if none is said to succeed. */
+export const findSuccess = ({ responses }: RestOperation): readonly [string, Json] | undefined =>
+  responses.find(([status]) => /^2/.test(status)) ?? responses.find(([status]) => status === 'default')

@@ -1,0 +1,118 @@
+/**
+ * A JSON Schema as the parts that a contract asks for: allOf joined, null set apart, OpenAPI 3.0 to
+ * 3.2 alike.
+ */
+import { type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+
+/** Schemas that stand for one other each, within each other. */
+const depthMax = 32
+
+/** `options` are the alternatives of oneOf and anyOf, as long as there are several. */
+export interface SchemaFacts {
+  /** The object of the document that it is: the same for the same schema. */
+  readonly key: JsonObject
+  readonly schema: JsonObject
+  /** The name of the component that it is; empty: it has none. */
+  readonly name: string
+  /** `string`, `object`, …; empty: any. Several words: any of these. */
+  readonly type: string
+  readonly isNullable: boolean
+  readonly options: readonly Json[]
+}
+
+export function readSchemaFacts(document: OpenApiDocument, given: Json | undefined, depth = 0): SchemaFacts {
+  const { value, name } = document.resolve(given)
+  const schema = joinAllOf(document, value)
+  const all = [...jsonItems(schema['oneOf']), ...jsonItems(schema['anyOf'])]
+  const real = all.filter(each => objectOf(each)['type'] !== 'null')
+  const types = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]).filter(
+    each => typeof each === 'string',
+  )
+  const isNullable = schema['nullable'] === true || types.includes('null') || real.length < all.length
+  const [only, ...more] = real
+  if (only !== undefined && more.length === 0 && types.length === 0 && depth < depthMax) {
+    const inner = readSchemaFacts(document, only, depth + 1)
+    const { oneOf: _, anyOf: __, ...around } = schema
+    return {
+      ...inner,
+      schema: { ...inner.schema, ...around },
+      name: inner.name || name,
+      isNullable: isNullable || inner.isNullable,
+    }
+  }
+  const type = types.filter(each => each !== 'null').join(' ') || impliedType(schema)
+  return { key: value, schema, name, type, isNullable, options: more.length > 0 ? real : [] }
+}
+
+/**
+ * JSON Schema §10.2.1.1: all of them hold; the members and demands of objects are put together.
+ * Each schema is joined once, so that a few that share others stay a few.
+ */
+function joinAllOf(document: OpenApiDocument, schema: JsonObject): JsonObject {
+  const parts = jsonItems(schema['allOf'])
+  if (parts.length === 0) return schema
+  const known = document.joined.get(schema)
+  if (known) return known
+  const { allOf: _, ...own } = schema
+  document.joined.set(schema, own) // until it is known: it may be a part of itself
+  const all = [...parts.map(part => joinAllOf(document, document.resolve(part).value)), own]
+  const properties = all.flatMap(part => Object.entries(objectOf(part['properties'])))
+  const required = new Set(all.flatMap(part => jsonItems(part['required'])))
+  const joined = {
+    ...Object.assign({}, ...all),
+    ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
+    ...(required.size > 0 && { required: [...required] }),
+  }
+  document.joined.set(schema, joined)
+  return joined
+}
+
+/** Keywords that say of what kind a value is where `type` does not. */
+export function impliedType(schema: JsonObject): string {
+  if (schema['properties'] || schema['additionalProperties'] !== undefined) return 'object'
+  if (schema['items']) return 'array'
+  const [value] = schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']]
+  return typeof value === 'string' ? 'string' : typeof value === 'number' || typeof value === 'bigint' ? 'number' : ''
+}
+
+export const propertiesOf = (schema: JsonObject): readonly (readonly [string, Json])[] =>
+  Object.entries(objectOf(schema['properties']))
+export const requiredNamesOf = (schema: JsonObject): ReadonlySet<Json> => new Set(jsonItems(schema['required']))
+
+/** The text values that a schema lists; undefined where it lists none, or others. */
+export function listedTexts(schema: JsonObject): readonly [string, ...string[]] | undefined {
+  const values = (schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']]).filter(
+    each => each !== null,
+  )
+  const [first, ...others] = [...new Set(values)]
+  return typeof first === 'string' && others.every(each => typeof each === 'string') ? [first, ...others] : undefined
+}
+
+/** The schema of the first content that is JSON, else of none. */
+export function contentSchema(document: OpenApiDocument, given: Json | undefined): Json | undefined {
+  const contents = objectEntries(document.resolve(given).value['content'])
+  const isJson = ([type]: readonly [string, JsonObject]) => /^(application|text)\/([\w.-]+\+)?json\b/i.test(type)
+  const [, chosen] = contents.find(each => /^application\/json\b/i.test(each[0])) ?? contents.find(isJson) ?? []
+  return chosen?.['schema'] ?? chosen?.['itemSchema']
+}
+export const mediaTypesOf = (document: OpenApiDocument, given: Json | undefined): readonly string[] =>
+  Object.keys(objectOf(document.resolve(given).value['content']))
+
+/** Title, description, default, examples: what a reader wants to know. */
+export function describeSchema(schema: JsonObject): string | undefined {
+  const [example] = [schema['example'], ...jsonItems(schema['examples'])].filter(each => each !== undefined)
+  const sentences = [
+    stringOf(schema['description']) || stringOf(schema['title']),
+    ...(schema['deprecated'] === true ? ['Deprecated.'] : []),
+    ...(schema['default'] === undefined ? [] : [`Default: ${sayJson(schema['default'])}.`]),
+    ...(example === undefined ? [] : [`Example: ${sayJson(example)}.`]),
+  ]
+  return sentences.map(squeezeText).filter(Boolean).join(' ') || undefined
+}
+export const squeezeText = (text: string): string => text.replace(/\s+/g, ' ').trim()
+function sayJson(value: Json): string {
+  const text = JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each))
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}

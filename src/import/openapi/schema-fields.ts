@@ -1,0 +1,338 @@
+/**
+ * JSON Schemas as fields of a contract; what a field cannot say is left out, and told with its
+ * place.
+ */
+import type { JsonObject } from '../../base/json-members.ts'
+import { jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import { type AnyField, type Field, type Fields, type StringType, t } from '../../contract/field.ts'
+import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
+import { findPatternMistakes } from '../../contract/review.ts'
+import { builtInNames } from '../../contract/xml-type.ts'
+import type { Losses } from '../loss.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+import {
+  describeSchema,
+  listedTexts,
+  propertiesOf,
+  readSchemaFacts,
+  requiredNamesOf,
+  type SchemaFacts,
+} from './schema-facts.ts'
+
+const depthMax = 32
+/** The range of 32 bits. */
+const [smallest, largest] = [-(2n ** 31n), 2n ** 31n - 1n]
+const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
+
+/** `v2.OrderDraft` → `Order`: the name of a component as that of a type. */
+export const toTypeName = (component: string): string =>
+  capitalize(
+    component
+      .replace(/^v\d+\./i, '')
+      .replace(/[^A-Za-z0-9]+(.)?/g, (_, next: string = '') => next.toUpperCase())
+      .replace(/^\d+/, ''),
+  )
+
+export class SchemaFields {
+  /** Of fields and of declarations, for the reader. */
+  readonly comments = new Map<object, string>()
+  /** Names of members that are identifiers of a resource. */
+  readonly references = new Map<string, string>()
+  readonly #document: OpenApiDocument
+  readonly #losses: Losses
+  /** Objects and unions, each made once. */
+  readonly #made = new Map<JsonObject, AnyField | undefined>()
+  readonly #names = new Set<string>()
+  readonly #open = new Set<JsonObject>()
+
+  constructor(document: OpenApiDocument, losses: Losses) {
+    this.#document = document
+    this.#losses = losses
+  }
+
+  /** The fields of an object, with those of `skip` left out. */
+  fields(given: Json | undefined, place: string, skip: ReadonlySet<string> = new Set()): Fields {
+    const { schema } = readSchemaFacts(this.#document, given)
+    return this.#members(schema, place, skip)
+  }
+
+  #members(schema: JsonObject, place: string, skip: ReadonlySet<string>): Fields {
+    const required = requiredNamesOf(schema)
+    const found: Record<string, AnyField> = {}
+    for (const [name, given] of propertiesOf(schema)) {
+      if (skip.has(name)) continue
+      const field = this.member(given, name, place, required.has(name))
+      if (field) found[name] = field
+    }
+    const rest = schema['additionalProperties'] ?? schema['patternProperties']
+    if (rest !== undefined && rest !== false && rest !== true)
+      this.#losses.add(place, 'members of any name are left out: a contract names all of them')
+    return found
+  }
+
+  /** A member of an object with its marks; `isReadOnly` whatever its schema says. */
+  member(given: Json, name: string, place: string, isRequired: boolean, isReadOnly = false): AnyField | undefined {
+    const at = `${place}.${name}`
+    if (!fieldNameText.test(name)) return this.#lose(at, 'has a name that no field can have')
+    const facts = readSchemaFacts(this.#document, given)
+    const { schema } = facts
+    if (schema['writeOnly'] === true) return this.#lose(at, 'is never shown: a field is shown to those who may read')
+    const field = this.#reference(facts, name) ?? this.field(given, at)
+    if (!field) return undefined
+    const marked = isReadOnly || schema['readOnly'] === true ? field.readOnly() : field
+    const own = facts.name === '' ? schema : objectOf(given)
+    return this.#comment(isRequired ? marked : marked.optional(), own)
+  }
+  /** A text that is named after a resource: the identifier of one. */
+  #reference({ schema, type, isNullable }: SchemaFacts, name: string): AnyField | undefined {
+    const to = this.references.get(name)
+    if (name === 'id' && schema['pattern'] === `^${identifierPattern}$`) return t.id('id')
+    const isText =
+      type === 'string' && listedTexts(schema) === undefined && !(stringOf(schema['format']) in temporalFields)
+    if (to === undefined || !isText) return undefined
+    return isNullable ? t.ref(to).nullable() : t.ref(to)
+  }
+  #comment(field: AnyField, schema: JsonObject): AnyField {
+    const text = describeSchema(schema)
+    if (text !== undefined) this.comments.set(field, text)
+    return field
+  }
+
+  #lose(place: string, detail: string): undefined {
+    this.#losses.add(place, `${detail}; it is left out`)
+    return undefined
+  }
+
+  /** One value, whether or not it may be null. */
+  field(given: Json | undefined, place: string): AnyField | undefined {
+    const facts = readSchemaFacts(this.#document, given)
+    const field = this.#value(facts, place)
+    return field && facts.isNullable ? field.nullable() : field
+  }
+
+  #value(facts: SchemaFacts, place: string): AnyField | undefined {
+    const { schema, type, options } = facts
+    if (options.length > 0) return this.#choice(facts, place)
+    switch (type) {
+      case 'string':
+        return this.#text(schema, place)
+      case 'boolean':
+        return t.boolean()
+      case 'integer':
+        return this.#integer(schema, place)
+      case 'number':
+        return this.#number(schema, place)
+      case 'array':
+        return this.#once(facts, place, () => this.#list(schema, place))
+      case 'object':
+        return this.#object(facts, place)
+      default:
+        return this.#lose(place, type === '' ? 'may be any value' : `may be ${type.replaceAll(' ', ' or ')}`)
+    }
+  }
+
+  #text(schema: JsonObject, place: string): AnyField {
+    const values = listedTexts(schema)
+    if (values) return t.enum(...values)
+    const format = stringOf(schema['format'])
+    const encoding = stringOf(schema['contentEncoding'])
+    const longest = numberOf(schema['maxLength'])
+    if (format === 'byte' || format === 'binary' || /^base64/.test(encoding))
+      return t.bytes(longest === undefined ? {} : { max: Math.floor((longest * 3) / 4) })
+    if (encoding === 'base16')
+      return t.bytes({ encoding: 'hex', ...(longest !== undefined && { max: Math.floor(longest / 2) }) })
+    const temporal = temporalFields[format]
+    if (temporal) return temporal()
+    return this.#decimal(schema) ?? this.#string(schema, format, place)
+  }
+
+  /** Text that our own descriptions call a decimal: its pattern says how many digits it has. */
+  #decimal(schema: JsonObject): AnyField | undefined {
+    const [, whole, places = '0'] =
+      /^\^-?\??\[0-9\]\{1,(\d+)\}(?:\(\\\.\[0-9\]\{1,(\d+)\}\)\?)?\$$/.exec(stringOf(schema['pattern'])) ?? []
+    if (schema['format'] !== 'decimal' || whole === undefined) return undefined
+    const [min, max] = [schema['x-minimum'], schema['x-maximum']]
+    return t.decimal(Number(whole) + Number(places), Number(places), {
+      ...(typeof min === 'string' && { min }),
+      ...(typeof max === 'string' && { max }),
+    })
+  }
+
+  #string(schema: JsonObject, format: string, place: string): AnyField {
+    const min = numberOf(schema['minLength'])
+    const max = numberOf(schema['maxLength'])
+    const named = stringOf(schema['x-xsd'])
+    const isUri = /^(uri|url|iri)(-reference)?$/.test(format)
+    const xsd = builtInNames.some(each => each === named) ? named : isUri ? 'anyURI' : undefined
+    const pattern = this.#pattern(schema, format, place)
+    return t.string({
+      ...(min !== undefined && min > 0 && { min }),
+      ...(max !== undefined && { max }),
+      ...(pattern !== undefined && { pattern }),
+      ...(xsd !== undefined && { xsd: xsd as StringType }), // a name of the table, as `review` sees again
+    })
+  }
+  #pattern(schema: JsonObject, format: string, place: string): string | undefined {
+    if (format === 'uuid') return uuidPattern
+    const given = stringOf(schema['pattern'])
+    if (given === '') return undefined
+    const pattern = anchorPattern(given)
+    const [mistake] = findPatternMistakes(place, pattern)
+    if (mistake === undefined) return pattern
+    this.#losses.add(place, `the pattern ${given} is not checked: a contract takes other expressions`)
+    return undefined
+  }
+
+  #integer(schema: JsonObject, place: string): AnyField {
+    this.#tellValues(schema, place)
+    const min = boundOf(schema, 'minimum', 'exclusiveMinimum', 1n)
+    const max = boundOf(schema, 'maximum', 'exclusiveMaximum', -1n)
+    const isSmall =
+      schema['format'] === 'int32' ||
+      (schema['format'] !== 'int64' && min !== undefined && max !== undefined && min >= smallest && max <= largest)
+    if (isSmall)
+      return t.int({
+        ...(min !== undefined && min > smallest && { min: Number(min) }),
+        ...(max !== undefined && max < largest && { max: Number(max) }),
+      })
+    return t.long({
+      ...(min !== undefined && min > -(2n ** 63n) && { min }),
+      ...(max !== undefined && max < 2n ** 63n - 1n && { max }),
+    })
+  }
+  #number(schema: JsonObject, place: string): AnyField {
+    this.#tellValues(schema, place)
+    const [min, max] = [numberOf(schema['minimum']), numberOf(schema['maximum'])]
+    for (const [name, value] of Object.entries(schema))
+      if (name.startsWith('exclusive') && typeof value === 'number')
+        this.#losses.add(place, `${name} ${value} is not checked`)
+    return t.double({
+      ...(min !== undefined && { min }),
+      ...(max !== undefined && { max }),
+      ...(schema['format'] === 'float' && { xsd: 'float' as const }),
+    })
+  }
+  #tellValues(schema: JsonObject, place: string): void {
+    if (schema['enum'] !== undefined || schema['const'] !== undefined)
+      this.#losses.add(place, 'its values are not checked: an enumeration has texts')
+    if (schema['multipleOf'] !== undefined) this.#losses.add(place, 'multipleOf is not checked')
+  }
+
+  #list(schema: JsonObject, place: string): AnyField | undefined {
+    const item = this.field(schema['items'], `${place}[]`)
+    if (!item) return undefined
+    const min = numberOf(schema['minItems'])
+    if (schema['uniqueItems'] === true) this.#losses.add(place, 'uniqueItems is not checked')
+    // A value is never optional; only a member is marked so.
+    return t.list(item as Field<unknown>, {
+      ...(min !== undefined && min > 0 && { min }),
+      max: numberOf(schema['maxItems']) ?? Number.POSITIVE_INFINITY,
+    })
+  }
+
+  #object(facts: SchemaFacts, place: string): AnyField | undefined {
+    return this.#once(facts, place, () => {
+      const { schema, name } = facts
+      const fields = this.#members(schema, name === '' ? place : toTypeName(name), new Set(['_links']))
+      if (Object.keys(fields).length === 0) return this.#lose(place, 'is an object whose members are not named')
+      return this.#comment(name === '' ? t.object(fields) : t.object(fields, this.#claimName(toTypeName(name))), schema)
+    })
+  }
+  /** What contains itself is left out where it does; what many share is made once. */
+  #once({ key }: SchemaFacts, place: string, make: () => AnyField | undefined): AnyField | undefined {
+    if (this.#open.has(key)) return this.#lose(place, 'contains itself, which no field can')
+    if (this.#open.size >= depthMax) return this.#lose(place, `is nested more than ${depthMax} deep`)
+    if (this.#made.has(key)) return this.#made.get(key) ?? this.#lose(place, 'is of a type that no field can have')
+    this.#open.add(key)
+    const field = make()
+    this.#open.delete(key)
+    this.#made.set(key, field)
+    return field
+  }
+  #claimName(wish: string): string {
+    let name = wish
+    for (let number = 2; this.#names.has(name); number++) name = `${wish}${number}`
+    this.#names.add(name)
+    return name
+  }
+
+  // Unions
+
+  #choice(facts: SchemaFacts, place: string): AnyField | undefined {
+    const { schema, options } = facts
+    const known = options.map(each => readSchemaFacts(this.#document, each))
+    const number = known.find(each => each.type === 'number')
+    if (number && known.every(each => each === number || listedTexts(each.schema)?.every(isNumberWord)))
+      return this.#number(number.schema, place)
+    const on = stringOf(objectOf(schema['discriminator'])['propertyName']) || findCommonConstant(known)
+    if (on === '' || !fieldNameText.test(on) || known.some(each => each.type !== 'object'))
+      return this.#lose(place, 'is one of several that no member tells apart')
+    return this.#once(facts, place, () => {
+      const names = this.#nameCases(schema, options, known, on)
+      const cases = known.map((each, i): [string, Fields] => {
+        const which = names[i] ?? ''
+        return [which, this.#members(each.schema, `${place}.${which}`, new Set([on, '_links']))]
+      })
+      return this.#comment(t.union(on, Object.fromEntries(cases)), schema)
+    })
+  }
+
+  /** OpenAPI §4.8.25: the mapping, else the name of the schema; our own say it by a constant. */
+  #nameCases(
+    schema: JsonObject,
+    options: readonly Json[],
+    known: readonly SchemaFacts[],
+    on: string,
+  ): readonly string[] {
+    const mapping = Object.entries(objectOf(objectOf(schema['discriminator'])['mapping']))
+    return options.map((option, i) => {
+      const reference = stringOf(objectOf(option)['$ref'])
+      const { name = '', schema: own = {} } = known[i] ?? {}
+      const mapped = mapping.find(([, to]) => to === reference || to === name)?.[0]
+      return mapped ?? listedTexts(objectOf(objectOf(own['properties'])[on]))?.[0] ?? (name || `case${i + 1}`)
+    })
+  }
+}
+
+const isNumberWord = (text: string): boolean => ['INF', '-INF', 'NaN'].includes(text)
+const uuidPattern = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}'
+const temporalFields: Readonly<Record<string, () => AnyField>> = {
+  __proto__: null as never,
+  date: t.date,
+  time: t.time,
+  'date-time': t.dateTime,
+  duration: t.duration,
+}
+const numberOf = (value: Json | undefined): number | undefined =>
+  typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined
+
+/** OpenAPI 3.0 has exclusiveMinimum as a boolean next to minimum, 3.1 as a number of its own. */
+function boundOf(schema: JsonObject, inclusive: string, exclusive: string, step: bigint): bigint | undefined {
+  const own = numberOf(schema[exclusive]) === undefined ? schema[inclusive] : schema[exclusive]
+  if (typeof own !== 'number' && typeof own !== 'bigint') return undefined
+  const whole = typeof own === 'bigint' ? own : BigInt(step > 0n ? Math.ceil(own) : Math.floor(own))
+  const excludes = own === schema[exclusive] || schema[exclusive] === true
+  return excludes && String(whole) === String(own) ? whole + step : whole
+}
+
+/** JSON Schema searches; a pattern of a contract matches all of the text. */
+function anchorPattern(given: string): string {
+  const own = /^\^\(\?:([\s\S]*)\)\$$/.exec(given)?.[1]
+  if (own !== undefined && !/[()]/.test(own.replace(/\\./g, ''))) return own
+  if (/(^|[^\\])\|/.test(given.replace(/\([^()]*\)/g, ''))) return `[\\s\\S]*(?:${given})[\\s\\S]*`
+  const start = given.startsWith('^')
+  const end = /(^|[^\\])(\\\\)*\$$/.test(given)
+  const middle = given.slice(start ? 1 : 0, end ? -1 : undefined)
+  return `${start ? '' : '[\\s\\S]*'}${middle}${end ? '' : '[\\s\\S]*'}`
+}
+
+/** The member that each of them requires with one text of its own. */
+function findCommonConstant(all: readonly SchemaFacts[]): string {
+  const [first, ...others] = all.map(({ schema }) =>
+    objectEntries(schema['properties'])
+      .filter(([name, each]) => listedTexts(each)?.length === 1 && jsonItems(schema['required']).includes(name))
+      .map(([name]) => name),
+  )
+  return first?.find(name => others.every(each => each.includes(name))) ?? ''
+}

@@ -1,0 +1,45 @@
+/** Pieces of TypeScript as a person would write them: literals, keys, comments. */
+import type { Loss } from './loss.ts'
+
+/** Lines at the head of the file; the command prints all of them. */
+const lossesShown = 10
+
+export const quoteLiteral = (text: string): string =>
+  `'${text
+    .replace(/[\\']/g, '\\$&')
+    .replace(/\n/g, '\\n')
+    .replace(/\r/g, '\\r')
+    .replace(/[\u2028\u2029\0]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
+export const writeMemberKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteLiteral(key))
+
+export function writeDocComment(text: string | undefined, indent: string): string {
+  if (text === undefined) return ''
+  const lines = wrapText(text.replaceAll('*/', '* /'), 92 - indent.length)
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`
+  return `${indent}/**\n${lines.map(line => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`
+}
+export function wrapText(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.replaceAll('*/', '* /').split(' ')) {
+    if (line !== '' && line.length + word.length + 1 > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** The comment at the head of a file: where it comes from, and what it does not say. */
+export function writeHeadComment(source: string, losses: readonly Loss[]): string {
+  const lines = [`The contract of ${source}, imported.`]
+  if (losses.length > 0) {
+    lines.push('What it does not say of that document:')
+    for (const { place, detail } of losses.slice(0, lossesShown)) lines.push(`- ${place}: ${detail}`)
+    if (losses.length > lossesShown) lines.push(`- and ${losses.length - lossesShown} more`)
+  }
+  return `/**\n${lines
+    .flatMap(line => wrapText(line, 96))
+    .map(line => ` * ${line}`.trimEnd())
+    .join('\n')}\n */`
+}

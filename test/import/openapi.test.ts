@@ -1,0 +1,362 @@
+/** OpenAPI documents of others and of our own: imported, compiled strictly, described again, imported again after edits. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { stringify } from 'yaml'
+import clinic from '../../examples/clinic/service.ts'
+import orders from '../../examples/orders/service.ts'
+import type { Implementation } from '../../src/contract/implement.ts'
+import { compareServices } from '../../src/diff/compare-services.ts'
+import { readRestDescription } from '../../src/diff/read-openapi.ts'
+import { loadAnyParser } from '../../src/import/description-text.ts'
+import { createDocumentFinder, importContract } from '../../src/import/import-command.ts'
+import { type ImportedService, readImportedService } from '../../src/import/openapi/imported-service.ts'
+import { writeServiceTypescript } from '../../src/import/openapi/write-service.ts'
+import { describeService } from '../../src/pages/openapi.ts'
+import { linkPackages, runTypes } from '../support/linked-project.ts'
+
+const documents = join(import.meta.dirname, 'openapi')
+const folder = mkdtempSync(join(tmpdir(), 'diglot-import-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const parse = await loadAnyParser()
+const importText = (text: string, location = 'test.json'): ImportedService =>
+  readImportedService(text, location, { find: createDocumentFinder([]), parse })
+const importDocument = (name: string): ImportedService => {
+  const path = join(documents, name)
+  return importText(readFileSync(path, 'utf8'), path)
+}
+const lossesOf = ({ losses }: ImportedService): readonly string[] =>
+  losses.map(({ place, detail }) => `${place}: ${detail}`)
+const withPaths = (paths: object, components: object = {}): string =>
+  JSON.stringify({ openapi: '3.1.0', info: { title: 'Tried' }, paths, components })
+const withSchema = (properties: object, schemas: object = {}): string => {
+  const schema = {
+    type: 'object',
+    required: Object.keys(properties),
+    properties: { id: { type: 'string' }, ...properties },
+  }
+  const content = { 'application/json': { schema } }
+  return withPaths(
+    { '/api/v1/things/{id}': { get: { responses: { 200: { description: 'It.', content } } } } },
+    { schemas },
+  )
+}
+const fieldsOf = (text: string): string => {
+  const code = writeServiceTypescript(importText(text), 'test')
+  return /fields: ([\s\S]*?),\n\}\)\.rules/.exec(code)?.[1]?.replace(/\s+/g, ' ') ?? assert.fail(code)
+}
+
+// Served back
+
+/** What our own descriptions do not say, so that a contract made of them cannot either. */
+const unsaid: Readonly<Record<string, RegExp>> = {
+  'a media type that a handler writes': /application\/pdf/,
+  'a field that a grant binds to the caller may be left out': /Draft\/(?:customer|patient)$/,
+  'an input that refers to an item has the pattern of an identifier': /merger content application\/json\/into$/,
+}
+for (const [name, app] of [
+  ['orders', orders],
+  ['clinic', clinic],
+] as const)
+  test(`the contract of our own description of ${name} serves the same operations`, async () => {
+    const text = await describeService(app as Implementation)
+    const made = importText(text)
+    const again = await describeService({ contract: made.service, handlers: {} } as unknown as Implementation)
+    const [old, now] = [text, again].map(each => readRestDescription(parse(each).value ?? null, name))
+    assert.ok(old && now)
+    assert.deepEqual([...now.operations.keys()].sort(), [...old.operations.keys()].sort())
+    const places = compareServices(old, now).map(({ place }) => place)
+    assert.deepEqual(
+      places.filter(place => !Object.values(unsaid).some(each => each.test(place))),
+      [],
+    )
+  })
+
+// Documents of others
+
+test('the TypeScript of documents in four styles compiles strictly, without any', async () => {
+  const files = ['pets.yaml', 'payments.json', 'forge.yaml', 'records.json']
+  const project = join(folder, 'strict')
+  linkPackages(project)
+  for (const name of files) {
+    const code = writeServiceTypescript(importDocument(name), name)
+    assert.doesNotMatch(code, /\bany\b(?=[;,)>\]]| \|)/, name)
+    writeFileSync(join(project, `${name.replace(/\..*/, '')}.ts`), code)
+  }
+  writeFileSync(join(project, 'orders.ts'), writeServiceTypescript(importText(await describeService(orders)), 'orders'))
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
+  const base = join(import.meta.dirname, '..', '..', 'tsconfig.json')
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ extends: base, include: ['*.ts'] }))
+  symlinkSync(join(import.meta.dirname, '..', '..', 'src'), join(project, 'src'))
+  const { status, stdout } = runTypes(project)
+  assert.equal(stdout, '')
+  assert.equal(status, 0)
+})
+
+const styles: readonly (readonly [document: string, what: string, code: RegExp])[] = [
+  ['pets.yaml', 'an identifier by the parameter of its path', /resource\('pets', \{\s+fields: \{\s+id: t\.id\('p'\)/],
+  ['pets.yaml', 'descriptions and examples', /\/\*\* What it listens to\. Example: "Mimi"\. \*\//],
+  ['pets.yaml', 'a comment cannot end early', /Kilograms\. \* \/ never/],
+  ['pets.yaml', 'null of OpenAPI 3.0', /born: t\.date\(\)\.optional\(\)\.nullable\(\)/],
+  ['pets.yaml', 'what only the server sets', /arrived: t\.dateTime\(\)\.readOnly\(\)/],
+  ['pets.yaml', 'scopes are roles', /const writePets = role\('write:pets'\)/],
+  ['pets.yaml', 'no credentials is anyone', /read: \[anyone\]/],
+  ['pets.yaml', 'a fault from an error response', /fault\('CageTaken', \{\s+status: 422,\s+title: '[^']+',\s+detail: \{ cage: t\.int\(\) \}/],
+  ['pets.yaml', 'a file', /photo: \{ mediaTypes: \['image\/jpeg', 'image\/png'\]/],
+  ['pets.yaml', 'an action', /doAdopt: on\(\)\.stay\(\{ rel: 'adopt', input: \{ by: t\.string\(\{ max: 80 \}\) \} \}\)/],
+  ['pets.yaml', 'filter and order', /filter: \['species'\],\s+sort: \['name', 'born'\]/],
+  ['pets.yaml', 'an exchange where there is no item', /GetInventory: exchange\(\{[\s\S]*safe: true/],
+  ['payments.json', 'a union by its discriminator', /t\.union\('type', \{\s+card: \{ last4: t\.string\(\{ pattern: '\\\\d\{4\}' \}\), wallet/],
+  ['payments.json', 'a machine by the names of actions', /states: \['created', 'captured', 'refunded', 'cancelled'\]/],
+  ['payments.json', 'where actions lead', /doCapture: on\('created'\)\.to\('captured'/],
+  ['payments.json', 'a status of its own is a fault', /fault\('Declined', \{\s+status: 402/],
+  ['payments.json', 'a reference by its name', /customer: t\.ref\('customers'\)/],
+  ['payments.json', 'a list below an item is a relation', /charges: \{ of: 'charges', by: 'customer' \}/],
+  ['payments.json', 'a pattern that is searched', /pattern: '\[\\\\s\\\\S\]\*\[a-z\]\{3\}\[\\\\s\\\\S\]\*'/],
+  ['payments.json', '202 with Location is a job', /job\('runs', \{\s+input: \{ day: t\.date\(\) \},\s+output: \{ paid: t\.int\(\)\.optional\(\) \}/],
+  ['payments.json', 'items below items have fields for the path', /resource\('line-items', \{\s+fields: \{[^}]*invoice: t\.string\(\)/],
+  ['forge.yaml', 'schemas of a document beside it', /const User = t\.object\(\{\s+login: t\.string\(\)/],
+  ['forge.yaml', 'one address for several items', /fields: \{[^}]*owner: t\.string\(\),\s+repo: t\.string\(\)/],
+  ['records.json', 'a text of several', /gender: t\.enum\('male', 'female', 'other', 'unknown'\)/],
+  ['records.json', 'PUT with 201 creates', /putCreates: true/],
+] // biome-ignore format: a row for each promise
+for (const [document, what, code] of styles)
+  test(`${document}: ${what}`, () => assert.match(writeServiceTypescript(importDocument(document), document), code))
+
+const told: readonly (readonly [document: string, line: RegExp])[] = [
+  ['pets.yaml', /^pets\.secret: is never shown/],
+  ['pets.yaml', /^Pet\.mother: contains itself/],
+  ['pets.yaml', /^GET \/shelter\/inventory: belongs to no resource: it is the exchange GetInventory$/],
+  ['payments.json', /^charges\.balance: is one of several that no member tells apart; it is left out$/],
+  ['payments.json', /^customers\.metadata: .* left out/],
+  ['payments.json', /^GET \/v1\/customers: addresses begin with \/api\/v1, as this one: \/api\/v1\/customers$/],
+  ['forge.yaml', /^missing\.yaml#\/Reactions: is referred to and was not found$/],
+  ['forge.yaml', /^PUT .*\/lock: belongs to no resource/],
+  ['records.json', /^GET \/Patient: the query parameter family is not a field of an item$/],
+]
+for (const [document, line] of told)
+  test(`${document} tells what a contract cannot say: ${line.source}`, () => {
+    const lines = lossesOf(importDocument(document))
+    assert.ok(
+      lines.some(each => line.test(each)),
+      lines.join('\n'),
+    )
+  })
+
+// Types
+
+const types: readonly (readonly [string, object, string])[] = [
+  ['bounds of 32 bits', { a: { type: 'integer', minimum: 0, maximum: 9 } }, 't.int({ min: 0, max: 9 })'],
+  ['integers without bounds', { a: { type: 'integer' } }, 't.long()'],
+  ['§6.2.5 exclusiveMinimum', { a: { type: 'integer', format: 'int32', exclusiveMinimum: 0 } }, 't.int({ min: 1 })'],
+  ['OpenAPI 3.0 exclusiveMaximum', { a: { type: 'integer', maximum: 5, minimum: 1, exclusiveMaximum: true } }, 't.int({ min: 1, max: 4 })'],
+  ['base64', { a: { type: 'string', format: 'byte', maxLength: 8 } }, 't.bytes({ max: 6 })'],
+  ['an address', { a: { type: 'string', format: 'uri' } }, "t.string({ xsd: 'anyURI' })"],
+  ['null of 3.1', { a: { type: ['string', 'null'] } }, 't.string().nullable()'],
+  ['a list without bound', { a: { type: 'array', items: { type: 'boolean' } } }, 't.list(t.boolean(), { max: Infinity })'],
+  ['alternatives in a pattern', { a: { type: 'string', pattern: '^a|b$' } }, "t.string({ pattern: '[\\\\s\\\\S]*(?:^a|b$)[\\\\s\\\\S]*' })"],
+] // biome-ignore format: a row for each type
+for (const [what, properties, expected] of types)
+  test(`a field: ${what}`, () =>
+    assert.ok(fieldsOf(withSchema(properties)).includes(`a: ${expected}`), fieldsOf(withSchema(properties))))
+
+// Attacks
+
+const nest = (depth: number): object => (depth === 0 ? { type: 'string' } : { type: 'array', items: nest(depth - 1) })
+const flood = (keyword: string): object =>
+  Object.fromEntries(
+    Array.from({ length: 60 }, (_, i) => {
+      const next = { $ref: `#/components/schemas/s${i + 1}` }
+      const last = { type: 'object', properties: { z: { type: 'string' } } }
+      const body = keyword === 'properties' ? { a: next, b: next } : [next, next]
+      return [`s${i}`, i === 59 ? last : { type: 'object', [keyword]: body }]
+    }),
+  )
+const first = { $ref: '#/components/schemas/s0' }
+const attacks: readonly (readonly [string, string])[] = [
+  ['a reference to itself', withSchema({ a: { $ref: '#/components/schemas/s' } }, { s: { $ref: '#/components/schemas/s' } })],
+  ['an object within itself', withSchema({ a: first }, { s0: { type: 'object', properties: { a: first, b: { type: 'string' } } } })],
+  ['a list of itself', withSchema({ a: first }, { s0: { type: 'array', items: first } })],
+  ['a part of itself', withSchema({ a: first }, { s0: { allOf: [first, first], properties: { b: { type: 'string' } } } })],
+  ['an alternative of itself', withSchema({ a: first }, { s0: { anyOf: [first, { type: 'null' }] } })],
+  ['2^60 members', withSchema({ a: first }, flood('properties'))],
+  ['2^60 parts', withSchema({ a: first }, flood('allOf'))],
+  ['2^60 alternatives', withSchema({ a: first }, flood('oneOf'))],
+  ['200 lists within each other', withSchema({ a: nest(200) })],
+  ['a name that every object inherits', withSchema({ constructor: { type: 'string' }, a: JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') })],
+  ['a reference to nothing', withSchema({ a: { $ref: '#/components/%zz/~1' } })],
+  ['paths that are no object', withPaths(['x', null] as unknown as object)],
+] // biome-ignore format: a row for each attack
+for (const [what, text] of attacks)
+  test(`an import survives ${what}`, () => {
+    const started = performance.now()
+    const imported = importText(text)
+    assert.ok(writeServiceTypescript(imported, 'attack').length < 200_000)
+    assert.ok(performance.now() - started < 2000)
+  })
+test('aliases of YAML that stand for billions of values are refused', () => {
+  const lines = Array.from({ length: 30 }, (_, i) => `x${i}: &a${i} [${i === 0 ? '1' : `*a${i - 1}, *a${i - 1}`}]`)
+  assert.throws(() => importText(`openapi: 3.1.0\n${lines.join('\n')}\n`), /is not YAML: .*alias/i)
+})
+for (const [what, text, message] of [
+  ['Swagger 2.0', '{ "swagger": "2.0" }', /is Swagger 2\.0: convert it/],
+  ['another document', '{ "a": 1 }', /is not an OpenAPI document of version 3\.0 to 3\.2: "openapi" is missing/],
+  ['a key that occurs twice', 'openapi: 3.1.0\ninfo: {}\ninfo: {}\n', /is not YAML: the key info occurs twice/],
+  ['YAML that is not closed', 'openapi: [', /is not YAML: .* at line 1/],
+  ['half a document', '{ "openapi": ', /is not JSON/],
+] as const)
+  test(`${what} is refused in one line`, () => assert.throws(() => importText(text), { message }))
+
+for (const write of [JSON.stringify, stringify])
+  test(`a document is imported in linear time: ${write === stringify ? 'YAML' : 'JSON'}`, () => {
+    const measure = (count: number): number => {
+      const schema = (i: number) => ({
+        type: 'object',
+        required: ['id', 'name'],
+        properties: {
+          id: { type: 'string' },
+          name: { type: 'string' },
+          other: { $ref: `#/components/schemas/S${(i + 1) % count}` },
+        },
+      })
+      const answer = (i: number) => ({
+        200: {
+          description: 'It.',
+          content: { 'application/json': { schema: { $ref: `#/components/schemas/S${i}` } } },
+        },
+      })
+      const indexes = Array.from({ length: count }, (_, i) => i)
+      const text = withPaths(
+        Object.fromEntries(
+          indexes.flatMap(i => [
+            [`/r${i}/{id}`, { get: { responses: answer(i) } }],
+            [`/r${i}/{id}/run`, { post: { responses: answer(i) } }],
+            [`/lone${i}`, { get: { responses: answer(i) } }],
+          ]),
+        ),
+        { schemas: Object.fromEntries(indexes.map(i => [`S${i}`, schema(i)])) },
+      )
+      const written = write(JSON.parse(text))
+      const started = performance.now()
+      const imported = importText(written)
+      assert.equal(imported.service.resources.length, count)
+      assert.equal(Object.keys(imported.service.ports[0]?.exchanges ?? {}).length, count)
+      writeServiceTypescript(imported, 'big.json')
+      return performance.now() - started
+    }
+    measure(300)
+    const [half, whole] = [measure(600), measure(1200)]
+    assert.ok(whole / half < 3.5, `${half} ms for 600 resources, ${whole} ms for 1,200`)
+  })
+
+// The command
+
+const said: string[] = []
+const print = { text: (text: string) => said.push(text), note: (line: string) => said.push(line) }
+const importTo = async (name: string, document: string, flags: object = {}): Promise<string> => {
+  said.length = 0
+  const output = join(folder, name)
+  await importContract(document, { output, from: [], fetch: [], ...flags }, print)
+  return readFileSync(output, 'utf8')
+}
+const write = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+test('importing again keeps what was edited, added and removed, and takes what is new', async () => {
+  const thing = (more: object, others: object = {}) => withSchema({ name: { type: 'string' }, ...more }, others)
+  const document = write(
+    'things.json',
+    thing(
+      { part: { $ref: '#/components/schemas/Part' } },
+      { Part: { type: 'object', properties: { a: { type: 'string' } } } },
+    ),
+  )
+  const first = await importTo('things.ts', document)
+  assert.equal(await importTo('things.ts', document), first, 'nothing was edited, nothing is new')
+  const edited = first
+    .replace(
+      "const user = role('user')",
+      "const user = role('clerk')\n\n/** Mine. */\nexport const mine = t.string({ max: 3 })",
+    )
+    .replaceAll('\n  ', '\n    ')
+    .replaceAll("'urn:tried'", '"urn:tried"')
+    .replace("from 'diglot'", "from 'diglot'\nimport { other } from './other.ts'")
+  write('things.ts', edited)
+  write(
+    'things.json',
+    thing(
+      { part: { $ref: '#/components/schemas/Part' } },
+      { Part: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'boolean' } } } },
+    ),
+  )
+  const again = await importTo('things.ts', document)
+  assert.match(again, /role\('clerk'\)/, 'an edit stays')
+  assert.match(again, /role\('clerk'\)\n\n\/\*\* Mine\. \*\/\nexport const mine/, 'an addition stays at its place')
+  assert.match(again, /import \{ other \} from '\.\/other\.ts'/)
+  assert.match(again, /b: t\.boolean\(\)/, 'what was only formatted is written anew')
+  assert.equal(await importTo('things.ts', document), again, 'edits are known as edits the next time')
+  write('things.ts', again.replace('max: 3', 'max: 4').replace(/const Part = [\s\S]*?'Part'\)\n/, ''))
+  const removed = await importTo('things.ts', document)
+  assert.match(removed, /max: 4/)
+  assert.doesNotMatch(removed, /^const Part = /m)
+  assert.ok(said.includes('Part: was removed from the file and is left out'))
+})
+test('an edit and a change of the document at the same place are told, and the edit stays', async () => {
+  const document = write('clash.json', withSchema({ name: { type: 'string' } }))
+  const text = await importTo('clash.ts', document)
+  write('clash.ts', text.replace('name: t.string()', 'name: t.string({ max: 9 })'))
+  write('clash.json', withSchema({ name: { type: 'string' }, size: { type: 'boolean' } }))
+  assert.match(await importTo('clash.ts', document), /name: t\.string\(\{ max: 9 \}\)/)
+  assert.ok(said.includes('things: was edited and is kept; the document has changed it too'), said.join('\n'))
+  assert.match(await importTo('clash.ts', document, { force: true }), /size: t\.boolean\(\)/)
+})
+test('a WSDL that is imported again keeps edits too', async () => {
+  const document = write(
+    'types.xsd',
+    '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t"><xs:complexType name="A"><xs:sequence><xs:element name="b" type="xs:int"/></xs:sequence></xs:complexType></xs:schema>',
+  )
+  const text = await importTo('types.ts', document)
+  write('types.ts', `${text.replace('x.int', 'x.short')}`)
+  assert.match(await importTo('types.ts', document), /x\.short/)
+})
+test('a file that no import has written is not touched', async () => {
+  const document = write('own.json', withSchema({}))
+  write('own.ts', 'export const own = 1\n')
+  await assert.rejects(importTo('own.ts', document), /own\.ts exists, and no import has written it/)
+  assert.equal(readFileSync(join(folder, 'own.ts'), 'utf8'), 'export const own = 1\n')
+})
+
+let asked: string[] = []
+const server = createServer((request, response) => {
+  asked.push(request.url ?? '')
+  if (request.url === '/away.json') response.writeHead(302, { location: 'http://127.0.0.2/x.json' }).end()
+  else
+    response.end(
+      JSON.stringify({ Part: { type: 'object', properties: { fetched: { $ref: 'more.json' } } }, type: 'string' }),
+    )
+})
+before(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve)))
+after(() => server.close())
+test('a document is fetched from hosts that --fetch names, and from no others', async () => {
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address)
+  const host = `127.0.0.1:${address.port}`
+  const document = write('far.json', withSchema({ part: { $ref: `http://${host}/parts.json#/Part` } }))
+  asked = []
+  assert.doesNotMatch(await importTo('far.ts', document), /fetched/)
+  assert.deepEqual(asked, [])
+  assert.match(said.join('\n'), /name their folder with --from, or their host with --fetch/)
+  assert.match(await importTo('far.ts', document, { fetch: [host] }), /fetched: t\.string\(\)/)
+  assert.deepEqual(asked, ['/parts.json', '/more.json'])
+  const away = write('away.json', withSchema({ part: { $ref: `http://${host}/away.json#/Part` } }))
+  await assert.rejects(
+    importTo('away.ts', away, { fetch: [host] }),
+    /leads to http:\/\/127\.0\.0\.2\/x\.json: give that address, and name its host/,
+  )
+})
