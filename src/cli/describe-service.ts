@@ -17,11 +17,12 @@ export function addContractCommands(program: Command): void {
     .description('print one description of a contract')
     .argument('[service.ts]', serviceText)
     .option('--access', 'the access matrix, as a Markdown table')
-    .option('--openapi', 'OpenAPI 3.1')
+    .option('--openapi', 'OpenAPI')
     .option('--wsdl', 'WSDL 1.1')
     .option('--wsdl2', 'WSDL 2.0')
     .option('--xsd', 'the XML Schema')
     .option('--machine', 'the states of each resource, as Mermaid diagrams')
+    .option('--release <release>', 'of OpenAPI: 3.1, or 3.2 with QUERY and the stream of changes', '3.1')
     .option('--contract <version>', 'version of the contract, such as v1 (default: the newest)')
     .option('--endpoint <path>', 'the SOAP endpoint of a WSDL (default: the first of the version)')
     .option('--address <url>', 'the address in the description', 'http://127.0.0.1:8080')
@@ -111,6 +112,7 @@ type DescribeFlags = { readonly [K in (typeof descriptions)[number]]?: boolean }
   readonly contract?: string
   readonly endpoint?: string
   readonly address: string
+  readonly release: string
 }
 async function describeCommand(file: string | undefined, flags: DescribeFlags): Promise<void> {
   const [what = 'access', ...more] = descriptions.filter(each => flags[each])
@@ -138,11 +140,13 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
         .map(({ path }) => path)
         .join(', ')}`,
     )
+  const { release } = flags
+  if (release !== '3.1' && release !== '3.2') failUsage(`--release ${release}: give 3.1 or 3.2`)
   const { path = '', style = 'document', soap = 'both', version: served = version } = endpoint ?? {}
   const address = flags.address.replace(/\/+$/, '') + path
   const written: Readonly<Record<(typeof descriptions)[number], () => string | Promise<string>>> = {
     access: () => access(contract),
-    openapi: async () => (await import('../pages/openapi.ts')).describeService(app, flags.address),
+    openapi: async () => (await import('../pages/openapi.ts')).describeService(app, flags.address, release),
     wsdl: () => wsdl11(contract, served, { address, style, soap }),
     wsdl2: () => wsdl20(contract, served, { address, soap }),
     xsd: () => xsd(contract, version),

@@ -1,5 +1,5 @@
 /**
- * OpenAPI 3.1 of a service, all its versions in one document (rule A9.1). Addresses and media types
+ * OpenAPI of a service, all its versions in one document (rule A9.1). Addresses and media types
  * are arguments: they come from the tables by which the REST face serves them.
  */
 
@@ -7,7 +7,6 @@ import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields, Scalar } from '../contract/field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
-import { isCallable } from '../contract/job.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
@@ -33,6 +32,7 @@ import {
   statusOfError,
   textSchema,
 } from './openapi-components.ts'
+import { type OpenApiRelease, type OpenApiVersion, openApiReleases } from './openapi-releases.ts'
 
 /** One address and its operations. */
 export interface Address {
@@ -49,6 +49,8 @@ export interface OpenApiOptions {
   readonly addresses: (view: Service) => readonly Address[]
   /** The media types of an operation's responses, the preferred one first. */
   readonly answers: (operation: Operation, version: string) => readonly string[]
+  /** Of OpenAPI; default 3.1, which more tools read. */
+  readonly release?: OpenApiVersion
 }
 
 /** The document of `describeOpenApi` as JSON. */
@@ -56,20 +58,18 @@ export function writeOpenApi(service: Service, options: OpenApiOptions): string 
   return writeJsonText(describeOpenApi(service, options))
 }
 
-/** The REST face of a contract as a document of OpenAPI 3.1. */
+/** The REST face of a contract as a document of OpenAPI. */
 export function describeOpenApi(service: Service, options: OpenApiOptions): { readonly [name: string]: Json } {
+  const release = openApiReleases[options.release ?? '3.1']
   const served = Object.entries(service.versions).filter(([, rule]) => !rule.retired)
   const parts = served.map(([version]) => new VersionDocument(viewOfVersion(service, version), version, options))
   return {
-    openapi: '3.1.0',
+    openapi: release.version,
     info: { title: service.title, version: newestVersion(service) },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: options.address ?? '/' }],
-    tags: [
-      ...service.resources.map(({ name }) => ({ name })),
-      ...service.jobs.filter(isCallable).map(({ job }) => ({ name: job })),
-    ],
-    paths: Object.assign({}, ...parts.map(part => part.paths())),
+    tags: release.tags(service),
+    paths: Object.assign({}, ...parts.map(part => part.paths()), release.paths),
     components: {
       schemas: Object.assign({ Problem: problemSchema, Link: linkSchema }, ...parts.map(part => part.schemas.all)),
       responses: Object.assign({}, errorResponses, ...parts.map(part => part.faults())),
@@ -99,12 +99,14 @@ class VersionDocument {
   readonly #version: string
   readonly #options: OpenApiOptions
   readonly #addresses: readonly Address[]
+  readonly #methods: OpenApiRelease['methods']
 
   constructor(service: Service, version: string, options: OpenApiOptions) {
     this.#service = service
     this.#version = version
     this.#options = options
     this.#addresses = options.addresses(service)
+    this.#methods = openApiReleases[options.release ?? '3.1'].methods
     this.schemas = new Schemas(`${version}.`)
   }
 
@@ -116,7 +118,7 @@ class VersionDocument {
           ...(address.template.includes('{id}') && { parameters: [refTo('parameters', 'id')] }),
           ...Object.fromEntries(
             [...address.methods]
-              .filter(([method]) => method in describedMethods)
+              .filter(([method]) => method in this.#methods)
               .map(([method, operation]) => [
                 method.toLowerCase(),
                 this.#describeOperation(address, method, operation),
@@ -143,7 +145,7 @@ class VersionDocument {
   #describeOperation(address: Address, method: string, operation: Operation): Members {
     const open = isPublic(operation.grants)
     const rule = this.#service.versions[this.#version]
-    const body = this.#requestContent(operation)
+    const body = this.#requestContent(operation, method)
     return {
       operationId: this.#operationId(address, operation),
       summary: summaryOf(operation),
@@ -245,7 +247,7 @@ class VersionDocument {
   }
 
   /** Content of requests, by media type. */
-  #requestContent(operation: Operation): MediaContent | undefined {
+  #requestContent(operation: Operation, method: string): MediaContent | undefined {
     const json = (schema: JsonSchema): MediaContent => ({ required: true, content: { 'application/json': { schema } } })
     switch (operation.kind) {
       case 'create':
@@ -261,15 +263,10 @@ class VersionDocument {
         }
       case 'act':
         return this.#inputContent(operation.action.input)
-      case 'createSearch': {
-        const scalars = scalarsOf(operation.resource, operation.resource.given.searchBy ?? [])
-        const by = Object.fromEntries(scalars.map(([name, shape]) => [name, scalarSchema(shape)]))
-        return json({
-          type: 'object',
-          properties: { q: { type: 'string' }, ...by },
-          additionalProperties: false,
-        })
-      }
+      case 'createSearch':
+        return json(criteriaSchema(operation.resource))
+      case 'search': // RFC 10008: QUERY has the criteria as its content
+        return method === 'QUERY' ? json(criteriaSchema(operation.resource)) : undefined
       case 'startJob':
         return this.#inputContent(operation.job.input)
       case 'putFile':
@@ -438,7 +435,7 @@ class VersionDocument {
 
   #failureResponses({ template }: Address, method: string, operation: Operation, open: boolean): Members {
     const item = template.includes('{id}')
-    const sends = this.#requestContent(operation) !== undefined
+    const sends = this.#requestContent(operation, method) !== undefined
     const own = operation.faults
     for (const fault of own) this.#declaredFaults.set(fault.fault, fault)
     const names = [
@@ -486,12 +483,20 @@ function contentOf(type: string, schema: JsonSchema): { readonly [name: string]:
   return /^text\/|[/+]xml$/.test(type) ? { schema: textSchema } : {}
 }
 
-/** OpenAPI 3.1 cannot describe QUERY; GET serves the same. */
-const describedMethods: Readonly<Record<string, true>> = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: true }
 const isConditional = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
 const requiredOf = (schema: JsonSchema): readonly string[] => {
   const names = schema['required']
   return Array.isArray(names) ? names.filter(name => typeof name === 'string') : []
+}
+
+/** What is searched for, and the fields that narrow it. */
+function criteriaSchema(resource: Resource): JsonSchema {
+  const by = scalarsOf(resource, resource.given.searchBy ?? []).map(([name, shape]) => [name, scalarSchema(shape)])
+  return {
+    type: 'object',
+    properties: { q: { type: 'string' }, ...Object.fromEntries(by) },
+    additionalProperties: false,
+  }
 }
 
 function scalarsOf(resource: Resource, names: readonly string[]): (readonly [name: string, shape: Scalar])[] {

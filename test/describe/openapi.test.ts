@@ -60,6 +60,33 @@ async function check(document: Loose): Promise<void> {
 }
 
 test('A2.4 the document is valid OpenAPI 3.1, and all its references resolve', () => check(ours))
+const newer: Loose = JSON.parse(writeOpenApi(shop, { ...options, release: '3.2' }))
+test('OpenAPI 3.2 the document is valid, and all its references resolve', () => check(newer))
+test('OpenAPI 3.2 §4.9 QUERY is described with its criteria, and 3.1 has everything else', () => {
+  const query = newer['paths']?.['/api/v2/orders']?.['query']
+  assert.equal(query?.['operationId'], 'v2_SearchOrders')
+  const criteria = query?.['requestBody']?.['content']?.['application/json']?.['schema']?.['properties']
+  assert.deepEqual(Object.keys(criteria ?? {}), ['q', 'state', 'customer'])
+  const ids = (document: Loose) => operationsIn(document).map(({ operation }) => String(operation['operationId']))
+  assert.deepEqual(ids(newer), [...ids(ours), 'ListChanges'])
+})
+test('OpenAPI 3.2 §4.14.3.1 the stream of changes has the schema of an event', () => {
+  const content = newer['paths']?.['/changes']?.['get']?.['responses']?.['200']?.['content']
+  const item = content?.['text/event-stream']?.['itemSchema']?.['properties']
+  assert.deepEqual(Object.keys(item ?? {}), ['id', 'event', 'data'])
+  assert.equal(ours['paths']?.['/changes'], undefined)
+})
+test('OpenAPI 3.2 §4.22 each tag has a parent that is a tag', () => {
+  const tags = Object.values(newer['tags'] ?? {})
+  const names = new Set(tags.map(each => String(each['name'])))
+  assert.equal(names.size, tags.length)
+  for (const { parent } of tags) if (parent !== undefined) assert.ok(names.has(String(parent)), String(parent))
+  const used = operationsIn(newer).flatMap(({ operation }) => Object.values(operation['tags'] ?? {}).map(String))
+  assert.deepEqual(
+    used.filter(each => !names.has(each)),
+    [],
+  )
+})
 test('D5 the same holds for any contract', async () => {
   await fc.assert(
     fc.asyncProperty(services, service => check(documentOf(service))),

@@ -97,6 +97,22 @@ test('an origin that the settings name may ask pages and SOAP, too', async () =>
   }
 })
 
+test('/openapi.json is OpenAPI 3.1, 3.2 on request, and no other release', async () => {
+  const { ask } = await startHosted()
+  for (const [query, release] of [
+    ['', '3.1'],
+    ['?openapi=3.1', '3.1'],
+    ['?openapi=3.2', '3.2'],
+  ]) {
+    const { status, fields, text } = await ask('GET', `/openapi.json${query}`)
+    assert.deepEqual([status, fields['content-type']], [200, `application/vnd.oai.openapi+json;version=${release}`])
+    assert.equal(JSON.parse(text).openapi, `${release}.0`)
+  }
+  const other = await ask('GET', '/openapi.json?openapi=2.0')
+  assert.equal(other.status, 400)
+  assert.match(other.text, /openapi=2\.0 is not a release that is written: ask for 3\.1 or 3\.2/)
+})
+
 test('row 8 an expectation that is not known is refused on either face before anything runs', async () => {
   const { ask, server } = await startHosted()
   const clerk = { authorization: `Bearer ${await server.token('clara', ['clerk'])}` }

@@ -1,0 +1,118 @@
+/**
+ * What OpenAPI 3.2 says and 3.1 cannot: the method QUERY, the items of a stream, and tags within
+ * tags.
+ */
+import { isCallable } from '../contract/job.ts'
+import { capitalize } from '../contract/lexical/text.ts'
+import type { Service } from '../contract/service.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { type Members, refTo } from './openapi-components.ts'
+
+export type OpenApiVersion = '3.1' | '3.2'
+export interface OpenApiRelease {
+  readonly version: string
+  /** The methods that a path can have. */
+  readonly methods: Readonly<Record<string, true>>
+  readonly tags: (service: Service) => readonly JsonSchema[]
+  /** Addresses besides those of the versions. */
+  readonly paths: Members
+}
+
+const commonMethods = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: true } as const
+const jobsOf = (service: Service): readonly string[] => service.jobs.filter(isCallable).map(({ job }) => job)
+
+/** §4.22: a tag of a group, and the tags below it. */
+function groupTags(name: string, summary: string, members: readonly string[]): readonly JsonSchema[] {
+  if (members.length === 0) return []
+  const below = members.map(each => ({ name: each, summary: capitalize(each), parent: name, kind: 'nav' }))
+  return [{ name, summary, kind: 'nav' }, ...below]
+}
+
+/** CloudEvents 1.0, in the JSON format; `data` tells which item has changed. */
+const changeSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    specversion: { const: '1.0' },
+    id: { type: 'string' },
+    source: { type: 'string', format: 'uri-reference' },
+    type: { type: 'string' },
+    subject: { type: 'string' },
+    time: { type: 'string', format: 'date-time' },
+    datacontenttype: { const: 'application/json' },
+    data: {
+      type: 'object',
+      properties: {
+        resource: { type: 'string' },
+        id: { type: 'string' },
+        version: { type: 'integer' },
+        what: { type: 'string' },
+        operation: { type: 'string' },
+      },
+      required: ['resource', 'id', 'version', 'what'],
+    },
+  },
+  required: ['specversion', 'id', 'source', 'type', 'subject', 'time', 'data'],
+}
+/** §4.14.3.1: one event of the stream; its `data` is JSON. */
+const eventSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    id: { type: 'string' },
+    event: { type: 'string' },
+    data: { type: 'string', contentMediaType: 'application/json', contentSchema: changeSchema },
+  },
+  required: ['id', 'data'],
+}
+
+/** The feed of changes: a stream, or a page as a batch of events. */
+const changesPath: JsonSchema = {
+  get: {
+    operationId: 'ListChanges',
+    summary: 'Changes',
+    tags: ['changes'],
+    security: [{}, { bearer: [] }, { basic: [] }],
+    parameters: [
+      { name: 'after', in: 'query', schema: { type: 'integer', minimum: 0 } },
+      { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 1000 } },
+      { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } },
+    ],
+    responses: {
+      200: {
+        description: 'The changes that the caller may know of.',
+        content: {
+          'text/event-stream': { itemSchema: eventSchema },
+          'application/cloudevents-batch+json': { schema: { type: 'array', items: changeSchema } },
+        },
+      },
+      400: refTo('responses', 'BadRequest'),
+      401: refTo('responses', 'Unauthorized'),
+      406: refTo('responses', 'NotAcceptable'),
+      410: refTo('responses', 'Gone'),
+      429: refTo('responses', 'TooManyRequests'),
+      503: refTo('responses', 'Unavailable'),
+    },
+  },
+}
+
+export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> = {
+  '3.1': {
+    version: '3.1.0',
+    methods: commonMethods,
+    tags: service => [...service.resources.map(({ name }) => name), ...jobsOf(service)].map(name => ({ name })),
+    paths: {},
+  },
+  '3.2': {
+    version: '3.2.0',
+    methods: { ...commonMethods, QUERY: true },
+    tags: service => [
+      ...groupTags(
+        'group-resources',
+        'Resources',
+        service.resources.map(({ name }) => name),
+      ),
+      ...groupTags('group-jobs', 'Jobs', jobsOf(service)),
+      { name: 'changes', summary: 'Changes', kind: 'nav' },
+    ],
+    paths: { '/changes': changesPath },
+  },
+}
