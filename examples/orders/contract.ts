@@ -35,6 +35,7 @@ export const products = resource('products', {
 }).rules({
   filter: ['id', 'name', 'price', 'stock', 'description'],
   sort: ['name', 'price', 'stock'],
+  unserved: 'refuse',
   search: ['name', 'description'],
   putCreates: true,
   cache: { maxAge: 60 },
@@ -56,6 +57,11 @@ export const customers = resource('customers', {
   relations: { orders: { of: 'orders', by: 'customer' } },
   filter: ['id', 'name', 'email', 'tier'],
   sort: ['name', 'email'],
+  indexes: [
+    ['tier', 'name'],
+    ['tier', 'email'],
+  ],
+  unserved: 'refuse',
   search: ['name', 'email'],
   messages: ['get', 'list', 'merge'],
   allow: {
@@ -111,6 +117,11 @@ export const orders = resource('orders', {
   filter: ['id', 'customer', 'currency', 'total', 'note', 'placedAt', 'state', 'paidAt', 'carrier', 'trackingNumber'],
   sort: ['customer', 'currency', 'total', 'placedAt', 'state', 'paidAt'],
   order: ['-placedAt'],
+  indexes: [
+    ['state', 'total'],
+    ['customer', 'total'],
+  ],
+  unserved: 'refuse',
   search: ['note', 'customer.name', 'lines.product.name'],
   searchBy: ['state', 'customer'],
   edit: ['placed'],

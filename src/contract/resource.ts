@@ -182,6 +182,18 @@ export interface Rules<F extends string = string, S extends string = string, A e
   readonly sort?: readonly F[]
   /** The default order of a list; by default the newest first. The id always comes last. */
   readonly order?: readonly (F | `-${F}`)[]
+  /**
+   * Further indexes: the fields that a list is filtered by, then those of its order. A filter or a
+   * sort has an index of its own; lists that have both may need one more.
+   */
+  readonly indexes?: readonly (readonly (F | `-${F}`)[])[]
+  /**
+   * What becomes of lists that no index serves, and that look at many items to give a few. `warn`,
+   * the default: a warning at start. `refuse`: 400, with the index that would serve them, where
+   * there are more than 10,000 items. `accept`: nothing. Lists that policy restricts to a caller's
+   * own items, and searches by words, are never refused.
+   */
+  readonly unserved?: 'warn' | 'refuse' | 'accept'
   /** Texts that `q` searches, as paths through refs and lists: `['note', 'lines.product.name']`. */
   readonly search?: readonly string[]
   /** Fields that narrow a search in addition to `q`. */
@@ -293,6 +305,8 @@ export class Resource<
     const Faults extends Ruled['faults'] = {},
   >(given: {
     readonly order?: readonly SortName<keyof F & string>[]
+    readonly indexes?: readonly (readonly SortName<keyof F & string>[])[]
+    readonly unserved?: Rules['unserved']
     readonly precondition?: boolean
     readonly limits?: Rules<string, string, keyof A & string>['limits']
     readonly cache?: Rules['cache']

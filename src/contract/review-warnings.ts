@@ -4,6 +4,7 @@
  */
 import type { Port } from './exchange.ts'
 import type { AnyField, Fields } from './field.ts'
+import { findUnservedLists } from './list-index.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
 import { foldShape, type ShapeCases } from './shape.ts'
@@ -20,6 +21,7 @@ export function findContractWarnings(contract: Service): readonly string[] {
     ...places.flatMap(([place, fields]) => unboundedLists(place, fields)),
     ...contract.resources.flatMap(resource => unreadableReferences(contract, resource)),
     ...contract.ports.flatMap(closedExchanges),
+    ...contract.resources.flatMap(resource => findUnservedLists(resource, contract)),
   ]
 }
 

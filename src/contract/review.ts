@@ -15,6 +15,7 @@ import { findUnknownMembers, type MembersOf } from './known-members.ts'
 import { parseScaledDecimal } from './lexical/decimal.ts'
 import { intRange, longRange, type NumberRange } from './lexical/number.ts'
 import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
+import { writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
 import { type AnyAction, faultPlaces, type Resource, type Rules } from './resource.ts'
@@ -77,8 +78,8 @@ const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
 const reservedNames = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
 
 const ruleMembers: MembersOf<Rules> = {
-  one: true, relations: true, filter: true, sort: true, order: true, search: true, searchBy: true, edit: true,
-  remove: true, putCreates: true, bulk: true, precondition: true, allow: true, faults: true, limits: true, cache: true,
+  one: true, relations: true, filter: true, sort: true, order: true, indexes: true, unserved: true, search: true,
+  searchBy: true, edit: true, remove: true, putCreates: true, bulk: true, precondition: true, allow: true, faults: true, limits: true, cache: true,
   messages: true,
 } // biome-ignore format: a list of names reads best in few lines
 const jobMembers: MembersOf<Job> = {
@@ -348,6 +349,13 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...scalar(given.filter, 'filter'),
     ...scalar(given.sort, 'sort'),
     ...scalar(given.order, 'order'),
+    ...(given.indexes ?? []).flatMap(keys => [
+      ...scalar(keys, 'indexes'),
+      ...(keys.length > 0 ? [] : [`${name}: indexes has an empty list: name the fields of the index`]),
+    ]),
+    ...findRepeated((given.indexes ?? []).map(writeIndex)).map(
+      keys => `${name}: indexes has ${keys} twice: declare it once`,
+    ),
     ...[...(given.sort ?? []), ...(given.order ?? [])]
       .map(each => each.replace(/^-/, ''))
       .filter(each => fields[each]?.isInternal)

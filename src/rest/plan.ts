@@ -204,7 +204,7 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
     number: 28,
     of: 'service',
     question: 'Does the state allow it, and does the domain?',
-    no: ['conflict', 'declared'],
+    no: ['conflict', 'declared', 'unserved'],
     source: 'RFC 9110 §15.5.10; rule A3.4',
   },
   {

@@ -21,6 +21,10 @@ const explanations: Readonly<Record<RefusalKind, readonly [title: string, advice
     'A query parameter is unknown here or has an invalid value. The detail names it.',
   ],
   malformed: ['Malformed content', 'The content does not follow the syntax of its media type.'],
+  unserved: [
+    'List not served',
+    'No index serves this filter with this order, and the service answers no such list. The detail names the field.',
+  ],
   unauthenticated: ['Authentication required', 'Send credentials of a scheme that WWW-Authenticate names.'],
   forbidden: ['Forbidden', 'This caller may not do this. Other credentials may.'],
   'not-found': ['Not found', 'The resource does not exist, or the caller may not see it.'],
@@ -99,6 +103,8 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
       return refusal.name === ''
         ? { detail: refusal.detail }
         : { detail: `${refusal.name}: ${refusal.detail}`, parameter: refusal.name }
+    case 'unserved':
+      return { detail: `${refusal.field}: ${refusal.detail}`, parameter: refusal.field }
     case 'unsupported-media-type':
       return { detail: refusal.detail }
     case 'invalid':

@@ -31,6 +31,7 @@ export const statusOf: Readonly<Record<RefusalKind, number>> = {
   ...statusOfFrontRefusal,
   'bad-parameter': 400,
   malformed: 400,
+  unserved: 400,
   unauthenticated: 401,
   forbidden: 403,
   'not-found': 404,

@@ -1,11 +1,20 @@
 /** The operations that only read. */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { ErasedHandlers } from '../contract/implement.ts'
+import {
+  findMissingIndex,
+  type ListForm,
+  listIndexesOf,
+  type MissingIndex,
+  writeIndex,
+} from '../contract/list-index.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import { readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
+import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
 import { createContext } from './handler-context.ts'
 import { type ContextFacts, readOnlyReach } from './handler-facts.ts'
@@ -49,8 +58,36 @@ export function readPage(look: ReadContext, resource: Resource, more: Partial<Qu
   if ((words?.length ?? 0) > searchWordsMax) refuse({ kind: 'invalid', problems: [tooManyWords] })
   // A version looks in the fields that it has.
   const search = words && { words, paths: resource.given.search ?? [] }
-  return look.reader.list(resource.name, { ...asked, ...more, ...search, filters, within })
+  const query = { ...asked, ...more, ...search, filters, within }
+  const missing = within === 'all' && words === undefined ? findRefusedIndex(look, resource, query) : undefined
+  if (!missing) return look.reader.list(resource.name, query)
+  return chain(hasMany(look.reader, resource), isLarge =>
+    isLarge ? refuseUnserved(missing) : look.reader.list(resource.name, query),
+  )
 }
+
+/** A contract may refuse the lists that no index serves (`unserved: 'refuse'`) of many items. */
+const servedAnywayMax = 10_000
+const hasMany = (reader: StoreReader, { name }: Resource): Maybe<boolean> => {
+  const beyond = { filters: [], within: 'all', sort: [], size: 1, offset: servedAnywayMax, counted: false } as const
+  return chain(reader.list(name, beyond), ({ items }) => items.length > 0)
+}
+const findRefusedIndex = ({ about }: ReadContext, resource: Resource, form: ListForm): MissingIndex | undefined =>
+  resource.given.unserved === 'refuse'
+    ? findMissingIndex(resource, indexesOf(about.app.contract)(resource), form)
+    : undefined
+
+function refuseUnserved({ field, keys }: MissingIndex): never {
+  const cure =
+    keys.length > 0
+      ? `leave the filter or the sort out; the index that would serve it is ${writeIndex(keys)}`
+      : 'sort by this field alone, or compare it by equality'
+  const why = `more than ${servedAnywayMax} items are not listed by this filter in this order, which no index serves`
+  return refuse({ kind: 'unserved', field, detail: `${why}: ${cure}` })
+}
+const indexesOf = memoizeByObject((contract: Service) =>
+  memoizeByObject((resource: Resource) => listIndexesOf(resource, contract)),
+)
 
 /** Words of one search: each is a condition, and SQLite accepts a thousand. */
 export const searchWordsMax = 500

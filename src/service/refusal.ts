@@ -30,6 +30,8 @@ export type Refusal =
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] }
   /** Content that breaks the syntax of its media type. */
   | { readonly kind: 'malformed'; readonly detail: string; readonly path?: FieldProblem['path'] }
+  /** No index serves the list, and the contract refuses such. The detail names the cure. */
+  | { readonly kind: 'unserved'; readonly field: string; readonly detail: string }
   | { readonly kind: 'declared'; readonly fault: Fault; readonly detail: Readonly<Record<string, unknown>> }
   /**
    * The caller is over their limit; `after` and `window` in seconds. Without a window it limits

@@ -109,6 +109,7 @@ export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   conflict: 'Sender',
   invalid: 'Sender',
   malformed: 'Sender',
+  unserved: 'Sender',
   declared: 'Sender',
   'key-reused': 'Sender',
   'in-flight': 'Receiver',
@@ -248,6 +249,10 @@ function createServiceFault(
       })
     case 'malformed':
       return inBody(refusal.detail, describeViolation(wording.place(refusal.path ?? []), refusal.detail))
+    case 'unserved':
+      return declared(Invalid, 'the content breaks a rule', {
+        problems: [{ path: wording.place([refusal.field]), code: 'value', detail: refusal.detail }],
+      })
     case 'declared':
       return declared(refusal.fault, refusal.fault.title, refusal.detail)
     case 'too-many':

@@ -1,6 +1,7 @@
 /** A resource as a table: what the contract declares, in columns and indexes. */
 import type { Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
+import { creationField, listIndexesOf, type OrderKey } from '../contract/list-index.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { foldShape, innerFields, innermostShape } from '../contract/shape.ts'
@@ -127,6 +128,10 @@ function requireDistinct(names: readonly string[], of: string): void {
 
 const storedName = (fields: Fields, name: string): string => fields[name]?.formerName ?? name
 
+/** Of `total`, or of several keys: `(state,-total)`. */
+const storedIndexName = (fields: Fields, own: string): string =>
+  own.replace(/[^(),-]+/g, name => storedName(fields, name))
+
 /** A database has one name for a field, and none for its members. */
 function requireFormerNames({ name: resource, fields }: Resource): void {
   for (const [name, { formerName, shape }] of Object.entries(fields)) {
@@ -208,59 +213,32 @@ function textsAt(value: unknown, parts: readonly string[]): string[] {
   return textsAt((value as Readonly<Record<string, unknown>>)[part], rest)
 }
 
-/**
- * The newest first, the contract's own order, and one for each field that lists are filtered or
- * sorted by. Where a field has few values, or restricts a list to some, the rows of each value
- * stand in the order of the list.
- */
+/** The indexes of a resource, in columns: as far as keys of this database can hold its fields. */
 function compileIndexes(
   resource: Resource,
   service: Service,
   compared: ReadonlyMap<string, Compared & { readonly present: boolean }>,
   keyBytes: number,
 ): Index[] {
-  const { given } = resource
-  const newest = [{ name: '_created', descending: true }]
-  const usual = (given.order ?? []).flatMap(key => {
-    const field = key.replace(/^-/, '')
-    const at = compared.get(field)
-    return at && keyOctets(resource.fields[field]?.shape) <= keyBytes
-      ? [{ name: at.column, descending: key.startsWith('-') }]
-      : []
-  })
+  const { given, fields } = resource
   const id = { name: 'id', descending: false }
-  const grouping = new Set([
-    ...Object.values(given.allow).flatMap(grants => (grants ?? []).flatMap(grant => Object.keys(grant.where))),
-    ...service.resources.flatMap(other =>
-      Object.values(other.given.relations ?? {}).flatMap(relation =>
-        'of' in relation
-          ? relation.of === resource.name
-            ? [relation.by]
-            : []
-          : other === resource
-            ? [relation.by]
-            : [],
-      ),
-    ),
-    ...Object.entries(resource.fields).flatMap(([name, { shape }]) =>
-      ['ref', 'enum', 'boolean'].includes(shape.kind) && (given.filter ?? []).includes(name) ? [name] : [],
-    ),
-  ])
-  const ordered = usual.length > 0 ? usual : newest
-  const each = [...new Set([...grouping, ...(given.filter ?? []), ...(given.sort ?? [])])].flatMap((field): Index[] => {
-    const at = compared.get(field)
-    if (!at || field === 'id') return []
-    const name = databaseName(`${resource.name}#${storedName(resource.fields, field)}`)
-    if (keyOctets(resource.fields[field]?.shape) > keyBytes)
+  const isTooLong = (field: string): boolean => keyOctets(fields[field]?.shape) > keyBytes
+  const columnOf = ({ field, descending }: OrderKey) => {
+    const name = field === creationField ? field : compared.get(field)?.column
+    return name === undefined || isTooLong(field) ? [] : [{ name, descending }]
+  }
+  return listIndexesOf(resource, service).flatMap(({ name: own, keys }): Index[] => {
+    const name = databaseName(`${resource.name}#${storedIndexName(fields, own)}`)
+    const [first] = keys
+    const at = first && compared.get(first.field)
+    if (at && own === first?.field && isTooLong(own))
       return [{ name, columns: [{ name: at.column, descending: false }], isHash: true }]
-    const sorted = (given.sort ?? []).includes(field)
-    const first = { name: at.column, descending: false }
-    const columns = grouping.has(field) ? [first, ...ordered.filter(key => key.name !== at.column), id] : [first, id]
-    return [{ name, columns, ...(!sorted && !at.present && { where: at.column }) }]
+    const columns = keys.flatMap(columnOf)
+    if (columns.length === 0) return []
+    const isSparse = at?.present === false && own === first?.field && !given.sort?.includes(own)
+    const last = columns.some(each => each.name === 'id') ? [] : [id]
+    return [{ name, columns: [...columns, ...last], ...(isSparse && { where: at.column }) }]
   })
-  const whole = [{ name: `${resource.name}#newest`, columns: [...newest, id] }]
-  if (usual.length > 0) whole.push({ name: `${resource.name}#order`, columns: [...usual, id] })
-  return [...whole, ...each]
 }
 
 /** Octets that a key of this shape may need: a character has at most four. */

@@ -442,6 +442,25 @@ const cases: readonly Case[] = [
     'a declared fault',
     s => s.as.clara('POST', '/api/v1/orders/o-1/payment', json, { method: 'card', amount: '0.01' }),
   ],
+  [
+    '28 unserved',
+    400,
+    'a list of more than 10,000 that no index serves',
+    async s => {
+      await s.store.write(async writer => {
+        for (let i = 0; i < 10_001; i++)
+          await writer.put(
+            'products',
+            `p-m${i}`,
+            { id: `p-m${i}`, name: 'x', price: '1.00', stock: 0 },
+            {},
+            undefined,
+            0,
+          )
+      })
+      return s.as.anyone('GET', '/api/v1/products?price[gte]=1&sort=name')
+    },
+  ],
   ['30 200', 200, 'a representation', s => s.as.clara('GET', '/api/v1/orders/o-1')],
   [
     '30 201',

@@ -1,0 +1,158 @@
+/**
+ * The indexes that lists of a resource have, by its fields, and the lists that none of them serves:
+ * those that have to look at many items to give a few. What is taken for granted:
+ *  (1) Any value of an enum, a boolean or a reference may belong to many items; a value of another
+ *      field belongs to few.
+ *  (2) The id comes last in every order, ascending.
+ */
+import type { Resource } from './resource.ts'
+import type { Service } from './service.ts'
+
+/** A field of an index, or of an order. */
+export interface OrderKey {
+  readonly field: string
+  readonly descending: boolean
+}
+/** Keys in their order; the id is the last, if it is not among them. */
+export interface ListIndex {
+  readonly name: string
+  readonly keys: readonly OrderKey[]
+}
+/** What a list asks for, without its values. */
+export interface ListForm {
+  readonly filters: readonly { readonly field: string; readonly is: string }[]
+  readonly sort: readonly OrderKey[]
+}
+
+/**
+ * The index that would serve a list, as rules declare it; empty where none can. `field` is the one
+ * to leave out.
+ */
+export interface MissingIndex {
+  readonly field: string
+  readonly keys: readonly string[]
+}
+
+/** In place of a field: the time at which an item was made. */
+export const creationField = '_created'
+
+/** `-total`: the field, descending. */
+export const toOrderKey = (text: string): OrderKey =>
+  text.startsWith('-') ? { field: text.slice(1), descending: true } : { field: text, descending: false }
+const orderText = ({ field, descending }: OrderKey): string => (descending ? `-${field}` : field)
+
+/** The order of a list that asks for none. */
+export const usualOrder = ({ given }: Resource): readonly OrderKey[] =>
+  given.order && given.order.length > 0 ? given.order.map(toOrderKey) : [{ field: creationField, descending: true }]
+
+/**
+ * The newest first, the contract's own order, one for each field that lists are filtered or sorted
+ * by, and those that the contract declares. Where a field has few values, or restricts a list to
+ * some, the rows of each value stand in the order of the list.
+ */
+export function listIndexesOf(resource: Resource, service: Service): readonly ListIndex[] {
+  const { given } = resource
+  const usual = usualOrder(resource)
+  const grouping = groupingFields(resource, service)
+  const fields = new Set([...grouping, ...(given.filter ?? []), ...(given.sort ?? [])])
+  fields.delete('id')
+  return [
+    { name: 'newest', keys: [{ field: creationField, descending: true }] },
+    ...(given.order && given.order.length > 0 ? [{ name: 'order', keys: usual }] : []),
+    ...[...fields].map(field => ({
+      name: field,
+      keys: [{ field, descending: false }, ...(grouping.has(field) ? usual.filter(key => key.field !== field) : [])],
+    })),
+    ...(given.indexes ?? []).map(keys => ({ name: `(${keys.join(',')})`, keys: keys.map(toOrderKey) })),
+  ]
+}
+
+function groupingFields(resource: Resource, service: Service): Set<string> {
+  const { given, name } = resource
+  const granted = Object.values(given.allow).flatMap(grants =>
+    (grants ?? []).flatMap(grant => Object.keys(grant.where)),
+  )
+  const related = service.resources.flatMap(other =>
+    Object.values(other.given.relations ?? {}).flatMap(relation =>
+      ('of' in relation ? relation.of === name : other.name === name) ? [relation.by] : [],
+    ),
+  )
+  const few = (given.filter ?? []).filter(field => hasFewValues(resource, field))
+  return new Set([...granted, ...related, ...few])
+}
+
+const hasFewValues = ({ fields }: Resource, field: string): boolean =>
+  ['ref', 'enum', 'boolean'].includes(fields[field]?.shape.kind ?? '')
+
+/**
+ * Undefined where an index serves the list. None serves a comparison in the order of another field.
+ */
+export function findMissingIndex(
+  resource: Resource,
+  indexes: readonly ListIndex[],
+  { filters, sort }: ListForm,
+): MissingIndex | undefined {
+  const isSelective = filters.some(({ field, is }) => (is === 'eq' || is === 'in') && !hasFewValues(resource, field))
+  if (isSelective) return undefined
+  const equal = new Set(filters.filter(({ is }) => is === 'eq').map(({ field }) => field))
+  const order = (sort.length > 0 ? sort : usualOrder(resource)).filter(({ field }) => !equal.has(field))
+  const ranged = filters.find(({ field, is }) => is !== 'eq' && !(isRange(is) && field === order[0]?.field))
+  if (ranged) return { field: ranged.field, keys: [] }
+  if (indexes.some(index => servesOrder(resource, index, equal, order))) return undefined
+  const keys = [...equal, ...order.map(orderText)]
+  return { field: [...equal][0] ?? order[0]?.field ?? 'id', keys }
+}
+
+const isRange = (is: string): boolean => ['gt', 'gte', 'lt', 'lte'].includes(is)
+
+/** The equal fields first, all of them and in any order, then the order or its reverse. */
+function servesOrder(
+  resource: Resource,
+  { keys }: ListIndex,
+  equal: ReadonlySet<string>,
+  order: readonly OrderKey[],
+): boolean {
+  const first = new Set(keys.slice(0, equal.size).map(({ field }) => field))
+  if (first.size < equal.size || [...equal].some(field => !first.has(field))) return false
+  const rest = keys.slice(equal.size)
+  const isReversed = order.length > 0 && order[0]?.descending !== rest[0]?.descending
+  const fits = order.every(
+    (key, at) => rest[at]?.field === key.field && (rest[at]?.descending !== key.descending) === isReversed,
+  )
+  const last = order.at(-1)
+  // Items that are equal so far are put in the order of their ids: where they are few, at no cost.
+  return (
+    fits &&
+    ((rest.length === order.length && !isReversed) || (last !== undefined && !hasFewValues(resource, last.field)))
+  )
+}
+
+/** For a person: which lists of a resource no index serves, a line for each filter. */
+export function findUnservedLists(resource: Resource, service: Service): readonly string[] {
+  const { given, name } = resource
+  if (given.unserved !== undefined && given.unserved !== 'warn') return []
+  const indexes = listIndexesOf(resource, service)
+  const filters = (given.filter ?? []).filter(field => hasFewValues(resource, field))
+  const missing = (filter: string | undefined): readonly string[] =>
+    (given.sort ?? [])
+      .filter(field => field !== filter)
+      .flatMap(field => {
+        const form = {
+          filters: filter === undefined ? [] : [{ field: filter, is: 'eq' }],
+          sort: [{ field, descending: false }],
+        }
+        const found = findMissingIndex(resource, indexes, form)
+        return found ? [writeIndex(found.keys)] : []
+      })
+  return [undefined, ...filters].flatMap(filter => {
+    const found = missing(filter)
+    if (found.length === 0) return []
+    const lists =
+      filter === undefined ? `a list of ${name} in some orders` : `${name} filtered by ${filter} in other orders`
+    return [
+      `${lists} looks at every item that it finds: declare indexes: [${found.join(', ')}] as far as they are asked for; unserved: 'refuse' answers 400 to the others, unserved: 'accept' ends this warning`,
+    ]
+  })
+}
+
+export const writeIndex = (keys: readonly string[]): string => `[${keys.map(key => `'${key}'`).join(', ')}]`
