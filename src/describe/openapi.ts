@@ -310,6 +310,12 @@ class VersionDocument {
         description:
           'All matches; absent where there are many, unless Prefer: count=exact asks, and on pages by cursor.',
       },
+      looked: {
+        type: 'integer',
+        minimum: 0,
+        description:
+          'Items that were looked at for this page, all that one request may: further ones may match, and `next` leads to them.',
+      },
       _links: linksSchema(['next', 'previous']),
     }
     return this.schemas.define(`${capitalize(resource.name)}${'q' in more ? 'Search' : 'Page'}`, {

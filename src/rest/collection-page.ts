@@ -6,7 +6,7 @@ import type { Operation } from '../contract/operation.ts'
 import { mayEverBeAllowed } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Pairs, writeQuery } from '../http/uri.ts'
-import type { ItemPage, Snapshot } from '../service/store.ts'
+import type { ItemPage, PagePlace } from '../service/store.ts'
 import type { WorkSteps } from '../service/turns.ts'
 import { type ApiVersion, searchFields } from './api-version.ts'
 import type { Exchange } from './exchange.ts'
@@ -16,7 +16,7 @@ import { writeCursor } from './page-cursor.ts'
 import { buildItemDocument, shortDigest } from './representation.ts'
 import { variantKey } from './tags.ts'
 
-const totalField = { total: t.int({ min: 0 }).optional() }
+const pageFields = { total: t.int({ min: 0 }).optional(), looked: t.int({ min: 0 }).optional() }
 
 /** The same items at the same address, in the same variant, for the same caller, are one page. */
 export function* buildCollectionPage(
@@ -38,7 +38,8 @@ export function* buildCollectionPage(
 }
 
 function isSamePage(a: ItemPage, b: ItemPage): boolean {
-  if (a.total !== b.total || a.more.before !== b.more.before || a.more.after !== b.more.after) return false
+  if (a.total !== b.total || a.looked !== b.looked || a.more.before !== b.more.before || a.more.after !== b.more.after)
+    return false
   for (const [at, item] of a.items.entries()) if (item !== b.items[at]) return false
   return a.items.length === b.items.length
 }
@@ -51,7 +52,7 @@ function hasSteadyLinks({ edition }: Exchange, resource: Resource): boolean {
 
 function* composePage(exchange: Exchange, resource: Resource, page: ItemPage, path: string): WorkSteps<SelectedPage> {
   const items: RepresentationDocument[] = []
-  let state = `${page.total ?? ''} ${page.more.before} ${page.more.after}`
+  let state = `${page.total ?? ''} ${page.looked ?? ''} ${page.more.before} ${page.more.after}`
   for (const item of page.items) {
     const { document, mask } = buildItemDocument(exchange, resource.name, item)
     items.push(document)
@@ -63,8 +64,11 @@ function* composePage(exchange: Exchange, resource: Resource, page: ItemPage, pa
   const document: RepresentationDocument = {
     name: resource.name,
     title: resource.name,
-    fields: totalField,
-    value: page.total === undefined ? {} : { total: page.total },
+    fields: pageFields,
+    value: {
+      ...(page.total !== undefined && { total: page.total }),
+      ...(page.looked !== undefined && { looked: page.looked }),
+    },
     links,
     items,
     columns: resource.fields,
@@ -83,9 +87,9 @@ function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path:
   }
   const self = { rel: 'self', href: at(exchange.entry.pairs.filter(([name]) => name === 'page' || name === 'cursor')) }
   const sort = query?.sort ?? []
-  const atItem = (rel: string, item: Snapshot | undefined, keys: readonly unknown[], backwards: boolean) =>
-    item ? [{ rel, href: at([['cursor', writeCursor(resource, sort, { keys, id: item.id, backwards })]]) }] : []
-  const after = () => atItem('next', page.items.at(-1), page.edges?.last ?? [], false)
+  const atPlace = (rel: string, place: PagePlace | undefined, backwards: boolean) =>
+    place ? [{ rel, href: at([['cursor', writeCursor(resource, sort, { ...place, backwards })]]) }] : []
+  const after = () => atPlace('next', page.edges?.last, false)
   if (number !== undefined) {
     const to = (rel: string, n: number): DocumentLink => ({ rel, href: at([['page', String(n)]]) })
     return [
@@ -98,7 +102,7 @@ function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path:
   return [
     self,
     ...(page.more.after ? after() : []),
-    ...(page.more.before ? atItem('previous', page.items[0], page.edges?.first ?? [], true) : []),
+    ...(page.more.before ? atPlace('previous', page.edges?.first, true) : []),
   ]
 }
 

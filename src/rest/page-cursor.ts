@@ -1,7 +1,7 @@
 /**
  * Where a page begins, as text in a link: the sort it belongs to, and the values and the identifier
  * of the row next to it. Guards: its values are typed again when it comes back, and it is invalid
- * for another sort; it holds nothing that the row's reader has not seen, and no secret. A cursor is
+ * for another sort; it holds nothing that its reader may not see, and no secret. A cursor is
  * valid for as long as the contract has its fields.
  */
 

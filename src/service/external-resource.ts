@@ -19,7 +19,7 @@ import type { Resource } from '../contract/resource.ts'
 import { innermostShape, objectFields } from '../contract/shape.ts'
 import { refuse } from './refusal.ts'
 import { searchWords } from './search.ts'
-import type { Filter, ItemPage, Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
+import type { Filter, ItemPage, PagePlace, Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
 import { countedMax, isFormer, isWithin } from './store.ts'
 import { packTyped } from './typed-json.ts'
 
@@ -180,8 +180,10 @@ function compileOrder(resource: Resource, { sort }: Query): Order {
   }
 }
 
-const sortKeysOf = ({ value, created }: Snapshot, { sort }: Query): unknown[] =>
-  sort.length === 0 ? [created] : sort.map(({ field }) => value[field])
+const placeOf = ({ id, value, created }: Snapshot, { sort }: Query): PagePlace => ({
+  id,
+  keys: sort.length === 0 ? [created] : sort.map(({ field }) => value[field]),
+})
 
 function cutPage(found: Snapshot[], query: Query, order: Order): ItemPage {
   const { size, offset = 0, from } = query
@@ -196,7 +198,7 @@ function cutPage(found: Snapshot[], query: Query, order: Order): ItemPage {
     items,
     total: isCounted(query, found.length) ? found.length : undefined,
     more: isCut ? { ...more, [from?.backwards ? 'before' : 'after']: true } : more,
-    edges: first && last && { first: sortKeysOf(first, query), last: sortKeysOf(last, query) },
+    edges: first && last && { first: placeOf(first, query), last: placeOf(last, query) },
     octets,
     isCut,
   }

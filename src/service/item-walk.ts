@@ -26,9 +26,8 @@ export async function* walkItems(
   for (;;) {
     const page = await read({ ...query, sort, size, counted: false, ...(from && { from }) })
     yield* page.items
-    const last = page.items.at(-1)
-    if (!page.more.after || !last) return
-    from = { keys: page.edges?.last ?? [], id: last.id, backwards: false }
+    if (!page.more.after || !page.edges) return
+    from = { ...page.edges.last, backwards: false }
     await new Promise(resolve => setImmediate(resolve))
   }
 }

@@ -72,9 +72,14 @@ export interface Query {
   /** Rows to skip (page by number). */
   readonly offset?: number
   /** After or before the row with these sort values, in order, then its id (page by cursor). */
-  readonly from?: { readonly keys: readonly unknown[]; readonly id: string; readonly backwards: boolean }
+  readonly from?: PagePlace & { readonly backwards: boolean }
   /** Count the matches, too: as far as `countedMax`, or all of them however many. */
   readonly counted: boolean | 'exact'
+}
+/** A row's place in an order: its sort values (`[created]` without a sort), and its id. */
+export interface PagePlace {
+  readonly keys: readonly unknown[]
+  readonly id: string
 }
 /** So that the cost of a page does not grow with its collection. */
 export const countedMax = 1000
@@ -94,14 +99,14 @@ export interface ItemPage {
    * or offset.
    */
   readonly more: { readonly before: boolean; readonly after: boolean }
-  /**
-   * Sort values of the first and the last row, for cursors; `[created]` for the newest-first order.
-   */
-  readonly edges: { readonly first: readonly unknown[]; readonly last: readonly unknown[] } | undefined
+  /** Where the page begins and ends, for cursors: at an item, or where looking has ended. */
+  readonly edges: { readonly first: PagePlace; readonly last: PagePlace } | undefined
   /** Octets of the items as they are stored, nearly those of their JSON. */
   readonly octets: number
-  /** It has fewer items than `size`, for their octets. */
+  /** It has fewer items than `size`, for their octets, or since looking has ended. */
   readonly isCut: boolean
+  /** So many rows were looked at, all that one request may: further ones may match. */
+  readonly looked?: number
 }
 
 /** Octets for a store: one piece in memory, or the name under which pieces were staged. */

@@ -7,6 +7,7 @@
  *  (3) No text of a request is part of a statement: every name is looked up among the contract's
  *      columns.
  */
+import { findMissingIndex } from '../contract/list-index.ts'
 import { countedMax, type Filter, type Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
@@ -40,11 +41,16 @@ export interface Texts {
 export interface NearTexts<T = Sql> {
   /** Up to the size of a page and one, how many of the next rows match. */
   readonly matches: T
-  /** How many rows the next are, words or not. */
+  /** How many rows the next are, whether they match or not. */
   readonly rows: T
   /** The same two from the beginning, and up to one more than are counted. */
   readonly count: T
   readonly countRows: T
+  /** Of the next rows those that match. */
+  readonly page: T
+  /** The same of more rows, and the last of these rows, if they are so many. */
+  readonly farPage: T
+  readonly farEnd: T
 }
 
 interface SortKey {
@@ -54,36 +60,55 @@ interface SortKey {
   readonly cell: (value: unknown) => Cell
 }
 
-/** A word whose candidates are the rows to look at. */
-export interface Lead {
-  readonly tokens: readonly string[]
-}
+/** What has few candidates: they are the rows to look at. */
+export type Lead = { readonly tokens: readonly string[] } | { readonly filter: Filter }
 
-/** Rows that are looked at for a frequent word. */
+/** Rows that are looked at for a frequent word, */
 export const lookedMax = 2000
+/** and for one that these have too rarely: a page ends there. */
+export const farLookedMax = 10_000
 
 /**
- * The number of rows that may have a word, up to one more than a limit; a row that is found twice
- * counts twice.
+ * The number of rows that may have a word, or that a filter selects, up to one more than a limit; a
+ * row that is found twice counts twice.
  */
 export function compileProbe(
   table: Table,
   tables: ReadonlyMap<string, Table>,
   query: Query,
-  tokens: readonly string[],
+  lead: Lead,
   dialect: Dialect,
   most: number,
 ): { readonly form: string; readonly values: readonly Cell[]; readonly text: () => Sql } {
   const values: Cell[] = []
-  const paths = searchedPaths(table, query)
+  const form: string[] = []
   const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
-  const candidates = selectCandidates(table, paths, tables, tokens, dialect, bind)
+  const candidates = selectLed(table, tables, query, lead, dialect, bind, form)
   return {
-    form: ['probe', most, ...paths.map(each => each.name)].join('\n'),
+    form: ['probe', most, ...form].join('\n'),
     values,
     text: () =>
       sql`select count(*) from (select "id" from (${candidates}) as "found" limit ${sql.lit(most + 1)}) as "candidates"`,
   }
+}
+
+/** The ids of a lead's candidates. */
+function selectLed(
+  table: Table,
+  tables: ReadonlyMap<string, Table>,
+  query: Query,
+  lead: Lead,
+  dialect: Dialect,
+  bind: (cell: Cell) => Sql,
+  form: string[],
+): Sql {
+  if ('filter' in lead) {
+    form.push('lead by')
+    return sql`select "id" from ${quoteName(table.name)} where ${filterCondition(table, lead.filter, bind, form)}`
+  }
+  const paths = searchedPaths(table, query)
+  form.push('lead', ...paths.map(each => each.name))
+  return selectCandidates(table, paths, tables, lead.tokens, dialect, bind)
 }
 
 export function compileListing(
@@ -97,15 +122,12 @@ export function compileListing(
   const form: string[] = []
   const values: Cell[] = []
   const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
-  const filters = [
-    ...query.filters.map(filter => filterCondition(table, filter, bind, form)),
-    ...grantConditions(table, query.within, bind, form),
-  ]
+  const filters = query.filters.map(filter => filterCondition(table, filter, bind, form))
+  const grants = grantConditions(table, query.within, bind, form)
   const words = (query.words ?? []).flatMap(word => wordConditions(table, query, word, dialect, bind, form))
-  const led = lead && selectCandidates(table, searchedPaths(table, query), tables, lead.tokens, dialect, bind)
-  if (lead) form.push('lead')
+  const led = lead && selectLed(table, tables, query, lead, dialect, bind, form)
   const candidates = led ? [sql`${quoteName(table.name)}."id" in (${led})`] : []
-  const conditions = [...filters, ...words, ...candidates]
+  const conditions = [...filters, ...grants, ...words, ...candidates]
   const keys = sortKeys(table, query)
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
@@ -148,34 +170,64 @@ export function compileListing(
             : sql`select count(*) from (select 1 ${matches} limit ${sql.lit(countedMax + 1)}) as "matches"`,
         other: sql`select 1 ${chosen} ${beyond(!backwards, true)} limit 1`,
         ...(words.length > 0 && {
-          near: nearTexts(table, filters, words, beyond(backwards, false), order, size, offset),
+          near: nearTexts(table, {
+            ...chooseLooked(table, query, filters, grants, words),
+            ...{ columns, beyond: beyond(backwards, false), order, size, offset },
+          }),
         }),
       }
     },
   }
 }
 
-/** @param beyond the condition of the cursor */
-function nearTexts(
+/**
+ * The conditions of the rows that are looked at, and those that are left to ask of each. Where no
+ * index serves the filters in this order, rows are looked at whether they have them or not: to find
+ * those that have would mean to look at all. What a caller may not see is never looked at.
+ */
+function chooseLooked(
   table: Table,
+  query: Query,
   filters: readonly Sql[],
+  grants: readonly Sql[],
   words: readonly Sql[],
-  beyond: Sql,
-  order: Sql,
-  size: Sql,
-  offset: Sql | undefined,
-): NearTexts {
+): Pick<LookParts, 'looked' | 'asked'> {
+  const form = { filters: query.filters, sort: query.sort }
+  return findMissingIndex(table.resource, table.lists, form) === undefined
+    ? { looked: [...filters, ...grants], asked: words }
+    : { looked: grants, asked: [...filters, ...words] }
+}
+
+interface LookParts {
+  readonly looked: readonly Sql[]
+  readonly asked: readonly Sql[]
+  readonly columns: Sql
+  /** The condition of the cursor. */
+  readonly beyond: Sql
+  readonly order: Sql
+  readonly size: Sql
+  readonly offset: Sql | undefined
+}
+
+function nearTexts(table: Table, { looked, asked, columns, beyond, order, size, offset }: LookParts): NearTexts {
   const at = quoteName(table.name)
-  const from = sql`from ${at} where ${allOf(filters)}`
+  const from = sql`from ${at} where ${allOf(looked)}`
+  const next = sql`${from} ${beyond} order by ${order}`
+  const among = (place: Sql, most = lookedMax): Sql =>
+    sql`from (select * ${place} limit ${sql.lit(most)}) as ${at} where ${allOf(asked)}`
   const matches = (place: Sql, limit: Sql): Sql =>
-    sql`select count(*) from (select 1 from (select * ${from} ${place} limit ${sql.lit(lookedMax)}) as ${at} where ${allOf(words)} limit ${limit}) as "matches"`
+    sql`select count(*) from (select 1 ${among(place)} limit ${limit}) as "matches"`
   const rows = (cursor: Sql): Sql =>
     sql`select count(*) from (select 1 ${from} ${cursor} limit ${sql.lit(lookedMax + 1)}) as "rows"`
+  const limit = offset ? sql`${size} offset ${offset}` : size
   return {
-    matches: matches(sql`${beyond} order by ${order}`, offset ? sql`${size} offset ${offset}` : size),
+    matches: matches(next, limit),
     rows: rows(beyond),
-    count: matches(sql``, sql.lit(countedMax + 1)),
+    count: matches(from, sql.lit(countedMax + 1)),
     countRows: rows(sql``),
+    page: sql`select ${columns} ${among(next)} order by ${order} limit ${limit}`,
+    farPage: sql`select ${columns} ${among(next, farLookedMax)} order by ${order} limit ${limit}`,
+    farEnd: sql`select ${columns} ${next} limit 1 offset ${sql.lit(farLookedMax - 1)}`,
   }
 }
 

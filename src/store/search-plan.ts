@@ -4,9 +4,11 @@
  *  (2) A frequent one is looked for in the order of the list, where the next rows have enough of it
  *      for a page; where they have not, its candidates lead up to a larger number.
  *  (3) Its matches are counted among so many rows as cost little; beyond, the total is not told.
+ *  (4) What has too many candidates for all of these is looked for in so many of the next rows as
+ *      one request may look at: the page ends there, and says so.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
-import { type Query, Unavailable } from '../service/store.ts'
+import { type Filter, type Query, Unavailable } from '../service/store.ts'
 import type { StatementRunner } from './connection.ts'
 import { compileProbe, type Lead, lookedMax, searchedPaths } from './listing.ts'
 import { readSearchState, type SearchSchema, type SearchState, searchName } from './search-growth.ts'
@@ -16,8 +18,10 @@ import { compileStatement, parameterList, type Statement } from './statement.ts'
 import type { Table } from './table.ts'
 
 export interface SearchPlan {
-  /** The word whose candidates are looked at; without it the rows of the list are, in their order. */
+  /** That whose candidates are looked at; without it the rows of the list are, in their order. */
   readonly lead?: Lead
+  /** Looks at no more rows than so many. */
+  readonly looks?: 'near' | 'far'
   readonly isFrequent: boolean
 }
 /** Statements of this kind, by their form, and states of indexes, by what `_shape` has of them. */
@@ -55,10 +59,14 @@ export function planSearch(
 ): Maybe<SearchPlan> {
   const words = (query.words ?? []).map(foldedTokens).filter(tokens => tokens.length > 0)
   if (words.length === 0) return scan
+  const leads: readonly Lead[] = [
+    ...query.filters.filter(isLeading).map(filter => ({ filter })),
+    ...words.slice(0, probedWordsMax).map(tokens => ({ tokens })),
+  ]
   const chooseLead = (most: number): Maybe<Lead | undefined> =>
-    chooseFewest(words.slice(0, probedWordsMax), most, undefined, tokens => countCandidates(tokens, most))
-  const countCandidates = (tokens: readonly string[], most: number): Maybe<number> => {
-    const { form, values, text } = compileProbe(table, schema.tables, query, tokens, schema.dialect, most)
+    chooseFewest(leads, most, undefined, lead => countCandidates(lead, most))
+  const countCandidates = (lead: Lead, most: number): Maybe<number> => {
+    const { form, values, text } = compileProbe(table, schema.tables, query, lead, schema.dialect, most)
     const probe = keepFor(schema.searches.statements, `${table.name}\n${form}`, () =>
       compileStatement(schema.dialect, text()),
     )
@@ -70,23 +78,28 @@ export function planSearch(
       if (lead) return { lead, isFrequent: false }
       return chain(isNearby(query, nearby), isNear =>
         isNear
-          ? { isFrequent: true }
-          : chain(chooseLead(scatteredMax), lead => ({ ...(lead && { lead }), isFrequent: true })),
+          ? { looks: 'near', isFrequent: true }
+          : chain(chooseLead(scatteredMax), lead =>
+              lead ? { lead, isFrequent: true } : { looks: 'far', isFrequent: true },
+            ),
       )
     })
   })
 }
 
-/** Of several words the one with the fewest candidates, where they are few enough. */
+/** An index finds what it selects, and nothing besides. */
+const isLeading = ({ is, value }: Filter): boolean => (is === 'eq' || is === 'in') && value !== null
+
+/** Of several the one with the fewest candidates, where they are few enough. */
 function chooseFewest(
-  [tokens, ...others]: readonly (readonly string[])[],
+  [next, ...others]: readonly Lead[],
   fewest: number,
   lead: Lead | undefined,
-  count: (tokens: readonly string[]) => Maybe<number>,
+  count: (lead: Lead) => Maybe<number>,
 ): Maybe<Lead | undefined> {
-  if (!tokens || fewest <= fewEnough) return lead
-  return chain(count(tokens), found =>
-    found <= fewest ? chooseFewest(others, found, { tokens }, count) : chooseFewest(others, fewest, lead, count),
+  if (!next || fewest <= fewEnough) return lead
+  return chain(count(next), found =>
+    found <= fewest ? chooseFewest(others, found, next, count) : chooseFewest(others, fewest, lead, count),
   )
 }
 

@@ -14,6 +14,7 @@ import {
   type Former,
   type ItemPage,
   type JobRow,
+  type PagePlace,
   type Query,
   type Snapshot,
   type StoredFile,
@@ -25,7 +26,7 @@ import {
 import { type Cells, endedRunner, octetsOf, type StatementRunner } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
-import { compileListing, type Lead, lookedMax, type NearTexts } from './listing.ts'
+import { compileListing, farLookedMax, type Lead, lookedMax, type NearTexts } from './listing.ts'
 import {
   changeCells,
   changeOf,
@@ -133,12 +134,20 @@ export class SqlReader implements StoreReader {
 
   list(resource: string, query: Query): Maybe<ItemPage> {
     const items = itemsOf(this.schema, resource)
+    const itemOf = (row: Cells): Snapshot => this.schema.recent.item(items, row)
     return chain(this.#planSearch(items, query), plan => {
       const { run, values } = this.#compile(items, query, plan.lead)
-      return chain(this.on.rows(run.page, values, query.octets), rows =>
+      const { near } = run
+      const page = near && plan.looks ? (plan.looks === 'near' ? near.page : near.farPage) : run.page
+      return chain(this.on.rows(page, values, query.octets), rows =>
         chain(this.#hasOther(run, values, query, rows.length), other =>
           chain(query.counted ? this.#countMatches(items, query, plan) : undefined, total =>
-            createPage(rows, query, other, total, row => this.schema.recent.item(items, row)),
+            chain(
+              near && plan.looks === 'far' && rows.length <= query.size
+                ? this.on.first(near.farEnd, values)
+                : undefined,
+              end => createPage(rows, query, other, total, end && itemOf(end), itemOf),
+            ),
           ),
         ),
       )
@@ -209,6 +218,9 @@ export class SqlReader implements StoreReader {
           rows: compile(near.rows),
           count: compile(near.count),
           countRows: compile(near.countRows),
+          page: compile(near.page),
+          farPage: compile(near.farPage),
+          farEnd: compile(near.farEnd),
         },
       }
       forms.set(form, found)
@@ -316,11 +328,13 @@ const totalOf = ({ counted }: Query, matches: number): number | undefined =>
 
 const textOfCell = (cell: Cell | undefined): string | undefined => (typeof cell === 'string' ? cell : undefined)
 
+/** @param end where looking has ended before the page was full */
 function createPage(
   rows: readonly Cells[],
   query: Query,
   other: boolean,
   total: number | undefined,
+  end: Snapshot | undefined,
   item: (row: Cells) => Snapshot,
 ): ItemPage {
   const backwards = query.from?.backwards === true
@@ -328,19 +342,25 @@ function createPage(
   const extra = rows.length > count
   const items = (extra ? rows.slice(0, count) : rows).map(item)
   if (backwards) items.reverse()
-  const keys = (item: Snapshot): readonly unknown[] =>
-    query.sort.length === 0
-      ? [item.created]
-      : query.sort.map(({ field }) => (field === 'id' ? item.id : item.value[field]))
-  const first = items[0]
-  const last = items.at(-1)
+  const place = (item: Snapshot): PagePlace => ({
+    id: item.id,
+    keys:
+      query.sort.length === 0
+        ? [item.created]
+        : query.sort.map(({ field }) => (field === 'id' ? item.id : item.value[field])),
+  })
+  const ended = extra ? undefined : end
+  const first = (backwards && ended) || items[0] || ended
+  const last = (!backwards && ended) || items.at(-1) || ended
+  const more = extra || ended !== undefined
   return {
     items,
     total,
-    more: backwards ? { before: extra, after: other } : { before: other, after: extra },
-    edges: first && last && { first: keys(first), last: keys(last) },
+    more: backwards ? { before: more, after: other } : { before: other, after: more },
+    edges: first && last && { first: place(first), last: place(last) },
     octets,
-    isCut: extra && count < query.size,
+    isCut: (extra && count < query.size) || ended !== undefined,
+    ...(ended && { looked: farLookedMax }),
   }
 }
 

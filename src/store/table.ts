@@ -1,7 +1,7 @@
 /** A resource as a table: what the contract declares, in columns and indexes. */
 import type { Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
-import { creationField, listIndexesOf, type OrderKey } from '../contract/list-index.ts'
+import { creationField, type ListIndex, listIndexesOf, type OrderKey } from '../contract/list-index.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { foldShape, innerFields, innermostShape } from '../contract/shape.ts'
@@ -21,6 +21,8 @@ export interface Table {
   readonly words: readonly Words[]
   readonly search: readonly SearchPath[]
   readonly indexes: readonly Index[]
+  /** The same as the contract has them. */
+  readonly lists: readonly ListIndex[]
   /** Outputs of actions. */
   readonly outputs: CellCodec
 }
@@ -90,6 +92,7 @@ function compileTable(
       each.compared ? [[each.field, { ...each.compared, present: each.present }] as const] : [],
     ),
   ])
+  const lists = listIndexesOf(resource, service)
   return {
     name: resource.name,
     resource,
@@ -97,7 +100,8 @@ function compileTable(
     compared,
     words: searched.map(path => ({ column: wordsColumn(resource, path), of: createTextReader(path) })),
     search,
-    indexes: compileIndexes(resource, service, compared, dialect.keyBytes),
+    indexes: compileIndexes(resource, lists, compared, dialect.keyBytes),
+    lists,
     outputs: createCellCodec(t.object(outputFields(resource))),
   }
 }
@@ -216,7 +220,7 @@ function textsAt(value: unknown, parts: readonly string[]): string[] {
 /** The indexes of a resource, in columns: as far as keys of this database can hold its fields. */
 function compileIndexes(
   resource: Resource,
-  service: Service,
+  lists: readonly ListIndex[],
   compared: ReadonlyMap<string, Compared & { readonly present: boolean }>,
   keyBytes: number,
 ): Index[] {
@@ -227,7 +231,7 @@ function compileIndexes(
     const name = field === creationField ? field : compared.get(field)?.column
     return name === undefined || isTooLong(field) ? [] : [{ name, descending }]
   }
-  return listIndexesOf(resource, service).flatMap(({ name: own, keys }): Index[] => {
+  return lists.flatMap(({ name: own, keys }): Index[] => {
     const name = databaseName(`${resource.name}#${storedIndexName(fields, own)}`)
     const [first] = keys
     const at = first && compared.get(first.field)

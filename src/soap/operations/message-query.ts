@@ -82,10 +82,9 @@ interface SortPosition {
 
 /** The position of the next page, as text; undefined for the last page. */
 export function writeNext(query: Omit<Query, 'within'>, page: ItemPage): string | undefined {
-  const last = page.items.at(-1)
-  if (!page.more.after || !page.edges || !last) return undefined
+  if (!page.more.after || !page.edges) return undefined
   const sort = query.sort.map(({ field, descending }) => (descending ? `-${field}` : field))
-  const place: SortPosition = { sort, keys: page.edges.last, id: last.id }
+  const place: SortPosition = { sort, ...page.edges.last }
   return encodeBase64Url(new TextEncoder().encode(packTyped(place)))
 }
 

@@ -1,0 +1,84 @@
+/** What one request looks at for a frequent word is bounded, and the page says so (B8). */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import { resource, role, service, t } from '../../src/index.ts'
+import type { ItemPage, Query } from '../../src/service/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+
+const papers = resource('papers', {
+  fields: { id: t.id('p'), kind: t.enum('book', 'film'), number: t.int(), note: t.string({ max: 100 }) },
+}).rules({
+  filter: ['kind'],
+  sort: ['number'],
+  order: ['-number'],
+  search: ['note'],
+  allow: { read: [role('reader')] },
+})
+const library = service('library', { namespace: 'urn:x', resources: [papers], versions: { v1: {} } })
+const folder = mkdtempSync(join(tmpdir(), 'diglot-'))
+after(() => rmSync(folder, { recursive: true }))
+
+describe('a word in 55,000 of 70,000 items, none of the last 15,000 by number', async () => {
+  const file = join(folder, 'papers.sqlite')
+  openSqliteStore(library, file).close()
+  const database = new DatabaseSync(file)
+  // One in 1,000 is a film.
+  database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 70000)
+    insert into papers ("id", "_version", "_modified", "_created", "_kept", "kind", "number", "note", "note#words")
+    select printf('p-%05d', i), i, i, i, '{}', iif(i % 1000, 'book', 'film'), i, iif(i <= 55000, 'often', 'else'),
+      iif(i <= 55000, ' often ', ' else ') from n`)
+  database.close()
+  const store = openSqliteStore(library, file)
+  after(() => store.close())
+  const list = async (query: Partial<Query>): Promise<ItemPage> =>
+    store.read(reader =>
+      reader.list('papers', {
+        filters: [],
+        within: 'all',
+        sort: [],
+        size: 20,
+        counted: true,
+        words: ['often'],
+        ...query,
+      }),
+    )
+  const newest = [{ field: 'number', descending: true }]
+  const idsOf = (page: ItemPage) => page.items.map(each => each.id)
+
+  test('a page ends after 10,000 items, without a total, and says how many it has looked at', async () => {
+    const page = await list({ sort: newest })
+    assert.deepEqual([idsOf(page), page.total, page.looked, page.more.after], [[], undefined, 10_000, true])
+    assert.deepEqual(page.edges?.last, { keys: [60_001], id: 'p-60001' })
+  })
+
+  test('next leads to the matches, and none is left out or doubled', async () => {
+    const { edges } = await list({ sort: newest })
+    assert.ok(edges)
+    const second = await list({ sort: newest, from: { ...edges.last, backwards: false } })
+    assert.deepEqual(idsOf(second).slice(0, 2), ['p-55000', 'p-54999'])
+    assert.deepEqual([second.items.length, second.looked, second.more.after], [20, undefined, true])
+  })
+
+  test('backwards, too', async () => {
+    const place = { keys: [1], id: 'p-00001' }
+    const page = await list({ sort: [{ field: 'number', descending: true }], from: { ...place, backwards: true } })
+    assert.deepEqual(idsOf(page).slice(-1), ['p-00002'])
+    const ascending = [{ field: 'number', descending: false }]
+    const none = await list({ sort: ascending, from: { keys: [70_000], id: 'p-70000', backwards: true } })
+    assert.deepEqual([idsOf(none), none.more.before, none.edges?.first.id], [[], true, 'p-60000'])
+  })
+
+  test('a filter with few items leads, in any order', async () => {
+    const films = { filters: [{ field: 'kind', is: 'eq', value: 'film' }] } as const
+    const page = await list({ ...films, sort: newest })
+    assert.deepEqual([idsOf(page)[0], page.items.length, page.total, page.looked], ['p-55000', 20, 55, undefined])
+  })
+
+  test('an exact count counts all', async () => {
+    assert.equal((await list({ sort: newest, counted: 'exact' })).total, 55_000)
+  })
+})
