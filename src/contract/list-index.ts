@@ -93,7 +93,15 @@ export function findMissingIndex(
   { filters, sort }: ListForm,
 ): MissingIndex | undefined {
   const isSelective = filters.some(({ field, is }) => (is === 'eq' || is === 'in') && !hasFewValues(resource, field))
-  if (isSelective) return undefined
+  return isSelective ? undefined : findMissingOrder(resource, indexes, { filters, sort })
+}
+
+/** The same, where any value may belong to many items. */
+export function findMissingOrder(
+  resource: Resource,
+  indexes: readonly ListIndex[],
+  { filters, sort }: ListForm,
+): MissingIndex | undefined {
   const equal = new Set(filters.filter(({ is }) => is === 'eq').map(({ field }) => field))
   const order = (sort.length > 0 ? sort : usualOrder(resource)).filter(({ field }) => !equal.has(field))
   const ranged = filters.find(({ field, is }) => is !== 'eq' && !(isRange(is) && field === order[0]?.field))

@@ -58,7 +58,7 @@ export function readPage(look: ReadContext, resource: Resource, more: Partial<Qu
   if ((words?.length ?? 0) > searchWordsMax) refuse({ kind: 'invalid', problems: [tooManyWords] })
   // A version looks in the fields that it has.
   const search = words && { words, paths: resource.given.search ?? [] }
-  const query = { ...asked, ...more, ...search, filters, within }
+  const query = { ...asked, ...more, ...search, filters, within, party: look.call.admitted.party }
   const missing = within === 'all' && words === undefined ? findRefusedIndex(look, resource, query) : undefined
   if (!missing) return look.reader.list(resource.name, query)
   return chain(hasMany(look.reader, resource), isLarge =>

@@ -73,6 +73,8 @@ export interface Query {
   readonly offset?: number
   /** After or before the row with these sort values, in order, then its id (page by cursor). */
   readonly from?: PagePlace & { readonly backwards: boolean }
+  /** Whose turn it is, where long reads wait for each other. */
+  readonly party?: string
   /** Count the matches, too: as far as `countedMax`, or all of them however many. */
   readonly counted: boolean | 'exact'
 }

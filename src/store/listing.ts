@@ -7,7 +7,7 @@
  *  (3) No text of a request is part of a statement: every name is looked up among the contract's
  *      columns.
  */
-import { findMissingIndex } from '../contract/list-index.ts'
+import { findMissingOrder } from '../contract/list-index.ts'
 import { countedMax, type Filter, type Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
@@ -118,6 +118,7 @@ export function compileListing(
   dialect: Dialect,
   columns: Sql,
   lead?: Lead,
+  watch?: Sql,
 ): Listing {
   const form: string[] = []
   const values: Cell[] = []
@@ -127,7 +128,8 @@ export function compileListing(
   const words = (query.words ?? []).flatMap(word => wordConditions(table, query, word, dialect, bind, form))
   const led = lead && selectLed(table, tables, query, lead, dialect, bind, form)
   const candidates = led ? [sql`${quoteName(table.name)}."id" in (${led})`] : []
-  const conditions = [...filters, ...grants, ...words, ...candidates]
+  const watched = watch ? [watch] : []
+  const conditions = [...watched, ...filters, ...grants, ...words, ...candidates]
   const keys = sortKeys(table, query)
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
@@ -147,7 +149,7 @@ export function compileListing(
     texts: () => {
       const chosen = sql`from ${quoteName(table.name)} where ${allOf(conditions)}`
       // Without `where true`, which would keep SQLite from counting by the b-tree alone.
-      const matches = conditions.length === 0 ? sql`from ${quoteName(table.name)}` : chosen
+      const matches = conditions.length === watched.length ? sql`from ${quoteName(table.name)}` : chosen
       const beyond = (back: boolean, at: boolean) =>
         cursor ? sql`and ${conditionBeyond(keys, cursor, back, at)}` : sql``
       const order = joinList(
@@ -171,7 +173,7 @@ export function compileListing(
         other: sql`select 1 ${chosen} ${beyond(!backwards, true)} limit 1`,
         ...(words.length > 0 && {
           near: nearTexts(table, {
-            ...chooseLooked(table, query, filters, grants, words),
+            ...chooseLooked(table, query, filters, [...watched, ...grants], words),
             ...{ columns, beyond: beyond(backwards, false), order, size, offset },
           }),
         }),
@@ -193,7 +195,7 @@ function chooseLooked(
   words: readonly Sql[],
 ): Pick<LookParts, 'looked' | 'asked'> {
   const form = { filters: query.filters, sort: query.sort }
-  return findMissingIndex(table.resource, table.lists, form) === undefined
+  return findMissingOrder(table.resource, table.lists, form) === undefined
     ? { looked: [...filters, ...grants], asked: words }
     : { looked: grants, asked: [...filters, ...words] }
 }

@@ -64,14 +64,7 @@ export function planSearch(
     ...words.slice(0, probedWordsMax).map(tokens => ({ tokens })),
   ]
   const chooseLead = (most: number): Maybe<Lead | undefined> =>
-    chooseFewest(leads, most, undefined, lead => countCandidates(lead, most))
-  const countCandidates = (lead: Lead, most: number): Maybe<number> => {
-    const { form, values, text } = compileProbe(table, schema.tables, query, lead, schema.dialect, most)
-    const probe = keepFor(schema.searches.statements, `${table.name}\n${form}`, () =>
-      compileStatement(schema.dialect, text()),
-    )
-    return chain(on.first(probe, values), row => Number(row?.[0]))
-  }
+    chooseFewest(leads, most, undefined, lead => countCandidates(schema, on, table, query, lead, most))
   return chain(hasIndexes(schema, on, table, query), isIndexed => {
     if (!isIndexed) return scan
     return chain(chooseLead(candidatesMax), lead => {
@@ -85,6 +78,22 @@ export function planSearch(
       )
     })
   })
+}
+
+/** The candidates of a lead, up to one more than a limit. */
+export function countCandidates(
+  schema: SearchSchema & { readonly searches: SearchMemory },
+  on: StatementRunner,
+  table: Table,
+  query: Query,
+  lead: Lead,
+  most: number,
+): Maybe<number> {
+  const { form, values, text } = compileProbe(table, schema.tables, query, lead, schema.dialect, most)
+  const probe = keepFor(schema.searches.statements, `${table.name}\n${form}`, () =>
+    compileStatement(schema.dialect, text()),
+  )
+  return chain(on.first(probe, values), row => Number(row?.[0]))
 }
 
 /** An index finds what it selects, and nothing besides. */

@@ -27,6 +27,7 @@ import { type Cells, endedRunner, octetsOf, type StatementRunner } from './conne
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
 import { compileListing, farLookedMax, type Lead, lookedMax, type NearTexts } from './listing.ts'
+import { goesOnFunction } from './read-thread-port.ts'
 import {
   changeCells,
   changeOf,
@@ -42,6 +43,7 @@ import {
 import { RowCache } from './row-cache.ts'
 import { drawVersion, followVersion } from './row-version.ts'
 import { planSearch, type SearchMemory, type SearchPlan } from './search-plan.ts'
+import { sql } from './sql.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { compileTables, type Table } from './table.ts'
 
@@ -154,10 +156,16 @@ export class SqlReader implements StoreReader {
     })
   }
 
+  /** A condition that is asked for each row that a list looks at. */
+  protected get watch(): Sql | undefined {
+    return undefined
+  }
+
   #compile(items: ItemStatements, query: Query, lead?: Lead) {
     const { tables, dialect } = this.schema
-    const { form, values, texts } = compileListing(items.table, tables, query, dialect, items.columns, lead)
-    return { run: this.#form(`${items.table.name}\n${form}`, texts), values }
+    const { watch } = this
+    const { form, values, texts } = compileListing(items.table, tables, query, dialect, items.columns, lead, watch)
+    return { run: this.#form(`${items.table.name}\n${watch ? 'watched' : ''}\n${form}`, texts), values }
   }
 
   #count(of: Statement | undefined, values: readonly Cell[]): Maybe<number> {
@@ -322,6 +330,14 @@ export class SqlReader implements StoreReader {
     return chain(this.on.first(this.schema.records.swept, []), row => Number(row?.[0] ?? 0))
   }
 }
+
+/** Reads on a thread, which ends what takes too long. */
+export class WatchedReader extends SqlReader {
+  protected override get watch(): Sql {
+    return goesOn
+  }
+}
+const goesOn = sql`${sql.id(goesOnFunction)}()`
 
 const totalOf = ({ counted }: Query, matches: number): number | undefined =>
   counted === 'exact' || matches <= countedMax ? matches : undefined

@@ -6,8 +6,9 @@
  *      loses it.
  *  (3) Work that throws, or holds the transaction too long, leaves no trace; what it does
  *      afterwards throws.
- *  (4) A read sees one committed state and waits for no writer. (Only `:memory:` has one
- *      connection, where reads take their turn among the writers.)
+ *  (4) A read sees one committed state and waits for no writer; a list that may take long is read
+ *      by a thread, in a snapshot that is begun then. (Only `:memory:` has one connection, where
+ *      reads take their turn among the writers, and are done in the event loop.)
  *  (5) A contract that is more than an addition to the database is refused at start, before any
  *      change.
  *  (6) A database that is busy, full or read-only is `Unavailable`; our own mistake, or a broken
@@ -20,16 +21,29 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
-import { closedStore, type Store, type StoreReader, type StoreWriter, Unavailable } from '../service/store.ts'
+import {
+  closedStore,
+  type Filter,
+  type ItemPage,
+  type Query,
+  type Store,
+  type StoreReader,
+  type StoreWriter,
+  Unavailable,
+} from '../service/store.ts'
 import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
+import { describeQuery, fewRows, judgeLength } from './long-query.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
+import { ReadThreads } from './read-thread.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { fillSearch, listUnfilled, settleSearches } from './search-growth.ts'
-import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
+import { countCandidates } from './search-plan.ts'
+import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema, WatchedReader } from './sql-access.ts'
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
+import type { Table } from './table.ts'
 import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
 
 /** The options of `openSqliteStore`. */
@@ -38,6 +52,8 @@ export interface SqliteOptions extends Partial<QueueBounds>, Retention {
   readonly patience?: number
   /** What a person asks for beyond additions. Default: nothing. */
   readonly migration?: MigrationWish
+  /** Milliseconds for which a read off the event loop may run; default 5,000. */
+  readonly longRead?: number
 }
 /** The store on SQLite, and what only a file can do. */
 export interface SqliteStore extends Store {
@@ -347,7 +363,8 @@ function createFileStore(
   file: string,
   options: SqliteOptions,
 ): SqliteStore {
-  const readers = new Readers(schema, file)
+  const threads = new ReadThreads({ file, timeMs: options.longRead ?? longReadMs, lockWaitMs, toStoreError })
+  const readers = new Readers(schema, file, threads)
   const { queue, write, sweep, fill, mayWrite, close } = createWriters(schema, writing, options, () => readers.renew())
   refreshStatistics(file)
   const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
@@ -370,10 +387,14 @@ function createFileStore(
       clearInterval(refreshing)
       await close()
       readers.close()
+      await threads.close()
       if (writing.isOpen) writing.close()
     },
   }
 }
+
+/** A reader with more to look at asks again with less, or for the rest. */
+const longReadMs = 5000
 
 const statisticsMs = 3_600_000
 /**
@@ -396,31 +417,38 @@ function refreshStatistics(file: string): void {
 class Readers {
   readonly #schema: StoreSchema
   readonly #file: string
+  readonly #threads: ReadThreads
   readonly #free: OpenReader[] = []
   #busy = 0
   #shared: OpenReader | undefined
   #closed = false
 
-  constructor(schema: StoreSchema, file: string) {
+  constructor(schema: StoreSchema, file: string, threads: ReadThreads) {
     this.#schema = schema
     this.#file = file
+    this.#threads = threads
     this.#free.push(new OpenReader(file))
   }
 
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> {
-    const reading = this.#shared ?? this.#begin()
-    const reader = new SqlReader(this.#schema, reading.on)
-    reading.users++
+    const reader = new FileReader(this.#schema, this, this.#threads)
     let answer: Maybe<T>
     try {
       answer = work(reader)
     } catch (thrown) {
-      this.#giveBack(reading, reader)
+      reader.end()
       throw thrown
     }
-    if (answer instanceof Promise) return answer.finally(() => this.#giveBack(reading, reader))
-    this.#giveBack(reading, reader)
+    if (answer instanceof Promise) return answer.finally(() => reader.end())
+    reader.end()
     return answer
+  }
+
+  /** A connection and its snapshot, for one more reader. */
+  enter(): OpenReader {
+    const reading = this.#shared ?? this.#begin()
+    reading.users++
+    return reading
   }
 
   #begin(): OpenReader {
@@ -443,8 +471,7 @@ class Readers {
     if (reading?.users === 0) this.#end(reading)
   }
 
-  #giveBack(reading: OpenReader, reader: SqlReader): void {
-    reader.end()
+  leave(reading: OpenReader): void {
     reading.users--
     if (reading.users === 0 && reading !== this.#shared) this.#end(reading)
   }
@@ -467,6 +494,63 @@ class Readers {
     for (const reading of this.#free.splice(0)) reading.close()
   }
 }
+/**
+ * Reads in the event loop; lists that may take long by a thread. Meanwhile it holds no connection:
+ * what it reads afterwards it reads in a later snapshot.
+ */
+class FileReader extends SqlReader {
+  readonly #readers: Readers
+  readonly #threads: ReadThreads
+  #reading: OpenReader | undefined
+  constructor(schema: StoreSchema, readers: Readers, threads: ReadThreads) {
+    const reading = readers.enter()
+    super(schema, reading.on)
+    this.#readers = readers
+    this.#threads = threads
+    this.#reading = reading
+  }
+
+  override list(resource: string, query: Query): Maybe<ItemPage> {
+    const table = this.schema.tables.get(resource)
+    const filters = table ? judgeLength(table, query) : 'short'
+    if (!table || filters === 'short' || filters.some(filter => this.#leavesFew(table, query, filter)))
+      return super.list(resource, query)
+    this.#leave()
+    this.on = this.#laterRunner
+    const describe = (): string => describeQuery(resource, query)
+    return this.#threads.read(query.party ?? '', describe, async on =>
+      new WatchedReader(this.schema, on).list(resource, query),
+    )
+  }
+
+  #leavesFew(table: Table, query: Query, filter: Filter): boolean {
+    const count = countCandidates(this.schema, this.on, table, query, { filter }, fewRows)
+    return !(count instanceof Promise) && count <= fewRows // this runner answers at once
+  }
+
+  readonly #laterRunner: StatementRunner = {
+    rows: (...asked) => this.#enter().rows(...asked),
+    first: (...asked) => this.#enter().first(...asked),
+    run: (...asked) => this.#enter().run(...asked),
+  }
+
+  #enter(): PreparedRunner {
+    this.#reading ??= this.#readers.enter()
+    this.on = this.#reading.on
+    return this.#reading.on
+  }
+
+  #leave(): void {
+    if (this.#reading) this.#readers.leave(this.#reading)
+    this.#reading = undefined
+  }
+
+  override end(): void {
+    super.end()
+    this.#leave()
+  }
+}
+
 /** A read that waits for something else holds a snapshot, so connections are few. */
 const readsMax = 64
 const idleReadersMax = 8

@@ -1,0 +1,33 @@
+/** Which lists may look at many rows, and what they are called in a log. */
+import { findMissingOrder } from '../contract/list-index.ts'
+import type { Filter, Query } from '../service/store.ts'
+import type { Table } from './table.ts'
+
+/** A list of at most so many rows is read in the event loop, whatever its order. */
+export const fewRows = 200
+
+/**
+ * Short: rows stand in an index in the order of the list. Otherwise it may be long, unless one of
+ * these filters, by its index, leaves few rows.
+ */
+export function judgeLength(table: Table, query: Query): 'short' | readonly Filter[] {
+  const { words = [], counted, filters, within, sort } = query
+  const groups = within === 'all' ? [] : within
+  const own = groups.length === 1 ? Object.entries(groups[0] ?? {}) : []
+  const granted = own.map(([field, value]): Filter => ({ field, is: 'eq', value }))
+  const form = { filters: [...filters, ...granted], sort }
+  const isOrdered = groups.length < 2 && findMissingOrder(table.resource, table.lists, form) === undefined
+  if (isOrdered && words.length === 0 && counted !== 'exact') return 'short'
+  return form.filters.filter(({ is, value }) => is === 'eq' && value !== null && value !== undefined)
+}
+
+/** The form of a query, without its values. */
+export function describeQuery(resource: string, { filters, sort, words, counted }: Query): string {
+  const parts = [
+    ...filters.map(({ field, is }) => `${field}[${is}]`),
+    ...(words ? [`${words.length} words`] : []),
+    ...(sort.length > 0 ? [`sorted by ${sort.map(key => `${key.descending ? '-' : ''}${key.field}`).join(',')}`] : []),
+    ...(counted === 'exact' ? ['counted exactly'] : []),
+  ]
+  return `a list of ${resource}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
+}

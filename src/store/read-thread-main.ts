@@ -1,0 +1,90 @@
+/**
+ * A thread that reads (see read-thread.ts): one connection of its own, which may not write, and one
+ * snapshot at a time. It is sent statements and sends rows; it ends what takes longer than its time
+ * at the next row that it looks at.
+ */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import { type Cells, octetsOf } from './connection.ts'
+import { goesOnFunction, type ThreadReply, type ThreadRequest } from './read-thread-port.ts'
+
+/** Statements that are kept prepared. */
+const preparedMax = 200
+/** Of the rows that are looked at, one in so many asks what time it is. */
+const askEvery = 64
+
+class TimeOver extends Error {}
+
+class SnapshotReader {
+  readonly #database: DatabaseSync
+  readonly #prepared = new Map<string, StatementSync>()
+  #deadline = 0
+  #looked = 0
+
+  constructor(file: string, timeout: number) {
+    this.#database = new DatabaseSync(file, { readOnly: true, timeout })
+    this.#database.function(goesOnFunction, { deterministic: false }, () => {
+      if (++this.#looked % askEvery === 0) this.#requireTime()
+      return 1
+    })
+  }
+
+  answer(request: ThreadRequest): readonly Cells[] {
+    switch (request.kind) {
+      case 'begin':
+        this.#deadline = performance.now() + request.timeMs
+        this.#database.exec('begin')
+        return []
+      case 'end':
+        if (this.#database.isTransaction) this.#database.exec('rollback')
+        return []
+      case 'rows':
+        this.#requireTime()
+        return this.#read(request)
+    }
+  }
+
+  #requireTime(): void {
+    if (performance.now() > this.#deadline) throw new TimeOver()
+  }
+
+  #read({ text, values, octets: octetsMax }: Extract<ThreadRequest, { kind: 'rows' }>): readonly Cells[] {
+    const rows: Cells[] = []
+    let octets = 0
+    // No cell is a boolean here, and rows are arrays.
+    for (const row of this.#prepare(text).iterate(...(values as readonly SQLInputValue[])) as Iterable<unknown>) {
+      rows.push(row as Cells)
+      octets += octetsOf(row as Cells)
+      if (octets > octetsMax && rows.length > 1) break
+    }
+    return rows
+  }
+
+  #prepare(text: string): StatementSync {
+    const known = this.#prepared.get(text)
+    if (known) return known
+    if (this.#prepared.size >= preparedMax) this.#prepared.clear()
+    const statement = this.#database.prepare(text)
+    statement.setReturnArrays(true)
+    this.#prepared.set(text, statement)
+    return statement
+  }
+}
+
+function explainFailure(thrown: unknown): ThreadReply {
+  if (thrown instanceof TimeOver) return { isOver: true }
+  if (!(thrown instanceof Error)) return { error: String(thrown), errcode: undefined }
+  return { error: thrown.message, errcode: 'errcode' in thrown ? thrown.errcode : undefined }
+}
+
+const { file, timeout } = workerData as { readonly file: string; readonly timeout: number } // of read-thread.ts
+const reader = new SnapshotReader(file, timeout)
+parentPort?.on('message', (request: ThreadRequest) => {
+  let reply: ThreadReply
+  try {
+    reply = { rows: reader.answer(request) }
+  } catch (thrown) {
+    reply = explainFailure(thrown)
+  }
+  parentPort?.postMessage(reply)
+})

@@ -1,0 +1,172 @@
+/**
+ * Reads that may take long, away from the event loop: threads with connections of their own. What
+ * always holds, by number:
+ *  (1) A read sees one snapshot, begun after the read was asked for: whatever its caller was
+ *      answered before is in it.
+ *  (2) A read takes at most its time: then it is `Unavailable`, and the cause names it. A thread
+ *      that does not end in twice the time is given up for a new one.
+ *  (3) A caller has one read under way at a time, and a bounded number that wait; callers take
+ *      turns.
+ */
+import { Worker } from 'node:worker_threads'
+import { Unavailable } from '../service/store.ts'
+import { WaitingLines } from '../service/waiting-lines.ts'
+import type { Cells, StatementRunner } from './connection.ts'
+import type { Cell } from './dialect.ts'
+import type { ThreadReply, ThreadRequest } from './read-thread-port.ts'
+import { boundParameters, type Statement } from './statement.ts'
+
+export interface ReadThreadOptions {
+  readonly file: string
+  /** Milliseconds for which one read may run. */
+  readonly timeMs: number
+  /** Milliseconds for which a statement waits for another process. */
+  readonly lockWaitMs: number
+  /** An error of SQLite's as the store throws it. */
+  readonly toStoreError: (thrown: unknown) => unknown
+}
+
+/** Two: one caller's long read leaves a place for all others. */
+const threadsMax = 2
+const lineBounds = { running: threadsMax, waiting: 256, waitingOfCaller: 1 }
+/** Of one caller: one runs, so many wait. */
+const ownBounds = { running: 1, waiting: 16, waitingOfCaller: 16 }
+const retrySeconds = 5
+
+/** The same file has another name once it is compiled. */
+const entry = new URL(
+  import.meta.url.endsWith('.ts') ? './read-thread-main.ts' : './read-thread-main.js',
+  import.meta.url,
+)
+
+export class ReadThreads {
+  readonly #options: ReadThreadOptions
+  readonly #free: ReadThread[] = []
+  readonly #all = new Set<ReadThread>()
+  readonly #line = new WaitingLines(lineBounds, 'as many callers wait for long reads as may')
+  readonly #own = new Map<string, WaitingLines>()
+  #closed = false
+
+  constructor(options: ReadThreadOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Does the work in its turn, in one snapshot.
+   * @param describe for an operator: what is read
+   */
+  async read<T>(party: string, describe: () => string, work: (on: StatementRunner) => Promise<T>): Promise<T> {
+    const own = this.#own.get(party) ?? new WaitingLines(ownBounds, 'as many long reads of this caller wait as may')
+    this.#own.set(party, own)
+    try {
+      return await own.take(party, () => this.#line.take(party, () => this.#run(describe, work)))
+    } finally {
+      if (own.isIdle) this.#own.delete(party)
+    }
+  }
+
+  async #run<T>(describe: () => string, work: (on: StatementRunner) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Unavailable(1, 'the store is closed')
+    const thread = this.#free.pop() ?? this.#start()
+    const over = (): Unavailable =>
+      new Unavailable(
+        retrySeconds,
+        `${describe()} took longer than ${this.#options.timeMs} ms: declare the index that the start names, or unserved: 'refuse'`,
+      )
+    try {
+      return await thread.run(work, over)
+    } finally {
+      if (thread.isLost || this.#closed) this.#drop(thread)
+      else this.#free.push(thread)
+    }
+  }
+
+  #start(): ReadThread {
+    const thread = new ReadThread(this.#options)
+    this.#all.add(thread)
+    return thread
+  }
+
+  #drop(thread: ReadThread): Promise<unknown> {
+    this.#all.delete(thread)
+    return thread.end()
+  }
+
+  /** Reads under way are ended. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#all].map(each => this.#drop(each)))
+  }
+}
+
+/** One thread. It keeps the process alive only while it reads. */
+class ReadThread {
+  readonly #worker: Worker
+  readonly #options: ReadThreadOptions
+  /** Of the request under way. */
+  #waiting: PromiseWithResolvers<ThreadReply> | undefined
+  #isLost = false
+
+  constructor(options: ReadThreadOptions) {
+    this.#options = options
+    const { file, lockWaitMs: timeout } = options
+    this.#worker = new Worker(entry, { workerData: { file, timeout } })
+    this.#worker.unref()
+    this.#worker.on('message', (reply: ThreadReply) => this.#waiting?.resolve(reply))
+    this.#worker.on('error', thrown => this.#lose(new Unavailable(1, thrown)))
+    this.#worker.on('exit', () => this.#lose(new Unavailable(1, 'a thread that reads has ended')))
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** @param over why a read fails whose time is over */
+  async run<T>(work: (on: StatementRunner) => Promise<T>, over: () => Unavailable): Promise<T> {
+    const { timeMs } = this.#options
+    this.#worker.ref()
+    const watch = setTimeout(() => this.#lose(over()), 2 * timeMs)
+    const rows = async (of: Statement, values: readonly Cell[], octets = Infinity): Promise<readonly Cells[]> => {
+      const reply = await this.#ask({ kind: 'rows', text: of.text, values: boundParameters(of, values), octets })
+      return this.#rowsOf(reply, over)
+    }
+    try {
+      this.#rowsOf(await this.#ask({ kind: 'begin', timeMs }), over)
+      return await work({
+        rows,
+        first: async (of, values) => (await rows(of, values))[0],
+        run: () => {
+          throw new Error('a thread that reads was asked to write')
+        },
+      })
+    } finally {
+      clearTimeout(watch)
+      if (!this.#isLost) await this.#ask({ kind: 'end' }).catch(() => {})
+      this.#worker.unref()
+    }
+  }
+
+  #ask(request: ThreadRequest): Promise<ThreadReply> {
+    if (this.#isLost) return Promise.reject(new Unavailable(1, 'a thread that reads has ended'))
+    this.#waiting = Promise.withResolvers<ThreadReply>()
+    this.#worker.postMessage(request)
+    return this.#waiting.promise
+  }
+
+  #rowsOf(reply: ThreadReply, over: () => Unavailable): readonly Cells[] {
+    if ('rows' in reply) return reply.rows
+    if ('isOver' in reply) throw over()
+    throw this.#options.toStoreError(Object.assign(new Error(reply.error), { errcode: reply.errcode }))
+  }
+
+  #lose(why: Unavailable): void {
+    this.#isLost = true
+    this.#waiting?.reject(why)
+    this.#waiting = undefined
+  }
+
+  end(): Promise<unknown> {
+    this.#lose(new Unavailable(1, 'the store is closed'))
+    return this.#worker.terminate()
+  }
+}

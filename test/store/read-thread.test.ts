@@ -1,0 +1,124 @@
+/** Lists that may take long are read off the event loop, in turns, within a time (B2; store/read-thread.ts). */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, test } from 'node:test'
+import type { Maybe } from '../../src/base/maybe.ts'
+import { resource, role, service, t } from '../../src/index.ts'
+import { type ItemPage, type Query, type Store, Unavailable } from '../../src/service/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+
+const papers = resource('papers', {
+  fields: { id: t.id('p'), kind: t.enum('book', 'film'), number: t.int(), note: t.string({ max: 100 }) },
+}).rules({ filter: ['kind', 'note'], sort: ['number'], order: ['-number'], allow: { read: [role('reader')] } })
+const library = service('library', { namespace: 'urn:x', resources: [papers], versions: { v1: {} } })
+
+const list = (store: Store, query: Partial<Query>): Maybe<ItemPage> =>
+  store.read(reader =>
+    reader.list('papers', { filters: [], within: 'all', sort: [], size: 20, counted: false, ...query }),
+  )
+/** No index serves it, and nothing matches: it looks at every row. */
+const long = {
+  filters: [
+    { field: 'note', is: 'ne', value: 'x' },
+    { field: 'number', is: 'lt', value: 0 },
+  ],
+} as const
+const asUnavailable = (thrown: unknown): Unavailable => {
+  assert.ok(thrown instanceof Unavailable, String(thrown))
+  return thrown
+}
+
+describe('long reads of a file of 50,000 rows', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-'))
+  const file = join(folder, 'papers.sqlite')
+  let store: Store
+  before(async () => {
+    await openSqliteStore(library, file).close()
+    using database = new DatabaseSync(file)
+    database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+      insert into papers ("id", "_version", "_modified", "_created", "_kept", "kind", "number", "note")
+      select printf('p-%05d', i), i, i, i, '{}', 'book', i, 'note ' || i from n`)
+    store = openSqliteStore(library, file)
+  })
+  after(async () => {
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('are done beside the event loop; short ones at once', async () => {
+    const read = list(store, long)
+    assert.ok(read instanceof Promise)
+    const item = store.read(reader => reader.get('papers', 'p-00007'))
+    assert.ok(item && !(item instanceof Promise) && item.id === 'p-00007')
+    assert.ok(!(list(store, { filters: [{ field: 'kind', is: 'eq', value: 'book' }] }) instanceof Promise))
+    assert.deepEqual((await read).items, [])
+  })
+
+  test('see what was committed before they were asked for', async () => {
+    for (let i = 0; i < 20; i++) {
+      const id = `p-new${i}`
+      await store.write(writer =>
+        writer.put('papers', id, { id, kind: 'film', number: i, note: `new ${i}` }, {}, undefined, 1),
+      )
+      const films = { field: 'kind', is: 'eq', value: 'film' } as const
+      const page = await list(store, { filters: [films, { field: 'note', is: 'ne', value: 'x' }], size: 100 })
+      assert.ok(
+        page.items.some(each => each.id === id),
+        id,
+      )
+    }
+  })
+
+  test('give the same page as a read in the event loop', async () => {
+    const query = { filters: [{ field: 'note', is: 'ne', value: 'note 3' }], counted: 'exact', size: 5 } as const
+    const beside = await list(store, query)
+    const within = await store.write(writer => writer.list('papers', { within: 'all', sort: [], ...query }))
+    assert.deepEqual(beside, within)
+  })
+
+  test('a reader goes on after a long read, also with short ones', async () => {
+    const seen = await store.read(async reader => {
+      const page = await reader.list('papers', { within: 'all', sort: [], size: 1, counted: false, ...long })
+      const item = await reader.get('papers', 'p-00001')
+      return [page.items.length, item?.id]
+    })
+    assert.deepEqual(seen, [0, 'p-00001'])
+  })
+
+  test('callers take turns, and more of one than may wait are refused at once', async () => {
+    const order: string[] = []
+    const ask = (party: string) => Promise.resolve(list(store, { ...long, party })).then(() => order.push(party))
+    const greedy = Array.from({ length: 17 }, () => ask('greedy'))
+    const refused = await ask('greedy').then(() => undefined, asUnavailable)
+    assert.match(String(refused?.cause), /as many long reads of this caller wait as may/)
+    await ask('other')
+    assert.ok(order.length < 10, `${order.length} were done before another caller's`)
+    await Promise.all(greedy)
+  })
+
+  test('one that takes longer than its time is ended with a cause that names it; the next is answered', async () => {
+    const hasty = openSqliteStore(library, file, { longRead: 3 })
+    const ended = await Promise.resolve(list(hasty, long)).then(() => undefined, asUnavailable)
+    assert.match(String(ended?.cause), /^a list of papers \(note\[ne\], number\[lt\]\) took longer than 3 ms: /)
+    const patient = openSqliteStore(library, file)
+    assert.deepEqual((await list(patient, long)).items, [])
+    await Promise.all([hasty.close(), patient.close()])
+  })
+
+  test('the end of the store ends those under way', async () => {
+    const closing = openSqliteStore(library, file)
+    const ended = Promise.resolve(list(closing, long)).then(() => undefined, asUnavailable)
+    await closing.close()
+    assert.ok((await ended) === undefined || (await ended) instanceof Unavailable)
+    await assert.rejects(async () => list(closing, long), Unavailable)
+  })
+})
+
+test('a database in memory is read in the event loop', async () => {
+  const store = openSqliteStore(library, ':memory:')
+  assert.ok(!(list(store, long) instanceof Promise))
+  await store.close()
+})
