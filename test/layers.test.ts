@@ -43,13 +43,15 @@ const layers: Record<string, readonly string[]> = {
   diff: ['http', 'xml', 'contract', 'base', 'describe', 'import'],
   // Reads descriptions of others; it writes contracts, and is part of none.
   import: ['describe', 'http', 'xml', 'contract', 'base'],
+  // Contracts by examples, with servers that misbehave: no service is made of it.
+  mock: [...everything, 'import'],
   host: everything,
-  testing: [...everything, 'client'],
+  testing: [...everything, 'client', 'mock'],
   // Texts of a new project; they name the package, and import nothing of it.
   starter: [],
   // What an application starts from may name anything.
   'index.ts': [...everything, 'cli/config.ts'],
-  cli: [...everything, 'client', 'check', 'diff', 'import', 'starter'],
+  cli: [...everything, 'client', 'check', 'diff', 'import', 'mock', 'starter'],
   'cli.ts': ['cli', 'host'],
 }
 const pure = ['base', 'contract', 'html', 'http', 'xml', 'service', 'front', 'rest', 'soap', 'security', 'describe']

@@ -8,6 +8,7 @@ import { addCredentialCommands } from './issue-credentials.ts'
 import { addPeopleCommands } from './keep-people.ts'
 import { applyConfig } from './locate-service.ts'
 import { addMigrateCommand } from './migrate-database.ts'
+import { addMockCommand } from './mock-service.ts'
 import { addRelayCommand } from './relay-messages.ts'
 import { addServeCommand } from './serve-service.ts'
 import { addRecordCommands } from './work-and-records.ts'
@@ -28,6 +29,7 @@ export function createProgram(): Command {
   addCredentialCommands(program)
   addPeopleCommands(program)
   addContractCommands(program)
+  addMockCommand(program)
   addRelayCommand(program)
   addCompletionCommand(program)
   return program

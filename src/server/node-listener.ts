@@ -7,20 +7,27 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { HttpListener, ListenOptions } from './listener.ts'
-import { serveNodeExchange } from './node-exchange.ts'
+import { type HostFacts, serveNodeExchange } from './node-exchange.ts'
 import { startWaitingWatch } from './pace.ts'
 import { createServerContext, type Serve, type ServerContext } from './server-context.ts'
 import { explainStartFailure, StartFailure } from './start-failure.ts'
 import { createSecureContext, type Tls } from './tls.ts'
 
-/** Serves until closed. Rejects with `StartFailure`. */
-export async function startNodeListener(serve: Serve, options: ListenOptions = {}): Promise<HttpListener> {
+/**
+ * Serves until closed. Rejects with `StartFailure`.
+ * @param factsOf what `serve` is told of a request besides what its octets say
+ */
+export async function startNodeListener(
+  serve: Serve,
+  options: ListenOptions = {},
+  factsOf: (incoming: IncomingMessage, outgoing: ServerResponse) => HostFacts = noFacts,
+): Promise<HttpListener> {
   const context = createServerContext(serve, options)
   const inProgress = new Set<ServerResponse>()
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     inProgress.add(outgoing)
     outgoing.once('close', () => inProgress.delete(outgoing))
-    serveNodeExchange(context, incoming, outgoing, incoming.url ?? '/')
+    serveNodeExchange(context, incoming, outgoing, incoming.url ?? '/', factsOf(incoming, outgoing))
   }
   const server = createNodeServer(context, answer, options.tls)
   // The front door decides what is expected, and whether a client is asked to go on.
@@ -61,6 +68,8 @@ export async function startNodeListener(serve: Serve, options: ListenOptions = {
     },
   }
 }
+
+const noFacts = (): HostFacts => ({})
 
 function createNodeServer({ limits }: ServerContext, answer: RequestListener, tls: Tls | undefined): Server {
   const options = {

@@ -1,0 +1,122 @@
+/**
+ * How the mock misbehaves: each kind as data, read from `Mock-Behavior` or an option, and what it
+ * makes of an answer. Kinds that no server may do (RFC 9112 §6.3) are octets of the connection.
+ */
+import { Malformed, parseXml } from '../xml/index.ts'
+
+export type Misbehaviour =
+  /** The answer begins so many milliseconds later. */
+  | { readonly kind: 'delay'; readonly ms: number }
+  /** The connection ends in the middle of the content. */
+  | { readonly kind: 'cut' }
+  /** Content that is not well-formed, of the length that is announced. */
+  | { readonly kind: 'malformed' }
+  /** XML in another namespace than that of the contract. */
+  | { readonly kind: 'namespace' }
+  /** Content-Length is wrong by so many octets. */
+  | { readonly kind: 'length'; readonly by: number }
+  /** A fault that the operation declares. */
+  | { readonly kind: 'fault'; readonly name: string }
+  /** 503 with Retry-After, in seconds; nothing is performed. */
+  | { readonly kind: 'unavailable'; readonly seconds: number }
+  /** The answer comes twice on its connection. */
+  | { readonly kind: 'duplicate' }
+
+const delayMax = 600_000
+
+/** The forms of a value, by name; undefined: the value is wrong. */
+const forms: Readonly<
+  Record<Misbehaviour['kind'], { readonly form: string; readonly read: (value: string) => Misbehaviour | undefined }>
+> = {
+  delay: {
+    form: 'delay=2s or delay=250ms, 10 minutes at most',
+    read: value => {
+      const [, number, unit] = /^([0-9]{1,7})(ms|s)$/.exec(value) ?? []
+      const ms = Number(number) * (unit === 's' ? 1000 : 1)
+      return ms <= delayMax ? { kind: 'delay', ms } : undefined
+    },
+  },
+  cut: { form: 'cut', read: value => (value === '' ? { kind: 'cut' } : undefined) },
+  malformed: { form: 'malformed', read: value => (value === '' ? { kind: 'malformed' } : undefined) },
+  namespace: { form: 'namespace', read: value => (value === '' ? { kind: 'namespace' } : undefined) },
+  length: {
+    form: 'length=+10 or length=-10',
+    read: value => {
+      if (value === '') return { kind: 'length', by: 10 }
+      return /^[+-][1-9][0-9]{0,8}$/.test(value) ? { kind: 'length', by: Number(value) } : undefined
+    },
+  },
+  fault: {
+    form: 'fault=OutOfStock',
+    read: value => (/^[A-Za-z_][\w.-]*$/.test(value) ? { kind: 'fault', name: value } : undefined),
+  },
+  unavailable: {
+    form: 'unavailable or unavailable=30',
+    read: value => (/^[0-9]{0,6}$/.test(value) ? { kind: 'unavailable', seconds: Number(value || 5) } : undefined),
+  },
+  duplicate: { form: 'duplicate', read: value => (value === '' ? { kind: 'duplicate' } : undefined) },
+}
+
+/** How each kind is written, for helps and errors. */
+export const misbehaviourForms: readonly string[] = Object.values(forms).map(({ form }) => form)
+
+/** `delay=2s; cut` as data; a text says what is wrong with it. */
+export function parseMisbehaviours(text: string): readonly Misbehaviour[] | string {
+  const found: Misbehaviour[] = []
+  for (const part of text.split(/[;,]/).map(each => each.trim())) {
+    if (part === '') continue
+    const [name = '', ...value] = part.split('=')
+    const form = Object.hasOwn(forms, name) ? forms[name as Misbehaviour['kind']] : undefined // just asked
+    const one = form?.read(value.join('=').trim())
+    if (!one) return `"${part}" is not a behaviour of the mock: use ${form?.form ?? misbehaviourForms.join('; ')}`
+    found.push(one)
+  }
+  return found
+}
+
+type MisbehaviourOf<K> = Extract<Misbehaviour, { readonly kind: K }>
+export const findKind = <K extends Misbehaviour['kind']>(
+  all: readonly Misbehaviour[],
+  kind: K,
+): MisbehaviourOf<K> | undefined => all.find((each): each is MisbehaviourOf<K> => each.kind === kind)
+
+/** Kinds that the connection shows, and no response of a server may have. */
+export const isOfConnection = (all: readonly Misbehaviour[]): boolean =>
+  (['cut', 'length', 'duplicate'] as const).some(kind => findKind(all, kind) !== undefined)
+
+/** The content without its end, and with a sign that begins a tag; undefined: it is empty. */
+export function breakContent(content: Uint8Array): Uint8Array | undefined {
+  const text = Buffer.from(content).toString('utf8').trimEnd()
+  return text === '' ? undefined : Buffer.from(`${text.slice(0, -1)}<`)
+}
+
+/**
+ * The document with another namespace in place of its own, or that of its Body's child; undefined:
+ * it has none.
+ */
+export function changeNamespace(content: Uint8Array): Uint8Array | undefined {
+  const document = parseXml(content)
+  if (document instanceof Malformed) return undefined
+  const { root } = document
+  const body = [...root.elements()].find(each => each.name.local === 'Body')
+  const uri = (body ? [...body.elements()][0] : root)?.name.uri
+  if (!uri) return undefined
+  const text = Buffer.from(content).toString('utf8')
+  const changed = text.replaceAll(`"${uri}"`, '"urn:diglot:mock:wrong-namespace"')
+  return changed === text ? undefined : Buffer.from(changed)
+}
+
+/** A head with a Content-Length of its own, and the octets behind it. */
+export function writeWire(
+  head: (length: number) => string,
+  content: Uint8Array,
+  all: readonly Misbehaviour[],
+): Uint8Array {
+  const by = findKind(all, 'length')?.by ?? 0
+  const start = Buffer.from(head(Math.max(0, content.length + by)), 'latin1')
+  const once = Buffer.concat([start, content])
+  const octets = findKind(all, 'duplicate') ? Buffer.concat([once, once]) : once
+  if (!findKind(all, 'cut')) return octets
+  const middle = content.length > 1 ? start.length + Math.floor(content.length / 2) : Math.floor(start.length / 2)
+  return octets.subarray(0, middle)
+}

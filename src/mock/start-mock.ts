@@ -1,0 +1,217 @@
+/**
+ * A mock at an address: a contract by its examples, a recorded service, or one that is recorded
+ * now; each answer may misbehave. What always holds:
+ *  (1) Every answer says that it is one of a mock, by the field Mock-Service.
+ *  (2) Other machines reach it only where that is asked for by name.
+ *  (3) Nothing is kept but what `record` names: its database is in memory, and it delivers nothing.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import { isLoopbackAddress } from '../base/address.ts'
+import type { Maybe } from '../base/maybe.ts'
+import { omitUndefined } from '../base/objects.ts'
+import type { Person } from '../contract/implement.ts'
+import type { Caller } from '../contract/policy.ts'
+import { requireSoundContract } from '../contract/review.ts'
+import type { AnyService } from '../contract/service.ts'
+import { openService } from '../host/open-service.ts'
+import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
+import type { Request, Response } from '../http/message.ts'
+import { respond } from '../http/respond.ts'
+import { reasonPhrases } from '../http/status.ts'
+import { startNodeListener } from '../server/node-listener.ts'
+import { frameResponse } from '../server/response-framing.ts'
+import { writeFaultEnvelope } from '../soap/envelope.ts'
+import { faultReason } from '../soap/fault.ts'
+import { soap11, versions } from '../soap/version.ts'
+import { createMock, type MockOptions } from './create-mock.ts'
+import { type FaultDemand, performDemanding } from './demanded.ts'
+import {
+  breakContent,
+  changeNamespace,
+  findKind,
+  isOfConnection,
+  type Misbehaviour,
+  parseMisbehaviours,
+  writeWire,
+} from './misbehaviour.ts'
+
+/** The options of `startMock`. */
+export interface MockServerOptions extends MockOptions, Pick<ServiceOptions, 'messageSecurity' | 'clock'> {
+  /** Default: 127.0.0.1. An address that other machines reach needs `exposed`. */
+  readonly host?: string
+  /** Default: 0, any that is free. */
+  readonly port?: number
+  /** Other machines may ask it, though its passwords are known. Default: false. */
+  readonly exposed?: boolean
+  /** How every answer misbehaves that no Mock-Behavior field is sent for. Default: not. */
+  readonly behavior?: string
+  /** The role whose person a request without credentials comes from. Default: none. */
+  readonly as?: string
+}
+
+/** A running mock, until it is closed. */
+export interface MockServer {
+  /** Without a slash at the end. */
+  readonly url: string
+  readonly port: number
+  /** The callers that it knows; the password of each is the name. */
+  readonly people: readonly Person[]
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Serves a contract by examples until closed. Throws an error that says what to change. */
+export async function startMock(contract: AnyService, options: MockServerOptions = {}): Promise<MockServer> {
+  const app = createMock(contract, options)
+  requireSoundContract(app)
+  const people = app.seed().people ?? []
+  const stranger = findStranger(people, options.as)
+  const hosted = (carrier: object): Caller | undefined =>
+    stranger && !hasCredentials((carrier as WireCarrier).incoming) ? stranger : undefined // made by `factsOf`
+  const given: ServiceOptions = {
+    data: ':memory:',
+    logger: quiet,
+    onError: (_, thrown) => void process.emitWarning(thrown instanceof Error ? thrown : String(thrown)),
+    ...(options.clock && { clock: options.clock }),
+    ...(options.messageSecurity && { messageSecurity: options.messageSecurity }),
+  }
+  const open = await openAllOrNothing(opened => openService(app, given, opened, { hosted, seededPasswords: true }))
+  const name = `"${app.contract.service}"; seed=${options.seed ?? 1}`
+  const server = await startMisbehaving(open.answer, name, options).catch(async thrown => {
+    await open.close(0)
+    throw thrown
+  })
+  const close = async (): Promise<void> => {
+    await open.close(0, limit => server.close(limit))
+  }
+  return { url: server.url, port: server.port, people, close, [Symbol.asyncDispose]: close }
+}
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+function findStranger(people: readonly Person[], role: string | undefined): Caller | undefined {
+  if (role === undefined) return undefined
+  const found = people.find(each => each.subject === role)
+  if (!found) throw new Error(`no one has the role ${role}: use ${people.map(each => each.subject).join(', ')}`)
+  return { subject: found.subject, roles: found.roles, claims: omitUndefined(found.claims ?? {}) }
+}
+const hasCredentials = ({ headers }: IncomingMessage): boolean =>
+  headers.authorization !== undefined || headers['api-key'] !== undefined || headers.cookie !== undefined
+
+// Behaviour
+
+/** A request with the connection that only a mock knows. */
+interface WireCarrier {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+}
+type Answer = (request: Request) => Maybe<Response>
+
+/** (1) (2) Serves answers, and spoils those that it is asked to. */
+export async function startMisbehaving(
+  answer: Answer,
+  name: string,
+  { host = '127.0.0.1', port = 0, exposed = false, behavior = '' }: MockServerOptions,
+) {
+  if (!isLoopbackAddress(host) && !exposed)
+    throw new Error(
+      `${host} can be reached from other machines, and a mock answers everyone: give --exposed if they may`,
+    )
+  const always = parseMisbehaviours(behavior)
+  if (typeof always === 'string') throw new Error(always)
+  const serve = async (request: Request): Promise<Response> => {
+    const response = await answerMisbehaving(answer, request, always)
+    return { ...response, fields: { ...response.fields, 'mock-service': name } }
+  }
+  const spoil = async (request: Request): Promise<Response> => {
+    const response = await serve(request)
+    const behaviours = behavioursOf(request, always)
+    if (typeof behaviours === 'string' || !isOfConnection(behaviours)) return response
+    return writeToConnection(request, response, behaviours)
+  }
+  return startNodeListener(spoil, { host, port }, (incoming, outgoing) => ({ carrier: { incoming, outgoing } }))
+}
+
+const behavioursOf = ({ fields }: Request, always: readonly Misbehaviour[]): readonly Misbehaviour[] | string => {
+  const asked = fields['mock-behavior']
+  return asked === undefined ? always : parseMisbehaviours(asked)
+}
+
+async function answerMisbehaving(answer: Answer, request: Request, always: readonly Misbehaviour[]): Promise<Response> {
+  const behaviours = behavioursOf(request, always)
+  if (typeof behaviours === 'string') return respond(400, { detail: `Mock-Behavior: ${behaviours}` })
+  if (behaviours.length === 0) return answer(request)
+  const late = findKind(behaviours, 'delay')
+  if (late) await wait(late.ms, undefined, { ref: false })
+  const away = findKind(behaviours, 'unavailable')
+  if (away) return respondUnavailable(request, away.seconds)
+  const fault = findKind(behaviours, 'fault')
+  const response = await (fault ? answerWithFault(answer, request, fault.name) : answer(request))
+  return spoilContent(response, behaviours)
+}
+
+/** In the terms of the face that is asked. */
+function respondUnavailable({ fields }: Request, seconds: number): Response {
+  const retry = { 'retry-after': String(seconds) }
+  const detail = 'the mock is unavailable, as it was asked to be'
+  const type = fields['content-type'] ?? ''
+  if (!/xml|multipart\/related/i.test(type)) return respond(503, { detail, fields: retry })
+  const version = versions.find(each => type.includes(each.mediaType)) ?? soap11
+  const content = writeFaultEnvelope(version, { code: 'Receiver', reasons: faultReason(detail) }, [])
+  return { status: 503, fields: { ...retry, 'content-type': `${version.mediaType}; charset=utf-8` }, content }
+}
+
+/** A request that no declared fault can end is told which faults it may ask for. */
+async function answerWithFault(answer: Answer, request: Request, fault: string): Promise<Response> {
+  const demand: FaultDemand = { fault, isMet: false, declared: [] }
+  const response = await performDemanding(demand, () => answer(request))
+  if (demand.isMet || response.status >= 400) return response
+  const known =
+    demand.declared.length === 0 ? 'it declares none' : `it declares ${[...new Set(demand.declared)].join(', ')}`
+  return respond(400, { detail: `Mock-Behavior: this operation does not declare the fault ${fault}: ${known}` })
+}
+
+async function spoilContent(response: Response, behaviours: readonly Misbehaviour[]): Promise<Response> {
+  const changes = [
+    ...(findKind(behaviours, 'namespace') ? [changeNamespace] : []),
+    ...(findKind(behaviours, 'malformed') ? [breakContent] : []),
+  ]
+  if (changes.length === 0 || response.content === undefined) return response
+  let content: Uint8Array | undefined = await collectContent(response)
+  for (const change of changes) content &&= change(content)
+  if (!content)
+    return respond(400, { detail: 'Mock-Behavior: the answer has no content, or no namespace, that could be wrong' })
+  const { 'content-length': _, etag: _tag, ...fields } = response.fields
+  return { ...response, fields, content }
+}
+
+async function collectContent({ content }: Response): Promise<Uint8Array> {
+  if (content === undefined) return new Uint8Array(0)
+  if (typeof content === 'string' || content instanceof Uint8Array) return Buffer.from(content)
+  const pieces: Uint8Array[] = []
+  for await (const piece of content) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces)
+}
+
+/** Writes the octets itself, ends the connection, and leaves nothing to write. */
+async function writeToConnection(request: Request, response: Response, behaviours: readonly Misbehaviour[]) {
+  const { outgoing } = request.carrier as WireCarrier // made by `factsOf`
+  const { socket } = outgoing
+  const hasContent = request.method !== 'HEAD' && response.status !== 204 && response.status !== 304
+  const content = hasContent ? await collectContent(response) : new Uint8Array(0)
+  const { status, lines } = frameResponse({ ...response, content }, request.method)
+  const head = (length: number): string =>
+    [
+      `HTTP/1.1 ${status} ${reasonPhrases[status] ?? ''}\r\n`,
+      ...lines.map(each => each.text),
+      `content-length: ${length}\r\n\r\n`,
+    ].join('')
+  if (socket && !socket.destroyed)
+    await new Promise<void>(resolve => {
+      socket.once('close', () => resolve())
+      socket.end(writeWire(head, content, behaviours), () => resolve())
+    })
+  outgoing.destroy()
+  return { status, fields: {} }
+}

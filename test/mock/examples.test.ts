@@ -1,0 +1,99 @@
+/** Examples of the messages of others, and of the REST face: accepted by the descriptions that are published. */
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { XmlDocument } from 'libxml2-wasm'
+import { shop } from '../../examples/orders/contract.ts'
+import type { AnyRootElement } from '../../src/contract/xml-type.ts'
+import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
+import { listPortElements } from '../../src/import/imported-contract.ts'
+import { createMock } from '../../src/mock/create-mock.ts'
+import { makeMessage } from '../../src/mock/example-message.ts'
+import type { ExamplePlace } from '../../src/mock/example-text.ts'
+import { describeService } from '../../src/pages/openapi.ts'
+import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
+import { startTestService } from '../../src/testing/index.ts'
+import { Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
+import { judge, schemaOf } from '../describe/oracle.ts'
+import { importFile } from '../import/folder-find.ts'
+import { suites } from '../suites.ts'
+
+const placeOf = (name: string): ExamplePlace => ({ seed: 1, name, item: 1, idOf: () => undefined, given: {} })
+
+/** An `xs:any` that is strict wants an element of another schema, which a WSDL need not name. */
+const strictWildcard = 'demanded by the strict wildcard'
+
+for (const name of ['wsdl11-real', 'wsdl11-features', 'wsdl-json-samples']) {
+  const suite = suites(name)
+  if (!suite) continue
+  for (const file of globSync('**/*.wsdl', { cwd: suite }).sort())
+    test(`${name} ${file}: every message has an example that its schema accepts`, () => {
+      const contract = importFile(join(suite, file))
+      if (contract instanceof Malformed) return
+      const codecOf = createElementCodecs()
+      for (const port of contract.ports) {
+        const isLiteral = Object.values(port.exchanges).every(each => each.style === 'document')
+        const valid = isLiteral ? schemaJudge(writePortWsdl(port, 'http://localhost/soap')) : undefined
+        for (const root of listPortElements(port)) {
+          const text = codecOf(root).write(makeMessage(root, placeOf(root.name.local)))
+          assert.deepEqual(readFlaws(root, text, codecOf), [], text)
+          const flaw = valid?.flaw(text)
+          if (!flaw?.includes(strictWildcard)) assert.equal(flaw, undefined, text)
+        }
+      }
+    })
+}
+
+/** Of a WSDL whose types are one schema that libxml2 accepts; others are judged by what reads them. */
+function schemaJudge(wsdl: string): ReturnType<typeof judge> | undefined {
+  using document = XmlDocument.fromString(wsdl)
+  if (document.find('//*[local-name()="schema"]').length !== 1) return undefined
+  try {
+    return judge(schemaOf(wsdl, 'document'))
+  } catch {
+    return undefined
+  }
+}
+
+function readFlaws(root: AnyRootElement, text: string, codecOf: ReturnType<typeof createElementCodecs>): unknown {
+  const document = parseXml(new TextEncoder().encode(text))
+  assert.ok(!(document instanceof Malformed), text)
+  const cursor = walkTree(document.root)
+  cursor.next()
+  const reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  codecOf(root).read(cursor, reading)
+  return reading.found
+}
+
+// The package is a part of the judge of OpenAPI documents.
+const Ajv = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))('ajv/dist/2020.js').default
+
+test('what REST answers is valid by the published OpenAPI', async () => {
+  const app = createMock(shop)
+  await using memory = await startTestService(shop, app)
+  const document = JSON.parse(await describeService(app))
+  const ajv = new Ajv({ strict: false, validateFormats: false }).addSchema(document, 'openapi')
+  const send = memory.fetchAs('manager')
+  for (const path of [
+    '/orders',
+    '/orders/{id}',
+    '/products',
+    '/products/{id}',
+    '/customers/{id}',
+    '/orders/{id}/tracking',
+  ]) {
+    const [found = ''] = Object.keys(document.paths).filter(each => each.endsWith(path))
+    const { schema } = document.paths[found].get.responses['200'].content['application/json']
+    const pointer = schema.$ref ?? assert.fail(`${path} has no schema by reference`)
+    const id = { '/orders/{id}/tracking': 'o-3', '/orders/{id}': 'o-1', '/products/{id}': 'p-1' }[path] ?? 'c-1'
+    const response = await send(`${memory.address}/api/v2${path.replace('{id}', id)}`, {
+      headers: { accept: 'application/json' },
+    })
+    const json = await response.json()
+    assert.equal(response.status, 200, JSON.stringify(json))
+    const validate = ajv.getSchema(`openapi${pointer}`)
+    assert.ok(validate(json), `${path}: ${JSON.stringify(validate.errors)}`)
+  }
+})
