@@ -1,5 +1,6 @@
 /** `diglot mock`: a contract served by examples, for tests of its clients. */
 import { type Command, Option } from 'commander'
+import type { MockServer, startMock } from '../mock/start-mock.ts'
 import { collectOption, pairOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
@@ -21,6 +22,9 @@ export function addMockCommand(program: Command): void {
     .option('--example <place=text>', 'a value, such as customers.name=Ada; repeatable', pairOption, {})
     .option('--behavior <behavior>', 'how every answer misbehaves, such as "delay=2s; cut" (default: not)')
     .option('--as <role>', 'the role of requests without credentials (default: none)')
+    .option('--record <folder>', 'ask the service of --to in place of a contract, and write what it answers there')
+    .option('--to <url>', 'the service to record')
+    .option('--replay <folder>', 'answer from a recording in place of a contract')
     .option('--from <folder>', 'a folder with documents that a WSDL imports by address; repeatable', collectOption, [])
     .action(mockCommand)
 }
@@ -33,27 +37,45 @@ interface MockFlags {
   readonly example: Readonly<Record<string, string>>
   readonly behavior?: string
   readonly as?: string
+  readonly record?: string
+  readonly to?: string
+  readonly replay?: string
   readonly from: readonly string[]
 }
 
-async function mockCommand(file: string | undefined, { from, example: examples, ...flags }: MockFlags): Promise<void> {
-  if (file === undefined) return failUsage('the contract is missing: give a contract, a service or a WSDL')
-  const [{ loadMockedContract }, { startMock }, { endpointsOf }] = await Promise.all([
+async function mockCommand(file: string | undefined, flags: MockFlags): Promise<void> {
+  const { record, to, replay } = flags
+  const given = [file, record, replay].filter(each => each !== undefined)
+  if (given.length !== 1) return failUsage('give one of: a contract, a service or a WSDL; --record with --to; --replay')
+  if ((record === undefined) !== (to === undefined)) return failUsage('--record and --to belong together: give both')
+  const { startMock, startRecordedMock } = await import('../mock/start-mock.ts')
+  if (file !== undefined) return mockContract(file, flags, startMock)
+  const source = replay === undefined ? { record: record ?? '', to: to ?? '' } : { replay }
+  announceMock(await startRecordedMock(source, flags), replay === undefined ? [`recording ${to} to ${record}`] : [])
+}
+
+async function mockContract(
+  file: string,
+  { from, example: examples, ...flags }: MockFlags,
+  start: typeof startMock,
+): Promise<void> {
+  const [{ loadMockedContract }, { endpointsOf }] = await Promise.all([
     import('../mock/mocked-contract.ts'),
-    import('../mock/start-mock.ts'),
     import('../contract/endpoint-rule.ts'),
   ])
   const { contract, losses } = await loadMockedContract(file, from)
   for (const line of losses) process.stderr.write(`${line}\n`)
-  const server = await startMock(contract, { ...flags, examples })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void server.close().then(() => process.exit(0)))
-  const lines = [
-    `mocking on ${server.url}`,
+  const server = await start(contract, { ...flags, examples })
+  announceMock(server, [
     ...contract.resources.map(({ name }) => `REST: ${server.url}/api/${name}`),
     ...endpointsOf(contract as never).map(({ path }) => `WSDL: ${server.url}${path}?wsdl`), // its types are erased
     ...contract.ports.map(({ port }) => `WSDL: ${server.url}/soap/${port}?wsdl`),
-    ...server.people.map(({ subject }) => `${subject}: sign in as ${subject} with the password ${subject}`),
-  ]
-  console.log(lines.join('\n'))
+  ])
+}
+
+function announceMock(server: MockServer, lines: readonly string[]): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void server.close().then(() => process.exit(0)))
+  const people = server.people.map(({ subject }) => `${subject}: sign in as ${subject} with the password ${subject}`)
+  console.log([`mocking on ${server.url}`, ...lines, ...people].join('\n'))
 }

@@ -88,6 +88,25 @@ export async function startMock(contract: AnyService, options: MockServerOptions
   return { url: server.url, port: server.port, people, close, [Symbol.asyncDispose]: close }
 }
 
+/** Where a mock answers from that has no contract. */
+export type MockSource =
+  /** The folder of a recording. */
+  | { readonly replay: string }
+  /** The folder to write, and the service that is asked meanwhile. */
+  | { readonly record: string; readonly to: string }
+
+/** Records a service, or answers from what was recorded, until closed. */
+export async function startRecordedMock(source: MockSource, options: MockServerOptions = {}): Promise<MockServer> {
+  const { createRecorder, createReplay } = await import('./recording.ts')
+  const isReplay = 'replay' in source
+  const answer = isReplay ? createReplay(source.replay) : createRecorder(source.to, source.record)
+  const server = await startMisbehaving(answer, isReplay ? 'replay' : 'record', options)
+  const close = async (): Promise<void> => {
+    await server.close(0)
+  }
+  return { url: server.url, port: server.port, people: [], close, [Symbol.asyncDispose]: close }
+}
+
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 function findStranger(people: readonly Person[], role: string | undefined): Caller | undefined {
@@ -109,7 +128,7 @@ interface WireCarrier {
 type Answer = (request: Request) => Maybe<Response>
 
 /** (1) (2) Serves answers, and spoils those that it is asked to. */
-export async function startMisbehaving(
+async function startMisbehaving(
   answer: Answer,
   name: string,
   { host = '127.0.0.1', port = 0, exposed = false, behavior = '' }: MockServerOptions,
