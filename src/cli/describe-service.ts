@@ -1,8 +1,9 @@
-/** `diglot describe`, `diff`, `check`, `import`: what reads a contract, or that of others. */
+/** `diglot describe`, `docs`, `diff`, `check`, `import`: contracts, ours or those of others. */
 import type { Command } from 'commander'
 import type { CheckFlags } from '../check/command.ts'
 import type { DiffFlags } from '../diff/diff-command.ts'
 import type { LoadedContract } from '../diff/diff-sources.ts'
+import type { DocsFlags } from '../docs/docs-command.ts'
 import type { ImportFlags } from '../import/import-command.ts'
 import { findServiceFile, loadService, serviceText } from './locate-service.ts'
 import { collectOption, wholeNumberOption } from './option-types.ts'
@@ -10,7 +11,7 @@ import { failUsage, ignoreClosedPipe, UsageError } from './usage.ts'
 
 const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
 
-/** Adds `describe`, `diff`, `check` and `import`. */
+/** Adds `describe`, `docs`, `diff`, `check` and `import`. */
 export function addContractCommands(program: Command): void {
   program
     .command('describe')
@@ -27,6 +28,23 @@ export function addContractCommands(program: Command): void {
     .option('--endpoint <path>', 'the SOAP endpoint of a WSDL (default: the first of the version)')
     .option('--address <url>', 'the address in the description', 'http://127.0.0.1:8080')
     .action(describeCommand)
+
+  program
+    .command('docs')
+    .description('write a site about a contract: both faces side by side, with examples that were run')
+    .argument('[service.ts]', serviceText)
+    .requiredOption('-o, --output <folder>', 'the folder to write; a site that stands there is replaced')
+    .option(
+      '--role <role>',
+      'a site for callers with this role, which has nothing that they may not ask for; anyone: for those without credentials; repeatable (default: everything)',
+      collectOption,
+      [],
+    )
+    .option('--address <url>', 'the address in examples and descriptions', 'https://api.example.org')
+    .option('--against <old>', 'add what has changed since this release: a file, an address or git:REVISION')
+    .option('--no-examples', 'run no examples: handlers are not called')
+    .option('--force', 'write into a folder that has other files')
+    .action(docsCommand)
 
   program
     .command('diff')
@@ -156,6 +174,21 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
 }
 
+async function docsCommand(file: string | undefined, flags: DocsFlags): Promise<void> {
+  const [{ writeDocs, DocsImpossible }, { DiffImpossible }] = await Promise.all([
+    import('../docs/docs-command.ts'),
+    import('../diff/diff-command.ts'),
+  ])
+  try {
+    const app = await loadService(file)
+    const source = file ?? (await findServiceFile()) ?? ''
+    process.stdout.write(await writeDocs(app, source, flags, loadService))
+  } catch (thrown) {
+    if (thrown instanceof DocsImpossible || thrown instanceof DiffImpossible) throw new UsageError(thrown.message)
+    throw thrown
+  }
+}
+
 async function diffCommand(first: string | undefined, second: string | undefined, flags: DiffFlags): Promise<void> {
   const { performDiff, DiffImpossible } = await import('../diff/diff-command.ts')
   const old = first ?? (flags.against === undefined ? undefined : await findServiceFile())
@@ -164,13 +197,6 @@ async function diffCommand(first: string | undefined, second: string | undefined
 }
 
 async function loadDescribed(file: string): Promise<LoadedContract> {
-  const app = await loadService(file)
-  const { contract } = app
-  const [{ describeService }, { writeWsdl11 }] = await Promise.all([
-    import('../pages/openapi.ts'),
-    import('../describe/index.ts'),
-  ])
-  const served = Object.entries(contract.versions).flatMap(([version, rule]) => (rule.retired ? [] : [version]))
-  const wsdls = served.map(version => writeWsdl11(contract, version, { address: `http://127.0.0.1/soap/${version}` }))
-  return { contract, openApi: await describeService(app), wsdls }
+  const { describeFaces } = await import('../docs/change-page.ts')
+  return describeFaces(await loadService(file))
 }

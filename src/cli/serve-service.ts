@@ -101,6 +101,13 @@ export function addServeCommand(program: Command): void {
         .default('own'),
     )
     .option('--workers <number>', 'processes that serve together on this machine', wholeNumberOption(1, 256), 1)
+    .option('--docs <folder>', 'a site that diglot docs has written, at /docs')
+    .option(
+      '--docs-reader <role>',
+      'a role whose callers read it, or anyone; repeatable (default: the roles it was made for)',
+      collectOption,
+      [],
+    )
     .option('--access-log', 'log a line for each request')
     .option('--no-work', 'run no jobs here; diglot work does')
     .action(serveCommand)
@@ -149,6 +156,8 @@ interface ServeFlags {
   readonly http: 'own' | 'node'
   readonly workers: number
   readonly accessLog?: boolean
+  readonly docs?: string
+  readonly docsReader: readonly string[]
   readonly work: boolean
 }
 function tlsOf({ tlsKey: key, tlsCertificate: certificate, authorities }: ServeFlags): ServeOptions['tls'] {
@@ -208,6 +217,12 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
   return { signerFiles: [signers], keyFiles, crlFiles, purposes, ...(revocation && { revocation }) }
 }
 
+function docsOf({ docs: folder, docsReader }: ServeFlags): ServeOptions['docs'] {
+  if (folder === undefined && docsReader.length > 0) failUsage('--docs-reader requires --docs')
+  if (folder === undefined || docsReader.length === 0) return folder
+  return { folder, readers: docsReader.includes('anyone') ? 'anyone' : docsReader }
+}
+
 async function serveCommand(file: string | undefined, flags: ServeFlags): Promise<void> {
   const cluster = flags.workers > 1 ? await import('../host/operations/cluster.ts') : undefined
   if (cluster && !cluster.isWorker()) return serveTogether(cluster, flags.workers)
@@ -220,6 +235,7 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
   const tokens = tokensOf(flags)
   const openid = openIdOf(flags)
   const messageSecurity = await messageSecurityOf(flags)
+  const docs = docsOf(flags)
   const app = await loadService(file)
   const options: ServeOptions = {
     port: flags.port,
@@ -240,6 +256,7 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
     siblings,
     certificateName: flags.certificateName,
     ...(messageSecurity && { messageSecurity }),
+    ...(docs !== undefined && { docs }),
     settings: {
       origins: flags.origin,
       trace: flags.trace === true,

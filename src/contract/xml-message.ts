@@ -74,7 +74,7 @@ function createMessages(service: Service, version: string): readonly Message[] {
       action: `${namespace}/${toXmlName(operation.name)}`,
       request: createPart(operation.name, ...requestContent(operation)),
       response: operation.oneWay ? undefined : createPart(`${operation.name}Response`, ...responseContent(operation)),
-      faults: operation.oneWay ? [] : distinctFaults(operationFaults(operation)),
+      faults: operation.oneWay ? [] : faultsOfOperation(operation),
       version: 'resource' in operation ? versionName(operation.resource) : 'version',
       headers: headersOfOperation(service, version, operation.name),
     }))
@@ -301,10 +301,10 @@ const distinctFaults = (faults: readonly Fault[]): readonly Fault[] => [
   ...new Map(faults.map(fault => [fault.fault, fault])).values(),
 ]
 
-/** The contract's own faults, then those that any operation of the kind can have. */
-function operationFaults(operation: Operation): readonly Fault[] {
+/** The contract's own faults, then those that any operation of the kind can have, each once. */
+export function faultsOfOperation(operation: Operation): readonly Fault[] {
   const forbids = 'resource' in operation && isPartlyGranted(operation) ? [Forbidden] : []
-  return [...operation.faults, ...kindFaults(operation), ...forbids, ...stateFaults(operation)]
+  return distinctFaults([...operation.faults, ...kindFaults(operation), ...forbids, ...stateFaults(operation)])
 }
 function kindFaults(operation: Operation): readonly Fault[] {
   switch (operation.kind) {

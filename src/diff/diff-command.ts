@@ -49,6 +49,12 @@ function orderSources(
 async function compareSources(before: string, after: string, loadContract: ContractLoader): Promise<DiffReport> {
   const old = await loadDescriptions(before, loadContract, after)
   const now = await loadDescriptions(after, loadContract, before)
+  return compareReleases([before, old], [after, now])
+}
+
+type NamedRelease = readonly [source: string, faces: readonly ServiceDescription[]]
+/** Face by face; what only one of them describes is a remark. */
+export function compareReleases([before, old]: NamedRelease, [after, now]: NamedRelease): DiffReport {
   const pairs = old.flatMap(each => now.filter(other => other.face === each.face).map(other => [each, other] as const))
   if (pairs.length === 0)
     throw new DiffImpossible(

@@ -55,7 +55,14 @@ async function loadFile(
     return readDescriptionText(await readSource(file, source), source, (location, base) =>
       findBeside(location, base === source ? file : base),
     )
-  const { contract, openApi, wsdls } = await loadContract(file)
+  return readLoadedContract(await loadContract(file), source)
+}
+
+/** @param source what findings call it */
+export async function readLoadedContract(
+  { contract, openApi, wsdls }: LoadedContract,
+  source: string,
+): Promise<readonly ServiceDescription[]> {
   const soap = wsdls.map(text => readSoapDescription(text, source, findNothing))
   return [
     readRestDescription(await parseDocument(openApi, source), source),

@@ -10,6 +10,7 @@ import { respond } from '../http/respond.ts'
 import type { People } from '../identity/identities.ts'
 import type { OpenIdSignIn } from '../identity/openid.ts'
 import type { ChangesPage } from '../pages/changes.ts'
+import { createDocsPage, type ServedSite } from '../pages/docs.ts'
 import { createHealthPages, type HealthContext } from '../pages/health.ts'
 import { createLoginPage } from '../pages/login.ts'
 import { createLookPages } from '../pages/look.ts'
@@ -35,6 +36,7 @@ export interface MountParts {
   readonly changes: ChangesPage
   readonly security: () => Promise<MessageSecurityPort>
   readonly elsewhere: ReplyTargets | undefined
+  readonly docs?: ServedSite | undefined
 }
 
 export function createMounts(context: FaceContext, parts: MountParts): readonly [Mount, ...Mount[]] {
@@ -58,6 +60,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     createOpenApiPage(context, codings),
     createLoginPage(context, parts.people, parts.openid),
     createLookPages(context, codings),
+    ...(parts.docs ? [createDocsPage(context, parts.docs, codings)] : []),
   ]
 }
 

@@ -43,6 +43,7 @@ import { OverloadGuard } from './operations/overload.ts'
 import { SlowChanges } from './operations/slow-changes.ts'
 import { StoreFiller } from './operations/store-filler.ts'
 import type { Server, ServiceOptions } from './options.ts'
+import { readDocs } from './read-docs.ts'
 import { allowsSeededPasswords, type Tokens } from './safety.ts'
 import { seedStore } from './seed-store.ts'
 import { createWorld, nameOf, reportJob, type World, warnOfSlowChange } from './world.ts'
@@ -238,6 +239,7 @@ async function openDoor(
     changes,
     security,
     elsewhere: outbox?.elsewhere,
+    docs: siteOf(options),
   })
   const answer = createFront(context, mounts, {
     gate: createGate(load, options.flood ?? floodLimit),
@@ -257,6 +259,9 @@ async function openDoor(
   }
   return { answer, load, refusedConnections, drain, flush }
 }
+
+const siteOf = ({ docs }: ServiceOptions) =>
+  docs === undefined ? undefined : readDocs(typeof docs === 'string' ? { folder: docs } : docs)
 
 /** Removes what has expired, and fills indexes, from time to time. Gives what ends it. */
 function startUpkeep(store: Store, { clock, failed }: World): () => void {

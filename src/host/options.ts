@@ -13,6 +13,7 @@ import type { MessageSecurity } from './message-security.ts'
 import type { ClusterPeers } from './operations/cluster.ts'
 import type { Logger } from './operations/log.ts'
 import type { Overload } from './operations/overload.ts'
+import type { DocsOption } from './read-docs.ts'
 import type { Tokens } from './safety.ts'
 
 export interface RetentionDays {
@@ -86,6 +87,8 @@ export interface ServeOptions {
   readonly schedules?: readonly Schedule[]
   /** Logs a line for each request. Default: false. */
   readonly accessLog?: boolean
+  /** A site of `diglot docs` at `/docs`, or its folder. Default: none. */
+  readonly docs?: string | DocsOption
   /** When to refuse requests under load. */
   readonly overload?: Overload
   /** Milliseconds since 1970. Default: the system's clock. */
@@ -108,6 +111,7 @@ const findUnknownOptions = (options: ServeOptions): string[] => [
   ...findUnknownMembers('the option retention', options.retention ?? {}, retentionMembers),
   ...findUnknownMembers('the option tokens', options.tokens ?? {}, tokenMembers),
   ...findUnknownMembers('the option openid', options.openid ?? {}, openIdMembers),
+  ...findUnknownMembers('the option docs', typeof options.docs === 'object' ? options.docs : {}, docsMembers),
   ...findUnknownMembers('the option tls', options.tls ?? {}, tlsMembers),
   ...findUnknownMembers('the option limits', options.limits ?? {}, defaultLimits),
 ]
@@ -116,6 +120,7 @@ const optionMembers: MembersOf<ServeOptions> = {
   insecure: true, retention: true, limits: true, settings: true, messageSecurity: true, replies: true, flood: true,
   logger: true, onError: true, siblings: true, sinks: true, sinkBackOff: true, work: true, schedules: true,
   accessLog: true, overload: true, clock: true, people: true, certificateName: true, http: true, openid: true,
+  docs: true,
 } // biome-ignore format: a list of names reads best in few lines
 const settingMembers: MembersOf<Settings> = {
   publicUrl: true,
@@ -145,6 +150,7 @@ const openIdMembers: MembersOf<OpenIdProvider> = {
   roles: true,
   claims: true,
 }
+const docsMembers: MembersOf<DocsOption> = { folder: true, readers: true }
 const tlsMembers: MembersOf<Tls> = { key: true, certificate: true, passphrase: true, authorities: true }
 
 /** Throws a TypeError that names what is not known. */

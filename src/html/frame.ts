@@ -34,23 +34,30 @@ export interface PageFrame {
   readonly isWide?: boolean
   /** Other pages of the service, in its head. */
   readonly places?: readonly Crumb[]
+  /** A file that a browser may open by itself: it has its policy inside, and no script. */
+  readonly isFile?: boolean
 }
+
+/** What a page that is a file may load: its own style and icon, also from `file:`. */
+const filePolicy =
+  "default-src 'none'; style-src 'self' file:; img-src 'self' file:; form-action 'none'; base-uri 'none'"
 
 /** Addresses of the stylesheet and the script. */
 export const lookPaths = { style: '/look/page.css', script: '/look/page.js', icon: '/look/icon.svg' } as const
 
 /** @param aside what stands next to the page where there is room, else below it */
 export function writePage(frame: PageFrame, main: PageMarkup, aside: PageMarkup = ''): string {
-  const { title, service, prefix } = frame
+  const { title, service, prefix, isFile = false } = frame
+  const policy = isFile ? `<meta http-equiv="Content-Security-Policy" content="${filePolicy}">` : ''
+  const script = isFile ? '' : `<script src="${escapeMarkup(prefix + lookPaths.script)}" defer></script>`
   const name = title === service ? service : `${title} · ${service}`
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeMarkup(name)}</title>
-<link rel="stylesheet" href="${escapeMarkup(prefix + lookPaths.style)}"><link rel="icon" href="${escapeMarkup(prefix + lookPaths.icon)}"><script src="${escapeMarkup(prefix + lookPaths.script)}" defer></script></head>
+<html lang="en"><head><meta charset="utf-8">${policy}<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeMarkup(name)}</title>
+<link rel="stylesheet" href="${escapeMarkup(prefix + lookPaths.style)}"><link rel="icon" href="${escapeMarkup(prefix + lookPaths.icon)}">${script}</head>
 <body><a class="skip" href="#main">Skip to the content</a>
 ${writeFrameHeader(frame)}
 <div class="page${layoutOf(frame, aside)}"><main id="main" tabindex="-1">${writeTrail(frame)}<h1>${escapeMarkup(title)}</h1>
-<p id="done" class="done">Done. This is how it stands now.</p>
-${main}
+${isFile ? '' : '<p id="done" class="done">Done. This is how it stands now.</p>\n'}${main}
 </main>${aside === '' ? '' : `\n<aside aria-label="For programs">${aside}</aside>`}</div>
 <footer><p>${escapeMarkup(service)}, served by Diglot: one contract, two faces.</p></footer></body></html>
 `

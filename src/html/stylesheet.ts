@@ -40,6 +40,7 @@ aside h2{font-size:1.05rem}
 .trail li+li::before{content:"›";color:var(--soft);margin-inline-end:.5rem}
 .done{display:none}.done:target{display:block;background:var(--rest-soft);border-inline-start:5px solid var(--rest);padding:.6rem .9rem;border-radius:6px}
 section{margin:0 0 2rem}
+.faces{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27rem),1fr));gap:1.2rem 2rem;align-items:start;margin:0 0 2rem}.faces>section{margin:0}
 section,details,form,.card{min-width:0}
 dl{margin:0 0 1rem;background:var(--sheet);border:1px solid var(--line);border-radius:10px;overflow:hidden}
 dl>div{display:grid;grid-template-columns:minmax(7rem,11rem) minmax(0,1fr);gap:.3rem 1rem;padding:.5rem .9rem}
@@ -115,7 +116,7 @@ table,tbody,tr,td{display:block;width:100%}table{border:0;background:none}
 tr{background:var(--sheet);border:1px solid var(--line);border-radius:10px;margin:0 0 .8rem;padding:.3rem 0}
 td,tbody th{display:grid;grid-template-columns:minmax(6rem,38%) minmax(0,1fr);gap:.6rem;border:0;padding:.25rem .8rem}
 tbody th{display:block}
-td>*{justify-self:start}time{white-space:normal}
+td>*{justify-self:start;max-width:100%}time,td code{white-space:normal}
 td::before{content:attr(data-label);color:var(--soft)}td:empty{display:none}
 dd tr{border-radius:6px}}
 @media print{.top nav,.visitor,form,aside,footer{display:none}}

@@ -32,7 +32,10 @@ export type TestCaller =
 
 /** The options of `startTestService`: those of `serve` that mean something in memory. */
 export interface TestServiceOptions
-  extends Pick<ServiceOptions, 'settings' | 'schedules' | 'sinks' | 'messageSecurity' | 'database' | 'retention'> {
+  extends Pick<
+    ServiceOptions,
+    'settings' | 'schedules' | 'sinks' | 'messageSecurity' | 'database' | 'retention' | 'docs'
+  > {
   /** The time at which the clock stands. Default: 2026-01-01T00:00:00Z. */
   readonly now?: string | number
 }

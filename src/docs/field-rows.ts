@@ -1,0 +1,78 @@
+/** Fields of a contract as rows of a table: what they are called, what they hold, what is due. */
+import { escapeMarkup } from '../base/markup.ts'
+import type { AnyField, Fields, Scalar } from '../contract/field.ts'
+import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import { buildElement, type PageMarkup } from '../html/element.ts'
+import { writeRowTable } from '../html/value-views.ts'
+
+type FieldRow = readonly [path: string, holds: string, due: string]
+
+/** '' where there is no field. */
+export function writeFieldTable(fields: Fields): PageMarkup {
+  const rows = listFieldRows(fields, '')
+  if (rows.length === 0) return ''
+  return writeRowTable(
+    [{ name: 'field' }, { name: 'holds' }, { name: 'due' }],
+    rows.map(([path, holds, due]) => [
+      buildElement('code', {}, escapeMarkup(path)),
+      escapeMarkup(holds),
+      escapeMarkup(due),
+    ]),
+  )
+}
+
+const listFieldRows = (fields: Fields, before: string): readonly FieldRow[] =>
+  Object.entries(fields)
+    .filter(([, field]) => !field.isInternal)
+    .flatMap(([name, field]) => {
+      const path = `${before}${name}`
+      return [[path, foldShape(field.shape, held), dueOf(field)], ...foldShape(field.shape, inner, path)] as const
+    })
+
+function dueOf({ isReadOnly, isOptional, isNullable, isAttribute }: AnyField): string {
+  const first = isReadOnly ? 'set by the service' : isOptional ? 'optional' : 'required'
+  return [first, ...(isNullable ? ['may be null'] : []), ...(isAttribute ? ['an attribute in XML'] : [])].join(', ')
+}
+
+const held: ShapeCases<string> = {
+  scalar: shape => foldScalar(shape, scalarTexts),
+  list: ({ item, min, max, isDefaultMax }) =>
+    `list of ${foldShape(item.shape, held)}${boundsText(min, isDefaultMax ? undefined : max, 'items')}`,
+  object: ({ name }) => (name === undefined ? 'object' : `object ${name}`),
+  union: ({ on, of }) => `one of ${Object.keys(of).join(', ')}, told apart by ${on}`,
+}
+
+const inner: ShapeCases<readonly FieldRow[], [path: string]> = {
+  scalar: () => [],
+  list: ({ item }, path) => foldShape(item.shape, inner, `${path}[]`),
+  object: ({ fields }, path) => listFieldRows(fields, `${path}.`),
+  union: ({ of }, path) => Object.entries(of).flatMap(([kind, fields]) => listFieldRows(fields, `${path} (${kind}).`)),
+}
+
+function boundsText(min: unknown, max: unknown, unit: string): string {
+  const behind = unit === '' ? '' : ` ${unit}`
+  const hasMax = max !== undefined && max !== Number.POSITIVE_INFINITY
+  if (min !== undefined && min !== 0 && hasMax) return `, ${min} to ${max}${behind}`
+  if (hasMax) return unit === '' && min !== undefined ? `, ${min} to ${max}` : `, at most ${max}${behind}`
+  return min === undefined || (min === 0 && unit !== '') ? '' : `, at least ${min}${behind}`
+}
+const numberText = (shape: Scalar & { readonly min?: unknown; readonly max?: unknown }): string =>
+  boundsText(shape.min, shape.max, '')
+const kindText = ({ kind }: Scalar): string => kind
+const scalarTexts: ScalarCases<string> = {
+  string: ({ min, max, pattern, xsd }) =>
+    `${xsd ?? 'text'}${boundsText(min, max, 'characters')}${pattern === undefined ? '' : `, matches ${pattern}`}`,
+  boolean: () => 'true or false',
+  int: shape => `integer of 32 bits${numberText(shape)}`,
+  long: shape => `integer of 64 bits${numberText(shape)}`,
+  decimal: shape => `decimal of ${shape.digits} digits, ${shape.places} behind the point${numberText(shape)}`,
+  double: shape => `floating point number${numberText(shape)}`,
+  date: kindText,
+  time: kindText,
+  dateTime: () => 'date and time (ISO 8601)',
+  duration: () => 'duration (ISO 8601)',
+  bytes: ({ encoding = 'base64', max }) => `octets in ${encoding}${boundsText(undefined, max, 'octets')}`,
+  enum: ({ values }) => values.join(' | '),
+  id: () => 'identifier',
+  ref: ({ resource }) => `identifier of one of ${resource}`,
+}

@@ -1,0 +1,249 @@
+/** Pages of what holds for all operations: rights, refusals, headers, message security, ports. */
+import { escapeMarkup } from '../base/markup.ts'
+import {
+  type CallerProof,
+  type ExchangeSecurity,
+  endpointsOf,
+  proofOf,
+  type SecurityRule,
+  type ServedEndpoint,
+} from '../contract/endpoint-rule.ts'
+import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
+import { fieldOfHeader, headersOf, type NamedHeader } from '../contract/header.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { Service } from '../contract/service.ts'
+import { buildElement, type PageMarkup, writeSection } from '../html/element.ts'
+import { writeRowTable } from '../html/value-views.ts'
+import { explainProblem } from '../rest/problem.ts'
+import { type RefusalKind, statusOf } from '../rest/refusal.ts'
+import { codeOf } from '../soap/refusal.ts'
+import { writeFieldTable } from './field-rows.ts'
+import { describeGrantee, writeCode, writeText } from './operation-page.ts'
+import { type DescribedEdition, type SitePage, sitePlaces } from './site-frame.ts'
+
+const trail = [{ href: sitePlaces.start, text: 'Start' }]
+
+/** Roles and the operations that they may ask for; the status where no grant fits. */
+export function buildAccessPage(operations: readonly Operation[], roles: readonly string[] | undefined): SitePage {
+  const named = operations.flatMap(({ grants }) => grants.map(({ role }) => role)).filter(role => role !== '*')
+  const columns = ['*', ...new Set(named)]
+  const rows = operations.map(operation => [
+    writeCode(operation.name),
+    ...columns.map(role => writeRight(operation, role)),
+  ])
+  const main = [
+    writeText(
+      'A right is the same in both faces. Where a caller may only reach what is theirs, everything else does not exist for them: 404 and the fault NotFound. 401 asks for credentials, 403 says that they do not suffice.',
+    ),
+    roles === undefined ? '' : writeText(`This site is for ${roles.join(', ')}: it has what these roles may ask for.`),
+    writeRowTable(
+      [
+        { name: 'operation' },
+        ...columns.map(role => ({
+          name: role === '*' ? 'anyone' : role,
+          head: escapeMarkup(role === '*' ? 'anyone' : role),
+        })),
+      ],
+      rows,
+    ),
+  ].join('\n')
+  return { path: sitePlaces.access, title: 'Who may do what', main, trail }
+}
+function writeRight({ grants }: Operation, role: string): PageMarkup {
+  const given = grants.filter(grant => grant.role === role || grant.role === '*')
+  if (given.length === 0) return buildElement('span', { class: 'no' }, role === '*' ? '– 401' : '– 403')
+  const limits = given.map(grant => describeGrantee(grant).replace(/^\S+(?: where )?/, ''))
+  const isFree = limits.some(each => each === '')
+  return buildElement(
+    'span',
+    { class: 'yes' },
+    isFree ? '✓ yes' : escapeMarkup(`✓ if ${[...new Set(limits)].join(' or ')}`),
+  )
+}
+
+/** The twin tables of both faces, as one; faults of the contract first. */
+export function buildRefusalPage(service: Service, operations: readonly Operation[]): SitePage {
+  const used = new Set(operations.flatMap(({ faults }) => faults.map(each => each.fault)))
+  const own = declaredFaults(service).filter(each => used.has(each.fault))
+  const kinds = (Object.keys(statusOf) as RefusalKind[]).filter(kind => kind !== 'declared')
+  const rows = kinds.map(kind => {
+    const [title = '', advice = ''] = explainProblem(kind, []) ?? []
+    const code = Object.hasOwn(codeOf, kind) ? codeOf[kind as keyof typeof codeOf] : undefined // hasOwn: it is a kind
+    return [
+      writeCode(`/problems/${kind}`),
+      String(statusOf[kind]),
+      code ?? 'by HTTP alone',
+      escapeMarkup(`${title}. ${advice}`),
+    ]
+  })
+  const main = [
+    writeText(
+      'A refusal is a problem of RFC 9457 in HTTP, with its address as the type, and a fault in SOAP. What callers should handle has a name that is the same in both.',
+    ),
+    writeSection('Faults of this service', {}, ...own.map(writeFault)),
+    writeSection('Faults of every service', {}, ...builtInFaults.map(writeFault)),
+    writeSection(
+      'Other refusals',
+      {},
+      writeRowTable(
+        [{ name: 'problem type' }, { name: 'status' }, { name: 'code of SOAP' }, { name: 'meaning' }],
+        rows,
+      ),
+    ),
+  ].join('\n')
+  return { path: sitePlaces.refusals, title: 'Faults and problems', main, trail }
+}
+const writeFault = ({ fault, status, title, detail }: Fault): PageMarkup =>
+  buildElement(
+    'section',
+    { id: fault, class: 'panel' },
+    buildElement('h3', {}, escapeMarkup(fault)),
+    writeText(`${title}. Status ${status} in HTTP, code ${status >= 500 ? 'Receiver' : 'Sender'} in SOAP.`),
+    writeFieldTable(detail),
+  )
+
+/** Undefined without headers. */
+export function buildHeaderPage(service: Service): SitePage | undefined {
+  const all = headersOf(service)
+  if (all.length === 0) return undefined
+  const main = [
+    writeText('Data that travel with a message and are not of its content: a header block in SOAP, a field in HTTP.'),
+    ...all.map(writeHeaderPanel),
+  ].join('\n')
+  return { path: sitePlaces.headers, title: 'Headers', main, trail }
+}
+function writeHeaderPanel(header: NamedHeader): PageMarkup {
+  const { name, uri, direction, operations, versions, role, isMandatory, isRequired, field, content } = header
+  const lines = [
+    `Element ${name} of the namespace ${uri}.`,
+    field === undefined ? 'HTTP has no field for it.' : `Field ${field} in HTTP.`,
+    { request: 'It is sent with requests.', response: 'It comes with answers.', both: 'Requests and answers have it.' }[
+      direction
+    ],
+    isRequired ? 'A request without it is refused.' : '',
+    isMandatory ? 'Its sender marks it with mustUnderstand.' : '',
+    role === undefined ? '' : `It is for the role ${role}.`,
+    operations ? `Operations: ${operations.join(', ')}.` : '',
+    versions ? `Versions: ${versions.join(', ')}.` : '',
+    content === 'xml' ? 'It holds any XML.' : '',
+  ].filter(line => line !== '')
+  return buildElement(
+    'section',
+    { id: name, class: 'panel' },
+    buildElement('h2', {}, escapeMarkup(name)),
+    writeText(lines.join(' ')),
+    content === 'xml' ? '' : writeFieldTable({ [name]: fieldOfHeader(header) }),
+  )
+}
+
+/** How messages prove themselves at each endpoint that asks for it; undefined if none does. */
+export function buildSecurityPage(service: Service, editions: readonly DescribedEdition[]): SitePage | undefined {
+  const secured = endpointsOf(service).filter(({ security }) => security !== undefined)
+  if (secured.length === 0) return undefined
+  const main = [
+    writeText(
+      'Messages to these endpoints prove their sender by WS-Security 1.1. The WSDL of each has the same as WS-SecurityPolicy, for tools that read it.',
+    ),
+    ...secured.map(endpoint => writeSecuredEndpoint(endpoint, editions)),
+  ].join('\n')
+  return { path: sitePlaces.security, title: 'Message security', main, trail }
+}
+function writeSecuredEndpoint(
+  { path, version, security }: ServedEndpoint,
+  editions: readonly DescribedEdition[],
+): PageMarkup {
+  const heading = `POST ${path}`
+  if (security === 'settings' || security === undefined)
+    return writeSection(
+      heading,
+      {},
+      writeText(
+        'The settings of the server say what a message proves here; a UsernameToken with a password over TLS is accepted unless they say otherwise. Ask the operator which certificates and tokens are trusted.',
+      ),
+    )
+  const names = (editions.find(each => each.version === version)?.operations ?? [])
+    .filter(({ message }) => message)
+    .map(({ name }) => name)
+  const own = Object.entries(security.operations ?? {}).filter(([name]) => names.includes(name))
+  return writeSection(
+    heading,
+    {},
+    writeExchangeRule('Every message', security),
+    ...own.map(([name, rule]) => writeExchangeRule(name, rule)),
+  )
+}
+function writeExchangeRule(
+  title: string,
+  { callers, encrypted, answers }: ExchangeSecurity | SecurityRule,
+): PageMarkup {
+  const answer = {
+    none: 'Answers carry no proof.',
+    signed: 'Answers are signed by the service, and confirm the signature of the request (WSS 1.1 §8.5).',
+    encrypted:
+      'Answers are signed by the service, confirm the signature of the request, and have a Body that is encrypted to the certificate that signed it.',
+  }[answers ?? 'none']
+  return [
+    buildElement('h3', {}, escapeMarkup(title)),
+    writeText('One of these names the sender; the first that a message meets counts.'),
+    buildElement('ul', {}, ...callers.map(each => buildElement('li', {}, escapeMarkup(describeProof(proofOf(each)))))),
+    writeText(
+      encrypted
+        ? 'The content of the Body is encrypted to the certificate of the service.'
+        : 'Nothing has to be encrypted; use TLS.',
+    ),
+    writeText(answer),
+  ].join('')
+}
+
+const proofTexts: Readonly<Record<CallerProof['by'], string>> = {
+  username: 'A UsernameToken',
+  x509: 'An X.509 certificate as a BinarySecurityToken, whose key signs',
+  saml: 'A SAML assertion',
+  kerberos: 'A Kerberos ticket',
+  secret: 'A shared secret, whose key signs',
+}
+function describeProof({ by, passwords, confirmations, signed }: ReturnType<typeof proofOf>): string {
+  const password = by === 'username' ? ` with a password as ${(passwords ?? ['text', 'digest']).join(' or ')}` : ''
+  const confirmed = confirmations ? ` confirmed as ${confirmations.join(' or ')}` : ''
+  const covers = signed
+    ? '; a signature covers the Body, the Timestamp, the token and every header block that is processed'
+    : '; nothing has to be signed'
+  return `${proofTexts[by]}${password}${confirmed}${covers}.`
+}
+
+/** Operations whose messages another party has designed; undefined if there are none. */
+export function buildPortPage({ ports }: Service): SitePage | undefined {
+  const shown = ports.filter(({ exchanges }) => Object.values(exchanges).some(({ allow }) => allow.length > 0))
+  if (shown.length === 0) return undefined
+  const sections = shown.map(({ port, namespace, names, soap, exchanges }) => {
+    const rows = Object.entries(exchanges)
+      .filter(([, { allow }]) => allow.length > 0)
+      .map(([name, { style, action, output, faults, allow }]) => [
+        writeCode(name),
+        style,
+        writeCode(action),
+        output === undefined ? 'one-way' : 'answered',
+        escapeMarkup(Object.keys(faults).join(', ')),
+        escapeMarkup(allow.map(describeGrantee).join('; ')),
+      ])
+    return writeSection(
+      port,
+      {},
+      writeText(
+        `Port type ${names.portType} of the service ${names.service}, namespace ${namespace}, SOAP ${soap === 'both' ? '1.1 and 1.2' : soap}. Its WSDL has all messages.`,
+      ),
+      writeRowTable(
+        [
+          { name: 'operation' },
+          { name: 'style' },
+          { name: 'action' },
+          { name: 'answer' },
+          { name: 'faults' },
+          { name: 'allowed to' },
+        ],
+        rows,
+      ),
+    )
+  })
+  return { path: sitePlaces.ports, title: 'Ports of others', main: sections.join('\n'), trail }
+}

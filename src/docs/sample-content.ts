@@ -1,0 +1,117 @@
+/**
+ * Content for an example, from the fields of a contract: the smallest value that reads as one, and
+ * values of items that are there where a field has them. Nothing is drawn at random.
+ */
+import type { Json } from '../base/objects.ts'
+import type { AnyField, Fields, Scalar } from '../contract/field.ts'
+import { checkScalar } from '../contract/lexical/scalar.ts'
+import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import { labelOf } from '../html/element.ts'
+
+/** JSON of a value, before it is written. */
+export type SampleMembers = { [name: string]: Json }
+
+/** What a sample may be made of. */
+export interface SampleSource {
+  /** The identifier of an item that there is. */
+  readonly known: (resource: string) => string | undefined
+  /** An item whose values stand where an input has a field of the same kind. */
+  readonly like?: Readonly<Record<string, Json>>
+}
+
+/** A value for each field that a client must send; with `all` also for those it may leave out. */
+export function makeSampleContent(fields: Fields, source: SampleSource, all = false): SampleMembers {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, field]) => isOfDraft(field) && (all || !field.isOptional))
+      .flatMap(([name, field]) => {
+        const value = makeSampleValue(field, name, source)
+        return value === undefined ? [] : [[name, value] as const]
+      }),
+  )
+}
+const isOfDraft = ({ isInternal, isReadOnly, shape }: AnyField): boolean =>
+  !isInternal && !isReadOnly && shape.kind !== 'id'
+
+/** The part of an item that a client sends to make one like it. */
+export function pickDraft(fields: Fields, item: Readonly<Record<string, Json>>): SampleMembers {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([name, field]) => isOfDraft(field) && Object.hasOwn(item, name))
+      .map(([name, field]) => [name, foldShape(field.shape, draftCases, item[name] as Json)]),
+  )
+}
+const isObjectSample = (json: Json): json is { readonly [name: string]: Json } =>
+  typeof json === 'object' && json !== null && !Array.isArray(json)
+const draftCases: ShapeCases<Json, [value: Json]> = {
+  scalar: (_shape, value) => value,
+  list: ({ item }, value) =>
+    Array.isArray(value) ? value.map(each => foldShape(item.shape, draftCases, each as Json)) : value,
+  object: ({ fields }, value) => (isObjectSample(value) ? pickDraft(fields, value) : value),
+  union: ({ on, of }, value) => {
+    if (!isObjectSample(value)) return value
+    const kind = value[on] ?? null
+    return { [on]: kind, ...pickDraft(of[String(kind)] ?? {}, value) }
+  },
+}
+
+const makeSampleValue = ({ shape }: AnyField, name: string, source: SampleSource): Json | undefined =>
+  foldShape(shape, sampleCases, name, source)
+
+const sampleCases: ShapeCases<Json | undefined, [name: string, source: SampleSource]> = {
+  scalar: (shape, name, source) => borrowValue(shape, name, source) ?? foldScalar(shape, scalarSamples, name, source),
+  list: ({ item }, name, source) => {
+    const value = makeSampleValue(item, name.replace(/s$/, ''), source)
+    return value === undefined ? [] : [value]
+  },
+  object: ({ fields }, _name, source) => makeSampleContent(fields, source),
+  union: ({ on, of }, _name, source) => {
+    const [kind, fields = {}] = Object.entries(of)[0] ?? ['']
+    return { [on]: kind, ...makeSampleContent(fields, source) }
+  },
+}
+
+/** The value of the item that has the same name, else, of amounts, the first of the same kind. */
+function borrowValue(shape: Scalar, name: string, { like }: SampleSource): Json | undefined {
+  if (!like) return undefined
+  const candidates = [like[name], ...(shape.kind === 'decimal' ? Object.values(like) : [])]
+  return candidates.find(
+    value => value !== undefined && typeof value === 'string' && typeof checkScalar(shape, value) === 'string',
+  )
+}
+
+const withoutSample = (): undefined => undefined
+const scalarSamples: ScalarCases<Json | undefined, [name: string, source: SampleSource]> = {
+  string: (shape, name) => sampleTexts(name, shape).find(text => checkScalar(shape, text) === text),
+  boolean: () => true,
+  int: ({ min = 1, max = Number.POSITIVE_INFINITY }) => Math.min(Math.max(1, min), max),
+  long: ({ min = 1n }) => Number(min > 1n ? min : 1n),
+  decimal: shape => {
+    const one = shape.places > 0 ? `1.${'0'.repeat(shape.places)}` : '1'
+    return typeof checkScalar(shape, one) === 'string' ? one : (shape.min ?? shape.max)
+  },
+  double: ({ min = 1, max = Number.POSITIVE_INFINITY }) => Math.min(Math.max(1, min), max),
+  date: () => '2026-01-05',
+  time: () => '09:00:00Z',
+  dateTime: () => '2026-01-05T09:00:00Z',
+  duration: () => 'PT1H',
+  bytes: ({ encoding }) => (encoding === 'hex' ? '6578616d706c65' : 'ZXhhbXBsZQ=='),
+  enum: ({ values }) => values[0],
+  id: withoutSample,
+  ref: ({ resource }, _name, { known }) => known(resource),
+}
+
+/** Texts that a field of this name may have; those that its facets refuse are passed over. */
+function sampleTexts(name: string, { min = 0, max = 40, pattern, xsd }: Extract<Scalar, { kind: 'string' }>): string[] {
+  const label = `Example ${labelOf(name).toLowerCase()}`
+  const usual = [label, label.padEnd(min, '.'), label.slice(0, max), 'example', 'A'.repeat(Math.max(min, 1))]
+  if (pattern === undefined && xsd === undefined) return usual
+  const digits = Array.from({ length: 20 }, (_, at) => '12345678901234567890'.slice(0, at + 1))
+  const letters = Array.from({ length: 12 }, (_, at) => 'ABCDEFGHIJKL'.slice(0, at + 1))
+  const small = letters.map(each => each.toLowerCase())
+  const shaped = [
+    ...['someone@example.org', 'https://example.org/', '+4930123456', 'DE89370400440532013000', 'en', '2026', '--01'],
+    ...['AB-1234', 'AB1234', 'A-1', 'A1', 'a-1', '12345-6789', '12-34', '2026-01', '---05', '--01-05'],
+  ]
+  return [...usual, ...shaped, ...digits, ...letters, ...small]
+}

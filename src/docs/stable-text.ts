@@ -1,0 +1,28 @@
+/**
+ * What a run draws by chance, in texts that are the same for every run: identifiers of new items,
+ * versions of rows and what is made of them, each by the order in which it first occurs.
+ */
+
+/** `<prefix>-` and what `host/item-identifier.ts` draws. */
+const drawnIdentifier = /(?<=\b[A-Za-z][\w]*-)[0-9a-hjkmnp-tv-z]{20}\b/g
+/**
+ * A version of `store/row-version.ts`, around the time at which the clock of a bench stands; or the
+ * digest of a list, whose versions are drawn, at the head of its entity tag.
+ */
+const drawnVersion = /\b180963[0-9]{10}\b|(?<=")[0-9a-f]{16}(?=-[0-9a-f]+")/g
+const drawnUuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+/** A function that keeps its memory over all texts of one example. */
+export function createStabilizer(): (text: string) => string {
+  const known = new Map<string, string>()
+  const settle = (write: (at: number) => string, kind: string) => (drawn: string) => {
+    const key = `${kind} ${drawn}`
+    const found = known.get(key) ?? write([...known.keys()].filter(each => each.startsWith(`${kind} `)).length + 1)
+    known.set(key, found)
+    return found
+  }
+  const identifier = settle(at => `00example${String(at).padStart(11, '0')}`, 'identifier')
+  const version = settle(at => `18096390144${String(at).padStart(5, '0')}`, 'version')
+  const uuid = settle(at => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`, 'uuid')
+  return text =>
+    text.replaceAll(drawnIdentifier, identifier).replaceAll(drawnUuid, uuid).replaceAll(drawnVersion, version)
+}

@@ -1,0 +1,217 @@
+/** Pages of what operations are about: the start, a version, a resource, a job. */
+import { escapeMarkup } from '../base/markup.ts'
+import type { Job } from '../contract/job.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { Relation, Resource } from '../contract/resource.ts'
+import type { Service } from '../contract/service.ts'
+import { buildElement, type PageMarkup, writeAnchor, writeSection } from '../html/element.ts'
+import { drawMachine } from '../html/machine-drawing.ts'
+import { writeRowTable } from '../html/value-views.ts'
+import { compileRoutes } from '../rest/route.ts'
+import { writeFieldTable } from './field-rows.ts'
+import { describeGrantee, describePurpose, editionCrumb, writeCode, writeText } from './operation-page.ts'
+import {
+  addressFrom,
+  type DescribedEdition,
+  placeOfEdition,
+  placeOfJob,
+  placeOfOperation,
+  placeOfResource,
+  type SiteHead,
+  type SitePage,
+  sitePlaces,
+} from './site-frame.ts'
+
+const startCrumb = { href: sitePlaces.start, text: 'Start' }
+
+/** @param files descriptions for programs that stand in the folder, with what each is */
+export function buildStartPage(
+  service: Service,
+  editions: readonly DescribedEdition[],
+  head: SiteHead,
+  files: SiteHead,
+  address: string,
+): SitePage {
+  const cards = [...editions]
+    .reverse()
+    .map(({ version, operations }) =>
+      buildElement(
+        'li',
+        { class: 'card' },
+        writeAnchor(placeOfEdition(version), `Version ${version}`),
+        writeText(`${operations.length} operations${lifeOf(service, version)}`),
+      ),
+    )
+  const links = (all: SiteHead): PageMarkup =>
+    buildElement('ul', { class: 'links' }, ...all.map(([to, text]) => buildElement('li', {}, writeAnchor(to, text))))
+  const main = [
+    buildElement(
+      'p',
+      {},
+      'One service by two faces: resources below ',
+      writeCode(`${address}/api`),
+      ' for HTTP, and messages below ',
+      writeCode(`${address}/soap`),
+      ' for SOAP 1.1 and 1.2. Both do the same, with the same rights, the same states and the same faults.',
+    ),
+    writeSection('Versions', {}, buildElement('ul', { class: 'cards' }, ...cards)),
+    writeSection('For all versions', {}, links(head)),
+    files.length === 0 ? '' : writeSection('For programs', {}, links(files)),
+  ].join('\n')
+  return { path: sitePlaces.start, title: service.title, main }
+}
+
+function lifeOf({ versions }: Service, version: string): string {
+  const { deprecated, sunset } = versions[version] ?? {}
+  const old = deprecated === undefined ? '' : `, deprecated since ${deprecated}`
+  return old + (sunset === undefined ? '' : `, no longer served from ${sunset} on`)
+}
+
+export function buildEditionPage(edition: DescribedEdition): SitePage {
+  const { service, version, operations } = edition
+  const path = placeOfEdition(version)
+  const resources = service.resources.filter(each => ownOperations(operations, each).length > 0)
+  const jobs = service.jobs.filter(each => operations.some(one => 'job' in one && one.job === each))
+  const main = [
+    ...resources.map(each =>
+      writeOperationList(
+        edition,
+        path,
+        { text: each.name, to: placeOfResource(version, each) },
+        ownOperations(operations, each),
+      ),
+    ),
+    ...jobs.map(each =>
+      writeOperationList(
+        edition,
+        path,
+        { text: each.job, to: placeOfJob(version, each) },
+        operations.filter(one => 'job' in one && one.job === each),
+      ),
+    ),
+  ].join('\n')
+  return { path, title: `Version ${version}`, main, trail: [startCrumb] }
+}
+
+const ownOperations = (all: readonly Operation[], { name }: Resource): readonly Operation[] =>
+  all.filter(each => 'resource' in each && each.resource.name === name)
+
+/** The operations of one resource or job, under a heading that leads to its page. */
+function writeOperationList(
+  edition: DescribedEdition,
+  path: string,
+  heading: { readonly text: string; readonly to: string } | undefined,
+  operations: readonly Operation[],
+): PageMarkup {
+  const requests = new Map<string, string>()
+  for (const { template, methods } of compileRoutes(edition.service).all)
+    for (const [method, { name }] of methods) if (!requests.has(name)) requests.set(name, `${method} ${template}`)
+  const rows = operations.map(operation => [
+    writeAnchor(addressFrom(path, placeOfOperation(edition.version, operation.name)), operation.name),
+    requests.has(operation.name) ? writeCode(requests.get(operation.name) ?? '') : 'SOAP alone',
+    operation.message ? writeCode(operation.name) : 'REST alone',
+    escapeMarkup(describePurpose(operation)),
+  ])
+  const table = writeRowTable([{ name: 'operation' }, { name: 'REST' }, { name: 'SOAP' }, { name: 'purpose' }], rows)
+  if (!heading) return writeSection('Operations', {}, table)
+  return buildElement(
+    'section',
+    {},
+    buildElement('h2', {}, writeAnchor(addressFrom(path, heading.to), heading.text)),
+    table,
+  )
+}
+
+export function buildResourcePage(edition: DescribedEdition, resource: Resource): SitePage {
+  const { version, operations } = edition
+  const path = placeOfResource(version, resource)
+  const { name, states, machine, fields, files } = resource
+  const fileRows = Object.entries(files).map(([part, { mediaTypes, max }]) => [
+    writeCode(part),
+    escapeMarkup(mediaTypes.join(', ')),
+    `at most ${max} octets`,
+  ])
+  const main = [
+    states.length === 0
+      ? ''
+      : writeSection(
+          'States',
+          {},
+          buildElement(
+            'div',
+            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Drawing of the states' },
+            drawMachine({ name, states, machine, current: undefined, offered: new Set() }),
+          ),
+          writeTransitions(resource),
+        ),
+    writeSection('Fields', {}, writeFieldTable(fields)),
+    fileRows.length === 0
+      ? ''
+      : writeSection(
+          'Files',
+          {},
+          writeRowTable([{ name: 'file' }, { name: 'media types' }, { name: 'size' }], fileRows),
+        ),
+    writeSection('Lists and searches', {}, writeSelections(resource)),
+    writeSection('Links', {}, writeRelations(edition, resource, path)),
+    writeOperationList(edition, path, undefined, ownOperations(operations, resource)),
+  ].join('\n')
+  return { path, title: name, main, trail: [startCrumb, editionCrumb(version)] }
+}
+
+/** The drawing in words. */
+function writeTransitions({ machine }: Resource): PageMarkup {
+  const rows = Object.entries(machine).flatMap(([state, ways]) =>
+    Object.entries(ways).map(([verb, to]) => [escapeMarkup(state), writeCode(verb), escapeMarkup(to)]),
+  )
+  return rows.length === 0 ? '' : writeRowTable([{ name: 'from' }, { name: 'transition' }, { name: 'to' }], rows)
+}
+
+function writeSelections({ given }: Resource): PageMarkup {
+  const lines = [
+    given.filter?.length ? `Filters: ${given.filter.join(', ')}.` : '',
+    given.sort?.length ? `Orders: ${given.sort.join(', ')}; "-" before a name turns it round.` : '',
+    given.search?.length ? `Words are searched in ${given.search.join(', ')}.` : '',
+    given.searchBy?.length ? `A search is narrowed by ${given.searchBy.join(', ')}.` : '',
+    given.edit ? `It can be changed while it is ${given.edit.join(' or ')}.` : '',
+    given.remove ? `It can be removed while it is ${given.remove.join(' or ')}.` : '',
+  ].filter(line => line !== '')
+  return lines.map(writeText).join('')
+}
+
+function writeRelations(
+  { service, version, operations }: DescribedEdition,
+  { given, fields }: Resource,
+  path: string,
+): PageMarkup {
+  const rows = Object.entries(given.relations ?? {}).map(([rel, relation]: [string, Relation]) => {
+    const shape = 'of' in relation ? undefined : fields[relation.by]?.shape
+    const name = 'of' in relation ? relation.of : shape?.kind === 'ref' ? shape.resource : undefined
+    const target = operations.some(each => 'resource' in each && each.resource.name === name)
+      ? service.resources.find(each => each.name === name)
+      : undefined
+    const text =
+      'of' in relation ? `all of ${relation.of} whose ${relation.by} it is` : `what its ${relation.by} refers to`
+    return [
+      writeCode(rel),
+      target ? writeAnchor(addressFrom(path, placeOfResource(version, target)), text) : escapeMarkup(text),
+    ]
+  })
+  return rows.length === 0 ? '' : writeRowTable([{ name: 'relation' }, { name: 'leads to' }], rows)
+}
+
+export function buildJobPage(edition: DescribedEdition, job: Job): SitePage {
+  const { version, operations } = edition
+  const path = placeOfJob(version, job)
+  const own = operations.filter(each => 'job' in each && each.job === job)
+  const main = [
+    writeText(
+      `Work that takes longer than an answer: a request starts it, its job tells how far it is, its result has an address of its own. One try may take ${job.timeLimit} seconds, of ${job.tries} tries; it is kept for ${job.keep} seconds after its end.`,
+    ),
+    writeText(`It is started by ${job.allow.map(describeGrantee).join('; ')}.`),
+    writeSection('Input', {}, writeFieldTable(job.input)),
+    writeSection('Result', {}, writeFieldTable(job.output)),
+    writeOperationList(edition, path, undefined, own),
+  ].join('\n')
+  return { path, title: job.job, main, trail: [startCrumb, editionCrumb(version)] }
+}

@@ -1,0 +1,39 @@
+/** The folder of a site and its readers, from the option `docs`. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseSiteManifest, type ServedSite, siteManifestName } from '../pages/docs.ts'
+
+/** The pages at `/docs`. */
+export interface DocsOption {
+  /** What `diglot docs -o` has written. It is read at start. */
+  readonly folder: string
+  /**
+   * The roles whose callers read it, or `anyone`. Default: the roles that it was made for; one that
+   * tells everything has no default.
+   */
+  readonly readers?: readonly string[] | 'anyone'
+}
+
+/** @throws {TypeError} if the folder has no site, or a site of everything has no readers */
+export function readDocs({ folder, readers }: DocsOption): ServedSite {
+  const manifest = parseSiteManifest(readSiteFile(folder, siteManifestName))
+  if (!manifest)
+    throw new TypeError(`docs: ${join(folder, siteManifestName)} is not what diglot docs writes: write the site again`)
+  const usual = manifest.roles?.length === 0 ? 'anyone' : manifest.roles
+  const chosen = readers ?? usual
+  if (chosen === undefined)
+    throw new TypeError(
+      `docs: the site in ${folder} tells of all roles: name its readers (--docs-reader), or write one for them with diglot docs --role`,
+    )
+  return { files: new Map(manifest.files.map(path => [path, readSiteFile(folder, path)])), readers: chosen }
+}
+
+function readSiteFile(folder: string, path: string): string {
+  try {
+    return readFileSync(join(folder, path), 'utf8')
+  } catch (thrown) {
+    throw new TypeError(`docs: ${join(folder, path)} cannot be read: write the site with diglot docs -o ${folder}`, {
+      cause: thrown,
+    })
+  }
+}
