@@ -164,10 +164,14 @@ class PreparedRunner implements StatementRunner {
       throw toStoreError(thrown)
     }
   }
+  /**
+   * Not by `run` of node:sqlite, which returns the number of the last row inserted and throws where
+   * it is beyond 2^53: FTS5 writes such rows (its tombstones) in its own tables.
+   */
   run(of: Statement, values: readonly Cell[]): void {
     try {
       const prepared = this.#prepared.get(of) ?? this.#prepare(of)
-      prepared.run(...(boundParameters(of, values) as readonly SQLInputValue[]))
+      prepared.all(...(boundParameters(of, values) as readonly SQLInputValue[]))
     } catch (thrown) {
       throw toStoreError(thrown)
     }
@@ -209,7 +213,7 @@ class GroupTransaction implements Transaction {
     const until = performance.now() + this.#patience
     for (let wait = 5; ; wait = Math.min(100, wait * 2)) {
       try {
-        this.#begin.run()
+        this.#begin.get()
         return
       } catch (thrown) {
         const why = toStoreError(thrown)
@@ -219,7 +223,7 @@ class GroupTransaction implements Transaction {
     }
   }
   commit(): void {
-    this.#commit.run()
+    this.#commit.get()
     this.#committed()
   }
   rollback(): void {
@@ -229,10 +233,10 @@ class GroupTransaction implements Transaction {
     return this.#database.isTransaction
   }
   save(): void {
-    this.#save.run()
+    this.#save.get()
   }
   release(): void {
-    this.#release.run()
+    this.#release.get()
   }
   undo(): void {
     this.#database.exec('rollback to work; release work')
@@ -568,10 +572,10 @@ class OpenReader {
     this.#commit = this.#database.prepare('commit')
   }
   begin(): void {
-    this.#begin.run()
+    this.#begin.get()
   }
   end(): void {
-    this.#commit.run()
+    this.#commit.get()
   }
   close(): void {
     this.#database.close()
