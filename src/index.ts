@@ -7,6 +7,7 @@ export * from './contract/index.ts'
 import type { Implementation } from './contract/implement.ts'
 import type { HandlerOptions, HostedCaller, MountableService } from './host/handler.ts'
 import type { MessageSecurity } from './host/message-security.ts'
+import type { Traced } from './host/operations/instrumentation.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
 import type { OpenIdProvider } from './identity/openid.ts'
 import type { PeoplePort, PersonRights } from './identity/people-port.ts'
@@ -23,6 +24,7 @@ export type {
   PersonRights,
   ServeOptions,
   Server,
+  Traced,
 }
 
 /**
