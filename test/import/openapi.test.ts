@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { stringify } from 'yaml'
 import clinic from '../../examples/clinic/service.ts'
 import orders from '../../examples/orders/service.ts'
-import type { Implementation } from '../../src/contract/implement.ts'
+import { type Implementation, implement } from '../../src/contract/implement.ts'
 import { compareServices } from '../../src/diff/compare-services.ts'
 import { readRestDescription } from '../../src/diff/read-openapi.ts'
 import { loadAnyParser } from '../../src/import/description-text.ts'
@@ -16,6 +16,7 @@ import { createDocumentFinder, importContract } from '../../src/import/import-co
 import { type ImportedService, readImportedService } from '../../src/import/openapi/imported-service.ts'
 import { writeServiceTypescript } from '../../src/import/openapi/write-service.ts'
 import { describeService } from '../../src/pages/openapi.ts'
+import { startTestService } from '../../src/testing/index.ts'
 import { linkPackages, runTypes } from '../support/linked-project.ts'
 
 const documents = join(import.meta.dirname, 'openapi')
@@ -75,6 +76,38 @@ for (const [name, app] of [
       [],
     )
   })
+
+test('the contract of a document is served: created with its marks, listed by its filter, acted on', async () => {
+  const { service } = importDocument('pets.yaml')
+  const app = implement(service, {
+    pets: {
+      derive: () => ({ arrived: '2026-01-01T00:00:00Z' }),
+      doAdopt: () => ({}),
+    },
+  } as never)
+  await using served = await startTestService(service, app)
+  const keeper = served.fetchAs({ subject: 'kim', roles: ['write:pets', 'user'] })
+  const send = (path: string, body: object) =>
+    keeper(`${served.address}/api/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const made = await send('/pets', { name: 'Mimi', species: 'cat', born: null })
+  assert.equal(made.status, 201, await made.clone().text())
+  const { id, arrived } = (await made.json()) as { id: string; arrived: string }
+  assert.equal(arrived, '2026-01-01T00:00:00Z')
+  assert.equal((await send('/pets', { name: 'Rex', species: 'horse' })).status, 422)
+  const listed = await served.fetchAs()(`${served.address}/api/v1/pets?species=cat`)
+  assert.deepEqual(
+    ((await listed.json()) as { items: { name: string }[] }).items.map(({ name }) => name),
+    ['Mimi'],
+  )
+  assert.equal((await served.fetchAs()(`${served.address}/api/v1/pets`, { method: 'POST' })).status, 401)
+  assert.equal((await send(`/pets/${id}/adopt`, { by: 'Ada' })).status, 200)
+  const { incidents } = served
+  assert.deepEqual(incidents, [])
+})
 
 // Documents of others
 
