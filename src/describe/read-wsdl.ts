@@ -161,10 +161,11 @@ export const schemaNamespaces: ReadonlySet<string> = new Set([
   'http://www.w3.org/2000/10/XMLSchema',
   'http://www.w3.org/1999/XMLSchema',
 ])
+const isSchema = ({ name }: Element): boolean => name.local === 'schema' && schemaNamespaces.has(name.uri)
 const rootKinds: Readonly<Record<string, ReadDescription['kind']>> = {
   [`{${wsdl}}definitions`]: 'wsdl11',
   [`{${wsdl20}}description`]: 'wsdl20',
-  [`{${xs}}schema`]: 'xsd',
+  ...Object.fromEntries([...schemaNamespaces].map(uri => [`{${uri}}schema`, 'xsd' as const])),
 }
 const soapVersionOf: Readonly<Record<string, '1.1' | '1.2'>> = {
   'http://schemas.xmlsoap.org/wsdl/soap/': '1.1',
@@ -218,15 +219,14 @@ class WsdlReader {
     if (root instanceof Malformed) return root
     if (clarkNotation(root.name) === `{${wsdl}}definitions`) this.#readDefinitions(root, location)
     if (clarkNotation(root.name) === `{${wsdl20}}description`) this.#readDescription20(root, location)
-    if (clarkNotation(root.name) === `{${xs}}schema`)
-      this.#readSchema(root, location, attributeValue(root, 'targetNamespace') ?? includer)
+    if (isSchema(root)) this.#readSchema(root, location, attributeValue(root, 'targetNamespace') ?? includer)
     return root
   }
 
   #readDefinitions(root: Element, location: string): void {
     this.#roots.push(root)
     for (const types of wsdlChildren(root, 'types'))
-      for (const schema of childrenNamed(types, xs, 'schema'))
+      for (const schema of types.elements().filter(isSchema))
         this.#readSchema(schema, location, attributeValue(schema, 'targetNamespace') ?? '')
     const namespace = attributeValue(root, 'targetNamespace') ?? ''
     for (const kind of ['message', 'portType', 'binding', 'service'])
@@ -240,10 +240,9 @@ class WsdlReader {
   #readDescription20(root: Element, location: string): void {
     this.descriptions.push(root)
     for (const types of childrenNamed(root, wsdl20, 'types')) {
-      for (const schema of childrenNamed(types, xs, 'schema'))
+      for (const schema of types.elements().filter(isSchema))
         this.#readSchema(schema, location, attributeValue(schema, 'targetNamespace') ?? '')
-      for (const each of childrenNamed(types, xs, 'import'))
-        this.#followImport(attributeValue(each, 'schemaLocation'), location)
+      for (const each of childrenNamed(types, xs, 'import')) this.#followSchema(each, location)
     }
     for (const kind of ['import', 'include'])
       for (const each of childrenNamed(root, wsdl20, kind))
@@ -265,22 +264,23 @@ class WsdlReader {
       if (each.name.local === 'element') this.#declaredElements.add(name)
       if (each.name.local === 'complexType' || each.name.local === 'simpleType') this.#declaredTypes.add(name)
       if (['import', 'include', 'redefine'].includes(each.name.local))
-        this.#followImport(
-          attributeValue(each, 'schemaLocation'),
-          location,
-          each.name.local === 'import' ? undefined : namespace,
-        )
+        this.#followSchema(each, location, each.name.local === 'import' ? undefined : namespace)
     }
   }
+  /** A schema that every tool has is not missing where its file is not. */
+  #followSchema(reference: Element, base: string, includer?: string): void {
+    const isKnown = knownNamespaces.has(attributeValue(reference, 'namespace') ?? '')
+    this.#followImport(attributeValue(reference, 'schemaLocation'), base, includer, isKnown)
+  }
 
-  #followImport(written: string | undefined, base: string, includer?: string): void {
+  #followImport(written: string | undefined, base: string, includer?: string, isKnown = false): void {
     if (written === undefined || written === '') return
     if (this.#rootOf.size + this.#adoptions.size >= wsdlLimits.documents) {
       this.#addFlaw(`more than ${wsdlLimits.documents} documents: the others were not read`)
       return
     }
     const found = this.#find(written, base)
-    if (!found) this.#missing.push(written)
+    if (!found && !isKnown) this.#missing.push(written)
     if (!found) return
     const known = this.#rootOf.get(found.location)
     if (known) {
@@ -295,7 +295,7 @@ class WsdlReader {
    * A schema without namespace belongs to that of each including schema (XML Schema Part 1 §4.2.1).
    */
   #adoptSchema(root: Element | Malformed, location: string, namespace: string | undefined): void {
-    if (namespace === undefined || root instanceof Malformed || clarkNotation(root.name) !== `{${xs}}schema`) return
+    if (namespace === undefined || root instanceof Malformed || !isSchema(root)) return
     const adoption = `${namespace} ${location}`
     if (attributeValue(root, 'targetNamespace') !== undefined || this.#adoptions.has(adoption)) return
     this.#adoptions.add(adoption)
@@ -540,11 +540,13 @@ class WsdlReader {
 
 const unbound: WsdlBinding = { name: '', soap: undefined, transport: undefined, portType: undefined, operations: [] }
 
-/** Namespaces of which tools have the schema without a document: the encodings of SOAP, and XML. */
+/** Namespaces of which tools have the schema without a document: encodings, XML, media types. */
 const knownNamespaces: ReadonlySet<string> = new Set([
   'http://schemas.xmlsoap.org/soap/encoding/',
   'http://www.w3.org/2003/05/soap-encoding',
   'http://www.w3.org/XML/1998/namespace',
+  'http://www.w3.org/2004/11/xmlmime',
+  'http://www.w3.org/2005/05/xmlmime',
 ])
 
 /** WSDL 1.1 A.4.1: by element, its attributes without a namespace. */

@@ -51,7 +51,19 @@ const knownAttributes: Readonly<Record<string, AnyXmlType>> = {
   [`{${xmlUri}}id`]: x.ID,
   '{http://www.w3.org/2005/05/xmlmime}contentType': x.string,
   '{http://www.w3.org/2004/11/xmlmime}contentType': x.string,
+  '{http://www.w3.org/ns/wsdl-instance}wsdlLocation': x.list(x.anyURI),
 }
+/** `id` and `href`, which the encoding reads itself. */
+const encodingAttributes: ReadonlySet<string> = new Set(encodingUris.map(uri => `{${uri}}commonAttributes`))
+/** Octets with their media type (Describing Media Content of Binary Data in XML §2.1). */
+const knownTypes: ReadonlyMap<string, AnyXmlType> = new Map(
+  ['http://www.w3.org/2005/05/xmlmime', 'http://www.w3.org/2004/11/xmlmime'].flatMap(uri =>
+    (['base64Binary', 'hexBinary'] as const).map(name => {
+      const contentType = x.attribute(x.string).in(uri).optional()
+      return [`{${uri}}${name}`, x.namespace(uri).type(name, { value: x.text(x[name]), contentType })] as const
+    }),
+  ),
+)
 
 /** A part of a type under the key that it wishes for. */
 interface Part {
@@ -118,6 +130,8 @@ export class SchemaModel {
     }
     const complex = this.components.find('complexType', name)
     const simple = complex ? undefined : this.components.find('simpleType', name)
+    const standard = complex || simple ? undefined : knownTypes.get(name)
+    if (standard) return standard
     if (!complex && !simple) {
       this.losses.add(place, `the type ${name} is not declared: its elements are XML`, 'document')
       return x.anyType
@@ -590,7 +604,7 @@ export class SchemaModel {
       if (each.name.local !== 'attributeGroup') return []
       const name = this.components.resolve(each, attributeOf(each, 'ref'), around.form.uri)
       const found = name === undefined || seen.has(name) ? undefined : this.components.find('attributeGroup', name)
-      if (name !== undefined && !found && !seen.has(name))
+      if (name !== undefined && !found && !seen.has(name) && !encodingAttributes.has(name))
         this.losses.add(around.place, `the attributeGroup ${splitClark(name).local} is not declared`, 'document')
       if (!found || name === undefined) return []
       seen.add(name)
@@ -670,6 +684,9 @@ const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map([
   ['ur-type', x.anyType],
   ['base64', x.base64Binary],
   ['timeInstant', x.dateTime],
+  ['timeDuration', x.duration],
+  ['uriReference', x.anyURI],
+  ['CDATA', x.normalizedString],
 ])
 function builtInOf({ definition }: AnyXmlType): BuiltInName | undefined {
   if (definition.kind === 'builtIn') return definition.name

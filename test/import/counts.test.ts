@@ -22,12 +22,12 @@ function judgeImport(found: ImportedContract | Malformed): Outcome {
 
 /** At least so many are whole, and of at most so many a contract cannot say a part. */
 const floors: Readonly<Record<string, { readonly whole: number; readonly contract: number }>> = {
-  'wsdl11-real': { whole: 31, contract: 0 },
-  'wsdl11-features': { whole: 69, contract: 5 },
+  'wsdl11-real': { whole: 33, contract: 0 },
+  'wsdl11-features': { whole: 71, contract: 5 },
   'wsdl11-suspect': { whole: 8, contract: 3 },
   'wsdl-json-samples': { whole: 32, contract: 0 },
-  'soapbuilders-interop': { whole: 19, contract: 1 },
-  'wsdl20-w3c/documents/good': { whole: 42, contract: 6 },
+  'soapbuilders-interop': { whole: 20, contract: 1 },
+  'wsdl20-w3c/documents/good': { whole: 43, contract: 6 },
   'wsdl20-w3c/messages/good': { whole: 4, contract: 3 },
 }
 for (const [name, floor] of Object.entries(floors)) {
