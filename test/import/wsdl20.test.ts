@@ -157,8 +157,8 @@ test('8,000 operations are read in linear time', () => {
     assert.equal(Object.keys(exchanges).length, count)
     return performance.now() - before
   }
-  measure(2000)
-  const [half, whole] = [measure(4000), measure(8000)]
+  const best = (count: number) => Math.min(...[1, 2, 3].map(() => measure(count)))
+  const [half, whole] = [best(4000), best(8000)]
   assert.ok(whole / half < 3.5, `${half} ms for 4,000, ${whole} ms for 8,000`)
 })
 
