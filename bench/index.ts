@@ -1,5 +1,6 @@
 /**
  * `npm run bench`: every figure as a ratio from one run on one machine. `npm run bench -- rest xml`: some parts alone.
+ * `npm run bench -- growth` is a table of its own, `--million` a part of it (growth.ts).
  * `--json FILE` writes the rows there, `--page` into docs/performance.md and its picture, `--quick` takes less time and
  * gives figures that are worth less.
  */
@@ -27,8 +28,18 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, page: { type: 'boolean' }, quick: { type: 'boolean' } },
+  options: {
+    json: { type: 'string' },
+    page: { type: 'boolean' },
+    quick: { type: 'boolean' },
+    million: { type: 'boolean' },
+  },
 })
+if (positionals[0] === 'growth') {
+  const grown = await (await import('./growth.ts')).growth(values.million === true)
+  if (grown.length > 0) console.log(`\ngrows: ${grown.join('; ')}`)
+  process.exit()
+}
 const unknown = positionals.filter(name => !Object.hasOwn(parts, name))
 if (unknown.length > 0) {
   console.error(`bench: there is no ${unknown.join(', ')}; parts are ${Object.keys(parts).join(', ')}`)
