@@ -7,12 +7,16 @@
  *      and so do credentials; of a response, Retry-After and WWW-Authenticate are returned.
  *  (3) A next node that is out of reach or late, or whose reply is too long or not SOAP, gives a
  *      Receiver fault.
- * Deliberately absent: packages (MTOM, attachments), which are refused with 415, and retries.
+ *  (4) Of a package (MTOM, attachments) the root alone is in memory; its other parts pass octet by
+ *      octet, at the speed of the slower side, however long they are.
+ * Deliberately absent: retries.
  */
 
 import { randomUUID } from 'node:crypto'
 import * as http from 'node:http'
 import * as https from 'node:https'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Entry } from '../front/entry.ts'
 import { createFront } from '../front/front.ts'
 import { writeAllow } from '../front/front-rows.ts'
@@ -21,10 +25,12 @@ import { type MediaType, parseMediaType, writeMediaType } from '../http/media-ty
 import type { Request, Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { type HttpListener, type ListenOptions, startListener } from '../server/listener.ts'
+import { Refused } from '../service/refusal.ts'
 import { writeFaultEnvelope } from '../soap/envelope.ts'
 import { faultReason } from '../soap/fault.ts'
 import type { Block } from '../soap/headers/block.ts'
-import { type Intermediary, relayMessage } from '../soap/relay.ts'
+import { type SplitPackage, splitPackage } from '../soap/mime/split-package.ts'
+import { type Intermediary, relayFault, relayMessage } from '../soap/relay.ts'
 import { type SoapVersion, soap11, soap12, versions } from '../soap/version.ts'
 import { gunzipWithin } from './zlib-codings.ts'
 
@@ -37,9 +43,11 @@ export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
   readonly roles?: readonly string[]
   /** Header blocks that it understands. */
   readonly blocks?: readonly Block[]
-  /** Octets that a message may have, in either direction. Default: 16 MiB. */
+  /**
+   * Octets that a message may have, in either direction; of a package its root. Default: 16 MiB.
+   */
   readonly octetsMax?: number
-  /** Milliseconds for the next node to answer. Default: 30,000. */
+  /** Milliseconds for the next node to answer, and for octets of a package. Default: 30,000. */
   readonly timeLimitMs?: number
   /** Gets exceptions of block handlers, and failures of the next node. */
   readonly onError?: (thrown: unknown) => void
@@ -87,6 +95,7 @@ async function relayEntry(context: RelayContext, { request }: Entry): Promise<Re
   if (method === 'OPTIONS') return { status: 204, fields: { allow } }
   if (method !== 'POST') return respondToRefusal({ kind: 'not-allowed', allow })
   const type = parseMediaType(fields['content-type'] ?? '')
+  if (type?.essence === 'multipart/related') return relayPackage(context, request, type)
   const media = type && versionNamedBy(type)
   if (!type || !media) return refuseUnknownType()
   const bytes = await receiveContent(request, context.octetsMax)
@@ -106,7 +115,7 @@ const versionNamedBy = ({ essence }: MediaType): SoapVersion | undefined =>
   versions.find(each => each.mediaType === essence)
 
 function refuseUnknownType(): Response {
-  const accept = versions.map(each => each.mediaType).join(', ')
+  const accept = [...versions.map(each => each.mediaType), 'multipart/related'].join(', ')
   return respond(415, {
     detail: `this media type is not supported: send ${accept}`,
     fields: { accept },
@@ -136,58 +145,146 @@ function fieldsFor({ mediaType }: SoapVersion, type: MediaType, soapAction: stri
   return soapAction === undefined ? forward : { ...forward, soapaction: soapAction }
 }
 
+/** (4) */
+async function relayPackage(context: RelayContext, request: Request, type: MediaType): Promise<Response> {
+  const { fields } = request
+  if (fields['content-encoding'] !== undefined)
+    return respond(415, {
+      detail: 'a package must not have a content coding',
+      fields: { 'accept-encoding': 'identity' },
+    })
+  let media: SoapVersion = soap12
+  try {
+    const found = await splitAtRoot(context, request.content.chunks(), type)
+    if (!found) return refuseUnknownType()
+    media = found.media
+    const relayed = await relayMessage(found.split.root, media, context.node())
+    if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope) // (1)
+    const soapAction = fields['soapaction'] === undefined ? {} : { soapaction: fields['soapaction'] }
+    const forward = { 'content-type': fields['content-type'] ?? '', ...soapAction }
+    const answer = await postToNext(context, joinPackage(found.split, relayed.bytes), forward)
+    return await relayReply(context, relayed.version, answer)
+  } catch (thrown) {
+    if (thrown instanceof Refused) {
+      const { uri } = context.node()
+      return respondWithFault(media, relayFault(thrown, media, uri, media.next).envelope)
+    }
+    context.onError(thrown)
+    return replyWithFailure(context, media, thrown instanceof NextNodeFailure ? thrown.message : 'this node failed')
+  }
+}
+
+/** XOP §4.1: the root of an XOP package names the type of its content in a parameter. */
+async function splitAtRoot(
+  { octetsMax }: RelayContext,
+  chunks: AsyncIterable<Uint8Array>,
+  { parameters }: MediaType,
+): Promise<{ readonly split: SplitPackage; readonly media: SoapVersion } | undefined> {
+  const { boundary, start } = parameters
+  if (boundary === undefined) return undefined
+  const split = await splitPackage(chunks, boundary, start, octetsMax)
+  const root = parseMediaType(split.type)
+  const named =
+    root?.essence === 'application/xop+xml' ? (root.parameters['type'] ?? parameters['start-info']) : split.type
+  const inner = parseMediaType(named ?? '')
+  const media = inner && versionNamedBy(inner)
+  const charset = root?.parameters['charset'] ?? 'utf-8'
+  return media && /^utf-8$/i.test(charset) ? { split, media } : undefined
+}
+
+async function* joinPackage(
+  { before, rest }: SplitPackage,
+  root: Uint8Array,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield before
+  yield root
+  yield* rest
+}
+
 interface NextNodeReply {
   readonly status: number
   readonly fields: http.IncomingHttpHeaders
-  readonly bytes: Uint8Array
+  readonly content: AsyncIterable<Uint8Array>
 }
 
 /** (3) */
 class NextNodeFailure extends Error {}
 
+/** @param content octets, or a package that is sent as it comes */
 function postToNext(
-  { to, octetsMax, timeLimitMs }: RelayContext,
-  bytes: Uint8Array,
+  { to, timeLimitMs }: RelayContext,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
   fields: Readonly<Record<string, string>>,
 ): Promise<NextNodeReply> {
   const { request } = to.protocol === 'https:' ? https : http
-  const headers = { ...fields, 'content-length': bytes.length, accept: `${soap12.mediaType}, ${soap11.mediaType}` }
-  const signal = AbortSignal.timeout(timeLimitMs)
+  const isWhole = content instanceof Uint8Array
+  const headers = {
+    ...fields,
+    ...(isWhole && { 'content-length': content.length }),
+    accept: `${soap12.mediaType}, ${soap11.mediaType}, multipart/related`,
+  }
+  // A package may take longer than an answer: there only silence ends it.
+  const { signal, release } = createTimeLimit(isWhole ? timeLimitMs : undefined)
   return new Promise((resolve, reject) => {
+    let isLate = false
     const fail = (): void =>
       reject(
-        new NextNodeFailure(signal.aborted ? 'the next node did not answer in time' : 'the next node is out of reach'),
+        new NextNodeFailure(
+          isLate || signal.aborted ? 'the next node did not answer in time' : 'the next node is out of reach',
+        ),
       )
     const asking = request(to, { method: 'POST', headers, agent: false, signal }, answer => {
-      const pieces: Uint8Array[] = []
-      let length = 0
-      answer.on('data', (piece: Uint8Array) => {
-        pieces.push(piece)
-        length += piece.length
-        if (length <= octetsMax) return
-        answer.destroy()
-        reject(new NextNodeFailure('the reply of the next node is too long'))
-      })
-      answer.on('error', fail)
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, fields: answer.headers, bytes: Buffer.concat(pieces) }),
-      )
+      if (/^multipart\//i.test(answer.headers['content-type'] ?? '')) release()
+      else answer.once('close', release)
+      resolve({ status: answer.statusCode ?? 0, fields: answer.headers, content: answer })
     })
-    asking.on('error', fail).end(bytes)
+    asking.setTimeout(timeLimitMs, () => {
+      isLate = true
+      asking.destroy()
+    })
+    asking.on('error', fail).once('error', release)
+    if (isWhole) asking.end(content)
+    else
+      pipeline(Readable.from(content, { objectMode: false }), asking).catch(thrown =>
+        asking.destroyed ? fail() : reject(thrown),
+      )
   })
 }
 
+/** A signal that aborts after so many milliseconds, unless it is released; undefined: never. */
+function createTimeLimit(ms: number | undefined): { readonly signal: AbortSignal; readonly release: () => void } {
+  const late = new AbortController()
+  const timer = ms === undefined ? undefined : setTimeout(() => late.abort(), ms).unref()
+  return { signal: late.signal, release: () => clearTimeout(timer) }
+}
+
+async function collectReply({ content }: NextNodeReply, octetsMax: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const piece of content) {
+      pieces.push(piece)
+      length += piece.length
+      if (length > octetsMax) throw new NextNodeFailure('the reply of the next node is too long')
+    }
+  } catch (thrown) {
+    if (thrown instanceof NextNodeFailure) throw thrown
+    const isLate = thrown instanceof Error && thrown.name === 'AbortError'
+    throw new NextNodeFailure(isLate ? 'the next node did not answer in time' : 'the next node is out of reach')
+  }
+  return Buffer.concat(pieces)
+}
+
 /** The reply is a message, too, and may have blocks for this node. */
-async function relayReply(
-  context: RelayContext,
-  version: SoapVersion,
-  { status, fields, bytes }: NextNodeReply,
-): Promise<Response> {
+async function relayReply(context: RelayContext, version: SoapVersion, answer: NextNodeReply): Promise<Response> {
+  const { status, fields } = answer
   const keep = Object.fromEntries(
     (['retry-after', 'www-authenticate'] as const).flatMap(name => (fields[name] ? [[name, fields[name]]] : [])),
   )
-  if (status >= 200 && status < 300 && bytes.length === 0) return { status: 202, fields: {} }
   const type = parseMediaType(fields['content-type'] ?? '')
+  if (type?.essence === 'multipart/related') return relayPackagedReply(context, version, answer, type, keep)
+  const bytes = await collectReply(answer, context.octetsMax)
+  if (status >= 200 && status < 300 && bytes.length === 0) return { status: 202, fields: {} }
   const media = type && versionNamedBy(type)
   if (!type || !media)
     return replyWithFailure(context, version, `the next node answered with ${status} and without a SOAP message`, keep)
@@ -195,6 +292,25 @@ async function relayReply(
   if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope)
   const content = { 'content-type': `${media.mediaType}; charset=utf-8`, 'cache-control': 'no-store' }
   return { status, fields: { ...keep, ...content }, content: relayed.bytes }
+}
+
+/** (4), on the way back. */
+async function relayPackagedReply(
+  context: RelayContext,
+  version: SoapVersion,
+  { status, fields, content }: NextNodeReply,
+  type: MediaType,
+  keep: Response['fields'],
+): Promise<Response> {
+  const found = await splitAtRoot(context, content, type)
+  if (!found) return replyWithFailure(context, version, 'the package of the next node has no root of SOAP', keep)
+  const relayed = await relayMessage(found.split.root, found.media, context.node())
+  if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope)
+  return {
+    status,
+    fields: { ...keep, 'content-type': fields['content-type'] ?? '', 'cache-control': 'no-store' },
+    content: joinPackage(found.split, relayed.bytes),
+  }
 }
 
 function replyWithFailure(

@@ -106,7 +106,13 @@ const wording: FaultWording = {
   place: () => '',
 }
 
-function relayFault(thrown: unknown, version: SoapVersion, node: string, role: string): Relayed {
+/** What was thrown as a fault of this node; what is no refusal is thrown on. */
+export function relayFault(
+  thrown: unknown,
+  version: SoapVersion,
+  node: string,
+  role: string,
+): Extract<Relayed, { readonly kind: 'fault' }> {
   const refusal =
     thrown instanceof Malformed ? ({ kind: 'not-well-formed', why: thrown } as const) : refusalOfThrown(thrown)
   const fault = { role, ...createFault(refusal, wording), node }

@@ -228,9 +228,93 @@ test('a request without a SOAP message has its status, and is not forwarded', as
     (await relay(new Uint8Array(gzipSync(message('', 'x'.repeat(1000)))), { ...soap12, 'content-encoding': 'gzip' }))
       .status,
   ]
-  assert.deepEqual([statuses, came.length], [[405, 415, 415, 415, 413, 413], 0])
+  assert.deepEqual([statuses, came.length], [[405, 415, 500, 415, 413, 413], 0])
   await assert.rejects(
     startSoapRelay({ to: 'ftp://next.example/' }),
     /cannot relay to ftp:.*: not an http or https address/,
   )
+})
+
+describe('packages', () => {
+  const packaged =
+    'multipart/related; type="application/xop+xml"; boundary="b-1"; start="<root>"; start-info="application/soap+xml"'
+  const rootHead =
+    '--b-1\r\nContent-Type: application/xop+xml; charset=UTF-8; type="application/soap+xml"\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <root>\r\n\r\n'
+  const partHead = '\r\n--b-1\r\nContent-Type: application/octet-stream\r\nContent-ID: <file>\r\n\r\n'
+  const packageOf = (root: string, part: string) => `preamble\r\n${rootHead}${root}${partHead}${part}\r\n--b-1--\r\n`
+
+  test('§2.7 a package passes octet by octet, but for the blocks of this node', async () => {
+    const { came, url } = await nextNode()
+    const relay = await relayTo(url)
+    const part = 'file \u0001 --b-2 \r\n\r\n'
+    const { status, text } = await relay(packageOf(message(extra(next)), part), { 'content-type': packaged })
+    assert.equal(status, 200, text)
+    assert.equal(came[0]?.content, packageOf(message(''), part))
+    assert.equal(came[0]?.fields['content-type'], packaged)
+  })
+
+  test('a package that answers passes, too; its blocks for next end here', async () => {
+    const content = packageOf(message(extra(next), '<ok/>'), 'octets')
+    const { url } = await nextNode({ fields: { 'content-type': packaged }, content })
+    const { status, text, fields } = await (await relayTo(url))(message())
+    assert.equal(status, 200)
+    assert.equal(fields.get('content-type'), packaged)
+    assert.equal(text, packageOf(message('', '<ok/>'), 'octets'))
+  })
+
+  test('a mandatory block that it does not understand ends a package before its parts are sent', async () => {
+    const { came, url } = await nextNode()
+    const relay = await relayTo(url)
+    const { text } = await relay(packageOf(message(extra(`${next} e:mustUnderstand="1"`)), 'x'), {
+      'content-type': packaged,
+    })
+    assert.match(text, /MustUnderstand/)
+    assert.equal(came.length, 0)
+  })
+
+  for (const [title, content, type] of [
+    ['a root that does not end', `${rootHead}${message()}`, packaged],
+    ['another part first', packageOf(message(), 'x').replace('<root>', '<other>'), packaged],
+    ['a root in base64', packageOf(message(), 'x').replace('binary', 'base64'), packaged],
+    ['a root that is too long', packageOf(message('', `<a>${'x'.repeat(5000)}</a>`), 'x'), packaged],
+    ['no boundary', packageOf(message(), 'x'), 'multipart/related'],
+    ['a root that is not SOAP', packageOf(message(), 'x').replaceAll('application/xop+xml', 'image/png'), packaged],
+  ] as const)
+    test(`${title}: an answer that says so, and nothing is forwarded`, async () => {
+      const { came, url } = await nextNode()
+      const { status, text } = await (await relayTo(url, { octetsMax: 4096 }))(content, { 'content-type': type })
+      assert.ok(status === 415 || status === 500, text)
+      assert.ok(text.length > 0)
+      assert.equal(came.length, 0)
+    })
+
+  test('a part that is longer than the limit of messages passes without being held', async () => {
+    let octets = 0
+    const server = createServer(async (request, response) => {
+      for await (const piece of request) octets += piece.length
+      response.writeHead(200, soap12).end(message('', '<ok/>'))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    after(() => server.close())
+    const listener = await startSoapRelay({
+      to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      octetsMax: 65_536,
+    })
+    after(() => listener.close(0))
+    const piece = Buffer.alloc(65_536, 'x')
+    const [pieces, frame] = [320, packageOf(message(), '\u0000').split('\u0000')]
+    async function* content() {
+      yield Buffer.from(frame[0] ?? '')
+      for (let i = 0; i < pieces; i++) yield piece
+      yield Buffer.from(frame[1] ?? '')
+    }
+    const answer = await fetch(listener.url, {
+      method: 'POST',
+      headers: { 'content-type': packaged },
+      body: ReadableStream.from(content()) as never,
+      duplex: 'half',
+    } as RequestInit)
+    assert.equal(answer.status, 200, await answer.text())
+    assert.equal(octets, pieces * piece.length + Buffer.byteLength(frame.join('')))
+  })
 })
