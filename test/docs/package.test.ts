@@ -1,0 +1,39 @@
+/** The package as npm packs it: publint and attw find nothing, by the exports that consumers see. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, describe, test } from 'node:test'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { publint } from 'publint'
+import { checkout } from '../support/linked-project.ts'
+
+describe('the packed tarball', () => {
+  let tarball: Uint8Array<ArrayBuffer>
+  before(() => {
+    const folder = mkdtempSync(join(tmpdir(), 'diglot-pack-'))
+    const packed = spawnSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+      cwd: checkout,
+      encoding: 'utf8',
+    })
+    const [{ filename }] = Object.values(JSON.parse(packed.stdout)) as [{ readonly filename: string }]
+    tarball = new Uint8Array(readFileSync(join(folder, filename)))
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('publint finds no error and no warning', async () => {
+    const { messages } = await publint({ pack: { tarball: tarball.buffer }, level: 'warning' })
+    assert.deepEqual(messages, [])
+  })
+
+  // The package is of ES modules: require() and resolution without exports are not offered.
+  test('attw finds no wrong types for modules and bundlers', async () => {
+    const found = await checkPackage(createPackageFromTarballData(tarball))
+    assert.ok(found.types)
+    const wrong = found.problems.filter(
+      problem => !('resolutionKind' in problem) || !/^node10$|^node16-cjs$/.test(problem.resolutionKind),
+    )
+    assert.deepEqual(wrong, [])
+  })
+})
