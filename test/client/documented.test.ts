@@ -129,7 +129,7 @@ describe('they run', async () => {
     const placed = await api.orders.get('o-6')
     assert.ok(placed.state === 'placed')
     try {
-      await api.orders.pay(placed, { method: 'card', amount: '0.01' })
+      if (placed.state === 'placed') await api.orders.pay(placed, { method: 'card', amount: '0.01' })
     } catch (thrown) {
       if (thrown instanceof FaultError && thrown.is(PaymentDeclined)) console.log(thrown.detail.reason)
       else if (thrown instanceof FaultError && thrown.is(VersionConflict, StateConflict)) console.log('read it again')

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
+import { readBill } from '../sbom.ts'
 import { checkout } from '../support/linked-project.ts'
 
 describe('the packed tarball', () => {
@@ -36,4 +37,16 @@ describe('the packed tarball', () => {
     )
     assert.deepEqual(wrong, [])
   })
+})
+
+test('the bill of materials has every dependency, and nothing of development', () => {
+  const manifest: { dependencies: object; devDependencies: object } = JSON.parse(
+    readFileSync(join(checkout, 'package.json'), 'utf8'),
+  )
+  const names = readBill().components.map(({ name }) => name)
+  assert.deepEqual(
+    Object.keys(manifest.dependencies).filter(name => !names.includes(name)),
+    [],
+  )
+  assert.ok(!names.includes('typescript') && !names.includes('publint'))
 })

@@ -73,6 +73,8 @@ export async function walk(all: Readonly<Record<string, Journey>>): Promise<Read
           .end(content)
       })
     const { etag } = await send(journeys['GET 200'] as Journey, '')
+    // SOAP is loaded with its first message, or a while after the start: not beside what is counted.
+    await send(journeys['SOAP GetOrder'] as Journey, '')
     const found: Record<string, Passed> = {}
     for (const [name, journey] of Object.entries(all)) {
       for (let i = 0; i < 5; i++) await send(journey, etag)

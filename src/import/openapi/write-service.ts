@@ -10,7 +10,14 @@ import { capitalize } from '../../contract/lexical/text.ts'
 import type { Grant } from '../../contract/policy.ts'
 import type { AnyAction, File, Resource } from '../../contract/resource.ts'
 import type { Service } from '../../contract/service.ts'
-import { foldScalar, foldShape, innerFields, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
+import {
+  asObject,
+  foldScalar,
+  foldShape,
+  innerFields,
+  type ScalarCases,
+  type ShapeCases,
+} from '../../contract/shape.ts'
 import { listReachedTypes } from '../../contract/xml-reach.ts'
 import { ConstantNames } from '../constant-names.ts'
 import { listPortElements } from '../imported-contract.ts'
@@ -43,7 +50,7 @@ class ServicePrinter {
     for (const each of service.resources) this.#resources.set(each, this.#names.claim(toCamel(each.name), 'Resource'))
     for (const each of service.jobs) this.#resources.set(each, this.#names.claim(toCamel(each.job), 'Job'))
     for (const { shape, isShared } of listStructures(service)) {
-      const name = shape.kind === 'object' ? shape.name : undefined
+      const name = asObject(shape)?.name
       if (name !== undefined || isShared) this.#shapes.set(shape, this.#names.claim(name ?? 'Shared', 'Type'))
     }
   }
@@ -260,7 +267,7 @@ function listStructures(service: Service): readonly Structure[] {
     if (known) known.isShared = true
     else {
       foldShape(shape, visitCases)
-      if (shape.kind === 'object' || innerFields(shape).length > 1) found.set(shape, { shape, isShared: false })
+      if (asObject(shape) || innerFields(shape).length > 1) found.set(shape, { shape, isShared: false })
     }
   }
   const visitAll = (fields: Fields): void => Object.values(fields).forEach(visit)
