@@ -27,7 +27,11 @@ interface Operation {
 }
 const json = { 'content-type': 'application/json' }
 const orderContent = (): string =>
-  JSON.stringify({ customer: `c-${1 + below(3)}`, lines: [{ product: `p-${1 + below(20)}`, quantity: 1 }], currency: 'EUR' })
+  JSON.stringify({
+    customer: `c-${1 + below(3)}`,
+    lines: [{ product: `p-${1 + below(20)}`, quantity: 1 }],
+    currency: 'EUR',
+  })
 const listing = (name: string, query: () => string, times = 60): Operation => ({
   name,
   times,
@@ -54,7 +58,7 @@ const operations: readonly Operation[] = [
   {
     name: 'search, a word in one of 5,000',
     times: 20,
-    run: (ask) => ask('GET', `/api/v2/search?q=rare${below(5000)}&size=${20 + below(5)}`),
+    run: ask => ask('GET', `/api/v2/search?q=rare${below(5000)}&size=${20 + below(5)}`),
   },
   {
     name: 'search, a word in one of ten',
@@ -101,7 +105,11 @@ async function measure(rows: number, database: string | undefined): Promise<read
   const clerk = { subject: 'clara', roles: ['manager'] }
   const shop = await createHandler(open, { ...at, logger, flood: 1e9, caller: () => clerk })
   const ask: Ask = async (method, path, fields = {}, content) => {
-    const request = new Request(`http://localhost${path}`, { method, headers: fields, ...(content && { body: content }) })
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: fields,
+      ...(content && { body: content }),
+    })
     const response = await shop.fetch(request)
     await response.arrayBuffer()
     return response.status
@@ -138,7 +146,9 @@ export async function growth(isMillion: boolean): Promise<readonly string[]> {
     for (const [at, { name }] of operations.entries()) {
       const cells = figures.map(each => each[at] ?? 0)
       const [first = 0] = cells
-      const marked = cells.map(cell => `${Math.round(cell)}${cell > flagged * first ? ` (${(cell / first).toFixed(1)} ×)` : ''}`)
+      const marked = cells.map(
+        cell => `${Math.round(cell)}${cell > flagged * first ? ` (${(cell / first).toFixed(1)} ×)` : ''}`,
+      )
       if (marked.some(cell => cell.endsWith('×)'))) grown.push(`${name} on ${database}`)
       console.log(`| ${name} | ${marked.join(' | ')} |`)
     }
