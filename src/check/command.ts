@@ -11,6 +11,7 @@ import { checkRules, explainRule, findRule, writeRuleList, writeRulePage } from 
 import type { CheckCaller } from './discovered-service.ts'
 import { Unreachable } from './probe-message.ts'
 import { readProfile } from './profile.ts'
+import { writeBadge } from './reports/report-badge.ts'
 import { writeHtmlReport } from './reports/report-html.ts'
 import { writeJsonReport } from './reports/report-json.ts'
 import { writeJunitReport } from './reports/report-junit.ts'
@@ -37,6 +38,7 @@ export interface CheckFlags {
   readonly junit?: string
   readonly sarif?: string
   readonly html?: string
+  readonly badge?: string
   readonly baseline?: string
 }
 
@@ -142,6 +144,7 @@ async function writeReports(report: CheckReport, flags: CheckFlags): Promise<voi
     [flags.junit, writeJunitReport],
     [flags.sarif, writeSarifReport],
     [flags.html, writeHtmlReport],
+    [flags.badge, writeBadge],
   ] as const
   for (const [file, write] of writers) if (file !== undefined) await writeFile(file, write(report))
 }

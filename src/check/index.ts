@@ -13,6 +13,7 @@ export {
   Unreachable,
 } from './probe-message.ts'
 export { type CheckProfile, readProfile } from './profile.ts'
+export { writeBadge } from './reports/report-badge.ts'
 export { writeHtmlReport } from './reports/report-html.ts'
 export { writeJsonReport } from './reports/report-json.ts'
 export { writeJunitReport } from './reports/report-junit.ts'

@@ -77,6 +77,7 @@ export function addContractCommands(program: Command): void {
     .option('--junit <file>', 'write the report as JUnit XML')
     .option('--sarif <file>', 'write the report as SARIF')
     .option('--html <file>', 'write the report as one HTML page')
+    .option('--badge <file>', 'write the counts as an SVG image for a README')
     .option('--baseline <file>', 'a JSON report whose failures are known')
     .action(checkCommand)
 

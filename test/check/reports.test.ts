@@ -9,6 +9,7 @@ import {
   parseCaller,
   readBaseline,
   runCheck,
+  writeBadge,
   writeHtmlReport,
   writeJsonReport,
   writeJunitReport,
@@ -50,6 +51,15 @@ describe('reports', () => {
     const { verdicts, counts } = JSON.parse(writeJsonReport(report))
     assert.deepEqual(counts, { pass: 1, fail: 2, 'not applicable': 0, 'not observable': 1 })
     assert.match(verdicts[2].findings[1].evidence[0].request, /^GET \/things\/1 HTTP\/1\.1\n.*if-none-match/s)
+  })
+
+  it('the badge is an image that counts the judged rules, and is green only if none fails', () => {
+    const drawBadge = (verdicts: CheckReport['verdicts']) => writeBadge({ ...report, verdicts })
+    assert.match(drawBadge(report.verdicts), /<title>diglot check: 2 of 3 fail<.*fill="#b42318"/s)
+    const passed = report.verdicts.filter(({ status }) => status === 'pass')
+    assert.match(drawBadge(passed), /<title>diglot check: 1 of 1 pass<.*fill="#1a7f37"/s)
+    assert.match(drawBadge([]), /<title>diglot check: nothing judged<.*fill="#595959"/s)
+    assert.ok(!(parseXml(new TextEncoder().encode(drawBadge(passed))) instanceof Malformed))
   })
 
   it('JUnit is XML whatever the content is, with a case for each rule', () => {
