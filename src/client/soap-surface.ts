@@ -26,7 +26,7 @@ export function createSurface(all: readonly Message[], call: CallMessage): Recor
   const surface: Record<string, Record<string, unknown>> = {}
   for (const message of all) {
     const { operation } = message
-    if (operation.oneWay) continue
+    if (operation.oneWay || operation.kind === 'exchange') continue
     const owner = 'job' in operation ? operation.job.job : operation.resource.name
     const members = (surface[owner] ??= {})
     if (operation.kind === 'getFile' || operation.kind === 'putFile')

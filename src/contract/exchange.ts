@@ -33,6 +33,8 @@ export interface PortExchange<
   readonly allow: readonly Grant[]
   /** Nothing changes by it. */
   readonly isSafe: boolean
+  /** The HTTP statuses of faults, where their names do not say them (`statusOfPortFault`). */
+  readonly statuses: Readonly<Record<string, number | undefined>>
 }
 
 /**
@@ -54,6 +56,8 @@ export function exchange<
   readonly replyHeaders?: ExchangeFaults
   readonly allow?: readonly Grant[]
   readonly safe?: boolean
+  /** The statuses of faults by HTTP: `{ OutOfStock: 409 }`. Default: by their names, else 422. */
+  readonly statuses?: { readonly [K in keyof F]?: number }
 }): PortExchange<I, O, F, H> {
   return {
     style: declaration.style ?? 'document',
@@ -65,7 +69,22 @@ export function exchange<
     replyHeaders: declaration.replyHeaders ?? {},
     allow: declaration.allow ?? [],
     isSafe: declaration.safe === true,
+    statuses: declaration.statuses ?? {},
   }
+}
+
+/** What the name of a fault says of its status; the first pattern that fits counts. */
+const statusesByName: readonly (readonly [status: number, pattern: RegExp])[] = [
+  [404, /not_?found|no_?such|unknown|(?:does)?_?not_?exists?(?![a-z])|missing/i],
+  [409, /conflict|already|exists|duplicate|locked|stale|concurren|in_?use|(?:invalid|illegal|wrong)_?state/i],
+  [403, /denied|forbidden|un_?authori[sz]ed|not_?(?:authori[sz]ed|allowed|permitted)|permission|security|authenticat/i],
+  [429, /too_?many|throttl|rate_?limit|quota/i],
+  [503, /unavailable|try_?again|maintenance|overload|busy/i],
+]
+/** The HTTP status of a declared fault: given, or by its name, or 422. */
+export function statusOfPortFault({ statuses }: Pick<PortExchange, 'statuses'>, fault: string): number {
+  if (Object.hasOwn(statuses, fault)) return statuses[fault] ?? 422
+  return statusesByName.find(([, pattern]) => pattern.test(fault))?.[0] ?? 422
 }
 
 export type Exchanges = Readonly<Record<string, PortExchange>>

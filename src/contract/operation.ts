@@ -2,7 +2,8 @@
  * Every operation of a service, listed from its contract once. Both faces, the descriptions and the
  * access matrix work from this one list, so that none of them can miss an operation.
  */
-import type { Fault } from './fault.ts'
+import { type Port, type PortExchange, statusOfPortFault } from './exchange.ts'
+import { type Fault, fault } from './fault.ts'
 import { singularName } from './field.ts'
 import type { Job } from './job.ts'
 import { capitalize } from './lexical/text.ts'
@@ -43,7 +44,11 @@ export type Operation =
   | OperationMember<'getFile' | 'putFile', { readonly resource: Resource; readonly part: string; readonly file: File }>
   | OperationMember<'createSearch' | 'getSearch', { readonly resource: Resource; readonly searches: Searches }>
   | OperationMember<'startJob' | 'getJob' | 'cancelJob' | 'getResult', { readonly job: Job }>
+  /** An operation of a port, whose messages are declared as XML. */
+  | OperationMember<'exchange', { readonly port: Port; readonly exchangeName: string; readonly exchange: PortExchange }>
 export type OperationKind = Operation['kind']
+/** Those of resources and jobs. */
+export type DeclaredOperation = Exclude<Operation, { kind: 'exchange' }>
 /** The operations of one kind, for a function that serves only these. */
 export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K }>
 
@@ -51,13 +56,41 @@ export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K 
 export const singularOf = (resource: Resource): string => resource.given.one ?? singularName(resource.name)
 
 /** The operations that some role is granted, in the contract's order. */
-export function listOperations(service: Service): readonly Operation[] {
+export function listOperations(service: Service): readonly DeclaredOperation[] {
   return [
     ...service.resources.flatMap(resource => resourceOperations(service, resource)),
     ...searchOperations(service),
     ...service.jobs.flatMap(job => jobOperations(service, job)),
   ].filter(operation => operation.grants.length > 0)
 }
+
+/** The exchanges of ports that some role is granted. */
+export const listPortOperations = (service: Service): readonly OperationOf<'exchange'>[] =>
+  service.ports.flatMap(port =>
+    Object.entries(port.exchanges).flatMap(([name, exchange]) =>
+      exchange.allow.length === 0 ? [] : [portOperation(service, port, name, exchange)],
+    ),
+  )
+const portOperation = (
+  service: Service,
+  port: Port,
+  exchangeName: string,
+  exchange: PortExchange,
+): OperationOf<'exchange'> => ({
+  kind: 'exchange',
+  name: `${port.port}_${exchangeName}`,
+  port,
+  exchange,
+  exchangeName,
+  safe: exchange.isSafe,
+  grants: exchange.allow,
+  faults: Object.keys(exchange.faults).map(name =>
+    fault(name, { status: statusOfPortFault(exchange, name), title: name }),
+  ),
+  message: false,
+  oneWay: false,
+  ...(exchange.isSafe ? readLimit(service) : changeLimit(service)),
+})
 
 type CountedLimit = Pick<OperationCommon, 'limit' | 'counted'>
 /** Its answer is a page, which may be long work. */
@@ -76,12 +109,17 @@ function termsOf(service: Service, { name, given }: Resource, doing: string): Op
 const isMessage = ({ given: { messages } }: Resource, name: string): boolean => !messages || messages.includes(name)
 
 type ItemKind = 'list' | 'get' | 'create' | 'replace' | 'patch' | 'remove' | 'bulk' | 'search'
-function resourceOperations(service: Service, resource: Resource): Operation[] {
+function resourceOperations(service: Service, resource: Resource): DeclaredOperation[] {
   const one = capitalize(singularOf(resource))
   const many = capitalize(resource.name)
   const terms = (doing: string): OperationTerms => termsOf(service, resource, doing)
   const reads = terms('read')
-  const operation = (kind: ItemKind, name: string, message: string | undefined, how: OperationTerms): Operation => ({
+  const operation = (
+    kind: ItemKind,
+    name: string,
+    message: string | undefined,
+    how: OperationTerms,
+  ): DeclaredOperation => ({
     kind,
     name,
     resource,
@@ -105,7 +143,7 @@ function resourceOperations(service: Service, resource: Resource): Operation[] {
   ]
 }
 
-function actionOperations(service: Service, resource: Resource, verb: string, action: AnyAction): Operation[] {
+function actionOperations(service: Service, resource: Resource, verb: string, action: AnyAction): DeclaredOperation[] {
   const one = capitalize(singularOf(resource))
   const reads = termsOf(service, resource, 'read')
   const looks = action.effect === 'read'
@@ -127,7 +165,7 @@ function actionOperations(service: Service, resource: Resource, verb: string, ac
   return [usual, ...(action.kept ? [kept] : []), ...(oneWay ? [oneWay] : [])]
 }
 
-function fileOperations(service: Service, resource: Resource, part: string, file: File): Operation[] {
+function fileOperations(service: Service, resource: Resource, part: string, file: File): DeclaredOperation[] {
   const name = capitalize(singularOf(resource)) + capitalize(part)
   const common = { resource, part, file, message: isMessage(resource, part), oneWay: false }
   return [
@@ -174,7 +212,7 @@ export const countAsRead = (service: Service, operation: OperationOf<'search'>):
   return { ...operation, limit, counted }
 }
 
-function searchOperations(service: Service): Operation[] {
+function searchOperations(service: Service): DeclaredOperation[] {
   const { searches } = service
   const resource = service.resources.find(each => each.name === searches?.of)
   if (!searches || !resource) return []
@@ -193,7 +231,7 @@ function searchOperations(service: Service): Operation[] {
   ]
 }
 
-function jobOperations(service: Service, job: Job): Operation[] {
+function jobOperations(service: Service, job: Job): DeclaredOperation[] {
   const one = capitalize(job.one)
   const common = { job, grants: job.allow, faults: [], oneWay: false }
   const starts = job.limit ? { limit: job.limit, counted: job.job } : changeLimit(service)

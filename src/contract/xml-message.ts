@@ -143,6 +143,8 @@ function requestContent(operation: Operation): ContentFields {
     case 'cancelJob':
     case 'getResult':
       return [idField(operation.job.job)]
+    case 'exchange': // its messages are those of its port
+      return [{}]
     default:
       return [idField(operation.resource.name)]
   }
@@ -174,6 +176,7 @@ function responseContent(operation: Operation): ContentFields {
     case 'putFile':
       return fileContent(operation)
     case 'remove':
+    case 'exchange':
       return [{}]
     case 'startJob':
     case 'cancelJob':

@@ -20,6 +20,7 @@ export interface OpenApiRelease {
 
 const commonMethods = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: true } as const
 const jobsOf = (service: Service): readonly string[] => service.jobs.filter(isCallable).map(({ job }) => job)
+const portsOf = (service: Service): readonly string[] => service.ports.map(({ port }) => port)
 
 /** §4.22: a tag of a group, and the tags below it. */
 function groupTags(name: string, summary: string, members: readonly string[]): readonly JsonSchema[] {
@@ -98,7 +99,8 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
   '3.1': {
     version: '3.1.0',
     methods: commonMethods,
-    tags: service => [...service.resources.map(({ name }) => name), ...jobsOf(service)].map(name => ({ name })),
+    tags: service =>
+      [...service.resources.map(({ name }) => name), ...jobsOf(service), ...portsOf(service)].map(name => ({ name })),
     paths: {},
   },
   '3.2': {
@@ -111,6 +113,7 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
         service.resources.map(({ name }) => name),
       ),
       ...groupTags('group-jobs', 'Jobs', jobsOf(service)),
+      ...groupTags('group-ports', 'Ports', portsOf(service)),
       { name: 'changes', summary: 'Changes', kind: 'nav' },
     ],
     paths: { '/changes': changesPath },

@@ -8,7 +8,7 @@ import type { Fault } from '../contract/fault.ts'
 import type { Fields, Scalar } from '../contract/field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
-import { type Operation, singularOf } from '../contract/operation.ts'
+import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { newestVersion, type Service, viewOfVersion } from '../contract/service.ts'
@@ -33,6 +33,7 @@ import {
   textSchema,
 } from './openapi-components.ts'
 import { type OpenApiRelease, type OpenApiVersion, openApiReleases } from './openapi-releases.ts'
+import { PortJsonSchemas } from './port-json-schema.ts'
 
 /** One address and its operations. */
 export interface Address {
@@ -71,7 +72,10 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
     tags: release.tags(service),
     paths: Object.assign({}, ...parts.map(part => part.paths()), release.paths),
     components: {
-      schemas: Object.assign({ Problem: problemSchema, Link: linkSchema }, ...parts.map(part => part.schemas.all)),
+      schemas: Object.assign(
+        { Problem: problemSchema, Link: linkSchema },
+        ...parts.map(part => ({ ...part.schemas.all, ...part.elements.all })),
+      ),
       responses: Object.assign({}, errorResponses, ...parts.map(part => part.faults())),
       parameters: Object.assign({}, parameterComponents, ...parts.map(part => part.parameters)),
       headers: headerComponents,
@@ -93,6 +97,8 @@ interface MediaContent {
 /** The part of the document that describes one version. */
 class VersionDocument {
   readonly schemas: Schemas
+  /** The types of ports. */
+  readonly elements: PortJsonSchemas
   readonly parameters: Record<string, JsonSchema> = {}
   readonly #declaredFaults = new Map<string, Fault>()
   readonly #service: Service
@@ -108,6 +114,7 @@ class VersionDocument {
     this.#addresses = options.addresses(service)
     this.#methods = openApiReleases[options.release ?? '3.1'].methods
     this.schemas = new Schemas(`${version}.`)
+    this.elements = new PortJsonSchemas(`${version}.xml.`)
   }
 
   paths(): Members {
@@ -149,7 +156,7 @@ class VersionDocument {
     return {
       operationId: this.#operationId(address, operation),
       summary: summaryOf(operation),
-      tags: ['resource' in operation ? operation.resource.name : operation.job.job],
+      tags: [tagOf(operation)],
       ...((rule?.deprecated ?? rule?.sunset) !== undefined && { deprecated: true }),
       security: open ? [{}, { bearer: [] }, { basic: [] }] : [{ bearer: [] }, { basic: [] }],
       parameters: this.#parametersOf(address, method, operation),
@@ -181,8 +188,15 @@ class VersionDocument {
     ]
   }
 
-  /** Headers of the contract that have an HTTP field. */
-  #headerParameters({ name }: Operation): readonly JsonSchema[] {
+  /** Headers of the contract that have an HTTP field, and the blocks of a port: JSON. */
+  #headerParameters(operation: Operation): readonly JsonSchema[] {
+    const { name } = operation
+    if (operation.kind === 'exchange')
+      return Object.entries(operation.exchange.requestHeaders).map(([block, root]) => ({
+        name: `Soap-${block}`,
+        in: 'header',
+        content: { 'application/json': { schema: this.elements.element(root) } },
+      }))
     return headersOfOperation(this.#service, this.#version, name)
       .filter(isOfRequest)
       .flatMap(({ field, content, isRequired }) =>
@@ -269,6 +283,17 @@ class VersionDocument {
         return method === 'QUERY' ? json(criteriaSchema(operation.resource)) : undefined
       case 'startJob':
         return this.#inputContent(operation.job.input)
+      case 'exchange': {
+        const { input } = operation.exchange
+        if (input === 'empty') return undefined
+        return {
+          required: true,
+          content: {
+            'application/json': { schema: this.elements.element(input) },
+            'application/xml': { schema: textSchema },
+          },
+        }
+      }
       case 'putFile':
         return {
           content: Object.fromEntries(operation.file.mediaTypes.map(type => [type, {}])),
@@ -401,6 +426,11 @@ class VersionDocument {
         return response(200, 'The job.', this.#schemaWithLinks('Job', jobFields), ['Retry-After'])
       case 'getResult':
         return response(200, 'The result.', this.#schemaWithLinks(operation.job.one, operation.job.output), itemHeaders)
+      case 'exchange': {
+        const { output } = operation.exchange
+        if (typeof output !== 'object') return { 204: { description: 'Done.' } }
+        return response(200, 'The answer.', this.elements.element(output), operation.safe ? ['ETag'] : [])
+      }
     }
   }
 
@@ -442,8 +472,9 @@ class VersionDocument {
   #failureResponses({ template }: Address, method: string, operation: Operation, open: boolean): Members {
     const item = template.includes('{id}')
     const sends = this.#requestContent(operation, method) !== undefined
-    const own = operation.faults
-    for (const fault of own) this.#declaredFaults.set(fault.fault, fault)
+    // Those of a port are described where they are used: two ports may share a name.
+    if (operation.kind !== 'exchange')
+      for (const fault of operation.faults) this.#declaredFaults.set(fault.fault, fault)
     const names = [
       'BadRequest',
       ...(open ? [] : ['Unauthorized', 'Forbidden']),
@@ -460,11 +491,13 @@ class VersionDocument {
     ]
     const shared = Object.fromEntries(names.map(name => [statusOfError[name] ?? 500, refTo('responses', name)]))
     const conditional = operation.safe && { 304: refTo('responses', 'NotModified') }
-    return { ...conditional, ...shared, ...this.#declaredResponses(own, shared) }
+    return { ...conditional, ...shared, ...this.#declaredResponses(operation, shared) }
   }
 
   /** Declared faults by status, together with other responses of the same status. */
-  #declaredResponses(faults: readonly Fault[], shared: Readonly<Record<string, JsonSchema>>): Members {
+  #declaredResponses(operation: Operation, shared: Readonly<Record<string, JsonSchema>>): Members {
+    const { faults } = operation
+    if (operation.kind === 'exchange') return this.#portFaults(operation, shared)
     return Object.fromEntries(
       [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => [
         status,
@@ -481,6 +514,28 @@ class VersionDocument {
       ]),
     )
   }
+
+  /** The element of a fault is the member `fault` of its problem. */
+  #portFaults(operation: OperationOf<'exchange'>, shared: Readonly<Record<string, JsonSchema>>): Members {
+    const { faults, exchange } = operation
+    return Object.fromEntries(
+      [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => {
+        const own = those.flatMap(({ fault }) => {
+          const root = exchange.faults[fault]
+          const properties = root && { fault: this.elements.element(root) }
+          return properties ? [{ allOf: [refTo('schemas', 'Problem'), { type: 'object', properties }] }] : []
+        })
+        const all = status in shared ? [...own, refTo('schemas', 'Problem')] : own
+        return [status, problemResponse(those.map(({ title }) => title).join('; '), { anyOf: all })]
+      }),
+    )
+  }
+}
+
+/** A resource, a job or a port. */
+function tagOf(operation: Operation): string {
+  if (operation.kind === 'exchange') return operation.port.port
+  return 'resource' in operation ? operation.resource.name : operation.job.job
 }
 
 /** Octets have no schema (OpenAPI 3.1 §4.8.14.2). */

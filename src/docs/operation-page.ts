@@ -3,7 +3,7 @@ import { escapeMarkup } from '../base/markup.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import { Field, type Fields } from '../contract/field.ts'
 import { headersOfOperation } from '../contract/header.ts'
-import type { Operation } from '../contract/operation.ts'
+import type { DeclaredOperation } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
 import { compileMessages, faultsOfOperation, type Message } from '../contract/xml-message.ts'
 import { buildElement, type PageMarkup, writeAnchor, writeSection } from '../html/element.ts'
@@ -24,7 +24,7 @@ import {
   sitePlaces,
 } from './site-frame.ts'
 
-export function buildOperationPage(edition: DescribedEdition, operation: Operation): SitePage {
+export function buildOperationPage(edition: DescribedEdition, operation: DeclaredOperation): SitePage {
   const { version } = edition
   const path = placeOfOperation(version, operation.name)
   const example = edition.examples.get(operation.name)
@@ -48,13 +48,13 @@ export function buildOperationPage(edition: DescribedEdition, operation: Operati
 export const writeText = (text: string): PageMarkup => buildElement('p', {}, escapeMarkup(text))
 export const writeCode = (text: string): PageMarkup => buildElement('code', {}, escapeMarkup(text))
 export const editionCrumb = (version: string) => ({ href: placeOfEdition(version), text: `Version ${version}` })
-const homeOf = ({ version }: DescribedEdition, operation: Operation) =>
+const homeOf = ({ version }: DescribedEdition, operation: DeclaredOperation) =>
   'resource' in operation
     ? { href: placeOfResource(version, operation.resource), text: operation.resource.name }
     : { href: placeOfJob(version, operation.job), text: operation.job.job }
 
 /** What it is for, in one sentence. */
-export function describePurpose(operation: Operation): string {
+export function describePurpose(operation: DeclaredOperation): string {
   switch (operation.kind) {
     case 'list':
       return `Lists ${operation.resource.name}, page by page.`
@@ -96,14 +96,14 @@ export function describePurpose(operation: Operation): string {
       return `Reads what one of ${operation.job.job} has found.`
   }
 }
-function describeTransition({ resource, verb, action }: Operation & { readonly kind: 'act' }): string {
+function describeTransition({ resource, verb, action }: DeclaredOperation & { readonly kind: 'act' }): string {
   const from = action.from.length === 0 ? 'any state' : `the state ${action.from.join(' or ')}`
   if (resource.states.length === 0) return `Does ${verb} to one of ${resource.name}.`
   if (action.effect === 'move') return `Ends one of ${resource.name} in favour of another, from ${from}.`
   return `Leads one of ${resource.name} from ${from}${action.to === undefined ? ', which stays' : ` to ${action.to}`}.`
 }
 
-function writeFacts(edition: DescribedEdition, operation: Operation, path: string): PageMarkup {
+function writeFacts(edition: DescribedEdition, operation: DeclaredOperation, path: string): PageMarkup {
   const { limit } = operation
   const headers = headersOfOperation(edition.service, edition.version, operation.name)
   const rows: readonly (readonly [string, PageMarkup])[] = [
@@ -151,7 +151,7 @@ const writeFace = (face: 'rest' | 'soap', ...content: readonly PageMarkup[]): Pa
 const writePart = (heading: string, content: PageMarkup): PageMarkup =>
   content === '' ? '' : buildElement('h3', {}, escapeMarkup(heading)) + content
 
-function writeRest({ service, version }: DescribedEdition, operation: Operation, path: string): PageMarkup {
+function writeRest({ service, version }: DescribedEdition, operation: DeclaredOperation, path: string): PageMarkup {
   const routes = compileRoutes(service).all.flatMap(({ template, methods, within }) =>
     [...methods].filter(([, each]) => each.name === operation.name).map(([method]) => ({ method, template, within })),
   )
@@ -171,12 +171,12 @@ function writeRest({ service, version }: DescribedEdition, operation: Operation,
   )
 }
 
-const needsTag = (operation: Operation): boolean =>
+const needsTag = (operation: DeclaredOperation): boolean =>
   'resource' in operation &&
   ['replace', 'patch', 'remove'].includes(operation.kind) &&
   operation.resource.given.precondition !== false
 
-function queryFields(operation: Operation): Fields {
+function queryFields(operation: DeclaredOperation): Fields {
   if (!('resource' in operation) || (operation.kind !== 'list' && operation.kind !== 'bulk')) return {}
   const { fields, given } = operation.resource
   return Object.fromEntries(
@@ -195,7 +195,7 @@ const linkToResource = (text: string, path: string, version: string, resource: {
     writeAnchor(addressFrom(path, placeOfResource(version, resource)), `the fields of ${resource.name}`),
   )
 
-function writeRestContent(operation: Operation, path: string, version: string): PageMarkup {
+function writeRestContent(operation: DeclaredOperation, path: string, version: string): PageMarkup {
   switch (operation.kind) {
     case 'create':
     case 'replace':
@@ -213,7 +213,7 @@ function writeRestContent(operation: Operation, path: string, version: string): 
   }
 }
 
-function writeRestAnswer(operation: Operation, path: string, version: string): PageMarkup {
+function writeRestAnswer(operation: DeclaredOperation, path: string, version: string): PageMarkup {
   switch (operation.kind) {
     case 'get':
     case 'create':
@@ -244,7 +244,7 @@ function writeRestAnswer(operation: Operation, path: string, version: string): P
   }
 }
 
-function writeSoap(edition: DescribedEdition, operation: Operation, path: string): PageMarkup {
+function writeSoap(edition: DescribedEdition, operation: DeclaredOperation, path: string): PageMarkup {
   const { service, version } = edition
   const message = compileMessages(service, version).find(each => each.operation.name === operation.name)
   if (!message) return writeFace('soap', writeText('This operation is offered by REST alone.'))
@@ -264,7 +264,7 @@ function writeSoap(edition: DescribedEdition, operation: Operation, path: string
 function writeMessageFields(
   message: Message,
   side: 'request' | 'response',
-  operation: Operation,
+  operation: DeclaredOperation,
   path: string,
   version: string,
 ): PageMarkup {
@@ -332,7 +332,7 @@ function writeExchanges(rest: ShownExchange | undefined, soap: ShownExchange | u
 const writeMessageText = (label: string, text: string): PageMarkup =>
   buildElement('pre', { tabindex: 0, role: 'region', 'aria-label': label }, escapeMarkup(text))
 
-function writeFaults(operation: Operation, path: string): PageMarkup {
+function writeFaults(operation: DeclaredOperation, path: string): PageMarkup {
   const rows = faultsOfOperation(operation).map(each => [
     writeAnchor(`${addressFrom(path, sitePlaces.refusals)}#${each.fault}`, each.fault),
     String(each.status),
@@ -347,7 +347,7 @@ function writeFaults(operation: Operation, path: string): PageMarkup {
   )
 }
 
-function writeDrawing(operation: Operation): PageMarkup {
+function writeDrawing(operation: DeclaredOperation): PageMarkup {
   if (operation.kind !== 'act' || operation.resource.states.length === 0) return ''
   const { name, states, machine } = operation.resource
   const [from] = operation.action.from

@@ -10,7 +10,7 @@ import {
 } from '../contract/endpoint-rule.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { fieldOfHeader, headersOf, type NamedHeader } from '../contract/header.ts'
-import type { Operation } from '../contract/operation.ts'
+import type { DeclaredOperation } from '../contract/operation.ts'
 import type { Service } from '../contract/service.ts'
 import { buildElement, type PageMarkup, writeSection } from '../html/element.ts'
 import { writeRowTable } from '../html/value-views.ts'
@@ -24,7 +24,10 @@ import { type DescribedEdition, type SitePage, sitePlaces } from './site-frame.t
 const trail = [{ href: sitePlaces.start, text: 'Start' }]
 
 /** Roles and the operations that they may ask for; the status where no grant fits. */
-export function buildAccessPage(operations: readonly Operation[], roles: readonly string[] | undefined): SitePage {
+export function buildAccessPage(
+  operations: readonly DeclaredOperation[],
+  roles: readonly string[] | undefined,
+): SitePage {
   const named = operations.flatMap(({ grants }) => grants.map(({ role }) => role)).filter(role => role !== '*')
   const columns = ['*', ...new Set(named)]
   const rows = operations.map(operation => [
@@ -49,7 +52,7 @@ export function buildAccessPage(operations: readonly Operation[], roles: readonl
   ].join('\n')
   return { path: sitePlaces.access, title: 'Who may do what', main, trail }
 }
-function writeRight({ grants }: Operation, role: string): PageMarkup {
+function writeRight({ grants }: DeclaredOperation, role: string): PageMarkup {
   const given = grants.filter(grant => grant.role === role || grant.role === '*')
   if (given.length === 0) return buildElement('span', { class: 'no' }, role === '*' ? '– 401' : '– 403')
   const limits = given.map(grant => describeGrantee(grant).replace(/^\S+(?: where )?/, ''))
@@ -62,7 +65,7 @@ function writeRight({ grants }: Operation, role: string): PageMarkup {
 }
 
 /** The twin tables of both faces, as one; faults of the contract first. */
-export function buildRefusalPage(service: Service, operations: readonly Operation[]): SitePage {
+export function buildRefusalPage(service: Service, operations: readonly DeclaredOperation[]): SitePage {
   const used = new Set(operations.flatMap(({ faults }) => faults.map(each => each.fault)))
   const own = declaredFaults(service).filter(each => used.has(each.fault))
   const kinds = (Object.keys(statusOf) as RefusalKind[]).filter(kind => kind !== 'declared')

@@ -9,7 +9,7 @@ import type { Fields } from '../contract/field.ts'
 import { readFields } from '../contract/field-json.ts'
 import { fieldOfHeader, headersOfOperation, isOfRequest } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
-import { listOperations, type Operation } from '../contract/operation.ts'
+import { type DeclaredOperation, listOperations } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { namespaceOf, type Service, viewOfVersion } from '../contract/service.ts'
@@ -89,7 +89,7 @@ class ExampleRunner {
   readonly #view: Service
   readonly #version: string
   readonly #routes: Routes
-  readonly #operations: readonly Operation[]
+  readonly #operations: readonly DeclaredOperation[]
   constructor(scope: ExampleScope, view: Service, version: string) {
     this.#scope = scope
     this.#view = view
@@ -99,7 +99,7 @@ class ExampleRunner {
     this.#operations = listOperations(viewOfVersion(scope.app.contract, version))
   }
 
-  async run(operation: Operation): Promise<OperationExample | undefined> {
+  async run(operation: DeclaredOperation): Promise<OperationExample | undefined> {
     const faces = (['rest', 'soap'] as const).filter(face => this.#speaks(operation, face))
     const [first, second] = faces
     if (!first) return undefined
@@ -124,7 +124,7 @@ class ExampleRunner {
     return undefined
   }
 
-  async #tryRefusal(operation: Operation, faces: readonly Face[], caller: number) {
+  async #tryRefusal(operation: DeclaredOperation, faces: readonly Face[], caller: number) {
     const found: { rest?: ShownExchange; soap?: ShownExchange } = {}
     for (const face of faces) {
       const shown = await this.#try(operation, face, { caller, isPlain: true })
@@ -133,7 +133,7 @@ class ExampleRunner {
     return found
   }
 
-  #speaks(operation: Operation, face: Face): boolean {
+  #speaks(operation: DeclaredOperation, face: Face): boolean {
     if (face === 'rest') return !operation.oneWay
     const endpoint = mainEndpoint(this.#view, this.#version)
     const isOpen = endpoint?.style === 'document' && endpoint.security === undefined && endpoint.soap !== '1.1'
@@ -141,7 +141,7 @@ class ExampleRunner {
   }
 
   async #try(
-    operation: Operation,
+    operation: DeclaredOperation,
     face: Face,
     attempt: Attempt,
   ): Promise<{ caller: ExampleCaller; exchange: ShownExchange } | 'no such caller' | undefined> {
@@ -159,7 +159,7 @@ class ExampleRunner {
   /** Items, jobs and searches that the operation is about, made where there are none. */
   async #prepare(
     bench: ExampleBench,
-    operation: Operation,
+    operation: DeclaredOperation,
     { caller: at, isPlain }: Attempt,
   ): Promise<ExampleInput | 'no such caller' | undefined> {
     const { grants } = operation
@@ -215,7 +215,7 @@ class ExampleRunner {
   /** An operation on one item, in a state that allows it. */
   async #prepareItem(
     bench: ExampleBench,
-    operation: Operation & { readonly resource: Resource },
+    operation: DeclaredOperation & { readonly resource: Resource },
     at: number,
     isPlain: boolean,
   ): Promise<ExampleInput | 'no such caller' | undefined> {
@@ -313,7 +313,7 @@ class ExampleRunner {
   /** Performs a transition for an example that comes after it. */
   async #perform(
     bench: ExampleBench,
-    act: Operation & { readonly kind: 'act' },
+    act: DeclaredOperation & { readonly kind: 'act' },
     item: KnownItem,
   ): Promise<KnownItem | undefined> {
     const id = String(item['id'])
@@ -353,7 +353,7 @@ class ExampleRunner {
     return lastSegment(started?.fields.get('location'))
   }
 
-  #ask(bench: ExampleBench, kind: Operation['kind'], resource: string, asked: ExampleInput) {
+  #ask(bench: ExampleBench, kind: DeclaredOperation['kind'], resource: string, asked: ExampleInput) {
     const operation = this.#operations.find(
       each => each.kind === kind && 'resource' in each && each.resource.name === resource,
     )
@@ -362,7 +362,7 @@ class ExampleRunner {
 
   async #sendRest(
     bench: ExampleBench,
-    operation: Operation,
+    operation: DeclaredOperation,
     asked: ExampleInput,
   ): Promise<ExampleResponse | undefined> {
     const sent = this.#restRequest(operation, asked)
@@ -378,7 +378,10 @@ class ExampleRunner {
     return field && item ? [field, String(item[field])] : undefined
   }
 
-  #restRequest(operation: Operation, { id, tag, content, query = [], file }: ExampleInput): ExampleRequest | undefined {
+  #restRequest(
+    operation: DeclaredOperation,
+    { id, tag, content, query = [], file }: ExampleInput,
+  ): ExampleRequest | undefined {
     const found =
       findRequestLine(this.#routes, operation) ?? findRequestLine(compileRoutes(this.#scope.app.contract), operation)
     if (!found) return undefined
@@ -402,12 +405,12 @@ class ExampleRunner {
     }
   }
 
-  #headersOf(operation: Operation) {
+  #headersOf(operation: DeclaredOperation) {
     return headersOfOperation(this.#view, this.#version, operation.name).filter(
       each => isOfRequest(each) && (each.isRequired || each.isMandatory),
     )
   }
-  #headerFields(operation: Operation): Readonly<Record<string, string>> {
+  #headerFields(operation: DeclaredOperation): Readonly<Record<string, string>> {
     return Object.fromEntries(
       this.#headersOf(operation).flatMap(each => {
         const value = makeSampleContent({ [each.name]: fieldOfHeader(each) }, { known: () => undefined })[each.name]
@@ -418,7 +421,7 @@ class ExampleRunner {
     )
   }
 
-  #soapRequest(bench: ExampleBench, operation: Operation, asked: ExampleInput): ExampleRequest | undefined {
+  #soapRequest(bench: ExampleBench, operation: DeclaredOperation, asked: ExampleInput): ExampleRequest | undefined {
     const messages = compileMessages(this.#view, this.#version)
     const message = messages.find(each => each.operation.name === operation.name)
     const endpoint = mainEndpoint(this.#view, this.#version)
@@ -465,7 +468,10 @@ function typedRow(fields: Fields, members: SampleMembers): Readonly<Record<strin
   return problems.length === 0 ? row : undefined
 }
 
-function findRequestLine({ all }: Routes, operation: Operation): { method: string; template: string } | undefined {
+function findRequestLine(
+  { all }: Routes,
+  operation: DeclaredOperation,
+): { method: string; template: string } | undefined {
   const found = all.flatMap(({ template, methods, within }) =>
     within
       ? []
@@ -477,7 +483,7 @@ function findRequestLine({ all }: Routes, operation: Operation): { method: strin
 /** The caller in this place, a person of the seed where one of the items is theirs. */
 function choosePerson(
   bench: ExampleBench,
-  { resource, grants }: Operation & { readonly resource: Resource },
+  { resource, grants }: DeclaredOperation & { readonly resource: Resource },
   at: number,
 ): ExampleCaller | 'no such caller' {
   if (at >= bench.callersFor(grants).length) return 'no such caller'
@@ -488,7 +494,7 @@ function choosePerson(
 const isSeeded = (caller: ExampleCaller): boolean => !(caller?.subject ?? '').startsWith('example-')
 
 /** States in which the operation is possible; none: any. */
-function statesAllowing(operation: Operation & { readonly resource: Resource }): readonly string[] {
+function statesAllowing(operation: DeclaredOperation & { readonly resource: Resource }): readonly string[] {
   const { given } = operation.resource
   switch (operation.kind) {
     case 'act':

@@ -3,7 +3,7 @@
  * Every address is relative, so that a page opens from a file, a server or below any path.
  */
 import type { Job } from '../contract/job.ts'
-import type { Operation } from '../contract/operation.ts'
+import type { DeclaredOperation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import type { PageMarkup } from '../html/element.ts'
@@ -14,7 +14,7 @@ import type { OperationExample } from './run-examples.ts'
 export interface DescribedEdition {
   readonly service: Service
   readonly version: string
-  readonly operations: readonly Operation[]
+  readonly operations: readonly DeclaredOperation[]
   readonly examples: ReadonlyMap<string, OperationExample>
   /** Whether examples were run at all. */
   readonly hasExamples: boolean

@@ -1,7 +1,7 @@
 /** Pages of what operations are about: the start, a version, a resource, a job. */
 import { escapeMarkup } from '../base/markup.ts'
 import type { Job } from '../contract/job.ts'
-import type { Operation } from '../contract/operation.ts'
+import type { DeclaredOperation } from '../contract/operation.ts'
 import type { Relation, Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { buildElement, type PageMarkup, writeAnchor, writeSection } from '../html/element.ts'
@@ -93,7 +93,7 @@ export function buildEditionPage(edition: DescribedEdition): SitePage {
   return { path, title: `Version ${version}`, main, trail: [startCrumb] }
 }
 
-const ownOperations = (all: readonly Operation[], { name }: Resource): readonly Operation[] =>
+const ownOperations = (all: readonly DeclaredOperation[], { name }: Resource): readonly DeclaredOperation[] =>
   all.filter(each => 'resource' in each && each.resource.name === name)
 
 /** The operations of one resource or job, under a heading that leads to its page. */
@@ -101,7 +101,7 @@ function writeOperationList(
   edition: DescribedEdition,
   path: string,
   heading: { readonly text: string; readonly to: string } | undefined,
-  operations: readonly Operation[],
+  operations: readonly DeclaredOperation[],
 ): PageMarkup {
   const requests = new Map<string, string>()
   for (const { template, methods } of compileRoutes(edition.service).all)

@@ -48,6 +48,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     sleep: setTimeout,
     links: version => linksOfEntry(context.app.contract, version),
     messages: createLazyMessages(context),
+    elements: createLazily(async () => (await import('./port-elements.ts')).createElementTexts()),
   })
   const write = async (): Promise<string> =>
     writeExposition(await (peers?.figures() ?? Promise.all([collectMetrics(figures)])))

@@ -13,6 +13,7 @@ import { namespaceOf, type Service, type VersionRule, viewOfVersion } from '../c
 import { isScalar } from '../contract/shape.ts'
 import { endOfVersion, isEnding } from '../front/version-end.ts'
 import type { Calls } from '../service/call.ts'
+import { operationNameOf } from '../service/calls.ts'
 import type { Snapshot } from '../service/store.ts'
 import type { DocumentForm, DocumentLink } from './formats/document.ts'
 import { compileOffers, type Offers, vendorType } from './media-types.ts'
@@ -61,8 +62,7 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
   const routes = compileRoutes(service)
   const vendor = vendorType(service.service, version)
   const rule = app.contract.versions[version] ?? {}
-  const handlers = (operation: Operation | undefined) =>
-    operation && app.handlers['job' in operation ? operation.job.job : operation.resource.name]
+  const handlers = (operation: Operation | undefined) => operation && app.handlers[operationNameOf(operation)]
   const known = new Map<Operation | undefined, Offers>()
   return {
     version,

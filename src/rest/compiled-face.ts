@@ -1,9 +1,11 @@
 /** A REST face, compiled once: the contract in each of its versions, and the face's context. */
 import type { Maybe } from '../base/maybe.ts'
 import type { OctetDecoder } from '../base/octets.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
 import { headersOf, isOfRequest } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
+import type { AnyRootElement } from '../contract/xml-type.ts'
 import { prefixOf } from '../front/entry.ts'
 import type { OctetTransform } from '../http/message.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
@@ -29,9 +31,24 @@ export interface RestOptions {
     asked: AskedMessage,
     outcome: Outcome,
   ) => Maybe<MessagePair | undefined>
+  /** Elements of ports in XML; without it ports take and give JSON alone. */
+  readonly elements?: () => Maybe<ElementTexts>
   /** Resolves after these milliseconds; without it `Prefer: wait` is not honoured. */
   readonly sleep?: (milliseconds: number) => Promise<void>
 }
+
+/** The content of the elements of ports, as XML. */
+export interface ElementTexts {
+  /** The value of a document with this root, or why it has none. */
+  readonly read: (root: AnyRootElement, octets: Uint8Array) => ReadElement
+  /** Throws where the declared type does not allow the value. */
+  readonly write: (root: AnyRootElement, value: unknown) => string
+}
+export type ReadElement =
+  | { readonly value: unknown }
+  | { readonly malformed: string }
+  /** Paths are those of elements. */
+  | { readonly problems: readonly FieldProblem[] }
 
 /** The target of a call, for its message. */
 export interface AskedMessage {

@@ -7,7 +7,7 @@ import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
-import { type Operation, singularOf } from '../contract/operation.ts'
+import { listPortOperations, type Operation, singularOf } from '../contract/operation.ts'
 import { buildElement } from '../html/element.ts'
 import { writePage } from '../html/frame.ts'
 import { writeRowTable } from '../html/value-views.ts'
@@ -102,6 +102,7 @@ export function problemPage(exchange: Exchange): Response {
 
 const listFaults = (exchange: Exchange): readonly Fault[] => [
   ...declaredFaults(exchange.edition.service),
+  ...listPortOperations(exchange.edition.service).flatMap(({ faults }) => faults),
   ...builtInFaults,
 ]
 

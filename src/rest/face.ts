@@ -25,6 +25,7 @@ import { Exchange } from './exchange.ts'
 import type { FacePage } from './parsed-head.ts'
 import { performInTurns, performOperation } from './perform.ts'
 import { followPlan, rowOfRefusal } from './plan.ts'
+import { answerPortCall } from './port-call.ts'
 import { waitForJob } from './prefer-wait.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyInSteps, replyWith } from './reply.ts'
@@ -101,6 +102,7 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
     if (early) return early
     if (exchange.page) return answerPage(exchange, exchange.page)
     if (exchange.form?.redraw) return answerRedraw(exchange)
+    if (exchange.operation?.kind === 'exchange') return answerPortCall(exchange, exchange.operation)
     const isLong = exchange.operation && isPaged(exchange.operation)
     return isLong ? performInTurns(exchange, answerInSteps(exchange)) : answerAtOnce(exchange)
   })

@@ -111,10 +111,21 @@ export function compileOffers(
           ? [...basic, versioned]
           : [...mergeOffers(applicationOffers(handlers?.formats), basic), versioned],
       )
+    case 'exchange':
+      return listOffers(typeof operation.exchange.output === 'object' ? writtenOffers(vendor) : [])
     default:
       return listOffers([...basic, versioned])
   }
 }
+
+/** The document of a port has its text written already (`port-call.ts`). */
+const writeWritten: DocumentWriter = ({ value }) => singleStep(() => String(value['text']))
+const writtenOffers = (vendor: string): Offer[] => [
+  textOffer('application/json', writeWritten),
+  textOffer('application/xml', writeWritten, 'application/xml;charset=utf-8'),
+  textOffer('text/xml', writeWritten, 'text/xml;charset=utf-8'),
+  textOffer(vendor, writeWritten),
+]
 
 /** A writer of the application replaces ours. */
 const mergeOffers = (added: readonly Offer[], ours: readonly Offer[]): Offer[] => [

@@ -139,7 +139,7 @@ function onceFor({ entry, caller, headers }: Exchange, field: string): Call['onc
 }
 
 /** Row 26: the octets, decoded. */
-async function readOctets(exchange: Exchange): Promise<Uint8Array> {
+export async function readOctets(exchange: Exchange): Promise<Uint8Array> {
   const limit = contentLimitOf(exchange.operation)
   const bytes =
     (await whileArriving(exchange.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })

@@ -115,6 +115,7 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
     case 'conflict':
       return conflictMembers(exchange, refusal)
     case 'declared':
+      if (refusal.element) return { detail: refusal.element.reason, fault: refusal.element.json }
       return { detail: refusal.fault.title, ...faultMembers(refusal.fault, refusal.detail) }
     case 'not-acceptable':
       return { detail: `available ${nameOffers(refusal.offers)}`, offers: [...refusal.offers] }

@@ -185,7 +185,7 @@ function replyWithValidators(
 }
 
 /** The result of a change: a later GET is not compared with it, so it has no validators. */
-async function replyToChange(
+export async function replyToChange(
   exchange: Exchange,
   status: number,
   document: RepresentationDocument,

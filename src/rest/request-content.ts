@@ -32,7 +32,7 @@ import { refuseRequest } from './refusal.ts'
 
 const mergeType = 'application/merge-patch+json'
 const patchType = 'application/json-patch+json'
-const xmlTypes = ['application/xml', 'text/xml']
+export const xmlTypes = ['application/xml', 'text/xml']
 const formType = 'application/x-www-form-urlencoded'
 
 /** The media types that an operation accepts; empty for one without content. */
@@ -42,6 +42,8 @@ function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion):
       return [mergeType, patchType]
     case 'putFile':
       return operation.file.mediaTypes
+    case 'exchange':
+      return operation.exchange.input === 'empty' ? [] : ['application/json', vendor, ...xmlTypes]
     case 'replace':
       return ['application/json', 'application/hal+json', vendor, ...xmlTypes]
     case 'search':
@@ -181,7 +183,7 @@ function readFormContent(bytes: Uint8Array, fields: Fields): Json {
   return json ?? refuse({ kind: 'malformed', detail: 'the form cannot be decoded or has a name twice' })
 }
 
-function parseContent(bytes: Uint8Array): Json {
+export function parseContent(bytes: Uint8Array): Json {
   const { value, failure } = parseJson(bytes)
   if (!failure) return value
   const path = parsePointer(failure.pointer)

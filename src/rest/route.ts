@@ -5,7 +5,13 @@
  */
 import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
-import { countAsRead, listOperations, type Operation } from '../contract/operation.ts'
+import {
+  countAsRead,
+  listOperations,
+  listPortOperations,
+  type Operation,
+  type OperationOf,
+} from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { writeAllow } from '../front/front-rows.ts'
@@ -65,6 +71,7 @@ export function compileRoutes(service: Service): Routes {
     ...service.resources.flatMap(resource => resourceRoutes(resource, known)),
     ...searchRoutes(known),
     ...service.jobs.flatMap(job => jobRoutes(job, known)),
+    ...listPortOperations(service).map(portRoute),
   ].filter(route => route.methods.size > 0)
   const root = createNode()
   for (const route of all) placeRoute(root, route)
@@ -159,4 +166,14 @@ function jobRoutes(job: Job, known: readonly Operation[]): Route[] {
     createRoute(`/${job.job}/jobs/{id}/cancellation`, [['POST', one('cancelJob')]]),
     createRoute(`/${job.job}/{id}`, [['GET', one('getResult')]]),
   ]
+}
+
+/** What is safe may be asked by QUERY too (RFC 10008), and by GET where nothing is sent. */
+function portRoute(operation: OperationOf<'exchange'>): Route {
+  const isRead = operation.safe && operation.exchange.input === 'empty'
+  return createRoute(`/${operation.port.port}/${operation.exchangeName}`, [
+    ['GET', isRead ? operation : undefined],
+    ['POST', operation],
+    ['QUERY', operation.safe && !isRead ? operation : undefined],
+  ])
 }

@@ -180,9 +180,9 @@ function createChanges(app: Implementation, parts: ServiceParts, store: Store, a
 const turnOf = ({ id, admitted: { operation, party } }: Call): WriteTurn | undefined =>
   id === undefined ? undefined : { item: `${operationNameOf(operation)} ${id}`, caller: party }
 
-/** The name of an operation's resource or job. */
+/** The name of an operation's resource, job or port. */
 export const operationNameOf = (operation: Operation): string =>
-  'job' in operation ? operation.job.job : operation.resource.name
+  operation.kind === 'exchange' ? operation.port.port : 'job' in operation ? operation.job.job : operation.resource.name
 
 /** What a caller needs for one kind of operation, and the count that it is charged to. */
 type AdmissionTerms = Pick<Operation, 'grants' | 'counted' | 'limit'>

@@ -3,6 +3,8 @@
  * own terms (`rest/refusal.ts`, `soap/refusal.ts`), total at compile time: add a kind and exactly
  * those two stop compiling.
  */
+
+import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 
@@ -32,7 +34,13 @@ export type Refusal =
   | { readonly kind: 'malformed'; readonly detail: string; readonly path?: FieldProblem['path'] }
   /** No index serves the list, and the contract refuses such. The detail names the cure. */
   | { readonly kind: 'unserved'; readonly field: string; readonly detail: string }
-  | { readonly kind: 'declared'; readonly fault: Fault; readonly detail: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'declared'
+      readonly fault: Fault
+      readonly detail: Readonly<Record<string, unknown>>
+      /** Of a fault of a port: why, and its element. */
+      readonly element?: { readonly reason: string; readonly json: Json }
+    }
   /**
    * The caller is over their limit; `after` and `window` in seconds. Without a window it limits
    * concurrent work.

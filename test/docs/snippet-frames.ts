@@ -131,6 +131,7 @@ declare const address: string, transfer: { to: string }`,
       'reverse:': text => `export const own: Pick<Handlers<typeof bank, 'transfers'>, 'reverse'> = { ${text} }`,
     },
   },
+  'docs/mock.md': { before: `import { shop } from ${example('orders/contract.ts')}` },
   'docs/testing.md': {
     before: `import assert from 'node:assert/strict'
 import { test } from 'node:test'

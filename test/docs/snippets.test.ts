@@ -78,8 +78,9 @@ function wordsOfCommand(line: string): readonly string[] | undefined {
   return found?.[1]
     ?.replace(/ {3,}.*$/, '')
     .split(/ [<>] /)[0]
-    ?.split(/\s+/)
-    .filter(word => word !== '\\' && word !== '')
+    ?.match(/"[^"]*"|'[^']*'|\S+/g)
+    ?.filter(word => word !== '\\')
+    .map(word => word.replace(/^(["'])(.*)\1$/, '$2'))
 }
 
 test('every command line of the pages is one that the program understands', () => {

@@ -14,6 +14,10 @@ const PlaceOrder = shop.element('PlaceOrder', x.object({ line: x.element(Line).m
 const Placed = shop.element('Placed', x.object({ count: x.element(x.int) }))
 const Refusal = shop.element('Refusal', x.object({ reason: x.element(x.string) }))
 const Session = shop.element('Session', x.string)
+const Opening = shop.element('Opening', x.object({}))
+const Item = shop.element('Item', x.string)
+const Price = shop.element('Price', x.decimal)
+const Hours = shop.element('Hours', x.list(x.string))
 const Shop = port('Shop', {
   namespace: 'urn:shop:wsdl',
   allow: [anyone],
@@ -23,8 +27,14 @@ const Shop = port('Shop', {
       input: PlaceOrder,
       output: Placed,
       faults: { Refusal },
+      statuses: { Refusal: 409 },
       requestHeaders: { Session },
     }),
+    Open: exchange({ action: 'urn:Open', input: Opening, output: Placed, replyHeaders: { Session } }),
+    GetPrice: exchange({ action: 'urn:GetPrice', input: Item, output: Price, safe: true }),
+    GetHours: exchange({ action: 'urn:GetHours', input: 'empty', output: Hours, safe: true }),
+    Notify: exchange({ action: 'urn:Notify', input: Item }),
+    Break: exchange({ action: 'urn:Break', input: Item, output: Placed }),
     CheckOrder: exchange({ action: 'urn:CheckOrder', input: PlaceOrder, output: Placed }),
     Close: exchange({ action: 'urn:Close', input: Session, output: Placed, allow: [role('clerk')] }),
     add: exchange({
@@ -43,6 +53,14 @@ const app = implement(contract, {
       return { count: line.reduce((sum, each) => sum + each.count, 0) }
     },
     CheckOrder: () => ({ count: -1 }),
+    Open: (_, ctx) => {
+      ctx.setHeader('Session', 'offen ✓')
+      return { count: 0 }
+    },
+    GetPrice: () => '12.50',
+    GetHours: () => ['9-12', '13-18'],
+    Notify: () => {},
+    Break: item => ({ count: item as unknown as number }), // what a handler in JavaScript may do
     Close: () => ({ count: 0 }),
     add: ({ a, b }) => ({ sum: a + b }),
   },
@@ -98,4 +116,110 @@ test('the WSDL of a port has its names, actions and forms', async () => {
     'namespace="urn:rpc"',
   ])
     assert.ok(text.includes(part), `${part} is not in ${text}`)
+})
+
+// By HTTP (docs/import.md, "By REST")
+
+const json = { 'content-type': 'application/json' }
+const post = async (path: string, content: unknown, fields: Readonly<Record<string, string>> = {}) =>
+  (await hosted).ask('POST', `/api/v1/Shop/${path}`, { ...json, ...fields }, JSON.stringify(content))
+
+test('an exchange is asked in JSON, and the same handler answers', async () => {
+  const answer = await post('PlaceOrder', {
+    line: [
+      { item: 'tea', count: 2 },
+      { item: '', count: 3 },
+    ],
+  })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.fields['content-type'], 'application/json')
+  assert.equal(answer.text, '{"count":5}')
+})
+test('an exchange is asked in XML with the element of its message, and answers so', async () => {
+  const fields = { 'content-type': 'application/xml', accept: 'application/xml' }
+  const answer = await (await hosted).ask('POST', '/api/v1/Shop/PlaceOrder', fields, order)
+  assert.equal(answer.status, 200, answer.text)
+  assert.match(answer.text, /<n1:Placed xmlns:n1="urn:shop"><n1:count>5<\/n1:count><\/n1:Placed>$/)
+})
+test('content that breaks the type is told with each place, in JSON and in XML', async () => {
+  const answer = await post('PlaceOrder', { line: [{ item: 1 }], more: true })
+  assert.equal(answer.status, 422)
+  assert.deepEqual(
+    JSON.parse(answer.text).errors.map((each: { pointer: string }) => each.pointer),
+    ['/more', '/line/0/item', '/line/0/count'],
+  )
+  const wrong = order.replace('count="2"', 'count="x"')
+  const byXml = await (await hosted).ask('POST', '/api/v1/Shop/PlaceOrder', { 'content-type': 'text/xml' }, wrong)
+  assert.equal(byXml.status, 422)
+  assert.match(byXml.text, /"pointer":"\/PlaceOrder\[1\]\/line\[1\]"/)
+  const other = await (await hosted).ask('POST', '/api/v1/Shop/PlaceOrder', { 'content-type': 'text/xml' }, '<Other/>')
+  assert.equal(other.status, 422)
+  assert.match(other.text, /must be the element PlaceOrder of the namespace urn:shop/)
+})
+test('a declared fault is a problem with its element, and a header block is a field', async () => {
+  const answer = await post('PlaceOrder', { line: [{ item: '', count: 1 }] }, { 'soap-session': '"closed"' })
+  assert.equal(answer.status, 409)
+  const problem = JSON.parse(answer.text)
+  assert.match(problem.type, /\/problems\/Refusal$/)
+  assert.deepEqual(
+    [problem.title, problem.detail, problem.fault],
+    ['Refusal', 'Refusal', { reason: 'the shop is closed' }],
+  )
+  assert.equal((await (await hosted).ask('GET', '/problems/Refusal')).status, 200)
+  const bad = await post('PlaceOrder', { line: [{ item: '', count: 1 }] }, { 'soap-session': '{}' })
+  assert.equal(bad.status, 400)
+  assert.match(bad.text, /Soap-Session: Session must be/)
+})
+test('a reply block is a field, in ASCII', async () => {
+  const answer = await post('Open', {})
+  assert.equal(answer.fields['soap-session'], '"offen \\u2713"')
+})
+test('rows 13, 15, 19 and 21 are asked of an exchange as of any operation', async () => {
+  const { ask } = await hosted
+  assert.equal((await ask('GET', '/api/v1/Shop/PlaceOrder')).status, 405)
+  assert.equal((await ask('GET', '/api/v1/Shop/PlaceOrder')).fields['allow'], 'OPTIONS, POST')
+  assert.equal((await post('Close', 'x')).status, 401)
+  assert.equal((await ask('POST', '/api/v1/Shop/PlaceOrder', { 'content-type': 'text/csv' }, 'a')).status, 415)
+  assert.equal((await post('PlaceOrder', {}, { accept: 'text/csv' })).status, 406)
+  assert.equal((await post('PlaceOrder', {}, { 'idempotency-key': '"a"' })).status, 400)
+  assert.equal((await ask('POST', '/api/v1/Shop/PlaceOrder', json, '{')).status, 400)
+  assert.equal((await ask('POST', '/api/v1/Shop/PlaceOrder', json, '')).status, 400)
+  assert.equal((await post('Nothing', {})).status, 404)
+})
+test('a safe exchange is asked by QUERY, and by GET where it sends nothing, with a tag and 304', async () => {
+  const { ask } = await hosted
+  const queried = await ask('QUERY', '/api/v1/Shop/GetPrice', json, '"tea"')
+  assert.equal(queried.text, '"12.50"', queried.text)
+  const got = await ask('GET', '/api/v1/Shop/GetHours')
+  assert.equal(got.text, '["9-12","13-18"]')
+  const again = await ask('GET', '/api/v1/Shop/GetHours', { 'if-none-match': String(got.fields['etag']) })
+  assert.equal(again.status, 304)
+})
+test('an exchange without a reply ends with 204', async () => {
+  assert.equal((await post('Notify', 'x')).status, 204)
+})
+test('a reply that breaks its type is an incident, and its value is not sent', async () => {
+  const answer = await post('Break', 'secret')
+  assert.equal(answer.status, 500)
+  assert.ok(!answer.text.includes('secret'))
+  const { lines } = await hosted
+  assert.ok(
+    lines.some(({ fields }) => JSON.stringify(fields).includes('Placed.count')),
+    JSON.stringify(lines),
+  )
+})
+test('OpenAPI describes exchanges: content, answers, faults by status, header fields', async () => {
+  const { paths, components } = JSON.parse((await (await hosted).ask('GET', '/openapi.json')).text)
+  const { post: described } = paths['/api/v1/Shop/PlaceOrder']
+  assert.equal(described.operationId, 'v1_Shop_PlaceOrder')
+  const { schema } = described.requestBody.content['application/json']
+  assert.deepEqual(schema.properties.line, {
+    type: 'array',
+    items: { $ref: '#/components/schemas/v1.xml.Line' },
+    minItems: 1,
+  })
+  assert.deepEqual(components.schemas['v1.xml.Line'].required, ['item', 'count'])
+  assert.deepEqual(described.parameters[0].name, 'Soap-Session')
+  assert.match(JSON.stringify(described.responses['409']), /"fault":\{"type":"object","properties":\{"reason"/)
+  assert.ok(paths['/api/v1/Shop/GetHours'].get)
 })

@@ -3,6 +3,7 @@
  * bases applied, members in the order of the elements. A plan is made once for a type and a form;
  * what it refers to is planned when it is first asked for, so types may be recursive.
  */
+import { type DerivableDefinition, listTaggedTypes, matchesNamespace } from '../../contract/xml-members.ts'
 import { isSimpleType, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
 import type {
   AnyMember,
@@ -14,7 +15,7 @@ import type {
   TypeMembers,
   WildcardNamespaces,
 } from '../../contract/xml-type.ts'
-import { clarkNotation, internName, type Name } from '../../xml/index.ts'
+import { internName, type Name } from '../../xml/index.ts'
 import { xsdUri } from './values.ts'
 
 export type TypePlan =
@@ -107,20 +108,16 @@ export class SchemaPlans {
     return { kind: 'simple', codec: simpleCodecOf(type), names: namesOfSimple(type), type }
   }
 
-  #derivable(
-    { type, derived }: { readonly type: AnyXmlType; readonly derived: () => readonly AnyXmlType[] },
-    form: NamespaceForm,
-  ): DerivablePlan {
+  #derivable(definition: DerivableDefinition, form: NamespaceForm): DerivablePlan {
     const byName = new Map<Name, { tag: string; plan: ComplexPlan }>()
     const byTag = new Map<string, { name: Name; plan: ComplexPlan }>()
-    for (const each of derived()) {
-      const plan = this.ofType(each, form)
-      if (plan.kind !== 'complex' || !plan.name || plan.isAbstract) continue
-      const tag = byTag.has(plan.name.local) ? clarkNotation(plan.name) : plan.name.local
+    for (const { tag, type } of listTaggedTypes(definition)) {
+      const plan = this.ofType(type, form)
+      if (plan.kind !== 'complex' || !plan.name) continue
       byName.set(plan.name, { tag, plan })
       byTag.set(tag, { name: plan.name, plan })
     }
-    return { kind: 'derivable', base: this.ofType(type, form), byName, byTag }
+    return { kind: 'derivable', base: this.ofType(definition.type, form), byName, byTag }
   }
 
   #complex(definition: ComplexDefinition, around: NamespaceForm): ComplexPlan {
@@ -200,10 +197,7 @@ const textPlan = (key: string, { particle }: AnyMember): ComplexPlan['text'] =>
 function matcherOf({ particle }: AnyMember, target: string): (uri: string) => boolean {
   const namespaces: WildcardNamespaces =
     particle.kind === 'any' || particle.kind === 'anyAttribute' ? particle.namespaces : { of: [] }
-  if (namespaces === 'any') return () => true
-  // XML Schema Part 1 §3.10.4: ##other has neither the namespace nor names without one.
-  if ('not' in namespaces) return uri => uri !== '' && uri !== (namespaces.not || target)
-  return uri => namespaces.of.includes(uri)
+  return uri => matchesNamespace(namespaces, target, uri)
 }
 
 /** What xsi:type may say of a simple type: the type itself, and those that it narrows. */

@@ -6,14 +6,15 @@
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import type { SimpleCodec } from '../../contract/xml-simple.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'
-import type {
-  AttributePlan,
-  ComplexPlan,
-  DerivablePlan,
-  ElementPlan,
-  GroupPlan,
-  ParticlePlan,
-  TypePlan,
+import {
+  type AttributePlan,
+  type ComplexPlan,
+  type DerivablePlan,
+  type ElementPlan,
+  type GroupPlan,
+  isEmptiable,
+  type ParticlePlan,
+  type TypePlan,
 } from './schema-plan.ts'
 import { includeName, type LiteralWriting, xsiUri } from './values.ts'
 
@@ -214,6 +215,7 @@ function writeGroup(part: GroupPlan, value: unknown, writing: MessageWriting): s
   const unknown = given.find(key => !known.includes(key))
   if (unknown !== undefined) writing.fail(`has ${unknown}: expected ${known.join(', ')}`)
   if (part.kind === 'sequence') return writeParticles(part.parts, value, writing)
+  if (given.length === 0 && !isEmptiable({ ...part, min: 1 })) writing.fail(`must have one of ${known.join(', ')}`)
   if (given.length > 1) writing.fail(`has ${given.join(' and ')}: a choice has exactly one`)
   return writeParticles(
     part.parts.filter(each => each.key === given[0]),

@@ -1,0 +1,370 @@
+/**
+ * Values of the types of `xml-type.ts` in JSON. One walk serves both directions, so content and
+ * replies pass the same checks, and these are those of the readers and writers of XML:
+ *  (1) A value is an object with the members of its type; what may repeat is always an array; a
+ *      choice is an object with one of its branches; `$type` names a derived type; nil is null.
+ *  (2) Every flaw is told with its place; a value with a flaw is neither taken nor sent.
+ *  (3) JSON → value → JSON is the same, but for what a schema fills in: attributes with a default,
+ *      and empty arrays.
+ */
+import { type Json, ownMember } from '../base/objects.ts'
+import type { FieldProblem } from './field-json.ts'
+import { Flaw, typeFlaw } from './lexical/flaw.ts'
+import {
+  type DerivableDefinition,
+  listMembers,
+  listTaggedTypes,
+  matchesNamespace,
+  mayBeWithoutElements,
+} from './xml-members.ts'
+import { isSimpleType, simpleCodecOf } from './xml-simple.ts'
+import type {
+  AnyMember,
+  AnyRootElement,
+  AnyXmlType,
+  ComplexDefinition,
+  NamespaceForm,
+  QualifiedName,
+  TypeMembers,
+} from './xml-type.ts'
+
+/** The name of the one element that a text is; undefined: it is not the text of an element. */
+export type NameOfXml = (text: string) => QualifiedName | undefined
+
+export interface XmlJsonCodec {
+  /** Parsed JSON → the value; flaws go to `problems`, the first hundred. */
+  readonly read: (json: Json, problems: FieldProblem[]) => unknown
+  /** Throws an `Error` with the place of what the declared type does not allow. */
+  readonly write: (value: unknown) => Json
+}
+
+/** The codec of the content of one global element; its name is not in the JSON. */
+export function createXmlJsonCodec(root: AnyRootElement, nameOfXml: NameOfXml): XmlJsonCodec {
+  return {
+    read: (json, problems) => convertRoot(root, json, { isReading: true, problems, nameOfXml }),
+    write: value => {
+      const problems: FieldProblem[] = []
+      const json = convertRoot(root, value, { isReading: false, problems, nameOfXml })
+      const [first] = problems
+      if (first) throw new Error(`${[root.name.local, ...first.path].join('.')} ${first.detail}`)
+      return json as Json // without a flaw every part was made of JSON
+    },
+  }
+}
+
+/** One conversion: from JSON, or to it. */
+interface Conversion {
+  readonly isReading: boolean
+  readonly problems: FieldProblem[]
+  readonly nameOfXml: NameOfXml
+}
+type FlawPath = FieldProblem['path']
+type MemberRow = Readonly<Record<string, unknown>>
+
+/** The content is refused anyway, and its sender has enough to mend. */
+const problemsMax = 100
+
+function addFlawAt({ problems }: Conversion, path: FlawPath, { code, detail }: Flaw): undefined {
+  if (problems.length < problemsMax) problems.push({ path, code, detail })
+}
+const isMemberRow = (value: unknown): value is MemberRow =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+
+/** What a type is converted with: the form around it, and the name of its element. */
+interface ElementPlace {
+  readonly form: NamespaceForm
+  readonly name: QualifiedName | undefined
+}
+
+const convertRoot = (root: AnyRootElement, given: unknown, how: Conversion): unknown =>
+  convertElement(root.type(), { form: root.form, name: root.name }, root.isNillable, given, how, [])
+
+function convertElement(
+  type: AnyXmlType,
+  place: ElementPlace,
+  isNillable: boolean,
+  given: unknown,
+  how: Conversion,
+  path: FlawPath,
+): unknown {
+  if (given !== null) return convertTyped(type, place, given, how, path)
+  return isNillable ? null : addFlawAt(how, path, new Flaw('type', 'must not be null'))
+}
+
+function convertTyped(type: AnyXmlType, place: ElementPlace, given: unknown, how: Conversion, path: FlawPath): unknown {
+  const { definition } = type
+  switch (definition.kind) {
+    case 'complex':
+      if (definition.isAbstract)
+        return addFlawAt(how, [...path, '$type'], new Flaw('required', 'is required: the type is abstract'))
+      return convertComplex(definition, place.form, given, how, path)
+    case 'derivable':
+      return convertDerivable(definition, place, given, how, path)
+    case 'array':
+      if (!Array.isArray(given)) return addFlawAt(how, path, typeFlaw('an array'))
+      return given.map((each, at) =>
+        convertElement(definition.item(), { ...place, name: undefined }, true, each, how, [...path, at]),
+      )
+    default:
+      if (isSimpleType(type)) return convertSimple(type, given, how, path)
+      return convertXml(given, found => isSameName(found, place.name), how, path)
+  }
+}
+
+const isSameName = (found: QualifiedName, name: QualifiedName | undefined): boolean =>
+  name === undefined || (found.uri === name.uri && found.local === name.local)
+
+/** The text of one element. */
+function convertXml(given: unknown, fits: (name: QualifiedName) => boolean, how: Conversion, path: FlawPath): unknown {
+  const name = typeof given === 'string' ? how.nameOfXml(given) : undefined
+  if (!name) return addFlawAt(how, path, typeFlaw('the text of one XML element'))
+  return fits(name) ? given : addFlawAt(how, path, new Flaw('type', `must not be the element ${name.local}`))
+}
+
+// Objects
+
+function convertDerivable(
+  definition: DerivableDefinition,
+  place: ElementPlace,
+  given: unknown,
+  how: Conversion,
+  path: FlawPath,
+): unknown {
+  const named = isMemberRow(given) ? ownMember(given, '$type') : undefined
+  if (!isMemberRow(given) || named === undefined) return convertTyped(definition.type, place, given, how, path)
+  const tagged = listTaggedTypes(definition)
+  const found = tagged.find(({ tag }) => tag === named)?.type.definition
+  if (found?.kind !== 'complex')
+    return addFlawAt(
+      how,
+      [...path, '$type'],
+      new Flaw('enum', `must be one of ${tagged.map(each => each.tag).join(', ')}`),
+    )
+  const { $type, ...members } = given
+  const row = convertComplex(found, place.form, members, how, path)
+  return isMemberRow(row) ? { $type, ...row } : row
+}
+
+function convertComplex(
+  definition: ComplexDefinition,
+  around: NamespaceForm,
+  given: unknown,
+  how: Conversion,
+  path: FlawPath,
+): unknown {
+  if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
+  const members = listMembers(definition, around)
+  // A value of a derived type may stand where its base alone is expected.
+  const known = new Set([...(how.isReading ? [] : ['$type']), ...members.map(({ key }) => key)])
+  reportUnknown(known, given, how, path)
+  // Keys are names of others: `__proto__` is a member like any other.
+  return Object.fromEntries(
+    members.flatMap(({ key, member, form }) => {
+      const value = convertMember(key, member, form, given, how, path)
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
+}
+
+function reportUnknown(known: ReadonlySet<string>, given: MemberRow, how: Conversion, path: FlawPath): void {
+  for (const key of Object.keys(given))
+    if (!known.has(key) && given[key] !== undefined)
+      addFlawAt(how, [...path, key], new Flaw('unknown', 'is not a known member'))
+}
+
+function convertMember(
+  key: string,
+  member: AnyMember,
+  form: NamespaceForm,
+  row: MemberRow,
+  how: Conversion,
+  path: FlawPath,
+): unknown {
+  const given = ownMember(row, key)
+  const here = [...path, key]
+  if (member.marks.isMany) return convertMany(key, member, form, given, how, here)
+  if (given !== undefined) return convertOne(key, member, form, given, how, here)
+  const { min, initial } = member.marks
+  if (member.particle.kind === 'attribute' && initial !== undefined)
+    return how.isReading ? simpleCodecOf(member.particle.type).read(initial, clarkNames) : undefined
+  return min > 0 ? addFlawAt(how, here, new Flaw('required', 'is required')) : undefined
+}
+
+function convertMany(
+  key: string,
+  member: AnyMember,
+  form: NamespaceForm,
+  given: unknown,
+  how: Conversion,
+  path: FlawPath,
+): unknown {
+  const { min, max } = member.marks
+  const all = given ?? []
+  if (!Array.isArray(all)) return addFlawAt(how, path, typeFlaw('an array'))
+  if (all.length < min) return addFlawAt(how, path, new Flaw('minItems', `must have at least ${min} items`))
+  if (all.length > max) return addFlawAt(how, path, new Flaw('maxItems', `must have at most ${max} items`))
+  return all.map((each, at) => convertOne(key, member, form, each, how, [...path, at]))
+}
+
+function convertOne(
+  key: string,
+  { particle, marks }: AnyMember,
+  form: NamespaceForm,
+  given: unknown,
+  how: Conversion,
+  path: FlawPath,
+): unknown {
+  switch (particle.kind) {
+    case 'attribute':
+    case 'text':
+      return convertFixed(particle.type, marks, convertSimple(particle.type, given, how, path), how, path)
+    case 'element': {
+      const type = particle.type()
+      const uri = marks.uri ?? (form.elements === 'qualified' ? form.uri : '')
+      const place = { form, name: { uri, local: marks.name ?? key } }
+      return convertFixed(type, marks, convertElement(type, place, marks.isNillable, given, how, path), how, path)
+    }
+    case 'reference': {
+      const to = particle.to()
+      const place = { form: to.form, name: to.name }
+      return convertElement(to.type(), place, to.isNillable || marks.isNillable, given, how, path)
+    }
+    case 'choice':
+    case 'sequence':
+      return convertGroup(particle, form, given, how, path)
+    case 'any':
+      return convertXml(given, ({ uri }) => matchesNamespace(particle.namespaces, form.uri, uri), how, path)
+    case 'anyAttribute':
+      return convertOthers(given, uri => matchesNamespace(particle.namespaces, form.uri, uri), how, path)
+  }
+}
+
+function convertGroup(
+  { kind, members }: { readonly kind: 'choice' | 'sequence'; readonly members: TypeMembers },
+  form: NamespaceForm,
+  given: unknown,
+  how: Conversion,
+  path: FlawPath,
+): unknown {
+  if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
+  reportUnknown(new Set(Object.keys(members)), given, how, path)
+  const branches = Object.entries(members)
+  const there = branches.filter(([key]) => ownMember(given, key) !== undefined)
+  const isEmptyAllowed = branches.length === 0 || branches.some(([, member]) => mayBeWithoutElements(member))
+  if (kind === 'choice' && (there.length > 1 || (there.length === 0 && !isEmptyAllowed)))
+    return addFlawAt(how, path, new Flaw('choice', `must have exactly one of ${Object.keys(members).join(', ')}`))
+  return Object.fromEntries(
+    (kind === 'choice' ? there : branches).flatMap(([key, member]) => {
+      const value = convertMember(key, member, form, given, how, path)
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
+}
+
+const clarkText = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/
+/** Attributes of any name: `{namespace}local` → text. */
+function convertOthers(given: unknown, fits: (uri: string) => boolean, how: Conversion, path: FlawPath): unknown {
+  if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
+  for (const [key, value] of Object.entries(given)) {
+    const [, uri = '', local] = clarkText.exec(key) ?? []
+    if (local === undefined || !fits(uri)) addFlawAt(how, [...path, key], new Flaw('unknown', 'is not allowed here'))
+    if (typeof value !== 'string') addFlawAt(how, [...path, key], typeFlaw('text'))
+  }
+  return given
+}
+
+// Simple values
+
+/** Values in a declaration are in James Clark's notation already. */
+const clarkNames = {
+  resolve: (text: string): QualifiedName | undefined => {
+    const [, uri = '', local] = clarkText.exec(text) ?? []
+    return local === undefined ? undefined : { uri, local }
+  },
+}
+
+function convertSimple(type: AnyXmlType, given: unknown, how: Conversion, path: FlawPath): unknown {
+  const value = how.isReading ? readSimpleJson(type, given) : given
+  const checked = value instanceof Flaw ? value : simpleCodecOf(type).check(value)
+  if (checked instanceof Flaw) return addFlawAt(how, path, checked)
+  return how.isReading ? checked : writeSimpleJson(type, checked)
+}
+
+/** A fixed value is compared as text, as the reader of XML compares it. */
+function convertFixed(
+  type: AnyXmlType,
+  { isFixed, initial }: AnyMember['marks'],
+  converted: unknown,
+  how: Conversion,
+  path: FlawPath,
+): unknown {
+  if (!isFixed || initial === undefined || converted === undefined || converted === null || !isSimpleType(type))
+    return converted
+  const { read, write } = simpleCodecOf(type)
+  const value = how.isReading ? converted : readSimpleJson(type, converted)
+  const keep = (uri: string): string => uri
+  return write(value, keep) === write(read(initial, clarkNames), keep)
+    ? converted
+    : addFlawAt(how, path, new Flaw('const', `must be ${initial}`))
+}
+
+const isInList = (name: string): boolean => name === 'IDREFS' || name === 'ENTITIES' || name === 'NMTOKENS'
+const isTextInJson = (name: string): boolean => name === 'hexBinary' || name === 'base64Binary'
+const isFloating = (name: string): boolean => name === 'double' || name === 'float'
+
+/** JSON → what the check of the type gets. */
+function readSimpleJson(type: AnyXmlType, json: unknown): unknown {
+  const { definition } = type
+  switch (definition.kind) {
+    case 'builtIn': {
+      const isNamed = isFloating(definition.name) && /^(-?INF|NaN)$/.test(String(json))
+      if (isTextInJson(definition.name) && typeof json !== 'string') return typeFlaw('text')
+      if (typeof json !== 'string' || !(isNamed || isTextInJson(definition.name))) return json
+      return simpleCodecOf(type).read(json, clarkNames)
+    }
+    case 'restriction':
+      return readSimpleJson(definition.of, json)
+    case 'list':
+      return Array.isArray(json) ? readJsonItems(definition.item, json) : typeFlaw('an array')
+    case 'union':
+      return readUnionJson(definition.of, json)
+    default:
+      return typeFlaw('a simple value')
+  }
+}
+function readJsonItems(item: AnyXmlType, json: readonly unknown[]): unknown {
+  const items = json.map(each => readSimpleJson(item, each))
+  return items.find(each => each instanceof Flaw) ?? items
+}
+/** The first type that the value fits, as with the text of an element. */
+function readUnionJson(of: readonly AnyXmlType[], json: unknown): unknown {
+  let flaw: unknown = typeFlaw('a value of one of the types')
+  for (const type of of) {
+    const value = readSimpleJson(type, json)
+    flaw = value instanceof Flaw ? value : simpleCodecOf(type).check(value)
+    if (!(flaw instanceof Flaw)) return flaw
+  }
+  return flaw
+}
+
+/** A checked value → JSON. */
+function writeSimpleJson(type: AnyXmlType, value: unknown): Json {
+  const { definition } = type
+  switch (definition.kind) {
+    case 'restriction':
+      return writeSimpleJson(definition.of, value)
+    case 'list':
+      return (value as readonly unknown[]).map(each => writeSimpleJson(definition.item, each)) // it has passed the check
+    case 'union': {
+      const fitting = definition.of.find(each => !(simpleCodecOf(each).check(value) instanceof Flaw))
+      return fitting ? writeSimpleJson(fitting, value) : String(value)
+    }
+    case 'builtIn': {
+      if (isInList(definition.name)) return value as readonly string[] // likewise
+      const isText = value instanceof Uint8Array || (typeof value === 'number' && !Number.isFinite(value))
+      return isText ? simpleCodecOf(type).write(value, uri => uri) : (value as Json) // a scalar of JSON
+    }
+    default:
+      return String(value)
+  }
+}

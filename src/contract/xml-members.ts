@@ -1,0 +1,68 @@
+/** Members of a complex type with those that it extends, and the types that `$type` names. */
+import { memoizeByObject } from '../base/memo.ts'
+import type {
+  AnyMember,
+  AnyXmlType,
+  ComplexDefinition,
+  NamespaceForm,
+  QualifiedName,
+  WildcardNamespaces,
+  XmlDefinition,
+} from './xml-type.ts'
+
+/** A member under its key, and the form of the type that declares it. */
+export interface DeclaredMember {
+  readonly key: string
+  readonly member: AnyMember
+  readonly form: NamespaceForm
+}
+
+/** The members of a base come first; text and wildcards of its own replace those of the base. */
+export function listMembers(definition: ComplexDefinition, around: NamespaceForm): readonly DeclaredMember[] {
+  const form = definition.form ?? around
+  const own = Object.entries(definition.members).map(([key, member]) => ({ key, member, form }))
+  const { base } = definition
+  if (base?.by !== 'extension' || base.type.definition.kind !== 'complex') return own
+  const single = new Set(own.map(({ member }) => member.particle.kind).filter(isSingle))
+  const extended = listMembers(base.type.definition, form)
+  return [...extended.filter(({ member }) => !single.has(member.particle.kind)), ...own]
+}
+const isSingle = (kind: AnyMember['particle']['kind']): boolean => kind === 'text' || kind === 'anyAttribute'
+
+export type DerivableDefinition = Extract<XmlDefinition, { readonly kind: 'derivable' }>
+/** A type that is derived from another one, by the value of `$type`. */
+export interface TaggedType {
+  readonly tag: string
+  readonly name: QualifiedName
+  readonly type: AnyXmlType
+}
+/** A tag is the local name; where two types share it, that of the second is `{namespace}local`. */
+export const listTaggedTypes = memoizeByObject(({ derived }: DerivableDefinition): readonly TaggedType[] => {
+  const tags = new Set<string>()
+  return derived().flatMap(type => {
+    const { definition } = type
+    if (definition.kind !== 'complex' || !definition.name || definition.isAbstract) return []
+    const { uri, local } = definition.name
+    const tag = tags.has(local) ? (uri === '' ? local : `{${uri}}${local}`) : local
+    tags.add(tag)
+    return [{ tag, name: definition.name, type }]
+  })
+})
+
+/** Whether no element at all fits it (XML Schema Part 1 §3.9.6). */
+export function mayBeWithoutElements({ particle, marks }: AnyMember): boolean {
+  if (marks.min === 0) return true
+  if (particle.kind !== 'choice' && particle.kind !== 'sequence') return false
+  const members = Object.values(particle.members)
+  return particle.kind === 'choice'
+    ? members.length === 0 || members.some(mayBeWithoutElements)
+    : members.every(mayBeWithoutElements)
+}
+
+/** Whether a wildcard has names of this namespace (XML Schema Part 1 §3.10.4). */
+export function matchesNamespace(namespaces: WildcardNamespaces, target: string, uri: string): boolean {
+  if (namespaces === 'any') return true
+  // ##other has neither the target namespace nor names without one.
+  if ('not' in namespaces) return uri !== '' && uri !== (namespaces.not || target)
+  return namespaces.of.includes(uri)
+}

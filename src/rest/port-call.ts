@@ -1,0 +1,155 @@
+/**
+ * An exchange of a port by HTTP: the content of its elements in JSON (`contract/xml-json.ts`) or as
+ * XML, the same handler as by SOAP. What always holds:
+ *  (1) The handler is called once the content is read to its end and fits the declared type.
+ *  (2) A declared fault is a problem with the status that the contract gives it.
+ *  (3) A header block is the field `Soap-` and its name: its content in JSON.
+ */
+import { memoizeByObject } from '../base/memo.ts'
+import type { ExchangeContext } from '../contract/exchange.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import type { OperationOf } from '../contract/operation.ts'
+import { createXmlJsonCodec, type XmlJsonCodec } from '../contract/xml-json.ts'
+import type { AnyRootElement, QualifiedName } from '../contract/xml-type.ts'
+import { parseJson, writeJson } from '../http/json.ts'
+import type { FieldDraft, Response } from '../http/message.ts'
+import { evaluatePreconditions } from '../http/precondition.ts'
+import { refuse } from '../service/refusal.ts'
+import { Malformed, parseXml } from '../xml/index.ts'
+import type { ElementTexts } from './compiled-face.ts'
+import type { Exchange } from './exchange.ts'
+import type { RepresentationDocument } from './formats/document.ts'
+import { readOctets, readPreconditions } from './perform.ts'
+import { refuseRequest } from './refusal.ts'
+import { computedReply, replyToChange } from './reply.ts'
+import { parseContent, xmlTypes } from './request-content.ts'
+
+type PortOperation = OperationOf<'exchange'>
+
+const utf8 = new TextEncoder()
+function nameOfXml(text: string): QualifiedName | undefined {
+  const document = parseXml(utf8.encode(text))
+  return document instanceof Malformed ? undefined : document.root.name
+}
+const jsonCodecOf = memoizeByObject((root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, nameOfXml))
+
+/** Rows 23 to 30 for an exchange. */
+export async function answerPortCall(exchange: Exchange, operation: PortOperation): Promise<Response> {
+  const { port, exchangeName, exchange: declared } = operation
+  const { app } = exchange.face.context
+  const handler = app.ports?.[port.port]?.[exchangeName]
+  if (!handler) throw new Error(`the port ${port.port} has no handler for ${exchangeName}: give implement(…) one`)
+  refuseConditions(exchange)
+  const fields: FieldDraft = {}
+  const context = createPortContext(exchange, operation, fields)
+  const input = declared.input === 'empty' ? undefined : await readPortInput(exchange, declared.input)
+  exchange.row = 28
+  const answer = await handler(input, context)
+  exchange.row = 30
+  if (typeof declared.output !== 'object') return { status: 204, fields }
+  if (answer === undefined) throw new Error('the handler returned nothing: it must return the content of its reply')
+  const text = await writePortOutput(exchange, declared.output, answer)
+  const document: RepresentationDocument = {
+    name: exchangeName,
+    title: exchangeName,
+    fields: {},
+    value: { text },
+    links: [],
+  }
+  return exchange.isSafe
+    ? computedReply(exchange, document, { fields })
+    : replyToChange(exchange, 200, document, fields)
+}
+
+/** Nothing is kept of a call, so none can be answered again; its target has no version. */
+function refuseConditions(exchange: Exchange): void {
+  const { method, fields } = exchange.entry.request
+  if (!exchange.isSafe && fields['idempotency-key'] !== undefined)
+    refuseRequest({
+      kind: 'bad-request',
+      detail: 'Idempotency-Key is not supported here: the answers of this operation are not kept',
+    })
+  exchange.row = 23
+  if (!exchange.isSafe && evaluatePreconditions(readPreconditions(exchange), method, {}) !== 'proceed')
+    refuseRequest({ kind: 'stale' })
+}
+
+// Content
+
+async function readPortInput(exchange: Exchange, root: AnyRootElement): Promise<unknown> {
+  exchange.row = 26
+  const octets = await readOctets(exchange)
+  if (!xmlTypes.includes(exchange.head.mediaType)) return readChecked(root, octets)
+  const read = (await loadElements(exchange)).read(root, octets)
+  if ('malformed' in read) return refuse({ kind: 'malformed', detail: read.malformed })
+  return 'problems' in read ? refuse({ kind: 'invalid', problems: read.problems }) : read.value
+}
+
+function readChecked(root: AnyRootElement, octets: Uint8Array): unknown {
+  const problems: FieldProblem[] = []
+  const value = jsonCodecOf(root).read(parseContent(octets), problems)
+  return problems.length > 0 ? refuse({ kind: 'invalid', problems }) : value
+}
+
+const writePortOutput = async (exchange: Exchange, root: AnyRootElement, value: unknown): Promise<string> =>
+  exchange.head.offer && xmlTypes.includes(exchange.head.offer.type)
+    ? (await loadElements(exchange)).write(root, value)
+    : writeJson(jsonCodecOf(root).write(value))
+
+async function loadElements({ face }: Exchange): Promise<ElementTexts> {
+  const { elements } = face.options
+  if (!elements) throw new Error('this face has no codec for the XML of ports: give it the option elements')
+  return await elements()
+}
+
+// What a handler is told
+
+function createPortContext(
+  exchange: Exchange,
+  { exchange: declared, faults }: PortOperation,
+  into: FieldDraft,
+): ExchangeContext {
+  return {
+    caller: exchange.caller,
+    now: new Date(exchange.entry.now).toISOString(),
+    headers: readBlockFields(exchange, declared.requestHeaders),
+    setHeader: (name, value) => {
+      const root = declared.replyHeaders[name]
+      if (!root) throw new Error(`the header ${name} is not declared for this reply`)
+      into[blockField(name)] = escapeToAscii(writeJson(jsonCodecOf(root).write(value)))
+    },
+    fail: (name, detail, reason = name) => {
+      const fault = faults.find(each => each.fault === name)
+      const root = declared.faults[name]
+      if (!fault || !root) throw new Error(`the fault ${name} is not declared for this exchange`)
+      return refuse({ kind: 'declared', fault, detail: {}, element: { reason, json: jsonCodecOf(root).write(detail) } })
+    },
+  }
+}
+
+const blockField = (name: string): string => `soap-${name.toLowerCase()}`
+/** A field holds visible ASCII (RFC 9110 §5.5); JSON can say any other character in it. */
+const escapeToAscii = (json: string): string =>
+  json.replace(/[^ -~]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+function readBlockFields(
+  { entry }: Exchange,
+  declared: Readonly<Record<string, AnyRootElement>>,
+): ExchangeContext['headers'] {
+  const given = Object.entries(declared).flatMap(([name, root]) => {
+    const field = entry.request.fields[blockField(name)]
+    return field === undefined ? [] : [[name, readBlockField(name, root, field)] as const]
+  })
+  return Object.fromEntries(given)
+}
+
+function readBlockField(name: string, root: AnyRootElement, field: string): unknown {
+  const refuseField = (detail: string): never =>
+    refuseRequest({ kind: 'bad-request', detail: `Soap-${name}: ${detail}` })
+  const { value, failure } = parseJson(field)
+  if (failure) return refuseField(`must be JSON: ${failure.reason}, at ${failure.at}`)
+  const problems: FieldProblem[] = []
+  const block = jsonCodecOf(root).read(value, problems)
+  const [first] = problems
+  return first ? refuseField(`${[name, ...first.path].join('.')} ${first.detail}`) : block
+}
