@@ -1,6 +1,7 @@
 /** All commands of `diglot`, as one value: parsed by the command line, walked by completions. */
 import { Command } from 'commander'
 import { addNewCommand } from './begin-project.ts'
+import { addBridgeCommand } from './bridge-service.ts'
 import { addCompletionCommand } from './complete-words.ts'
 import { addContractCommands } from './describe-service.ts'
 import { addDevCommand } from './develop-service.ts'
@@ -31,6 +32,7 @@ export function createProgram(): Command {
   addContractCommands(program)
   addMockCommand(program)
   addRelayCommand(program)
+  addBridgeCommand(program)
   addCompletionCommand(program)
   return program
 }

@@ -25,6 +25,8 @@ const plainForm: NamespaceForm = { uri: '', elements: 'qualified', attributes: '
 export class PortJsonSchemas {
   readonly #definitions = new Map<string, JsonSchema>()
   readonly #names = new Map<AnyXmlType, string>()
+  /** Types without a name that are being written. */
+  readonly #open = new Set<AnyXmlType>()
   readonly #prefix: string
   /** @param prefix before every name, and in every reference to it */
   constructor(prefix: string) {
@@ -43,9 +45,15 @@ export class PortJsonSchemas {
   #type(type: AnyXmlType): JsonSchema {
     const { definition } = type
     const name = definition.kind === 'builtIn' || definition.kind === 'derivable' ? undefined : definition.name
-    if (!name) return this.#define(type)
-    const known = this.#names.get(type) ?? this.#reserve(type, name.local)
-    return { $ref: `#/components/schemas/${known}` }
+    const known = this.#names.get(type)
+    if (known !== undefined) return { $ref: `#/components/schemas/${known}` }
+    // A type without a name that is inside of itself gets one.
+    if (name || this.#open.has(type))
+      return { $ref: `#/components/schemas/${this.#reserve(type, name?.local ?? 'Part')}` }
+    this.#open.add(type)
+    const schema = this.#define(type)
+    this.#open.delete(type)
+    return schema
   }
   /** A name that is free, taken before the schema is written: it may mention itself. */
   #reserve(type: AnyXmlType, local: string): string {

@@ -37,7 +37,7 @@ const childrenNamed = (element: Element, local: string, uri = wsdl20): Element[]
   element.elements().filter(({ name }) => name.uri === uri && name.local === local)
 const attributeValue = (element: Element, local: string, uri = ''): string | undefined =>
   element.attributes.find(({ name }) => name.uri === uri && name.local === local)?.value.trim()
-const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1'
+const isTrueText = (text: string | undefined): boolean => text === 'true' || text === '1'
 const nameOf = (element: Element): string => attributeValue(element, 'name') ?? ''
 
 interface BoundDetails {
@@ -186,7 +186,7 @@ class Wsdl20Reader {
       isNotification: !asking,
       output: asking?.hasReply ? message('output', details.output) : undefined,
       faults: this.#readFaults(operation),
-      isSafe: isTrue(attributeValue(operation, 'safe', wsdlx)),
+      isSafe: isTrueText(attributeValue(operation, 'safe', wsdlx)),
     }
   }
 
@@ -260,7 +260,7 @@ class Wsdl20Reader {
     for (const each of element.elements()) {
       if (each.name.uri === wsdl20 && each.name.local === 'types') continue
       const isModule = each.name.uri === wsoap && each.name.local === 'module'
-      const isRequired = isTrue(attributeValue(each, 'required', isModule ? '' : wsdl20))
+      const isRequired = isTrueText(attributeValue(each, 'required', isModule ? '' : wsdl20))
       if (isRequired && isModule) this.#unserved.add(`the SOAP module ${attributeValue(each, 'ref')} is required`)
       else if (isRequired && each.name.uri !== wsdl20)
         this.#unserved.add(`the extension ${clarkNotation(each.name)} is required`)

@@ -27,7 +27,7 @@ export function explainStoreFailure(thrown: unknown, database: string | undefine
   return database === undefined
     ? new StoreFailure(`the database file ${file} cannot be opened: ${why}: ${fileCure(why)}`, { cause })
     : new StoreFailure(
-        `the database at ${hostOf(database)} cannot be used: ${why}: check that it runs, and its address, name and credentials`,
+        `the database at ${databaseHostOf(database)} cannot be used: ${why}: check that it runs, and its address, name and credentials`,
         { cause },
       )
 }
@@ -39,7 +39,7 @@ const fileCure = (why: string): string => {
 }
 
 /** Without its credentials. */
-const hostOf = (database: string): string => URL.parse(database)?.host || 'this address'
+const databaseHostOf = (database: string): string => URL.parse(database)?.host || 'this address'
 
 /** An AggregateError of several addresses has no message of its own. */
 function messageOf(thrown: unknown): string {

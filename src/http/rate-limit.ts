@@ -57,8 +57,8 @@ export function writeRateLimit(limits: readonly ServiceLimit[]): string | undefi
 /** RateLimit as a client reads it: members without what the draft requires are left out. */
 export function parseRateLimit(field: string): readonly ServiceLimit[] {
   return (parseList(field) ?? []).flatMap(member => {
-    const remaining = readCount(member, 'r')
-    const reset = readCount(member, 't')
+    const remaining = readQuotaCount(member, 'r')
+    const reset = readQuotaCount(member, 't')
     if (member.kind !== 'string' || remaining === undefined) return []
     return [{ name: member.value, remaining, ...(reset !== undefined && { reset }) }]
   })
@@ -67,8 +67,8 @@ export function parseRateLimit(field: string): readonly ServiceLimit[] {
 /** RateLimit-Policy as a client reads it. */
 export function parseRateLimitPolicy(field: string): readonly QuotaPolicy[] {
   return (parseList(field) ?? []).flatMap(member => {
-    const quota = readCount(member, 'q')
-    const window = readCount(member, 'w')
+    const quota = readQuotaCount(member, 'q')
+    const window = readQuotaCount(member, 'w')
     if (member.kind !== 'string' || quota === undefined) return []
     const unit = quotaUnits.find(unit => unit === member.parameters.get('qu')?.value)
     return [{ name: member.value, quota, ...(unit && { unit }), ...(window !== undefined && { window }) }]
@@ -77,7 +77,7 @@ export function parseRateLimitPolicy(field: string): readonly QuotaPolicy[] {
 
 const quotaUnits = ['requests', 'content-bytes', 'concurrent-requests'] as const
 
-function readCount(member: StructuredMember, name: string): number | undefined {
+function readQuotaCount(member: StructuredMember, name: string): number | undefined {
   const value: BareItem | undefined = member.parameters.get(name)
   return value?.kind === 'integer' && value.value >= 0 ? value.value : undefined
 }

@@ -6,7 +6,7 @@ import type { Find } from '../describe/read-wsdl.ts'
 import { Malformed } from '../xml/index.ts'
 import { isXmlText, loadAnyParser } from './description-text.ts'
 import { FetchedDocuments } from './fetch-documents.ts'
-import { readImportedContract } from './imported-contract.ts'
+import { type ImportedContract, readImportedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
 import { appendRecord, mergeEdits } from './merge-edits.ts'
 import { readImportedService } from './openapi/imported-service.ts'
@@ -94,6 +94,13 @@ async function loadOpenApiReader(text: string): Promise<Reader> {
       throw thrown instanceof NotOpenApi ? new Error(`${file} ${thrown.message}`) : thrown
     }
   }
+}
+
+/** A WSDL or XSD in a file, with what it imports. Throws an error that says what to do. */
+export function readContractFile(file: string, from: readonly string[]): ImportedContract {
+  const contract = readImportedContract(readGivenFile(file), resolve(file), createDocumentFinder(from))
+  if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
+  return contract
 }
 
 function readGivenFile(file: string): Uint8Array {

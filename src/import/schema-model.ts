@@ -25,6 +25,7 @@ import {
   x,
 } from '../contract/xml-type.ts'
 import { schemaNamespaces } from '../describe/read-wsdl.ts'
+import { isNcName } from '../xml/character.ts'
 import type { Element } from '../xml/index.ts'
 import type { Losses } from './loss.ts'
 import {
@@ -541,10 +542,18 @@ export class SchemaModel {
     return { wish, member: withOccurs(new Member({ kind, members: this.#named(parts) }), occurs) }
   }
 
+  /** XML Schema Part 1 §3.3.2: an NCName. No document can have another. */
+  #localName(node: Element, { place }: Around): string | undefined {
+    const name = attributeOf(node, 'name')
+    if (name === undefined || isNcName(name)) return name
+    this.losses.add(place, `"${name}" is not the name of an ${node.name.local}: it is left out`, 'document')
+    return undefined
+  }
+
   #elementPart(node: Element, around: Around, occurs: Occurs): Part[] {
     const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
     if (reference !== undefined) return this.#referencePart(reference, around, occurs)
-    const local = attributeOf(node, 'name')
+    const local = this.#localName(node, around)
     if (local === undefined) return []
     const place = `${around.place}, element ${local}`
     const named = this.components.resolve(node, attributeOf(node, 'type'), around.form.uri)
@@ -616,7 +625,7 @@ export class SchemaModel {
     if (attributeOf(node, 'use') === 'prohibited') return []
     const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
     if (reference !== undefined) return this.#attributeReference(node, reference, around)
-    const local = attributeOf(node, 'name')
+    const local = this.#localName(node, around)
     if (local === undefined) return []
     const form = attributeOf(node, 'form') ?? around.form.attributes
     const type = this.#attributeType(node, { ...around, place: `${around.place}, attribute ${local}` })

@@ -140,7 +140,7 @@ async function forward(base: string, request: Request, content: Uint8Array): Pro
   }
 }
 
-const isText = (type: string): boolean => /^text\/|json|xml|x-www-form-urlencoded|javascript/i.test(type)
+const isTextContent = (type: string): boolean => /^text\/|json|xml|x-www-form-urlencoded|javascript/i.test(type)
 const isPackage = (type: string): boolean => /^multipart\//i.test(type)
 
 /** (1) */
@@ -150,7 +150,7 @@ function recordAnswer({ status, fields, content }: WholeAnswer, known: readonly 
   const start = { status, fields: Object.fromEntries(masked) }
   const type = fields['content-type'] ?? ''
   if (content.length === 0) return start
-  if (isText(type) && !isPackage(type))
+  if (isTextContent(type) && !isPackage(type))
     return { ...start, text: maskText(Buffer.from(content).toString('utf8'), known) }
   const octets = isPackage(type)
     ? Buffer.from(maskText(Buffer.from(content).toString('latin1'), known), 'latin1')
@@ -203,7 +203,7 @@ function moveOrigin({ status, fields, content }: WholeAnswer, origin: string, re
   const moved = kept.map(([name, value]) => [name, value.replaceAll(origin, here)] as const)
   const start = { status, fields: Object.fromEntries(moved) }
   if (content.length === 0) return start
-  const isWords = isText(fields['content-type'] ?? '') && !isPackage(fields['content-type'] ?? '')
+  const isWords = isTextContent(fields['content-type'] ?? '') && !isPackage(fields['content-type'] ?? '')
   return { ...start, content: isWords ? Buffer.from(content).toString('utf8').replaceAll(origin, here) : content }
 }
 

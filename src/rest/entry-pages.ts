@@ -5,7 +5,7 @@
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
-import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
+import { builtInFaults, declaredFaults, type Fault, gatewayFaults } from '../contract/fault.ts'
 import { type Fields, t } from '../contract/field.ts'
 import { listPortOperations, type Operation, singularOf } from '../contract/operation.ts'
 import { buildElement } from '../html/element.ts'
@@ -104,6 +104,7 @@ const listFaults = (exchange: Exchange): readonly Fault[] => [
   ...declaredFaults(exchange.edition.service),
   ...listPortOperations(exchange.edition.service).flatMap(({ faults }) => faults),
   ...builtInFaults,
+  ...gatewayFaults,
 ]
 
 /** The rows that the plan follows, as a table. */

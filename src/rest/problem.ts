@@ -115,7 +115,10 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
     case 'conflict':
       return conflictMembers(exchange, refusal)
     case 'declared':
-      if (refusal.element) return { detail: refusal.element.reason, fault: refusal.element.json }
+      if (refusal.element) {
+        const { reason, json } = refusal.element
+        return { detail: reason, ...(json !== undefined && { fault: json }) }
+      }
       return { detail: refusal.fault.title, ...faultMembers(refusal.fault, refusal.detail) }
     case 'not-acceptable':
       return { detail: `available ${nameOffers(refusal.offers)}`, offers: [...refusal.offers] }

@@ -38,8 +38,8 @@ export type Refusal =
       readonly kind: 'declared'
       readonly fault: Fault
       readonly detail: Readonly<Record<string, unknown>>
-      /** Of a fault of a port: why, and its element. */
-      readonly element?: { readonly reason: string; readonly json: Json }
+      /** Of a fault of a port: why, and its element where it has one. */
+      readonly element?: { readonly reason: string; readonly json?: Json }
     }
   /**
    * The caller is over their limit; `after` and `window` in seconds. Without a window it limits

@@ -76,7 +76,7 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
   const schema = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is a SqlReader
   const writing = openDatabase(file, options.patience ?? 5000)
   try {
-    migrate(writing, schema, options.migration)
+    migrateFile(writing, schema, options.migration)
   } catch (thrown) {
     writing.close()
     throw thrown
@@ -97,7 +97,7 @@ function openDatabase(file: string, patience: number): DatabaseSync {
   return database
 }
 
-function migrate(database: DatabaseSync, schema: StoreSchema, wish: MigrationWish | undefined): void {
+function migrateFile(database: DatabaseSync, schema: StoreSchema, wish: MigrationWish | undefined): void {
   database.exec('begin immediate')
   try {
     const on = new PreparedRunner(database)

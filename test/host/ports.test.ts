@@ -5,7 +5,7 @@ import { exchange, port } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone, role } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
-import { x } from '../../src/contract/xml-type.ts'
+import { type RootElement, x } from '../../src/contract/xml-type.ts'
 import { startHosted } from './hosted-service.ts'
 
 const shop = x.namespace('urn:shop')
@@ -18,6 +18,10 @@ const Opening = shop.element('Opening', x.object({}))
 const Item = shop.element('Item', x.string)
 const Price = shop.element('Price', x.decimal)
 const Hours = shop.element('Hours', x.list(x.string))
+interface Nested {
+  readonly nest: readonly Nested[]
+}
+const Nest: RootElement<Nested> = shop.element('Nest', x.object({ nest: x.ref(() => Nest).many() }))
 const Shop = port('Shop', {
   namespace: 'urn:shop:wsdl',
   allow: [anyone],
@@ -34,6 +38,7 @@ const Shop = port('Shop', {
     GetPrice: exchange({ action: 'urn:GetPrice', input: Item, output: Price, safe: true }),
     GetHours: exchange({ action: 'urn:GetHours', input: 'empty', output: Hours, safe: true }),
     Notify: exchange({ action: 'urn:Notify', input: Item }),
+    Nest: exchange({ action: 'urn:Nest', input: Nest }),
     Break: exchange({ action: 'urn:Break', input: Item, output: Placed }),
     CheckOrder: exchange({ action: 'urn:CheckOrder', input: PlaceOrder, output: Placed }),
     Close: exchange({ action: 'urn:Close', input: Session, output: Placed, allow: [role('clerk')] }),
@@ -59,6 +64,7 @@ const app = implement(contract, {
     },
     GetPrice: () => '12.50',
     GetHours: () => ['9-12', '13-18'],
+    Nest: () => {},
     Notify: () => {},
     Break: item => ({ count: item as unknown as number }), // what a handler in JavaScript may do
     Close: () => ({ count: 0 }),
@@ -207,6 +213,13 @@ test('a reply that breaks its type is an incident, and its value is not sent', a
     lines.some(({ fields }) => JSON.stringify(fields).includes('Placed.count')),
     JSON.stringify(lines),
   )
+})
+test('§3.4.4 a type that is inside of itself by a reference has a schema with a name', async () => {
+  const { paths, components } = JSON.parse((await (await hosted).ask('GET', '/openapi.json')).text)
+  const { schema } = paths['/api/v1/Shop/Nest'].post.requestBody.content['application/json']
+  const inner = schema.properties.nest.items
+  assert.deepEqual(inner, { $ref: '#/components/schemas/v1.xml.Part' })
+  assert.deepEqual(components.schemas['v1.xml.Part'].properties.nest.items, inner)
 })
 test('OpenAPI describes exchanges: content, answers, faults by status, header fields', async () => {
   const { paths, components } = JSON.parse((await (await hosted).ask('GET', '/openapi.json')).text)

@@ -84,6 +84,12 @@ test('the contract of a document is served: created with its marks, listed by it
       derive: () => ({ arrived: '2026-01-01T00:00:00Z' }),
       doAdopt: () => ({}),
     },
+    ...Object.fromEntries(
+      service.ports.map(({ port, exchanges }) => [
+        port,
+        Object.fromEntries(Object.keys(exchanges).map(name => [name, () => ({})])),
+      ]),
+    ),
   } as never)
   await using served = await startTestService(service, app)
   const keeper = served.fetchAs({ subject: 'kim', roles: ['write:pets', 'user'] })

@@ -194,11 +194,11 @@ const addressingHeaders = ['http://www.w3.org/2005/08/addressing', 'http://schem
 
 function writeRequestParts({ signed = [], encrypted = [] }: Demand, { request }: DescribedMessages): string {
   const blocks = signed.length > 0 ? addressingHeaders + writeHeaders(request) : ''
-  return `${writeParts('SignedParts', signed, blocks)}${writeParts('EncryptedParts', encrypted)}`
+  return `${writeProtectedParts('SignedParts', signed, blocks)}${writeProtectedParts('EncryptedParts', encrypted)}`
 }
 
 const writeAnswerParts = (answers: 'signed' | 'encrypted', { response }: DescribedMessages): string =>
-  `${writeParts('SignedParts', ['Body'], addressingHeaders + writeHeaders(response))}${answers === 'encrypted' ? writeParts('EncryptedParts', ['Body']) : ''}`
+  `${writeProtectedParts('SignedParts', ['Body'], addressingHeaders + writeHeaders(response))}${answers === 'encrypted' ? writeProtectedParts('EncryptedParts', ['Body']) : ''}`
 
 const writeHeaders = (blocks: readonly BlockName[]): string => blocks.map(writeHeader).join('')
 const writeHeader = ({ uri, local }: BlockName): string =>
@@ -208,7 +208,11 @@ const writeHeader = ({ uri, local }: BlockName): string =>
  * WS-SecurityPolicy §4.1, §4.2. A Timestamp belongs to the binding, a token to its supporting
  * tokens.
  */
-function writeParts(kind: 'SignedParts' | 'EncryptedParts', listed: readonly CoveredPart[], blocks = ''): string {
+function writeProtectedParts(
+  kind: 'SignedParts' | 'EncryptedParts',
+  listed: readonly CoveredPart[],
+  blocks = '',
+): string {
   const has = (part: CoveredPart) => listed.includes(part)
   const named = listed.filter(part => typeof part !== 'string')
   const said = `${has('Body') ? '<sp:Body/>' : ''}${writeHeaders(named)}${blocks}${has('Attachments') ? '<sp:Attachments/>' : ''}`

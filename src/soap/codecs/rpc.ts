@@ -54,7 +54,7 @@ export function compileRpcReader(
     while (cursor.child() === 'start') {
       if (cursor.name === version.rpcResult && reading.isResponse) {
         if (result) refuseContent(cursor, 'is repeated')
-        result = readResult(cursor)
+        result = readRpcResult(cursor)
         continue
       }
       const accessor = accessors.get(cursor.name)
@@ -75,7 +75,7 @@ export interface ReturnName {
   readonly path: string
   readonly local: string
 }
-function readResult(cursor: Cursor): ReturnName {
+function readRpcResult(cursor: Cursor): ReturnName {
   const path = pathOf(cursor)
   const name = cursor.qname(cursor.text() ?? '')
   return name ? { path, local: name.local } : refuseMessage({ kind: 'schema', path, detail: 'must be a QName' })

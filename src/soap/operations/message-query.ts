@@ -38,7 +38,7 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
   const asked = from?.sort ?? (sort === undefined ? defaultOrder(resource) : sort.split(','))
   return {
     filters: Object.entries(by).map(([field, value]): Filter => ({ field, is: 'eq', value })),
-    sort: requireDistinct(asked.map(each => requireSort(resource, each.trim()))),
+    sort: requireDistinctFields(asked.map(each => requireSort(resource, each.trim()))),
     size,
     counted: from === undefined && page === 1,
     octets: pageOctets,
@@ -62,7 +62,7 @@ function requireSort(resource: Resource, text: string): Sort {
   return refuseChild('sort', `"${text}" is not a known sort field: use ${may.join(', ')}`)
 }
 
-function requireDistinct(sort: readonly Sort[]): readonly Sort[] {
+function requireDistinctFields(sort: readonly Sort[]): readonly Sort[] {
   for (const [i, { field }] of sort.entries())
     if (sort.findIndex(each => each.field === field) !== i) refuseChild('sort', `${field} is given twice`)
   return sort

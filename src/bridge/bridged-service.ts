@@ -1,0 +1,122 @@
+/**
+ * A service whose ports are those of another one: each exchange is asked there. Callers meet our
+ * faces, with the checks of the contract on both sides; what goes wrong behind is a problem that
+ * says what happened, and the operator's log says the rest.
+ */
+
+import type { ExchangeContext } from '../contract/exchange.ts'
+import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
+import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout } from '../contract/fault.ts'
+import { type ErasedExchangeHandler, type Implementation, implement } from '../contract/implement.ts'
+import type { Grant } from '../contract/policy.ts'
+import { type Service, service } from '../contract/service.ts'
+import { refuse } from '../service/refusal.ts'
+import type { PortAnswer, PortCaller } from './port-caller.ts'
+
+export interface BridgeOptions {
+  /** Asks the service behind for an exchange of a port. */
+  readonly callerOf: (port: Port) => PortCaller
+  /** Gets what a caller is not told of an answer that could not be used. */
+  readonly note: (line: string) => void
+}
+
+/** The contract of ports that were imported a moment ago, for these callers. */
+export function describeBridge(
+  name: string,
+  namespace: string,
+  ports: readonly Port[],
+  allow: readonly Grant[],
+): Service {
+  return service(name, {
+    namespace,
+    resources: [],
+    ports: ports.map(each => openPort(each, allow)),
+  }) as unknown as Service // a Service without resources
+}
+const openPort = (port: Port, allow: readonly Grant[]): Port => ({
+  ...port,
+  exchanges: Object.fromEntries(
+    Object.entries(port.exchanges).map(([name, each]) => [
+      name,
+      { ...each, allow, isSafe: each.isSafe || isReadByName(name) },
+    ]),
+  ),
+})
+/** Only a word of its own counts: `Getaway` reads nothing. */
+export const isReadByName = (name: string): boolean =>
+  /^(?:get|list|find|search|query|read|lookup|look_?up)(?:$|[A-Z_0-9])/.test(
+    name.charAt(0).toLowerCase() + name.slice(1),
+  )
+
+/** Each port of a contract, asked elsewhere. */
+export function createBridge(contract: Service, { callerOf, note }: BridgeOptions): Implementation {
+  const handlers = contract.ports.map(port => {
+    const ask = callerOf(port)
+    const exchanges = Object.entries(port.exchanges).map(
+      ([name, exchange]) =>
+        [name, createBridgeHandler(`${port.port}.${name}`, exchange, call => ask(name, call), note)] as const,
+    )
+    return [port.port, Object.fromEntries(exchanges)] as const
+  })
+  return implement(contract, Object.fromEntries(handlers) as never) // one handler for each exchange
+}
+
+function createBridgeHandler(
+  place: string,
+  exchange: PortExchange,
+  ask: (call: { readonly input: unknown; readonly blocks: Readonly<Record<string, unknown>> }) => Promise<PortAnswer>,
+  note: BridgeOptions['note'],
+): ErasedExchangeHandler {
+  return async (input, context) => {
+    const call = { input, blocks: context.headers }
+    const first = await ask(call)
+    // A read may be asked once more, if no answer came.
+    const answer = exchange.isSafe && first.kind === 'silence' && first.why !== 'late' ? await ask(call) : first
+    return passOn(place, exchange, answer, context, note)
+  }
+}
+
+function passOn(
+  place: string,
+  exchange: PortExchange,
+  answer: PortAnswer,
+  context: ExchangeContext,
+  note: BridgeOptions['note'],
+): unknown {
+  switch (answer.kind) {
+    case 'answer':
+      for (const [name, value] of Object.entries(answer.blocks)) context.setHeader(name, value)
+      return answer.content
+    case 'fault':
+      if (answer.declared) return context.fail(answer.declared.name, answer.declared.detail as never, answer.reason)
+      note(`${place}: fault ${answer.code ?? 'without a standard code'}: ${answer.reason}`)
+      return refuseAs(faultOfReason(exchange, answer), answer.code === 'Sender' ? answer.reason : BadGateway.title)
+    case 'silence':
+      note(`${place}: no answer (${answer.why})${answer.mayHaveRun ? '; it may have been carried out' : ''}`)
+      return refuseAs(silenceFaults[answer.why], silenceReason(answer))
+    case 'garbage':
+      note(`${place}: ${answer.detail}`)
+      return refuseAs(BadGateway, 'the service behind sent what is not an answer')
+  }
+}
+
+/** What the service says of a caller is theirs to know; what it says of itself is not. */
+const faultOfReason = (exchange: PortExchange, { code, reason }: Extract<PortAnswer, { kind: 'fault' }>): Fault =>
+  code === 'Sender'
+    ? fault('Refused', { status: statusOfPortFault(exchange, reason.replace(/\W+/g, '_')), title: 'Refused' })
+    : BadGateway
+
+const silenceFaults: Readonly<Record<Extract<PortAnswer, { kind: 'silence' }>['why'], Fault>> = {
+  unreachable: GatewayDown,
+  busy: GatewayDown,
+  closed: GatewayDown,
+  late: GatewayTimeout,
+  lost: BadGateway,
+  'no-http': BadGateway,
+  'too-long': BadGateway,
+}
+const silenceReason = ({ why, mayHaveRun }: Extract<PortAnswer, { kind: 'silence' }>): string =>
+  `${silenceFaults[why].title}: ${mayHaveRun ? 'it may have been carried out' : 'nothing was carried out'}`
+
+const refuseAs = (declared: Fault, reason: string): never =>
+  refuse({ kind: 'declared', fault: declared, detail: {}, element: { reason } })

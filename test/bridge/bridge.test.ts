@@ -1,0 +1,189 @@
+/** A SOAP service of others by REST (docs/bridge.md): what it answers, and what becomes of what it does wrong. */
+import assert from 'node:assert/strict'
+import * as http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { createBridge, describeBridge, isReadByName } from '../../src/bridge/bridged-service.ts'
+import { createPortCaller } from '../../src/bridge/port-caller.ts'
+import { createHttpTransport } from '../../src/client/http-transport.ts'
+import { exchange, port } from '../../src/contract/exchange.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { service } from '../../src/contract/service.ts'
+import { x } from '../../src/contract/xml-type.ts'
+import { startHosted } from '../host/hosted-service.ts'
+
+const shop = x.namespace('urn:shop')
+const Ask = shop.element('Ask', x.object({ item: x.element(x.string) }))
+const Price = shop.element('Price', x.object({ amount: x.element(x.decimal), tax: x.attribute(x.int).optional() }))
+const NoSuchItem = shop.element('NoSuchItem', x.object({ item: x.element(x.string) }))
+const Session = shop.element('Session', x.string)
+const faults = { NoSuchItem }
+const messages = { input: Ask, output: Price, faults, requestHeaders: { Session }, replyHeaders: { Session } }
+const portOf = (soap: '1.1' | '1.2') =>
+  port('Shop', {
+    namespace: 'urn:shop:wsdl',
+    soap,
+    allow: [anyone],
+    exchanges: {
+      GetPrice: exchange({ action: 'urn:GetPrice', ...messages }),
+      SetPrice: exchange({ action: 'urn:SetPrice', ...messages }),
+      add: exchange({
+        style: 'encoded',
+        action: 'urn:add',
+        input: x.call('urn:rpc', 'add', { a: x.element(x.int), b: x.element(x.int) }),
+        output: x.call('urn:rpc', 'addResponse', { sum: x.element(x.int) }),
+      }),
+    },
+  })
+
+const answerPrice = ({ item }: { readonly item: string }, ctx: Parameters<Handler>[1]) => {
+  if (item === 'none') ctx.fail('NoSuchItem', { item }, 'no such item')
+  if (ctx.headers.Session !== undefined) ctx.setHeader('Session', `${ctx.headers.Session}!`)
+  return { amount: '12.50', tax: 7 }
+}
+type Handler = (
+  input: { readonly item: string },
+  ctx: import('../../src/contract/exchange.ts').ExchangeContext<typeof faults, { Session: typeof Session }>,
+) => { amount: string; tax: number }
+
+/** A bridge to an address. */
+async function startBridge(to: string, soap: '1.1' | '1.2' = '1.1', timeLimit = 20_000) {
+  const transport = createHttpTransport(to)
+  after(() => transport.close())
+  const notes: string[] = []
+  const contract = describeBridge('shop', 'urn:shop', [portOf(soap)], [anyone])
+  const callerOf = (each: Parameters<typeof createPortCaller>[0]) => createPortCaller(each, transport, { timeLimit })
+  const { ask } = await startHosted({}, createBridge(contract, { callerOf, note: line => void notes.push(line) }))
+  const send = (name: string, content: unknown, fields = {}) =>
+    ask('POST', `/api/v1/Shop/${name}`, { 'content-type': 'application/json', ...fields }, JSON.stringify(content))
+  return { ask, send, notes }
+}
+
+for (const soap of ['1.1', '1.2'] as const)
+  test(`SOAP ${soap}: operations, declared faults and header blocks of the service behind, by REST`, async () => {
+    const behind = service('behind', { namespace: 'urn:behind', resources: [], ports: [portOf(soap)] })
+    const handlers = {
+      GetPrice: answerPrice,
+      SetPrice: answerPrice,
+      add: ({ a, b }: { a: number; b: number }) => ({ sum: a + b }),
+    }
+    const { server } = await startHosted({}, implement(behind, { Shop: handlers }))
+    const { send, ask } = await startBridge(`http://127.0.0.1:${server.port}/soap/Shop`, soap)
+    const answer = await send('GetPrice', { item: 'tea' }, { 'soap-session': '"s"' })
+    assert.equal(answer.text, '{"amount":"12.50","tax":7}')
+    assert.equal(answer.fields['soap-session'], '"s!"')
+    assert.equal((await send('add', { a: 1, b: 2 })).text, '{"sum":3}')
+    const fault = await send('SetPrice', { item: 'none' })
+    assert.equal(fault.status, 404, fault.text)
+    const { detail, fault: element } = JSON.parse(fault.text)
+    assert.deepEqual([detail, element], ['no such item', { item: 'none' }])
+    const queried = await ask('QUERY', '/api/v1/Shop/GetPrice', { 'content-type': 'application/json' }, '{"item":"a"}')
+    assert.equal(queried.status, 200)
+    assert.ok(queried.fields['etag'])
+  })
+
+/** Answers by hand; counts its requests. */
+async function startMisbehaving(serve: (response: http.ServerResponse) => void) {
+  let requests = 0
+  const server = http.createServer((request, response) => {
+    requests++
+    request.resume().on('end', () => serve(response))
+  })
+  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, count: () => requests }
+}
+const reply =
+  (status: number, type: string, content: string) =>
+  (response: http.ServerResponse): void =>
+    void response.writeHead(status, { 'content-type': type }).end(content)
+const envelope = (body: string): string =>
+  `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>${body}</e:Body></e:Envelope>`
+const faultOf = (code: string, reason: string, detail = ''): string =>
+  envelope(`<e:Fault><faultcode>e:${code}</faultcode><faultstring>${reason}</faultstring>${detail}</e:Fault>`)
+
+const misbehaviours: readonly (readonly [
+  title: string,
+  serve: (response: http.ServerResponse) => void,
+  status: number,
+  note: RegExp,
+])[] = [
+  ['a page of HTML with an error', reply(500, 'text/html', '<html><body>Oops<br></body></html>'), 502, /text\/html/],
+  ['a page of HTML with 200', reply(200, 'text/html', '<html/>'), 502, /text\/html/],
+  ['nothing', reply(200, 'text/xml', ''), 502, /no content/],
+  ['XML that is cut', reply(200, 'text/xml', envelope('').slice(0, 60)), 502, /not well-formed/],
+  ['another element', reply(200, 'text/xml', envelope('<a/>')), 502, /a in place of Price/],
+  [
+    'a price that is no number',
+    reply(200, 'text/xml', envelope('<Price xmlns="urn:shop"><amount>x</amount></Price>')),
+    502,
+    /decimal/,
+  ],
+  ['a fault with 200', reply(200, 'text/xml', faultOf('Server', 'secret of the house')), 502, /secret of the house/],
+  [
+    'an undeclared fault of the sender',
+    reply(500, 'text/xml', faultOf('Client', 'Item not found')),
+    404,
+    /Item not found/,
+  ],
+  ['an undeclared fault without a hint', reply(500, 'text/xml', faultOf('Client', 'No.')), 422, /No\./],
+  ['a connection that is cut', response => void response.destroy(), 502, /lost/],
+  [
+    'content that is cut',
+    response => void response.writeHead(200, { 'content-length': 9 }).write('<e', () => response.destroy()),
+    502,
+    /lost/,
+  ],
+]
+for (const [title, serve, status, note] of misbehaviours)
+  test(`${title} is ${status}, and the reason is the operator's`, async () => {
+    const { to, count } = await startMisbehaving(serve)
+    const { send, notes } = await startBridge(to)
+    const answer = await send('SetPrice', { item: 'tea' })
+    assert.equal(answer.status, status, answer.text)
+    assert.match(String(answer.fields['content-type']), /problem\+json/)
+    assert.match(notes.join(), note)
+    assert.doesNotMatch(answer.text, /secret/)
+    assert.equal(count(), 1, 'what may have been carried out is not sent again')
+  })
+
+test('a service that is slow is 504, which says that it may have been carried out', async () => {
+  const { to } = await startMisbehaving(() => {})
+  const { send } = await startBridge(to, '1.1', 200)
+  const answer = await send('SetPrice', { item: 'tea' })
+  assert.equal(answer.status, 504)
+  assert.match(answer.text, /may have been carried out/)
+})
+test('a service that is down is 503: nothing was carried out', async () => {
+  const { send } = await startBridge('http://127.0.0.1:1/')
+  const answer = await send('SetPrice', { item: 'tea' })
+  assert.equal(answer.status, 503, answer.text)
+  assert.match(answer.text, /nothing was carried out/)
+})
+test('content that breaks its type is 422, and nothing is sent', async () => {
+  const { to, count } = await startMisbehaving(reply(200, 'text/xml', ''))
+  const { send } = await startBridge(to)
+  assert.equal((await send('SetPrice', { item: 1 })).status, 422)
+  assert.equal(count(), 0)
+})
+test('what reads by its name is asked twice where the connection was lost', async () => {
+  const { to, count } = await startMisbehaving(response => void response.destroy())
+  const { send } = await startBridge(to)
+  assert.equal((await send('GetPrice', { item: 'tea' })).status, 502)
+  assert.equal(count(), 2)
+})
+test('an operation reads by its name if a word of its own says so', () => {
+  assert.deepEqual(['GetPrice', 'listAll', 'get_x', 'Find', 'Getaway', 'Readmit', 'Update'].map(isReadByName), [
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
+})
