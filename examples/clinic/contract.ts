@@ -14,7 +14,12 @@ export const SlotTaken = fault('SlotTaken', {
 /** Kept by the hospital's directory, not by us. */
 export const doctors = resource('doctors', {
   fields: { id: t.id('d'), name: t.string({ min: 1, max: 100 }), ward: t.enum('heart', 'bones', 'eyes') },
-}).rules({ filter: ['ward'], sort: ['name'], allow: { read: [anyone], create: [desk], change: [desk] } })
+}).rules({
+  filter: ['ward'],
+  sort: ['name'],
+  unserved: 'accept',
+  allow: { read: [anyone], create: [desk], change: [desk] },
+})
 
 export const patients = resource('patients', {
   fields: {
@@ -49,6 +54,7 @@ export const appointments = resource('appointments', {
   }),
 }).rules({
   filter: ['patient', 'doctor', 'from', 'state'],
+  unserved: 'accept',
   sort: ['from'],
   edit: ['booked'],
   allow: {
@@ -72,6 +78,7 @@ export const documents = resource('documents', {
   files: { scan: { mediaTypes: ['application/pdf', 'image/png'], max: 20 * 1024 * 1024 } },
 }).rules({
   filter: ['patient'],
+  unserved: 'accept',
   sort: ['added'],
   allow: { read: [own, doctor, desk], create: [doctor, desk], change: [doctor, desk], remove: [desk] },
 })

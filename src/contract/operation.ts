@@ -2,8 +2,8 @@
  * Every operation of a service, listed from its contract once. Both faces, the descriptions and the
  * access matrix work from this one list, so that none of them can miss an operation.
  */
-import { type Port, type PortExchange, statusOfPortFault } from './exchange.ts'
-import { type Fault, fault } from './fault.ts'
+import type { Port, PortExchange } from './exchange.ts'
+import type { Fault } from './fault.ts'
 import { singularName } from './field.ts'
 import type { Job } from './job.ts'
 import { capitalize } from './lexical/text.ts'
@@ -63,34 +63,6 @@ export function listOperations(service: Service): readonly DeclaredOperation[] {
     ...service.jobs.flatMap(job => jobOperations(service, job)),
   ].filter(operation => operation.grants.length > 0)
 }
-
-/** The exchanges of ports that some role is granted. */
-export const listPortOperations = (service: Service): readonly OperationOf<'exchange'>[] =>
-  service.ports.flatMap(port =>
-    Object.entries(port.exchanges).flatMap(([name, exchange]) =>
-      exchange.allow.length === 0 ? [] : [portOperation(service, port, name, exchange)],
-    ),
-  )
-const portOperation = (
-  service: Service,
-  port: Port,
-  exchangeName: string,
-  exchange: PortExchange,
-): OperationOf<'exchange'> => ({
-  kind: 'exchange',
-  name: `${port.port}_${exchangeName}`,
-  port,
-  exchange,
-  exchangeName,
-  safe: exchange.isSafe,
-  grants: exchange.allow,
-  faults: Object.keys(exchange.faults).map(name =>
-    fault(name, { status: statusOfPortFault(exchange, name), title: name }),
-  ),
-  message: false,
-  oneWay: false,
-  ...(exchange.isSafe ? readLimit(service) : changeLimit(service)),
-})
 
 type CountedLimit = Pick<OperationCommon, 'limit' | 'counted'>
 /** Its answer is a page, which may be long work. */
@@ -180,8 +152,8 @@ function fileOperations(service: Service, resource: Resource, part: string, file
   ]
 }
 
-const readLimit = (service: Service) => ({ limit: service.limits.reads, counted: 'reads' })
-const changeLimit = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
+export const readLimit = (service: Service) => ({ limit: service.limits.reads, counted: 'reads' })
+export const changeLimit = (service: Service) => ({ limit: service.limits.changes, counted: 'changes' })
 
 /**
  * A search by a message and the creation of a stored search are counted together. REST asks for

@@ -5,13 +5,8 @@
  */
 import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
-import {
-  countAsRead,
-  listOperations,
-  listPortOperations,
-  type Operation,
-  type OperationOf,
-} from '../contract/operation.ts'
+import { countAsRead, listOperations, type Operation, type OperationOf } from '../contract/operation.ts'
+import { listPortOperations } from '../contract/port-operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { writeAllow } from '../front/front-rows.ts'

@@ -18,6 +18,7 @@ import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
+import { createExternalStore } from './external-resource.ts'
 import { createContext } from './handler-context.ts'
 import { type ContextFacts, reachOf, type StoreReach, type WatchChange, type WriteLine } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
@@ -132,7 +133,8 @@ async function attemptJob(
   job: JobRow,
   stop: AbortSignal,
 ): Promise<void> {
-  const { app, store, clock, id } = context
+  const { app, clock, id } = context
+  const store = createExternalStore(app, context.store)
   const caller = unpackTyped(job.caller) as Caller // packed by `queuedJob`
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal, AbortSignal.timeout(declared.timeLimit * 1000)])

@@ -225,7 +225,8 @@ function* checkChangedField(
     return reasons.map(what => ({
       what,
       cure: [
-        `-- convert the values of ${quoteColumn(kept.stored)} in ${quoteColumn(table.name)}, then`,
+        `-- declare a field of the new kind beside ${kept.field}, fill it, and leave ${kept.field} out in the next release`,
+        `-- or, where nothing else runs, convert the values of ${quoteColumn(kept.stored)} in ${quoteColumn(table.name)}, then`,
         `update "_shape" set "is" = ${quoteText(JSON.stringify(now))} where ${shapeRow(table, kept.stored)};`,
       ],
     }))

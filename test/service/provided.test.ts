@@ -5,13 +5,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listOperations } from '../../src/contract/operation.ts'
-import { implement, type Provider, resource, role, service, t } from '../../src/index.ts'
+import { implement, job, type Provider, resource, role, service, t } from '../../src/index.ts'
 import type { Call } from '../../src/service/call.ts'
 import { createServiceCalls } from '../../src/service/calls.ts'
 import { createMemoryLimiter } from '../../src/service/limiter.ts'
 import { type Refusal, Refused } from '../../src/service/refusal.ts'
 import type { Query } from '../../src/service/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { startTestService } from '../../src/testing/index.ts'
 
 interface Book {
   readonly id: string
@@ -160,4 +161,31 @@ test('a list of a provider is restricted, filtered, searched, ordered and paged'
   const owner = { subject: 'o', roles: ['owner'], claims: { shelf: 's-2' } }
   assert.deepEqual(titlesOf(await ask('ListBooks', query({ size: 9 }), owner)), ['C', 'D'])
   assert.equal((await ask('GetBook', { id: 'b-3' }, owner)).kind, 'not-found')
+})
+
+test('a job reads and lists what the application keeps, as any handler does', async () => {
+  const keep = createProvider()
+  const value = { id: 'b-1', title: 'One', price: '1.00', shelf: 's-1', state: 'in' } as const
+  keep.rows.set('b-1', { value, version: 1, modified: 1 })
+  const count = job('counts', { input: {}, output: { title: t.string(), count: t.int() }, allow: [read] })
+  const counted = service('library', { namespace: 'urn:library', resources: [books, shelves], jobs: [count] })
+  const seen: object[] = []
+  const app = implement(counted, {
+    books: { keep, lend: () => {} },
+    counts: {
+      run: async ctx => {
+        const all = await ctx.items.all.list('books').first(10)
+        const found = { title: (await ctx.items.get('books', 'b-1'))?.title ?? '', count: all.items.length }
+        seen.push(found)
+        return found
+      },
+    },
+  })
+  await using open = await startTestService(counted, app)
+  const ask = open.fetchAs({ subject: 'ada', roles: ['reader'] })
+  const headers = { 'content-type': 'application/json' }
+  const started = await ask(`${open.address}/api/v1/counts`, { method: 'POST', headers, body: '{}' })
+  assert.equal(started.status, 202)
+  await open.work()
+  assert.deepEqual(seen, [{ title: 'One', count: 1 }])
 })

@@ -50,9 +50,11 @@ export interface Serving {
 /** `diglot serve` on a free port, once it listens. */
 export async function serveProject(cwd: string, args: readonly string[] = ['service.ts']): Promise<Serving> {
   const child = spawn(process.execPath, [cli, 'serve', ...args, '--port', '0'], { cwd, env: childEnvironment() })
-  const said = await firstWords(child)
-  const url = /listening on (\S+)/.exec(said)?.[1]
-  if (url === undefined) throw new Error(`diglot serve ${args.join(' ')} said: ${said}`)
+  const { url, said } = await readAddress(child)
+  if (url === undefined) {
+    child.kill()
+    throw new Error(`diglot serve ${args.join(' ')} said: ${said}`)
+  }
   return {
     url,
     stop: async () => {
@@ -61,8 +63,20 @@ export async function serveProject(cwd: string, args: readonly string[] = ['serv
   }
 }
 
-async function firstWords({ stdout, stderr }: ChildProcess): Promise<string> {
-  if (!stdout || !stderr) return ''
-  const [words] = (await Promise.race([once(stdout, 'data'), once(stderr, 'data')])) as [Buffer]
-  return String(words)
+/** Warnings may come before it; undefined where the process ends without it, or after 30 s. */
+async function readAddress(child: ChildProcess): Promise<{ readonly url: string | undefined; readonly said: string }> {
+  const found = Promise.withResolvers<string | undefined>()
+  let said = ''
+  const take = (piece: Buffer): void => {
+    said += String(piece)
+    const [, url] = /listening on (\S+)/.exec(said) ?? []
+    if (url !== undefined) found.resolve(url)
+  }
+  child.stdout?.on('data', take)
+  child.stderr?.on('data', take)
+  child.once('exit', () => found.resolve(undefined))
+  const late = setTimeout(() => found.resolve(undefined), 30_000)
+  const url = await found.promise
+  clearTimeout(late)
+  return { url, said }
 }
