@@ -3,8 +3,10 @@ import type { Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import { namespaceOf } from '../contract/service.ts'
 import { compileMessages, type Message } from '../contract/xml-message.ts'
+import { writeShownRows } from '../html/indent.ts'
 import type { RestOptions } from '../rest/compiled-face.ts'
 import type { FaceContext } from '../service/face-context.ts'
+import type { Outcome } from '../service/outcome.ts'
 import { compileAttributesWriter, compileRowWriter } from '../soap/codecs/literal-write.ts'
 import { inlineWriting } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
@@ -38,13 +40,18 @@ export function createMessageView(context: FaceContext): MessageWriter {
       address: `/soap/${version}`,
       action: message.action,
       request: writeEnvelope(soap12, writeRequestBody(view.namespace, message, row)),
-      response: writeEnvelope(
-        soap12,
-        written.write(responseValues(message, asked.query, outcome), inlineWriting, soap12),
+      response: writeShown(asked.shownCharacters, outcome, shown =>
+        writeEnvelope(soap12, written.write(responseValues(message, asked.query, shown), inlineWriting, soap12)),
       ),
     }
   }
 }
+
+/** A page as far as it shows. */
+const writeShown = (characters: number, outcome: Outcome, write: (outcome: Outcome) => string): string =>
+  outcome.kind === 'page'
+    ? writeShownRows(characters, outcome.page.items, items => write({ ...outcome, page: { ...outcome.page, items } }))
+    : write(outcome)
 
 type AskedOfPage = Parameters<MessageWriter>[2]
 

@@ -59,3 +59,19 @@ class IndentedText {
 /** A text of so many characters at most, which says where it ends. */
 export const shortenText = (text: string, characters: number): string =>
   text.length > characters ? `${text.slice(0, characters)}\n… the rest is not shown` : text
+
+/**
+ * A text with as many of its rows as reach the cut of `shortenText`: what lies behind it costs
+ * nothing.
+ */
+export function writeShownRows<Row>(
+  characters: number,
+  rows: readonly Row[],
+  write: (rows: readonly Row[]) => string,
+): string {
+  const around = write([]).length
+  for (let count = 1; ; count *= 2) {
+    const text = write(rows.slice(0, count))
+    if (count >= rows.length || text.length - around > characters) return text
+  }
+}

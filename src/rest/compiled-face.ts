@@ -54,6 +54,8 @@ export type ReadElement =
 export interface AskedMessage {
   readonly id: string | undefined
   readonly query: Omit<Query, 'within'> | undefined
+  /** What lies behind so many characters of a message does not show, and may be missing. */
+  readonly shownCharacters: number
 }
 
 /** A call and its answer as messages. */

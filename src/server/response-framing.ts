@@ -50,7 +50,8 @@ const onlyDigits = /^\d+$/
  * whole (a stream, a response to HEAD, 304); content that is here is counted. Throws `Unsendable`.
  */
 export function frameResponse(response: Response, method: string): FramedResponse {
-  const { status, fields, content } = response
+  const { status, fields } = response
+  const content = encodeLong(response.content)
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw new Unsendable(`${status} is not a final status: use 200 to 599`)
   // RFC 9110 §9.3.6: for the client, what follows would be the tunnel.
@@ -141,6 +142,12 @@ function readLength(value: string | readonly string[]): number {
     throw new Unsendable('content-length must be a whole number')
   return Number(value)
 }
+
+/** Characters from which a text is encoded once, in place of counted first and encoded after. */
+const longText = 64 * 1024
+
+const encodeLong = (content: Response['content']): Response['content'] =>
+  typeof content === 'string' && content.length > longText ? Buffer.from(content) : content
 
 function countOctets(content: NonNullable<Response['content']>): number | undefined {
   if (typeof content === 'string') return Buffer.byteLength(content)

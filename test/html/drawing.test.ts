@@ -1,7 +1,7 @@
 /** Drawings and texts for people. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indentJson, indentXml } from '../../src/html/indent.ts'
+import { indentJson, indentXml, shortenText, writeShownRows } from '../../src/html/indent.ts'
 import { drawMachine } from '../../src/html/machine-drawing.ts'
 
 const machine = { open: { pay: 'paid', drop: 'gone' }, paid: { refund: 'open', drop: 'gone' }, gone: {} }
@@ -48,6 +48,21 @@ test('indented XML adds white space between elements alone', () => {
     indentXml(xml),
     '<?xml version="1.0"?>\n<a>\n  <b>text &lt; more</b>\n  <c/>\n  <d x="1">\n    <e></e>\n  </d>\n</a>',
   )
+})
+
+test('a text that is cut is written of no more rows than show, one that is not of all', () => {
+  const writeRows = (rows: readonly string[]) => `{"items":[${rows.join()}],"total":100}`
+  for (const length of [1, 9, 40, 399, 400, 401, 5000]) {
+    const rows = Array.from({ length: 100 }, (_, i) => `"${String(i).padEnd(length, '.')}"`)
+    let written = 0
+    const text = writeShownRows(1000, rows, some => {
+      written = some.length
+      return writeRows(some)
+    })
+    const all = writeRows(rows)
+    assert.equal(shortenText(text, 1000), shortenText(all, 1000), `${length}`)
+    assert.ok(written <= Math.max(1, 2 * Math.ceil(1030 / length)), `${written} rows of ${length}`)
+  }
 })
 
 test('a message of ten megabytes is indented as far as it is shown, at once', () => {

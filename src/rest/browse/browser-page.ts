@@ -15,8 +15,7 @@ import { describeFrame } from './page-frame.ts'
 
 export function* writeBrowserPage(exchange: Exchange, document: RepresentationDocument): WorkSteps<Maybe<string>> {
   const main = yield* writeMain(exchange, document)
-  const panel = yield* writeExchangePanel(exchange, document)
-  return chain(panel, beside => {
+  return chain(writeExchangePanel(exchange, document), beside => {
     const frame = describeFrame(exchange, labelOf(document.title))
     return writePage({ ...frame, isWide: document.items !== undefined }, main, beside)
   })

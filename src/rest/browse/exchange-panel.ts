@@ -4,9 +4,9 @@
 import { escapeMarkup } from '../../base/markup.ts'
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { buildElement, type PageMarkup, writeSection } from '../../html/element.ts'
-import { indentJson, indentXml, shortenText } from '../../html/indent.ts'
+import { indentJson, indentXml, shortenText, writeShownRows } from '../../html/indent.ts'
 import { writeQuery } from '../../http/uri.ts'
-import type { WorkSteps } from '../../service/turns.ts'
+import { finishSteps } from '../../service/turns.ts'
 import type { MessagePair } from '../compiled-face.ts'
 import type { Exchange } from '../exchange.ts'
 import { type RepresentationDocument, writingOf } from '../formats/document.ts'
@@ -15,13 +15,16 @@ import { writeHal } from '../formats/hal.ts'
 /** Characters of one message; what is longer is cut, and says so. */
 const shownCharacters = 20_000
 
-export function* writeExchangePanel(
-  exchange: Exchange,
-  document: RepresentationDocument,
-): WorkSteps<Maybe<PageMarkup>> {
-  const json = yield* writeHal(document, writingOf(exchange))
-  const http = writeHttpFace(exchange, document, json)
+export function writeExchangePanel(exchange: Exchange, document: RepresentationDocument): Maybe<PageMarkup> {
+  const http = writeHttpFace(exchange, document, writeShownJson(exchange, document))
   return chain(findMessages(exchange), messages => http + writeSoapFace(messages))
+}
+
+/** As far as it shows. */
+function writeShownJson(exchange: Exchange, document: RepresentationDocument): string {
+  const write = (shown: RepresentationDocument): string => finishSteps(writeHal(shown, writingOf(exchange)))
+  const { items } = document
+  return items ? writeShownRows(shownCharacters, items, rows => write({ ...document, items: rows })) : write(document)
 }
 
 function writeHttpFace(exchange: Exchange, document: RepresentationDocument, json: string): PageMarkup {
@@ -83,7 +86,7 @@ function linkAddresses({ links, items = [] }: RepresentationDocument, escaped: P
 const findMessages = (exchange: Exchange): Maybe<MessagePair | undefined> => {
   const { face, edition, operation, outcome, id, parameters } = exchange
   if (!operation?.safe || !outcome) return undefined
-  return face.options.messages?.(edition.version, operation, { id, query: parameters.query }, outcome)
+  return face.options.messages?.(edition.version, operation, { id, query: parameters.query, shownCharacters }, outcome)
 }
 
 function writeSoapFace(messages: MessagePair | undefined): PageMarkup {
