@@ -1,4 +1,7 @@
-/** The orders service with a hundred large orders, in a process of its own. */
+/**
+ * The orders service with a hundred large orders, in a process of its own. Asked by a message, it
+ * tells the longest turn of its event loop since then, in milliseconds of its thread's CPU.
+ */
 import orders from '../../examples/orders/service.ts'
 import { startService } from '../../src/host/serve.ts'
 
@@ -29,3 +32,15 @@ const seed: typeof orders.seed = () => {
 const logger = { info: () => {}, warn: () => {}, error: console.error }
 const server = await startService({ ...orders, seed }, { port: 0, data: ':memory:', logger })
 process.send?.({ port: server.port, token: await server.token('clara', ['clerk']) })
+
+let longestTurnMs = 0
+let before = process.threadCpuUsage()
+setInterval(() => {
+  const { user, system } = process.threadCpuUsage(before)
+  longestTurnMs = Math.max(longestTurnMs, (user + system) / 1000)
+  before = process.threadCpuUsage()
+}, 1)
+process.on('message', () => {
+  process.send?.({ longestTurnMs })
+  longestTurnMs = 0
+})

@@ -13,32 +13,29 @@ const [{ port, token }] = (await once(child, 'message')) as [{ port: number; tok
 const clerk = bearer(token)
 const page = '/api/v2/orders?size=100&sort=-placedAt'
 
-/** The slowest answer of /health/live while something is under way, asked every few milliseconds. */
-async function slowestHealthDuring(work: () => Promise<void>): Promise<number> {
-  let slowestMs = 0
+/** How often /health/live answers while something is under way, asked every few milliseconds. */
+async function countHealthDuring(work: () => Promise<void>): Promise<number> {
+  let answers = 0
   let hasEnded = false
   const asking = (async () => {
     while (!hasEnded) {
-      const startMs = performance.now()
       const { status } = await sendRequest(port, 'GET', '/health/live')
       assert.equal(status, 200)
-      slowestMs = Math.max(slowestMs, performance.now() - startMs)
+      answers++
       await setTimeout(3)
     }
   })()
   await work()
   hasEnded = true
   await asking
-  return slowestMs
+  return answers
 }
 
-/** How many times longer than its own work a process takes: 1 where no other needs a processor. */
-function measureWait(): number {
-  const startMs = performance.now()
-  const before = process.cpuUsage()
-  while (performance.now() - startMs < 200);
-  const { user, system } = process.cpuUsage(before)
-  return Math.max(1, (performance.now() - startMs) / ((user + system) / 1000))
+/** Milliseconds of CPU of the longest turn since this was asked before. */
+async function takeLongestTurn(): Promise<number> {
+  child.send('longest turn')
+  const [{ longestTurnMs }] = (await once(child, 'message')) as [{ longestTurnMs: number }]
+  return longestTurnMs
 }
 
 const accepts: readonly Record<string, string>[] = [
@@ -74,17 +71,18 @@ const rows: readonly (readonly [string, () => Promise<{ readonly status: number;
   ],
 ]
 for (const [title, ask] of rows)
-  test(`/health/live answers within 100 ms while eight pages of 100 large orders are written ${title}`, async () => {
-    const tries: { readonly slowestMs: number; readonly limitMs: number }[] = []
-    const hasPassed = () => tries.some(({ slowestMs, limitMs }) => slowestMs < limitMs)
-    // Another process may hold the processor up once, but not each time.
-    for (let i = 0; i < 10 && !hasPassed(); i++) {
-      const before = measureWait()
-      const slowestMs = await slowestHealthDuring(async () => {
-        const answers = await Promise.all(ask())
-        for (const { status, text } of answers) assert.deepEqual([status, text.length > 10_000], [200, true])
-      })
-      tries.push({ slowestMs, limitMs: 100 * Math.max(before, measureWait()) })
+  test(`no turn takes 100 ms, and /health/live answers, while eight pages of 100 large orders are written ${title}`, async () => {
+    const askAll = async (): Promise<void> => {
+      for (const { status, text } of await Promise.all(ask()))
+        assert.deepEqual([status, text.length > 10_000], [200, true])
+    }
+    await askAll() // modules are loaded, and code is compiled
+    const tries: { readonly answers: number; readonly longestTurnMs: number }[] = []
+    const hasPassed = () => tries.some(({ answers, longestTurnMs }) => answers >= 2 && longestTurnMs < 100)
+    // One collection of garbage may take long where all processors are busy, but not each.
+    for (let i = 0; i < 5 && !hasPassed(); i++) {
+      await takeLongestTurn()
+      tries.push({ answers: await countHealthDuring(askAll), longestTurnMs: await takeLongestTurn() })
     }
     assert.ok(hasPassed(), JSON.stringify(tries))
   })

@@ -408,7 +408,7 @@ describe('guessing', () => {
     const took = performance.now() - began
     const statuses = new Set((await Promise.all(flood)).map(answer => answer.status))
     assert.deepEqual([...statuses].sort(), [401, 503])
-    assert.ok(took < 500, `it took ${took} ms`)
+    assert.ok(took < 2000, `it took ${took} ms`)
   })
 })
 

@@ -1,0 +1,33 @@
+/** How cost grows with size, judged by the CPU of this thread: other processes do not count. */
+import assert from 'node:assert/strict'
+
+/** Milliseconds of this thread's CPU that the work takes. */
+export function measureCpuMs(work: () => unknown): number {
+  const before = process.threadCpuUsage()
+  work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
+
+const factor = 4
+/** Linear work takes four times as long for four times the size, quadratic work sixteen times. */
+const ratioMax = 9
+const triesMax = 6
+
+/**
+ * The work takes linear time: a try that a collection of garbage or a compilation made slow is
+ * repeated, and quadratic work fails in each.
+ *
+ * @param prepare work of a size; what it does itself is not measured
+ * @param size of the smaller one: enough for some milliseconds
+ */
+export function assertLinear(prepare: (size: number) => () => unknown, size: number): void {
+  const tries: string[] = []
+  for (let i = 0; i < triesMax; i++) {
+    const smallMs = measureCpuMs(prepare(size))
+    const largeMs = measureCpuMs(prepare(factor * size))
+    if (largeMs < ratioMax * smallMs) return
+    tries.push(`${smallMs} ms for ${size}, ${largeMs} ms for ${factor * size}`)
+  }
+  assert.fail(tries.join('; '))
+}
