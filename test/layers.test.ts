@@ -48,7 +48,7 @@ const layers: Record<string, readonly string[]> = {
   // Writes pages about a service, with examples that it runs; nothing that serves imports it.
   docs: [...everything, 'diff', 'testing'],
   // A service of others behind our faces; `cli/` serves what it makes.
-  bridge: ['client', 'soap', 'service', 'http', 'xml', 'contract', 'base'],
+  bridge: ['client', 'import', 'soap', 'service', 'http', 'xml', 'contract', 'base'],
   host: everything,
   testing: [...everything, 'client', 'mock'],
   // Texts of a new project; they name the package, and import nothing of it.

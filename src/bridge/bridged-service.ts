@@ -20,20 +20,12 @@ export interface BridgeOptions {
   readonly note: (line: string) => void
 }
 
-/** The contract of ports that were imported a moment ago, for these callers. */
-export function describeBridge(
-  name: string,
-  namespace: string,
-  ports: readonly Port[],
-  allow: readonly Grant[],
-): Service {
-  return service(name, {
-    namespace,
-    resources: [],
-    ports: ports.map(each => openPort(each, allow)),
-  }) as unknown as Service // a Service without resources
+/** The contract of ports that were imported a moment ago. */
+export function describeBridge(name: string, namespace: string, ports: readonly Port[]): Service {
+  return service(name, { namespace, resources: [], ports }) as unknown as Service // a Service without resources
 }
-const openPort = (port: Port, allow: readonly Grant[]): Port => ({
+/** A port for these callers, whose names say which of its exchanges read. */
+export const openPort = (port: Port, allow: readonly Grant[]): Port => ({
   ...port,
   exchanges: Object.fromEntries(
     Object.entries(port.exchanges).map(([name, each]) => [
@@ -101,10 +93,10 @@ function passOn(
 }
 
 /** What the service says of a caller is theirs to know; what it says of itself is not. */
-const faultOfReason = (exchange: PortExchange, { code, reason }: Extract<PortAnswer, { kind: 'fault' }>): Fault =>
-  code === 'Sender'
-    ? fault('Refused', { status: statusOfPortFault(exchange, reason.replace(/\W+/g, '_')), title: 'Refused' })
-    : BadGateway
+const faultOfReason = (exchange: PortExchange, answer: Extract<PortAnswer, { kind: 'fault' }>): Fault => {
+  const { code, reason, status = statusOfPortFault(exchange, reason.replace(/\W+/g, '_')) } = answer
+  return code === 'Sender' ? fault('Refused', { status, title: 'Refused' }) : BadGateway
+}
 
 const silenceFaults: Readonly<Record<Extract<PortAnswer, { kind: 'silence' }>['why'], Fault>> = {
   unreachable: GatewayDown,

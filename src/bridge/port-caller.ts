@@ -24,6 +24,8 @@ export type PortAnswer =
       readonly kind: 'fault'
       readonly code: Code | undefined
       readonly reason: string
+      /** Of a service that speaks HTTP: what it answered. */
+      readonly status?: number
       readonly declared: { readonly name: string; readonly detail: unknown } | undefined
     }
   /** No answer, and whether the service may have done what was asked. */
@@ -127,7 +129,7 @@ function writeRequest(
 
 // Answers
 
-const describeGarbage = (status: number, detail: string): PortAnswer => ({ kind: 'garbage', status, detail })
+export const describeGarbage = (status: number, detail: string): PortAnswer => ({ kind: 'garbage', status, detail })
 
 function readAnswer(
   exchange: PortExchange,

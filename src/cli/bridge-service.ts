@@ -1,10 +1,13 @@
-/** `diglot bridge`: a SOAP service of others, served by REST. */
+/** `diglot bridge`: a SOAP service of others by REST, or a REST service by SOAP. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
+import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
+import type { Port } from '../contract/exchange.ts'
 import { anyone, type Grant, role } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
+import type { Loss } from '../import/loss.ts'
 import { collectOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
@@ -12,11 +15,11 @@ import { failUsage } from './usage.ts'
 export function addBridgeCommand(program: Command): void {
   program
     .command('bridge')
-    .description('serve a SOAP service of others by REST: each operation in JSON and XML, faults as problems')
-    .argument('<wsdl>', 'its WSDL 1.1, in a file')
+    .description('serve a SOAP service of others by REST, or a REST service by SOAP')
+    .argument('<description>', 'its WSDL or OpenAPI 3, in a file')
     .requiredOption('--to <url>', 'its address')
     .option('--map <contract.ts>', 'the contract to serve: written by diglot import, then edited')
-    .option('--from <folder>', 'where documents are that the WSDL imports; repeatable', collectOption, [])
+    .option('--from <folder>', 'where documents are that the description refers to; repeatable', collectOption, [])
     .option('--port <number>', 'port; 0 picks a free one', wholeNumberOption(0, 65535), 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--role <name>', 'a role whose callers may ask; repeatable', collectOption, [])
@@ -38,19 +41,13 @@ interface BridgeFlags {
   readonly authorization?: string
 }
 
-async function bridgeCommand(wsdl: string, flags: BridgeFlags): Promise<void> {
+async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { createBridge } = await import('../bridge/bridged-service.ts')
-  const { createPortCaller } = await import('../bridge/port-caller.ts')
-  const { createHttpTransport } = await import('../client/http-transport.ts')
   const { startService } = await import('../host/serve.ts')
-  const contract = flags.map === undefined ? await importBridge(wsdl, flags) : await loadMap(flags.map)
-  const fields =
-    flags.authorization === undefined ? {} : { authorization: readFileSync(flags.authorization, 'utf8').trim() }
-  const transport = createHttpTransport(flags.to)
-  const app = createBridge(contract, {
-    callerOf: port => createPortCaller(port, transport, { timeLimit: flags.timeLimit, fields }),
-    note: line => console.error(line),
-  })
+  const { isXmlFile } = await import('../import/import-command.ts')
+  const isSoap = flags.map !== undefined || isXmlFile(file)
+  const { contract, callerOf, close } = isSoap ? await bridgeSoap(file, flags) : await bridgeRest(file, flags)
+  const app = createBridge(contract, { callerOf, note: line => console.error(line) })
   const server = await startService(app, {
     port: flags.port,
     host: flags.host,
@@ -59,25 +56,68 @@ async function bridgeCommand(wsdl: string, flags: BridgeFlags): Promise<void> {
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
-      transport.close()
+      close()
       void server.close(10_000).then(() => process.exit(0))
     })
-  console.log(`bridging ${server.url}/api to ${flags.to}`)
+  console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
 }
 
-async function importBridge(wsdl: string, { from, role: roles, anyone: isOpen }: BridgeFlags): Promise<Service> {
+/** A service of others behind a contract. */
+interface Bridged {
+  readonly contract: Service
+  readonly callerOf: (port: Port) => PortCaller
+  readonly close: () => void
+}
+
+function grantsOfFlags({ role: roles, anyone: isOpen }: BridgeFlags): readonly Grant[] {
   if (!isOpen && roles.length === 0) failUsage('nobody may ask: give --role <name>, or --anyone')
-  const { readContractFile } = await import('../import/import-command.ts')
+  return isOpen ? [anyone] : roles.map(role)
+}
+const callerOptions = ({ timeLimit, authorization }: BridgeFlags): CallerOptions => ({
+  timeLimit,
+  fields: authorization === undefined ? {} : { authorization: readFileSync(authorization, 'utf8').trim() },
+})
+function tellLosses(losses: readonly Loss[]): void {
+  for (const { place, detail } of losses) console.error(`${place}: ${detail}`)
+}
+
+async function bridgeSoap(file: string, flags: BridgeFlags): Promise<Bridged> {
+  const { createPortCaller } = await import('../bridge/port-caller.ts')
+  const { createHttpTransport } = await import('../client/http-transport.ts')
+  const contract = flags.map === undefined ? await importBridge(file, flags) : await loadMap(flags.map)
+  const transport = createHttpTransport(flags.to)
+  return {
+    contract,
+    callerOf: port => createPortCaller(port, transport, callerOptions(flags)),
+    close: () => transport.close(),
+  }
+}
+
+/** Each operation of the description is an exchange of one port. */
+async function bridgeRest(file: string, flags: BridgeFlags): Promise<Bridged> {
+  const grants = grantsOfFlags(flags)
   const { describeBridge } = await import('../bridge/bridged-service.ts')
-  const contract = readContractFile(wsdl, from)
-  for (const { place, detail } of contract.losses) console.error(`${place}: ${detail}`)
-  if (contract.ports.length === 0) throw new Error(`${wsdl} has no port for SOAP: give a WSDL 1.1 with a binding`)
-  const grants: readonly Grant[] = isOpen ? [anyone] : roles.map(role)
-  const name = basename(wsdl)
+  const { createRestCaller } = await import('../bridge/rest-caller.ts')
+  const { readRestPortFile } = await import('../import/import-command.ts')
+  const rest = await readRestPortFile(file, flags.from, grants)
+  tellLosses(rest.losses)
+  const caller = createRestCaller(rest, flags.to, callerOptions(flags))
+  return { contract: describeBridge(rest.name, rest.namespace, [rest.port]), callerOf: () => caller, close: () => {} }
+}
+
+async function importBridge(file: string, flags: BridgeFlags): Promise<Service> {
+  const grants = grantsOfFlags(flags)
+  const { readContractFile } = await import('../import/import-command.ts')
+  const { describeBridge, openPort } = await import('../bridge/bridged-service.ts')
+  const contract = readContractFile(file, flags.from)
+  tellLosses(contract.losses)
+  if (contract.ports.length === 0) throw new Error(`${file} has no port for SOAP: give a WSDL with a binding`)
+  const name = basename(file)
     .replace(/\.[^.]*$/, '')
     .replace(/[^A-Za-z0-9-]/g, '-')
     .toLowerCase()
-  return describeBridge(name, contract.namespace, contract.ports, grants)
+  const ports = contract.ports.map(each => openPort(each, grants))
+  return describeBridge(name, contract.namespace, ports)
 }
 
 async function loadMap(file: string): Promise<Service> {

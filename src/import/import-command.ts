@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Grant } from '../contract/policy.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 import { Malformed } from '../xml/index.ts'
 import { isXmlText, loadAnyParser } from './description-text.ts'
@@ -11,6 +12,7 @@ import type { Loss } from './loss.ts'
 import { appendRecord, mergeEdits } from './merge-edits.ts'
 import { readImportedService } from './openapi/imported-service.ts'
 import { NotOpenApi } from './openapi/openapi-document.ts'
+import { type RestPort, readRestPort } from './openapi/rest-port.ts'
 import { writeServiceTypescript } from './openapi/write-service.ts'
 import { writeTypescript } from './write-typescript.ts'
 
@@ -87,12 +89,15 @@ const readXmlDescription: Reader = (file, path, bytes, find) => {
 async function loadOpenApiReader(text: string): Promise<Reader> {
   const parse = await loadAnyParser()
   return (file, path, _, find) => {
-    try {
-      const imported = readImportedService(text, path, { find, parse })
-      return { ...imported, text: writeServiceTypescript(imported, basename(file)) }
-    } catch (thrown) {
-      throw thrown instanceof NotOpenApi ? new Error(`${file} ${thrown.message}`) : thrown
-    }
+    const imported = readNamed(file, () => readImportedService(text, path, { find, parse }))
+    return { ...imported, text: writeServiceTypescript(imported, basename(file)) }
+  }
+}
+function readNamed<T>(file: string, read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    throw thrown instanceof NotOpenApi ? new Error(`${file} ${thrown.message}`) : thrown
   }
 }
 
@@ -101,6 +106,23 @@ export function readContractFile(file: string, from: readonly string[]): Importe
   const contract = readImportedContract(readGivenFile(file), resolve(file), createDocumentFinder(from))
   if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
   return contract
+}
+
+/** An OpenAPI document in a file as one port. Throws an error that says what to do. */
+export async function readRestPortFile(
+  file: string,
+  from: readonly string[],
+  allow: readonly Grant[],
+): Promise<RestPort> {
+  const text = new TextDecoder().decode(readGivenFile(file))
+  const parse = await loadAnyParser()
+  return readNamed(file, () => readRestPort(text, resolve(file), allow, { find: createDocumentFinder(from), parse }))
+}
+
+/** Whether a file is a WSDL or XSD, by how it begins. */
+export function isXmlFile(file: string): boolean {
+  const bytes = readGivenFile(file)
+  return isXmlText(new TextDecoder().decode(bytes.subarray(0, 1000))) || isOtherXml(bytes)
 }
 
 function readGivenFile(file: string): Uint8Array {

@@ -254,7 +254,7 @@ function createServiceFault(
         problems: [{ path: wording.place([refusal.field]), code: 'value', detail: refusal.detail }],
       })
     case 'declared':
-      return declared(refusal.fault, refusal.fault.title, refusal.detail)
+      return declared(refusal.fault, refusal.element?.reason ?? refusal.fault.title, refusal.detail)
     case 'too-many':
     case 'unavailable':
       return declared(Busy, 'the service is busy: retry later', { retryAfter: refusal.after })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { createBridge, describeBridge, isReadByName } from '../../src/bridge/bridged-service.ts'
+import { createBridge, describeBridge, isReadByName, openPort } from '../../src/bridge/bridged-service.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
 import { createHttpTransport } from '../../src/client/http-transport.ts'
 import { exchange, port } from '../../src/contract/exchange.ts'
@@ -52,7 +52,7 @@ async function startBridge(to: string, soap: '1.1' | '1.2' = '1.1', timeLimit = 
   const transport = createHttpTransport(to)
   after(() => transport.close())
   const notes: string[] = []
-  const contract = describeBridge('shop', 'urn:shop', [portOf(soap)], [anyone])
+  const contract = describeBridge('shop', 'urn:shop', [openPort(portOf(soap), [anyone])])
   const callerOf = (each: Parameters<typeof createPortCaller>[0]) => createPortCaller(each, transport, { timeLimit })
   const { ask } = await startHosted({}, createBridge(contract, { callerOf, note: line => void notes.push(line) }))
   const send = (name: string, content: unknown, fields = {}) =>

@@ -11,6 +11,10 @@ export interface RestOperation {
   /** Without the base, the words `api` and `rest` and the version: `/orders/{id}`. */
   readonly path: string
   readonly segments: readonly PathSegment[]
+  /** As the document has it, without the base: `/api/v2/orders/{id}`. */
+  readonly template: string
+  /** The names of the parameters in its path. */
+  readonly parameters: readonly string[]
   /** `v2`; undefined: no part of its address says it. */
   readonly version: string | undefined
   /** The operationId, else empty. */
@@ -75,6 +79,8 @@ function readOperation(
     method,
     address: `${base}${path}`,
     ...splitPath(base, path),
+    template: path,
+    parameters: [...new Set(Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name = '']) => name))],
     id: stringOf(operation['operationId']),
     comment: stringOf(operation['description']) || stringOf(operation['summary']),
     query: parameters.filter(each => each['in'] === 'query'),

@@ -91,11 +91,23 @@ export function listedTexts(schema: JsonObject): readonly [string, ...string[]] 
 }
 
 /** The schema of the first content that is JSON, else of none. */
-export function contentSchema(document: OpenApiDocument, given: Json | undefined): Json | undefined {
-  const contents = objectEntries(document.resolve(given).value['content'])
-  const isJson = ([type]: readonly [string, JsonObject]) => /^(application|text)\/([\w.-]+\+)?json\b/i.test(type)
-  const [, chosen] = contents.find(each => /^application\/json\b/i.test(each[0])) ?? contents.find(isJson) ?? []
-  return chosen?.['schema'] ?? chosen?.['itemSchema']
+export const contentSchema = (document: OpenApiDocument, given: Json | undefined): Json | undefined =>
+  findJsonContent(document, given)?.schema
+
+/** Content of one media type; it may have no schema. */
+interface DescribedContent {
+  readonly mediaType: string
+  readonly schema: Json | undefined
+}
+export const findJsonContent = (document: OpenApiDocument, given: Json | undefined): DescribedContent | undefined =>
+  findContent(document, given, /^application\/json\b/i) ??
+  findContent(document, given, /^(application|text)\/([\w.-]+\+)?json\b/i)
+export const findFormContent = (document: OpenApiDocument, given: Json | undefined): DescribedContent | undefined =>
+  findContent(document, given, /^application\/x-www-form-urlencoded\b/i)
+
+function findContent(document: OpenApiDocument, given: Json | undefined, wanted: RegExp): DescribedContent | undefined {
+  const found = objectEntries(document.resolve(given).value['content']).find(([type]) => wanted.test(type))
+  return found && { mediaType: found[0], schema: found[1]['schema'] ?? found[1]['itemSchema'] }
 }
 export const mediaTypesOf = (document: OpenApiDocument, given: Json | undefined): readonly string[] =>
   Object.keys(objectOf(document.resolve(given).value['content']))

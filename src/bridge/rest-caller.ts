@@ -1,0 +1,238 @@
+/**
+ * A client of a REST service, made from its description at run time: it asks for one exchange of
+ * `RestPort`, and ends in the ways of `PortAnswer`. What it guards, by number:
+ *  (1) No value of a caller leads to another resource: a member of a path is one segment, encoded.
+ *  (2) No value of a caller ends a field or begins another (RFC 9110 §5.5).
+ *  (3) What is not valid by the description is not passed on; members that it does not know are
+ *      left out.
+ *  (4) A redirection is not followed: it would carry credentials elsewhere.
+ */
+import type { JsonObject } from '../base/json-members.ts'
+import { isJsonObject, stringOf } from '../base/json-members.ts'
+import type { Json } from '../base/objects.ts'
+import { createXmlJsonCodec, type XmlJsonCodec } from '../contract/xml-json.ts'
+import type { AnyRootElement, TypeMembers } from '../contract/xml-type.ts'
+import { parseJson, writeJson } from '../http/json.ts'
+import { reasonPhrases } from '../http/status.ts'
+import { percentEncode, writeQuery } from '../http/uri.ts'
+import type { ContentPart } from '../import/openapi/exchange-types.ts'
+import type { RestExchange, RestPort } from '../import/openapi/rest-port.ts'
+import { type CallerOptions, describeGarbage, type PortAnswer, type PortCall, type PortCaller } from './port-caller.ts'
+import { fetchAnswer, type RestAnswer, type RestAsk } from './rest-transport.ts'
+import { RestValues, typeMembersOf } from './rest-values.ts'
+
+/** @param to the address that the paths of the description are added to */
+export function createRestCaller(rest: RestPort, to: string, options: CallerOptions): PortCaller {
+  const url = URL.parse(to)
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new TypeError(`${to} is not the base of addresses: give one such as https://shop.example/api/v1`)
+  const base = url.href.replace(/\/+$/, '')
+  const callers = new Map(
+    [...rest.exchanges].map(([name, each]) => [name, new ExchangeCaller(base, rest, name, each, options)]),
+  )
+  return async (name, call) => {
+    const caller = callers.get(name)
+    if (!caller) throw new Error(`${name} is not an operation of ${rest.name}`)
+    return await caller.ask(call)
+  }
+}
+
+const codecOf = (root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, () => undefined)
+
+/** A value of the caller that no request can carry. */
+class Unaskable extends Error {}
+
+class ExchangeCaller {
+  readonly #base: string
+  readonly #exchange: RestExchange
+  readonly #options: CallerOptions
+  readonly #values: RestValues
+  readonly #input: XmlJsonCodec
+  readonly #inputMembers: TypeMembers
+  readonly #output: XmlJsonCodec
+  readonly #faults: ReadonlyMap<string, AnyRootElement>
+
+  constructor(base: string, rest: RestPort, name: string, exchange: RestExchange, options: CallerOptions) {
+    this.#base = base
+    this.#exchange = exchange
+    this.#options = options
+    this.#values = new RestValues(rest.differences)
+    this.#input = codecOf(exchange.input)
+    this.#inputMembers = typeMembersOf(exchange.input.type()) ?? {}
+    this.#output = codecOf(exchange.output)
+    this.#faults = new Map(Object.entries(rest.port.exchanges[name]?.faults ?? {}))
+  }
+
+  async ask({ input }: PortCall): Promise<PortAnswer> {
+    try {
+      const answer = await fetchAnswer(this.#buildRequest(input), this.#options.timeLimit)
+      return answer.kind === 'response' ? this.#readAnswer(answer) : answer
+    } catch (thrown) {
+      if (!(thrown instanceof Unaskable)) throw thrown
+      return { kind: 'fault', code: 'Sender', reason: thrown.message, status: 422, declared: undefined }
+    }
+  }
+
+  // The request
+
+  #buildRequest(input: unknown): RestAsk {
+    const row = this.#input.write(input) as JsonObject // of an object's type
+    const { method, headers, answer, content } = this.#exchange
+    const sent = content && this.#writeContent(content, row, input)
+    const fields = headers.flatMap(({ key, name }) =>
+      row[key] === undefined ? [] : [[name, fieldText(name, row[key])] as const],
+    )
+    return {
+      method,
+      address: `${this.#base}${this.#writePath(row)}${this.#writeQuery(row)}`,
+      fields: {
+        ...Object.fromEntries(fields),
+        ...this.#options.fields,
+        accept: answer ? `${answer.mediaType}, application/problem+json;q=0.9, */*;q=0.1` : '*/*',
+        ...(content && sent !== undefined && { 'content-type': content.mediaType }),
+      },
+      content: sent,
+    }
+  }
+
+  /** (1) `.` and `..` are steps, whether encoded or not (RFC 3986 §5.2.4). */
+  #writePath(row: JsonObject): string {
+    return this.#exchange.template.replace(/\{([^{}]+)\}/g, (_, name: string) => {
+      const key = this.#exchange.path.find(each => each.name === name)?.key ?? name
+      const text = stringOf(row[key])
+      if (text === '' || text === '.' || text === '..')
+        throw new Unaskable(`${key}: must name something: it is a segment of an address`)
+      return percentEncode(text)
+    })
+  }
+
+  #writeQuery(row: JsonObject): string {
+    const pairs = this.#exchange.query.flatMap(({ key, name, isJoined }) => {
+      const value = row[key]
+      if (value === undefined || value === null) return []
+      const texts = (Array.isArray(value) ? value : [value]).map(writePlainValue)
+      if (texts.length === 0) return []
+      return isJoined ? [[name, texts.join(',')] as const] : texts.map(each => [name, each] as const)
+    })
+    return pairs.length === 0 ? '' : `?${writeQuery(pairs)}`
+  }
+
+  #writeContent({ mediaType, as }: ContentPart, row: JsonObject, input: unknown): string | Uint8Array | undefined {
+    if ('key' in as) {
+      const [given, member] = [row[as.key], this.#inputMembers[as.key]]
+      if (given === undefined || !member) return undefined
+      if (isJsonType(mediaType)) return writeJson(this.#values.writeMember(member, given))
+      const value = (input as Readonly<Record<string, unknown>>)[as.key]
+      return value instanceof Uint8Array ? value : stringOf(given)
+    }
+    const members = Object.fromEntries(
+      as.keys.flatMap(key => (this.#inputMembers[key] ? [[key, this.#inputMembers[key]]] : [])),
+    )
+    const written = this.#values.writeMembers(members, row)
+    return isJsonType(mediaType) ? writeJson(written) : writeFormContent(written)
+  }
+
+  // The answer
+
+  #readAnswer(answer: Extract<RestAnswer, { kind: 'response' }>): PortAnswer {
+    const { status } = answer
+    if (status >= 400) return this.#readFailure(answer)
+    if (status >= 300)
+      return describeGarbage(status, `a redirection to ${answer.location ?? 'nowhere'}, which is not followed`)
+    const part = this.#exchange.answer
+    if (!part || answer.content.length === 0) return this.#readOutput(status, {})
+    if (!isJsonType(part.mediaType)) return this.#readOctets(answer, part)
+    if (!isJsonType(answer.mediaType))
+      return describeGarbage(status, `${answer.mediaType || 'no media type'} in place of ${part.mediaType}`)
+    const { value, failure } = parseJson(answer.content)
+    if (failure) return describeGarbage(status, `not JSON: ${failure.reason}, at ${failure.at}`)
+    const members = typeMembersOf(this.#exchange.output.type()) ?? {}
+    const row =
+      'keys' in part.as
+        ? isJsonObject(value) && this.#values.readMembers(members, value)
+        : this.#readMember(members, part.as.key, value)
+    return row ? this.#readOutput(status, row) : describeGarbage(status, 'JSON, but no object')
+  }
+  #readMember(members: TypeMembers, key: string, json: Json): JsonObject {
+    const value = members[key] && this.#values.readMember(members[key], json)
+    return value === undefined ? {} : { [key]: value }
+  }
+  #readOctets({ status, content }: Extract<RestAnswer, { kind: 'response' }>, { as }: ContentPart): PortAnswer {
+    if (!('key' in as)) return describeGarbage(status, 'a form, which is not read')
+    const member = typeMembersOf(this.#exchange.output.type())?.[as.key]
+    const isOctets =
+      member?.particle.kind === 'element' &&
+      member.particle.type().definition.kind === 'builtIn' &&
+      isBase64(member.particle.type().definition)
+    return { kind: 'answer', content: { [as.key]: isOctets ? content : new TextDecoder().decode(content) }, blocks: {} }
+  }
+  /** (3) */
+  #readOutput(status: number, row: JsonObject): PortAnswer {
+    const { value, flaw } = checkRead(this.#output, row)
+    return flaw === undefined ? { kind: 'answer', content: value, blocks: {} } : describeGarbage(status, flaw)
+  }
+
+  #readFailure({ status, mediaType, content }: Extract<RestAnswer, { kind: 'response' }>): PortAnswer {
+    const { value } = isJsonType(mediaType) ? parseJson(content) : {}
+    const said = isJsonObject(value) ? value : {}
+    const reason = explainError(said) ?? reasonPhrases[status] ?? `status ${status}`
+    const declared = isJsonObject(value) ? this.#readDeclared(status, value) : undefined
+    if (declared) return { kind: 'fault', code: status < 500 ? 'Sender' : 'Receiver', reason, status, declared }
+    // The credentials of this bridge, not those of its caller.
+    if (status === 401 || status === 407)
+      return describeGarbage(status, `${status}: the bridge is not let in: ${reason}`)
+    if (status === 429 || status === 503) return { kind: 'silence', why: 'busy', mayHaveRun: false }
+    if (status === 504) return { kind: 'silence', why: 'late', mayHaveRun: true }
+    return status < 500
+      ? { kind: 'fault', code: 'Sender', reason, status, declared: undefined }
+      : { kind: 'fault', code: 'Receiver', reason, status, declared: undefined }
+  }
+  #readDeclared(status: number, json: JsonObject): Extract<PortAnswer, { kind: 'fault' }>['declared'] {
+    const { faults } = this.#exchange
+    const name = faults.get(String(status)) ?? faults.get(`${Math.trunc(status / 100)}XX`) ?? faults.get('default')
+    const root = name === undefined ? undefined : this.#faults.get(name)
+    if (name === undefined || !root) return undefined
+    const { value, flaw } = checkRead(codecOf(root), this.#values.readMembers(typeMembersOf(root.type()) ?? {}, json))
+    return flaw === undefined ? { name, detail: value } : undefined
+  }
+}
+
+const isBase64 = (definition: { readonly kind: string; readonly name?: unknown }): boolean =>
+  definition.name === 'base64Binary'
+const isJsonType = (mediaType: string): boolean => /^(application|text)\/([\w.-]+\+)?json\b/i.test(mediaType)
+
+function checkRead(codec: XmlJsonCodec, json: Json): { readonly value: unknown; readonly flaw: string | undefined } {
+  const problems: Parameters<XmlJsonCodec['read']>[1] = []
+  const value = codec.read(json, problems)
+  const [first] = problems
+  return { value, flaw: first && `${first.path.join('.')} ${first.detail}` }
+}
+
+/** Members of problems (RFC 9457 §3.1), and what others call the same. */
+function explainError(said: JsonObject): string | undefined {
+  const { error } = said
+  const words = [said['title'], said['detail'], said['message'], isJsonObject(error) ? error['message'] : error]
+  const texts = [...new Set(words.map(stringOf).filter(Boolean))]
+  return texts.length > 0 ? texts.join(': ').slice(0, 1000) : undefined
+}
+
+function writePlainValue(value: Json): string {
+  return typeof value === 'string'
+    ? value
+    : typeof value === 'object' && value !== null
+      ? writeJson(value)
+      : String(value)
+}
+const writeFormContent = (row: JsonObject): string =>
+  writeQuery(
+    Object.entries(row).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value ?? '']).map((each: Json) => [name, writePlainValue(each)] as const),
+    ),
+  )
+
+/** (2) */
+function fieldText(name: string, value: Json): string {
+  const text = writePlainValue(value)
+  if (!/^[\t\x20-\x7e]*$/.test(text)) throw new Unaskable(`${name}: must be visible ASCII: it is a field of HTTP`)
+  return text
+}

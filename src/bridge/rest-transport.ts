@@ -1,0 +1,77 @@
+/** One request to a REST service: a response with all of its content, or why none came. */
+import { errorCodeOf } from '../base/attempt.ts'
+import type { PortAnswer } from './port-caller.ts'
+
+export interface RestAsk {
+  readonly method: string
+  readonly address: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly content: string | Uint8Array | undefined
+}
+export type RestAnswer =
+  | {
+      readonly kind: 'response'
+      readonly status: number
+      /** Without parameters, in lower case; empty: none. */
+      readonly mediaType: string
+      readonly location: string | undefined
+      readonly content: Uint8Array
+    }
+  | Extract<PortAnswer, { readonly kind: 'silence' }>
+
+/** Octets of an answer, as of the client of SOAP. */
+const contentMax = 16 * 1024 * 1024
+
+/** @param timeLimit milliseconds, connecting and reading included */
+export async function fetchAnswer(asked: RestAsk, timeLimit: number): Promise<RestAnswer> {
+  const { method, address, fields, content } = asked
+  try {
+    const response = await fetch(address, {
+      method,
+      headers: fields,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeLimit),
+      ...(content !== undefined && { body: content as Uint8Array<ArrayBuffer> | string }),
+    })
+    const octets = await readWithin(response)
+    if (!octets) return { kind: 'silence', why: 'too-long', mayHaveRun: true }
+    return {
+      kind: 'response',
+      status: response.status,
+      mediaType: (response.headers.get('content-type') ?? '').replace(/;.*$/s, '').trim().toLowerCase(),
+      location: response.headers.get('location') ?? undefined,
+      content: octets,
+    }
+  } catch (thrown) {
+    return explainSilence(thrown)
+  }
+}
+
+async function readWithin(response: Response): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of response.body ?? []) {
+    length += piece.length
+    if (length > contentMax) return undefined // the end of the loop cancels the rest
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Where no connection was opened, nothing was carried out. */
+const unopened = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+function explainSilence(thrown: unknown): RestAnswer {
+  if (!(thrown instanceof Error)) throw thrown
+  if (thrown.name === 'TimeoutError') return { kind: 'silence', why: 'late', mayHaveRun: true }
+  if (thrown.name !== 'TypeError') throw thrown
+  if (unopened.has(errorCodeOf(thrown.cause))) return { kind: 'silence', why: 'unreachable', mayHaveRun: false }
+  return { kind: 'silence', why: 'lost', mayHaveRun: true }
+}

@@ -1,0 +1,128 @@
+/**
+ * The JSON of a REST service and that of a message's members (`contract/xml-json.ts`), made of each
+ * other along the types of its description. What the description does not know is left out of an
+ * answer: services grow.
+ */
+import { isJsonObject, type JsonObject } from '../base/json-members.ts'
+import type { Json } from '../base/objects.ts'
+import { createXmlJsonCodec } from '../contract/xml-json.ts'
+import { type AnyMember, type AnyXmlType, type TypeMembers, x } from '../contract/xml-type.ts'
+import { parseJson, writeJson } from '../http/json.ts'
+import type { JsonDifferences } from '../import/openapi/exchange-types.ts'
+
+export class RestValues {
+  readonly #differences: JsonDifferences
+  constructor(differences: JsonDifferences) {
+    this.#differences = differences
+  }
+
+  nameOf(key: string, member: AnyMember): string {
+    return this.#differences.names.get(member) ?? key
+  }
+
+  // To the service
+
+  /** The value of a member as the service takes it. */
+  writeMember(member: AnyMember, json: Json): Json {
+    const type = typeOf(member)
+    if (!member.marks.isMany || !Array.isArray(json)) return this.#write(type, json)
+    return json.map((each: Json) => this.#write(type, each))
+  }
+  #write(type: AnyXmlType, json: Json): Json {
+    if (this.#differences.texts.has(type)) return parseAny(json)
+    const members = typeMembersOf(type)
+    if (!members || !isJsonObject(json)) return json
+    const written = this.writeMembers(members, json)
+    if (this.#differences.arrays.has(type)) return Object.values(written)[0] ?? []
+    const [choice] = this.#choiceOf(members)
+    return choice === undefined ? written : (written[choice] ?? {})
+  }
+  writeMembers(members: TypeMembers, json: JsonObject): JsonObject {
+    return Object.fromEntries(
+      Object.entries(json).flatMap(([key, value]) => {
+        const member = members[key]
+        if (!member || value === undefined || this.#isLeftOut(member, value)) return []
+        if (this.#differences.choices.has(member)) return [[key, this.#writeBranch(member, value)]]
+        return [[this.nameOf(key, member), this.writeMember(member, value)]]
+      }),
+    )
+  }
+  /** XML does not tell an empty list from none. */
+  #isLeftOut(member: AnyMember, value: Json): boolean {
+    return Array.isArray(value) && value.length === 0 && !this.#differences.requiredLists.has(member)
+  }
+  #writeBranch(choice: AnyMember, json: Json): Json {
+    const [branch] = isJsonObject(json) ? Object.entries(json) : []
+    const member = branch && branchesOf(choice)[branch[0]]
+    return member ? this.writeMember(member, branch[1]) : json
+  }
+
+  // From the service
+
+  /** What the service has sent, as the value of a member; undefined: it is not there. */
+  readMember(member: AnyMember, json: Json): Json | undefined {
+    if (json === null && !member.marks.isNillable) return undefined
+    const type = typeOf(member)
+    if (!member.marks.isMany || !Array.isArray(json)) return this.#read(type, json)
+    return json.map((each: Json) => this.#read(type, each))
+  }
+  #read(type: AnyXmlType, json: Json): Json {
+    if (this.#differences.texts.has(type)) return typeof json === 'string' ? json : writeJson(json)
+    const members = typeMembersOf(type)
+    if (!members) return readPlainValue(type, json)
+    const [choice, member] = this.#choiceOf(members)
+    if (choice !== undefined && member) return { [choice]: this.#readBranch(member, json) }
+    const [only] = Object.entries(members)
+    if (this.#differences.arrays.has(type) && only) return { [only[0]]: this.readMember(only[1], json) ?? [] }
+    return isJsonObject(json) ? this.readMembers(members, json) : json
+  }
+  readMembers(members: TypeMembers, json: JsonObject): JsonObject {
+    return Object.fromEntries(
+      Object.entries(members).flatMap(([key, member]) => {
+        const name = this.nameOf(key, member)
+        const value = Object.hasOwn(json, name) ? this.readMember(member, json[name] ?? null) : undefined
+        return value === undefined ? [] : [[key, value]]
+      }),
+    )
+  }
+  /** The first branch that the value fits. */
+  #readBranch(choice: AnyMember, json: Json): Json {
+    const branches = Object.entries(branchesOf(choice)).map(([key, member]) => ({
+      [key]: this.readMember(member, json) ?? null,
+    }))
+    const codec = createXmlJsonCodec(probes.element('probe', x.object({ choice })), () => undefined)
+    const fitting = branches.find(each => {
+      const problems: Parameters<typeof codec.read>[1] = []
+      codec.read({ choice: each }, problems)
+      return problems.length === 0
+    })
+    return fitting ?? branches[0] ?? {}
+  }
+
+  #choiceOf(members: TypeMembers): readonly [key: string, member: AnyMember] | readonly [] {
+    return Object.entries(members).find(([, member]) => this.#differences.choices.has(member)) ?? []
+  }
+}
+const probes = x.namespace('urn:probe')
+
+const typeOf = ({ particle }: AnyMember): AnyXmlType => (particle.kind === 'element' ? particle.type() : x.string)
+const branchesOf = ({ particle }: AnyMember): TypeMembers => (particle.kind === 'choice' ? particle.members : {})
+export function typeMembersOf({ definition }: AnyXmlType): TypeMembers | undefined {
+  if (definition.kind === 'derivable') return typeMembersOf(definition.type)
+  return definition.kind === 'complex' ? definition.members : undefined
+}
+
+/** A text that is JSON stands for it; any other text for itself. */
+function parseAny(json: Json): Json {
+  if (typeof json !== 'string') return json
+  const { value } = parseJson(json)
+  return value === undefined ? json : value
+}
+
+/** A service may write a number where its description has a text. */
+function readPlainValue({ definition }: AnyXmlType, json: Json): Json {
+  const isText = definition.kind === 'builtIn' && definition.name === 'string'
+  return isText && (typeof json === 'number' || typeof json === 'boolean' || typeof json === 'bigint')
+    ? String(json)
+    : json
+}

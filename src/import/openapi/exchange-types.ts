@@ -1,0 +1,265 @@
+/** JSON Schemas as types of XML, and the JSON of an operation as a message. */
+import { type JsonObject, objectOf, stringOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  type TypeMembers,
+  type XmlNamespace,
+  XmlType,
+  x,
+} from '../../contract/xml-type.ts'
+import type { Losses } from '../loss.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+import { findSuccess, type RestOperation } from './operations.ts'
+import {
+  describeSchema,
+  findFormContent,
+  findJsonContent,
+  listedTexts,
+  mediaTypesOf,
+  propertiesOf,
+  readSchemaFacts,
+  requiredNamesOf,
+  type SchemaFacts,
+} from './schema-facts.ts'
+import { toTypeName } from './schema-fields.ts'
+
+/** A member of a message, and the name that it has outside of XML. */
+export interface NamedPart {
+  readonly key: string
+  readonly name: string
+}
+export interface QueryPart extends NamedPart {
+  /** Several values are one, with commas (OpenAPI §4.8.12.2: `explode: false`). */
+  readonly isJoined: boolean
+}
+/** Content as several members of a message, or as one. */
+export interface ContentPart {
+  readonly mediaType: string
+  readonly as: { readonly keys: readonly string[] } | { readonly key: string }
+}
+
+/** The two messages of an operation, and where their members are in its HTTP. */
+export interface RestMessages {
+  readonly input: AnyRootElement
+  readonly output: AnyRootElement
+  readonly path: readonly NamedPart[]
+  readonly query: readonly QueryPart[]
+  readonly headers: readonly NamedPart[]
+  readonly content: ContentPart | undefined
+  readonly answer: ContentPart | undefined
+}
+
+/** Where the JSON of a type is not that of its members (`contract/xml-json.ts`). */
+export interface JsonDifferences {
+  /** Of members whose name XML does not have. */
+  readonly names: ReadonlyMap<AnyMember, string>
+  /** Members that stand for the value of their one branch. */
+  readonly choices: ReadonlySet<AnyMember>
+  /** Types with one member, which stand for the array in it. */
+  readonly arrays: ReadonlySet<AnyXmlType>
+  /** Texts that may be any JSON. */
+  readonly texts: ReadonlySet<AnyXmlType>
+  /** Lists that are there when they are empty. */
+  readonly requiredLists: ReadonlySet<AnyMember>
+}
+
+/** JSON Schemas as types of XML, which may contain themselves. */
+export class ExchangeTypes implements JsonDifferences {
+  readonly names = new Map<AnyMember, string>()
+  readonly choices = new Set<AnyMember>()
+  readonly arrays = new Set<AnyXmlType>()
+  readonly texts = new Set<AnyXmlType>()
+  readonly requiredLists = new Set<AnyMember>()
+  readonly #document: OpenApiDocument
+  readonly #namespace: XmlNamespace
+  readonly #losses: Losses
+  readonly #comments: Map<object, string>
+  readonly #made = new Map<JsonObject, AnyXmlType>()
+  readonly #typeNames = new Set<string>()
+
+  constructor(document: OpenApiDocument, namespace: XmlNamespace, losses: Losses, comments: Map<object, string>) {
+    this.#document = document
+    this.#namespace = namespace
+    this.#losses = losses
+    this.#comments = comments
+  }
+
+  messages(name: string, operation: RestOperation): RestMessages {
+    const input: Record<string, AnyMember> = {}
+    const path = operation.parameters.map(each => {
+      const key = toMemberName(each, input)
+      input[key] = x.element(x.string)
+      return { key, name: each }
+    })
+    const query = operation.query.map(each => ({ ...this.#parameter(each, name, input), isJoined: isJoined(each) }))
+    const headers = operation.headers.map(each => this.#parameter(each, name, input))
+    const content = this.#content(operation.request, name, input)
+    const output: Record<string, AnyMember> = {}
+    const answer = this.#content(findSuccess(operation)?.[1], `${name}Response`, output)
+    const made = { input: this.root(name, input), output: this.root(`${name}Response`, output) }
+    if (operation.comment !== '') this.#comments.set(made.input, operation.comment)
+    return { ...made, path, query, headers, content, answer }
+  }
+  root(name: string, members: TypeMembers): AnyRootElement {
+    return this.#namespace.element(name, x.object(members))
+  }
+  /** The members of an object; undefined for any other schema. */
+  objectMembers(given: Json | undefined, place: string, taken: TypeMembers = {}): TypeMembers | undefined {
+    const facts = readSchemaFacts(this.#document, given)
+    const isObject = facts.type === 'object' && facts.options.length === 0 && propertiesOf(facts.schema).length > 0
+    return isObject ? this.#members(facts.schema, place, taken) : undefined
+  }
+
+  #parameter(given: JsonObject, place: string, into: Record<string, AnyMember>): NamedPart {
+    const name = stringOf(given['name'])
+    const key = toMemberName(name, into)
+    const schema = given['schema'] ?? findJsonContent(this.#document, given)?.schema
+    into[key] = this.#member(schema, `${place}.${name}`, given['required'] === true)
+    return { key, name }
+  }
+  /** JSON and forms by their schema, text as it is, anything else as octets. */
+  #content(given: Json | undefined, place: string, into: Record<string, AnyMember>): ContentPart | undefined {
+    const structured = findJsonContent(this.#document, given) ?? findFormContent(this.#document, given)
+    if (structured?.schema !== undefined)
+      return { mediaType: structured.mediaType, as: this.#structured(structured.schema, place, into) }
+    const [mediaType] = structured ? [structured.mediaType] : mediaTypesOf(this.#document, given)
+    if (mediaType === undefined) return undefined
+    const isText = structured !== undefined || /^text\//i.test(mediaType)
+    const key = toMemberName('content', into)
+    into[key] = x.element(isText ? (x.string as AnyXmlType) : x.base64Binary).optional()
+    return { mediaType, as: { key } }
+  }
+  #structured(schema: Json, place: string, into: Record<string, AnyMember>): ContentPart['as'] {
+    const members = this.objectMembers(schema, place, into)
+    if (members) {
+      Object.assign(into, members)
+      return { keys: Object.keys(members) }
+    }
+    const isArray = readSchemaFacts(this.#document, schema).type === 'array'
+    const key = toMemberName(isArray ? 'item' : 'value', into)
+    into[key] = this.#member(schema, `${place}.${key}`, false)
+    return { key }
+  }
+
+  #members(schema: JsonObject, place: string, taken: TypeMembers = {}): TypeMembers {
+    const required = requiredNamesOf(schema)
+    const members: Record<string, AnyMember> = {}
+    for (const [name, given] of propertiesOf(schema)) {
+      if (name === '_links') continue
+      const key = toMemberName(name, { ...taken, ...members })
+      if (key !== name) this.#losses.add(`${place}.${name}`, `is called ${key}: ${whyRenamed(name)}`)
+      const member = this.#member(given, `${place}.${key}`, required.has(name))
+      if (key !== name) this.names.set(member, name)
+      if (member.marks.isMany && required.has(name)) this.requiredLists.add(member)
+      members[key] = member
+    }
+    return members
+  }
+  #member(given: Json | undefined, place: string, isRequired: boolean): AnyMember {
+    const facts = readSchemaFacts(this.#document, given)
+    const { schema, type, isNullable, options } = facts
+    const isList = type === 'array' && options.length === 0
+    const one = x.element(() => this.#lazily(isList ? schema['items'] : given, place))
+    const base: AnyMember = isNullable && !isList ? one.nillable() : one
+    const member: AnyMember = isList ? base.many() : isRequired ? base : base.optional()
+    const comment = describeSchema({ ...schema, ...objectOf(given) })
+    if (comment !== undefined && facts.name === '') this.#comments.set(member, comment)
+    return member
+  }
+  readonly #lazy = new Map<string, AnyXmlType>()
+  #lazily(given: Json | undefined, place: string): AnyXmlType {
+    const known = this.#lazy.get(place)
+    if (known) return known
+    const made = this.#type(readSchemaFacts(this.#document, given), place)
+    this.#lazy.set(place, made)
+    return made
+  }
+
+  #type(facts: SchemaFacts, from: string): AnyXmlType {
+    const { schema, type, options, name } = facts
+    const place = name === '' ? from : toTypeName(name) // a type is the same wherever it is
+    if (options.length > 0) return this.#once(facts, () => this.#choiceMembers(options, place))
+    if (type === 'object' && propertiesOf(schema).length > 0)
+      return this.#once(facts, () => this.#members(schema, place))
+    if (type === 'array') return this.#array(facts, place)
+    const values = listedTexts(schema)
+    if (values) return x.simple(x.string, { values })
+    const scalar = type === 'string' ? (textTypes[stringOf(schema['format'])] ?? x.string) : scalarTypes[type]
+    if (scalar) return type === 'integer' && schema['format'] === 'int32' ? x.int : scalar
+    this.#losses.add(place, 'may be any JSON: it is a text here')
+    const text = new XmlType<string>(x.string.definition)
+    this.texts.add(text)
+    return text
+  }
+  #array(facts: SchemaFacts, place: string): AnyXmlType {
+    const made = this.#once(facts, () => ({ item: this.#member(facts.schema, `${place}.item`, false) }))
+    this.arrays.add(made)
+    return made
+  }
+  /** Its members are filled in after it is known, since it may contain itself. */
+  #once({ key, name }: SchemaFacts, make: () => TypeMembers): AnyXmlType {
+    const known = this.#made.get(key)
+    if (known) return known
+    const members: Record<string, AnyMember> = {}
+    const type =
+      name === '' ? x.object(members) : this.#namespace.type(this.#claimName(toTypeName(name) || 'Type'), members)
+    this.#made.set(key, type)
+    Object.assign(members, make())
+    return type
+  }
+  #claimName(wish: string): string {
+    let name = wish
+    for (let number = 2; this.#typeNames.has(name); number++) name = `${wish}${number}`
+    this.#typeNames.add(name)
+    return name
+  }
+  #choiceMembers(options: readonly Json[], place: string): TypeMembers {
+    const cases: Record<string, AnyMember> = {}
+    for (const option of options) {
+      const { name, type } = readSchemaFacts(this.#document, option)
+      const wish = toTypeName(name || type || 'value')
+      const key = toMemberName(wish.charAt(0).toLowerCase() + wish.slice(1), cases)
+      cases[key] = this.#member(option, `${place}.${key}`, true)
+    }
+    this.#losses.add(place, `is one of several: one of ${Object.keys(cases).join(', ')} here`)
+    const oneOf = x.choice(cases)
+    this.choices.add(oneOf)
+    return { oneOf }
+  }
+}
+
+/** OpenAPI §4.8.12.2: a parameter of a query is one for each value, unless it says otherwise. */
+const isJoined = ({ explode, style }: JsonObject): boolean =>
+  explode === false || (explode === undefined && style !== undefined && style !== 'form')
+
+const scalarTypes: Readonly<Record<string, AnyXmlType>> = {
+  __proto__: null as never,
+  boolean: x.boolean,
+  integer: x.long,
+  number: x.double,
+}
+const textTypes: Readonly<Record<string, AnyXmlType>> = {
+  __proto__: null as never,
+  date: x.date,
+  time: x.time,
+  'date-time': x.dateTime,
+  duration: x.duration,
+  uri: x.anyURI,
+  byte: x.base64Binary,
+  binary: x.base64Binary,
+}
+
+const xmlName = /^[A-Za-z_][A-Za-z0-9_.-]*$/
+const whyRenamed = (name: string): string => (xmlName.test(name) ? 'a parameter has that name' : 'XML has no such name')
+
+/** A name that XML and TypeScript have, and that is not taken. */
+function toMemberName(wish: string, taken: Readonly<Record<string, unknown>>): string {
+  const text = wish.replace(/[^A-Za-z0-9_.-]+/g, '_')
+  const name = /^[A-Za-z_]/.test(text) ? text : `_${text}`
+  let free = name
+  for (let number = 2; Object.hasOwn(taken, free); number++) free = `${name}${number}`
+  return free
+}

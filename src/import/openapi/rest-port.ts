@@ -1,0 +1,142 @@
+/** An OpenAPI document as one port: each operation is an exchange, with its HTTP. */
+import { objectOf, stringOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import { exchange, type Port, type PortExchange, port } from '../../contract/exchange.ts'
+import type { Grant } from '../../contract/policy.ts'
+import { type AnyRootElement, type AnyXmlType, type TypeMembers, x } from '../../contract/xml-type.ts'
+import type { Find } from '../../describe/read-wsdl.ts'
+import { reasonPhrases } from '../../http/status.ts'
+import type { DescriptionParser } from '../description-text.ts'
+import { type Loss, Losses } from '../loss.ts'
+import { toSegmentName } from './collections.ts'
+import { ExchangeTypes, type JsonDifferences, type RestMessages } from './exchange-types.ts'
+import { nameExchange } from './guess-exchanges.ts'
+import { OpenApiDocument } from './openapi-document.ts'
+import { listRestOperations, type RestOperation } from './operations.ts'
+import { findJsonContent, readSchemaFacts } from './schema-facts.ts'
+import { toTypeName } from './schema-fields.ts'
+
+/** How an exchange is asked by HTTP. */
+export interface RestExchange extends RestMessages {
+  readonly method: string
+  /** Of RFC 6570's first level, without the base of the document: `/orders/{id}`. */
+  readonly template: string
+  /** Names of declared faults by their statuses; `default` is that of all others. */
+  readonly faults: ReadonlyMap<string, string>
+}
+
+export interface RestPort {
+  readonly name: string
+  readonly namespace: string
+  readonly port: Port
+  readonly exchanges: ReadonlyMap<string, RestExchange>
+  readonly differences: JsonDifferences
+  readonly losses: readonly Loss[]
+}
+
+const unasked = new Set(['HEAD', 'OPTIONS', 'TRACE'])
+
+/** @throws NotOpenApi */
+export function readRestPort(
+  text: string,
+  location: string,
+  allow: readonly Grant[],
+  how: { readonly find: Find; readonly parse: DescriptionParser },
+): RestPort {
+  const losses = new Losses()
+  const document = new OpenApiDocument(text, location, { ...how, losses })
+  const title = stringOf(objectOf(document.root['info'])['title'])
+  const name = toSegmentName(title || 'service').toLowerCase()
+  const namespace = `urn:${name}`
+  const types = new ExchangeTypes(document, x.namespace(namespace), losses, new Map())
+  const faults = new FaultElements(document, types)
+  const declared: Record<string, PortExchange> = {}
+  const exchanges = new Map<string, RestExchange>()
+  for (const operation of listRestOperations(document).filter(({ method }) => !unasked.has(method))) {
+    const key = nameExchange(operation, declared)
+    const messages = types.messages(key, operation)
+    const found = faults.of(key, operation)
+    exchanges.set(key, {
+      ...messages,
+      method: operation.method,
+      template: operation.template,
+      faults: new Map(found.map(({ status, fault }) => [status, fault])),
+    })
+    declared[key] = exchange({
+      action: `${namespace}/${key}`,
+      input: messages.input,
+      output: messages.output,
+      faults: Object.fromEntries(found.map(({ fault, root }) => [fault, root])),
+      statuses: Object.fromEntries(
+        found.flatMap(({ status, fault }) => (/^\d+$/.test(status) ? [[fault, Number(status)]] : [])),
+      ),
+      allow,
+      safe: operation.method === 'GET' || operation.method === 'QUERY',
+    })
+  }
+  nameAllTypes(Object.values(declared))
+  for (const each of document.missing) losses.add(each, 'is referred to and was not found')
+  const made = port('Operations', { namespace, service: toTypeName(title) || 'Service', exchanges: declared })
+  return { name, namespace, port: made, exchanges, differences: types, losses: losses.all }
+}
+
+/** Types are made when they are asked for, and what they lose is told then. */
+function nameAllTypes(exchanges: readonly PortExchange[]): void {
+  const known = new Set<AnyXmlType>()
+  const visit = (type: AnyXmlType): void => {
+    if (known.has(type)) return
+    known.add(type)
+    const { definition } = type
+    if (definition.kind === 'derivable') visit(definition.type)
+    else if (definition.kind === 'complex') visitMembers(definition.members)
+  }
+  const visitMembers = (members: TypeMembers): void => {
+    for (const { particle } of Object.values(members)) {
+      if (particle.kind === 'element') visit(particle.type())
+      else if (particle.kind === 'choice') visitMembers(particle.members)
+    }
+  }
+  for (const { input, output, faults } of exchanges)
+    for (const root of [input, output, ...Object.values(faults)]) if (typeof root === 'object') visit(root.type())
+}
+
+interface DeclaredFault {
+  readonly status: string
+  readonly fault: string
+  readonly root: AnyRootElement
+}
+
+/** The contents of error responses as elements: one for each schema and status. */
+class FaultElements {
+  readonly #document: OpenApiDocument
+  readonly #types: ExchangeTypes
+  readonly #made = new Map<string, { readonly schema: object; readonly fault: DeclaredFault }>()
+
+  constructor(document: OpenApiDocument, types: ExchangeTypes) {
+    this.#document = document
+    this.#types = types
+  }
+
+  of(exchangeName: string, { responses }: RestOperation): readonly DeclaredFault[] {
+    return responses.flatMap(([status, response]) =>
+      /^[45](\d\d|XX)$|^default$/i.test(status) ? this.#declare(exchangeName, status, response) : [],
+    )
+  }
+
+  #declare(exchangeName: string, status: string, response: Json): readonly DeclaredFault[] {
+    const schema = findJsonContent(this.#document, response)?.schema
+    const { key } = readSchemaFacts(this.#document, schema)
+    const plain = toTypeName(reasonPhrases[Number(status)] ?? (status === 'default' ? 'Failure' : `Status${status}`))
+    for (const name of [plain, `${exchangeName}${plain}`]) {
+      const known = this.#made.get(name)
+      if (known?.schema === key) return [known.fault]
+      if (known) continue
+      const members = this.#types.objectMembers(schema, name)
+      if (!members) return []
+      const fault = { status, fault: name, root: this.#types.root(name, members) }
+      this.#made.set(name, { schema: key, fault })
+      return [fault]
+    }
+    return []
+  }
+}
