@@ -137,7 +137,8 @@ function readAnswer(
   { status, fields, content }: TransportResponse,
 ): PortAnswer {
   const type = fields['content-type'] ?? 'no media type'
-  if (status < 300 && typeof exchange.output !== 'object') return { kind: 'answer', content: undefined, blocks: {} }
+  const hasOutput = typeof exchange.output === 'object'
+  if (content.length === 0 && status < 300 && !hasOutput) return { kind: 'answer', content: undefined, blocks: {} }
   if (content.length === 0) return describeGarbage(status, `no content, with the status ${status}`)
   const document = parseXml(content, strictParsing)
   if (document instanceof Malformed)

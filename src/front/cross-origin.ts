@@ -15,6 +15,16 @@ import { type Entry, originOf } from './entry.ts'
 const exposedFields =
   'ETag, Location, Link, Allow, Retry-After, RateLimit, RateLimit-Policy, Preference-Applied, Content-Location, Deprecation, Sunset, Request-Id'
 
+/** Fields that are exposed or safelisted (Fetch §2.2.2), and those of no use to a script. */
+const knownFields: ReadonlySet<string> = new Set(
+  `${exposedFields}, Accept-Patch, Accept-Query, Accept-Ranges, Cache-Control, Clear-Site-Data, Content-Disposition,
+  Content-Encoding, Content-Language, Content-Length, Content-Location, Content-Range, Content-Security-Policy,
+  Content-Type, Diglot-Trace, Expires, Last-Modified, Pragma, Referrer-Policy, Set-Cookie, Vary, WWW-Authenticate,
+  X-Content-Type-Options`
+    .toLowerCase()
+    .split(/,\s*/),
+)
+
 export const isPreflight = ({ method, fields }: Pick<Request, 'method' | 'fields'>): boolean =>
   method === 'OPTIONS' && fields['origin'] !== undefined && fields['access-control-request-method'] !== undefined
 
@@ -49,13 +59,16 @@ const fieldNamesIn = (names: string | undefined): string =>
 /** Fields of every response if the settings name origins. */
 export function corsFields(
   { fields: { origin } }: Request,
-  vary: Response['fields'][string] | undefined,
+  own: Response['fields'],
   { origins }: Pick<Settings, 'origins'>,
 ): Response['fields'] {
-  const varying = { vary: writeVary(vary === undefined ? undefined : String(vary), 'Origin') }
+  const varying = { vary: writeVary(own['vary'] === undefined ? undefined : String(own['vary']), 'Origin') }
   if (origin === undefined || !origins.includes(origin)) return varying
-  return { ...varying, 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedFields }
+  const exposed = [exposedFields, ...Object.keys(own).filter(isOfContract)].join(', ')
+  return { ...varying, 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed }
 }
+/** A header of the contract: HTTP does not know it. */
+const isOfContract = (name: string): boolean => !knownFields.has(name.toLowerCase())
 
 /**
  * (2), (3). Browsers set Origin and Sec-Fetch-Site (Fetch Metadata §2.4) themselves; another client

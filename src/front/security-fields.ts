@@ -24,7 +24,7 @@ export function addCommonFields(
     'x-content-type-options': 'nosniff',
     'request-id': id,
   }
-  if (settings.origins.length > 0) Object.assign(fields, corsFields(request, own['vary'], settings))
+  if (settings.origins.length > 0) Object.assign(fields, corsFields(request, own, settings))
   // Uploaded HTML has a stricter policy of its own.
   if (fields['content-security-policy'] === undefined && String(fields['content-type'] ?? '').startsWith('text/html'))
     Object.assign(fields, pageFields)

@@ -20,7 +20,9 @@ import type { AnyRestRefusal } from './refusal.ts'
 export function addRestFields(exchange: Exchange, response: Response, refusal?: AnyRestRefusal): Response {
   const own = response.fields['vary']
   const hasPreferences = !exchange.isSafe || exchange.applied !== undefined
-  const vary = hasPreferences ? `${exchange.face.api.vary}, Prefer` : exchange.face.api.vary
+  const { isSafe, headerFields } = exchange
+  const shared = hasPreferences ? `${exchange.face.api.vary}, Prefer` : exchange.face.api.vary
+  const vary = isSafe && headerFields.length > 0 ? writeVary(shared, ...headerFields) : shared
   const fields: Record<string, string | readonly string[]> = {
     ...response.fields,
     vary: own === undefined ? vary : writeVary(String(own), hasPreferences ? 'Prefer' : undefined),

@@ -48,6 +48,8 @@ export class Exchange implements TargetDraft, HeadDraft {
   endedAt = 0
   /** Headers of the contract that have an HTTP field. */
   headers: CallHeaders | undefined = undefined
+  /** Fields of headers that the operation reads: what it answers may vary by them. */
+  headerFields: readonly string[] = []
 
   constructor(face: CompiledFace, entry: Entry) {
     this.face = face

@@ -20,12 +20,15 @@ interface HeaderField extends NamedHeader {
 const hasField = (header: NamedHeader): header is HeaderField => header.field !== undefined
 
 /** Refuses a field that is missing or invalid. */
-export function readHeaderFields({ edition, entry }: Exchange, operation: Operation): CallHeaders {
+export function readHeaderFields(exchange: Exchange, operation: Operation): CallHeaders {
+  const { edition, entry } = exchange
   const { service, version } = edition
   const headers = headersOfOperation(service, version, operation.name).filter(hasField)
   const replied = headers.filter(isOfResponse)
+  const asked = headers.filter(isOfRequest)
+  exchange.headerFields = asked.map(({ field }) => field)
   return {
-    given: readValues(headers.filter(isOfRequest), entry.request.fields),
+    given: readValues(asked, entry.request.fields),
     answer: new Map(),
     write: (name, value) => {
       const header = replied.find(each => each.name === name)

@@ -3,7 +3,8 @@
  * XML, the same handler as by SOAP. What always holds:
  *  (1) The handler is called once the content is read to its end and fits the declared type.
  *  (2) A declared fault is a problem with the status that the contract gives it.
- *  (3) A header block is the field `Soap-` and its name: its content in JSON.
+ *  (3) A header block is the field `Soap-` and its name: its content in JSON, which ends the call
+ *      where it is longer than a field may be.
  */
 import { memoizeByObject } from '../base/memo.ts'
 import type { ExchangeContext } from '../contract/exchange.ts'
@@ -116,7 +117,7 @@ function createPortContext(
     setHeader: (name, value) => {
       const root = declared.replyHeaders[name]
       if (!root) throw new Error(`the header ${name} is not declared for this reply`)
-      into[blockField(name)] = escapeToAscii(writeJson(jsonCodecOf(root).write(value)))
+      into[blockField(name)] = writeBlockField(name, writeJson(jsonCodecOf(root).write(value)))
     },
     fail: (name, detail, reason = name) => {
       const fault = faults.find(each => each.fault === name)
@@ -128,16 +129,25 @@ function createPortContext(
 }
 
 const blockField = (name: string): string => `soap-${name.toLowerCase()}`
+/** Octets of one field: what clients and proxies take (nginx and Node have 8 and 16 KB for all). */
+const fieldOctetsMax = 4096
+
+function writeBlockField(name: string, json: string): string {
+  const text = escapeToAscii(json)
+  if (text.length <= fieldOctetsMax) return text
+  throw new Error(`the header ${name} has ${text.length} octets as a field: at most ${fieldOctetsMax}, or ask by SOAP`)
+}
 /** A field holds visible ASCII (RFC 9110 §5.5); JSON can say any other character in it. */
 const escapeToAscii = (json: string): string =>
   json.replace(/[^ -~]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 function readBlockFields(
-  { entry }: Exchange,
+  exchange: Exchange,
   declared: Readonly<Record<string, AnyRootElement>>,
 ): ExchangeContext['headers'] {
+  exchange.headerFields = Object.keys(declared).map(name => `Soap-${name}`)
   const given = Object.entries(declared).flatMap(([name, root]) => {
-    const field = entry.request.fields[blockField(name)]
+    const field = exchange.entry.request.fields[blockField(name)]
     return field === undefined ? [] : [[name, readBlockField(name, root, field)] as const]
   })
   return Object.fromEntries(given)

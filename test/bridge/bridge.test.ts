@@ -28,6 +28,8 @@ const portOf = (soap: '1.1' | '1.2') =>
     exchanges: {
       GetPrice: exchange({ action: 'urn:GetPrice', ...messages }),
       SetPrice: exchange({ action: 'urn:SetPrice', ...messages }),
+      Clear: exchange({ action: 'urn:Clear', input: Ask, output: 'empty' }),
+      Note: exchange({ action: 'urn:Note', input: Ask }),
       add: exchange({
         style: 'encoded',
         action: 'urn:add',
@@ -66,6 +68,8 @@ for (const soap of ['1.1', '1.2'] as const)
     const handlers = {
       GetPrice: answerPrice,
       SetPrice: answerPrice,
+      Clear: () => {},
+      Note: () => {},
       add: ({ a, b }: { a: number; b: number }) => ({ sum: a + b }),
     }
     const { server } = await startHosted({}, implement(behind, { Shop: handlers }))
@@ -151,6 +155,22 @@ for (const [title, serve, status, note] of misbehaviours)
     assert.equal(count(), 1, 'what may have been carried out is not sent again')
   })
 
+for (const name of ['Clear', 'Note'])
+  test(`${name}, which has no output, is done by an answer without one, and by no other`, async () => {
+    const cases: readonly (readonly [answer: (response: http.ServerResponse) => void, status: number])[] = [
+      [reply(202, 'text/xml', ''), 204],
+      [reply(200, 'text/xml', envelope('')), 204],
+      [reply(200, 'text/xml', faultOf('Server', 'not done')), 502],
+      [reply(200, 'text/xml', faultOf('Client', 'Item not found')), 404],
+      [reply(200, 'text/html', '<html>please log in</html>'), 502],
+      [reply(500, 'text/xml', ''), 502],
+    ]
+    for (const [serve, status] of cases) {
+      const { to } = await startMisbehaving(serve)
+      const { send } = await startBridge(to)
+      assert.equal((await send(name, { item: 'tea' })).status, status)
+    }
+  })
 test('a service that is slow is 504, which says that it may have been carried out', async () => {
   const { to } = await startMisbehaving(() => {})
   const { send } = await startBridge(to, '1.1', 200)

@@ -1,6 +1,7 @@
 /** Ports of others, served: their messages in, their messages out, their WSDL (docs/import.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { exchange, port } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone, role } from '../../src/contract/policy.ts'
@@ -35,7 +36,14 @@ const Shop = port('Shop', {
       requestHeaders: { Session },
     }),
     Open: exchange({ action: 'urn:Open', input: Opening, output: Placed, replyHeaders: { Session } }),
-    GetPrice: exchange({ action: 'urn:GetPrice', input: Item, output: Price, safe: true }),
+    GetPrice: exchange({
+      action: 'urn:GetPrice',
+      input: Item,
+      output: Price,
+      requestHeaders: { Session },
+      replyHeaders: { Session },
+      safe: true,
+    }),
     GetHours: exchange({ action: 'urn:GetHours', input: 'empty', output: Hours, safe: true }),
     Notify: exchange({ action: 'urn:Notify', input: Item }),
     Nest: exchange({ action: 'urn:Nest', input: Nest }),
@@ -62,7 +70,10 @@ const app = implement(contract, {
       ctx.setHeader('Session', 'offen ✓')
       return { count: 0 }
     },
-    GetPrice: () => '12.50',
+    GetPrice: (item, ctx) => {
+      ctx.setHeader('Session', 's'.repeat(item.length))
+      return '12.50'
+    },
     GetHours: () => ['9-12', '13-18'],
     Nest: () => {},
     Notify: () => {},
@@ -179,6 +190,31 @@ test('a declared fault is a problem with its element, and a header block is a fi
 test('a reply block is a field, in ASCII', async () => {
   const answer = await post('Open', {})
   assert.equal(answer.fields['soap-session'], '"offen \\u2713"')
+})
+test('A1.3 the answer of a read varies by the header blocks that it reads; pages of named origins see those of the reply', async () => {
+  const { ask } = await startHosted({ settings: { origins: ['https://shop.example'] } }, app)
+  const fields = { 'content-type': 'application/json', origin: 'https://shop.example' }
+  const answer = await ask('QUERY', '/api/v1/Shop/GetPrice', fields, '"tea"')
+  assert.equal(answer.fields['soap-session'], '"sss"')
+  assert.match(String(answer.fields['vary']), /(^|, )Soap-Session(,|$)/)
+  assert.match(String(answer.fields['access-control-expose-headers']), /, soap-session$/)
+  const change = await post('PlaceOrder', { line: [{ item: '', count: 1 }] })
+  assert.doesNotMatch(String(change.fields['vary']), /Soap-Session/)
+})
+test('attack: a reply block that is longer than a field may be ends the call, in place of a field that proxies refuse', async () => {
+  const { ask, lines } = await hosted
+  const before = lines.length
+  const answers = await Promise.all(
+    [4094, 4095].map(length => ask('QUERY', '/api/v1/Shop/GetPrice', json, JSON.stringify('x'.repeat(length)))),
+  )
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 500],
+  )
+  assert.match(
+    inspect(lines.slice(before), { depth: 5 }),
+    /the header Session has 4097 octets as a field: at most 4096/,
+  )
 })
 test('rows 13, 15, 19 and 21 are asked of an exchange as of any operation', async () => {
   const { ask } = await hosted
