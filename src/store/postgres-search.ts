@@ -36,6 +36,7 @@ export const postgresSearch: SearchDialect = {
   term: (_, tokens) => tokens.map(shorten).join(' '),
   having: (table, column, term) =>
     sql`select "id" from ${sql.id(table)} where ${wordsIn(sql.id(column))} @> string_to_array(${term}, ' ')`,
+  thenJoin: sql`join`,
   referring: (table, { column, steps = [] }, named) => {
     const from = sql`select "referring"."id" from (${named}) as "named" join ${sql.id(table)} as "referring"`
     const references = referenceValue(sql`"referring".${sql.id(column)}`, steps)

@@ -15,6 +15,11 @@ export interface SearchDialect {
   readonly term: (column: string, tokens: readonly string[]) => string
   /** Selects the ids of rows that have the words of a term in this column. */
   readonly having: (table: string, column: string, term: Sql) => Sql
+  /**
+   * A join that looks rows up for each of those on its left. What refers to few rows, by an index
+   * whose values repeat, is otherwise found by reading the whole index.
+   */
+  readonly thenJoin: Sql
   /** Selects the ids of rows that refer to one of these ids. */
   readonly referring: (table: string, part: SearchPart, named: Sql) => Sql
   /** Statements that make the index of a table. */

@@ -76,5 +76,5 @@ function selectAlong(
   if (part) return search.referring(table.name, part, named)
   const [first] = hop.steps
   const column = quoteName(first === undefined || first === 'each' ? '' : first.member)
-  return sql`select "referring"."id" from (${named}) as "named" join ${quoteName(table.name)} as "referring" on "referring".${column} = "named"."id"`
+  return sql`select "referring"."id" from (${named}) as "named" ${search.thenJoin} ${quoteName(table.name)} as "referring" on "referring".${column} = "named"."id"`
 }

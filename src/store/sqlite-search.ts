@@ -44,6 +44,8 @@ export const sqliteSearch: SearchDialect = {
   term: (column, tokens) => `{${quoteTerm(column)}} : (${tokens.map(quoteTerm).join(' AND ')})`,
   having: (table, _, term) =>
     sql`select "document"."id" from ${indexOf(table)} as "words" cross join ${documentsOf(table)} as "document" on "document"."number" = "words".rowid where "words".${indexOf(table)} match ${term}`,
+  // SQLite "Manual Control Of Query Plans Using CROSS JOIN"
+  thenJoin: sql`cross join`,
   referring: (table, { name }, named) =>
     sql`select "document"."id" from (${named}) as "named" cross join ${indexOf(table)} as "words" cross join ${documentsOf(table)} as "document" on "document"."number" = "words".rowid where "words".${indexOf(table)} match (${sql.lit(`{${quoteTerm(name)}} : "`)} || hex("named"."id") || '"')`,
   create: (table, parts) => {

@@ -7,7 +7,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { resource, role, service, t } from '../../src/index.ts'
 import type { ItemPage, Query } from '../../src/service/store.ts'
+import { sqlite } from '../../src/store/dialect.ts'
+import { compileListing, compileProbe } from '../../src/store/listing.ts'
+import { type Sql, sql } from '../../src/store/sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
+import { compileStatement } from '../../src/store/statement.ts'
+import { compileTables } from '../../src/store/table.ts'
 
 const papers = resource('papers', {
   fields: { id: t.id('p'), kind: t.enum('book', 'film'), number: t.int(), note: t.string({ max: 100 }) },
@@ -81,4 +86,64 @@ describe('a word in 55,000 of 70,000 items, none of the last 15,000 by number', 
   test('an exact count counts all', async () => {
     assert.equal((await list({ sort: newest, counted: 'exact' })).total, 55_000)
   })
+})
+
+describe('B5: where the statistics tell of a third of a million books by one author', () => {
+  const authors = resource('authors', { fields: { id: t.id('a'), name: t.string({ max: 100 }) } }).rules({
+    search: ['name'],
+    allow: { read: [role('reader')] },
+  })
+  const books = resource('books', {
+    fields: {
+      id: t.id('b'),
+      author: t.ref('authors'),
+      lines: t.list(t.object({ editor: t.ref('authors') }, 'Line'), { max: 9 }),
+      note: t.string({ max: 100 }),
+    },
+  }).rules({
+    filter: ['author'],
+    search: ['note', 'author.name', 'lines.editor.name'],
+    allow: { read: [role('reader')] },
+  })
+  const shelf = service('shelf', { namespace: 'urn:x', resources: [authors, books], versions: { v1: {} } })
+  const file = join(folder, 'shelf.sqlite')
+  openSqliteStore(shelf, file).close()
+  const writing = new DatabaseSync(file)
+  writing.exec(`insert into authors ("id", "_version", "_modified", "_created", "_kept", "name", "name#words")
+    values ('a-1', 1, 1, 1, '{}', 'ann', ' ann ');
+    insert into books ("id", "_version", "_modified", "_created", "_kept", "author", "lines", "note", "note#words")
+    values ('b-1', 1, 1, 1, '{}', 'a-1', '[]', 'x', ' x ');
+    delete from "authors##waiting";
+    delete from "books##waiting";
+    analyze;
+    update sqlite_stat1 set "stat" = '1000000 ' || iif("idx" like '%author%', '333333', '1') where "tbl" = 'books';
+    update sqlite_stat1 set "stat" = '100000 1' where "tbl" = 'authors'`)
+  writing.close()
+  const database = new DatabaseSync(file)
+  after(() => database.close())
+  const tables = compileTables(shelf, sqlite)
+  const table = tables.get('books')
+  assert.ok(table)
+  const lead = { tokens: ['ann'] }
+  const query: Query = { filters: [], within: 'all', sort: [], size: 20, counted: true, words: ['ann'] }
+  const stepsOf = (text: Sql): readonly string[] =>
+    database
+      .prepare(`explain query plan ${compileStatement(sqlite, text).text}`)
+      .all()
+      .map(row => String(row['detail']))
+  /** What has few rows: those with a word, those that wait for the index, an item's own lines, what was found. */
+  const isSmall = (step: string): boolean =>
+    /^SCAN (words VIRTUAL|\S+##waiting|item 0 0 VIRTUAL|candidates$|matches$)/.test(step)
+
+  const { page, count } = compileListing(table, tables, query, sqlite, sql`"id"`, lead).texts()
+  const cases = { probe: compileProbe(table, tables, query, lead, sqlite, 5000).text(), page, count }
+  for (const [name, text] of Object.entries(cases))
+    test(`no step of a search by words reads a whole table or index: ${name}`, () => {
+      const steps = stepsOf(text)
+      assert.ok(steps.some(step => step.startsWith('SCAN words VIRTUAL')))
+      assert.deepEqual(
+        steps.filter(step => step.startsWith('SCAN') && !isSmall(step)),
+        [],
+      )
+    })
 })
