@@ -39,7 +39,7 @@ export interface ItemList<T> extends AsyncIterable<T> {
   count(): Promise<number>
 }
 export interface ListOptions<U extends Ruled> {
-  /** Fields to sort by, each descending behind a hyphen; then the id. Default: the newest first. */
+  /** Fields to sort by, each descending behind a hyphen; then the id. Default: the contract's. */
   readonly order?: readonly SortName<U['sort']>[]
 }
 

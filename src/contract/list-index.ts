@@ -41,9 +41,13 @@ export const toOrderKey = (text: string): OrderKey =>
   text.startsWith('-') ? { field: text.slice(1), descending: true } : { field: text, descending: false }
 const orderText = ({ field, descending }: OrderKey): string => (descending ? `-${field}` : field)
 
+/** Empty where the contract declares none: then the newest come first. */
+export const declaredOrder = ({ given }: Resource): readonly OrderKey[] => (given.order ?? []).map(toOrderKey)
 /** The order of a list that asks for none. */
-export const usualOrder = ({ given }: Resource): readonly OrderKey[] =>
-  given.order && given.order.length > 0 ? given.order.map(toOrderKey) : [{ field: creationField, descending: true }]
+export const usualOrder = (resource: Resource): readonly OrderKey[] => {
+  const declared = declaredOrder(resource)
+  return declared.length > 0 ? declared : [{ field: creationField, descending: true }]
+}
 
 /**
  * The newest first, the contract's own order, one for each field that lists are filtered or sorted

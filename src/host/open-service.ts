@@ -23,7 +23,6 @@ import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
 import type { WatchChange } from '../service/handler-facts.ts'
 import type { Identities } from '../service/identity-port.ts'
-import { withReplica } from '../service/read-replica.ts'
 import type { Store } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
@@ -177,7 +176,8 @@ function createContext(
 ): FaceContext {
   const { clock } = world
   const calls = createServiceCalls(app, {
-    store: replica ? withReplica(store, replica, clock) : store,
+    store,
+    replica,
     limiter: limits.limiter,
     clock,
     id: createItemIdentifier,

@@ -8,6 +8,7 @@ import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { listOperations } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
+import { removeItems } from './bulk-removal.ts'
 import type { Call, Calls } from './call.ts'
 import { createExternalStore } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
@@ -26,6 +27,7 @@ import { isOffered, requireConditional, requirePrecondition, requireVisible } fr
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
+import { withReplica } from './read-replica.ts'
 import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
@@ -38,18 +40,13 @@ import {
   type StoreWriter,
   type WriteTurn,
 } from './store.ts'
-import {
-  actOnItem,
-  createItem,
-  putItemFile,
-  removeItem,
-  removeItems,
-  replaceItem,
-  type WriteContext,
-} from './writes.ts'
+import { WaitingLines } from './waiting-lines.ts'
+import { actOnItem, createItem, putItemFile, removeItem, replaceItem, type WriteContext } from './writes.ts'
 
 export interface ServiceParts {
   readonly store: Store
+  /** Read first by operations that only read. */
+  readonly replica?: Pick<Store, 'read'> | undefined
   readonly limiter: Limiter
   /** Milliseconds since 1970. */
   readonly clock: () => number
@@ -67,9 +64,10 @@ export interface ServiceParts {
 
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
   const { clock } = parts
-  const store = createExternalStore(app, parts.store)
+  const original = createExternalStore(app, parts.store)
+  const store = parts.replica ? createExternalStore(app, withReplica(parts.store, parts.replica, clock)) : original
   const about = createFactFinder(app, parts)
-  const change = createChanges(app, parts, store, about)
+  const change = createChanges(app, parts, original, about)
   const admit = createAdmission(parts)
   return {
     admit,
@@ -81,7 +79,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       return chain(admit({ grants: allow, ...terms }, caller, from), () => {})
     },
     precheck: call => store.read(reader => precheck(call, reader, clock())),
-    keep: (_admitted, content, limit) => stageContent({ store, clock, id: parts.id }, content, limit),
+    keep: (_admitted, content, limit) => stageContent({ store: original, clock, id: parts.id }, content, limit),
     perform: call => {
       const { operation } = call.admitted
       if (!operation.safe) return change(call)
@@ -124,11 +122,26 @@ function createActionFinder(app: Implementation, clock: () => number) {
       .map(each => (each.kind === 'act' ? each.verb : ''))
 }
 
-/** One call is one transaction; what it did is told to others once it is durable. */
+/** Bulk removals here: the batches of one after those of another, and then writers without end. */
+const bulkBounds = { running: 1, waiting: 256, waitingOfCaller: 16 }
+
+/** What one transaction of a call does: all of it, or a part, which resolves to undefined. */
+type Perform<T extends Outcome | undefined> = (change: WriteContext) => Promise<T>
+
+/**
+ * One call is one transaction, a bulk removal several; what each did is told to others once it is
+ * durable.
+ */
 function createChanges(app: Implementation, parts: ServiceParts, store: Store, about: FactFinder) {
   const locks = new KeyLocks()
+  const bulkLine = new WaitingLines(bulkBounds, 'as many bulk removals wait as may')
   const findActions = createActionFinder(app, parts.clock)
-  const changeInTransaction = async (call: Call, writer: StoreWriter, did: Did): Promise<Outcome> => {
+  const changeInTransaction = async <T extends Outcome | undefined>(
+    call: Call,
+    writer: StoreWriter,
+    did: Did,
+    perform: Perform<T>,
+  ): Promise<Outcome | T> => {
     const { operation, caller } = call.admitted
     did.deed = undefined // an earlier try may have been rolled back
     did.isJobQueued = operation.kind === 'startJob'
@@ -146,7 +159,7 @@ function createChanges(app: Implementation, parts: ServiceParts, store: Store, a
     const end = parts.watch?.({ request: call.request, operation: operation.name, subject: caller.subject }, 'call')
     try {
       return await performOnce(call, writer, change.about.now, async () => {
-        const outcome = await performChange(change, operation)
+        const outcome = await perform(change)
         await writer.record((did.deed = deedOf(change, outcome)))
         return outcome
       })
@@ -154,25 +167,30 @@ function createChanges(app: Implementation, parts: ServiceParts, store: Store, a
       end?.()
     }
   }
+  const transact = async <T extends Outcome | undefined>(call: Call, did: Did, perform: Perform<T>) => {
+    const outcome = await store.write(writer => changeInTransaction(call, writer, did, perform), turnOf(call))
+    if (did.deed) parts.done?.(did.deed)
+    if (did.isJobQueued) parts.started?.()
+    return outcome
+  }
+  const changeByCall = (call: Call, did: Did): Promise<Outcome> => {
+    const { operation, party } = call.admitted
+    if (operation.kind !== 'bulk') return transact(call, did, change => performChange(change, operation))
+    return removeItems({ call, about: about(call) }, operation, store, work =>
+      bulkLine.take(party, () => transact(call, did, work)),
+    )
+  }
   /** Octets that became no file are discarded, also those of a replayed call. */
-  const commit = async (call: Call): Promise<Did & { readonly outcome: Outcome }> => {
+  return async (call: Call): Promise<Outcome> => {
     const did: Did = { deed: undefined, isJobQueued: false }
     let isKept = false
     try {
-      const outcome = await locks.run(call, () =>
-        store.write(writer => changeInTransaction(call, writer, did), turnOf(call)),
-      )
+      const outcome = await locks.run(call, () => changeByCall(call, did))
       isKept = did.deed !== undefined
-      return { ...did, outcome }
+      return outcome
     } finally {
       if (call.file && !isKept) await discardStaged(store, call.file.octets.name)
     }
-  }
-  return async (call: Call): Promise<Outcome> => {
-    const { outcome, deed, isJobQueued } = await commit(call)
-    if (deed) parts.done?.(deed)
-    if (isJobQueued) parts.started?.()
-    return outcome
   }
 }
 
@@ -252,8 +270,6 @@ function performChange(change: WriteContext, operation: Operation): Promise<Outc
       return replaceItem(change, operation)
     case 'remove':
       return removeItem(change, operation)
-    case 'bulk':
-      return removeItems(change, operation)
     case 'act':
       return actOnItem(change, operation)
     case 'putFile':
@@ -275,15 +291,15 @@ interface Did {
   isJobQueued: boolean
 }
 
-function deedOf({ call, about }: WriteContext, outcome: Outcome): AuditRecord {
+function deedOf({ call, about }: WriteContext, outcome: Outcome | undefined): AuditRecord {
   const { operation, caller } = call.admitted
   return {
     at: about.now,
     subject: caller.subject ?? '',
     operation: operation.name,
     resource: operationNameOf(operation),
-    id: outcomeId(outcome) ?? call.id ?? '',
-    version: 'item' in outcome ? outcome.item.version : undefined,
+    id: (outcome && outcomeId(outcome)) ?? call.id ?? '',
+    version: outcome && 'item' in outcome ? outcome.item.version : undefined,
     face: call.face,
     request: call.request,
   }

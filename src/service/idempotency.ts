@@ -32,29 +32,31 @@ export class KeyLocks {
   }
 }
 
-export async function performOnce(
+/** @param work resolves to undefined where a further transaction of the call follows */
+export async function performOnce<T extends Outcome | undefined>(
   call: Call,
   writer: StoreWriter,
   now: number,
-  work: () => Promise<Outcome>,
-): Promise<Outcome> {
+  work: () => Promise<T>,
+): Promise<Outcome | T> {
   const key = idempotencyKeyOf(call)
   return key === undefined || !call.once ? work() : performOrRecall(call.once, key, writer, now, work)
 }
 
-async function performOrRecall(
+async function performOrRecall<T extends Outcome | undefined>(
   { fingerprint, space }: NonNullable<Call['once']>,
   key: string,
   writer: StoreWriter,
   now: number,
-  work: () => Promise<Outcome>,
-): Promise<Outcome> {
+  work: () => Promise<T>,
+): Promise<Outcome | T> {
   const memo = await writer.recall(space, key)
   if (memo && memo.expires > now) {
     const before = unpackTyped(memo.value) as { fingerprint: string; outcome: Outcome } // written below, and only there
     return before.fingerprint === fingerprint ? before.outcome : refuse({ kind: 'key-reused' })
   }
   const outcome = await work()
-  await writer.remember(space, key, { value: packTyped({ fingerprint, outcome }), expires: now + keepMs }, now)
+  if (outcome)
+    await writer.remember(space, key, { value: packTyped({ fingerprint, outcome }), expires: now + keepMs }, now)
   return outcome
 }

@@ -13,8 +13,8 @@ export type ItemQuery = Pick<Query, 'filters' | 'within'> & Partial<Pick<Query, 
 export type ReadPage = (query: Query) => Maybe<ItemPage>
 
 /**
- * In the order of the query, by default the newest first; between two pages the event loop serves
- * others.
+ * In the order of the query, by default that of the contract; between two pages the event loop
+ * serves others.
  */
 export async function* walkItems(
   read: ReadPage,

@@ -64,7 +64,10 @@ export interface Query {
   readonly words?: readonly string[]
   /** Those of the search paths in which words are looked for. Default: all. */
   readonly paths?: readonly string[]
-  /** Empty: the newest first. The id, ascending, is always the last key. */
+  /**
+   * Empty: the order of the contract, or else the newest first. The id, ascending, is always the
+   * last key.
+   */
   readonly sort: readonly Sort[]
   readonly size: number
   /** The page ends before its items exceed so many octets, but has one at least. Default: no end. */
@@ -78,7 +81,7 @@ export interface Query {
   /** Count the matches, too: as far as `countedMax`, or all of them however many. */
   readonly counted: boolean | 'exact'
 }
-/** A row's place in an order: its sort values (`[created]` without a sort), and its id. */
+/** A row's place in an order: its sort values (`[created]` where there are none), and its id. */
 export interface PagePlace {
   readonly keys: readonly unknown[]
   readonly id: string

@@ -4,14 +4,13 @@
 
 import type { Values } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
-import { type Caller, commonRestriction, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
+import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Call, Input } from './call.ts'
 import {
   addItem,
   applyAction,
   deriveValue,
-  findReferrer,
   type ItemChange,
   newItemFields,
   putChanged,
@@ -23,16 +22,14 @@ import {
   findForChange,
   idPrefix,
   isOfferedByState,
-  readGrants,
   requireConditional,
   requirePrecondition,
   requireVisible,
   stateOf,
 } from './item-checks.ts'
-import { type ItemQuery, walkItems } from './item-walk.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
-import { type Former, isFormer, type Query, type Snapshot } from './store.ts'
+import { type Former, isFormer, type Snapshot } from './store.ts'
 import { isSameValue, packTyped } from './typed-json.ts'
 
 /** Everything that the change of a call needs. */
@@ -149,44 +146,6 @@ export async function removeItem(change: WriteContext, operation: OperationOf<'r
   await removeOne(change, operation.resource, item)
   return { kind: 'removed', id: item.id }
 }
-
-/** Items that one bulk removal removes at most: its transaction holds up other changes. */
-export const bulkItemsMax = 5000
-
-/**
- * The query selects what may go, by policy and state, so that what may not go never uses up the
- * bound.
- */
-export async function removeItems(change: WriteContext, operation: OperationOf<'bulk'>): Promise<Outcome> {
-  const { call, about, writer } = change
-  const { resource, grants } = operation
-  const restrict = (to: readonly Grant[]): Query['within'] => readRestriction(to, call.admitted.caller, about.now)
-  const asked = { filters: call.query?.filters ?? [], within: restrict(readGrants(resource)) }
-  const removable = {
-    filters: [...asked.filters, ...stateFilters(resource)],
-    within: commonRestriction(asked.within, restrict(grants)),
-  }
-  const count = async (query: ItemQuery): Promise<number> =>
-    (await writer.list(resource.name, { ...query, sort: [], size: 1, counted: 'exact' })).total ?? 0
-  let removed = 0
-  let referred = 0
-  for await (const item of walkItems(page => writer.list(resource.name, page), removable)) {
-    if (removed === bulkItemsMax) {
-      const refused = (await count(asked)) - (await count(removable)) + referred
-      return { kind: 'bulk', removed, refused, more: true }
-    }
-    if (await findReferrer(change, resource, item.id)) referred++
-    else {
-      await removeOne(change, resource, item)
-      removed++
-    }
-  }
-  return { kind: 'bulk', removed, refused: await count(asked), more: false }
-}
-
-/** The states that allow removal, as a query selects them. */
-const stateFilters = ({ given: { remove } }: Resource): Query['filters'] =>
-  remove ? [{ field: 'state', is: 'in', value: remove }] : []
 
 export async function actOnItem(change: WriteContext, operation: OperationOf<'act'>): Promise<Outcome> {
   const { call, about, writer } = change

@@ -2,6 +2,7 @@
 
 import { chain, forEachInTurn, type Maybe } from '../base/maybe.ts'
 import type { Values } from '../contract/implement.ts'
+import { declaredOrder } from '../contract/list-index.ts'
 import type { Service } from '../contract/service.ts'
 import { asStored, pieceOctets, splitIntoPieces } from '../service/file-content.ts'
 import { Refused } from '../service/refusal.ts'
@@ -134,8 +135,9 @@ export class SqlReader implements StoreReader {
     return chain(found, row => row && { id, version: Number(row[0]), to: textOfCell(row[1]) })
   }
 
-  list(resource: string, query: Query): Maybe<ItemPage> {
+  list(resource: string, asked: Query): Maybe<ItemPage> {
     const items = itemsOf(this.schema, resource)
+    const query = asked.sort.length > 0 ? asked : { ...asked, sort: declaredOrder(items.table.resource) }
     const itemOf = (row: Cells): Snapshot => this.schema.recent.item(items, row)
     return chain(this.#planSearch(items, query), plan => {
       const { run, values } = this.#compile(items, query, plan.lead)

@@ -275,6 +275,21 @@ describe('limits and depth', () => {
       problems: [{ path: [], code: 'rule', detail: 'invoices.amount is not a fee' }],
     })
   })
+  test('B2 while a handler changes many items the event loop serves others', async () => {
+    let turns = 0
+    const { told } = await inHandler(async ctx => {
+      let isCounting = true
+      const countTurn = (): void => {
+        turns++
+        if (isCounting) setImmediate(countTurn)
+      }
+      setImmediate(countTurn)
+      for (let i = 0; i < 100; i++) await ctx.items.change('visits', 'v-2', { doctor: `doctor ${i}` })
+      isCounting = false
+    })
+    assert.ok(typeof told === 'object' && 'item' in told, messageOf(told))
+    assert.ok(turns >= 4, `${turns} turns of the event loop`)
+  })
   test('handlers that make each other do not go on for ever', async () => {
     const { told } = await inHandler(
       async ctx => void (await ctx.items.create('visits', { owner: 'x', doctor: 'x', day: '2026-01-01' })),

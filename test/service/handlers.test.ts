@@ -66,10 +66,19 @@ const bob: Caller = { subject: 'bob', roles: ['member'], claims: { name: 'bob' }
 const eve: Caller = { subject: 'eve', roles: ['boss'], claims: {} }
 const paper = (id: string, owner: string, more: object = {}) => ({ id, owner, state: 'kept', ...more })
 
-const startDesk = async (given: { ask?: Handlers['papers']['ask']; run?: Handlers['counts']['run'] } = {}) => {
+interface DeskHandlers {
+  readonly ask?: Handlers['papers']['ask']
+  readonly removing?: NonNullable<Handlers['papers']['removing']>
+  readonly run?: Handlers['counts']['run']
+}
+const startDesk = async (given: DeskHandlers = {}) => {
   const desk = await startService(
     implement(contract, {
-      papers: { age: () => {}, ask: given.ask ?? (() => ({ text: '' })) },
+      papers: {
+        age: () => {},
+        ask: given.ask ?? (() => ({ text: '' })),
+        ...(given.removing && { removing: given.removing }),
+      },
       counts: { run: given.run ?? (async () => ({ seen: 0, all: 0 })) },
     }),
   )
@@ -244,6 +253,56 @@ describe('A4.7 bulk removal', () => {
     )
     assert.deepEqual(await remove(desk, bob), { kind: 'bulk', removed: 5000, refused: 701, more: true })
     assert.deepEqual(await remove(desk, bob), { kind: 'bulk', removed: 10, refused: 701, more: false })
+  })
+  /** The last put is removed first. */
+  const startFilled = async (count: number, given: DeskHandlers = {}) => {
+    const desk = await startDesk(given)
+    for (let i = count; i > 0; i--) {
+      desk.clock.now++
+      await desk.put('papers', [old(`p-o${i}`, 'bob')])
+    }
+    return desk
+  }
+  test('B2 other writers have their turn between its batches, of which each has its line in the audit', async () => {
+    const desk = await startFilled(120)
+    const ends: string[] = []
+    const removing = remove(desk, bob).then(() => ends.push('removal'))
+    const create = async () => {
+      await desk.ask(ann, 'CreatePaper', input({ owner: 'ann' }))
+      ends.push('paper')
+    }
+    for (let i = 0; i < 2; i++) await create()
+    await removing
+    assert.deepEqual(ends, ['paper', 'paper', 'removal'])
+    const deeds = await desk.store.read(reader => reader.deeds(0, Infinity, 100))
+    assert.equal(deeds.filter(({ operation }) => operation === 'DeletePapers').length, 3)
+  })
+  test('two at once remove each item once', async () => {
+    const desk = await startFilled(230)
+    const both = await Promise.all([remove(desk, bob), remove(desk, eve)])
+    const removed = both.map(each => (each.kind === 'bulk' ? each.removed : 0))
+    assert.equal((removed[0] ?? 0) + (removed[1] ?? 0), 230)
+  })
+  test('leaves an item that was changed since it was selected, and says that more may go', async () => {
+    const desk = await startFilled(3, {
+      removing: async (ctx, paper) => {
+        if (paper.id === 'p-o1') await ctx.items.change('papers', 'p-o2', { owner: 'ann' })
+      },
+    })
+    assert.deepEqual(await remove(desk, bob), { kind: 'bulk', removed: 2, refused: 1, more: true })
+  })
+  test('a refusal in a later batch undoes that one alone; asked again, the call tells why', async () => {
+    const desk = await startFilled(70, {
+      removing: (ctx, paper) => {
+        if (paper.id === 'p-o60') ctx.conflict('this one stays')
+      },
+    })
+    const once = { once: { key: 'k', fingerprint: 'f', space: 'idempotency' } } as const
+    const query = { filters: [], sort: [], size: 1, counted: false }
+    const told = { kind: 'bulk', removed: 50, refused: 1, more: true }
+    assert.deepEqual(await desk.ask(bob, 'DeletePapers', { query, ...once }), told)
+    assert.deepEqual(await desk.ask(bob, 'DeletePapers', { query, ...once }), told, 'a replay removes nothing')
+    assert.deepEqual(await remove(desk, bob), { kind: 'conflict', detail: 'this one stays' })
   })
 })
 

@@ -34,7 +34,7 @@ describe('a word in 55,000 of 70,000 items, none of the last 15,000 by number', 
   // One in 1,000 is a film.
   database.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 70000)
     insert into papers ("id", "_version", "_modified", "_created", "_kept", "kind", "number", "note", "note#words")
-    select printf('p-%05d', i), i, i, i, '{}', iif(i % 1000, 'book', 'film'), i, iif(i <= 55000, 'often', 'else'),
+    select printf('p-%05d', i), i, i, 70001 - i, '{}', iif(i % 1000, 'book', 'film'), i, iif(i <= 55000, 'often', 'else'),
       iif(i <= 55000, ' often ', ' else ') from n`)
   database.close()
   const store = openSqliteStore(library, file)
@@ -81,6 +81,11 @@ describe('a word in 55,000 of 70,000 items, none of the last 15,000 by number', 
     const films = { filters: [{ field: 'kind', is: 'eq', value: 'film' }] } as const
     const page = await list({ ...films, sort: newest })
     assert.deepEqual([idsOf(page)[0], page.items.length, page.total, page.looked], ['p-55000', 20, 55, undefined])
+  })
+
+  test("without a sort the contract's order, which has an index, not the order of creation", async () => {
+    const page = await list({ words: [], filters: [{ field: 'kind', is: 'eq', value: 'book' }], counted: false })
+    assert.deepEqual([idsOf(page)[0], page.edges?.first.keys], ['p-69999', [69_999]])
   })
 
   test('an exact count counts all', async () => {

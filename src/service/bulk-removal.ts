@@ -1,0 +1,133 @@
+/**
+ * The removal of all items that a query selects, in batches. What always holds, by number:
+ *  (1) A batch is one transaction with its line in the audit; between two batches the event loop
+ *      and other writers have their turn. Of all bulk removals here one batch runs at a time, and
+ *      callers take turns.
+ *  (2) What may go is selected by policy and state, so that what may not go never uses up the
+ *      bound. An item that was changed since it was selected stays.
+ *  (3) The outcome tells what was removed, also where a later batch is refused: a `removing` that
+ *      ends the call undoes its own batch, and the whole call where that is the first.
+ */
+import type { OperationOf } from '../contract/operation.ts'
+import { commonRestriction, type Grant, readRestriction } from '../contract/policy.ts'
+import type { Resource } from '../contract/resource.ts'
+import { findReferrer, removeOne } from './item-changes.ts'
+import { readGrants } from './item-checks.ts'
+import type { ItemQuery } from './item-walk.ts'
+import type { Outcome } from './outcome.ts'
+import { Refused } from './refusal.ts'
+import { type ItemPage, isFormer, type Query, type Snapshot, type Store } from './store.ts'
+import type { WriteContext } from './writes.ts'
+
+/** Items that one bulk removal removes at most. */
+export const bulkItemsMax = 5000
+/** A batch of these holds the event loop for some 10 ms. */
+const batchItems = 50
+
+type BulkOutcome = Extract<Outcome, { kind: 'bulk' }>
+type BulkChange = Pick<WriteContext, 'call' | 'about'>
+
+/** Runs one transaction of the call. What resolves to an outcome is the last. */
+export type Transact = (work: (change: WriteContext) => Promise<Outcome | undefined>) => Promise<Outcome | undefined>
+
+interface BulkProgress {
+  readonly removed: number
+  /** Items that stay since others refer to them. */
+  readonly referred: number
+  /** Items that stay since they were changed on the way: they may go after all. */
+  readonly changed: number
+}
+
+export async function removeItems(
+  change: BulkChange,
+  operation: OperationOf<'bulk'>,
+  store: Pick<Store, 'read'>,
+  transact: Transact,
+): Promise<Outcome> {
+  const { resource } = operation
+  const { asked, removable } = selectRemovable(change, operation)
+  const party = change.call.admitted.party
+  const list = async (query: ItemQuery, more: Partial<Query>): Promise<ItemPage> =>
+    store.read(reader => reader.list(resource.name, { sort: [], size: 1, counted: false, party, ...query, ...more }))
+  const count = async (query: ItemQuery): Promise<number> => (await list(query, { counted: 'exact' })).total ?? 0
+  const stays = (await count(asked)) - (await count(removable))
+  let progress: BulkProgress = { removed: 0, referred: 0, changed: 0 }
+  let from: Query['from']
+  for (;;) {
+    const size = Math.min(batchItems, bulkItemsMax - progress.removed)
+    const page = await list(removable, { size, ...(from && { from }) })
+    let next = progress
+    const outcome = await endEarly(transact, progress, stays, async inner => {
+      next = sumProgress(progress, await removeBatch(inner, resource, page.items))
+      return page.more.after && next.removed < bulkItemsMax ? undefined : outcomeOf(next, stays, page.more.after)
+    })
+    if (outcome) return outcome
+    progress = next
+    from = page.edges && { ...page.edges.last, backwards: false }
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+/** What the caller sees of what is asked for, and what of it may go. */
+function selectRemovable({ call, about }: BulkChange, { resource, grants }: OperationOf<'bulk'>) {
+  const restrict = (to: readonly Grant[]): Query['within'] => readRestriction(to, call.admitted.caller, about.now)
+  const asked = { filters: call.query?.filters ?? [], within: restrict(readGrants(resource)) }
+  return {
+    asked,
+    removable: {
+      filters: [...asked.filters, ...stateFilters(resource)],
+      within: commonRestriction(asked.within, restrict(grants)),
+    },
+  }
+}
+
+/** The states that allow removal, as a query selects them. */
+const stateFilters = ({ given: { remove } }: Resource): Query['filters'] =>
+  remove ? [{ field: 'state', is: 'in', value: remove }] : []
+
+async function removeBatch(
+  change: WriteContext,
+  resource: Resource,
+  items: readonly Snapshot[],
+): Promise<BulkProgress> {
+  let progress: BulkProgress = { removed: 0, referred: 0, changed: 0 }
+  for (const { id, version } of items) {
+    const item = await change.writer.getForChange(resource.name, id)
+    if (!item || isFormer(item)) continue // somebody else removed it
+    if (item.version !== version) progress = { ...progress, changed: progress.changed + 1 }
+    else if (await findReferrer(change, resource, id)) progress = { ...progress, referred: progress.referred + 1 }
+    else {
+      await removeOne(change, resource, item)
+      progress = { ...progress, removed: progress.removed + 1 }
+    }
+  }
+  return progress
+}
+
+const sumProgress = (before: BulkProgress, batch: BulkProgress): BulkProgress => ({
+  removed: before.removed + batch.removed,
+  referred: before.referred + batch.referred,
+  changed: before.changed + batch.changed,
+})
+
+const outcomeOf = ({ removed, referred, changed }: BulkProgress, stays: number, hasMore: boolean): BulkOutcome => ({
+  kind: 'bulk',
+  removed,
+  refused: stays + referred,
+  more: hasMore || changed > 0,
+})
+
+/** (3) The repeated request begins with what was refused, and is told why. */
+async function endEarly(
+  transact: Transact,
+  before: BulkProgress,
+  stays: number,
+  work: Parameters<Transact>[0],
+): Promise<Outcome | undefined> {
+  try {
+    return await transact(work)
+  } catch (thrown) {
+    if (!(thrown instanceof Refused) || before.removed === 0) throw thrown
+    return transact(async () => outcomeOf(before, stays, true))
+  }
+}
