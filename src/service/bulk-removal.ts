@@ -50,7 +50,8 @@ export async function removeItems(
   const list = async (query: ItemQuery, more: Partial<Query>): Promise<ItemPage> =>
     store.read(reader => reader.list(resource.name, { sort: [], size: 1, counted: false, party, ...query, ...more }))
   const count = async (query: ItemQuery): Promise<number> => (await list(query, { counted: 'exact' })).total ?? 0
-  const stays = (await count(asked)) - (await count(removable))
+  // To count is to look at all of them.
+  const stays = asked === removable ? 0 : (await count(asked)) - (await count(removable))
   let progress: BulkProgress = { removed: 0, referred: 0, changed: 0 }
   let from: Query['from']
   for (;;) {
@@ -68,22 +69,26 @@ export async function removeItems(
   }
 }
 
-/** What the caller sees of what is asked for, and what of it may go. */
+/**
+ * What the caller sees of what is asked for, and what of it may go: one object where that is all of
+ * it.
+ */
 function selectRemovable({ call, about }: BulkChange, { resource, grants }: OperationOf<'bulk'>) {
   const restrict = (to: readonly Grant[]): Query['within'] => readRestriction(to, call.admitted.caller, about.now)
   const asked = { filters: call.query?.filters ?? [], within: restrict(readGrants(resource)) }
-  return {
-    asked,
-    removable: {
-      filters: [...asked.filters, ...stateFilters(resource)],
-      within: commonRestriction(asked.within, restrict(grants)),
-    },
-  }
+  const within = commonRestriction(asked.within, restrict(grants))
+  const states = missingStateFilters(resource, asked.filters)
+  if (states.length === 0 && within === 'all') return { asked, removable: asked }
+  return { asked, removable: { filters: [...asked.filters, ...states], within } }
 }
 
-/** The states that allow removal, as a query selects them. */
-const stateFilters = ({ given: { remove } }: Resource): Query['filters'] =>
-  remove ? [{ field: 'state', is: 'in', value: remove }] : []
+/** The states that allow removal, unless the query asks for one of them. */
+function missingStateFilters({ given: { remove } }: Resource, asked: Query['filters']): Query['filters'] {
+  if (!remove) return []
+  const states: readonly unknown[] = remove
+  const isNarrower = asked.some(({ field, is, value }) => field === 'state' && is === 'eq' && states.includes(value))
+  return isNarrower ? [] : [{ field: 'state', is: 'in', value: remove }]
+}
 
 async function removeBatch(
   change: WriteContext,
