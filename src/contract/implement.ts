@@ -75,18 +75,67 @@ export interface Provided<V> {
   readonly version: number
   readonly modified: number
 }
+/** A condition of a list: a field, how it is compared, and with what. */
+export type ProviderFilter<V> = {
+  readonly [K in keyof V & string]-?:
+    | {
+        readonly field: K
+        readonly is: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
+        /** Undefined: the field is absent. */
+        readonly value: V[K]
+      }
+    | { readonly field: K; readonly is: 'in'; readonly value: readonly V[K][] }
+}[keyof V & string]
+/** A place in an order: the values there of the fields that the list is sorted by, and the id. */
+export type ProviderPlace<V> = { readonly id: string } & { readonly [K in keyof V]?: V[K] }
+/**
+ * What a list asks for. A provider may serve all of it, a part or nothing: what it gives is
+ * filtered again, so rows that were not asked for do no harm; none that was may be missing.
+ */
+export interface ProviderQuery<V> {
+  /** All of them hold. */
+  readonly filters: readonly ProviderFilter<V>[]
+  /** What the caller may see: all, or the items that equal one of these records field by field. */
+  readonly within: 'all' | readonly { readonly [K in keyof V]?: string }[]
+  /** All of them occur, whole and in any case, in the search paths of the contract. */
+  readonly words?: readonly string[]
+  /** The id, ascending, is always the last key. An absent value comes before all others. */
+  readonly sort: readonly { readonly field: keyof V & string; readonly descending: boolean }[]
+  /** So many rows are of use. */
+  readonly limit: number
+  /** The rows next after this place. */
+  readonly after?: ProviderPlace<V>
+  /** The rows last before this place, in the order that `sort` says all the same. */
+  readonly before?: ProviderPlace<V>
+  /** Whether a `total` is of use. */
+  readonly counted: boolean
+}
+/** A part of a list: rows in the order of the query, from its place on, without a gap. */
+export interface ProviderPage<V> {
+  readonly items: readonly Provided<V>[]
+  /** Whether there are rows beyond these: after the last, or before the first with `before`. */
+  readonly more: boolean
+  /** How many items the whole query selects: of a provider that served all its conditions. */
+  readonly total?: number
+}
 /**
  * Keeps a resource outside of the built-in store: in another service, a directory or another
  * database.
  */
 export interface Provider<V> {
   load(id: string): Maybe<Provided<V> | undefined>
-  list(): Maybe<readonly Provided<V>[]>
+  /**
+   * Either an array with all that the query selects, in any order and with any others: it is
+   * filtered, ordered and cut for each answer; or a page, which is filtered alone: where too few of
+   * its rows are left, the next ones are asked for, some 10,000 for one answer.
+   */
+  list(query: ProviderQuery<V>): Maybe<readonly Provided<V>[] | ProviderPage<V>>
   /**
    * `expected`: the version that was read; undefined where the item must not exist yet. Resolves to
-   * its new version.
+   * its new version; or to the item as it is kept now, where the database filled fields or chose
+   * the id of a new one, for which `id` is a proposal.
    */
-  save(id: string, value: V, expected: number | undefined): Maybe<number | 'stale'>
+  save(id: string, value: V, expected: number | undefined): Maybe<number | Provided<V> | 'stale'>
   /** False when the version is not `expected`. */
   remove(id: string, expected: number): Maybe<boolean>
 }

@@ -5,7 +5,18 @@ export { type ExchangeContext, exchange, type Port, type PortExchange, type Port
 export { type DetailOf, type Fault, fault } from './fault.ts'
 export { type Draft, type Fields, t, type Value } from './field.ts'
 export { type Header, header } from './header.ts'
-export { type Handlers, type Implementation, implement, type Progress, type Provider } from './implement.ts'
+export {
+  type Handlers,
+  type Implementation,
+  implement,
+  type Progress,
+  type Provided,
+  type Provider,
+  type ProviderFilter,
+  type ProviderPage,
+  type ProviderPlace,
+  type ProviderQuery,
+} from './implement.ts'
 export { type Job, job } from './job.ts'
 export { anyone, type Caller, type Grant, role } from './policy.ts'
 export { type DraftItem, type Item, type Representation, resource } from './resource.ts'

@@ -6,27 +6,17 @@
  *  (2) The provider is called within the call's transaction, after everything that could refuse; it
  *      commits by itself: if the store fails afterwards, only the audit and the change feed of that
  *      call are lost.
- *  (3) A list is filtered, ordered and cut here, from all that the provider lists: it suits
- *      resources that fit in memory.
+ *  (3) What a provider saves as something else than it was given is as sound as what it was given,
+ *      and names the same item, unless the item is new.
  * Deliberately absent: the memory of removed items (404, not 410), and moves.
  */
 import { chain } from '../base/maybe.ts'
-import type { Field } from '../contract/field.ts'
-import type { Implementation, Provider, Values } from '../contract/implement.ts'
-import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
-import { parseInstant } from '../contract/lexical/temporal.ts'
+import type { Implementation, Values } from '../contract/implement.ts'
 import type { Resource } from '../contract/resource.ts'
-import { innermostShape, objectFields } from '../contract/shape.ts'
+import { checkValue } from '../contract/typed-value.ts'
+import { type ExternalEntry, listProvided, toSnapshot } from './external-list.ts'
 import { refuse } from './refusal.ts'
-import { searchWords } from './search.ts'
-import type { Filter, ItemPage, PagePlace, Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
-import { countedMax, isFormer, isWithin } from './store.ts'
-import { packTyped } from './typed-json.ts'
-
-interface ExternalEntry {
-  readonly resource: Resource
-  readonly provider: Provider<Values>
-}
+import type { Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
 
 /** The store, with providers for some resources; the store itself if there are none. */
 export function createExternalStore(app: Implementation, store: Store): Store {
@@ -52,19 +42,9 @@ function extendObject<T extends object>(base: T, own: Partial<T>): T {
   })
 }
 
-type Loaded = NonNullable<Awaited<ReturnType<Provider<Values>['load']>>>
-const snapshotOf = ({ value, version, modified }: Loaded): Snapshot => ({
-  id: String(value['id']),
-  version,
-  modified,
-  created: 0,
-  value,
-  kept: {},
-})
-
 async function loadSnapshot({ provider }: ExternalEntry, id: string): Promise<Snapshot | undefined> {
   const found = await provider.load(id)
-  return found && snapshotOf(found)
+  return found && toSnapshot(found)
 }
 
 const extendReader = (kept: ReadonlyMap<string, ExternalEntry>, reader: StoreReader): StoreReader =>
@@ -81,13 +61,13 @@ function externalReads(
     },
     list: (resource, query) => {
       const mine = kept.get(resource)
-      return mine ? listPage(mine, query, own) : reader.list(resource, query)
+      return mine ? listProvided(mine, query, own) : reader.list(resource, query)
     },
     has: (resource, filters) => {
       const mine = kept.get(resource)
       if (!mine) return reader.has(resource, filters)
       const query: Query = { filters, within: 'all', sort: [], size: 1, counted: false }
-      return chain(listPage(mine, query, own), page => page.items.length > 0)
+      return chain(listProvided(mine, query, own), page => page.items.length > 0)
     },
   }
   return own
@@ -111,161 +91,27 @@ const extendWriter = (kept: ReadonlyMap<string, ExternalEntry>, writer: StoreWri
   })
 
 async function saveValue(
-  { provider }: ExternalEntry,
+  { resource, provider }: ExternalEntry,
   id: string,
   value: Values,
   seen: number | undefined,
   now: number,
 ): Promise<Snapshot> {
-  const version = await provider.save(id, value, seen)
-  return version === 'stale' ? refuse({ kind: 'stale' }) : snapshotOf({ value, version, modified: now })
+  const saved = await provider.save(id, value, seen)
+  if (saved === 'stale') return refuse({ kind: 'stale' })
+  if (typeof saved === 'number') return toSnapshot({ value, version: saved, modified: now })
+  requireSoundSave(resource, saved.value, seen === undefined ? undefined : id)
+  return toSnapshot(saved)
+}
+
+/** (3) */
+function requireSoundSave({ name, fields }: Resource, value: Values, id: string | undefined): void {
+  const [first] = checkValue(fields, value)
+  const is = first ? `${first.path.join('.')} ${first.detail}` : `id is ${String(value['id'])}`
+  if (first || (id !== undefined && value['id'] !== id))
+    throw new Error(`the item that save of ${name}.keep gives back for ${id ?? 'a new one'}: ${is}`)
 }
 
 async function removeValue({ provider }: ExternalEntry, id: string, seen: number): Promise<void> {
   if (!(await provider.remove(id, seen))) refuse({ kind: 'stale' })
-}
-
-async function listPage(
-  { resource, provider }: ExternalEntry,
-  query: Query,
-  reader: Pick<StoreReader, 'get'>,
-): Promise<ItemPage> {
-  const all = (await provider.list()).map(snapshotOf)
-  const mine = all.filter(
-    item => isWithin(item.value, query.within) && query.filters.every(filter => matchesFilter(resource, item, filter)),
-  )
-  const found = query.words
-    ? await matchesWords(mine, query.words, query.paths ?? resource.given.search ?? [], resource, reader)
-    : mine
-  const order = compileOrder(resource, query)
-  found.sort(order)
-  return cutPage(found, query, order)
-}
-
-function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
-  const against = (other: unknown): number => compareValues(resource.fields[field], value[field], other)
-  if (is === 'in') return Array.isArray(asked) && asked.some(each => against(each) === 0)
-  if (is === 'eq') return against(asked) === 0
-  if (is === 'ne') return against(asked) !== 0
-  if (value[field] === undefined) return false
-  const order = against(asked)
-  return is === 'gt' ? order > 0 : is === 'gte' ? order >= 0 : is === 'lt' ? order < 0 : order <= 0
-}
-
-/** Orders by value, as the stores do: absent members come first. */
-function compareValues(field: Field<unknown, boolean, boolean, unknown> | undefined, a: unknown, b: unknown): number {
-  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
-  const [x, y] = [toComparable(field, a), toComparable(field, b)]
-  return x < y ? -1 : x > y ? 1 : 0
-}
-
-type Comparable = string | number | bigint
-function toComparable(field: Field<unknown, boolean, boolean, unknown> | undefined, value: unknown): Comparable {
-  const shape = field?.shape
-  if (shape?.kind === 'decimal') return parseScaledDecimal(String(value), shape.places) ?? 0n
-  if (shape?.kind === 'dateTime') return parseInstant(String(value))
-  return typeof value === 'number' || typeof value === 'bigint' ? value : String(value)
-}
-
-type Order = (a: Snapshot, b: Snapshot) => number
-const byId: Order = (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
-
-function compileOrder(resource: Resource, { sort }: Query): Order {
-  return (a, b) => {
-    for (const { field, descending } of sort) {
-      const order = compareValues(resource.fields[field], a.value[field], b.value[field])
-      if (order !== 0) return descending ? -order : order
-    }
-    return byId(a, b)
-  }
-}
-
-const placeOf = ({ id, value, created }: Snapshot, { sort }: Query): PagePlace => ({
-  id,
-  keys: sort.length === 0 ? [created] : sort.map(({ field }) => value[field]),
-})
-
-function cutPage(found: Snapshot[], query: Query, order: Order): ItemPage {
-  const { size, offset = 0, from } = query
-  const [start, end] = from ? windowOf(found, query, order) : [offset, Math.min(offset + size, found.length)]
-  const window = found.slice(start, end)
-  const { items, octets } = takeFitting(from?.backwards ? window.toReversed() : window, query)
-  if (from?.backwards) items.reverse()
-  const [first, last] = [items[0], items.at(-1)]
-  const isCut = items.length < window.length
-  const more = { before: start > 0, after: end < found.length }
-  return {
-    items,
-    total: isCounted(query, found.length) ? found.length : undefined,
-    more: isCut ? { ...more, [from?.backwards ? 'before' : 'after']: true } : more,
-    edges: first && last && { first: placeOf(first, query), last: placeOf(last, query) },
-    octets,
-    isCut,
-  }
-}
-
-const isCounted = ({ counted }: Query, matches: number): boolean =>
-  counted === 'exact' || (counted && matches <= countedMax)
-
-/** The items that fit into the octets of a page, but one at least. */
-function takeFitting(window: readonly Snapshot[], { octets: max = Infinity }: Query) {
-  const items: Snapshot[] = []
-  let octets = 0
-  for (const item of window) {
-    const { length } = packTyped(item.value)
-    if (items.length > 0 && octets + length > max) break
-    octets += length
-    items.push(item)
-  }
-  return { items, octets }
-}
-
-/** The window next to the row of a cursor, which may have been removed. */
-function windowOf(found: Snapshot[], query: Query, order: Order): [number, number] {
-  const { from, sort, size } = query
-  if (!from) return [0, Math.min(size, found.length)]
-  const value = Object.fromEntries(sort.map(({ field }, i) => [field, from.keys[i]]))
-  const row: Snapshot = { id: from.id, version: 0, modified: 0, created: 0, value, kept: {} }
-  const before = found.filter(item => order(item, row) < 0).length
-  if (from.backwards) return [Math.max(0, before - size), before]
-  const start = found.findIndex(item => order(item, row) > 0)
-  return start < 0 ? [found.length, found.length] : [start, Math.min(start + size, found.length)]
-}
-
-async function matchesWords(
-  items: readonly Snapshot[],
-  asked: readonly string[],
-  paths: readonly string[],
-  resource: Resource,
-  reader: Pick<StoreReader, 'get'>,
-): Promise<Snapshot[]> {
-  const found: Snapshot[] = []
-  for (const item of items) {
-    const texts: string[] = []
-    for (const path of paths) texts.push(...(await searchTextsAt(resource.fields, item.value, path.split('.'), reader)))
-    const words = new Set(texts.flatMap(searchWords))
-    if (asked.every(word => words.has(word))) found.push(item)
-  }
-  return found
-}
-
-/** The texts at the end of a search path, through lists, objects and references. */
-async function searchTextsAt(
-  fields: Resource['fields'],
-  value: Values,
-  [name = '', ...rest]: readonly string[],
-  reader: Pick<StoreReader, 'get'>,
-): Promise<string[]> {
-  const shape = fields[name] && innermostShape(fields[name].shape)
-  const values = [value[name]].flat(Number.POSITIVE_INFINITY).filter(each => each !== undefined && each !== null)
-  if (rest.length === 0) return values.filter(each => typeof each === 'string')
-  const texts: string[] = []
-  for (const each of values) {
-    if (shape && Object.hasOwn(objectFields(shape), rest[0] ?? ''))
-      texts.push(...(await searchTextsAt(objectFields(shape), each as Values, rest, reader)))
-    if (shape?.kind !== 'ref') continue
-    const other = await reader.get(shape.resource, String(each))
-    if (other && !isFormer(other)) texts.push(...(await searchTextsAt({}, other.value, rest, reader)))
-  }
-  return texts
 }

@@ -73,7 +73,7 @@ const hasMany = (reader: StoreReader, { name }: Resource): Maybe<boolean> => {
   return chain(reader.list(name, beyond), ({ items }) => items.length > 0)
 }
 const findRefusedIndex = ({ about }: ReadContext, resource: Resource, form: ListForm): MissingIndex | undefined =>
-  resource.given.unserved === 'refuse'
+  resource.given.unserved === 'refuse' && !about.app.handlers[resource.name]?.keep
     ? findMissingIndex(resource, indexesOf(about.app.contract)(resource), form)
     : undefined
 

@@ -97,7 +97,10 @@ export const isWithin = (value: Values, rows: Query['within']): boolean =>
 
 export interface ItemPage {
   readonly items: readonly Snapshot[]
-  /** Undefined where the query does not ask, or where more than `countedMax` match. */
+  /**
+   * Undefined where the query does not ask, where more than `countedMax` match, or where a provider
+   * does not tell.
+   */
   readonly total: number | undefined
   /**
    * Whether there are rows before the first and after the last; `before` is found only for a cursor

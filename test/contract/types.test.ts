@@ -10,6 +10,7 @@ import {
   fault,
   type Item,
   implement,
+  type Provider,
   type Representation,
   resource,
   role,
@@ -137,4 +138,43 @@ test('handlers are typed from the contract', () => {
       trace: () => ({ at: 'here' }),
     },
   })
+})
+
+test('a provider is asked for fields of its resource, with their types, and gives whole items', () => {
+  type Person = Item<typeof people>
+  const person = { value: { id: 'p-1', name: 'Ann' }, version: 1, modified: 1 }
+  const rest = { load: () => person, remove: () => true }
+  const keep: Provider<Person> = {
+    ...rest,
+    list: ({ filters, sort, after }) => {
+      for (const filter of filters) {
+        same<typeof filter.field, 'id' | 'name'>(true)
+        // @ts-expect-error one of several values is compared by `in` alone
+        if (filter.is === 'eq') assert.ok(filter.value.map)
+        // @ts-expect-error no field has this name
+        assert.ok(filter.field !== 'nam')
+      }
+      same<(typeof sort)[number]['field'], 'id' | 'name'>(true)
+      // @ts-expect-error a place has the fields of the resource
+      assert.equal(after?.colour, undefined)
+      return { items: [person], more: false, total: 1 }
+    },
+    save: (_id, value) => ({ ...person, value: { ...value, id: '17' } }),
+  }
+  assert.ok(keep)
+  const all = { ...rest, list: () => [person], save: () => 1 }
+  same<typeof all extends Provider<Person> ? true : false, true>(true)
+  implement(post, {
+    letters: {
+      derive: () => ({ postage: '1.00', lines: [] }),
+      seal: () => {},
+      send: () => ({ output: { by: '' } }),
+      trace: () => ({ at: '' }),
+    },
+    // @ts-expect-error a page says whether there are more
+    people: { keep: { ...all, list: () => ({ items: [person] }) } },
+  })
+  // @ts-expect-error what is saved is a whole item
+  const partial: Provider<Person> = { ...all, save: () => ({ ...person, value: { id: '17' } }) }
+  assert.ok(partial)
 })

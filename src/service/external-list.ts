@@ -1,0 +1,307 @@
+/**
+ * Lists of what an application keeps itself: its provider serves what it can, the rest is done
+ * here. What always holds, by number:
+ *  (1) Every condition is asked of every item here, whatever the provider did with it: a provider
+ *      that forgets `within` shows no one what they may not see.
+ *  (2) An array is taken for everything: it is ordered and cut here, too.
+ *  (3) A page is in the order of the provider, which may compare texts by other rules than ours: it
+ *      goes on from the last row of the provider, and is never sorted.
+ *  (4) Of pages with rows that do not match, one answer looks at so many rows, and says so.
+ */
+import type { Field } from '../contract/field.ts'
+import type { Provided, Provider, ProviderPage, ProviderQuery, Values } from '../contract/implement.ts'
+import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
+import { parseInstant } from '../contract/lexical/temporal.ts'
+import type { Resource } from '../contract/resource.ts'
+import { innermostShape, objectFields } from '../contract/shape.ts'
+import { searchWords } from './search.ts'
+import type { Filter, ItemPage, PagePlace, Query, Snapshot, StoreReader } from './store.ts'
+import { countedMax, isFormer, isWithin } from './store.ts'
+import { packTyped } from './typed-json.ts'
+
+/** A resource that its application keeps itself. */
+export interface ExternalEntry {
+  readonly resource: Resource
+  readonly provider: Provider<Values>
+}
+
+/** (4) */
+export const providedLookedMax = 10_000
+
+export const toSnapshot = ({ value, version, modified }: Provided<Values>): Snapshot => ({
+  id: String(value['id']),
+  version,
+  modified,
+  created: 0,
+  value,
+  kept: {},
+})
+
+export async function listProvided(
+  { resource, provider }: ExternalEntry,
+  query: Query,
+  reader: Pick<StoreReader, 'get'>,
+): Promise<ItemPage> {
+  const asked = toProviderQuery(query)
+  const match = (items: readonly Snapshot[]) => selectMatches(resource, query, items, reader)
+  const given = await provider.list(asked)
+  if (isPage(given)) return collectPage({ resource, provider, query, asked, match }, given)
+  const order = compileOrder(resource, query)
+  return cutList((await match(given.map(toSnapshot))).sort(order), query, order)
+}
+
+const isPage = (given: readonly Provided<Values>[] | ProviderPage<Values>): given is ProviderPage<Values> =>
+  !Array.isArray(given)
+
+function toProviderQuery({ filters, within, words, sort, size, offset = 0, from, counted }: Query) {
+  const place = from && toProviderPlace(from, sort)
+  return {
+    filters: filters as ProviderQuery<Values>['filters'], // their values were read by the contract
+    within,
+    ...(words && { words }),
+    sort,
+    limit: offset + size + 1,
+    counted: counted !== false,
+    ...(place && (from.backwards ? { before: place } : { after: place })),
+  } satisfies ProviderQuery<Values>
+}
+const toProviderPlace = ({ id, keys }: PagePlace, sort: Query['sort']) => ({
+  ...Object.fromEntries(sort.map(({ field }, i) => [field, keys[i]])),
+  id,
+})
+
+interface PagedLook extends ExternalEntry {
+  readonly query: Query
+  readonly asked: ProviderQuery<Values>
+  readonly match: (items: readonly Snapshot[]) => Promise<Snapshot[]>
+}
+interface Batch {
+  readonly matches: readonly Snapshot[]
+  /** Rows of all batches so far, the last of which is `last`. */
+  readonly looked: number
+  readonly last: Snapshot | undefined
+  readonly more: boolean
+}
+
+/** (4): the provider's pages until one of ours is full, and one row of the next is known. */
+async function collectPage(look: PagedLook, first: ProviderPage<Values>): Promise<ItemPage> {
+  const { query, asked } = look
+  const { size, offset = 0, from } = query
+  const countsAll = query.counted === 'exact' && first.total === undefined
+  const found: Snapshot[] = []
+  let count = 0
+  let at: Batch = { matches: [], looked: 0, last: undefined, more: false }
+  for await (at of walkBatches(look, first)) {
+    count += at.matches.length
+    found.push(...at.matches.slice(0, asked.limit - found.length))
+    if (!countsAll && (found.length === asked.limit || at.looked >= providedLookedMax)) break
+  }
+  const isWhole = !from && !at.more
+  return fitPage(found.slice(offset, offset + size), query, {
+    total: first.total ?? (isWhole && isCounted(query, count) ? count : undefined),
+    behind: from !== undefined || offset > 0,
+    ahead: found.length === asked.limit,
+    ...(at.more && found.length < asked.limit && at.last && { end: { row: at.last, looked: at.looked } }),
+  })
+}
+
+/** The rows of the provider's pages that match, in the direction of the query. */
+async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): AsyncGenerator<Batch> {
+  const { resource, provider, query, asked, match } = look
+  const seen = new Set(query.from ? [query.from.id] : [])
+  const direction = query.from?.backwards ? 'before' : 'after'
+  let page = first
+  let last: Snapshot | undefined
+  let looked = 0
+  for (;;) {
+    const rows = page.items.map(toSnapshot)
+    if (query.from?.backwards) rows.reverse()
+    requireProgress(resource, rows, page.more, seen)
+    const matches = await match(rows)
+    if (first.total !== undefined && matches.length < rows.length)
+      fail(resource, 'counts a total, and gives items that were not asked for: leave out the total')
+    looked += rows.length
+    last = rows.at(-1) ?? last
+    yield { matches, looked, last, more: page.more }
+    if (!page.more || !last) return
+    const place = toProviderPlace(placeOf(last, query), query.sort)
+    const next = await provider.list({ ...asked, counted: false, [direction]: place })
+    page = isPage(next) ? next : fail(resource, 'gives an array where it gave a page: give a page for each place')
+  }
+}
+
+/** Each page has rows that no page before it had, or there is no end. */
+function requireProgress(resource: Resource, rows: readonly Snapshot[], more: boolean, seen: Set<string>): void {
+  if (rows.length === 0 && more) fail(resource, 'gives no item, and says that there are more')
+  for (const { id } of rows) {
+    if (seen.has(id)) fail(resource, `gives ${id} again: go on behind the place of "after", or before that of "before"`)
+    seen.add(id)
+  }
+}
+
+const fail = ({ name }: Resource, what: string): never => {
+  throw new Error(`list of ${name}.keep ${what}`)
+}
+
+/** (1) */
+async function selectMatches(
+  resource: Resource,
+  query: Query,
+  items: readonly Snapshot[],
+  reader: Pick<StoreReader, 'get'>,
+): Promise<Snapshot[]> {
+  const found = items.filter(
+    item => isWithin(item.value, query.within) && query.filters.every(filter => matchesFilter(resource, item, filter)),
+  )
+  if (!query.words) return found
+  return matchesWords(found, query.words, query.paths ?? resource.given.search ?? [], resource, reader)
+}
+
+function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
+  const against = (other: unknown): number => compareValues(resource.fields[field], value[field], other)
+  if (is === 'in') return Array.isArray(asked) && asked.some(each => against(each) === 0)
+  if (is === 'eq') return against(asked) === 0
+  if (is === 'ne') return against(asked) !== 0
+  if (value[field] === undefined) return false
+  const order = against(asked)
+  return is === 'gt' ? order > 0 : is === 'gte' ? order >= 0 : is === 'lt' ? order < 0 : order <= 0
+}
+
+/** Orders by value, as the stores do: absent members come first. */
+function compareValues(field: Field<unknown, boolean, boolean, unknown> | undefined, a: unknown, b: unknown): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  const [x, y] = [toComparable(field, a), toComparable(field, b)]
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+type Comparable = string | number | bigint
+function toComparable(field: Field<unknown, boolean, boolean, unknown> | undefined, value: unknown): Comparable {
+  const shape = field?.shape
+  if (shape?.kind === 'decimal') return parseScaledDecimal(String(value), shape.places) ?? 0n
+  if (shape?.kind === 'dateTime') return parseInstant(String(value))
+  return typeof value === 'number' || typeof value === 'bigint' ? value : String(value)
+}
+
+type Order = (a: Snapshot, b: Snapshot) => number
+const byId: Order = (a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+function compileOrder(resource: Resource, { sort }: Query): Order {
+  return (a, b) => {
+    for (const { field, descending } of sort) {
+      const order = compareValues(resource.fields[field], a.value[field], b.value[field])
+      if (order !== 0) return descending ? -order : order
+    }
+    return byId(a, b)
+  }
+}
+
+const placeOf = ({ id, value, created }: Snapshot, { sort }: Query): PagePlace => ({
+  id,
+  keys: sort.length === 0 ? [created] : sort.map(({ field }) => value[field]),
+})
+
+/** A window of a list that is here as a whole. */
+function cutList(found: readonly Snapshot[], query: Query, order: Order): ItemPage {
+  const { size, offset = 0, from } = query
+  const [start, end] = from ? windowOf(found, query, order) : [offset, Math.min(offset + size, found.length)]
+  const window = found.slice(start, end)
+  const [before, after] = [start > 0, end < found.length]
+  return fitPage(from?.backwards ? window.toReversed() : window, query, {
+    total: isCounted(query, found.length) ? found.length : undefined,
+    ...(from?.backwards ? { behind: after, ahead: before } : { behind: before, ahead: after }),
+  })
+}
+
+/** What lies beyond a window, in the direction of its query. */
+interface WindowSides {
+  readonly total: number | undefined
+  readonly behind: boolean
+  readonly ahead: boolean
+  /** Looking has ended here. */
+  readonly end?: { readonly row: Snapshot; readonly looked: number }
+}
+
+/** @param window in the direction of the query */
+function fitPage(window: readonly Snapshot[], query: Query, { total, behind, ahead, end }: WindowSides): ItemPage {
+  const { items, octets } = takeFitting(window, query)
+  const isShort = items.length < window.length
+  const [near, far] = [items[0] ?? end?.row, isShort ? items.at(-1) : (end?.row ?? items.at(-1))]
+  const isBackwards = query.from?.backwards === true
+  const beyond = ahead || isShort || end !== undefined
+  const [first, last] = isBackwards ? [far, near] : [near, far]
+  return {
+    items: isBackwards ? items.toReversed() : items,
+    total,
+    more: isBackwards ? { before: beyond, after: behind } : { before: behind, after: beyond },
+    edges: first && last && { first: placeOf(first, query), last: placeOf(last, query) },
+    octets,
+    isCut: isShort || end !== undefined,
+    ...(end && !isShort && { looked: end.looked }),
+  }
+}
+
+const isCounted = ({ counted }: Query, matches: number): boolean =>
+  counted === 'exact' || (counted && matches <= countedMax)
+
+/** The items that fit into the octets of a page, but one at least. */
+function takeFitting(window: readonly Snapshot[], { octets: max = Infinity }: Query) {
+  const items: Snapshot[] = []
+  let octets = 0
+  for (const item of window) {
+    const { length } = packTyped(item.value)
+    if (items.length > 0 && octets + length > max) break
+    octets += length
+    items.push(item)
+  }
+  return { items, octets }
+}
+
+/** The window next to the row of a cursor, which may have been removed. */
+function windowOf(found: readonly Snapshot[], query: Query, order: Order): [number, number] {
+  const { from, sort, size } = query
+  if (!from) return [0, Math.min(size, found.length)]
+  const value = Object.fromEntries(sort.map(({ field }, i) => [field, from.keys[i]]))
+  const row: Snapshot = { id: from.id, version: 0, modified: 0, created: 0, value, kept: {} }
+  const before = found.filter(item => order(item, row) < 0).length
+  if (from.backwards) return [Math.max(0, before - size), before]
+  const start = found.findIndex(item => order(item, row) > 0)
+  return start < 0 ? [found.length, found.length] : [start, Math.min(start + size, found.length)]
+}
+
+async function matchesWords(
+  items: readonly Snapshot[],
+  asked: readonly string[],
+  paths: readonly string[],
+  resource: Resource,
+  reader: Pick<StoreReader, 'get'>,
+): Promise<Snapshot[]> {
+  const found: Snapshot[] = []
+  for (const item of items) {
+    const texts: string[] = []
+    for (const path of paths) texts.push(...(await searchTextsAt(resource.fields, item.value, path.split('.'), reader)))
+    const words = new Set(texts.flatMap(searchWords))
+    if (asked.every(word => words.has(word))) found.push(item)
+  }
+  return found
+}
+
+/** The texts at the end of a search path, through lists, objects and references. */
+async function searchTextsAt(
+  fields: Resource['fields'],
+  value: Values,
+  [name = '', ...rest]: readonly string[],
+  reader: Pick<StoreReader, 'get'>,
+): Promise<string[]> {
+  const shape = fields[name] && innermostShape(fields[name].shape)
+  const values = [value[name]].flat(Number.POSITIVE_INFINITY).filter(each => each !== undefined && each !== null)
+  if (rest.length === 0) return values.filter(each => typeof each === 'string')
+  const texts: string[] = []
+  for (const each of values) {
+    if (shape && Object.hasOwn(objectFields(shape), rest[0] ?? ''))
+      texts.push(...(await searchTextsAt(objectFields(shape), each as Values, rest, reader)))
+    if (shape?.kind !== 'ref') continue
+    const other = await reader.get(shape.resource, String(each))
+    if (other && !isFormer(other)) texts.push(...(await searchTextsAt({}, other.value, rest, reader)))
+  }
+  return texts
+}
