@@ -11,6 +11,8 @@ export interface Fault<N extends string = string, D extends Fields = Fields> {
   /** 4xx: caused by the client (SOAP Sender); 5xx: by the service (Receiver). */
   readonly status: number
   readonly title: string
+  /** For those who call the service: when it ends a call, and what to do then. */
+  readonly description: string | undefined
   readonly detail: D
 }
 
@@ -20,11 +22,11 @@ export interface Fault<N extends string = string, D extends Fields = Fields> {
  */
 export function fault<const N extends string, D extends Fields = {}>(
   name: N,
-  declaration: { readonly status: number; readonly title: string; readonly detail?: D },
+  declaration: { readonly status: number; readonly title: string; readonly description?: string; readonly detail?: D },
 ): Fault<N, D> {
-  requireKnownMembers(`the fault ${name}`, declaration, { status: true, title: true, detail: true })
-  const { status, title, detail = {} as D } = declaration // D's default
-  return { fault: name, status, title, detail }
+  requireKnownMembers(`the fault ${name}`, declaration, { status: true, title: true, description: true, detail: true })
+  const { status, title, description, detail = {} as D } = declaration // D's default
+  return { fault: name, status, title, description, detail }
 }
 
 /** The detail of a fault, as handlers give it and clients receive it. */

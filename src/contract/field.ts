@@ -5,6 +5,8 @@
  * times are ISO 8601 text with their own zone, bytes are bytes.
  */
 
+import type { FieldTexts } from './texts.ts'
+
 /** Facets of a scalar and its XSD type; each kind is one lexical space (XML Schema Part 2 §3). */
 export type Scalar =
   | {
@@ -83,6 +85,7 @@ interface FieldMarks {
   readonly isInternal: boolean
   readonly isAttribute: boolean
   readonly formerName?: string | undefined
+  readonly texts?: FieldTexts | undefined
 }
 const noMarks: FieldMarks = {
   isOptional: false,
@@ -108,6 +111,8 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   readonly isAttribute: boolean
   /** Its first name, which the database goes on using. */
   readonly formerName: string | undefined
+  /** For people; nothing else depends on them. */
+  readonly texts: FieldTexts | undefined
 
   constructor(shape: Shape, marks: FieldMarks = noMarks) {
     this.shape = shape
@@ -117,6 +122,7 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
     this.isInternal = marks.isInternal
     this.isAttribute = marks.isAttribute
     this.formerName = marks.formerName
+    this.texts = marks.texts
   }
   /** May be absent: no member in JSON, no element in XML (minOccurs 0). */
   optional(): Field<T, true, R, D> {
@@ -147,6 +153,20 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
    */
   was(formerName: string): Field<T, O, R, D> {
     return new Field(this.shape, { ...this, formerName })
+  }
+  /**
+   * What those who call the service should know of it. `example` is a value that it may have,
+   * `values` tells what each value of an enumeration means.
+   */
+  describe(
+    description: string,
+    more: {
+      readonly title?: string
+      readonly example?: T
+      readonly values?: { readonly [K in T & string]?: string }
+    } = {},
+  ): Field<T, O, R, D> {
+    return new Field(this.shape, { ...this, texts: { ...more, description } })
   }
 }
 

@@ -31,6 +31,8 @@ export interface Job<
   readonly timeLimit: number
   /** Seconds that a finished job and its result are kept; default one day. */
   readonly keep: number
+  readonly title?: string
+  readonly description?: string
 }
 /** Whether any client may start it. */
 export const isCallable = ({ allow }: Pick<Job, 'allow'>): boolean => allow.length > 0
@@ -58,6 +60,9 @@ export function job<
     readonly tries?: number
     readonly timeLimit?: number
     readonly keep?: number
+    /** A few words for people, in place of the name. */
+    readonly title?: string
+    readonly description?: string
   },
 ): Job<N, I, O, One, X, G> {
   const one = declaration.one ?? (name.replace(/s$/, '') as One) // One's default

@@ -36,6 +36,8 @@ export interface Grant {
    * bulk removal take none.
    */
   readonly when?: { readonly name: string; readonly holds: (circumstance: Circumstance) => boolean }
+  /** The people who have the role. */
+  readonly description?: string
 }
 
 /** `K`: the fields that the grant binds to a claim; typed clients may leave them out. */
@@ -44,21 +46,27 @@ export class GrantOf<K extends string = never> implements Grant {
   readonly role: string
   readonly where: Readonly<Record<string, string>>
   readonly when?: NonNullable<Grant['when']>
-  constructor(role: string, where: Grant['where'] = {}, when?: Grant['when']) {
+  readonly description?: string
+  constructor(role: string, { where = {}, when, description }: Partial<Grant> = {}) {
     this.role = role
     this.where = where
     if (when) this.when = when
+    if (description !== undefined) this.description = description
   }
   /**
    * Only for items of the caller: `role('customer').owning({ customer: 'customer' })`, field →
    * claim.
    */
   owning<W extends Readonly<Record<string, string>>>(where: W): GrantOf<K | (keyof W & string)> {
-    return new GrantOf(this.role, { ...this.where, ...where }, this.when)
+    return new GrantOf(this.role, { ...this, where: { ...this.where, ...where } })
+  }
+  /** Tells people who has the role: in the access matrix and on the site of the service. */
+  describe(description: string): GrantOf<K> {
+    return new GrantOf(this.role, { ...this, description })
   }
   /** Only while a condition holds. Not for `read` and `bulk`, which select rows by a query. */
   given(name: string, holds: (circumstance: Circumstance) => boolean): GrantOf<K> {
-    return new GrantOf(this.role, this.where, { name, holds })
+    return new GrantOf(this.role, { ...this, when: { name, holds } })
   }
 }
 

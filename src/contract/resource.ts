@@ -1,10 +1,11 @@
 /** Resources: their fields, states and actions first, then the rules that speak of them. */
 import type { Fault } from './fault.ts'
-import { type Draft, type Field, type Fields, type Singular, t, type Value } from './field.ts'
+import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { SortName } from './item-query.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Machine } from './machine.ts'
 import type { Grant } from './policy.ts'
+import { type FieldTexts, type PublicTexts, pickTexts } from './texts.ts'
 
 /**
  * What a resource does besides being read and written: a sub-resource in HTTP, an operation in
@@ -41,6 +42,8 @@ export interface Action<
    * The name of a further SOAP operation that does the same without a reply (One-Way, rule B4.10).
    */
   readonly oneWay: W
+  readonly title?: string
+  readonly description?: string
 }
 export type AnyAction = Action
 
@@ -59,6 +62,9 @@ export interface ActionSpec<
   readonly faults?: X
   readonly kept?: boolean
   readonly oneWay?: W
+  /** A few words for people, in place of the name. */
+  readonly title?: string
+  readonly description?: string
 }
 
 /**
@@ -92,6 +98,8 @@ interface TransitionFrom<S extends string, F extends S> {
     readonly rel: R
     readonly link?: L
     readonly output: O
+    readonly title?: string
+    readonly description?: string
   }): Action<F, undefined, {}, O, readonly [], 'read', LinkRelation<R, L>, R, undefined>
   /** Ends the item in favour of another of its kind: afterwards its URI answers 301. */
   moves<
@@ -112,6 +120,8 @@ const actionMembers: MembersOf<ActionSpec<Fields, Fields, readonly Fault[]>> = {
   faults: true,
   kept: true,
   oneWay: true,
+  title: true,
+  description: true,
 }
 
 /** `on('placed', 'paid').to('cancelled', …)`; `on()` means any state. */
@@ -135,6 +145,7 @@ function transitionsFrom(...from: readonly string[]): TransitionFrom<string, str
       faults: spec.faults ?? [],
       kept: spec.kept ?? false,
       oneWay: spec.oneWay,
+      ...pickTexts(spec),
     }
   }
   const built = {
@@ -150,7 +161,7 @@ function transitionsFrom(...from: readonly string[]): TransitionFrom<string, str
 /**
  * Bytes below an item with a URI of their own, never in its representation: a picture, a document.
  */
-export interface File {
+export interface File extends PublicTexts {
   readonly mediaTypes: readonly string[]
   /** Octets. */
   readonly max: number
@@ -271,6 +282,7 @@ export class Resource<
   readonly actions: A
   readonly files: Readonly<Record<P, File>>
   readonly given: Rules
+  readonly texts: PublicTexts
 
   constructor(members: {
     name: N
@@ -279,6 +291,7 @@ export class Resource<
     actions: A
     files: Readonly<Record<P, File>>
     given: Rules
+    texts: PublicTexts
   }) {
     this.name = members.name
     this.fields = members.fields
@@ -286,6 +299,7 @@ export class Resource<
     this.actions = members.actions
     this.files = members.files
     this.given = members.given
+    this.texts = members.texts
   }
 
   /** The second phase: everything that names fields, states and actions of the first. */
@@ -393,13 +407,20 @@ export function resource<
     readonly states?: readonly S[]
     readonly actions?: (on: On<S>) => A
     readonly files?: Readonly<Record<P, File>>
+    /** A few words for people, in place of the name. */
+    readonly title?: string
+    readonly description?: string
+    /** State → what it means for an item. */
+    readonly stateDescriptions?: { readonly [K in NoInfer<S>]?: string }
   },
 ): Resource<N, WithState<F, S>, S, A, P> {
   requireKnownMembers(`the resource ${name}`, declaration, resourceMembers)
   const states = declaration.states ?? []
   const [first, ...others] = states
   const fields =
-    first === undefined ? declaration.fields : { ...declaration.fields, state: t.enum(first, ...others).readOnly() }
+    first === undefined
+      ? declaration.fields
+      : { ...declaration.fields, state: stateField([first, ...others], declaration) }
   return new Resource({
     name,
     fields: fields as unknown as WithState<F, S>, // the same record, with a narrower `state`
@@ -407,7 +428,18 @@ export function resource<
     actions: declaration.actions?.(transitionsFrom as unknown as On<S>) ?? ({} as A), // A's default
     files: declaration.files ?? ({} as Record<P, File>),
     given: { allow: {} },
+    texts: pickTexts(declaration),
   })
+}
+
+/** The field in the place of `t.state()`, which may be described. */
+function stateField(
+  states: readonly [string, ...string[]],
+  { fields, stateDescriptions }: { fields: Fields; stateDescriptions?: FieldTexts['values'] },
+): Field<string, false, true> {
+  const texts: FieldTexts = { ...fields['state']?.texts, ...(stateDescriptions && { values: stateDescriptions }) }
+  const made = t.enum(...states).readOnly()
+  return new Field(made.shape, { ...made, texts })
 }
 
 const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {
@@ -415,6 +447,9 @@ const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {
   states: true,
   actions: true,
   files: true,
+  title: true,
+  description: true,
+  stateDescriptions: true,
 }
 
 /** A stored item, as handlers see it. */

@@ -29,6 +29,7 @@ import {
   type ScalarCases,
   type ShapeCases,
 } from './shape.ts'
+import { checkValue } from './typed-value.ts'
 
 /** Thrown at start: all mistakes, a line each. */
 export class ContractMistakes extends Error {
@@ -84,6 +85,7 @@ const ruleMembers: MembersOf<Rules> = {
 } // biome-ignore format: a list of names reads best in few lines
 const jobMembers: MembersOf<Job> = {
   job: true, one: true, input: true, output: true, faults: true, allow: true, limit: true, tries: true, timeLimit: true, keep: true,
+  title: true, description: true,
 } // biome-ignore format: a list of names reads best in few lines
 const versionMembers: MembersOf<VersionRule> = {
   without: true,
@@ -91,6 +93,7 @@ const versionMembers: MembersOf<VersionRule> = {
   sunset: true,
   retired: true,
   security: true,
+  description: true,
 }
 const endpointMembers: MembersOf<EndpointRule> = { version: true, style: true, soap: true, security: true }
 const securityMembers: MembersOf<SecurityRule> = { callers: true, encrypted: true, answers: true, operations: true }
@@ -218,7 +221,24 @@ function fieldMistakes(contract: Service, place: string, field: AnyField): strin
     return [`${place} cannot be an attribute: only a scalar can, so make it an element`]
   if (field.isAttribute && field.isNullable)
     return [`${place} cannot be null: an attribute has no xsi:nil, so make it optional, or an element`]
-  return foldShape(shape, shapeMistakes, contract, place)
+  const mistakes = foldShape(shape, shapeMistakes, contract, place)
+  return mistakes.length > 0 ? mistakes : textMistakes(place, field)
+}
+
+/** What people are told is true: an example is a value, and what is explained exists. */
+function textMistakes(place: string, field: AnyField): string[] {
+  const { shape, texts } = field
+  const known: readonly string[] = shape.kind === 'enum' ? shape.values : []
+  const [flaw] = texts?.example === undefined ? [] : checkValue({ example: field }, { example: texts.example })
+  return [
+    ...Object.keys(texts?.values ?? {})
+      .filter(value => !known.includes(value))
+      .map(
+        value =>
+          `${place} describes the value "${value}", which it cannot have: ${known.length > 0 ? `use ${known.join(', ')}` : 'only enumerations and states have values to describe'}`,
+      ),
+    ...(flaw ? [`${place} has an example that ${flaw.detail}: give a value that the field accepts`] : []),
+  ]
 }
 
 const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = {

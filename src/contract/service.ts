@@ -8,6 +8,7 @@ import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Grant } from './policy.ts'
 import { type AnyResource, type Rate, Resource } from './resource.ts'
 import { innermostShape, objectFields } from './shape.ts'
+import { joinSentences, pickTexts } from './texts.ts'
 
 /** How a version differs from the newest one (rules A9.1–A9.3, B9.3). */
 export interface VersionRule {
@@ -21,6 +22,8 @@ export interface VersionRule {
   readonly retired?: boolean
   /** How messages prove themselves at its endpoints. Default: they need not. */
   readonly security?: SecurityRule
+  /** For those who call it: what it is for, or what to do instead. */
+  readonly description?: string
 }
 
 /** Oldest first. */
@@ -49,6 +52,19 @@ export interface Searches {
   readonly keep?: number
 }
 
+/** Whom to ask about a service. */
+export interface Contact {
+  readonly name?: string
+  readonly url?: string
+  readonly email?: string
+}
+/** The terms under which a service may be used: `identifier` is one of SPDX. */
+export interface License {
+  readonly name: string
+  readonly identifier?: string
+  readonly url?: string
+}
+
 /** A contract: what `implement`, the clients and the descriptions are made of. */
 export interface Service<
   R extends readonly AnyResource[] = readonly Resource[],
@@ -61,6 +77,9 @@ export interface Service<
   /** The XML namespace; that of a version is `namespace:v1`. */
   readonly namespace: string
   readonly title: string
+  readonly description?: string
+  readonly contact?: Contact
+  readonly license?: License
   readonly resources: R
   readonly jobs: J
   readonly searches?: Searches
@@ -97,6 +116,10 @@ export function service<
     // A message of the compiler shows the first members: those that contracts have in common.
     readonly namespace: string
     readonly title?: string
+    /** For those who call the service: what it does, and for whom. */
+    readonly description?: string
+    readonly contact?: Contact
+    readonly license?: License
     readonly searches?: Searches
     readonly limits?: Partial<ServiceLimits>
     readonly resources: R
@@ -113,6 +136,9 @@ export function service<
     service: name,
     namespace: declaration.namespace,
     title: declaration.title ?? name,
+    ...pickTexts(declaration),
+    ...(declaration.contact && { contact: declaration.contact }),
+    ...(declaration.license && { license: declaration.license }),
     resources: declaration.resources,
     jobs: declaration.jobs ?? ([] as unknown as J), // J defaults to the empty tuple
     ...(declaration.searches && { searches: declaration.searches }),
@@ -127,6 +153,9 @@ export function service<
 const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
   namespace: true,
   title: true,
+  description: true,
+  contact: true,
+  license: true,
   resources: true,
   jobs: true,
   searches: true,
@@ -181,5 +210,9 @@ const withoutFields = (fields: Fields, hidden: readonly string[]): Record<string
   Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.includes(name)))
 
 export const newestVersion = ({ versions }: Service): string => Object.keys(versions).at(-1) ?? 'v1'
+
+/** `Shop, v2.` and what the service and the version say of themselves. */
+export const describeVersion = ({ title, description, versions }: Service, version: string): string =>
+  joinSentences(`${title}, ${version}`, description, versions[version]?.description)
 
 export const namespaceOf = ({ namespace }: Service, version: string): string => `${namespace}:${version}`

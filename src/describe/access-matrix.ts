@@ -19,7 +19,14 @@ export function writeAccessMatrix(service: Service): string {
   ]
   const head = ['', ...roles.map(role => (role === '*' ? 'anyone' : role))]
   const rows = all.map(operation => [operation.name, ...roles.map(role => describeAccess(operation, role))])
-  return writeMarkdownTable([head, ...rows])
+  const described = new Map(
+    all.flatMap(({ grants }) =>
+      grants.flatMap(each => (each.description === undefined ? [] : [[each.role, each.description]])),
+    ),
+  )
+  const people = roles.flatMap(role => (described.has(role) ? [`- ${role}: ${described.get(role)}`] : []))
+  const legend = people.length === 0 ? '' : `\n${people.join('\n')}\n`
+  return writeMarkdownTable([head, ...rows]) + legend
 }
 
 function describeAccess({ grants }: Operation, role: string): string {

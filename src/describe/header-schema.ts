@@ -6,9 +6,9 @@ import type { NamedHeader } from '../contract/header.ts'
 import { asObject } from '../contract/shape.ts'
 import { compileTypeNames, placeOfField, typeRootsOfHeaders } from '../contract/type-names.ts'
 import { type Message, toXmlName } from '../contract/xml-message.ts'
-import { type Attributes, writeTag } from './markup.ts'
+import { type Attributes, writeAnnotation, writeTag } from './markup.ts'
 import { writeSchemaTag } from './xsd.ts'
-import { SchemaTypes } from './xsd-types.ts'
+import { annotationOf, SchemaTypes } from './xsd-types.ts'
 
 /** A header, and the qualified name of its element in the description. */
 export interface UsedHeader {
@@ -49,8 +49,9 @@ export function writeHeaderSchemas(all: readonly Message[]): readonly string[] {
 const foreignAttributes = writeTag('xs:anyAttribute', { namespace: '##other', processContents: 'lax' })
 
 function headerTag(types: SchemaTypes, { name, content }: NamedHeader): string {
+  const about = content !== 'xml' && writeAnnotation(annotationOf(content))
   const element = (...inner: readonly string[]) =>
-    writeTag('xs:element', { name: toXmlName(name) }, writeTag('xs:complexType', {}, inner))
+    writeTag('xs:element', { name: toXmlName(name) }, about, writeTag('xs:complexType', {}, inner))
   if (content === 'xml') {
     const anything = { processContents: 'lax', minOccurs: 0, maxOccurs: 'unbounded' }
     const sequence = writeTag('xs:sequence', {}, writeTag('xs:any', anything))

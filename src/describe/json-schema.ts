@@ -8,8 +8,17 @@ import type { Json } from '../base/objects.ts'
 import { omitUndefined } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
 import { intRange, isRangeWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
+import { compileScalarWriter } from '../contract/lexical/scalar.ts'
 import { identifierPattern } from '../contract/lexical/text.ts'
-import { foldScalar, foldShape, innerFields, type ScalarCases, type ScalarOf } from '../contract/shape.ts'
+import { describeField } from '../contract/operation-texts.ts'
+import {
+  foldScalar,
+  foldShape,
+  innerFields,
+  type ScalarCases,
+  type ScalarOf,
+  type ShapeCases,
+} from '../contract/shape.ts'
 import { toXmlName } from '../contract/xml-message.ts'
 
 export type JsonSchema = { readonly [keyword: string]: Json }
@@ -62,9 +71,10 @@ export class Schemas {
 
   #member(field: AnyField, use: SchemaUse): JsonSchema {
     const value = this.value(field, use)
-    return field.isReadOnly ? { ...value, readOnly: true } : value
+    return omitUndefined({ ...value, ...describedBy(field), readOnly: field.isReadOnly || undefined })
   }
 
+  /** The values of a field; where it is a member, its texts are those of the member. */
   value(field: AnyField, use: SchemaUse): JsonSchema {
     const schema = this.#shape(field.shape, use)
     return field.isNullable ? { anyOf: [schema, { type: 'null' }] } : schema
@@ -88,6 +98,36 @@ export class Schemas {
       }),
     })
   }
+}
+
+/** What a field says of itself (JSON Schema Validation 2020-12 §9.1, §9.5). */
+export function describedBy(field: AnyField): JsonSchema {
+  const example = field.texts?.example
+  return omitUndefined({
+    title: field.texts?.title,
+    description: describeField(field),
+    examples: example === undefined || example === null ? undefined : [foldShape(field.shape, exampleCases, example)],
+  })
+}
+const exampleMembers = (fields: Fields, value: unknown): { readonly [name: string]: Json } =>
+  Object.fromEntries(
+    Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([name, each]) => {
+      const shape = fields[name]?.shape
+      return shape === undefined ? [] : [[name, each === null ? null : foldShape(shape, exampleCases, each)]]
+    }),
+  )
+/** The example has passed the check of its field, so it has its type. */
+const exampleCases: ShapeCases<Json, [value: unknown]> = {
+  scalar: (shape, value) =>
+    ['boolean', 'int', 'long'].includes(shape.kind) || (shape.kind === 'double' && Number.isFinite(value))
+      ? (value as Json)
+      : compileScalarWriter(shape)(value),
+  list: ({ item }, value) => (value as readonly unknown[]).map(each => foldShape(item.shape, exampleCases, each)),
+  object: ({ fields }, value) => exampleMembers(fields, value),
+  union: ({ on, of }, value) => {
+    const which = String((value as Readonly<Record<string, unknown>>)[on])
+    return { [on]: which, ...exampleMembers(of[which] ?? {}, value) }
+  },
 }
 
 /** A name as a key of components (OpenAPI 3.1 §4.8.7.1); no two names share one. */

@@ -16,6 +16,19 @@ export function writeTag(name: string, attributes: Attributes = {}, ...content: 
 export const writeTextTag = (name: string, value: string, attributes: Attributes = {}): string =>
   `<${name}${writeAttributes(attributes)}>${escapeText(value.replace(/\s+/g, ' '))}</${name}>`
 
+/** XML Schema Part 1 §3.13: what people should know of a declaration; a line each. */
+export const writeAnnotation = (text: string | undefined): string | false =>
+  text !== undefined &&
+  writeTag(
+    'xs:annotation',
+    {},
+    text.split('\n').map(line => writeTextTag('xs:documentation', line)),
+  )
+
+/** WSDL 1.1 §2.1.4, WSDL 2.0 §2.1: what people should know of a component. */
+export const writeDocumentation = (text: string | undefined): string | false =>
+  text !== undefined && writeTextTag('wsdl:documentation', text)
+
 export const writeDocument = (root: string): string => `<?xml version="1.0" encoding="utf-8"?>\n${root}\n`
 
 function writeAttributes(attributes: Attributes): string {

@@ -2,9 +2,11 @@
  * What OpenAPI 3.2 says and 3.1 cannot: the method QUERY, the items of a stream, and tags within
  * tags.
  */
+import { omitUndefined } from '../base/objects.ts'
 import { isCallable } from '../contract/job.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import type { Service } from '../contract/service.ts'
+import { type PublicTexts, pickTexts } from '../contract/texts.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { type Members, refTo } from './openapi-components.ts'
 
@@ -19,13 +21,27 @@ export interface OpenApiRelease {
 }
 
 const commonMethods = { GET: true, POST: true, PUT: true, PATCH: true, DELETE: true } as const
-const jobsOf = (service: Service): readonly string[] => service.jobs.filter(isCallable).map(({ job }) => job)
-const portsOf = (service: Service): readonly string[] => service.ports.map(({ port }) => port)
+interface Tagged extends PublicTexts {
+  readonly name: string
+}
+const resourcesOf = ({ resources }: Service): readonly Tagged[] =>
+  resources.map(({ name, texts }) => ({ name, ...texts }))
+const jobsOf = ({ jobs }: Service): readonly Tagged[] =>
+  jobs.filter(isCallable).map(each => ({ name: each.job, ...pickTexts(each) }))
+const portsOf = ({ ports }: Service): readonly Tagged[] => ports.map(({ port }) => ({ name: port }))
 
 /** §4.22: a tag of a group, and the tags below it. */
-function groupTags(name: string, summary: string, members: readonly string[]): readonly JsonSchema[] {
+function groupTags(name: string, summary: string, members: readonly Tagged[]): readonly JsonSchema[] {
   if (members.length === 0) return []
-  const below = members.map(each => ({ name: each, summary: capitalize(each), parent: name, kind: 'nav' }))
+  const below = members.map(each =>
+    omitUndefined({
+      name: each.name,
+      summary: each.title ?? capitalize(each.name),
+      description: each.description,
+      parent: name,
+      kind: 'nav',
+    }),
+  )
   return [{ name, summary, kind: 'nav' }, ...below]
 }
 
@@ -100,18 +116,16 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
     version: '3.1.0',
     methods: commonMethods,
     tags: service =>
-      [...service.resources.map(({ name }) => name), ...jobsOf(service), ...portsOf(service)].map(name => ({ name })),
+      [...resourcesOf(service), ...jobsOf(service), ...portsOf(service)].map(({ name, description }) =>
+        omitUndefined({ name, description }),
+      ),
     paths: {},
   },
   '3.2': {
     version: '3.2.0',
     methods: { ...commonMethods, QUERY: true },
     tags: service => [
-      ...groupTags(
-        'group-resources',
-        'Resources',
-        service.resources.map(({ name }) => name),
-      ),
+      ...groupTags('group-resources', 'Resources', resourcesOf(service)),
       ...groupTags('group-jobs', 'Jobs', jobsOf(service)),
       ...groupTags('group-ports', 'Ports', portsOf(service)),
       { name: 'changes', summary: 'Changes', kind: 'nav' },

@@ -3,16 +3,18 @@
  * are arguments: they come from the tables by which the REST face serves them.
  */
 
-import type { Json } from '../base/objects.ts'
+import { type Json, omitUndefined } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
-import type { Fields, Scalar } from '../contract/field.ts'
+import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
+import { describeField, summaryOf, textsOfOperation } from '../contract/operation-texts.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { newestVersion, type Service, viewOfVersion } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
+import { joinSentences } from '../contract/texts.ts'
 import { jobFields } from '../contract/xml-message.ts'
 import { componentName, type JsonSchema, Schemas, scalarSchema } from './json-schema.ts'
 import { writeJsonText } from './json-text.ts'
@@ -66,7 +68,10 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
   const parts = served.map(([version]) => new VersionDocument(viewOfVersion(service, version), version, options))
   return {
     openapi: release.version,
-    info: { title: service.title, version: newestVersion(service) },
+    info: {
+      ...omitUndefined({ ...infoOf(service), contact: service.contact, license: service.license }),
+      version: newestVersion(service),
+    },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: options.address ?? '/' }],
     tags: release.tags(service),
@@ -141,7 +146,7 @@ class VersionDocument {
     return Object.fromEntries(
       [...this.#declaredFaults].map(([name, fault]) => [
         this.#faultName(name),
-        problemResponse(fault.title, {
+        problemResponse(joinSentences(fault.title, fault.description), {
           allOf: [refTo('schemas', 'Problem'), this.schemas.object(fault.detail, 'response')],
         }),
       ]),
@@ -155,7 +160,7 @@ class VersionDocument {
     const body = this.#requestContent(operation, method)
     return {
       operationId: this.#operationId(address, operation),
-      summary: summaryOf(operation),
+      ...omitUndefined(summaryMembers(operation)),
       tags: [tagOf(operation)],
       ...((rule?.deprecated ?? rule?.sunset) !== undefined && { deprecated: true }),
       security: open ? [{}, { bearer: [] }, { basic: [] }] : [{ bearer: [] }, { basic: [] }],
@@ -202,7 +207,15 @@ class VersionDocument {
       .flatMap(({ field, content, isRequired }) =>
         field === undefined || content === 'xml' || !isScalar(content.shape)
           ? []
-          : [{ name: field, in: 'header', ...(isRequired && { required: true }), schema: scalarSchema(content.shape) }],
+          : [
+              {
+                name: field,
+                in: 'header',
+                ...describedParameter(content),
+                ...(isRequired && { required: true }),
+                schema: scalarSchema(content.shape),
+              },
+            ],
       )
   }
 
@@ -212,7 +225,7 @@ class VersionDocument {
       headers.flatMap(({ field, content }) =>
         field === undefined || content === 'xml' || !isScalar(content.shape)
           ? []
-          : [[field, { schema: scalarSchema(content.shape) }]],
+          : [[field, { ...describedParameter(content), schema: scalarSchema(content.shape) }]],
       ),
     )
   }
@@ -256,7 +269,9 @@ class VersionDocument {
     const known = `${this.#version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
     // `size` is that of a page, `size[eq]` a field.
     const asked = comparison || (name === 'q' || pageControls.includes(name) ? 'eq' : '')
-    this.parameters[known] = { name: asked ? `${name}[${asked}]` : name, in: 'query', schema, ...more }
+    const field = resource.fields[name]
+    const about = field && describedParameter(field)
+    this.parameters[known] = { name: asked ? `${name}[${asked}]` : name, in: 'query', ...about, schema, ...more }
     return refTo('parameters', known)
   }
 
@@ -323,7 +338,8 @@ class VersionDocument {
 
   #itemSchema(resource: Resource): JsonSchema {
     const schema = this.schemas.object(resource.fields, 'response', { _links: linksSchema(relationsOf(resource)) })
-    return this.schemas.define(capitalize(singularOf(resource)), schema)
+    const { title, description } = resource.texts
+    return this.schemas.define(capitalize(singularOf(resource)), omitUndefined({ ...schema, title, description }))
   }
   #pageSchema(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
     const properties = {
@@ -503,7 +519,7 @@ class VersionDocument {
         status,
         those.length === 1 && those[0] && !(status in shared)
           ? refTo('responses', this.#faultName(those[0].fault))
-          : problemResponse(those.map(({ title }) => title).join('; '), {
+          : problemResponse(those.map(({ title, description }) => joinSentences(title, description)).join('; '), {
               anyOf: [
                 ...those.map(({ detail }) => ({
                   allOf: [refTo('schemas', 'Problem'), this.schemas.object(detail, 'response')],
@@ -587,10 +603,21 @@ const comparisonsOf: Readonly<Record<Scalar['kind'], readonly string[]>> = {
   ref: equalityComparisons,
 }
 
-/** `PutProductPicture` → "Put product picture". */
-const summaryOf = ({ name }: Operation): string => {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()
-  return capitalize(words)
+function summaryMembers(operation: Operation) {
+  const { title, description } = textsOfOperation(operation)
+  return { summary: title ?? summaryOf(operation), description }
+}
+
+/** The text of a parameter, next to its schema. */
+const describedParameter = (field: AnyField): JsonSchema => omitUndefined({ description: describeField(field) })
+
+/** OpenAPI has one text for all versions: a paragraph for each that says something. */
+function infoOf({ title, description, versions }: Service) {
+  const own = Object.entries(versions).flatMap(([version, rule]) =>
+    rule.description === undefined || rule.retired ? [] : [`${version}: ${rule.description}`],
+  )
+  const all = [...(description === undefined ? [] : [description]), ...own]
+  return { title, description: all.length === 0 ? undefined : all.join('\n\n') }
 }
 
 function relationsOf(resource: Resource): readonly string[] {

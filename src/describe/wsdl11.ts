@@ -15,7 +15,8 @@ import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
-import { namespaceOf, type Service } from '../contract/service.ts'
+import { describeFault, explainOperation } from '../contract/operation-texts.ts'
+import { describeVersion, namespaceOf, type Service } from '../contract/service.ts'
 import { formOfStyle, placeOfField, type TypeForm } from '../contract/type-names.ts'
 import {
   compileMessages,
@@ -26,9 +27,9 @@ import {
   toXmlName,
 } from '../contract/xml-message.ts'
 import { declareHeaders, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
-import { writeDocument, writeTag, writeTextTag } from './markup.ts'
+import { writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { faultElementTags, namedFaults, typesOfStyle, writeSchema, writeSchemaTag } from './xsd.ts'
-import type { ArrayOf, SchemaTypes } from './xsd-types.ts'
+import { type ArrayOf, annotationOf, type SchemaTypes } from './xsd-types.ts'
 
 /** What a WSDL 1.1 names besides the contract. */
 export interface Wsdl11Options {
@@ -107,7 +108,7 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
         ...declareHeaders(all),
         ...(hasPolicy(options) && { 'xmlns:wsp': wspNs, 'xmlns:wsu': wsuNs }),
       },
-      writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
+      writeDocumentation(describeVersion(service, version)),
       policyTag(name, options),
       options.policy?.security?.written,
       writeTag('wsdl:types', {}, typed.schema, writeHeaderSchemas(all)),
@@ -187,8 +188,12 @@ function rpcTypes(all: readonly Message[], style: 'rpc' | 'encoded', namespace: 
   }
 }
 const partTags = (types: SchemaTypes, fields: Fields, form: TypeForm): string[] =>
-  Object.entries(fields).map(([name, { shape }]) =>
-    writeTag('wsdl:part', { name: toXmlName(name), type: types.typeOf(shape, placeOfField(name, form)) }),
+  Object.entries(fields).map(([name, field]) =>
+    writeTag(
+      'wsdl:part',
+      { name: toXmlName(name), type: types.typeOf(field.shape, placeOfField(name, form)) },
+      writeDocumentation(annotationOf(field)),
+    ),
   )
 
 function portTypeTag(name: string, all: readonly Message[], isAddressed: boolean): string {
@@ -200,15 +205,20 @@ function portTypeTag(name: string, all: readonly Message[], isAddressed: boolean
       writeTag(
         'wsdl:operation',
         { name: operationName(message) },
+        writeDocumentation(explainOperation(message.operation)),
         writeTag('wsdl:input', { message: `tns:${inputName(message)}`, ...action(message.action) }),
         message.response &&
           writeTag('wsdl:output', { message: `tns:${outputName(message)}`, ...action(replyAction(message)) }),
         message.faults.map(fault =>
-          writeTag('wsdl:fault', {
-            name: toXmlName(fault.fault),
-            message: `tns:${faultName(fault)}`,
-            ...action(faultAction(message, fault.fault)),
-          }),
+          writeTag(
+            'wsdl:fault',
+            {
+              name: toXmlName(fault.fault),
+              message: `tns:${faultName(fault)}`,
+              ...action(faultAction(message, fault.fault)),
+            },
+            writeDocumentation(describeFault(fault)),
+          ),
         ),
       ),
     ),

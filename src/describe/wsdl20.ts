@@ -4,10 +4,11 @@
  */
 
 import { isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.ts'
-import { namespaceOf, type Service } from '../contract/service.ts'
+import { describeFault, explainOperation } from '../contract/operation-texts.ts'
+import { describeVersion, namespaceOf, type Service } from '../contract/service.ts'
 import { compileMessages, type Message, toXmlName } from '../contract/xml-message.ts'
 import { declareHeaders, type UsedHeader, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
-import { writeDocument, writeTag, writeTextTag } from './markup.ts'
+import { writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { type AttachedPolicies, policyReferenceTag, serviceName } from './wsdl11.ts'
 import { namedFaults, writeSchema } from './xsd.ts'
 
@@ -75,7 +76,7 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
         ...declareHeaders(all),
         ...Object.fromEntries(bindings.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
       },
-      writeTextTag('wsdl:documentation', `${service.title}, ${version}`),
+      writeDocumentation(describeVersion(service, version)),
       security?.written,
       writeTag('wsdl:types', {}, writeSchema(service, version), writeHeaderSchemas(all)),
       interfaceTag(name, all),
@@ -101,8 +102,12 @@ function interfaceTag(name: string, all: readonly Message[]): string {
   return writeTag(
     'wsdl:interface',
     { name: `${name}Interface` },
-    namedFaults(all).map(({ fault }) =>
-      writeTag('wsdl:fault', { name: toXmlName(fault), element: `tns:${toXmlName(fault)}` }),
+    namedFaults(all).map(fault =>
+      writeTag(
+        'wsdl:fault',
+        { name: toXmlName(fault.fault), element: `tns:${toXmlName(fault.fault)}` },
+        writeDocumentation(describeFault(fault)),
+      ),
     ),
     all.map(({ operation, request, response, faults }) =>
       writeTag(
@@ -112,6 +117,7 @@ function interfaceTag(name: string, all: readonly Message[]): string {
           pattern: patternUri(response ? 'in-out' : 'in-only'),
           'wsdlx:safe': operation.safe || undefined,
         },
+        writeDocumentation(explainOperation(operation)),
         writeTag('wsdl:input', { messageLabel: 'In', element: `tns:${request.name}` }),
         response && writeTag('wsdl:output', { messageLabel: 'Out', element: `tns:${response.name}` }),
         faults.map(({ fault }) => writeTag('wsdl:outfault', { ref: `tns:${toXmlName(fault)}`, messageLabel: 'Out' })),

@@ -8,6 +8,7 @@ import { writeScaledDecimal } from '../contract/lexical/decimal.ts'
 import { intBounds, intRange, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import { compileScalarWriter, xsdTypeOf } from '../contract/lexical/scalar.ts'
 import { identifierPattern } from '../contract/lexical/text.ts'
+import { describeField } from '../contract/operation-texts.ts'
 import {
   foldScalar,
   foldShape,
@@ -27,7 +28,7 @@ import {
   type TypePlace,
 } from '../contract/type-names.ts'
 import { itemName, toXmlName } from '../contract/xml-message.ts'
-import { type Attributes, writeTag, writeTextTag } from './markup.ts'
+import { type Attributes, writeAnnotation, writeTag } from './markup.ts'
 import { toSchemaPattern } from './schema-pattern.ts'
 
 /** The attributes of an array of these items in a SOAP encoding; prefixes `soapenc`, `wsdl`. */
@@ -75,22 +76,30 @@ export class SchemaTypes {
 
   #element(name: string, field: AnyField, form: TypeForm, more: Attributes): string {
     const isNullable = field.isNullable || (form === 'encoded' && field.isOptional)
-    return writeTag('xs:element', {
-      name: toXmlName(name),
-      type: this.typeOf(field.shape, placeOfField(name, form)),
-      minOccurs: field.isOptional ? 0 : undefined,
-      nillable: isNullable || undefined,
-      form: this.#formAttribute(form),
-      ...more,
-    })
+    return writeTag(
+      'xs:element',
+      {
+        name: toXmlName(name),
+        type: this.typeOf(field.shape, placeOfField(name, form)),
+        minOccurs: field.isOptional ? 0 : undefined,
+        nillable: isNullable || undefined,
+        form: this.#formAttribute(form),
+        ...more,
+      },
+      writeAnnotation(annotationOf(field)),
+    )
   }
 
   #attribute(name: string, field: AnyField, form: TypeForm): string {
-    return writeTag('xs:attribute', {
-      name: toXmlName(name),
-      type: this.typeOf(field.shape, placeOfField(name, form)),
-      use: field.isOptional ? undefined : 'required',
-    })
+    return writeTag(
+      'xs:attribute',
+      {
+        name: toXmlName(name),
+        type: this.typeOf(field.shape, placeOfField(name, form)),
+        use: field.isOptional ? undefined : 'required',
+      },
+      writeAnnotation(annotationOf(field)),
+    )
   }
 
   #formAttribute(form: TypeForm): 'qualified' | undefined {
@@ -149,18 +158,24 @@ export class SchemaTypes {
   }
 }
 
+/** The texts of a field, and its example where that is one text. */
+export function annotationOf(field: AnyField): string | undefined {
+  const { shape, texts } = field
+  const example =
+    isScalar(shape) && texts?.example !== undefined && texts.example !== null
+      ? `Example: ${compileScalarWriter(shape)(texts.example)}`
+      : undefined
+  const lines = [texts?.title, describeField(field), example].filter(line => line !== undefined)
+  return lines.length === 0 ? undefined : lines.join('\n')
+}
+
 function simpleType(name: string, shape: Scalar): string {
   const { facets, note } = foldScalar(shape, narrowings)
   const written = Object.entries(facets).flatMap(([facet, values]) =>
     [values].flat().map(value => writeTag(`xs:${facet}`, { value })),
   )
   const restriction = writeTag('xs:restriction', { base: `xs:${xsdTypeOf(shape)}` }, written)
-  return writeTag(
-    'xs:simpleType',
-    { name },
-    note !== undefined && writeTag('xs:annotation', {}, writeTextTag('xs:documentation', note)),
-    restriction,
-  )
+  return writeTag('xs:simpleType', { name }, writeAnnotation(note), restriction)
 }
 
 type Facets = Readonly<Record<string, string | number | bigint | readonly string[]>>

@@ -4,10 +4,11 @@
  */
 import type { MessageStyle } from '../contract/endpoint-rule.ts'
 import type { Fault } from '../contract/fault.ts'
+import { describeFault } from '../contract/operation-texts.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
 import { compileTypeNames, formOfStyle, typeRootsOf } from '../contract/type-names.ts'
 import { compileMessages, everyFault, type Message, type MessagePart, toXmlName } from '../contract/xml-message.ts'
-import { type Attributes, writeDocument, writeTag } from './markup.ts'
+import { type Attributes, writeAnnotation, writeDocument, writeTag } from './markup.ts'
 import { type ArrayOf, SchemaTypes } from './xsd-types.ts'
 
 const xsNs = 'http://www.w3.org/2001/XMLSchema'
@@ -48,11 +49,12 @@ export const namedFaults = (all: readonly Message[]): readonly Fault[] =>
   everyFault(all).filter(fault => all.some(message => message.faults.includes(fault)))
 
 export const faultElementTags = (types: SchemaTypes, all: readonly Message[]): readonly string[] =>
-  everyFault(all).map(({ fault, detail }) =>
+  everyFault(all).map(fault =>
     writeTag(
       'xs:element',
-      { name: toXmlName(fault) },
-      writeTag('xs:complexType', {}, types.content(detail, 'qualified')),
+      { name: toXmlName(fault.fault) },
+      writeAnnotation(describeFault(fault)),
+      writeTag('xs:complexType', {}, types.content(fault.detail, 'qualified')),
     ),
   )
 

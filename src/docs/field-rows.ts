@@ -2,21 +2,24 @@
 import { escapeMarkup } from '../base/markup.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import { annotationOf } from '../describe/xsd-types.ts'
 import { buildElement, type PageMarkup } from '../html/element.ts'
 import { writeRowTable } from '../html/value-views.ts'
 
-type FieldRow = readonly [path: string, holds: string, due: string]
+type FieldRow = readonly [path: string, holds: string, due: string, about: string]
 
 /** '' where there is no field. */
 export function writeFieldTable(fields: Fields): PageMarkup {
   const rows = listFieldRows(fields, '')
   if (rows.length === 0) return ''
+  const isDescribed = rows.some(([, , , about]) => about !== '')
   return writeRowTable(
-    [{ name: 'field' }, { name: 'holds' }, { name: 'due' }],
-    rows.map(([path, holds, due]) => [
+    [{ name: 'field' }, { name: 'holds' }, { name: 'due' }, ...(isDescribed ? [{ name: 'meaning' }] : [])],
+    rows.map(([path, holds, due, about]) => [
       buildElement('code', {}, escapeMarkup(path)),
       escapeMarkup(holds),
       escapeMarkup(due),
+      ...(isDescribed ? [escapeMarkup(about)] : []),
     ]),
   )
 }
@@ -26,7 +29,10 @@ const listFieldRows = (fields: Fields, before: string): readonly FieldRow[] =>
     .filter(([, field]) => !field.isInternal)
     .flatMap(([name, field]) => {
       const path = `${before}${name}`
-      return [[path, foldShape(field.shape, held), dueOf(field)], ...foldShape(field.shape, inner, path)] as const
+      return [
+        [path, foldShape(field.shape, held), dueOf(field), annotationOf(field)?.replaceAll('\n', ' ') ?? ''],
+        ...foldShape(field.shape, inner, path),
+      ] as const
     })
 
 function dueOf({ isReadOnly, isOptional, isNullable, isAttribute }: AnyField): string {

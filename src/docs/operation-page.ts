@@ -4,9 +4,11 @@ import { endpointsOf } from '../contract/endpoint-rule.ts'
 import { Field, type Fields } from '../contract/field.ts'
 import { headersOfOperation } from '../contract/header.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
+import { textsOfOperation } from '../contract/operation-texts.ts'
 import type { Grant } from '../contract/policy.ts'
+import { joinSentences } from '../contract/texts.ts'
 import { compileMessages, faultsOfOperation, type Message } from '../contract/xml-message.ts'
-import { buildElement, type PageMarkup, writeAnchor, writeSection } from '../html/element.ts'
+import { buildElement, type PageMarkup, writeAnchor, writeParagraph, writeSection } from '../html/element.ts'
 import { drawMachine } from '../html/machine-drawing.ts'
 import { writeRowTable } from '../html/value-views.ts'
 import { compileRoutes } from '../rest/route.ts'
@@ -31,6 +33,7 @@ export function buildOperationPage(edition: DescribedEdition, operation: Declare
   const home = homeOf(edition, operation)
   const main = [
     writeText(describePurpose(operation)),
+    writeParagraph(textsOfOperation(operation).description),
     writeFacts(edition, operation, path),
     buildElement('div', { class: 'faces' }, writeRest(edition, operation, path), writeSoap(edition, operation, path)),
     writeShownExample(edition, example),
@@ -134,8 +137,8 @@ function writeFacts(edition: DescribedEdition, operation: DeclaredOperation, pat
   )
 }
 
-export function describeGrantee({ role, where, when }: Grant): string {
-  const name = role === '*' ? 'anyone' : role
+export function describeGrantee({ role, where, when, description }: Grant): string {
+  const name = role === '*' ? 'anyone' : description === undefined ? role : `${role} (${description})`
   const own = Object.entries(where).map(([field, claim]) => `${field} is the caller's ${claim}`)
   const parts = [...own, ...(when ? [when.name] : [])]
   return parts.length === 0 ? name : `${name} where ${parts.join(' and ')}`
@@ -337,7 +340,7 @@ function writeFaults(operation: DeclaredOperation, path: string): PageMarkup {
     writeAnchor(`${addressFrom(path, sitePlaces.refusals)}#${each.fault}`, each.fault),
     String(each.status),
     each.status >= 500 ? 'Receiver' : 'Sender',
-    escapeMarkup(each.title),
+    escapeMarkup(joinSentences(each.title, each.description)),
   ])
   if (rows.length === 0) return ''
   return writeSection(

@@ -6,6 +6,7 @@ import type { Json } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { checkScalar } from '../contract/lexical/scalar.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import { describedBy } from '../describe/json-schema.ts'
 import { labelOf } from '../html/element.ts'
 
 /** JSON of a value, before it is written. */
@@ -55,8 +56,11 @@ const draftCases: ShapeCases<Json, [value: Json]> = {
   },
 }
 
-const makeSampleValue = ({ shape }: AnyField, name: string, source: SampleSource): Json | undefined =>
-  foldShape(shape, sampleCases, name, source)
+/** The example of the contract, if it has one. */
+function makeSampleValue(field: AnyField, name: string, source: SampleSource): Json | undefined {
+  const { examples } = describedBy(field)
+  return Array.isArray(examples) ? examples[0] : foldShape(field.shape, sampleCases, name, source)
+}
 
 const sampleCases: ShapeCases<Json | undefined, [name: string, source: SampleSource]> = {
   scalar: (shape, name, source) => borrowValue(shape, name, source) ?? foldScalar(shape, scalarSamples, name, source),

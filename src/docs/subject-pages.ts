@@ -4,7 +4,7 @@ import type { Job } from '../contract/job.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import type { Relation, Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
-import { buildElement, type PageMarkup, writeAnchor, writeSection } from '../html/element.ts'
+import { buildElement, type PageMarkup, writeAnchor, writeParagraph, writeSection } from '../html/element.ts'
 import { drawMachine } from '../html/machine-drawing.ts'
 import { writeRowTable } from '../html/value-views.ts'
 import { compileRoutes } from '../rest/route.ts'
@@ -45,6 +45,7 @@ export function buildStartPage(
   const links = (all: SiteHead): PageMarkup =>
     buildElement('ul', { class: 'links' }, ...all.map(([to, text]) => buildElement('li', {}, writeAnchor(to, text))))
   const main = [
+    writeParagraph(service.description),
     buildElement(
       'p',
       {},
@@ -73,6 +74,7 @@ export function buildEditionPage(edition: DescribedEdition): SitePage {
   const resources = service.resources.filter(each => ownOperations(operations, each).length > 0)
   const jobs = service.jobs.filter(each => operations.some(one => 'job' in one && one.job === each))
   const main = [
+    writeParagraph(service.versions[version]?.description),
     ...resources.map(each =>
       writeOperationList(
         edition,
@@ -132,6 +134,7 @@ export function buildResourcePage(edition: DescribedEdition, resource: Resource)
     `at most ${max} octets`,
   ])
   const main = [
+    writeParagraph(resource.texts.description),
     states.length === 0
       ? ''
       : writeSection(
@@ -205,6 +208,7 @@ export function buildJobPage(edition: DescribedEdition, job: Job): SitePage {
   const path = placeOfJob(version, job)
   const own = operations.filter(each => 'job' in each && each.job === job)
   const main = [
+    writeParagraph(job.description),
     writeText(
       `Work that takes longer than an answer: a request starts it, its job tells how far it is, its result has an address of its own. One try may take ${job.timeLimit} seconds, of ${job.tries} tries; it is kept for ${job.keep} seconds after its end.`,
     ),

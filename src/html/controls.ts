@@ -9,6 +9,7 @@
  */
 import { escapeMarkup } from '../base/markup.ts'
 import { type AnyField, type Fields, type Scalar, singularName } from '../contract/field.ts'
+import { describeField } from '../contract/operation-texts.ts'
 import {
   foldScalar,
   foldShape,
@@ -19,7 +20,8 @@ import {
   type ShapeCases,
   type UnionShape,
 } from '../contract/shape.ts'
-import { buildElement, labelOf, type PageAttributes, type PageMarkup } from './element.ts'
+import { joinSentences } from '../contract/texts.ts'
+import { buildElement, labelOf, type PageAttributes, type PageMarkup, writeParagraph } from './element.ts'
 import { filledRows, isFilled, type TextTree, treeMember } from './text-tree.ts'
 
 /** What stands in a form when it is shown. */
@@ -77,7 +79,7 @@ function writeFieldControls(
       writeControlAt(
         {
           name: within === '' ? name : `${within}[${name}]`,
-          label: labelOf(name),
+          label: field.texts?.title ?? labelOf(name),
           field,
           tree: treeMember(tree, name),
           isOptional: isOptional || field.isOptional,
@@ -104,7 +106,7 @@ const idOf = (name: string, { form }: FormState): string => `${form}-${name.repl
 
 function writeScalarPlace(shape: Scalar, place: Place, state: FormState): PageMarkup {
   const id = idOf(place.name, state)
-  const hint = state.isTerse ? '' : foldScalar(shape, hints)
+  const hint = state.isTerse ? '' : joinSentences(describeField(place.field), foldScalar(shape, hints))
   const problems = state.problems.get(place.name) ?? []
   const about = [...(hint === '' ? [] : [`${id}-hint`]), ...(problems.length === 0 ? [] : [`${id}-problem`])]
   const common: PageAttributes = {
@@ -238,6 +240,7 @@ const writeControlGroup = (place: Place, state: FormState, ...content: readonly 
     'fieldset',
     { id: idOf(place.name, state), 'aria-describedby': problems.length === 0 ? undefined : id },
     buildElement('legend', {}, escapeMarkup(place.label), place.isMarked ? optionalMark : ''),
+    writeParagraph(describeField(place.field), { class: 'hint' }),
     writeProblems(problems, id),
     ...content,
   )

@@ -40,6 +40,10 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** A text of the contract; '' without one. */
+export const writeParagraph = (text: string | undefined, more: PageAttributes = {}): PageMarkup =>
+  text === undefined ? '' : buildElement('p', more, escapeMarkup(text))
+
 /** What is wrong, before anything else is said. */
 export const writeNotice = (text: string): PageMarkup =>
   buildElement('div', { class: 'alert', role: 'alert' }, buildElement('p', {}, escapeMarkup(text)))

@@ -3,6 +3,7 @@ import { escapeMarkup } from '../base/markup.ts'
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { writeScalar } from '../contract/lexical/scalar.ts'
+import { describeField } from '../contract/operation-texts.ts'
 import { asObject, foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { buildElement, labelOf, type PageMarkup, writeAnchor } from './element.ts'
 
@@ -64,7 +65,7 @@ export function writeDefinitions(
       buildElement(
         'div',
         {},
-        buildElement('dt', {}, escapeMarkup(labelOf(name))),
+        buildElement('dt', { title: describeField(field) }, escapeMarkup(field.texts?.title ?? labelOf(name))),
         buildElement('dd', {}, writeValue(field, value[name], base)),
       ),
     )

@@ -28,8 +28,11 @@ export function completeValue(fields: Fields, value: Values, place: ExamplePlace
   return made
 }
 
-const completeItem = (field: AnyField, value: unknown, place: ExamplePlace): unknown =>
-  foldShape(field.shape, examples, value, place)
+/** The example of the contract stands for what is not there, unless the operator gives another. */
+function completeItem(field: AnyField, value: unknown, place: ExamplePlace): unknown {
+  const example = place.given[place.name] === undefined ? field.texts?.example : undefined
+  return foldShape(field.shape, examples, value ?? example, place)
+}
 
 /** @param value what is there already, which has passed its check; undefined: nothing */
 const examples: ShapeCases<unknown, [value: unknown, place: ExamplePlace]> = {

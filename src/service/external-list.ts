@@ -119,27 +119,30 @@ async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): Async
     requireProgress(resource, rows, page.more, seen)
     const matches = await match(rows)
     if (first.total !== undefined && matches.length < rows.length)
-      fail(resource, 'counts a total, and gives items that were not asked for: leave out the total')
+      failByProvider(resource, 'counts a total, and gives items that were not asked for: leave out the total')
     looked += rows.length
     last = rows.at(-1) ?? last
     yield { matches, looked, last, more: page.more }
     if (!page.more || !last) return
     const place = toProviderPlace(placeOf(last, query), query.sort)
     const next = await provider.list({ ...asked, counted: false, [direction]: place })
-    page = isPage(next) ? next : fail(resource, 'gives an array where it gave a page: give a page for each place')
+    page = isPage(next)
+      ? next
+      : failByProvider(resource, 'gives an array where it gave a page: give a page for each place')
   }
 }
 
 /** Each page has rows that no page before it had, or there is no end. */
 function requireProgress(resource: Resource, rows: readonly Snapshot[], more: boolean, seen: Set<string>): void {
-  if (rows.length === 0 && more) fail(resource, 'gives no item, and says that there are more')
+  if (rows.length === 0 && more) failByProvider(resource, 'gives no item, and says that there are more')
   for (const { id } of rows) {
-    if (seen.has(id)) fail(resource, `gives ${id} again: go on behind the place of "after", or before that of "before"`)
+    if (seen.has(id))
+      failByProvider(resource, `gives ${id} again: go on behind the place of "after", or before that of "before"`)
     seen.add(id)
   }
 }
 
-const fail = ({ name }: Resource, what: string): never => {
+const failByProvider = ({ name }: Resource, what: string): never => {
   throw new Error(`list of ${name}.keep ${what}`)
 }
 

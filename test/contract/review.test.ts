@@ -228,7 +228,7 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
   [
     'a member of a version that is not known',
     app([resource('x', { fields: id }).rules(read)], { versions: { v1: { hides: { x: ['n'] } } } }),
-    /^v1: unknown member "hides": use without, deprecated, sunset, retired, security$/,
+    /^v1: unknown member "hides": use without, deprecated, sunset, retired, security, description$/,
   ],
   [
     'handlers of an unknown resource',
@@ -283,7 +283,7 @@ const declarations: readonly (readonly [string, () => unknown, RegExp])[] = [
   [
     'a fault',
     () => (fault as typeof js)('Broken', { status: 409, title: '', details: {} }),
-    /^the fault Broken: unknown member "details": use status, title, detail$/,
+    /^the fault Broken: unknown member "details": use status, title, description, detail$/,
   ],
 ]
 for (const [title, declare, says] of declarations)

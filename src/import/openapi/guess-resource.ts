@@ -41,6 +41,7 @@ export function guessResource(room: GuessRoom, collection: Collection, item: Jso
     states: machine.states,
     actions: machine.actions,
     files,
+    texts: {},
     given: { ...given, ...(Object.keys(relations).length > 0 && { relations }) },
   })
   const comment = squeezeText(stringOf(readSchemaFacts(room.document, item).schema['description']))

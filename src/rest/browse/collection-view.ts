@@ -9,7 +9,14 @@ import { mayEverBeAllowed } from '../../contract/policy.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { foldScalar, isScalar, type ScalarCases } from '../../contract/shape.ts'
 import { type FormState, writeControl } from '../../html/controls.ts'
-import { buildElement, labelOf, type PageMarkup, writeAnchor, writeSection } from '../../html/element.ts'
+import {
+  buildElement,
+  labelOf,
+  type PageMarkup,
+  writeAnchor,
+  writeParagraph,
+  writeSection,
+} from '../../html/element.ts'
 import {
   listVisibleFields,
   type TableColumn,
@@ -33,6 +40,7 @@ export function* writeCollectionView(exchange: Exchange, document: Representatio
     .flatMap(link => specsOf(exchange, document, link, undefined))
     .map(form => writeFolded(`${labelOf(form.title)} one`, false, writeForm(form)))
   return [
+    writeParagraph(resource?.texts.description),
     resource ? writeFinders(exchange, resource) : '',
     writeCount(document),
     table,

@@ -1,7 +1,14 @@
 /** The entry in a browser: everything that there is, in both faces, and what the caller may do. */
 import { escapeMarkup } from '../../base/markup.ts'
 import { mayEverBeAllowed } from '../../contract/policy.ts'
-import { buildElement, labelOf, type PageMarkup, writeAnchor, writeSection } from '../../html/element.ts'
+import {
+  buildElement,
+  labelOf,
+  type PageMarkup,
+  writeAnchor,
+  writeParagraph,
+  writeSection,
+} from '../../html/element.ts'
 import { writeRowTable } from '../../html/value-views.ts'
 import type { Exchange } from '../exchange.ts'
 import type { DocumentLink, RepresentationDocument } from '../formats/document.ts'
@@ -15,13 +22,14 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
   const soap = links.filter(({ rel }) => ['soap', 'wsdl', 'wsdl2', 'xsd'].includes(rel))
   const others = links.filter(link => !collections.includes(link) && !soap.includes(link))
   const forms = document.links.flatMap(link => specsOf(exchange, document, link, undefined))
+  const { service, version } = exchange.edition
   return [
+    writeParagraph(service.description),
+    writeParagraph(service.versions[version]?.description),
     buildElement(
       'p',
       {},
-      escapeMarkup(
-        `Version ${exchange.edition.version}. One contract, two faces: the same resources over HTTP and as SOAP messages.`,
-      ),
+      escapeMarkup(`Version ${version}. One contract, two faces: the same resources over HTTP and as SOAP messages.`),
     ),
     writeSection('Resources', {}, writeCards(collections, 'card', describeCollection(exchange))),
     writeSection(
@@ -81,6 +89,7 @@ const describeCollection =
   ({ edition }: Exchange) =>
   (name: string): string => {
     const resource = edition.service.resources.find(each => each.name === name)
+    if (resource?.texts.description !== undefined) return resource.texts.description
     const verbs = Object.keys(resource?.actions ?? {})
     return verbs.length === 0 ? 'Items to read and change' : `Items that one may ${verbs.join(', ')}`
   }

@@ -1,8 +1,9 @@
 /** Forms of a page, made from the contract: one for each thing that can be done. */
 import { escapeMarkup } from '../../base/markup.ts'
 import { type AnyField, Field, type Fields } from '../../contract/field.ts'
+import type { PublicTexts } from '../../contract/texts.ts'
 import { changeRows, type FormState, writeControls } from '../../html/controls.ts'
-import { buildElement, labelOf, type PageMarkup } from '../../html/element.ts'
+import { buildElement, labelOf, type PageMarkup, writeParagraph } from '../../html/element.ts'
 import type { TextTree } from '../../html/text-tree.ts'
 import { writeFormAddress } from './page-form.ts'
 
@@ -20,15 +21,19 @@ export interface FormSpec {
   /** The path of the version. */
   readonly base: string
   readonly isDanger?: boolean
+  /** What the contract says of it. */
+  readonly texts?: PublicTexts | undefined
 }
 
 export function writeForm(spec: FormSpec, ...more: readonly PageMarkup[]): PageMarkup {
-  const { rel, title, href, method, fields, match, tree, isDanger } = spec
+  const { rel, href, method, fields, match, tree, isDanger, texts } = spec
+  const title = texts?.title ?? spec.title
   const id = formId(spec)
   return buildElement(
     'form',
     { id, method: 'post', action: writeFormAddress(href, { method, match }), 'aria-labelledby': `${id}-title` },
     buildElement('h3', { id: `${id}-title` }, escapeMarkup(title)),
+    writeParagraph(texts?.description),
     ...more,
     writeControls(fields, tree, formState(spec)),
     buildElement(

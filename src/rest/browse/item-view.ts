@@ -5,6 +5,7 @@
 import { escapeMarkup } from '../../base/markup.ts'
 import type { Operation, OperationOf } from '../../contract/operation.ts'
 import type { Resource } from '../../contract/resource.ts'
+import type { PublicTexts } from '../../contract/texts.ts'
 import { buildElement, labelOf, type PageMarkup, writeAnchor, writeSection } from '../../html/element.ts'
 import { drawMachine } from '../../html/machine-drawing.ts'
 import { toTextTree } from '../../html/text-tree.ts'
@@ -90,12 +91,19 @@ export function specsOf(
   const common = { rel, href, match, base: exchange.base }
   const { method, fields } = form
   if (method === 'DELETE') return [{ ...common, method, title: `Delete this ${document.name}`, fields, isDanger: true }]
-  if (method === 'POST') return [{ ...common, method, title: labelOf(form.title), fields }]
+  if (method === 'POST')
+    return [{ ...common, method, title: labelOf(form.title), fields, texts: findTexts(exchange, rel) }]
   const tree = toTextTree(fields, document.value)
   const whole = { ...common, method, title: `Edit this ${document.name}`, fields, tree }
   const some = { ...common, method: 'PATCH', title: 'Change some fields', fields: withoutDemands(fields) }
   const ways = findItemOperations(exchange)
   return [...(ways.has('PUT') ? [whole] : []), ...(ways.has('PATCH') ? [some] : [])]
+}
+
+/** Of the action or the job that a link stands for. */
+function findTexts(exchange: Exchange, rel: string): PublicTexts | undefined {
+  const actions = Object.values(resourceOf(exchange)?.actions ?? {})
+  return actions.find(({ link }) => link === rel) ?? exchange.edition.service.jobs.find(({ job }) => job === rel)
 }
 
 /** By method, at the address of the item. */

@@ -1,0 +1,51 @@
+/** The texts of fields and operations, as descriptions show them. */
+import type { Fault } from './fault.ts'
+import type { AnyField } from './field.ts'
+import { capitalize } from './lexical/text.ts'
+import type { Operation } from './operation.ts'
+import { joinSentences, type PublicTexts } from './texts.ts'
+
+/** The description of a field, then a line for each value that has one; undefined without any. */
+export function describeField({ texts }: AnyField): string | undefined {
+  const values = Object.entries(texts?.values ?? {}).flatMap(([value, text]) => (text ? [`${value}: ${text}`] : []))
+  const lines = [...(texts?.description === undefined ? [] : [texts.description]), ...values]
+  return lines.length === 0 ? undefined : lines.join('\n')
+}
+
+/** `PutProductPicture` → "Put product picture". */
+export const summaryOf = ({ name }: Operation): string =>
+  capitalize(name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase())
+
+/** What is declared for the operation itself: an action, a file or the start of a job. */
+export function textsOfOperation(operation: Operation): PublicTexts {
+  switch (operation.kind) {
+    case 'act':
+    case 'look':
+    case 'kept':
+      return operation.action
+    case 'getFile':
+    case 'putFile':
+      return operation.file
+    case 'startJob':
+      return operation.job
+    default:
+      return {}
+  }
+}
+
+/** What is declared for the resource or the job that an operation is about. */
+export function textsOfSubject(operation: Operation): PublicTexts {
+  if ('resource' in operation) return operation.resource.texts
+  return 'job' in operation ? operation.job : {}
+}
+
+/** What it does, or what it is about, in one text; undefined where the contract says nothing. */
+export function explainOperation(operation: Operation): string | undefined {
+  const { title, description = textsOfSubject(operation).description } = textsOfOperation(operation)
+  if (title === undefined && description === undefined) return undefined
+  return joinSentences(title ?? summaryOf(operation), description)
+}
+
+/** When it ends a call, where the contract says more than its title. */
+export const describeFault = ({ title, description }: Fault): string | undefined =>
+  description === undefined ? undefined : joinSentences(title, description)
