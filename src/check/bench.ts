@@ -35,6 +35,8 @@ export interface BenchOptions {
   readonly allowChanges: boolean
   /** WSDL documents that are at hand, by the name of their file. */
   readonly wsdlFiles?: Readonly<Record<string, Uint8Array>>
+  /** An OpenAPI document that is at hand; its paths follow the base path of the run. */
+  readonly openapi?: Json
   /** Requests a second. */
   readonly rate: number
   readonly timeLimitMs: number

@@ -9,6 +9,7 @@ import { encodeBase64 } from '../base/base64.ts'
 import { findNewFailures, readBaseline } from './baseline.ts'
 import { checkRules, explainRule, findRule, writeRuleList, writeRulePage } from './catalogue.ts'
 import type { CheckCaller } from './discovered-service.ts'
+import type { Json } from './probe-content.ts'
 import { Unreachable } from './probe-message.ts'
 import { readProfile } from './profile.ts'
 import { writeBadge } from './reports/report-badge.ts'
@@ -29,6 +30,8 @@ export interface CheckFlags {
   readonly token: readonly string[]
   readonly profile?: string
   readonly wsdl: readonly string[]
+  /** A path at the address; a file is read by the caller of `performCheck`. */
+  readonly openapi?: string
   readonly rule: readonly string[]
   readonly allowChanges?: boolean
   readonly insecure?: boolean
@@ -45,16 +48,20 @@ export interface CheckFlags {
 /** What a user has to change before a check can be made. */
 export class CheckImpossible extends Error {}
 
-/** @returns what to print, and the exit status */
+/**
+ * @param openapi the OpenAPI document of the service, where it does not serve it itself
+ * @returns what to print, and the exit status
+ */
 export async function performCheck(
   address: string | undefined,
   flags: CheckFlags,
+  openapi?: Json,
 ): Promise<{ readonly text: string; readonly status: 0 | 1 | 2 }> {
   if (flags.list) return { text: flags.markdown ? writeRulePage() : writeRuleList(), status: 0 }
   if (flags.explain !== undefined) return { text: explainRule(requireRule(flags.explain)), status: 0 }
   if (address === undefined) throw new CheckImpossible('the address is missing: give the base address of a service')
   const known = flags.baseline === undefined ? new Set<string>() : await loadBaseline(flags.baseline)
-  const report = await checkAddress(address, flags)
+  const report = await checkAddress(address, flags, openapi)
   await writeReports(report, flags)
   const status = findNewFailures(report.verdicts, known).length > 0 ? 1 : 0
   return { text: writeTerminalReport(report, known), status }
@@ -66,7 +73,7 @@ function requireRule(id: string): CheckRule {
   return rule
 }
 
-async function checkAddress(address: string, flags: CheckFlags): Promise<CheckReport> {
+async function checkAddress(address: string, flags: CheckFlags, openapi: Json | undefined): Promise<CheckReport> {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CheckImpossible(`${address} is not an http or https address: give one such as https://shop.example`)
@@ -83,7 +90,8 @@ async function checkAddress(address: string, flags: CheckFlags): Promise<CheckRe
     return await runCheck(transport, {
       basePath: isWsdl ? '/' : url.pathname,
       callers: [...flags.caller.map(parseCaller), ...flags.token.map(toTokenCaller)],
-      profile: { ...profile, wsdl },
+      profile: { ...profile, wsdl, ...(openapi === undefined && flags.openapi && { openapi: flags.openapi }) },
+      ...(openapi !== undefined && { openapi }),
       wsdlFiles: await readWsdlFiles(flags.wsdl.filter(isFile)),
       allowChanges: flags.allowChanges === true,
       rate: flags.rate,

@@ -24,8 +24,9 @@ import { discoverSoap } from './soap-discovery.ts'
 export async function discoverService(bench: Bench, basePath: string): Promise<DiscoveredService> {
   const entry = await readAsAnyone(bench, basePath)
   const links = [...linksIn(entry.json), ...fieldLinks(entry)]
-  const openapi = await readOpenApi(bench, links)
-  const paths = listPaths(openapi)
+  const openapi = bench.options.openapi ?? (await readOpenApi(bench, links))
+  const base = bench.options.openapi === undefined ? serverPathOf(openapi) : basePath
+  const paths = listPaths(openapi, base.replace(/\/$/, ''))
   const current = chooseVersion(paths, links)
   const collections = await discoverCollections(bench, current, links)
   // Of WSDL, 1.1 alone says enough to send messages.
@@ -63,9 +64,13 @@ async function readOpenApi(bench: Bench, links: readonly FoundLink[]): Promise<J
   return undefined
 }
 
-function listPaths(openapi: Json | undefined): readonly ApiPath[] {
+/** The path of the document's first server. */
+function serverPathOf(openapi: Json | undefined): string {
   const base = asText(memberAt((memberAt(openapi, 'servers') as readonly Json[] | undefined)?.[0], 'url')) ?? ''
-  const prefix = (URL.parse(base, 'http://base.test')?.pathname ?? '').replace(/\/$/, '')
+  return URL.parse(base, 'http://base.test')?.pathname ?? ''
+}
+
+function listPaths(openapi: Json | undefined, prefix: string): readonly ApiPath[] {
   return Object.entries(asRecord(memberAt(openapi, 'paths'))).map(([path, value]) => {
     const common = memberAt(value, 'parameters')
     const operations = Object.entries(asRecord(value))

@@ -17,8 +17,8 @@ export interface CheckProfile {
   /** Content of messages by the name of the operation: `{ "GetProduct": { "id": "p-1" } }`. */
   readonly messages?: Readonly<Record<string, Json>>
   /**
-   * Operations of SOAP that change nothing. Default: names that begin with the word Get, List, Find,
-   * Read or Query.
+   * Operations of SOAP that change nothing. By default these are names that begin with the word
+   * Get, List, Find, Read or Query.
    */
   readonly safeOperations?: readonly string[]
   /** A path that was moved for good. */

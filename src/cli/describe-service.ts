@@ -1,4 +1,5 @@
 /** `diglot describe`, `docs`, `diff`, `check`, `import`: contracts, ours or those of others. */
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { CheckFlags } from '../check/command.ts'
 import type { DiffFlags } from '../diff/diff-command.ts'
@@ -67,6 +68,7 @@ export function addContractCommands(program: Command): void {
     .option('--caller <name:password>', 'a caller by HTTP Basic; repeatable', collectOption, [])
     .option('--token <token>', 'a caller by bearer token; repeatable', collectOption, [])
     .option('--wsdl <address>', 'the address or the file of a WSDL of the service; repeatable', collectOption, [])
+    .option('--openapi <file>', 'the OpenAPI document of the service, or its path there: /docs/openapi.json')
     .option('--profile <file>', 'what cannot be discovered, as JSON or a module')
     .option('--rule <rule>', 'try this rule alone; repeatable', collectOption, [])
     .option('--allow-changes', 'create, change and remove items of the service')
@@ -108,7 +110,14 @@ async function importCommand(file: string, flags: ImportFlags): Promise<void> {
 /** 2: the check could not be made. */
 async function checkCommand(address: string | undefined, flags: CheckFlags): Promise<void> {
   const { performCheck, CheckImpossible } = await import('../check/command.ts')
-  await printVerdict(() => performCheck(address, flags), CheckImpossible)
+  const openapi = flags.openapi?.startsWith('/') && !existsSync(flags.openapi) ? undefined : flags.openapi
+  const document = openapi === undefined ? undefined : await readOpenApiOf(openapi)
+  await printVerdict(() => performCheck(address, flags, document), CheckImpossible)
+}
+
+async function readOpenApiOf(file: string) {
+  const { readOpenApiFile } = await import('../import/import-command.ts')
+  return await readOpenApiFile(file)
 }
 
 /** Prints what was found and exits with its status, or with 2 where nothing could be judged. */

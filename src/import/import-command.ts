@@ -2,10 +2,12 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { objectOf, stringOf } from '../base/json-members.ts'
+import type { Json } from '../base/objects.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 import { Malformed } from '../xml/index.ts'
-import { isXmlText, loadAnyParser } from './description-text.ts'
+import { isXmlText, loadAnyParser, loadDescriptionParser } from './description-text.ts'
 import { FetchedDocuments } from './fetch-documents.ts'
 import { type ImportedContract, readImportedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
@@ -117,6 +119,16 @@ export async function readRestPortFile(
   const text = new TextDecoder().decode(readGivenFile(file))
   const parse = await loadAnyParser()
   return readNamed(file, () => readRestPort(text, resolve(file), allow, { find: createDocumentFinder(from), parse }))
+}
+
+/** An OpenAPI document in a file, in JSON or YAML. Throws an error that says what to do. */
+export async function readOpenApiFile(file: string): Promise<Json> {
+  const text = new TextDecoder().decode(readGivenFile(file))
+  const parse = await loadDescriptionParser(text)
+  const { value, reason } = parse(text)
+  if (reason !== undefined) throw new Error(`${file} ${reason}`)
+  if (stringOf(objectOf(value)['openapi']) === '') throw new Error(`${file} is not an OpenAPI document of version 3`)
+  return value
 }
 
 /** Whether a file is a WSDL or XSD, by how it begins. */

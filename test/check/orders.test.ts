@@ -1,7 +1,9 @@
 /** Every rule that can be observed holds for the orders service, over a socket and in memory. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import orders from '../../examples/orders/service.ts'
 import { type CheckReport, createMemoryTransport, openSocketTransport, runCheck } from '../../src/check/index.ts'
+import { describeService } from '../../src/pages/openapi.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { ordersOptions, serveOrdersInMemory } from './orders-in-memory.ts'
 
@@ -56,5 +58,29 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.deepEqual([...methods].sort(), ['BREW', 'GET', 'HEAD', 'OPTIONS', 'POST', 'TRACE'])
     assert.deepEqual(changed, [])
     assert.ok(idsOf(report, 'pass').length > 50)
+  })
+
+  it('as much as before where its OpenAPI document is at hand, and not at its address', async () => {
+    const openapi = JSON.parse(await describeService(orders))
+    const serve = await serveOrdersInMemory()
+    const transport = createMemoryTransport(async request => {
+      return request.target === '/openapi.json' ? { status: 404, fields: {} } : serve(request)
+    })
+    const report = await runCheck(transport, { ...ordersOptions, openapi })
+    assert.deepEqual(failuresOf(report), ['A1.4 the link to /openapi.json leads to a resource'])
+    assert.deepEqual(idsOf(report, 'not observable'), unseen)
+  })
+
+  it('of a document at hand the paths follow the address, not its servers', async () => {
+    const described = JSON.parse(await describeService(orders))
+    const paths = Object.entries(described.paths).map(([path, item]) => [path.replace(/^\/api\/v2/, ''), item])
+    const openapi = {
+      ...described,
+      servers: [{ url: 'https://elsewhere.example/x' }],
+      paths: Object.fromEntries(paths),
+    }
+    const transport = createMemoryTransport(await serveOrdersInMemory())
+    const report = await runCheck(transport, { ...ordersOptions, openapi, basePath: '/api/v2' })
+    assert.ok(idsOf(report, 'pass').includes('A4.6'), idsOf(report, 'pass').join())
   })
 })
