@@ -44,7 +44,7 @@ const runIn = (folder: string, words: readonly string[], env: Readonly<Record<st
   spawnSync(process.execPath, [...cli, ...words], {
     encoding: 'utf8',
     cwd: folder,
-    timeout: 20_000,
+    timeout: 120_000,
     input,
     env: { ...process.env, ...env },
   })
@@ -142,7 +142,7 @@ test('completions of zsh and fish have every command', t => {
 })
 
 test('diglot dev prints links and tokens, serves what was changed, and ends on Ctrl-C', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async t => {
   const folder = makeFolder(t, `{ service: './clinic.ts', port: 0 }`)
   const child = spawn(process.execPath, [...cli, 'dev', '--data', 'dev.sqlite'], {

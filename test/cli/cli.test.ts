@@ -26,7 +26,7 @@ const diglot = (...words: string[]) =>
   spawnSync(process.execPath, ['--conditions=source', join(root, 'src', 'cli.ts'), ...words], {
     encoding: 'utf8',
     cwd: folder,
-    timeout: 20_000,
+    timeout: 120_000,
   })
 
 const cases: readonly (readonly [string, readonly string[], number, RegExp])[] = [
@@ -168,7 +168,7 @@ for (const entry of ['cli.ts', 'index.ts'])
       const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
       const first = `data:text/javascript,${encodeURIComponent(pretend)}`
       const words = ['--conditions=source', '--import', first, join(root, 'src', entry), '--version']
-      const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 20_000 })
+      const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 120_000 })
       assert.deepEqual(
         [status, stderr, stdout],
         isEnough
@@ -184,7 +184,7 @@ test('what package.json promises of Node is what the start demands', () => {
 
 test('diglot: a reader that has seen enough is not an error', { skip: process.platform === 'win32' }, () => {
   const words = [process.execPath, '--conditions=source', join(root, 'src', 'cli.ts'), 'describe', orders, '--openapi']
-  const ended = spawnSync('sh', ['-c', '"$@" | head -n 1', 'sh', ...words], { encoding: 'utf8', timeout: 20_000 })
+  const ended = spawnSync('sh', ['-c', '"$@" | head -n 1', 'sh', ...words], { encoding: 'utf8', timeout: 120_000 })
   assert.equal(ended.stdout, '{\n')
   assert.equal(ended.stderr, '')
 })
@@ -281,7 +281,7 @@ export default implement(service('clinic', { namespace: 'urn:clinic', resources:
     spawnSync(process.execPath, ['--conditions=source', join(root, 'src', 'cli.ts'), ...words], {
       encoding: 'utf8',
       cwd: own,
-      timeout: 20_000,
+      timeout: 120_000,
     })
   const token = run('token', file, '--subject', 'dirk', '--role', 'desk').stdout.trim()
   const key = run('key', file, '--subject', 'dirk', '--role', 'desk').stdout.trim()
@@ -351,7 +351,7 @@ test('serve: a service in a folder of CommonJS is one line with the cure', t => 
   const file = join(folder, 'service.ts')
   writeFileSync(file, "import { t } from 'diglot'\nexport default t\n")
   const words = ['--conditions=source', join(root, 'src', 'cli.ts'), 'serve', file]
-  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 20_000 })
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 120_000 })
   assert.equal(status, 1)
   assert.match(stderr, /^diglot: .*service\.ts cannot be loaded: .*: add "type": "module" to its package\.json$/m)
 })

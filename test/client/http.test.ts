@@ -309,7 +309,7 @@ test('what is kept keeps no process alive', async () => {
     const { content } = await post({ content: 'x', timeLimit: 60_000 })
     console.log(Buffer.from(content).toString())`
   const words = ['--conditions=source', '--input-type=module', '--eval', program]
-  const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 20_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 120_000 })
   assert.equal(stdout.trim(), 'a')
 })
 

@@ -106,7 +106,7 @@ for (const [path, options] of ways)
       assert.ok(Buffer.from(picture).equals(got.picture))
       assert.deepEqual([got.mediaType, got.version], ['image/png', version])
       const { job } = await shop.StartReport({ from: '2026-01-01', to: '2026-12-31', kind: 'stock' })
-      for (let tries = 0; tries < 100; tries++) {
+      for (let tries = 0; tries < 1200; tries++) {
         const { job: now, report } = await shop.GetReportJob({ id: job.id })
         if (now.state === 'completed') {
           assert.ok(report && report.rows.length > 10 && /^\d+\.\d\d$/.test(report.totals[0]?.amount ?? ''))

@@ -269,7 +269,7 @@ describe('a message is sent again only where that can have no second effect', ()
     const client = createSoapClient(shop, { address, version: 'v2', transport, retries: 9, timeLimit: 250 })
     const from = performance.now()
     await assert.rejects(client.GetProduct({ id: 'p-1' }), { name: 'ConnectionError', why: 'unreachable' })
-    assert.ok(performance.now() - from < 1000)
+    assert.ok(performance.now() - from < 10_000)
     assert.equal(tries.length, 2)
   })
   test('nor is one that was given up', async () => {

@@ -114,7 +114,7 @@ describe('a request is sent again where a second one has no further effect', () 
     const before = performance.now()
     const busy = await failure(api.orders.get('o-1'), FaultError)
     assert.deepEqual([busy.fault, busy.detail, asked.length], ['Busy', { retryAfter: 60 }, 1])
-    assert.ok(performance.now() - before < 1000)
+    assert.ok(performance.now() - before < 1900)
   })
   test('a lost connection of a read', async () => {
     const { api, asked } = client([lost, lost, () => hal(order)])

@@ -32,7 +32,7 @@ const run = (...words: string[]) => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--conditions=source', join(root, 'src', 'cli.ts'), 'diff', ...words],
-    { encoding: 'utf8', timeout: 60_000, cwd: folder },
+    { encoding: 'utf8', timeout: 120_000, cwd: folder },
   )
   return { status, stdout, stderr }
 }

@@ -71,7 +71,7 @@ class Reader implements AsyncDisposable {
       cwd: this.#folder,
       env: { ...env, NODE_OPTIONS: '--conditions=source', ...this.#variables },
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: 120_000,
     })
   }
 

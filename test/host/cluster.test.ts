@@ -33,7 +33,7 @@ function startCli(...words: string[]) {
 }
 
 async function waitUntil(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 1200; tries++) {
     if (await holds()) return
     await pause(50)
   }

@@ -135,7 +135,7 @@ test('the command line: revocation, purposes and names; mistakes are told before
   const run = (...words: string[]) => {
     const cli = ['--conditions=source', join(root, 'src', 'cli.ts'), 'serve', join(root, 'examples/orders/service.ts')]
     const given = ['--port', '0', '--data', ':memory:', '--key', join(folder, 'key'), ...words]
-    const { status, stderr } = spawnSync(process.execPath, [...cli, ...given], { encoding: 'utf8', timeout: 20_000 })
+    const { status, stderr } = spawnSync(process.execPath, [...cli, ...given], { encoding: 'utf8', timeout: 120_000 })
     return `${status} ${stderr}`
   }
   const signers = join(folder, 'signers.pem')

@@ -27,7 +27,7 @@ const key = join(folder, 'own.key')
 /** One command, with what it reads and prints. */
 function people(input: string, command: string, ...more: string[]) {
   const all = [...words, command, file, ...more, '--data', data]
-  const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8', input, timeout: 20_000 })
+  const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8', input, timeout: 120_000 })
   return { status, stdout, stderr }
 }
 const done = { status: 0, stdout: '', stderr: '' }

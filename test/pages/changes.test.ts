@@ -219,7 +219,7 @@ function events(port: number, fields: Record<string, string>) {
   return { told, ended, stop: () => asked.destroy() }
 }
 async function waitUntil(holds: () => boolean, what: string): Promise<void> {
-  for (let tries = 0; tries < 150; tries++) {
+  for (let tries = 0; tries < 900; tries++) {
     if (holds()) return
     await pause(20)
   }
@@ -300,7 +300,7 @@ describe('server-sent events', async () => {
     }
     // A stream that began after all is noticed at its next comment.
     const streams = async () => /^diglot_event_streams (\d+)$/m.exec((await own.ask('GET', '/metrics')).text)?.[1]
-    for (let tries = 0; tries < 80 && (await streams()) !== '0'; tries++) await pause(100)
+    for (let tries = 0; tries < 600 && (await streams()) !== '0'; tries++) await pause(100)
     assert.equal(await streams(), '0')
   })
 
@@ -334,7 +334,7 @@ describe('server-sent events', async () => {
     assert.equal(other.status, 200)
     held[0]?.stop()
     let again = await status(mine)
-    for (let tries = 0; tries < 80 && again.status !== 200; tries++) {
+    for (let tries = 0; tries < 600 && again.status !== 200; tries++) {
       await pause(100)
       again = await status(mine)
     }
@@ -349,7 +349,7 @@ describe('server-sent events', async () => {
     const began = performance.now()
     await own.server.close(5000)
     await stream.ended
-    assert.ok(performance.now() - began < 2000)
+    assert.ok(performance.now() - began < 4500)
   })
 })
 

@@ -113,7 +113,7 @@ describe('overload (row 3)', async () => {
         /^diglot_requests_in_flight 3$/m.test(text) && /^diglot_store_waiting\{store="primary"\} [1-9]$/m.test(text)
       )
     }
-    for (let tries = 0; tries < 500 && !(await isHeld()); tries++) await pause(20)
+    for (let tries = 0; tries < 3000 && !(await isHeld()); tries++) await pause(20)
     const rest = await ask('GET', '/api/v1/things')
     assert.deepEqual([rest.status, rest.fields['retry-after']], [503, '5'])
     const body = await ask('POST', '/soap/v1', soap, getProduct)

@@ -39,11 +39,11 @@ async function unavailable(work: Promise<unknown>): Promise<void> {
   const began = performance.now()
   await assert.rejects(work, Unavailable)
   const took = performance.now() - began
-  assert.ok(took < time + 2000, `it took ${took} ms`)
+  assert.ok(took < time + 10_000, `it took ${took} ms`)
 }
 async function until(holds: () => boolean, what: string): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
-    assert.ok(tries < 100, what)
+    assert.ok(tries < 3000, what)
     await sleep(10)
   }
 }
@@ -61,7 +61,7 @@ describe('one connection, and what befalls it once', () => {
           )
           const began = performance.now()
           const came = await first
-          assert.ok(performance.now() - began < time + 2000, 'the call ends in time')
+          assert.ok(performance.now() - began < time + 10_000, 'the call ends in time')
           assert.ok(came === 'done' || came instanceof Unavailable, String(came))
           await run(begin).catch(thrown => assert.ok(thrown instanceof Unavailable))
           await run(begin)
@@ -80,11 +80,13 @@ test('(1) all connections silent at once: each call ends in its time, and as man
 
 test('(1) a work waits for a connection as long as its time, and a connection that comes later is not lost', async () => {
   const { run, sessions: made } = await sessions(always)
-  const long = made.run(beginRead, () => sleep(time / 2))
-  await sleep(20)
+  const held = Promise.withResolvers<void>()
+  const long = made.run(beginRead, () => held.promise, 60_000)
+  await until(() => made.usage()?.connections?.busy === 1, 'it has a connection')
   const short = unavailable(made.run(beginRead, () => {}, 100))
   assert.deepEqual(made.usage(), { waiting: 1, connections: { busy: 1, idle: 0 } })
   await short
+  held.resolve()
   await long
   await run(beginRead)
   await until(() => made.usage()?.connections?.idle === 1, 'it is at rest again')
@@ -166,7 +168,7 @@ test('a store that is closed while connections are silent is closed in time', as
   await made.close()
   await pool.end()
   await under
-  assert.ok(performance.now() - began < time + 2000)
+  assert.ok(performance.now() - began < time + 10_000)
 })
 
 describe('limits', () => {
@@ -183,7 +185,7 @@ describe('limits', () => {
       const windows = await openRateWindows(server.url)
       const began = performance.now()
       await windows.count([key]).catch(() => {})
-      assert.ok(performance.now() - began < 2500)
+      assert.ok(performance.now() - began < 10_000)
       assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
       await windows.close()
     })

@@ -31,7 +31,7 @@ export interface Ran {
 }
 
 const runNode = (args: readonly string[], cwd: string): Ran =>
-  spawnSync(process.execPath, args, { cwd, env: childEnvironment(), encoding: 'utf8', timeout: 60_000 })
+  spawnSync(process.execPath, args, { cwd, env: childEnvironment(), encoding: 'utf8', timeout: 120_000 })
 
 export const runDiglot = (args: readonly string[], cwd: string): Ran => runNode([cli, ...args], cwd)
 
