@@ -8,6 +8,7 @@ import type { Implementation } from './contract/implement.ts'
 import type { HandlerOptions, HostedCaller, MountableService } from './host/handler.ts'
 import type { MessageSecurity } from './host/message-security.ts'
 import type { Traced } from './host/operations/instrumentation.ts'
+import type { OpenTelemetryApi } from './host/operations/open-telemetry.ts'
 import type { ServeOptions, Server } from './host/serve.ts'
 import type { OpenIdProvider } from './identity/openid.ts'
 import type { PeoplePort, PersonRights } from './identity/people-port.ts'
@@ -20,6 +21,7 @@ export type {
   MessageSecurity,
   MountableService,
   OpenIdProvider,
+  OpenTelemetryApi,
   PeoplePort,
   PersonRights,
   ServeOptions,

@@ -7,3 +7,13 @@ export type Json = null | boolean | number | bigint | string | readonly Json[] |
 
 export const omitUndefined = <V>(members: Readonly<Record<string, V | undefined>>): Record<string, V> =>
   Object.fromEntries(Object.entries(members).filter((entry): entry is [string, V] => entry[1] !== undefined))
+
+/** The object with some of its methods replaced. */
+export function extendObject<T extends object>(base: T, own: Partial<T>): T {
+  return new Proxy(base, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(own, name) ?? Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

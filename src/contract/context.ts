@@ -150,6 +150,11 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
    */
   readonly signal: AbortSignal
   /**
+   * Fields for requests to others, by which they belong to the trace of this call (W3C Trace
+   * Context): `fetch(url, { headers: ctx.trace })`. Empty in a job, and where no trace is known.
+   */
+  readonly trace: Readonly<Record<string, string>>
+  /**
    * Starts a job once the call has been committed, and never if it is undone: for effects outside
    * of the store, such as a mail. The job belongs to the caller. Resolves to its identifier.
    */

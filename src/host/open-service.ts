@@ -37,10 +37,12 @@ import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } f
 import { instrumentCalls } from './operations/instrumentation.ts'
 import { changeFields, errorFields } from './operations/log.ts'
 import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
+import { createSpans, type Spans } from './operations/open-telemetry.ts'
 import { OutageLog } from './operations/outage-log.ts'
 import { OverloadGuard } from './operations/overload.ts'
 import { SlowChanges } from './operations/slow-changes.ts'
 import { StoreFiller } from './operations/store-filler.ts'
+import { answerInTrace, findTraceFields } from './operations/trace-fields.ts'
 import type { Server, ServiceOptions } from './options.ts'
 import { readDocs } from './read-docs.ts'
 import { allowsSeededPasswords, type Tokens } from './safety.ts'
@@ -91,6 +93,7 @@ interface Site {
   readonly options: ServiceOptions
   readonly world: World
   readonly opened: AsyncDisposableStack
+  readonly spans: Spans | undefined
 }
 
 /** Opens all that answers a request. */
@@ -100,7 +103,8 @@ export async function openService(
   opened: AsyncDisposableStack,
   surroundings: Surroundings = {},
 ): Promise<OpenService> {
-  const site: Site = { app, options, world: createWorld(options), opened }
+  const spans = options.openTelemetry && createSpans(options.openTelemetry)
+  const site: Site = { app, options, world: createWorld(options), opened, spans }
   const { clock, failed } = site.world
   await warnOfMistakes(site)
   const holdings = await openHoldings(site, surroundings)
@@ -119,7 +123,7 @@ export async function openService(
   options.siblings?.answer(() => collectMetrics(figures))
   const stopUpkeep = startUpkeep(store, site.world)
   return {
-    answer: door.answer,
+    answer: (spans?.answer ?? answerInTrace)(door.answer),
     context,
     store,
     figures,
@@ -168,7 +172,7 @@ function startWork({ app, options, world, opened }: Site, store: Store) {
 }
 
 function createContext(
-  { app, options, world }: Site,
+  { app, options, world, spans }: Site,
   { store, replica, limits, callers }: Holdings,
   { workers, slow }: RunningWork,
   figures: Metrics,
@@ -182,6 +186,7 @@ function createContext(
     clock,
     id: createItemIdentifier,
     log: world.line,
+    trace: spans ? spans.fields : findTraceFields,
     started: workers.wake,
     watch: slow.watch,
     done: deed => {
@@ -191,7 +196,7 @@ function createContext(
   })
   return {
     app,
-    calls: instrumentCalls(calls, figures),
+    calls: instrumentCalls(calls, figures, spans),
     identities: callers,
     clock,
     id: randomUUID,
@@ -279,7 +284,7 @@ function startUpkeep(store: Store, { clock, failed }: World): () => void {
 
 /** The store, the local key and the identities. */
 async function openPeople(
-  { app, options, world, opened }: Site,
+  { app, options, world, opened, spans }: Site,
   { withoutPeople = false, seededPasswords = allowsSeededPasswords(options) }: Surroundings,
 ) {
   const { clock, logger, failed } = world
@@ -289,7 +294,8 @@ async function openPeople(
   const key = openLocalKey(options.key ?? `${data}.key`)
   const trust = await openTrust(options.tokens, key, service, { clock, failed })
   const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
-  const store = opened.adopt(await openStore(app, options), each => each.close())
+  const kept = opened.adopt(await openStore(app, options), each => each.close())
+  const store = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept
   await seedStore(app, store, key, clock(), withoutPeople)
   const identities = createIdentities({
     store,

@@ -12,6 +12,7 @@ import type { EventSink } from './delivery/sinks.ts'
 import type { MessageSecurity } from './message-security.ts'
 import type { ClusterPeers } from './operations/cluster.ts'
 import type { Logger } from './operations/log.ts'
+import type { OpenTelemetryApi } from './operations/open-telemetry.ts'
 import type { Overload } from './operations/overload.ts'
 import type { DocsOption } from './read-docs.ts'
 import type { Tokens } from './safety.ts'
@@ -98,6 +99,11 @@ export interface ServeOptions {
    * alone), for what instruments or patches that. Default: `own`.
    */
   readonly http?: 'own' | 'node'
+  /**
+   * The package `@opentelemetry/api` of the application, whose tracer then has a span for each
+   * request, call and transaction. Default: none are made.
+   */
+  readonly openTelemetry?: OpenTelemetryApi
 }
 
 /** What stands behind an address, and not the address itself. */
@@ -120,7 +126,7 @@ const optionMembers: MembersOf<ServeOptions> = {
   insecure: true, retention: true, limits: true, settings: true, messageSecurity: true, replies: true, flood: true,
   logger: true, onError: true, siblings: true, sinks: true, sinkBackOff: true, work: true, schedules: true,
   accessLog: true, overload: true, clock: true, people: true, certificateName: true, http: true, openid: true,
-  docs: true,
+  docs: true, openTelemetry: true,
 } // biome-ignore format: a list of names reads best in few lines
 const settingMembers: MembersOf<Settings> = {
   publicUrl: true,

@@ -52,6 +52,8 @@ export interface ServiceParts {
   readonly clock: () => number
   /** A new identifier, `prefix-…`. */
   readonly id: (prefix: string) => string
+  /** The fields by which requests to others belong to the trace of the call. Default: none. */
+  readonly trace?: () => Readonly<Record<string, string>>
   /** Called when a job has been started, so that a worker looks for it at once. */
   readonly started?: () => void
   /** Writes the lines of handlers. Default: nothing is written. */
@@ -92,7 +94,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
 
 type FactFinder = (call: Call, did?: Did) => ContextFacts
 const createFactFinder =
-  (app: Implementation, { clock, id, log }: ServiceParts): FactFinder =>
+  (app: Implementation, { clock, id, log, trace }: ServiceParts): FactFinder =>
   (call, did) => {
     const { operation, caller, party } = call.admitted
     return {
@@ -108,6 +110,7 @@ const createFactFinder =
       party,
       signal: call.gone ?? endlessSignal,
       log,
+      trace,
       ...(did && { queued: () => (did.isJobQueued = true) }),
       underWay: call.id === undefined ? [] : [itemKey(operationNameOf(operation), call.id)],
     }

@@ -11,6 +11,7 @@
  * Deliberately absent: the memory of removed items (404, not 410), and moves.
  */
 import { chain } from '../base/maybe.ts'
+import { extendObject } from '../base/objects.ts'
 import type { Implementation, Values } from '../contract/implement.ts'
 import type { Resource } from '../contract/resource.ts'
 import { checkValue } from '../contract/typed-value.ts'
@@ -29,16 +30,6 @@ export function createExternalStore(app: Implementation, store: Store): Store {
   return extendObject(store, {
     read: work => store.read(reader => work(extendReader(kept, reader))),
     write: (work, turn) => store.write(writer => work(extendWriter(kept, writer)), turn),
-  })
-}
-
-/** The object with some of its methods replaced. */
-function extendObject<T extends object>(base: T, own: Partial<T>): T {
-  return new Proxy(base, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(own, name) ?? Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
   })
 }
 

@@ -24,6 +24,9 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
     get signal() {
       return about.signal()
     },
+    get trace() {
+      return about.trace?.() ?? {}
+    },
     after: (job: string, input: Values, options: AfterOptions = {}) => startAfter(about, reach, job, input, options),
     fail: (fault: Fault, detail?: unknown) => endByFault(about, fault, (detail ?? {}) as Values), // DetailOf<Fault>: the members of its detail
     invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),

@@ -63,6 +63,8 @@ export interface ContextFacts {
   readonly signal: () => AbortSignal
   /** Default: nothing is written. */
   readonly log?: WriteLine | undefined
+  /** Default: there are none. */
+  readonly trace?: (() => Readonly<Record<string, string>>) | undefined
   /** Called when a job has been queued. */
   readonly queued?: () => void
   /** Items whose change is under way, the call's own first, as `name id`. */

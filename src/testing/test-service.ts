@@ -34,7 +34,7 @@ export type TestCaller =
 export interface TestServiceOptions
   extends Pick<
     ServiceOptions,
-    'settings' | 'schedules' | 'sinks' | 'messageSecurity' | 'database' | 'retention' | 'docs'
+    'settings' | 'schedules' | 'sinks' | 'messageSecurity' | 'database' | 'retention' | 'docs' | 'openTelemetry'
   > {
   /** The time at which the clock stands. Default: 2026-01-01T00:00:00Z. */
   readonly now?: string | number

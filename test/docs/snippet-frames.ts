@@ -104,13 +104,8 @@ declare module 'fastify' {
   },
   'docs/operations.md': {
     before: `import { tracingChannel } from 'node:diagnostics_channel'
-import { type Implementation, serve, type Traced } from 'diglot'
+import { type Implementation, serve } from 'diglot'
 declare const app: Implementation
-interface Span {
-  setAttribute(name: string, value: string): Span
-  end(): void
-}
-declare const tracer: { startSpan(name: string, options: object): Span }
 declare const directory: {
   bind(name: string, password: string): Promise<boolean>
   has(name: string): Promise<boolean>

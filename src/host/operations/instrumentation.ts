@@ -29,12 +29,17 @@ export interface CallFigures {
   countCall(face: Call['face'], operation: string, outcome: string, tookMs: number): void
 }
 
+/** What makes a span of each call. */
+export interface CallSpans {
+  call<T>(traced: Traced, work: () => Promise<T>): Promise<T>
+}
+
 const channel = tracingChannel<Traced, Traced>('diglot:call')
 
 /** The same calls, each counted once it has ended, and traced while a tracer listens. */
-export function instrumentCalls(calls: Calls, figures: CallFigures): Calls {
+export function instrumentCalls(calls: Calls, figures: CallFigures, spans?: CallSpans): Calls {
   const perform = ({ call }: Observed): Maybe<Outcome> =>
-    channel.hasSubscribers ? traceCall(call, calls.perform) : calls.perform(call)
+    spans || channel.hasSubscribers ? traceCall(call, calls.perform, spans) : calls.perform(call)
   const countRefusal = (operation: Operation, face: Call['face'], thrown: unknown): never => {
     figures.countCall(face, operation.name, labelOfThrown(thrown), 0)
     throw thrown
@@ -69,11 +74,11 @@ function countFailure({ call: { face, admitted }, figures, began }: Observed, th
   throw thrown
 }
 
-function traceCall(call: Call, work: (call: Call) => Maybe<Outcome>): Promise<Outcome> {
+function traceCall(call: Call, work: (call: Call) => Maybe<Outcome>, spans: CallSpans | undefined): Promise<Outcome> {
   const { operation, caller } = call.admitted
   const { face, request, id } = call
   const context: Traced = { operation: operation.name, face, request, subject: caller.subject, id }
-  return channel.tracePromise(async () => {
+  const perform = async (): Promise<Outcome> => {
     try {
       const outcome = await work(call)
       context.outcome = labelOfOutcome(outcome)
@@ -82,7 +87,8 @@ function traceCall(call: Call, work: (call: Call) => Maybe<Outcome>): Promise<Ou
       context.outcome = labelOfThrown(thrown)
       throw thrown
     }
-  }, context)
+  }
+  return channel.tracePromise(() => (spans ? spans.call(context, perform) : perform()), context)
 }
 
 /** `unchanged` has a label of its own because it costs less. */

@@ -1,0 +1,138 @@
+/**
+ * Spans for OpenTelemetry, by the API package that the application has: a span for each request, in
+ * it one for each call, and in that one for each transaction of the store. What always holds:
+ *  (1) The parent of a request is the span that the host has open; else the one that its
+ *      `traceparent` names, as the propagator of the application reads it.
+ *  (2) The request, the call and the handler run in the context of their span, so that what a
+ *      handler asks of others by instrumented clients belongs to it.
+ *  (3) Work of the service's own, such as sweeps and looks for jobs, has no span.
+ *  (4) An attribute is a name of the contract, a status or an identifier, and no content.
+ *  (5) A refusal is an outcome; a bug, or a store that cannot be reached, is an error.
+ */
+import { type Maybe, settle } from '../../base/maybe.ts'
+import { extendObject } from '../../base/objects.ts'
+import type { Request, Response } from '../../http/message.ts'
+import { Refused } from '../../service/refusal.ts'
+import type { Store } from '../../service/store.ts'
+import type { Traced } from './instrumentation.ts'
+import type { TraceFields } from './trace-fields.ts'
+
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>
+/** The part of `Span` of @opentelemetry/api that is used. */
+export interface TelemetrySpan {
+  setAttribute(name: string, value: string | number | boolean): unknown
+  setStatus(status: { code: number }): unknown
+  updateName(name: string): unknown
+  end(): void
+}
+/**
+ * The part of @opentelemetry/api that is used: `import * as api from '@opentelemetry/api'` is one.
+ * A context is whatever that package makes.
+ */
+export interface OpenTelemetryApi {
+  readonly context: {
+    active(): unknown
+    with<T>(context: unknown, work: () => T): T
+  }
+  readonly propagation: {
+    extract(context: unknown, carrier: unknown): unknown
+    inject(context: unknown, carrier: unknown): void
+  }
+  readonly trace: {
+    getTracer(name: string): {
+      startSpan(name: string, options: { kind: number; attributes: SpanAttributes }, context: unknown): TelemetrySpan
+    }
+    getSpan(context: unknown): object | undefined
+    setSpan(context: unknown, span: TelemetrySpan): unknown
+  }
+}
+
+type RequestAnswer = (request: Request) => Maybe<Response>
+
+/** Makes spans of what a service does. */
+export interface Spans {
+  answer(answer: RequestAnswer): RequestAnswer
+  call<T>(traced: Traced, work: () => Promise<T>): Promise<T>
+  /** The store with a span for each transaction. */
+  store(store: Store, system: string): Store
+  /** The fields by which a request to others belongs to the span that is open (W3C Trace Context). */
+  readonly fields: () => TraceFields
+}
+
+/** SpanKind and SpanStatusCode of the API. */
+const kinds = { internal: 0, server: 1, client: 2 } as const
+const failedCode = 2
+
+export function createSpans(api: OpenTelemetryApi): Spans {
+  const tracer = api.trace.getTracer('diglot')
+  /** The spans of requests, which are called as the operation once it is known. */
+  const requests = new WeakMap<object, TelemetrySpan>()
+  const run = <T>(
+    [name, kind, attributes]: readonly [name: string, kind: number, attributes: SpanAttributes],
+    parent: unknown,
+    work: (span: TelemetrySpan) => Maybe<T>,
+  ): Maybe<T> => {
+    const span = tracer.startSpan(name, { kind, attributes }, parent)
+    if (kind === kinds.server) requests.set(span, span)
+    const ended = settle(
+      () => api.context.with(api.trace.setSpan(parent, span), () => work(span)),
+      thrown => {
+        if (!(thrown instanceof Refused)) span.setStatus({ code: failedCode }) // (5)
+        span.end()
+        throw thrown
+      },
+    )
+    if (ended instanceof Promise)
+      return ended.then(value => {
+        span.end()
+        return value
+      })
+    span.end()
+    return ended
+  }
+  const findOpen = (): object | undefined => api.trace.getSpan(api.context.active())
+  return {
+    answer: answer => request => {
+      const active = api.context.active()
+      const parent = findOpen() ? active : api.propagation.extract(active, request.fields) // (1)
+      const attributes = {
+        'http.request.method': request.method,
+        'url.scheme': request.scheme,
+        'client.address': request.from,
+      }
+      return run([request.method, kinds.server, attributes], parent, async span => {
+        const response = await answer(request)
+        span.setAttribute('http.response.status_code', response.status)
+        if (response.status >= 500) span.setStatus({ code: failedCode })
+        return response
+      })
+    },
+    call: async (traced, work) => {
+      const open = findOpen()
+      const { operation, face, request } = traced
+      if (open) requests.get(open)?.updateName(operation)
+      const attributes = { 'diglot.operation': operation, 'diglot.face': face, 'diglot.request': request }
+      return run([operation, kinds.internal, attributes], api.context.active(), async span => {
+        try {
+          return await work()
+        } finally {
+          if (traced.outcome !== undefined) span.setAttribute('diglot.outcome', traced.outcome)
+        }
+      })
+    },
+    store: (store, system) => {
+      const attributes = { 'db.system.name': system }
+      const traced = <T>(name: string, work: () => Maybe<T>): Maybe<T> =>
+        findOpen() ? run([name, kinds.client, attributes], api.context.active(), work) : work() // (3)
+      return extendObject(store, {
+        read: work => traced('store read', () => store.read(work)),
+        write: async (work, turn) => traced('store write', () => store.write(work, turn)),
+      })
+    },
+    fields: () => {
+      const carrier: Record<string, string> = {}
+      api.propagation.inject(api.context.active(), carrier)
+      return carrier
+    },
+  }
+}
