@@ -5,6 +5,7 @@
  *      field belongs to few.
  *  (2) The id comes last in every order, ascending.
  */
+import { memoizeByObject } from '../base/memo.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
 
@@ -76,14 +77,22 @@ function groupingFields(resource: Resource, service: Service): Set<string> {
   const granted = Object.values(given.allow).flatMap(grants =>
     (grants ?? []).flatMap(grant => Object.keys(grant.where)),
   )
-  const related = service.resources.flatMap(other =>
-    Object.values(other.given.relations ?? {}).flatMap(relation =>
-      ('of' in relation ? relation.of === name : other.name === name) ? [relation.by] : [],
-    ),
-  )
+  const related = relatingFields(service).get(name) ?? []
   const few = (given.filter ?? []).filter(field => hasFewValues(resource, field))
   return new Set([...granted, ...related, ...few])
 }
+
+/** The fields by which relations of any resource lead to the items of each: found once for all. */
+const relatingFields = memoizeByObject((service: Service): ReadonlyMap<string, readonly string[]> => {
+  const found = service.resources.flatMap(({ name, given }) =>
+    Object.values(given.relations ?? {}).map(relation => ({
+      name: 'of' in relation ? relation.of : name,
+      by: relation.by,
+    })),
+  )
+  const byName = Map.groupBy(found, ({ name }) => name)
+  return new Map([...byName].map(([name, all]) => [name, all.map(({ by }) => by)]))
+})
 
 const hasFewValues = ({ fields }: Resource, field: string): boolean =>
   ['ref', 'enum', 'boolean'].includes(fields[field]?.shape.kind ?? '')

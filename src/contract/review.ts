@@ -119,9 +119,10 @@ function nameMistakes(contract: Service): string[] {
   ]
 }
 
-const findRepeated = (names: readonly string[]): string[] => [
-  ...new Set(names.filter((name, i) => names.indexOf(name) !== i)),
-]
+function findRepeated(names: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return [...new Set(names.filter(name => seen.has(name) || !seen.add(name)))]
+}
 
 function resourceMistakes(contract: Service, resource: Resource): string[] {
   const { name, fields, actions, states } = resource

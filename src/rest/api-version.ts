@@ -75,7 +75,7 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
     routes,
     namespace: namespaceOf(app.contract, version),
     vendor,
-    views: new Map(service.resources.map(resource => [resource.name, viewOf(resource, routes)])),
+    views: compileViews(service, routes),
     offers: operation => {
       const found = known.get(operation) ?? compileOffers(operation, vendor, handlers(operation))
       known.set(operation, found)
@@ -85,9 +85,14 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
   }
 }
 
-function viewOf(resource: Resource, routes: Routes): ResourceView {
-  const operationsOf = routes.all.flatMap(route => [...route.methods.values()])
-  const own = operationsOf.filter(each => 'resource' in each && each.resource === resource)
+/** The operations of all resources are sorted by resource once: a contract may have hundreds. */
+function compileViews({ resources }: Service, routes: Routes): ReadonlyMap<string, ResourceView> {
+  const all = routes.all.flatMap(route => [...route.methods.values()])
+  const own = Map.groupBy(all, each => ('resource' in each ? each.resource : undefined))
+  return new Map(resources.map(resource => [resource.name, viewOf(resource, own.get(resource) ?? [])]))
+}
+
+function viewOf(resource: Resource, own: readonly Operation[]): ResourceView {
   const kind = (name: Operation['kind']) => own.find(each => each.kind === name)
   const at = (base: string, id: string) => `${base}/${resource.name}/${id}`
   const edit = kind('replace') ?? kind('patch')

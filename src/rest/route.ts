@@ -62,8 +62,9 @@ export function compileRoutes(service: Service): Routes {
   const known = listOperations(service)
     .filter(operation => !operation.oneWay)
     .map(operation => (operation.kind === 'search' ? countAsRead(service, operation) : operation))
+  const owned = Map.groupBy(known, each => ('resource' in each ? each.resource : undefined))
   const all: Route[] = [
-    ...service.resources.flatMap(resource => resourceRoutes(resource, known)),
+    ...service.resources.flatMap(resource => resourceRoutes(resource, owned.get(resource) ?? [], known)),
     ...searchRoutes(known),
     ...service.jobs.flatMap(job => jobRoutes(job, known)),
     ...listPortOperations(service).map(portRoute),
@@ -94,8 +95,7 @@ function createRoute(
   const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
   return { template, methods: found, allow: writeAllow(found.keys()), ...more }
 }
-function resourceRoutes(resource: Resource, known: readonly Operation[]): Route[] {
-  const own = known.filter(each => 'resource' in each && each.resource === resource)
+function resourceRoutes(resource: Resource, own: readonly Operation[], known: readonly Operation[]): Route[] {
   const one = (kind: Operation['kind']) => own.find(each => each.kind === kind)
   const part = (kind: 'getFile' | 'putFile', name: string) =>
     own.find(each => each.kind === kind && 'part' in each && each.part === name)

@@ -165,6 +165,7 @@ function createTable(table: Table, dialect: Dialect): Sql {
     ...table.fields.flatMap(each =>
       each.columns.map(column => sql`${quoteName(column.name)} ${dialect.types[column.kind]}`),
     ),
+    ...table.words.map(({ column }) => sql`${quoteName(column)} ${text}`),
   ]
   return sql`create table ${quoteName(table.name)} (${joinList(own)})`
 }
@@ -221,7 +222,7 @@ function* growWords(
     }
   const stale = table.words.filter(each => was?.get(each.column) !== foldingVersion)
   for (const { column } of stale) {
-    if (!was?.has(column))
+    if (was && !was.has(column))
       yield { text: sql`alter table ${quoteName(table.name)} add column ${quoteName(column)} ${dialect.types.text}` }
     yield rememberShape(tableKey(table.name), column, foldingVersion)
   }

@@ -9,7 +9,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFormer, type Query, type Store, Unavailable } from '../../src/service/store.ts'
+import { sqlite } from '../../src/store/dialect.ts'
+import { planMigration } from '../../src/store/migration.ts'
+import { compileStoreSchema } from '../../src/store/sql-access.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts'
+import { compileStatement } from '../../src/store/statement.ts'
 import { type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
 
@@ -65,6 +69,25 @@ const direct = (file: string, text: string): void => {
     other.close()
   }
 }
+
+test('a new table is made in one statement, with the columns of its words', () => {
+  const schema = compileStoreSchema(everything, sqlite, () => {
+    throw new Error('nothing is filled')
+  })
+  const steps = planMigration(schema)
+  const texts: string[] = []
+  for (let step = steps.next(); !step.done; step = steps.next([]))
+    texts.push(compileStatement(sqlite, step.value.text).text)
+  const searched = [...schema.tables.values()].filter(({ words }) => words.length > 0)
+  assert.ok(searched.length > 0)
+  for (const { name, words } of searched)
+    for (const { column } of words)
+      assert.ok(texts.some(text => text.startsWith(`create table "${name}" (`) && text.includes(`"${column}" text`)))
+  assert.deepEqual(
+    texts.filter(text => text.startsWith('alter table')),
+    [],
+  )
+})
 
 describe('sqlite: what only a file shows', () => {
   test('a store that is opened has statistics of the rows that are there now', async t => {
