@@ -36,7 +36,7 @@ const bounds: Readonly<Record<string, { readonly files: number; readonly functio
   {
     'GET 304': { files: 51, functions: 152, calls: 186 },
     'GET 200': { files: 51, functions: 153, calls: 190 },
-    'POST 201': { files: 85, functions: 365, calls: 790 },
+    'POST 201': { files: 85, functions: 370, calls: 795 },
     'SOAP GetOrder': { files: 62, functions: 262, calls: 395 },
   }
 for (const [journey, most] of Object.entries(bounds))

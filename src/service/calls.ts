@@ -198,8 +198,8 @@ function createChanges(app: Implementation, parts: ServiceParts, store: Store, a
 }
 
 /** Calls that change one item wait for each other. */
-const turnOf = ({ id, admitted: { operation, party } }: Call): WriteTurn | undefined =>
-  id === undefined ? undefined : { item: `${operationNameOf(operation)} ${id}`, caller: party }
+const turnOf = ({ id, admitted: { operation, party } }: Call): WriteTurn =>
+  id === undefined ? { caller: party } : { item: `${operationNameOf(operation)} ${id}`, caller: party }
 
 /** The name of an operation's resource, job or port. */
 export const operationNameOf = (operation: Operation): string =>

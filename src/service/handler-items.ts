@@ -38,7 +38,6 @@ import { isSameValue } from './typed-json.ts'
 export type ContextIn = (about: ContextFacts, writer: StoreWriter) => Context
 
 export function createItems(about: ContextFacts, reach: StoreReach, contextIn: ContextIn): Items<Service> {
-  let changes = 0
   /** One change: its item is under way, and its audit is written with it. */
   const changing = async (
     name: string,
@@ -47,7 +46,6 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
   ): Promise<Values> => {
     const resource = requireResource(about, name)
     const inner = { ...about, underWay: requireRoom(about, name, id) }
-    if (++changes % changesInTurn === 0) await new Promise(resolve => setImmediate(resolve))
     return reach.write(async writer => {
       const change = changeOfService(inner, writer, resource, () => contextIn(inner, writer))
       const item = await nameRefusals(name, () => work(change, resource))
@@ -85,9 +83,6 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
     },
   } as unknown as Items<Service> // rows in place of the contract's values: `implement` checked the handlers against those
 }
-
-/** Changes in one turn of the event loop, where none of them waits for a database: some 10 ms. */
-const changesInTurn = 25
 
 /** Changes inside of changes: what goes deeper than this does not end. */
 const depthMax = 8

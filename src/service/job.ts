@@ -157,15 +157,18 @@ async function attemptJob(
   }, renewEveryMs)
   try {
     const write: StoreReach['write'] = work =>
-      store.write(async writer => {
-        await requireLease(writer, job, signal)
-        const end = context.watch?.({ request: job.id, operation: job.job, subject: caller.subject }, 'job')
-        try {
-          return await work(writer)
-        } finally {
-          end?.()
-        }
-      })
+      store.write(
+        async writer => {
+          await requireLease(writer, job, signal)
+          const end = context.watch?.({ request: job.id, operation: job.job, subject: caller.subject }, 'job')
+          try {
+            return await work(writer)
+          } finally {
+            end?.()
+          }
+        },
+        { caller: job.party },
+      )
     const ctx = createJobContext(about, job.id, { read: work => store.read(work), write })
     const done = run(ctx, unpackTyped(job.input) as Values, progressOf(context, job, signal))
     const output = requireSoundOutput(job.job, declared.output, await Promise.race([done, rejectOnAbort(signal)]))

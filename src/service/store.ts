@@ -267,7 +267,8 @@ export interface StoreWriter extends StoreReader {
 
 /** What a work changes, and for whom: where many wait, each caller has a turn after the other. */
 export interface WriteTurn {
-  readonly item: string
+  /** Works on one thing wait for each other. */
+  readonly item?: string
   readonly caller: string
 }
 

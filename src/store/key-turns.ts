@@ -16,7 +16,7 @@ export class KeyTurns {
    * @throws Unavailable when it is over before its turn comes, or too many wait
    */
   async run<T>(turn: WriteTurn | undefined, time: number, work: (left: number) => Promise<T>): Promise<T> {
-    if (turn === undefined) return work(time)
+    if (turn?.item === undefined) return work(time)
     const began = performance.now()
     const { item, caller } = turn
     const lines = this.#lines.get(item) ?? new WaitingLines(bounds, `as many changes of ${item} wait as may`)

@@ -30,6 +30,7 @@ import {
   type StoreReader,
   type StoreWriter,
   Unavailable,
+  type WriteTurn,
 } from '../service/store.ts'
 import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
@@ -178,6 +179,46 @@ class PreparedRunner implements StatementRunner {
   }
 }
 
+/** Milliseconds of one turn. */
+const turnMs = 5
+
+/**
+ * Statements of works that write, on a connection that answers at once: where a work has had the
+ * event loop for a while, the answer comes in its next turn, after what others have asked for.
+ */
+class TurnRunner implements StatementRunner {
+  readonly #on: PreparedRunner
+  #endsAt = 0
+
+  constructor(on: PreparedRunner) {
+    this.#on = on
+  }
+
+  /** A work begins. */
+  begin(): void {
+    this.#endsAt = performance.now() + turnMs
+  }
+
+  rows(of: Statement, values: readonly Cell[], octets?: number): Maybe<readonly Cells[]> {
+    const rows = this.#on.rows(of, values, octets)
+    return performance.now() < this.#endsAt ? rows : this.#pass(rows)
+  }
+  first(of: Statement, values: readonly Cell[]): Maybe<Cells | undefined> {
+    const row = this.#on.first(of, values)
+    return performance.now() < this.#endsAt ? row : this.#pass(row)
+  }
+  run(of: Statement, values: readonly Cell[]): Maybe<void> {
+    const done = this.#on.run(of, values)
+    return performance.now() < this.#endsAt ? done : this.#pass(done)
+  }
+
+  async #pass<T>(answer: Maybe<T>): Promise<T> {
+    await new Promise(resolve => setImmediate(resolve))
+    this.begin()
+    return answer
+  }
+}
+
 /**
  * SQLITE_BUSY, LOCKED, READONLY, FULL and CANTOPEN pass, or the operator mends them: the caller may
  * try again.
@@ -303,11 +344,14 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
   })
   const running = new PreparedRunner(writing)
   let stuckUntil = 0
-  const write = <T>(work: (writer: StoreWriter) => Maybe<T>): Promise<T> => {
-    const written = queue.add(new SqlWriter(schema, running), writer => {
+  const turns = new TurnRunner(running)
+  const write = <T>(work: (writer: StoreWriter) => Maybe<T>, turn?: WriteTurn): Promise<T> => {
+    const run = (writer: StoreWriter): Maybe<T> => {
       settler.expect()
+      turns.begin()
       return work(writer)
-    })
+    }
+    const written = queue.add(new SqlWriter(schema, turns), run, turn?.caller)
     written.catch(thrown => {
       if (isOfDisk(thrown)) stuckUntil = performance.now() + stuckMs
     })

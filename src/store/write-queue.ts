@@ -5,7 +5,8 @@
  *  (2) No outcome is told, good or bad, before its transaction is durable. If that fails, nothing
  *      of the group has happened, and all of it is unavailable.
  *  (3) A work that takes too long is undone and is unavailable; what it tries afterwards throws.
- *  (4) A work runs in the asynchronous context of its own caller, never in that of another in its
+ *  (4) Callers take turns: what one has waiting delays another by one work.
+ *  (5) A work runs in the asynchronous context of its own caller, never in that of another in its
  *      group: what a host keeps there (a trace, a user) is of one request.
  * A group is what arrives in successive turns of the event loop, so a write without company does
  * not wait.
@@ -65,10 +66,41 @@ interface QueueEntry {
 }
 type OnSettled = () => void
 
+/**
+ * What waits, in a line for each caller: the next is that of another caller, where there is one.
+ */
+class CallerLines<T> {
+  /** The caller with the next turn comes first. No line is empty. */
+  readonly #lines = new Map<string, T[]>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(caller: string, one: T): void {
+    const line = this.#lines.get(caller)
+    if (line) line.push(one)
+    else this.#lines.set(caller, [one])
+    this.#size++
+  }
+
+  take(): T | undefined {
+    for (const [caller, line] of this.#lines) {
+      const next = line.shift()
+      this.#lines.delete(caller)
+      if (line.length > 0) this.#lines.set(caller, line)
+      this.#size--
+      return next
+    }
+    return undefined
+  }
+}
+
 export class Queue {
   readonly #transaction: Transaction
   readonly #bounds: QueueBounds
-  #waiting: QueueEntry[] = []
+  readonly #waiting = new CallerLines<QueueEntry>()
   #running: Promise<void> | undefined
   readonly #looks = new Set<Promise<void>>()
   #open = false
@@ -79,18 +111,19 @@ export class Queue {
     this.#bounds = limits
   }
 
-  add<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>): Promise<T> {
+  /** @param caller whose turn it takes */
+  add<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>, caller = ''): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     return new Promise<T>((resolve, reject) => {
       const run = AsyncLocalStorage.bind(() => work(lent))
-      this.#waiting.push({ lent, run, resolve: resolve as (value: unknown) => void, reject }) // `run` gives a T
+      this.#waiting.add(caller, { lent, run, resolve: resolve as (value: unknown) => void, reject }) // `run` gives a T
       this.#running ??= this.#drain()
     })
   }
 
   /** Works in the line. */
   get length(): number {
-    return this.#waiting.length
+    return this.#waiting.size
   }
 
   /**
@@ -120,7 +153,7 @@ export class Queue {
   }
 
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.size > 0) {
       await this.#gather()
       await this.#runGroup()
     }
@@ -133,8 +166,8 @@ export class Queue {
    */
   async #gather(): Promise<void> {
     let before = 0
-    for (let turns = 0; turns < gatherTurnsMax && this.#waiting.length > before; turns++) {
-      before = this.#waiting.length
+    for (let turns = 0; turns < gatherTurnsMax && this.#waiting.size > before; turns++) {
+      before = this.#waiting.size
       await new Promise(resolve => setImmediate(resolve))
     }
   }
@@ -146,7 +179,7 @@ export class Queue {
       await this.#transaction.begin()
     } catch (thrown) {
       this.#open = false
-      for (const { reject } of this.#waiting.splice(0, this.#bounds.group)) reject(thrown)
+      for (let i = 0; i < this.#bounds.group; i++) this.#waiting.take()?.reject(thrown)
       return
     }
     const members: QueueEntry[] = []
@@ -173,7 +206,7 @@ export class Queue {
     const outcomes: OnSettled[] = []
     const started = performance.now()
     while (members.length < this.#bounds.group && performance.now() - started < this.#bounds.open) {
-      const next = this.#waiting.shift()
+      const next = this.#waiting.take()
       if (!next) break
       members.push(next)
       const outcome = this.#runOne(next)

@@ -284,7 +284,7 @@ describe('limits and depth', () => {
         if (isCounting) setImmediate(countTurn)
       }
       setImmediate(countTurn)
-      for (let i = 0; i < 100; i++) await ctx.items.change('visits', 'v-2', { doctor: `doctor ${i}` })
+      for (let i = 0; i < 400; i++) await ctx.items.change('visits', 'v-2', { doctor: `doctor ${i}` })
       isCounting = false
     })
     assert.ok(typeof told === 'object' && 'item' in told, messageOf(told))

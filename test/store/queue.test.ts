@@ -56,6 +56,14 @@ test('works that come together share one transaction, each in a savepoint; one a
   assert.deepEqual(noted.log, ['begin', ...one, ...one, 'commit', 'begin', ...one, 'commit'])
 })
 
+test('callers take turns: what one has waiting delays another by one work', async () => {
+  const queue = new Queue(new Noted())
+  const order: string[] = []
+  const add = (caller: string) => queue.add(...work(() => void order.push(caller)), caller)
+  await Promise.all(['ann', 'ann', 'ann', 'bob', 'bob', 'eve'].map(add))
+  assert.deepEqual(order, ['ann', 'bob', 'eve', 'ann', 'bob', 'ann'])
+})
+
 test('each work of a group runs in the asynchronous context of its own caller', async () => {
   const queue = new Queue(new Noted())
   const user = new AsyncLocalStorage<string>()
