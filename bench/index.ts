@@ -18,6 +18,7 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
     async () => (await import('./soap.ts')).soap(),
     async () => (await import('./signed.ts')).signed(),
     async () => (await import('./proof.ts')).provenExchange(),
+    async () => (await import('./cxf.ts')).signedBesideCxf(),
   ],
   xml: [async () => (await import('./xml.ts')).xml()],
   write: [async () => (await import('./write.ts')).write(), async () => (await import('./large.ts')).large()],
