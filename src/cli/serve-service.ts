@@ -1,6 +1,7 @@
 /** `diglot serve`: flags to the options of `serve`, signals, workers. */
 import { readFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import { isHttpAddress } from '../base/address.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { ServeOptions, Server } from '../host/serve.ts'
 import { type CertificateNameKind, certificateNameKinds } from '../identity/certificate-name.ts'
@@ -75,7 +76,12 @@ export function addServeCommand(program: Command): void {
     .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
     .option('--message-key <file>', 'PEM key that signs SOAP answers and decrypts requests; read again when it changes')
     .option('--message-certificate <file>', 'its certificate, in PEM')
-    .option('--crl <file>', 'CRLs of the authorities of signers, PEM or DER; repeatable', collectOption, [])
+    .option(
+      '--crl <place>',
+      'CRLs of the authorities of signers, PEM or DER: a file, or an http address to ask; repeatable',
+      collectOption,
+      [],
+    )
     .addOption(
       new Option('--revocation <mode>', 'when no fresh CRL tells: refuse, or accept what no list revokes').choices([
         'required',
@@ -200,13 +206,13 @@ function openIdOf(flags: ServeFlags): ServeOptions['openid'] {
 }
 
 async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messageSecurity']> {
-  const { signers, crl: crlFiles, revocation, purpose, messageKey: key, messageCertificate: certificate } = flags
+  const { signers, crl: places, revocation, purpose, messageKey: key, messageCertificate: certificate } = flags
   if ((key === undefined) !== (certificate === undefined))
     failUsage('--message-key and --message-certificate must be given together')
   const keyFiles = key === undefined || certificate === undefined ? [] : [{ key, certificate }]
   if (signers === undefined) {
     const [unused] = [
-      crlFiles.length > 0 && '--crl',
+      places.length > 0 && '--crl',
       revocation && '--revocation',
       purpose.length > 0 && '--purpose',
     ].filter(Boolean)
@@ -214,7 +220,8 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
     return keyFiles.length > 0 ? { keyFiles } : undefined
   }
   const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
-  return { signerFiles: [signers], keyFiles, crlFiles, purposes, ...(revocation && { revocation }) }
+  const [crlFiles, crlAddresses] = [places.filter(each => !isHttpAddress(each)), places.filter(isHttpAddress)]
+  return { signerFiles: [signers], keyFiles, crlFiles, crlAddresses, purposes, ...(revocation && { revocation }) }
 }
 
 function docsOf({ docs: folder, docsReader }: ServeFlags): ServeOptions['docs'] {

@@ -2,6 +2,7 @@
  * What endpoints demand of messages, by the contract or by the settings, and the means of its
  * proof: people, trusted certificates, the service's own keys, a memory of replays in the store.
  */
+import { isHttpAddress } from '../base/address.ts'
 import { settle } from '../base/maybe.ts'
 import type { ServedEndpoint } from '../contract/endpoint-rule.ts'
 import { type Watching, watchOctets } from '../identity/watched-file.ts'
@@ -18,12 +19,19 @@ import { createWsSecurity, type SecurityMeans } from '../security/ws-security.ts
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
 import type { VerifyMessage } from '../soap/security-port.ts'
+import { type FetchedLists, fetchLists } from './fetched-crls.ts'
 import type { Logger } from './operations/log.ts'
 
 /** Holders of certificates of `authorities`, and of those in `certificates`, may sign messages. */
 export interface MessageSecurity extends Anchors {
   /** Files of CRLs, PEM or DER, in addition to `crls`; read again when they change. */
   readonly crlFiles?: readonly string[]
+  /**
+   * Addresses of CRLs, http or https, in addition: asked for at start, every hour and when a list
+   * ends. No other address is asked, whatever certificates name. While one cannot be had, the last
+   * list counts until its end, and then `revocation` decides.
+   */
+  readonly crlAddresses?: readonly string[]
   /**
    * Files of PEM certificates in addition to `authorities` and `certificates`: each that is an
    * authority is one of the former, any other one of the latter. Read again when they change.
@@ -58,7 +66,7 @@ export interface SecurityWorld {
   readonly identities: Identities
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** Is told when a file of CRLs that changed cannot be used; the former one counts. */
+  /** Is told when CRLs of a file or an address cannot be used; the former ones count. */
   readonly failed?: (thrown: unknown) => void
   readonly logger: Pick<Logger, 'warn'>
   /** The endpoints to serve, for whose policies there have to be means. Default: none. */
@@ -82,7 +90,8 @@ const place = 'messageSecurity'
 export function createMessageSecurity(options: MessageSecurity, world: SecurityWorld): MessageSecurityPort {
   const { store, identities, clock, logger, endpoints = [] } = world
   const fixed = prepareMeans(options.means ?? {}, `${place}.means`)
-  const trust = watchTrust(options, world)
+  const fetched = fetchAllLists(options, world)
+  const trust = watchTrust(options, world, fetched)
   const keys = watchKeys(options, world)
   const seen: SecurityMeans['seen'] = async (key, expires) =>
     !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock())))
@@ -99,7 +108,7 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
   }
   const create = (policy: SecurityPolicy): EndpointSecurity => ({
     policy,
-    secure: logRefusals(createWsSecurity(policy, means), logger, clock),
+    secure: logRefusals(waitForLists(createWsSecurity(policy, means), fetched), logger, clock),
   })
   const usual = create({ ...(options.policy ?? usualPolicy(means())), required: true })
   const created = new Map<ServedEndpoint['security'], EndpointSecurity>([
@@ -152,18 +161,44 @@ function logRefusals(
     )
 }
 
-/** The lists of the files as they are now, with the fixed ones; undefined without a file. */
-function watchLists({ crls, crlFiles = [] }: MessageSecurity, world: SecurityWorld): CurrentLists | undefined {
-  if (crlFiles.length === 0) return undefined
+function fetchAllLists({ crlAddresses = [] }: MessageSecurity, world: SecurityWorld): readonly FetchedLists[] {
+  for (const address of crlAddresses) {
+    if (!isHttpAddress(address) || !URL.canParse(address))
+      throw new TypeError(`${place}.crlAddresses has ${JSON.stringify(address)}: give an address of http or https`)
+  }
+  return crlAddresses.map(address => fetchLists(address, watchingOf(world)))
+}
+
+/** A message waits where no fresh list is known and a request for one is under way. */
+const waitForLists = (secure: VerifyMessage, fetched: readonly FetchedLists[]): VerifyMessage =>
+  fetched.length === 0
+    ? secure
+    : async evidence => {
+        await Promise.all(fetched.map(each => each.awaited()))
+        return secure(evidence)
+      }
+
+/** The lists of files and addresses as they are now, with the fixed ones; undefined without any. */
+function watchLists(
+  { crls, crlFiles = [] }: MessageSecurity,
+  world: SecurityWorld,
+  fetched: readonly FetchedLists[],
+): CurrentLists | undefined {
+  if (crlFiles.length + fetched.length === 0) return undefined
   const fixed = readCrlList(crls, `${place}.crls`)
   const files = crlFiles.map(file => watchOctets(file, octets => readCrlList(octets, 'the file'), watchingOf(world)))
-  return memoizeByParts(files, current => new RevocationLists([...fixed, ...current.flat()]))
+  const parts = [...files, ...fetched.map(each => each.current)]
+  return memoizeByParts(parts, current => new RevocationLists([...fixed, ...current.flat()]))
 }
 
 /** The trusted certificates as the files have them now. */
-function watchTrust(options: MessageSecurity, world: SecurityWorld): () => CertificateTrust {
+function watchTrust(
+  options: MessageSecurity,
+  world: SecurityWorld,
+  fetched: readonly FetchedLists[],
+): () => CertificateTrust {
   const { signerFiles = [], authorities, certificates } = options
-  const lists = watchLists(options, world)
+  const lists = watchLists(options, world, fetched)
   const files = signerFiles.map(file => watchOctets(file, splitSigners, watchingOf(world)))
   return memoizeByParts(
     files,

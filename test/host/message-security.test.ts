@@ -4,7 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -114,11 +117,31 @@ test('a file of CRLs is read again when it changes; one that cannot be used is r
   assert.equal(await sign(maria), true)
 })
 
+test('CRLs at an address: the first message waits for them; `revocation` decides where they cannot be had', async () => {
+  let answer: string | undefined = listOf([7])
+  const place = createServer((_request, response) => {
+    if (answer === undefined) response.destroy()
+    else response.end(answer)
+  }).listen(0, '127.0.0.1')
+  after(() => place.close())
+  await once(place, 'listening')
+  const crlAddresses = [`http://127.0.0.1:${(place.address() as AddressInfo).port}/root.crl`]
+  assert.equal(await (await host({ crlAddresses })).sign(maria), false)
+  answer = listOf([])
+  assert.equal(await (await host({ crlAddresses })).sign(maria), true)
+  answer = undefined
+  const { sign, lines } = await host({ crlAddresses })
+  assert.equal(await sign(maria), false)
+  assert.match(JSON.stringify(lines), /the CRL at http:[^ ]+ cannot be used/)
+  assert.equal(await (await host({ crlAddresses, revocation: 'ifKnown' })).sign(maria), true)
+})
+
 test('a mistake ends the start, by its place', async () => {
   const rows: readonly (readonly [MessageSecurity, RegExp])[] = [
     [{ authorities: ['root.pem'] }, /messageSecurity\.authorities\[0\] contains no -----BEGIN CERTIFICATE-----/],
     [{ crls: 'root.crl' }, /messageSecurity\.crls contains no -----BEGIN X509 CRL-----/],
     [{ crlFiles: [join(folder, 'absent.crl')] }, /absent\.crl cannot be used/],
+    [{ crlAddresses: ['ldap://bank/root'] }, /crlAddresses has "ldap:\/\/bank\/root": give an address of http/],
     [{ revocation: 'required' }, /messageSecurity\.revocation is required without a CRL/],
     [{ purposes: ['signing' as never] }, /messageSecurity\.purposes has "signing"/],
     [

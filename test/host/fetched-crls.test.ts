@@ -1,0 +1,91 @@
+/** CRLs at an address: RFC 5280 §6.3 by what is fetched, and what holds while nothing can be. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { fetchLists } from '../../src/host/fetched-crls.ts'
+import * as x from '../security/issue.ts'
+
+const hour = 3_600_000
+const bank: x.Holder = { name: 'O=Bank/CN=Root', key: x.createEcKey() }
+const issue = (revoked: readonly number[], from: number, until: number): Buffer =>
+  x.issueCrl({ by: bank, revoked, thisUpdate: x.testTime + from, nextUpdate: x.testTime + until })
+
+type Answer = (response: ServerResponse) => void
+const listed = (der: Uint8Array) => (response: ServerResponse) => void response.end(der)
+
+/** Lists at a loopback address, whose answer a test changes. */
+async function publish(first: Answer) {
+  const place = { answer: first, asked: 0, paths: [] as string[] }
+  const server = createServer((request, response) => {
+    place.asked++
+    place.paths.push(request.url ?? '')
+    place.answer(response)
+  }).listen(0, '127.0.0.1')
+  after(() => server.closeAllConnections())
+  after(() => server.close())
+  await once(server, 'listening')
+  return Object.assign(place, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/root.crl` })
+}
+
+async function watch(first: Answer) {
+  const place = await publish(first)
+  const world = { now: x.testTime, failures: [] as string[] }
+  const lists = fetchLists(place.url, {
+    clock: () => world.now,
+    failed: thrown => void world.failures.push(String(thrown)),
+  })
+  await lists.awaited()
+  return { place, world, lists }
+}
+const sizes = ({ current }: ReturnType<typeof fetchLists>): number[] => current().map(({ size }) => size)
+
+test('a list is fetched at start, waited for, kept for an hour, and fetched again', async () => {
+  const { place, world, lists } = await watch(listed(issue([3], -hour, 24 * hour)))
+  assert.deepEqual([sizes(lists), place.asked, lists.awaited()], [[1], 1, undefined])
+  place.answer = listed(issue([3, 7], -hour / 2, 24 * hour))
+  world.now += hour - 1
+  assert.deepEqual([sizes(lists), place.asked], [[1], 1])
+  world.now += 1
+  assert.deepEqual([sizes(lists), lists.awaited()], [[1], undefined], 'nobody waits while the former is fresh')
+  while (sizes(lists)[0] !== 2) await new Promise(resolve => setImmediate(resolve))
+  assert.equal(place.asked, 2)
+})
+
+test('where the last list has ended, the next message waits for the next list', async () => {
+  const { place, world, lists } = await watch(listed(issue([3], -hour, 600_000)))
+  place.answer = listed(issue([3, 7], 0, 24 * hour))
+  world.now += 600_000
+  await lists.awaited()
+  assert.deepEqual([sizes(lists), place.asked], [[2], 2])
+})
+
+const refusals: readonly (readonly [string, Answer, RegExp])[] = [
+  ['an older list', listed(issue([], -2 * hour, 24 * hour)), /has an older list than before/],
+  ['no list', response => void response.end('not a list'), /cannot be used: .*X509 CRL/],
+  ['404', response => void response.writeHead(404).end(), /the status is 404/],
+  [
+    'a redirect, which is not followed',
+    response => void response.writeHead(302, { location: '/elsewhere' }).end(),
+    /the status is 302/,
+  ],
+  ['more octets than any list has', response => void response.end(Buffer.alloc(17_000_000)), /is longer than 16777216/],
+  ['an end of the connection', response => void response.destroy(), /cannot be used/],
+]
+for (const [name, answer, says] of refusals) {
+  test(`${name} changes nothing, is told, and is asked for again after a minute`, async () => {
+    const { place, world, lists } = await watch(listed(issue([3, 7], -hour, 600_000)))
+    place.answer = answer
+    world.now += 600_000
+    await lists.awaited()
+    assert.deepEqual([sizes(lists), world.failures.length], [[2], 1])
+    assert.match(world.failures[0] ?? '', says)
+    assert.equal(lists.awaited(), undefined, 'no message waits for a place that failed')
+    assert.deepEqual([place.asked, new Set(place.paths)], [2, new Set(['/root.crl'])])
+    place.answer = listed(issue([3, 7, 8], 0, 24 * hour))
+    world.now += 60_000
+    await lists.awaited()
+    assert.deepEqual(sizes(lists), [3])
+  })
+}
