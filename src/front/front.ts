@@ -33,6 +33,8 @@ export interface FrontOptions {
   readonly log?: (entry: Entry, response: Response, tookMs: number) => void
   /** Called for each 503, whose cause is in the entry's notes. */
   readonly onUnavailable?: (entry: Entry) => void
+  /** Answers a request that names a trace (`traceparent`) so that its handlers find it. */
+  readonly inTrace?: (request: Request, answer: () => Maybe<Response>) => Maybe<Response>
 }
 
 export interface ResponseFigures {
@@ -53,11 +55,14 @@ export function createFront(
     const mount = front.mounts.get(firstSegmentOf(request.target)) ?? mounts[0]
     const entry = createEntry(request, front.nameRequest(request), context.clock(), mount)
     front.gate.load.inFlight++
-    return settleFor({ front, entry, startMs }, serveMount, finishResponse, finishThrown)
+    const visit: Visit = { front, entry, startMs }
+    return front.inTrace === undefined || request.fields['traceparent'] === undefined
+      ? settleFor(visit, serveMount, finishResponse, finishThrown)
+      : front.inTrace(request, () => settleFor(visit, serveMount, finishResponse, finishThrown))
   }
 }
 
-interface Front extends Pick<FrontOptions, 'figures' | 'log' | 'onUnavailable'> {
+interface Front extends Pick<FrontOptions, 'figures' | 'log' | 'onUnavailable' | 'inTrace'> {
   readonly context: FrontContext
   readonly nameRequest: (request: Request) => string
   readonly mounts: ReadonlyMap<string, Mount>

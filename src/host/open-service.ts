@@ -123,7 +123,7 @@ export async function openService(
   options.siblings?.answer(() => collectMetrics(figures))
   const stopUpkeep = startUpkeep(store, site.world)
   return {
-    answer: (spans?.answer ?? answerInTrace)(door.answer),
+    answer: spans?.answer(door.answer) ?? door.answer,
     context,
     store,
     figures,
@@ -225,7 +225,7 @@ function startDeliveries(site: Site, context: FaceContext, { store, limits }: Ho
 }
 
 async function openDoor(
-  { options, world, opened }: Site,
+  { options, world, opened, spans }: Site,
   context: FaceContext,
   { store, identities: people, openid }: Holdings,
   { changes, outbox }: Deliveries,
@@ -253,6 +253,7 @@ async function openDoor(
     onUnavailable: ({ id: request, notes: { cause, operation, subject } }) =>
       outages.record(cause, { request, ...nameOf({ operation, subject }) }),
     ...logResponses(options, world),
+    ...(!spans && { inTrace: answerInTrace }),
   })
   const drain = (): void => {
     load.stop()

@@ -9,12 +9,10 @@ export type TraceFields = Readonly<Record<string, string>>
 const given = new AsyncLocalStorage<TraceFields>()
 
 /** Answers so that `findTraceFields` finds those of the request, wherever it leads. */
-export const answerInTrace =
-  (answer: (request: Request) => Maybe<Response>) =>
-  (request: Request): Maybe<Response> => {
-    const fields = request.fields['traceparent'] === undefined ? undefined : readTraceFields(request.fields)
-    return fields ? given.run(fields, () => answer(request)) : answer(request)
-  }
+export function answerInTrace({ fields }: Request, answer: () => Maybe<Response>): Maybe<Response> {
+  const known = readTraceFields(fields)
+  return known ? given.run(known, answer) : answer()
+}
 
 /** Those of the request under way; empty without any. */
 export const findTraceFields = (): TraceFields => given.getStore() ?? {}
