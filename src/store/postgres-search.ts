@@ -27,9 +27,17 @@ const expressionOf = ({ column, steps }: SearchPart): Sql =>
 
 const postgresIndexName = (table: string, part: string): string => databaseName(`${table}##${part}`)
 
+/**
+ * New entries of GIN gather in a list that each search reads (PostgreSQL 70.4.1), 4 MB by default:
+ * some 25 ms. The least that can be set.
+ */
+const pendingKilobytes = 64
+
 function createSearchIndex(table: string, part: SearchPart, how: Sql): Sql {
-  const using = part.steps?.length === 1 ? sql`` : sql`using gin `
-  return sql`create index ${how}${sql.id(postgresIndexName(table, part.name))} on ${sql.id(table)} ${using}((${expressionOf(part)}))`
+  const isPlain = part.steps?.length === 1
+  const on = isPlain ? sql`` : sql`using gin `
+  const more = isPlain ? sql`` : sql` with (gin_pending_list_limit = ${sql.lit(pendingKilobytes)})`
+  return sql`create index ${how}${sql.id(postgresIndexName(table, part.name))} on ${sql.id(table)} ${on}((${expressionOf(part)}))${more}`
 }
 
 export const postgresSearch: SearchDialect = {

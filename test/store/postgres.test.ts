@@ -38,6 +38,18 @@ const cut = (part: string) =>
     `%${part}%`,
   ])
 
+test('B5 what a search reads besides its words is bounded: the list of new entries of GIN', only, async () => {
+  const place = await running.place()
+  const store = await place.open(everything)
+  const options = await ask(
+    `select c.reloptions from pg_class c join pg_am a on a.oid = c.relam where a.amname = 'gin'`,
+  )
+  assert.ok(options.length > 0)
+  for (const { reloptions } of options) assert.deepEqual(reloptions, ['gin_pending_list_limit=64'])
+  await store.close()
+  await place.remove()
+})
+
 test(
   '(6) a connection lost at rest, while a work waits, or within a statement is unavailable at most once',
   only,
