@@ -6,8 +6,8 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { ItemPage, Query, Snapshot } from './store.ts'
 
-/** Items that are in memory at once. */
-const pageItems = 500
+/** Items that are in memory at once, and read in one turn of the event loop. */
+const pageItems = 100
 
 export type ItemQuery = Pick<Query, 'filters' | 'within'> & Partial<Pick<Query, 'sort'>>
 export type ReadPage = (query: Query) => Maybe<ItemPage>

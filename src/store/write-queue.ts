@@ -47,7 +47,7 @@ export interface QueueBounds {
  * A group is large enough to share the cost of a disk's flush, and so short that its wait is not
  * noticed.
  */
-export const defaultBounds: QueueBounds = { group: 256, open: 50, work: 10_000 }
+export const defaultBounds: QueueBounds = { group: 256, open: 10, work: 10_000 }
 
 /**
  * Turns of the event loop in which a group gathers: each reads what has arrived, and does not wait.

@@ -155,7 +155,7 @@ test('when no transaction can begin, the waiting works are told why, and later o
 
 test('(3) a work that hangs is unavailable when its time is up, and is told that it is over', async () => {
   const noted = new Noted()
-  const queue = new Queue(noted, { ...defaultBounds, work: 10 })
+  const queue = new Queue(noted, { ...defaultBounds, open: 1000, work: 10 })
   let over = false
   const hanging = queue.add({ end: () => (over = true) }, () => new Promise<never>(() => {}))
   assert.deepEqual((await told([hanging, queue.add(...work(() => 2))])).map(String), [String(new Unavailable()), '2'])
