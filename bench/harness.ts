@@ -145,6 +145,26 @@ function read(file: string): string {
   }
 }
 
+/** Clock ticks in which the kernel counts processes that have ended: sysconf(_SC_CLK_TCK). */
+const tickMicroseconds = 10_000
+
+/**
+ * Microseconds of CPU of all processes that the parent of this one has started, those that have ended included: of a database
+ * server, by the process of one connection.
+ */
+export function childrenCpu(sibling: number): () => number {
+  const fieldsOf = (pid: number): readonly string[] => read(`/proc/${pid}/stat`).replace(/.*\) /, '').split(' ')
+  const parent = Number(fieldsOf(sibling)[1])
+  return () => {
+    const [userTicks = 0, systemTicks = 0] = fieldsOf(parent).slice(13, 15).map(Number)
+    const children = readdirSync('/proc').filter(
+      name => /^\d+$/.test(name) && Number(fieldsOf(Number(name))[1]) === parent,
+    )
+    const running = children.reduce((sum, pid) => sum + counted(Number(pid)), 0)
+    return running / 1000 + (userTicks + systemTicks) * tickMicroseconds
+  }
+}
+
 export interface Ask {
   readonly request: string | Uint8Array
   /** What every answer must contain. */

@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: every figure as a ratio from one run on one machine. `npm run bench -- rest xml`: some parts alone.
- * `npm run bench -- growth` is a table of its own, `--million` a part of it (growth.ts).
+ * `npm run bench -- growth` is a table of its own, `--million` and `--keep FOLDER` parts of it (growth.ts).
+ * `npm run bench -- worst` is another: what other callers have while one does its worst (worst.ts).
  * `--json FILE` writes the rows there, `--page` into docs/performance.md and its picture, `--quick` takes less time and
  * gives figures that are worth less.
  */
@@ -34,11 +35,17 @@ const { positionals, values } = parseArgs({
     page: { type: 'boolean' },
     quick: { type: 'boolean' },
     million: { type: 'boolean' },
+    keep: { type: 'string' },
   },
 })
 if (positionals[0] === 'growth') {
-  const grown = await (await import('./growth.ts')).growth(values.million === true)
+  const grown = await (await import('./growth.ts')).growth(values.million === true, values.keep)
   if (grown.length > 0) console.log(`\ngrows: ${grown.join('; ')}`)
+  process.exit()
+}
+if (positionals[0] === 'worst') {
+  const costly = await (await import('./worst.ts')).worst(values.keep, positionals.slice(1))
+  if (costly.length > 0) console.log(`\ncosts others more than a fifth of their rate: ${costly.join('; ')}`)
   process.exit()
 }
 const unknown = positionals.filter(name => !Object.hasOwn(parts, name))
