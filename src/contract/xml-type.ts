@@ -119,14 +119,26 @@ export type SimpleDefinition =
     }
   | { readonly kind: 'list'; readonly name: QualifiedName | undefined; readonly item: AnyXmlType }
   | { readonly kind: 'union'; readonly name: QualifiedName | undefined; readonly of: readonly AnyXmlType[] }
+/** An array of SOAP's encoding (SOAP 1.1 §5.4.2). */
+export interface ArrayDefinition {
+  readonly kind: 'array'
+  readonly name: QualifiedName | undefined
+  /** Of more than one dimension: its rows, each an array of one dimension less. */
+  readonly item: () => AnyXmlType
+  readonly dimensions: number
+}
+/** What stands in an array, whatever its dimensions. */
+export function cellTypeOf({ item, dimensions }: ArrayDefinition): AnyXmlType {
+  const { definition } = item()
+  return dimensions > 1 && definition.kind === 'array' ? cellTypeOf(definition) : item()
+}
 export type XmlDefinition =
   | { readonly kind: 'builtIn'; readonly name: BuiltInName }
   | SimpleDefinition
   | ComplexDefinition
   /** A type, or one of those that are derived from it. */
   | { readonly kind: 'derivable'; readonly type: AnyXmlType; readonly derived: () => readonly AnyXmlType[] }
-  /** An array of SOAP's encoding (SOAP 1.1 §5.4.2). */
-  | { readonly kind: 'array'; readonly name: QualifiedName | undefined; readonly item: () => AnyXmlType }
+  | ArrayDefinition
 
 /** A type of an XML Schema of others. */
 export class XmlType<T> {
@@ -302,9 +314,9 @@ export class XmlNamespace {
   union<const U extends readonly AnyXmlType[]>(name: string, ...of: U): XmlType<U[number]['value']> {
     return new XmlType({ kind: 'union', name: this.#name(name), of })
   }
-  /** An array of SOAP's encoding, of this name. */
-  array<T>(name: string, item: Lazily<XmlType<T>>): XmlType<readonly T[]> {
-    return new XmlType({ kind: 'array', name: this.#name(name), item: asFunction(item) })
+  /** An array of SOAP's encoding, of this name; items that are nil or left out are null. */
+  array<T, const N extends number = 1>(name: string, item: Lazily<XmlType<T>>, dimensions?: N): XmlType<Rows<T, N>> {
+    return new XmlType(defineArray(this.#name(name), asFunction(item), dimensions))
   }
   element<T>(name: string, type: Lazily<XmlType<T>>): RootElement<T> {
     return new RootElement(this.#name(name), asFunction(type), this.form)
@@ -313,6 +325,21 @@ export class XmlNamespace {
 
 const asFunction = <T extends object>(lazily: Lazily<T>): (() => T) =>
   typeof lazily === 'function' ? lazily : () => lazily
+
+/** Rows of rows of cells, in so many dimensions. */
+type Rows<T, N extends number, Counted extends readonly unknown[] = [unknown]> = Counted['length'] extends N
+  ? readonly (T | null)[]
+  : readonly Rows<T, N, [...Counted, unknown]>[]
+export const defineArray = (
+  name: QualifiedName | undefined,
+  cell: () => AnyXmlType,
+  dimensions: number = 1,
+): ArrayDefinition => ({
+  kind: 'array',
+  name,
+  item: dimensions > 1 ? asFunction(new XmlType(defineArray(undefined, cell, dimensions - 1))) : cell,
+  dimensions,
+})
 
 const defineComplex = (
   name: QualifiedName | undefined,
@@ -379,9 +406,9 @@ export const x = {
   /** The first of these types that a text fits. */
   union: <const U extends readonly AnyXmlType[]>(...of: U): XmlType<U[number]['value']> =>
     new XmlType({ kind: 'union', name: undefined, of }),
-  /** An array of SOAP's encoding. */
-  array: <T>(item: Lazily<XmlType<T>>): XmlType<readonly T[]> =>
-    new XmlType({ kind: 'array', name: undefined, item: asFunction(item) }),
+  /** An array of SOAP's encoding; items that are nil or left out are null. */
+  array: <T, const N extends number = 1>(item: Lazily<XmlType<T>>, dimensions?: N): XmlType<Rows<T, N>> =>
+    new XmlType(defineArray(undefined, asFunction(item), dimensions)),
   /**
    * A type or one that is derived from it, which `xsi:type` names: its value says so by `$type`.
    */

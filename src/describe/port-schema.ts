@@ -4,16 +4,18 @@
  */
 
 import { listReachedTypes } from '../contract/xml-reach.ts'
-import type {
-  AnyMember,
-  AnyRootElement,
-  AnyXmlType,
-  ComplexDefinition,
-  NamespaceForm,
-  QualifiedName,
-  SchemaFacets,
-  TypeMembers,
-  WildcardNamespaces,
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  type ArrayDefinition,
+  type ComplexDefinition,
+  cellTypeOf,
+  type NamespaceForm,
+  type QualifiedName,
+  type SchemaFacets,
+  type TypeMembers,
+  type WildcardNamespaces,
 } from '../contract/xml-type.ts'
 import { type Attributes, type MarkupContent, writeTag } from './markup.ts'
 
@@ -132,7 +134,7 @@ export class PortSchemas {
       case 'complex':
         return this.#complexTag(definition, draft, definition.form ?? around, name)
       case 'array':
-        return this.#arrayTag(definition.item(), draft, name)
+        return this.#arrayTag(definition, draft, name)
       case 'restriction':
         return writeTag(
           'xs:simpleType',
@@ -221,22 +223,25 @@ export class PortSchemas {
     draft.content.push(this.#typeTag(type, draft, form, `Text${number}`))
     return { uri: draft.uri, local: `Text${number}` }
   }
-  #arrayTag(item: AnyXmlType, draft: SchemaDraft, name?: string): string {
-    const of = this.#arrayItemName(item, draft)
+  #arrayTag(definition: ArrayDefinition, draft: SchemaDraft, name?: string): string {
+    const of = this.#arrayTypeText(definition, draft)
     const attribute = writeTag('xs:attribute', {
       ref: 'soapenc:arrayType',
       'xmlns:wsdl': 'http://schemas.xmlsoap.org/wsdl/',
-      'wsdl:arrayType': `${of}[]`,
+      'wsdl:arrayType': of,
     })
     draft.imports.add(encodingNs)
     const restriction = writeTag('xs:restriction', { base: `${this.#prefixes.prefixFor(encodingNs)}:Array` }, attribute)
     return writeTag('xs:complexType', { name }, writeTag('xs:complexContent', {}, restriction))
   }
-  #arrayItemName(item: AnyXmlType, draft: SchemaDraft): string {
-    const { definition } = item
-    if (definition.kind === 'array' && !definition.name) return `${this.#arrayItemName(definition.item(), draft)}[]`
-    const name = this.typeName(item)
-    return name ? this.#refer(name, draft) : 'xs:anyType'
+  /** `xs:int[,]` for two dimensions; `xs:int[][]` for arrays in an array. */
+  #arrayTypeText(array: ArrayDefinition, draft: SchemaDraft): string {
+    const cell = cellTypeOf(array)
+    const { definition } = cell
+    const brackets = `[${','.repeat(array.dimensions - 1)}]`
+    if (definition.kind === 'array' && !definition.name) return `${this.#arrayTypeText(definition, draft)}${brackets}`
+    const name = this.typeName(cell)
+    return `${name ? this.#refer(name, draft) : 'xs:anyType'}${brackets}`
   }
 
   // Particles

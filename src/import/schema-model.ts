@@ -13,10 +13,13 @@ import {
   type AnyXmlType,
   type BuiltInName,
   type ComplexDefinition,
+  cellTypeOf,
+  defineArray,
   Member,
   NamedType,
   type NamespaceForm,
   type Particle,
+  type QualifiedName,
   RootElement,
   type SchemaFacets,
   type TypeMembers,
@@ -327,18 +330,20 @@ export class SchemaModel {
     const baseName = this.components.resolve(derivation, attributeOf(derivation, 'base'), around.form.uri) ?? ''
     const { uri, local } = splitClark(baseName)
     if (local === 'Array' && encodingUris.includes(uri as (typeof encodingUris)[number]))
-      return new XmlType({ kind: 'array', name, item: this.#arrayItem(derivation, around) })
+      return nameArray(name, this.#arrayItem(derivation, around))
     const items = this.#extendedArray(derivation, around, baseName)
-    if (items) return new XmlType({ kind: 'array', name, item: items })
+    if (items) return nameArray(name, items)
     return this.#derivedContent(derivation, around, baseName, define)
   }
   /** The items of an array that has another name here: the encoding knows no members next to them. */
-  #extendedArray(derivation: Element, around: Around, baseName: string): (() => AnyXmlType) | undefined {
+  #extendedArray(derivation: Element, around: Around, baseName: string): ArrayShape | undefined {
     if (derivation.name.local !== 'extension' || baseName === `{${xsNs}}anyType`) return undefined
     const { definition } = this.typeOf(baseName, around.place)
     if (definition.kind !== 'array') return undefined
     const own = this.#ownContent(derivation, around, new Set())
-    return Object.keys(own.members).length === 0 ? definition.item : undefined
+    return Object.keys(own.members).length === 0
+      ? { cell: () => cellTypeOf(definition), dimensions: definition.dimensions }
+      : undefined
   }
 
   #derivedContent(
@@ -662,7 +667,7 @@ export class SchemaModel {
   // Arrays of SOAP's encoding
 
   /** By wsdl:arrayType, or by the element that the restriction declares. */
-  #arrayItem(derivation: Element, around: Around): () => AnyXmlType {
+  #arrayItem(derivation: Element, around: Around): ArrayShape {
     for (const node of schemaChildren(derivation))
       for (const { name, value } of node.attributes)
         if (name.local === 'arrayType' && name.uri === 'http://schemas.xmlsoap.org/wsdl/')
@@ -675,17 +680,36 @@ export class SchemaModel {
     if (itemType) return this.#arrayTypeItem(itemType.node, itemType.value, around)
     const sequence = schemaChild(derivation, 'sequence', 'all')
     const element = sequence && schemaChild(sequence, 'element')
-    return element ? memoizeOnce(() => this.#typeOfNode(element, around)) : () => x.anyType
+    return { cell: element ? memoizeOnce(() => this.#typeOfNode(element, around)) : () => x.anyType, dimensions: 1 }
   }
-  #arrayTypeItem(node: Element, written: string, around: Around): () => AnyXmlType {
-    const [, qname = '', dimensions = ''] = /^([^[]*)(.*)$/.exec(written.trim()) ?? []
+  /** SOAP 1.1 §5.4.2: `int[,][]` is a list of tables; the last brackets are the array's own. */
+  #arrayTypeItem(node: Element, written: string, around: Around): ArrayShape {
+    const [, qname = '', brackets = ''] = /^([^[]*)(.*)$/.exec(written.trim()) ?? []
     const name = this.components.resolve(node, qname, around.form.uri)
-    const ranks = [...dimensions.matchAll(/\[[^\]]*\]/g)].length
-    const item = memoizeOnce(() => (name === undefined ? x.anyType : this.typeOfElement(name, around.place)))
-    if (dimensions.includes(',')) this.losses.add(around.place, 'an array of several dimensions cannot be declared')
-    return ranks > 1 ? memoizeOnce(() => x.array(item)) : item
+    const ranks = [...brackets.matchAll(/\[([^\]]*)\]/g)].map(([, inside = '']) => inside.split(',').length)
+    const cell = memoizeOnce(() => (name === undefined ? x.anyType : this.typeOfElement(name, around.place)))
+    if (ranks.length > bracketsMax || ranks.some(rank => rank > bracketsMax)) {
+      this.losses.add(around.place, `an array of more than ${bracketsMax} dimensions: its items are XML`)
+      return { cell: () => x.anyType, dimensions: 1 }
+    }
+    const inner = ranks.slice(0, -1)
+    return {
+      cell: inner.length === 0 ? cell : memoizeOnce(() => inner.reduce<AnyXmlType>(arrayAround, cell())),
+      dimensions: ranks.at(-1) ?? 1,
+    }
   }
 }
+
+/** What stands in an array, and in how many dimensions. */
+interface ArrayShape {
+  readonly cell: () => AnyXmlType
+  readonly dimensions: number
+}
+/** Of the dimensions that toolkits have, the most; the types of more take long to write down. */
+const bracketsMax = 8
+const nameArray = (name: QualifiedName | undefined, { cell, dimensions }: ArrayShape): AnyXmlType =>
+  new XmlType(defineArray(name, cell, dimensions))
+const arrayAround = (cell: AnyXmlType, dimensions: number): AnyXmlType => x.array(cell, dimensions)
 
 const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map([
   ...Object.entries(x).flatMap(([name, value]) => (value instanceof XmlType ? [[name, value] as const] : [])),

@@ -6,18 +6,20 @@
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
 import type { Grant } from '../contract/policy.ts'
 import { referredBy } from '../contract/xml-reach.ts'
-import type {
-  AnyMember,
-  AnyRootElement,
-  AnyXmlType,
-  BuiltInName,
-  ComplexDefinition,
-  NamespaceForm,
-  SchemaFacets,
-  TypeMembers,
-  WildcardNamespaces,
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  type ArrayDefinition,
+  type BuiltInName,
+  type ComplexDefinition,
+  cellTypeOf,
+  type NamespaceForm,
+  RootElement,
+  type SchemaFacets,
+  type TypeMembers,
+  type WildcardNamespaces,
 } from '../contract/xml-type.ts'
-import { RootElement } from '../contract/xml-type.ts'
 import { ConstantNames } from './constant-names.ts'
 import { listComponents } from './declaration-order.ts'
 import type { ImportedContract } from './imported-contract.ts'
@@ -234,7 +236,7 @@ class Printer {
       case 'union':
         return `x.union(${definition.of.map(each => this.#eager(each, indent, around)).join(', ')})`
       case 'array':
-        return `x.array(${this.#reference(definition.item(), indent, around)})`
+        return `x.array(${this.#reference(cellTypeOf(definition), indent, around)}${writeDimensions(definition)})`
       case 'derivable':
         return this.#reference(definition.type, indent, around)
     }
@@ -268,7 +270,7 @@ class Printer {
       case 'union':
         return `${namespace}.union(${[name, ...definition.of.map(each => this.#eager(each, indent, uri))].join(', ')})`
       case 'array':
-        return `${namespace}.array(${name}, ${this.#reference(definition.item(), indent, uri)})`
+        return `${namespace}.array(${name}, ${this.#reference(cellTypeOf(definition), indent, uri)}${writeDimensions(definition)})`
     }
   }
 
@@ -357,7 +359,9 @@ class Printer {
       case 'list':
         return `readonly (${this.#typeText(definition.item)})[]`
       case 'array':
-        return `readonly (${this.#typeText(definition.item())})[]`
+        return definition.dimensions > 1
+          ? `readonly (${this.#typeText(definition.item())})[]`
+          : `readonly (${this.#typeText(definition.item())} | null)[]`
       case 'union':
         return definition.of.map(each => this.#typeText(each)).join(' | ')
       case 'derivable': {
@@ -564,6 +568,7 @@ const valueTypes: Readonly<Partial<Record<BuiltInName, string>>> = {
   ...Object.fromEntries(['IDREFS', 'ENTITIES', 'NMTOKENS'].map(name => [name, 'readonly string[]'])),
 }
 
+const writeDimensions = ({ dimensions }: ArrayDefinition): string => (dimensions > 1 ? `, ${dimensions}` : '')
 const writeFacets = (facets: SchemaFacets): string =>
   `{ ${Object.entries(facets)
     .map(

@@ -26,7 +26,7 @@ const floors: Readonly<Record<string, { readonly whole: number; readonly contrac
   'wsdl11-features': { whole: 71, contract: 5 },
   'wsdl11-suspect': { whole: 8, contract: 3 },
   'wsdl-json-samples': { whole: 32, contract: 0 },
-  'soapbuilders-interop': { whole: 20, contract: 1 },
+  'soapbuilders-interop': { whole: 21, contract: 0 },
   'wsdl20-w3c/documents/good': { whole: 43, contract: 6 },
   'wsdl20-w3c/messages/good': { whole: 4, contract: 3 },
 }

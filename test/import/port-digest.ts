@@ -33,7 +33,7 @@ export function digestPort(port: Port): string {
         return `{${d.isAbstract ? 'abstract ' : ''}${d.isUnordered ? 'all ' : ''}${d.base ? `${d.base.by} ${typeRef(d.base.type, f)} ` : ''}${members(d.members, f)}}`
       }
       case 'array':
-        return `[${typeRef(d.item(), form)}]`
+        return `[${d.dimensions} ${typeRef(d.item(), form)}]`
       case 'restriction':
         return `(${typeRef(d.of, form)} ${JSON.stringify(d.facets, Object.keys(d.facets).sort())})`
       case 'list':

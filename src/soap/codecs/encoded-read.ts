@@ -40,7 +40,7 @@ export interface SoapEncoding {
   readonly target: (reference: string) => string
   /** The sizes that an array announces. */
   readonly sizes: (array: Element) => string | undefined
-  readonly writeArray: (type: string, count: number) => string
+  readonly writeArray: (type: string, sizes: readonly number[]) => string
   readonly subcodes: { readonly missing: Name | undefined; readonly duplicate: Name | undefined }
 }
 
@@ -53,7 +53,7 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     ref: internName('', 'href'),
     target: reference => (reference.startsWith('#') ? reference.slice(1) : ''),
     sizes: array => /\[([^[\]]*)\]$/.exec(array.attribute(arrayType)?.trim() ?? '')?.[1],
-    writeArray: (type, count) => ` enc:arrayType="${type}[${count}]"`,
+    writeArray: (type, sizes) => ` enc:arrayType="${type}[${sizes.join(',')}]"`,
     subcodes: { missing: undefined, duplicate: undefined },
   },
   '1.2': {
@@ -62,7 +62,7 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     ref: internName(soap12.encoding, 'ref'),
     target: reference => reference,
     sizes: array => array.attribute(arraySize)?.trim(),
-    writeArray: (type, count) => ` enc:itemType="${type}" enc:arraySize="${count}"`,
+    writeArray: (type, sizes) => ` enc:itemType="${type}" enc:arraySize="${sizes.join(' ')}"`,
     subcodes: {
       missing: internName(soap12.encoding, 'MissingID'),
       duplicate: internName(soap12.encoding, 'DuplicateID'),
@@ -70,8 +70,8 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
   },
 }
 /** SOAP 1.1 §5.4.2.1, §5.4.2.2: where an array begins, and the index of an item in it. */
-const offset = internName(soap11.encoding, 'offset')
-const position = internName(soap11.encoding, 'position')
+export const arrayOffset = internName(soap11.encoding, 'offset')
+export const itemPosition = internName(soap11.encoding, 'position')
 
 /** What one call may be read from; what is referred to counts each time. */
 export const graphLimits = {
@@ -307,8 +307,7 @@ export function checkEncodedAttributes(
 ): void {
   checkEncodingOf(at, version)
   const ofBlock = reading.blocks.includes(at) ? [version.role, version.mustUnderstand, version.relay] : []
-  for (const { name, value } of at.attributes) {
-    if (name === offset && value.trim() !== '[0]') refuseElement(at, 'is a part of an array: send all of it')
+  for (const { name } of at.attributes) {
     const isKnown =
       name === xsiNil ||
       name === xsiType ||
@@ -388,12 +387,14 @@ export function listArrayItems({ encoding }: Graph, at: Element): readonly Eleme
   const sizes = encoding.sizes(at)
   const items = at.elements()
   if (hasText(at)) refuseElement(at, 'has text where items are expected')
+  const begin = at.attribute(arrayOffset)?.trim() ?? '[0]'
+  if (begin !== '[0]') refuseElement(at, 'is a part of an array: send all of it')
   if (sizes !== undefined && sizes !== '' && sizes !== '*') {
     if (!/^\d{1,10}$/.test(sizes)) refuseElement(at, `must have one dimension, not [${sizes}]`)
     if (Number(sizes) !== items.length) refuseElement(at, `announces ${sizes} items and has ${items.length}`)
   }
   for (const [index, each] of items.entries()) {
-    const announced = each.attribute(position)?.trim() ?? `[${index}]`
+    const announced = each.attribute(itemPosition)?.trim() ?? `[${index}]`
     if (announced !== `[${index}]`) refuseElement(each, `is at ${announced} of an array: send all of it, in order`)
   }
   return items

@@ -64,7 +64,7 @@ const typedWriters: ShapeCases<WriteTyped, [place: TypePlace, tag: string, types
     const type = typeNameOf(shape.item.shape, itemPlace, types) ?? 'xsd:anyType'
     return (value, encoding) => {
       const items = value as readonly unknown[]
-      const array = encoding.writeArray(type, items.length)
+      const array = encoding.writeArray(type, [items.length])
       return `<${tag} xsi:type="enc:Array"${array}>${items.map(each => write(each, encoding)).join('')}</${tag}>`
     }
   },

@@ -6,9 +6,10 @@
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { isSimpleType, type SimpleCodec } from '../../contract/xml-simple.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
-import { type Cursor, type Element, escapeText, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
+import { type Cursor, Element, escapeText, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
 import { soapPrefix } from '../fault.ts'
 import type { SoapVersion } from '../version.ts'
+import { type ArrayRows, listCells, readCells } from './encoded-array.ts'
 import {
   checkEncodedAttributes,
   countElement,
@@ -18,7 +19,6 @@ import {
   graphLimits,
   hasText,
   isNilElement,
-  listArrayItems,
   openGraph,
   refuseElement,
   resolveReference,
@@ -26,6 +26,7 @@ import {
   takeText,
 } from './encoded-read.ts'
 import {
+  type ArrayPlan,
   type ComplexPlan,
   type ElementPlan,
   firstNames,
@@ -85,7 +86,7 @@ function readReferred(plan: TypePlan, graph: Graph, at: Element): unknown {
       return readEncodedText(plan.codec, graph, at)
     case 'array':
       checkEncodedAttributes(graph, at, () => false)
-      return listArrayItems(graph, at).map(each => readItem(plan.item(), graph, each))
+      return readArray(plan, graph, at)
     case 'xml': {
       const cursor = walkTree(at)
       cursor.next()
@@ -106,6 +107,16 @@ function readReferred(plan: TypePlan, graph: Graph, at: Element): unknown {
   }
 }
 
+function readArray(plan: ArrayPlan, graph: Graph, at: Element): unknown {
+  const cell = cellPlanOf(plan)
+  const read = (cells: ArrayRows<Element | undefined>): unknown =>
+    cells.map(each => (each === undefined ? null : each instanceof Element ? readItem(cell, graph, each) : read(each)))
+  return read(readCells(graph, at, plan.dimensions))
+}
+function cellPlanOf({ item, dimensions }: ArrayPlan): TypePlan {
+  const plan = item()
+  return dimensions > 1 && plan.kind === 'array' ? cellPlanOf(plan) : plan
+}
 const readItem = (plan: TypePlan, graph: Graph, accessor: Element): unknown =>
   isNil(graph, accessor) ? null : readEncodedValue(plan, graph, accessor)
 /** Nil counts too: an array of it may be referred to often. */
@@ -269,11 +280,11 @@ function writeEncodedValue(
     case 'xml':
       return writeXmlValue(value, name => name.local === tag, writing)
     case 'array': {
-      if (!Array.isArray(value)) return writing.fail('must be a list')
-      const item = plan.item()
+      const { sizes, cells } = listCells(value, plan.dimensions, detail => writing.fail(detail))
+      const item = cellPlanOf(plan)
       const of = statedTypeName(item, writing) ?? `${writing.prefixFor(xsdUri)}:anyType`
-      const items = value.map(each => writeEncodedValue(item, 'item', each, encoding, writing)).join('')
-      return `<${tag} ${xsi}:type="enc:Array"${encoding.writeArray(of, value.length)}>${items}</${tag}>`
+      const items = cells.map(each => writeEncodedValue(item, 'item', each, encoding, writing)).join('')
+      return `<${tag} ${xsi}:type="enc:Array"${encoding.writeArray(of, sizes)}>${items}</${tag}>`
     }
     case 'derivable': {
       const named = typeof value === 'object' && '$type' in value ? String(value.$type) : undefined

@@ -18,6 +18,13 @@ import type {
 import { internName, type Name } from '../../xml/index.ts'
 import { xsdUri } from './values.ts'
 
+export interface ArrayPlan {
+  readonly kind: 'array'
+  readonly name: Name | undefined
+  /** Of more than one dimension: its rows. */
+  readonly item: () => TypePlan
+  readonly dimensions: number
+}
 export type TypePlan =
   | {
       readonly kind: 'simple'
@@ -28,7 +35,7 @@ export type TypePlan =
   | { readonly kind: 'xml' }
   | ComplexPlan
   | DerivablePlan
-  | { readonly kind: 'array'; readonly name: Name | undefined; readonly item: () => TypePlan }
+  | ArrayPlan
 
 export interface ComplexPlan {
   readonly kind: 'complex'
@@ -102,7 +109,12 @@ export class SchemaPlans {
     if (definition.kind === 'derivable') return this.#derivable(definition, form)
     if (definition.kind === 'array') {
       const name = definition.name && internQualified(definition.name)
-      return { kind: 'array', name, item: () => this.ofType(definition.item(), form) }
+      return {
+        kind: 'array',
+        name,
+        item: () => this.ofType(definition.item(), form),
+        dimensions: definition.dimensions,
+      }
     }
     if (!isSimpleType(type)) return { kind: 'xml' }
     return { kind: 'simple', codec: simpleCodecOf(type), names: namesOfSimple(type), type }
