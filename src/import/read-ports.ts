@@ -135,7 +135,7 @@ function readExchange(
   const isEncoded = input.use === 'encoded' || output?.use === 'encoded'
   const body = (message: WsdlMessage, local: string) =>
     style === 'rpc'
-      ? readCall(message, local, namespace, model, losses)
+      ? readCall(message, local, namespace, isEncoded, model, losses)
       : readDocumentBody(message, `${place}, ${local}`, model, losses)
   const asked = body(input, name)
   const answered = output && body(output, `${name}Response`)
@@ -211,10 +211,18 @@ function readCall(
   { namespace, parts }: WsdlMessage,
   local: string,
   target: string,
+  isEncoded: boolean,
   model: SchemaModel,
   losses: Losses,
 ): AnyRootElement {
-  const members = Object.fromEntries(parts.map(part => [part.name, readPartMember(part, local, model, losses)]))
+  const members = Object.fromEntries(
+    parts.map(part => {
+      const member = readPartMember(part, local, model, losses)
+      // SOAP 1.1 §5.1: nil stands for no value, and a list without one is empty.
+      const isList = isEncoded && part.type !== undefined && model.isLinked(part.type)
+      return [part.name, isList ? member.nillable() : member]
+    }),
+  )
   const call = x.call(namespace || target, local, members)
   return call
 }

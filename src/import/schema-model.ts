@@ -30,6 +30,7 @@ import {
 import { schemaNamespaces } from '../describe/read-wsdl.ts'
 import { isNcName } from '../xml/character.ts'
 import type { Element } from '../xml/index.ts'
+import { findRecursiveTypes, type RequiredElements } from './endless-types.ts'
 import type { Losses } from './loss.ts'
 import {
   attributeOf,
@@ -97,8 +98,11 @@ export class SchemaModel {
   /** Names of complex types → names of those that are derived from them, directly. */
   readonly #derived: ReadonlyMap<string, readonly string[]>
 
+  readonly #required: RequiredElements
+
   constructor(components: SchemaComponents, losses: Losses) {
     this.components = components
+    this.#required = findRecursiveTypes(components)
     this.losses = losses
     this.#derived = this.#findDerived()
   }
@@ -123,6 +127,11 @@ export class SchemaModel {
   }
 
   // Types
+
+  /** Whether each value of the type has one of the same type in it, or nil: a linked list. */
+  isLinked(type: string): boolean {
+    return this.#required.recursive.has(type)
+  }
 
   /** The type itself; an element's may be one that is derived from it, see `typeOfElement`. */
   typeOf(name: string, place: string): AnyXmlType {
@@ -567,10 +576,21 @@ export class SchemaModel {
     )
     const form = attributeOf(node, 'form') ?? around.form.elements
     const uri = form === 'qualified' ? around.form.uri : ''
-    const marked = withMarks(new Member({ kind: 'element', type }), node).in(uri)
+    const declared = withMarks(new Member({ kind: 'element', type }), node).in(uri)
+    const marked = named !== undefined && this.#isEndlessHere(named, node, around) ? declared.nillable() : declared
     const member = withOccurs(marked, occurs)
     this.#comment(member, node)
     return [{ wish: local, member }]
+  }
+
+  /** An element that would lead back to the type around it without end: only nil can end it. */
+  #isEndlessHere(type: string, node: Element, { form }: Around): boolean {
+    const { endless } = this.#required
+    if (!endless.has(type)) return false
+    let at = node.parent
+    while (at && at.name.local !== 'complexType') at = at.parent
+    const name = at && attributeOf(at, 'name')
+    return name !== undefined && endless.has(`{${form.uri}}${name}`)
   }
 
   /** A reference to the head of a substitution group is a choice among its members. */

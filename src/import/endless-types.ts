@@ -1,0 +1,65 @@
+/**
+ * Types without an end: their required elements lead back to themselves, so that no finite value
+ * is valid. Authors of linked lists in SOAP's encoding declare them so, and end a list with nil.
+ */
+import { attributeOf, type SchemaComponent, type SchemaComponents, schemaChildren } from './schema-components.ts'
+
+export interface RequiredElements {
+  /** Complex types whose required elements lead back to them, or that stand between such types. */
+  readonly recursive: ReadonlySet<string>
+  /** Those that have no element on the way that may be nil. */
+  readonly endless: ReadonlySet<string>
+}
+
+export function findRecursiveTypes(components: SchemaComponents): RequiredElements {
+  const find = (isCounted: (element: SchemaComponent['node']) => boolean) => {
+    const leadsTo = new Map<string, readonly string[]>()
+    for (const name of components.names('complexType')) {
+      const found = components.find('complexType', name)
+      if (found) leadsTo.set(name, listRequiredTypes(components, found, isCounted))
+    }
+    return keepCircles(leadsTo)
+  }
+  return { recursive: find(() => true), endless: find(node => !/^(true|1)$/.test(attributeOf(node, 'nillable') ?? '')) }
+}
+
+/** Of elements that each value has: not those of a choice, of a group or of a base. */
+function listRequiredTypes(
+  components: SchemaComponents,
+  { node, form }: SchemaComponent,
+  isCounted: (element: SchemaComponent['node']) => boolean,
+): readonly string[] {
+  return schemaChildren(node).flatMap(child => {
+    if (attributeOf(child, 'minOccurs') === '0') return []
+    if (child.name.local === 'sequence' || child.name.local === 'all')
+      return listRequiredTypes(components, { node: child, form, location: '' }, isCounted)
+    if (child.name.local !== 'element' || !isCounted(child)) return []
+    return components.resolve(child, attributeOf(child, 'type'), form.uri) ?? []
+  })
+}
+
+/** What is in a circle, or between two: the rest leads nowhere, or is not led to. */
+function keepCircles(leadsTo: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const known = new Map([...leadsTo].map(([name, to]) => [name, to.filter(each => leadsTo.has(each))]))
+  const reverse = new Map<string, string[]>([...known.keys()].map(name => [name, []]))
+  for (const [name, to] of known) for (const each of to) reverse.get(each)?.push(name)
+  const kept = new Set(known.keys())
+  dropEnds(kept, known, reverse)
+  dropEnds(kept, reverse, known)
+  return kept
+}
+type Edges = ReadonlyMap<string, readonly string[]>
+/** Drops what has no edge that goes out, and what has none after that. */
+function dropEnds(kept: Set<string>, out: Edges, into: Edges): void {
+  const counts = new Map([...kept].map(name => [name, (out.get(name) ?? []).filter(each => kept.has(each)).length]))
+  const ends = [...kept].filter(name => counts.get(name) === 0)
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
+    kept.delete(end)
+    for (const each of into.get(end) ?? []) {
+      if (!kept.has(each)) continue
+      const left = (counts.get(each) ?? 0) - 1
+      counts.set(each, left)
+      if (left === 0) ends.push(each)
+    }
+  }
+}
