@@ -295,7 +295,10 @@ async function openPeople(
   const key = openLocalKey(options.key ?? `${data}.key`)
   const trust = await openTrust(options.tokens, key, service, { clock, failed })
   const keys = openApiKeys(options.keys ?? `${data}.keys`, { clock, failed })
-  const kept = opened.adopt(await openStore(app, options), each => each.close())
+  const kept = opened.adopt(
+    await openStore(app, options, says => logger.warn({ says }, 'stored values are longer than the contract allows')),
+    each => each.close(),
+  )
   const store = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept
   await seedStore(app, store, key, clock(), withoutPeople)
   const identities = createIdentities({

@@ -5,6 +5,7 @@ import { attempt } from '../base/attempt.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
 import type { Store } from '../service/store.ts'
+import type { WarnOfLength } from '../store/long-values.ts'
 import type { MigrationWish } from '../store/migration.ts'
 import { createFolderOf } from '../store/private-file.ts'
 import { isSqliteError } from '../store/write-queue.ts'
@@ -48,24 +49,30 @@ export async function findFormerDatabase(
   return undefined
 }
 
-/** Opens the database of a service, as `serve` does. */
+/**
+ * Opens the database of a service, as `serve` does.
+ * @param warn told of stored values that are longer than the contract allows
+ */
 export async function openStore(
   app: Implementation,
   options: Pick<ServeOptions, 'data' | 'database' | 'retention'>,
+  warn?: WarnOfLength,
 ): Promise<Store> {
   const data = dataFileOf(app, options)
   if (data !== ':memory:') createFolderOf(data)
-  return openAt(app, options.database, data, options.retention ?? {})
+  return openAt(app, options.database, data, options.retention ?? {}, { ...(warn && { warn }) })
 }
 
 /**
  * Brings the database of a service to its contract, or only tells the steps to it.
+ * @param warn told of stored values that are longer than the contract allows
  * @returns how many steps were told
  */
 export async function migrateDatabase(
   app: Implementation,
   options: Pick<ServeOptions, 'data' | 'database'>,
   wish: MigrationWish,
+  warn: WarnOfLength,
 ): Promise<number> {
   let count = 0
   const migration: MigrationWish = {
@@ -78,7 +85,7 @@ export async function migrateDatabase(
   const data = dataFileOf(app, options)
   const isNew = !options.database && !existsSync(data)
   if (!wish.isPlan && isNew) createFolderOf(data)
-  const store = await openAt(app, options.database, wish.isPlan && isNew ? ':memory:' : data, {}, migration)
+  const store = await openAt(app, options.database, wish.isPlan && isNew ? ':memory:' : data, {}, { migration, warn })
   await store.close()
   return count
 }
@@ -96,10 +103,10 @@ async function openAt(
   database: string | undefined,
   file: string,
   { changesDays, formerDays }: RetentionDays,
-  migration?: MigrationWish,
+  more: { readonly migration?: MigrationWish; readonly warn?: WarnOfLength },
 ): Promise<Store> {
   const kept = {
-    ...(migration && { migration }),
+    ...more,
     ...(changesDays !== undefined && { changesKept: changesDays * dayMs }),
     ...(formerDays !== undefined && { formerKept: formerDays * dayMs }),
   }

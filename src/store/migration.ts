@@ -32,6 +32,7 @@ import {
 import type { Dialect, Sql } from './dialect.ts'
 import { columnsOfIndex, dropNamed, parseIndex } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
+import { findLongValues, type WarnOfLength } from './long-values.ts'
 import { declareRecordTables, migratePieces, migrateTurns } from './records.ts'
 import { dropSearches, growSearches, isSearchName } from './search-growth.ts'
 import { foldingVersion } from './search-text.ts'
@@ -53,9 +54,10 @@ export interface MigrationWish {
 /**
  * The steps from the database to the contract. Without a wish additions alone; throws where that is
  * not enough.
+ * @param warn of stored values that are longer than the contract allows
  */
-export function* planMigration(schema: StoreSchema, wish?: MigrationWish): Steps {
-  const steps = growDatabase(schema, wish?.drop)
+export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: WarnOfLength = () => {}): Steps {
+  const steps = growDatabase(schema, wish?.drop, warn)
   if (!wish) return yield* steps
   let isUntouched = true
   for (let step = steps.next(); !step.done; ) {
@@ -68,7 +70,7 @@ export function* planMigration(schema: StoreSchema, wish?: MigrationWish): Steps
 }
 
 /** @param drop undefined at a start */
-function* growDatabase(schema: StoreSchema, drop: readonly string[] | undefined): Steps {
+function* growDatabase(schema: StoreSchema, drop: readonly string[] | undefined, warn: WarnOfLength): Steps {
   const { dialect } = schema
   const table = yield { text: dialect.hasTable('_shape') }
   if (table.length === 0) {
@@ -82,6 +84,7 @@ function* growDatabase(schema: StoreSchema, drop: readonly string[] | undefined)
       : readShape(yield { text: sql`select "of", "name", "is" from "_shape"` })
   const differences = yield* findDifferences(schema, shape, drop)
   if (differences.length > 0) throw new Error(createMigrationError(differences))
+  const bounds = yield* findLongValues(schema, shape, drop !== undefined, warn)
   if (shape.get('store')?.get('format') === formatBefore) {
     yield* migrateFiles(dialect)
     yield rememberShape('store', 'format', shapeFormat)
@@ -96,6 +99,7 @@ function* growDatabase(schema: StoreSchema, drop: readonly string[] | undefined)
   for (const [name, items] of schema.items) stale.set(name, yield* growTable(items, dialect, shape, drop !== undefined))
   yield* growIndexes(schema, shape)
   yield* growSearches(schema, shape, stale)
+  yield* bounds
 }
 
 /** (3) */

@@ -28,6 +28,7 @@ import type { StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
 import { KeyTurns } from './key-turns.ts'
+import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
 import {
   beginRead,
@@ -60,6 +61,8 @@ export interface PostgresOptions extends Retention {
   readonly work?: number
   /** What a person asks for beyond additions. Default: nothing. */
   readonly migration?: MigrationWish
+  /** Told of stored values that are longer than the contract allows. */
+  readonly warn?: WarnOfLength
 }
 /** For bringing the database to the contract's shape: an index of a large table takes long. */
 const migrationTimeoutMs = 3_600_000
@@ -84,7 +87,7 @@ export async function openPostgresStore(
     reads.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
   try {
-    await writes.run(beginWrite, on => migrate(schema, on, options.migration), migrationTimeoutMs)
+    await writes.run(beginWrite, on => migrate(schema, on, options), migrationTimeoutMs)
   } catch (thrown) {
     await close()
     throw writes.failure(thrown)
@@ -198,11 +201,11 @@ export async function openPostgresReplica(
   }
 }
 
-async function migrate(schema: StoreSchema, on: StatementRunner, wish: MigrationWish | undefined): Promise<void> {
+async function migrate(schema: StoreSchema, on: StatementRunner, { migration, warn }: PostgresOptions): Promise<void> {
   // Tried again and again, without waiting in the server: one that is gone does not pass for one
   // that is busy.
   while (!(await awaitPromptly(on.first(migrationLock, [])))?.[0]) await sleep(lockRetryMs)
-  await executeSteps(planMigration(schema, wish), on)
+  await executeSteps(planMigration(schema, migration, warn), on)
 }
 
 async function executeSteps<T>(steps: Steps<T>, on: StatementRunner): Promise<T> {

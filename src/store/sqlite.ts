@@ -36,6 +36,7 @@ import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { describeQuery, fewRows, judgeLength } from './long-query.ts'
+import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
 import { ReadThreads } from './read-thread.ts'
@@ -53,6 +54,8 @@ export interface SqliteOptions extends Partial<QueueBounds>, Retention {
   readonly patience?: number
   /** What a person asks for beyond additions. Default: nothing. */
   readonly migration?: MigrationWish
+  /** Told of stored values that are longer than the contract allows. */
+  readonly warn?: WarnOfLength
   /** Milliseconds for which a read off the event loop may run; default 5,000. */
   readonly longRead?: number
 }
@@ -77,7 +80,7 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
   const schema = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is a SqlReader
   const writing = openDatabase(file, options.patience ?? 5000)
   try {
-    migrateFile(writing, schema, options.migration)
+    migrateFile(writing, schema, options)
   } catch (thrown) {
     writing.close()
     throw thrown
@@ -98,11 +101,11 @@ function openDatabase(file: string, patience: number): DatabaseSync {
   return database
 }
 
-function migrateFile(database: DatabaseSync, schema: StoreSchema, wish: MigrationWish | undefined): void {
+function migrateFile(database: DatabaseSync, schema: StoreSchema, { migration, warn }: SqliteOptions): void {
   database.exec('begin immediate')
   try {
     const on = new PreparedRunner(database)
-    runMigration(planMigration(schema, wish), on)
+    runMigration(planMigration(schema, migration, warn), on)
     database.exec('commit')
   } catch (thrown) {
     if (database.isTransaction) database.exec('rollback')

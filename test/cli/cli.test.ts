@@ -9,6 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { startService } from '../../src/host/serve.ts'
@@ -393,5 +394,23 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
     assert.match(wrongDrop.text, /notes\.title is not in the database/)
     assert.equal(migrate('--apply', '--drop', 'notes.note').status, 0)
     assert.deepEqual(migrate('--plan'), { status: 0, text: '-- nothing to do\n' })
+  })
+
+  test('G16: a max below what is stored is told, with its place, the rows and the cure', () => {
+    const at = join(folder, 'long.sqlite')
+    const ask = (...words: string[]) => diglot('migrate', file, '--data', at, ...words)
+    write('text: t.string({ max: 9 }), more: t.int().optional()')
+    assert.equal(ask('--apply').status, 0)
+    const database = new DatabaseSync(at)
+    database.exec(
+      `insert into "notes" ("id", "_version", "_created", "_modified", "text") values ('n-1', 1, 1, 1, 'too long')`,
+    )
+    database.close()
+    write('text: t.string({ max: 5 }), more: t.int().optional()')
+    const { status, stdout } = ask('--plan')
+    assert.equal(status, 0, 'no step would cure it')
+    assert.match(stdout, /^-- warning: notes\.text: 1 row has a value longer than its max of 5 \(the longest: 8\)/)
+    assert.match(stdout, /raise max to 8, or shorten the values: select "id" from "notes" where/)
+    assert.match(String(JSON.parse(ask('--apply', '--json').stdout).warning), /notes\.text: 1 row/)
   })
 })

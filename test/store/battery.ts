@@ -36,6 +36,7 @@ export interface StoreOptions {
   readonly changesKept?: number
   readonly formerKept?: number
   readonly migration?: MigrationWish
+  readonly warn?: (says: string) => void
 }
 /** Where one store keeps its data: opened, closed and opened again. */
 export interface Place {

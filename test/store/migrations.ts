@@ -16,6 +16,8 @@ const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []):
     ),
   }) as unknown as Service // a service of these resources is read as one of any
 
+/** `diglot migrate --apply` */
+const asked = { drop: [], isPlan: false, tell: () => {} }
 const inner = (fields: Fields) => ({ inner: t.object(fields) })
 const shade = (...values: [string, ...string[]]) => t.enum(...values).optional()
 const stands: Values = { text: 'Some words', color: 'red', inner: { a: 1 } }
@@ -239,6 +241,66 @@ export const migrations: readonly Case[] = [
       assert.deepEqual(values, [{ id: 'n-1', nil: null }, { id: 'n-2' }])
       await store.close()
       await assert.rejects(async () => await place.open(notes({ nil: t.int().optional() })), /null values/)
+    },
+  ],
+  [
+    'the contract has a shorter max: G16, the values that are longer are told until none is',
+    async place => {
+      const facets = (max: number | undefined) => (max === undefined ? {} : { max })
+      const start = async (text: number | undefined, bytes = 9, isAsked = false): Promise<string[]> => {
+        const told: string[] = []
+        const contract = notes({ text: t.string(facets(text)).optional(), raw: t.bytes(facets(bytes)).optional() })
+        const store = await place.open(contract, {
+          ...(isAsked && { migration: asked }),
+          warn: says => void told.push(says),
+        })
+        if (text === undefined)
+          await store.write(async writer => {
+            const raw = new Uint8Array(7)
+            await writer.put('notes', 'n-1', { id: 'n-1', text: 'ab\u{1F600}', raw }, {}, undefined, 1)
+            await writer.put('notes', 'n-2', { id: 'n-2', text: 'abcdef' }, {}, undefined, 1)
+            await writer.put('notes', 'n-3', { id: 'n-3' }, {}, undefined, 1)
+          })
+        await store.close()
+        return told
+      }
+      assert.deepEqual(await start(undefined), [], 'nothing is stored yet')
+      assert.deepEqual(await start(6), [], 'the longest has six characters')
+      const told = await start(3, 6)
+      assert.equal(told.length, 2)
+      assert.match(told[0]!, /^notes\.text: 1 row has a value longer than its max of 3 \(the longest: 6\): /)
+      assert.match(told[1]!, /^notes\.raw: 1 row has a value longer than its max of 6 \(the longest: 7\): /)
+      const two = await start(2)
+      assert.match(two[0]!, /^notes\.text: 2 rows have a value longer .* raise max to 6, or shorten the values: select/)
+      assert.deepEqual(await start(2), two, 'told at each start')
+      assert.deepEqual(await start(2, 9, true), two, 'and in `diglot migrate`')
+      assert.deepEqual(await start(6), [])
+    },
+  ],
+  [
+    'the contract has a shorter max: G16, a start looks at some rows, and says where there are more',
+    async place => {
+      const start = async (max: number, isAsked = false): Promise<string[]> => {
+        const told: string[] = []
+        const contract = notes({ text: t.string({ max }) })
+        const warn = (says: string) => void told.push(says)
+        await (await place.open(contract, { ...(isAsked && { migration: asked }), warn })).close()
+        return told
+      }
+      await start(9)
+      await place.direct?.(
+        `insert into "notes" ("id", "_version", "_created", "_modified", "text")
+          with recursive n(i) as (select 1 union all select i + 1 from n where i < 10001)
+          select 'r-' || i, 1, i, i, 'hay' from n`,
+      )
+      const unseen = /^notes\.text: its max is 8 and was 9: the first 10000 rows keep it, .*diglot migrate --plan/
+      assert.match((await start(8))[0]!, unseen)
+      assert.match((await start(8))[0]!, unseen, 'a program that stores nine may still run')
+      assert.match((await start(2))[0]!, /^notes\.text: 10000 rows .*, among the first 10000 rows/)
+      assert.match((await start(2, true))[0]!, /^notes\.text: 10001 rows [^,]*: a client/)
+      assert.deepEqual(await start(8, true), [])
+      assert.deepEqual(await start(8), [], 'all rows have been looked at')
+      assert.match((await start(7))[0]!, /its max is 7 and was 8/)
     },
   ],
   [
