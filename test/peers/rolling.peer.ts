@@ -30,7 +30,7 @@ function release(fields: Parameters<typeof resource>[1]['fields'], search: reado
 }
 
 const text = t.string({ max: 100 })
-/** What each release declares; the names that its clients use are read from `text`. */
+/** What each release declares. */
 const releases = [
   ['as it began', release({ text, score: t.string({ max: 9 }) }, ['text'])],
   ['a field is added', release({ text, score: t.string({ max: 9 }), hint: text.optional() }, ['text'])],
@@ -45,7 +45,29 @@ const releases = [
   ['the old one is left', release({ text, points: t.int().optional(), remark: text.optional().was('hint') }, ['text'])],
 ] as const
 
+/** What a client of a release writes besides `text`: its own name for the hint, and only what it declares. */
+function writeMembers(at: number, note: string, points: number): object {
+  return {
+    ...(at < 4 && { score: '7' }),
+    ...(at === 1 && { hint: note }),
+    ...(at > 1 && { remark: note }),
+    ...(at > 2 && { points }),
+  }
+}
+/** An item as it was last written, whichever release wrote each member. */
+interface WrittenNote {
+  readonly text: string
+  readonly remark?: string
+  readonly points?: number
+}
+const readMembers = ({ text, hint, remark = hint, points }: WrittenNote & { readonly hint?: string }): WrittenNote => ({
+  text,
+  ...(remark !== undefined && { remark }),
+  ...(points !== undefined && { points }),
+})
+
 interface Instance {
+  readonly at: number
   readonly server: Server
   isServing: boolean
   busy: number
@@ -53,11 +75,13 @@ interface Instance {
 
 async function roll(options: { readonly data: string; readonly database?: string }): Promise<void> {
   const failures: string[] = []
-  const written = new Map<string, string>()
+  const written = new Map<string, WrittenNote>()
   const instances: Instance[] = []
-  const start = async (app: (typeof releases)[number][1]): Promise<Instance> => {
+  const start = async (at: number): Promise<Instance> => {
+    const [, app] = releases[at]!
     const logger = { info: () => {}, warn: () => {}, error: () => {} }
     const one = {
+      at,
       server: await startService(app, { ...options, port: 0, flood: 1e9, logger }),
       isServing: true,
       busy: 0,
@@ -73,11 +97,12 @@ async function roll(options: { readonly data: string; readonly database?: string
   }
   let sent = 0
   let isOver = false
-  const send = async (method: string, path: string, content?: object): Promise<unknown> => {
+  const send = async (method: string, path: string, write?: (at: number) => object): Promise<unknown> => {
     const serving = instances.filter(each => each.isServing)
     const one = serving[sent++ % serving.length]
     if (!one) throw new Error('no instance serves')
     one.busy++
+    const content = write?.(one.at)
     try {
       const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
       const response = await fetch(`${one.server.url}/api/v1${path}`, {
@@ -98,26 +123,30 @@ async function roll(options: { readonly data: string; readonly database?: string
   const client = async (name: number): Promise<void> => {
     for (let round = 0; !isOver; round++) {
       const first = `word${name} ${round}`
-      const made = (await send('POST', '/notes', { text: first, ...(needsScore && { score: '7' }) })) as { id?: string }
+      let content: object = {}
+      const compose = (text: string) => (at: number) => {
+        content = { text, ...writeMembers(at, `note of ${text}`, round) }
+        return content
+      }
+      const made = (await send('POST', '/notes', compose(first))) as { id?: string }
       if (made?.id === undefined) continue
-      written.set(made.id, first)
+      const before = readMembers(content as WrittenNote) // what `compose` made for the release that was asked
+      written.set(made.id, before)
       const second = `changed${name} ${round}`
-      if (await send('PATCH', `/notes/${made.id}`, { text: second })) written.set(made.id, second)
+      if (await send('PATCH', `/notes/${made.id}`, compose(second)))
+        written.set(made.id, { ...before, ...readMembers(content as WrittenNote) })
       const read = (await send('GET', `/notes/${made.id}`)) as { text?: string } | undefined
       if (read?.text !== second) failures.push(`${made.id} has ${read?.text}, not ${second}`)
     }
   }
-  let needsScore = true
   const more = async (count: number): Promise<void> => {
     const before = written.size
     while (written.size < before + count && failures.length === 0) await new Promise(resolve => setTimeout(resolve, 10))
   }
-  let last = await start(releases[0][1])
+  let last = await start(0)
   const clients = [1, 2, 3, 4].map(client)
   for (const at of [1, 2, 1, 0, 1, 2, 3, 4, 3] as const) {
-    if (at > 3) needsScore = false // the next release does not know it any more
-    await more(10) // those that are under way are decided anew
-    const next = await start(releases[at][1])
+    const next = await start(at)
     await more(20)
     await stop(last)
     last = next
@@ -126,8 +155,8 @@ async function roll(options: { readonly data: string; readonly database?: string
   await Promise.all(clients)
   assert.deepEqual(failures, [])
   for (const [id, expected] of written) {
-    const found = (await send('GET', `/notes/${id}`)) as { text?: string }
-    assert.equal(found.text, expected, id)
+    const found = (await send('GET', `/notes/${id}`)) as WrittenNote
+    assert.deepEqual(readMembers(found), expected, id)
   }
   await stop(last)
 }
