@@ -4,6 +4,7 @@
  * of elements. Values stay exact: 64-bit integers are bigint, decimals are decimal text, dates and
  * times are ISO 8601 text with their own zone, bytes are bytes.
  */
+import { fieldKind, fieldsKind, requireMemberKinds } from './member-kinds.ts'
 
 import type { FieldTexts } from './texts.ts'
 
@@ -245,9 +246,14 @@ export const t = {
   list: <T, D>(
     item: Field<T, false, boolean, D>,
     { max, ...facets }: { min?: number; max?: number; element?: string } = {},
-  ): Field<readonly T[], false, false, readonly D[]> => new Field({ kind: 'list', item, ...facets, ...listBound(max) }),
-  object: <F extends Fields>(fields: F, name?: string): Field<Value<F>, false, false, Draft<F>> =>
-    new Field({ kind: 'object', fields, ...(name && { name }) }),
+  ): Field<readonly T[], false, false, readonly D[]> => {
+    requireMemberKinds('t.list(item)', { item }, { item: fieldKind })
+    return new Field({ kind: 'list', item, ...facets, ...listBound(max) })
+  },
+  object: <F extends Fields>(fields: F, name?: string): Field<Value<F>, false, false, Draft<F>> => {
+    requireMemberKinds('t.object(fields)', { fields }, { fields: fieldsKind })
+    return new Field({ kind: 'object', fields, ...(name && { name }) })
+  },
   /** One of several objects; the text of the member `on` selects which. */
   union: <const K extends string, U extends Readonly<Record<string, Fields>>>(on: K, of: U): Field<UnionValue<K, U>> =>
     new Field({ kind: 'union', on, of }),

@@ -299,6 +299,10 @@ export function implement<S extends AnyService, V = {}>(
     throw new TypeError(`implement() of ${contract.service} has a function for its options: write { seed: … }`)
   requireKnownMembers(`the options of implement() of ${contract.service}`, options, { services: true, seed: true })
   const { services = {}, seed = () => ({}) } = options
+  if (typeof seed !== 'function')
+    throw new TypeError(
+      `implement() of ${contract.service}: seed must be a function: write it as () => ({ people: […], items: {…} })`,
+    )
   // The generic signature has checked every handler; the contract's readers check what they are
   // called with.
   return {

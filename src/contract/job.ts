@@ -1,6 +1,7 @@
 /** Jobs: work that takes longer than one request. */
 import type { Fault } from './fault.ts'
 import type { Fields } from './field.ts'
+import { fieldsKind, grantListKind, requireMemberKinds } from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import type { Rate } from './resource.ts'
 
@@ -65,6 +66,11 @@ export function job<
     readonly description?: string
   },
 ): Job<N, I, O, One, X, G> {
+  requireMemberKinds<Pick<Job, 'input' | 'output' | 'allow'>>(`the job ${name}`, declaration, {
+    input: fieldsKind,
+    output: fieldsKind,
+    allow: grantListKind,
+  })
   const one = declaration.one ?? (name.replace(/s$/, '') as One) // One's default
   const faults = declaration.faults ?? ([] as unknown as X) // X's default
   return { tries: 3, timeLimit: 60, keep: 86_400, ...declaration, faults, job: name, one }

@@ -14,6 +14,8 @@ export const findUnknownMembers = (place: string, given: object, known: object):
 
 /** @throws TypeError that names each unknown member */
 export function requireKnownMembers(place: string, given: object, known: object): void {
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError(`${place}: give an object with ${Object.keys(known).join(', ')}`)
   const lines = findUnknownMembers(place, given, known)
   if (lines.length > 0) throw new TypeError(lines.join('\n'))
 }

@@ -4,6 +4,17 @@ import { type Draft, Field, type Fields, type Singular, t, type Value } from './
 import type { SortName } from './item-query.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Machine } from './machine.ts'
+import {
+  actionsKind,
+  allowKind,
+  fieldsKind,
+  filesKind,
+  type MemberKinds,
+  optionalKind,
+  requireMemberKinds,
+  textKind,
+  textListKind,
+} from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import { type FieldTexts, type PublicTexts, pickTexts } from './texts.ts'
 
@@ -124,6 +135,12 @@ const actionMembers: MembersOf<ActionSpec<Fields, Fields, readonly Fault[]>> = {
   description: true,
 }
 
+const actionKinds: MemberKinds<ActionSpec<Fields, Fields, readonly Fault[]>> = {
+  rel: { ...textKind, cure: "must be a noun for what the action makes: write it as { rel: 'payment' }" },
+  input: optionalKind(fieldsKind),
+  output: optionalKind(fieldsKind),
+}
+
 /** `on('placed', 'paid').to('cancelled', …)`; `on()` means any state. */
 export type On<S extends string> = <const F extends S>(...from: readonly F[]) => TransitionFrom<S, F>
 
@@ -133,7 +150,9 @@ function transitionsFrom(...from: readonly string[]): TransitionFrom<string, str
     to: string | undefined,
     spec: ActionSpec<Fields, Fields | undefined, readonly Fault[]>,
   ) => {
-    requireKnownMembers(`the action with the rel "${spec.rel}"`, spec, actionMembers)
+    const place = `the action from ${from.length > 0 ? from.join(', ') : 'any state'}${to === undefined ? '' : ` to ${to}`}`
+    requireKnownMembers(spec?.rel ? `the action with the rel "${spec.rel}"` : place, spec, actionMembers)
+    requireMemberKinds(place, spec, actionKinds)
     return {
       from,
       to,
@@ -234,6 +253,18 @@ export interface Rules<F extends string = string, S extends string = string, A e
   readonly cache?: { readonly maxAge: number }
   /** The operations that are offered as SOAP messages; default all. */
   readonly messages?: readonly ('get' | 'list' | 'create' | 'replace' | 'delete' | 'search' | A | (string & {}))[]
+}
+
+const ruleKinds: MemberKinds<Rules> = {
+  allow: allowKind,
+  filter: optionalKind(textListKind),
+  sort: optionalKind(textListKind),
+  order: optionalKind(textListKind),
+  search: optionalKind(textListKind),
+  searchBy: optionalKind(textListKind),
+  edit: optionalKind(textListKind),
+  remove: optionalKind(textListKind),
+  messages: optionalKind(textListKind),
 }
 
 /** What rules declare faults for, besides the files of a resource. */
@@ -366,6 +397,7 @@ export class Resource<
       faults: Faults
     }
   > {
+    requireMemberKinds<Rules>(`${this.name}.rules`, given as unknown as Rules, ruleKinds)
     // The narrower types of the names are dropped here; `review` checks the names again at start.
     return new Resource({ ...this, given: given as unknown as Rules })
   }
@@ -415,6 +447,7 @@ export function resource<
   },
 ): Resource<N, WithState<F, S>, S, A, P> {
   requireKnownMembers(`the resource ${name}`, declaration, resourceMembers)
+  requireMemberKinds<Parameters<typeof resource>[1]>(`the resource ${name}`, declaration, resourceKinds)
   const states = declaration.states ?? []
   const [first, ...others] = states
   const fields =
@@ -450,6 +483,13 @@ const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {
   title: true,
   description: true,
   stateDescriptions: true,
+}
+
+const resourceKinds: MemberKinds<Parameters<typeof resource>[1]> = {
+  fields: fieldsKind,
+  states: optionalKind(textListKind),
+  actions: optionalKind(actionsKind),
+  files: optionalKind(filesKind),
 }
 
 /** A stored item, as handlers see it. */

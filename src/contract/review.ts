@@ -18,7 +18,7 @@ import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
 import { writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
-import { type AnyAction, faultPlaces, type Resource, type Rules } from './resource.ts'
+import { type AnyAction, faultPlaces, type Rate, type Resource, type Rules } from './resource.ts'
 import type { Service, VersionRule } from './service.ts'
 import {
   asObject,
@@ -51,6 +51,10 @@ export function findContractMistakes(app: Implementation): readonly string[] {
       ...fieldsMistakes(contract, `${job.job}.output`, job.output),
       ...(app.handlers[job.job]?.run ? [] : [`${job.job} has no handler: give implement() a ${job.job}.run`]),
       ...findUnknownMembers(`the job ${job.job}`, job, jobMembers),
+      ...(['tries', 'timeLimit', 'keep'] as const)
+        .filter(name => !(job[name] > 0))
+        .map(name => `the job ${job.job}: ${name} must be a number above 0`),
+      ...(job.limit === undefined ? [] : rateMistakes(`the limit of the job ${job.job}`, job.limit)),
       ...unknownHandlerMistakes(app, job.job, []),
     ]),
     ...Object.keys(app.handlers)
@@ -62,6 +66,8 @@ export function findContractMistakes(app: Implementation): readonly string[] {
       ),
     ...contract.ports.flatMap(port => exchangeMistakes(app, port)),
     ...searchMistakes(contract),
+    ...findUnknownMembers(`the limits of ${contract.service}`, contract.limits, { reads: true, changes: true }),
+    ...Object.entries(contract.limits).flatMap(([doing, rate]) => rateMistakes(`the limit of ${doing}`, rate)),
     ...versionMistakes(contract),
     ...endpointMistakes(contract),
     ...headersOf(contract).flatMap(each => headerMistakes(contract, each)),
@@ -155,11 +161,18 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
       ...(pathSegmentText.test(part)
         ? []
         : [`${name}.${part} is not a valid path segment: use a noun, such as picture`]),
-      ...(file.max > 0 && file.mediaTypes.length > 0 ? [] : [`${name}.${part} needs a media type and a max above 0`]),
+      ...(file.max > 0 && file.mediaTypes.length > 0
+        ? []
+        : [`${name}.${part} needs a media type and a max above 0: write it as ${fileExample}`]),
+      ...file.mediaTypes
+        .filter(each => !/^[\w.+*-]+\/[\w.+*-]+/.test(each))
+        .map(each => `${name}.${part}: "${each}" is not a media type: write it as image/png`),
     ]),
     ...ruleMistakes(contract, resource),
   ]
 }
+
+const fileExample = "{ mediaTypes: ['image/png'], max: 1_000_000 }, max in octets"
 
 function actionMistakes(contract: Service, { name, states }: Resource, verb: string, action: AnyAction): string[] {
   const place = `${name}.${verb}`
@@ -270,7 +283,12 @@ const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> 
     ...wholeMistakes(place, shape.min),
     ...wholeMistakes(place, shape.max),
   ],
-  long: (shape, _contract, place) => rangeMistakes(place, longRange(shape)),
+  long: (shape, _contract, place) => [
+    ...rangeMistakes(place, longRange(shape)),
+    ...[shape.min, shape.max]
+      .filter(bound => bound !== undefined && typeof bound !== 'bigint')
+      .map(bound => `${place}: the bound ${bound} is not a bigint: write it as ${bound}n`),
+  ],
   decimal: (shape, _contract, place) => decimalMistakes(place, shape),
   double: ({ min, max }, _contract, place) => boundMistakes(place, min, max),
   date: noMistakes,
@@ -278,15 +296,22 @@ const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> 
   dateTime: noMistakes,
   duration: noMistakes,
   bytes: noMistakes,
-  enum: ({ values }, _contract, place) =>
-    values.length > 0 && findRepeated(values).length === 0
+  enum: ({ values }, _contract, place) => [
+    ...(values.length > 0 && findRepeated(values).length === 0
       ? []
-      : [`${place} needs at least one value, and each only once; t.state() needs a resource with states`],
-  id: noMistakes,
+      : [`${place} needs at least one value, and each only once; t.state() needs a resource with states`]),
+    ...(values.every(value => typeof value === 'string')
+      ? []
+      : [`${place} has a value that is not a text: write it as t.enum('red', 'green')`]),
+  ],
+  id: ({ prefix }, _contract, place) =>
+    /^[A-Za-z]/.test(prefix ?? '') ? [] : [`${place} needs a prefix that begins with a letter: write it as t.id('b')`],
   ref: ({ resource }, { resources }, place) =>
     resources.some(each => each.name === resource)
       ? []
-      : [`${place} refers to the unknown resource "${resource}": use ${resources.map(each => each.name).join(', ')}`],
+      : [
+          `${place} refers to the unknown resource ${typeof resource === 'string' ? `"${resource}"` : '(not a text)'}: use ${resources.map(each => each.name).join(', ')}`,
+        ],
 }
 
 /** The narrower of its own bounds and those of its type. */
@@ -305,6 +330,7 @@ const wholeMistakes = (place: string, bound: number | undefined): string[] =>
 /** A pattern with a mistake in its syntax, or one that takes exponential time. */
 export function findPatternMistakes(place: string, pattern: string | undefined): string[] {
   if (pattern === undefined) return []
+  if (typeof pattern !== 'string') return [`${place}: pattern ${pattern} is not a text: write it as '[A-Z]{3}'`]
   try {
     compilePattern(pattern)
   } catch (thrown) {
@@ -407,9 +433,9 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
         doing =>
           `${name}: allow.${doing} has a condition (given), by which a query cannot select rows: use owning() with a field and a claim`,
       ),
-    ...Object.entries(given.limits ?? {})
-      .filter(([, rate]) => !(rate && rate.count > 0 && rate.seconds > 0))
-      .map(([doing]) => `${name}: the limit of ${doing} needs count and seconds above 0`),
+    ...Object.entries(given.limits ?? {}).flatMap(([doing, rate]) =>
+      rateMistakes(`${name}: the limit of ${doing}`, rate),
+    ),
     ...(given.messages ?? [])
       .filter(message => !messages.includes(message))
       .map(message => `${name}: messages names "${message}", which is not an operation: use ${messages.join(', ')}`),
@@ -421,6 +447,11 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
       : []),
   ]
 }
+
+const rateMistakes = (place: string, rate: Rate | undefined): string[] =>
+  rate && rate.count > 0 && rate.seconds > 0
+    ? []
+    : [`${place} needs count and seconds above 0: write it as { count: 600, seconds: 60 }`]
 
 function relationMistakes(
   contract: Service,
@@ -500,6 +531,8 @@ function endpointMistakes(contract: Service): string[] {
         ? []
         : [`the endpoint ${path} has the unknown version ${rule.version}: use ${versions.join(', ')}`]),
       ...findUnknownMembers(`the endpoint ${path}`, rule, endpointMembers),
+      ...choiceMistakes(`the endpoint ${path}: style`, rule.style, ['document', 'rpc', 'encoded']),
+      ...choiceMistakes(`the endpoint ${path}: soap`, rule.soap, ['both', '1.1', '1.2']),
     ]),
     ...rules.flatMap(([place, rule]) => {
       if (rule === undefined || rule === 'settings' || checked.has(rule)) return []
@@ -509,6 +542,9 @@ function endpointMistakes(contract: Service): string[] {
     }),
   ]
 }
+
+const choiceMistakes = <T extends string>(place: string, given: T | undefined, known: readonly T[]): string[] =>
+  given === undefined || known.includes(given) ? [] : [`${place} "${given}" is unknown: use ${known.join(', ')}`]
 
 /** A version can only hide fields that its clients need not send (rule A9.3). */
 function hiddenFieldMistakes(contract: Service, version: string, name: string, hidden: readonly string[]): string[] {
@@ -608,8 +644,8 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
   return [
     ...unknownHandlerMistakes(app, resource.name, Object.keys(resource.actions)),
     ...Object.keys(resource.actions)
-      .filter(verb => !given?.actions[verb])
-      .map(verb => `${resource.name}.${verb} has no handler: give implement() one`),
+      .filter(verb => typeof given?.actions[verb] !== 'function')
+      .map(verb => `${resource.name}.${verb} has no handler: give implement() a function ${resource.name}.${verb}`),
     ...Object.entries(resource.actions)
       .filter(([, action]) => given?.keep && (action.effect === 'move' || action.kept))
       .map(

@@ -5,6 +5,16 @@ import type { AnyField, Fields } from './field.ts'
 import type { ServiceHeaders } from './header.ts'
 import type { Job } from './job.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
+import {
+  headersKind,
+  jobListKind,
+  type MemberKinds,
+  optionalKind,
+  requireMemberKinds,
+  resourceListKind,
+  textKind,
+  versionsKind,
+} from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import { type AnyResource, type Rate, Resource } from './resource.ts'
 import { innermostShape, objectFields } from './shape.ts'
@@ -132,6 +142,7 @@ export function service<
   },
 ): Service<R, J, V, H, P> {
   requireKnownMembers(`the service ${name}`, declaration, serviceMembers)
+  requireMemberKinds<Parameters<typeof service>[1]>(`the service ${name}`, declaration, serviceKinds)
   return {
     service: name,
     namespace: declaration.namespace,
@@ -164,6 +175,14 @@ const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
   endpoints: true,
   ports: true,
   limits: true,
+}
+
+const serviceKinds: MemberKinds<Parameters<typeof service>[1]> = {
+  namespace: { ...textKind, cure: 'must be an absolute URI: write it as urn:example:library' },
+  resources: resourceListKind,
+  jobs: optionalKind(jobListKind),
+  headers: optionalKind(headersKind),
+  versions: optionalKind(versionsKind),
 }
 
 /**

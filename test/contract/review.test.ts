@@ -5,7 +5,7 @@ import type { Implementation } from '../../src/contract/implement.ts'
 import type { Grant } from '../../src/contract/policy.ts'
 import { ContractMistakes, findContractMistakes, requireSoundContract } from '../../src/contract/review.ts'
 import { findContractWarnings } from '../../src/contract/review-warnings.ts'
-import { anyone, exchange, fault, port, resource, role, service, t, x } from '../../src/index.ts'
+import { anyone, exchange, fault, implement, job, port, resource, role, service, t, x } from '../../src/index.ts'
 
 const id = { id: t.id('x') }
 const read = { allow: { read: [anyone] } }
@@ -290,6 +290,119 @@ for (const [title, declare, says] of declarations)
   test(`a member that is not known is refused where JavaScript declares it: ${title}`, () => {
     assert.throws(declare, (thrown: unknown) => thrown instanceof TypeError && says.test(thrown.message))
   })
+
+const free = (more: object = {}) => js('x', { fields: id, states: ['a', 'b'], ...more })
+const jsJob = job as unknown as typeof js
+const jsOf = t as unknown as Record<string, typeof js>
+const kinds: readonly (readonly [string, () => unknown, RegExp])[] = [
+  ['no declaration', () => js('x'), /^the resource x: give an object with fields, states, actions, files$/],
+  ['a field that is a text', () => js('x', { fields: { ...id, n: 'int' } }), /^the resource x: fields must be named f/],
+  ['a field that was not called', () => js('x', { fields: { ...id, n: t.int } }), /: fields must be named fields: wr/],
+  ['actions that are a record', () => free({ actions: {} }), /^the resource x: actions must be a function: write it/],
+  ['a state that is no list', () => free({ states: 'open' }), /^the resource x: states must be a list of texts/],
+  ['files without types', () => free({ files: { scan: { max: 1 } } }), /^the resource x: files must be files by name/],
+  [
+    'an action without a declaration',
+    () => free({ actions: (on: JsOn) => ({ go: on('a').to('b') }) }),
+    /^the action from a to b: give an object with rel, link/,
+  ],
+  [
+    'an action without a noun',
+    () => free({ actions: (on: JsOn) => ({ go: on('a').to('b', {}) }) }),
+    /^the action from a to b: rel must be a noun for what the action makes/,
+  ],
+  ['rules without allow', () => free().rules({}), /^x\.rules: allow must have a list of grants for each operation/],
+  ['a grant that is no list', () => free().rules({ allow: { read: anyone } }), /^x\.rules: allow must have a list of/],
+  [
+    'a grant that is a text',
+    () => free().rules({ allow: { read: ['clerk'] } }),
+    /^x\.rules: allow must have a list of/,
+  ],
+  [
+    'a filter that is a text',
+    () => free().rules({ ...read, filter: 'id' }),
+    /^x\.rules: filter must be a list of texts/,
+  ],
+  ['a job without allow', () => jsJob('j', { input: {}, output: {} }), /^the job j: allow must be a list of grants/],
+  ['a job without output', () => jsJob('j', { input: {}, allow: [] }), /^the job j: output must be named fields/],
+  ['a list of nothing', () => jsOf['list']?.(), /^t\.list\(item\): item must be a field/],
+  ['an object of texts', () => jsOf['object']?.({ a: 'int' }), /^t\.object\(fields\): fields must be named fields/],
+  ['resources by name', () => app({}), /^the service shop: resources must be a list of what resource\(\) has made/],
+  [
+    'a job among resources',
+    () => app([jsJob('j', { input: {}, output: {}, allow: [] })]),
+    /: resources must be a list/,
+  ],
+  ['a resource among jobs', () => app([], { jobs: [free()] }), /^the service shop: jobs must be a list of what job\(/],
+  ['no versions', () => app([], { versions: {} }), /^the service shop: versions must be versions by name, the oldest/],
+  ['no namespace', () => app([], { namespace: undefined }), /^the service shop: namespace must be an absolute URI/],
+  [
+    'a header that is a field',
+    () => app([], { headers: { Site: t.string() } }),
+    /: headers must be header blocks by n/,
+  ],
+  [
+    'a seed that is no function',
+    () => (implement as unknown as typeof js)(app([]).contract, {}, { seed: {} }),
+    /^implement\(\) of shop: seed must be a function: write it as/,
+  ],
+]
+for (const [title, declare, says] of kinds)
+  test(`a value of another kind is refused where JavaScript declares it: ${title}`, () => {
+    assert.throws(declare, (thrown: unknown) => thrown instanceof TypeError && says.test(thrown.message))
+  })
+
+const runs = { run: () => ({}), actions: {} } as unknown as Implementation['handlers'][string]
+const withJob = (more: object) =>
+  app(
+    [resource('x', { fields: id }).rules(read)],
+    { jobs: [jsJob('j', { input: {}, output: {}, allow: [], ...more })] },
+    { j: runs },
+  )
+const withField = (field: unknown) => app([js('x', { fields: { ...id, n: field } }).rules(read)])
+const values: typeof cases = [
+  ['an enumeration of a list', withField(jsOf['enum']?.(['a', 'b'])), /^x\.n has a value that is not a text: write it/],
+  ['a prefix that is missing', app([js('x', { fields: { id: jsOf['id']?.() } }).rules(read)]), /^x\.id needs a prefix/],
+  [
+    'a bound of a long that is a number',
+    withField(jsOf['long']?.({ min: 0 })),
+    /^x\.n: the bound 0 is not a bigint: .* 0n$/,
+  ],
+  [
+    'a pattern that is an expression',
+    withField(jsOf['string']?.({ pattern: /a+/ })),
+    /^x\.n: pattern \/a\+\/ is not a text/,
+  ],
+  [
+    'a reference to a resource itself',
+    withField(jsOf['ref']?.({})),
+    /^x\.n refers to the unknown resource \(not a text\)/,
+  ],
+  [
+    'a file of an unknown media type',
+    app([js('x', { fields: id, files: { scan: { mediaTypes: ['png'], max: 1 } } }).rules(read)]),
+    /^x\.scan: "png" is not a media type: write it as image\/png$/,
+  ],
+  ['a job that is never tried', withJob({ tries: 0 }), /^the job j: tries must be a number above 0$/],
+  ['a job with a limit that is a number', withJob({ limit: 5 }), /^the limit of the job j needs count and seconds/],
+  [
+    'an unknown limit',
+    app([], { limits: { read: { count: 1, seconds: 1 } } }),
+    /unknown member "read": use reads, changes/,
+  ],
+  [
+    'a limit that is a number',
+    app([], { limits: { reads: 100 } }),
+    /^the limit of reads needs count and seconds above 0/,
+  ],
+  [
+    'an endpoint of an unknown style',
+    app([], { endpoints: { '/soap': { style: 'doc' } } }),
+    /^the endpoint \/soap: style "doc" is unknown: use document, rpc, encoded$/,
+  ],
+]
+for (const [title, given, says] of values)
+  test(`review: ${title}`, () => assert.match(findContractMistakes(given).join('\n'), new RegExp(says, 'm')))
 
 test('a plus that is a character repeats nothing', () => {
   const fields = { ...id, phone: t.string({ pattern: '(\\+[0-9]{2})*' }), sum: t.string({ pattern: '([+*][0-9])+' }) }
