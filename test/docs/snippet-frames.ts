@@ -138,6 +138,7 @@ import app from ${example('orders/service.ts')}`,
 /** Pages whose snippets read on: the names of one are those of the next. */
 const readsOn: ReadonlySet<string> = new Set([
   'docs/client.md',
+  'docs/contract.md',
   'docs/import.md',
   'docs/message-security.md',
   'docs/soap-headers.md',
