@@ -2,6 +2,7 @@
 import { exchange, type Port, type PortExchange, port } from '../contract/exchange.ts'
 import { type AnyMember, type AnyRootElement, Member, x } from '../contract/xml-type.ts'
 import type { WsdlBinding, WsdlDocument, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
+import { isNcName } from '../xml/character.ts'
 import type { Losses } from './loss.ts'
 import { splitClark } from './schema-components.ts'
 import { memoizeOnce, type SchemaModel } from './schema-model.ts'
@@ -103,13 +104,23 @@ function readPort({ name, service, binding }: BoundPort, namespace: string, mode
     calls.set(call, operation.name)
     exchanges[key] = made
   }
-  return port(name, {
+  const place = `port ${name}`
+  const portName = nameInXml(name, 'port', place, losses)
+  return port(portName, {
     namespace,
-    service,
-    portType: portTypeOf(binding, name),
+    service: nameInXml(service, 'service', place, losses),
+    portType: nameInXml(portTypeOf(binding, portName), 'portType', place, losses),
     soap: binding.soap ?? 'both',
     exchanges,
   })
+}
+/** An NCName (WSDL 1.1 §2.1): any other name makes the served WSDL unreadable. */
+function nameInXml(name: string, otherwise: string, place: string, losses: Losses): string {
+  if (isNcName(name)) return name
+  const mended = name.replace(/[^\p{L}\p{N}_.-]/gu, '_').replace(/^(?![\p{L}_])/u, '_')
+  const legal = name !== '' && isNcName(mended) ? mended : otherwise
+  losses.add(place, `"${name}" is not a name in XML: it is ${legal} here`, 'document')
+  return legal
 }
 const portTypeOf = (binding: WsdlBinding, name: string): string =>
   binding.portType === undefined ? `${name}PortType` : splitClark(binding.portType).local
