@@ -8,13 +8,13 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { attempt } from '../base/attempt.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import type { Implementation, Person } from '../contract/implement.ts'
 import type { Server } from '../host/serve.ts'
 import { findServiceFile, loadService, serviceText } from './locate-service.ts'
-import { wholeNumberOption } from './option-types.ts'
+import { createPortOption } from './option-types.ts'
 
 interface DevFlags {
   readonly port: number
@@ -28,12 +28,7 @@ export function addDevCommand(program: Command): void {
     .command('dev')
     .description('serve on this machine alone, again after each change; check types beside; print links and tokens')
     .argument('[service.ts]', serviceText)
-    .addOption(
-      new Option('--port <number>', 'port; 0 picks a free one')
-        .env('PORT')
-        .default(8080)
-        .argParser(wholeNumberOption(0, 65535)),
-    )
+    .addOption(createPortOption())
     .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
     .option('--no-types', 'check no types')
     .action(devCommand)

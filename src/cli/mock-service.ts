@@ -1,7 +1,7 @@
 /** `diglot mock`: a contract served by examples, for tests of its clients. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { MockServer, startMock } from '../mock/start-mock.ts'
-import { collectOption, pairOption, wholeNumberOption } from './option-types.ts'
+import { collectOption, createPortOption, pairOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
 /** Adds `mock`. */
@@ -10,12 +10,7 @@ export function addMockCommand(program: Command): void {
     .command('mock')
     .description('serve a contract by examples, with states that move, and with answers that misbehave on demand')
     .argument('[contract]', 'a module that exports a contract or an implementation, or a WSDL 1.1')
-    .addOption(
-      new Option('--port <number>', 'port; 0 picks a free one')
-        .env('PORT')
-        .default(8080)
-        .argParser(wholeNumberOption(0, 65535)),
-    )
+    .addOption(createPortOption())
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--exposed', 'let other machines ask it, though its passwords are known')
     .option('--seed <number>', 'another seed has other examples', wholeNumberOption(0, 4_294_967_295), 1)

@@ -1,5 +1,5 @@
 /** What the values of options may be; a wrong one is a usage error. */
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 
 export const wholeNumberOption =
   (min: number, max: number) =>
@@ -9,6 +9,12 @@ export const wholeNumberOption =
       throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}`)
     return number
   }
+/** `--port` of what serves a contract. */
+export const createPortOption = (): Option =>
+  new Option('--port <number>', 'port; 0 picks a free one')
+    .env('PORT')
+    .default(8080)
+    .argParser(wholeNumberOption(0, 65535))
 export const collectOption = (text: string, before: readonly string[]): string[] => [...before, text]
 export const pairOption = (text: string, before: Readonly<Record<string, string>>): Record<string, string> => {
   const [name, ...value] = text.split('=')

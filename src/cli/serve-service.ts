@@ -7,7 +7,7 @@ import type { ServeOptions, Server } from '../host/serve.ts'
 import { type CertificateNameKind, certificateNameKinds } from '../identity/certificate-name.ts'
 import type { CertificatePurpose } from '../security/crypto/trust.ts'
 import { loadService, serviceText } from './locate-service.ts'
-import { collectOption, pairOption, wholeNumberOption } from './option-types.ts'
+import { collectOption, createPortOption, pairOption, wholeNumberOption } from './option-types.ts'
 import { failUsage, printError } from './usage.ts'
 
 const proxyFields: readonly string[] = ['x-forwarded', 'forwarded']
@@ -18,12 +18,7 @@ export function addServeCommand(program: Command): void {
     .command('serve')
     .description('serve a contract and its handlers until stopped')
     .argument('[service.ts]', serviceText)
-    .addOption(
-      new Option('--port <number>', 'port; 0 picks a free one')
-        .env('PORT')
-        .default(8080)
-        .argParser(wholeNumberOption(0, 65535)),
-    )
+    .addOption(createPortOption())
     .addOption(new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'))
     .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
     .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))

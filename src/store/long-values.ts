@@ -3,9 +3,9 @@
  * are, and a client that sends one back is refused, so an operator is told. What always holds:
  *  (1) A start looks at `rowsLookedAt` rows of a table at most, and only where a `max` is below the
  *      one that the database remembers; `diglot migrate` looks at all rows.
- *  (2) The remembered one only grows at a start: an older program may run beside this one.
+ *  (2) The remembered one only grows at a start: an older program may run next to this one.
  *      `diglot migrate --apply` lowers it, once no row is longer.
- * A database that remembers none, made by a program of before, has its first rows looked at once.
+ * A database that remembers none, made by an older program, has its first rows looked at once.
  */
 import { type DatabaseShape, forgetShape, type MigrationStep, rememberShape, type Steps } from './database-shape.ts'
 import { sql } from './sql.ts'

@@ -24,7 +24,7 @@ import {
   requiredNamesOf,
   type SchemaFacts,
 } from './schema-facts.ts'
-import { toTypeName } from './schema-fields.ts'
+import { findFreeName, toTypeName } from './schema-fields.ts'
 
 /** A member of a message, and the name that it has outside of XML. */
 export interface NamedPart {
@@ -211,8 +211,7 @@ export class ExchangeTypes implements JsonDifferences {
     return type
   }
   #claimName(wish: string): string {
-    let name = wish
-    for (let number = 2; this.#typeNames.has(name); number++) name = `${wish}${number}`
+    const name = findFreeName(wish, each => this.#typeNames.has(each))
     this.#typeNames.add(name)
     return name
   }
@@ -259,7 +258,5 @@ const whyRenamed = (name: string): string => (xmlName.test(name) ? 'a parameter 
 function toMemberName(wish: string, taken: Readonly<Record<string, unknown>>): string {
   const text = wish.replace(/[^A-Za-z0-9_.-]+/g, '_')
   const name = /^[A-Za-z_]/.test(text) ? text : `_${text}`
-  let free = name
-  for (let number = 2; Object.hasOwn(taken, free); number++) free = `${name}${number}`
-  return free
+  return findFreeName(name, each => Object.hasOwn(taken, each))
 }

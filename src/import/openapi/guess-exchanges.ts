@@ -5,7 +5,7 @@ import { x } from '../../contract/xml-type.ts'
 import { ExchangeTypes } from './exchange-types.ts'
 import type { GuessRoom } from './guess-room.ts'
 import type { RestOperation } from './operations.ts'
-import { toTypeName } from './schema-fields.ts'
+import { findFreeName, toTypeName } from './schema-fields.ts'
 
 export function guessPort(room: GuessRoom, namespace: string, operations: readonly RestOperation[]): Port | undefined {
   if (operations.length === 0) return undefined
@@ -33,7 +33,5 @@ export function nameExchange(
 ): string {
   const words = segments.map(({ text, isParameter }) => (isParameter ? `By ${text}` : text)).join(' ')
   const wish = toTypeName(id || `${capitalize(method.toLowerCase())} ${words}`) || 'Operation'
-  let name = wish
-  for (let number = 2; Object.hasOwn(taken, name); number++) name = `${wish}${number}`
-  return name
+  return findFreeName(wish, each => Object.hasOwn(taken, each))
 }

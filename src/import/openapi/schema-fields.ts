@@ -34,6 +34,13 @@ export const toTypeName = (component: string): string =>
       .replace(/^\d+/, ''),
   )
 
+/** The name itself, or with the first number from 2 that no other has. */
+export function findFreeName(wish: string, isTaken: (name: string) => boolean): string {
+  let name = wish
+  for (let number = 2; isTaken(name); number++) name = `${wish}${number}`
+  return name
+}
+
 export class SchemaFields {
   /** Of fields and of declarations, for the reader. */
   readonly comments = new Map<object, string>()
@@ -251,8 +258,7 @@ export class SchemaFields {
     return field
   }
   #claimName(wish: string): string {
-    let name = wish
-    for (let number = 2; this.#names.has(name); number++) name = `${wish}${number}`
+    const name = findFreeName(wish, each => this.#names.has(each))
     this.#names.add(name)
     return name
   }
