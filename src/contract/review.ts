@@ -185,7 +185,7 @@ function actionMistakes(contract: Service, { name, states }: Resource, verb: str
     ...(segmentText.test(action.rel ?? '') && action.rel !== verb
       ? []
       : [
-          `${place} has the rel "${action.rel}", which is not a noun of its own: name what the action makes, as pay has "payment"`,
+          `${place} has the rel "${action.rel}", which is not a noun of its own: use letters, digits and "-", and not "${verb}" itself; name what the action makes, as pay has "payment"`,
         ]),
     ...(action.kept && !action.output ? [`${place} is kept but has no output: declare an output, or remove kept`] : []),
     ...fieldsMistakes(contract, `${place} input`, action.input),

@@ -54,6 +54,21 @@ test('docs/client.md, run from its first line to its last against the orders exa
   assert.ok(ran.text.includes(said.replaceAll(/[[\]]/g, '').trim()), `${said} is not in ${ran.text}`)
 })
 
+test('the service of docs/contract.md starts', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-contract-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  linkPackages(folder)
+  const snippets = listSnippets('docs/contract.md').filter(({ language }) => language === 'ts')
+  writeFileSync(join(folder, 'service.ts'), writeModules('docs/contract.md', snippets)[0] ?? '')
+  const served = await serveProject(folder, [join(folder, 'service.ts'), '--data', ':memory:'])
+  t.after(() => served.stop())
+  const answer = await fetch(new URL('/api/loans', served.url), {
+    headers: { Authorization: `Basic ${btoa('rita:rita-secret')}` },
+  })
+  assert.equal(answer.status, 200)
+})
+
 async function runFile(file: string, env: NodeJS.ProcessEnv): Promise<{ status: number | null; text: string }> {
   const child = spawn(process.execPath, [file], { env })
   let text = ''
