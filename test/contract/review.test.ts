@@ -295,7 +295,7 @@ const free = (more: object = {}) => js('x', { fields: id, states: ['a', 'b'], ..
 const jsJob = job as unknown as typeof js
 const jsOf = t as unknown as Record<string, typeof js>
 const kinds: readonly (readonly [string, () => unknown, RegExp])[] = [
-  ['no declaration', () => js('x'), /^the resource x: give an object with fields, states, actions, files$/],
+  ['no declaration', () => js('x'), /^the resource x: give an object with fields, states, actions, files/],
   ['a field that is a text', () => js('x', { fields: { ...id, n: 'int' } }), /^the resource x: fields must be named f/],
   ['a field that was not called', () => js('x', { fields: { ...id, n: t.int } }), /: fields must be named fields: wr/],
   ['actions that are a record', () => free({ actions: {} }), /^the resource x: actions must be a function: write it/],

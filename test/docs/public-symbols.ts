@@ -97,7 +97,7 @@ const toMarkdown = (comment: string): string =>
 
 /** Up to the body of a function or a class; interfaces and types as they are written. */
 function readSignature(text: string): string {
-  const declaration = text.slice(0, /\n(?=\S)(?![)}\]])/.exec(text)?.index ?? text.length).trimEnd()
+  const declaration = text.slice(0, /\n(?=\S)(?![)}\]>])/.exec(text)?.index ?? text.length).trimEnd()
   const isData = /^export (?:declare )?(?:interface|type)/.test(declaration)
   const whole = declaration.replace(/^export (?:declare )?/, '')
   if (isData) return whole

@@ -1,10 +1,9 @@
 /**
- * docs/reference/, made from the docstrings of what the package exports and from the help of each
- * command. `npm run reference` writes it.
+ * docs/reference/, made from the docstrings of what the package exports. `npm run reference` writes it.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkout, runDiglot } from '../support/linked-project.ts'
+import { checkout } from '../support/linked-project.ts'
 import { listEntries, type PackageEntry, type PublicSymbol } from './public-symbols.ts'
 
 export const referenceFolder = join(checkout, 'docs', 'reference')
@@ -13,7 +12,7 @@ export const referenceFolder = join(checkout, 'docs', 'reference')
 export function writeReference(): Readonly<Record<string, string>> {
   const entries = listEntries()
   const pages = entries.map(entry => [fileOf(entry), writeEntry(entry)] as const)
-  return { 'README.md': writeIndex(entries), 'command-line.md': writeCommands(), ...Object.fromEntries(pages) }
+  return { 'README.md': writeIndex(entries), ...Object.fromEntries(pages) }
 }
 
 const made = '<!-- Made by `npm run reference` from the sources: change the docstrings there. -->\n'
@@ -30,7 +29,7 @@ const writeIndex = (entries: readonly PackageEntry[]): string =>
         const [first = ''] = (entry.docstring ?? '').split(/(?<=\.)\s/)
         return `| [${entry.specifier}](${fileOf(entry)}) | ${first.replaceAll('\n', ' ')} | ${entry.symbols.length} |`
       }),
-      '| [the command `diglot`](command-line.md) | serve, describe, compare and check services; run what they need | |',
+      '| [the command `diglot`](../command-line.md) | serve, describe, compare and check services; run what they need | |',
     ].join('\n'),
     '',
   ]
@@ -68,26 +67,6 @@ const writeTags = (docstring: string): string => {
         .replace(/^@/, '')}`,
   )
   return [text.trim(), items.join('\n')].filter(Boolean).join('\n\n')
-}
-
-function writeCommands(): string {
-  const help = (...words: string[]): string => runDiglot([...words, '--help'], checkout).stdout.trim()
-  const namesOf = (text: string): string[] =>
-    [...(text.split('\nCommands:\n')[1] ?? '').matchAll(/^ {2}([a-z]+)\b/gm)]
-      .map(([, name = '']) => name)
-      .filter(name => name !== 'help')
-  const sections = namesOf(help()).flatMap(command => {
-    const text = help(command)
-    const inner = namesOf(text).map(name => [`${command} ${name}`, help(command, name)] as const)
-    return [[command, text] as const, ...inner]
-  })
-  return [
-    `${made}# The command line`,
-    'A command exits with 0, with 1 for an error, and with 2 for wrong usage; it says what is wrong in one line, with what to do.',
-    ...sections.map(([name, text]) => `## diglot ${name}\n\n\`\`\`text\n${text}\n\`\`\``),
-  ]
-    .join('\n\n')
-    .concat('\n')
 }
 
 if (import.meta.main) {
