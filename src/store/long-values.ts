@@ -5,7 +5,8 @@
  *      one that the database remembers; `diglot migrate` looks at all rows.
  *  (2) The remembered one only grows at a start: an older program may run next to this one.
  *      `diglot migrate --apply` lowers it, once no row is longer.
- * A database that remembers none, made by an older program, has its first rows looked at once.
+ * A database that remembers none, made by an older program, has its first rows looked at, and an
+ * operator is told where there are more, until `diglot migrate --apply` has looked at all.
  */
 import { type DatabaseShape, forgetShape, type MigrationStep, rememberShape, type Steps } from './database-shape.ts'
 import { sql } from './sql.ts'
@@ -99,8 +100,8 @@ function* lookAtRows(
   bounds.forEach((bound, at) => {
     const [longer = 0, longest = 0] = found.slice(2 * at)
     if (longer > 0) warn(describeLongValues(table, bound, longer, longest, isPart))
+    else if (isPart) warn(describeUnseen(table, bound))
     else if (isAsked || bound.was === undefined) kept.push(remember(table, bound))
-    else if (isPart) warn(describeUnseen(table, bound, bound.was))
   })
   return kept
 }
@@ -120,5 +121,5 @@ function describeLongValues(
   return `${name}.${field}: ${rows}${seen}: a client that sends it back is refused: raise max to ${longest}, or shorten the values: ${text}`
 }
 
-const describeUnseen = ({ name }: Table, { field, max }: LengthBound, was: number): string =>
-  `${name}.${field}: its max is ${max} and was ${was}: the first ${rowsLookedAt} rows keep it, others may not: ${lookAtAll}`
+const describeUnseen = ({ name }: Table, { field, max, was }: LengthBound): string =>
+  `${name}.${field}: its max is ${max} and was ${was ?? 'not remembered'}: the first ${rowsLookedAt} rows keep it, others may not: ${lookAtAll}`

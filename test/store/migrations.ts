@@ -301,6 +301,10 @@ export const migrations: readonly Case[] = [
       assert.deepEqual(await start(8, true), [])
       assert.deepEqual(await start(8), [], 'all rows have been looked at')
       assert.match((await start(7))[0]!, /its max is 7 and was 8/)
+      await place.direct?.(`delete from "_shape" where "of" = 'max notes'`)
+      for (let i = 0; i < 2; i++)
+        assert.match((await start(8))[0]!, /its max is 8 and was not remembered: the first 10000/)
+      assert.deepEqual([await start(8, true), await start(8)], [[], []])
     },
   ],
   [
