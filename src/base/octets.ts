@@ -51,3 +51,27 @@ async function* pump(
  * over `limit` octets (RFC 9110 §15.5.14 tells the two apart).
  */
 export type OctetDecoder = (octets: Uint8Array, limit: number) => Uint8Array | 'too-large' | undefined
+
+export function joinOctets(parts: readonly Uint8Array[]): Uint8Array {
+  const [first] = parts
+  if (first && parts.length === 1) return first
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+/** Octets of a stream; undefined where there are more than `max`, and it is cancelled then. */
+export async function takeBounded(pieces: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array | undefined> {
+  const found: Uint8Array[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    length += piece.length
+    if (length > max) return undefined
+    found.push(piece)
+  }
+  return joinOctets(found)
+}

@@ -1,5 +1,6 @@
 /** One request to a REST service: a response with all of its content, or why none came. */
 import { errorCodeOf } from '../base/attempt.ts'
+import { takeBounded } from '../base/octets.ts'
 import type { PortAnswer } from './port-caller.ts'
 
 export interface RestAsk {
@@ -33,7 +34,7 @@ export async function fetchAnswer(asked: RestAsk, timeLimit: number): Promise<Re
       signal: AbortSignal.timeout(timeLimit),
       ...(content !== undefined && { body: content as Uint8Array<ArrayBuffer> | string }),
     })
-    const octets = await readWithin(response)
+    const octets = response.body ? await takeBounded(response.body, contentMax) : new Uint8Array(0)
     if (!octets) return { kind: 'silence', why: 'too-long', mayHaveRun: true }
     return {
       kind: 'response',
@@ -45,17 +46,6 @@ export async function fetchAnswer(asked: RestAsk, timeLimit: number): Promise<Re
   } catch (thrown) {
     return explainSilence(thrown)
   }
-}
-
-async function readWithin(response: Response): Promise<Uint8Array | undefined> {
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for await (const piece of response.body ?? []) {
-    length += piece.length
-    if (length > contentMax) return undefined // the end of the loop cancels the rest
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
 }
 
 /** Where no connection was opened, nothing was carried out. */

@@ -9,6 +9,7 @@
  *  (4) A message waits only where no list that is fresh is known, and no longer than the request.
  * Whether lists are signed by whom they should be is asked where they count.
  */
+import { takeBounded } from '../base/octets.ts'
 import type { Watching } from '../identity/watched-file.ts'
 import type { RevocationList } from '../security/crypto/crl.ts'
 import { readCrlList } from '../security/crypto/key-source.ts'
@@ -73,14 +74,9 @@ async function requestLists(address: string): Promise<readonly RevocationList[]>
       signal,
     })
     if (answer.status !== 200 || !answer.body) throw new Error(`the status is ${answer.status}`)
-    const pieces: Uint8Array[] = []
-    let length = 0
-    for await (const piece of answer.body) {
-      length += piece.length
-      if (length > octetsMax) throw new Error(`it is longer than ${octetsMax} octets`)
-      pieces.push(piece)
-    }
-    return readCrlList(Buffer.concat(pieces), 'the answer')
+    const octets = await takeBounded(answer.body, octetsMax)
+    if (!octets) throw new Error(`it is longer than ${octetsMax} octets`)
+    return readCrlList(octets, 'the answer')
   } catch (thrown) {
     const { cause, message } = thrown as Error // nothing else is thrown above
     throw new Error(`the CRL at ${address} cannot be used: ${cause instanceof Error ? cause.message : message}`)

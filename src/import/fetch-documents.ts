@@ -1,4 +1,5 @@
 /** Documents at addresses, of hosts that a user has named; no other is ever asked. */
+import { takeBounded } from '../base/octets.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 
 const documentsMax = 200
@@ -57,12 +58,7 @@ async function fetchOctets(address: string): Promise<Uint8Array> {
   if (answer.status >= 300 && answer.status < 400)
     throw new Error(`${address} leads to ${answer.headers.get('location')}: give that address, and name its host`)
   if (!answer.ok || !answer.body) throw new Error(`${address} answers ${answer.status}`)
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for await (const piece of answer.body) {
-    length += piece.length
-    if (length > documentOctetsMax) throw new Error(`${address} is longer than ${documentOctetsMax} octets`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
+  const octets = await takeBounded(answer.body, documentOctetsMax)
+  if (!octets) throw new Error(`${address} is longer than ${documentOctetsMax} octets`)
+  return octets
 }

@@ -3,7 +3,7 @@
  * by its tag.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
-import { joinOctets } from '../service/file-content.ts'
+import { joinOctets } from '../base/octets.ts'
 import type { RestOptions } from './compiled-face.ts'
 import type { Exchange } from './exchange.ts'
 import { restLimits } from './limits.ts'

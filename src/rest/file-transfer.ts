@@ -4,11 +4,12 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import { joinOctets } from '../base/octets.ts'
 import { writeDate } from '../http/date.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { type ByteRange, isRangeApplicable, parseRange, writeByteRangeParts, writeContentRange } from '../http/range.ts'
-import { inMemoryFile, joinOctets, pieceOctets, type ReceivedFile } from '../service/file-content.ts'
+import { inMemoryFile, pieceOctets, type ReceivedFile } from '../service/file-content.ts'
 import type { Outcome } from '../service/outcome.ts'
 import type { FileVersion, StoredOctets } from '../service/store.ts'
 import { encodeContent, refuseUndecodable, Undecodable } from './content-coding.ts'

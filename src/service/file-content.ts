@@ -11,7 +11,7 @@
 
 import { createHash, hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
-import { consumePieces, releaseBuffer } from '../base/octets.ts'
+import { consumePieces, joinOctets, releaseBuffer } from '../base/octets.ts'
 import type { FileOctets, Store, StoredOctets } from './store.ts'
 
 /**
@@ -124,18 +124,6 @@ export async function stageContent(
 /** (2) At once if the store can be reached; otherwise a sweep removes pieces by their age. */
 export async function discardStaged(store: Store, name: string | undefined): Promise<void> {
   if (name !== undefined) await store.write(writer => writer.discard(name)).catch(() => {})
-}
-
-export function joinOctets(parts: readonly Uint8Array[]): Uint8Array {
-  const [first] = parts
-  if (first && parts.length === 1) return first
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }
 
 /**

@@ -3,8 +3,8 @@
  * arrive. What follows that part is read and dropped.
  */
 
+import { joinOctets } from '../../base/octets.ts'
 import type { Content } from '../../http/message.ts'
-import { joinOctets } from '../../service/file-content.ts'
 
 /** Octets of the fields before the file. */
 const partFieldsMax = 8 * 1024
