@@ -136,7 +136,7 @@ const actionMembers: MembersOf<ActionSpec<Fields, Fields, readonly Fault[]>> = {
 }
 
 const actionKinds: MemberKinds<ActionSpec<Fields, Fields, readonly Fault[]>> = {
-  rel: { ...textKind, cure: "must be a noun for what the action makes: write it as { rel: 'payment' }" },
+  rel: { ...textKind, cure: "a noun for what the action makes: write it as { rel: 'payment' }" },
   input: optionalKind(fieldsKind),
   output: optionalKind(fieldsKind),
 }

@@ -178,7 +178,7 @@ const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
 }
 
 const serviceKinds: MemberKinds<Parameters<typeof service>[1]> = {
-  namespace: { ...textKind, cure: 'must be an absolute URI: write it as urn:example:library' },
+  namespace: { ...textKind, cure: 'an absolute URI: write it as urn:example:library' },
   resources: resourceListKind,
   jobs: optionalKind(jobListKind),
   headers: optionalKind(headersKind),

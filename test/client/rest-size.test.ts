@@ -24,10 +24,10 @@ const squeeze = (code: string): string =>
     .replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*/g, '')
     .replaceAll(/\s+/g, ' ')
 
-test('all modules of the REST client, comments and types left out, are 27 KB compressed', () => {
+test('all modules of the REST client, comments and types left out, are 28 KB compressed', () => {
   const all = [...collectModules(entry).values()].map(squeeze).join('\n')
   const octets = gzipSync(all, { level: 9 }).length
-  assert.ok(octets <= 27 * 1024, `${octets} octets`)
+  assert.ok(octets <= 28 * 1024, `${octets} octets`)
 })
 
 // The figure itself, where there is a bundler; it is not a dependency of the project.
@@ -38,5 +38,5 @@ test('a bundler makes 15 KB of them, compressed by Brotli', {
   const how = { bundle: true, minify: true, format: 'esm', platform: 'browser', write: false }
   const { outputFiles } = await bundler.build({ ...how, entryPoints: [entry] })
   const octets = brotliCompressSync(outputFiles[0].contents).length
-  assert.ok(octets <= 15_000, `${octets} octets`)
+  assert.ok(octets <= 15 * 1024, `${octets} octets`)
 })

@@ -311,12 +311,12 @@ const kinds: readonly (readonly [string, () => unknown, RegExp])[] = [
     () => free({ actions: (on: JsOn) => ({ go: on('a').to('b', {}) }) }),
     /^the action from a to b: rel must be a noun for what the action makes/,
   ],
-  ['rules without allow', () => free().rules({}), /^x\.rules: allow must have a list of grants for each operation/],
-  ['a grant that is no list', () => free().rules({ allow: { read: anyone } }), /^x\.rules: allow must have a list of/],
+  ['rules without allow', () => free().rules({}), /^x\.rules: allow must be a list of grants for each operation/],
+  ['a grant that is no list', () => free().rules({ allow: { read: anyone } }), /^x\.rules: allow must be a list of/],
   [
     'a grant that is a text',
     () => free().rules({ allow: { read: ['clerk'] } }),
-    /^x\.rules: allow must have a list of/,
+    /^x\.rules: allow must be a list of/,
   ],
   [
     'a filter that is a text',
