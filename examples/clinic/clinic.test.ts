@@ -96,5 +96,5 @@ test('a time that is over is refused, at the clock of the test', async () => {
   await using open = await openClinic()
   const { service, draft } = open
   service.clock.advance({ days: 2 })
-  await assert.rejects(service.rest('pat').appointments.create(draft), /is over: give a time to come/)
+  await assert.rejects(service.rest('pat').appointments.create(draft), /is over: give a later one/)
 })

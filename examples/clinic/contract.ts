@@ -1,8 +1,6 @@
 import { anyone, fault, header, job, resource, role, service, t } from 'diglot'
 
-const patient = role('patient')
-const doctor = role('doctor')
-const desk = role('desk')
+const [patient, doctor, desk] = [role('patient'), role('doctor'), role('desk')]
 const own = patient.owning({ patient: 'patient' })
 
 export const SlotTaken = fault('SlotTaken', {
@@ -26,7 +24,7 @@ export const patients = resource('patients', {
     id: t.id('p'),
     name: t.string({ min: 1, max: 100 }),
     born: t.date(),
-    insurance: t.string({ pattern: '[A-Z][0-9]{9}' }).optional(),
+    insurance: t.string({ pattern: '[A-Z][0-9]{9}' }).optional().describe('As on the card', { example: 'A123456789' }),
   },
 }).rules({
   sort: ['name'],

@@ -27,8 +27,7 @@ export function openDirectory(file: string): Provider<Doctor> {
     list: () => database.prepare(`select ${columns} from staff`).all().map(provided),
     save: (id, { name, ward }, expected) => {
       const now = Date.now()
-      const isNew = expected === undefined
-      const done = isNew ? insert.run(id, name, ward, now) : update.run(name, ward, now, id, expected)
+      const done = expected === undefined ? insert.run(id, name, ward, now) : update.run(name, ward, now, id, expected)
       return done.changes === 1 ? (expected ?? 0) + 1 : 'stale'
     },
     remove: (id, expected) =>

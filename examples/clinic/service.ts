@@ -3,20 +3,16 @@ import { type Context, type Item, implement } from 'diglot'
 import { type appointments, clinic, SlotTaken } from './contract.ts'
 import { openDirectory } from './directory.ts'
 
-type Appointment = Item<typeof appointments>
-const endOf = ({ from, minutes }: Pick<Appointment, 'from' | 'minutes'>): number => Date.parse(from) + minutes * 60_000
+type Slot = Pick<Item<typeof appointments>, 'doctor' | 'from' | 'minutes'>
+const endOf = ({ from, minutes }: Slot): number => Date.parse(from) + minutes * 60_000
 
-/** Another appointment of the doctor at this time, if there is one. */
-async function findClash(
-  ctx: Context<typeof clinic>,
-  wanted: Pick<Appointment, 'doctor' | 'from' | 'minutes'>,
-  id?: string,
-): Promise<Appointment | undefined> {
+/** Whether another appointment of the doctor is at this time. */
+async function isTaken(ctx: Context<typeof clinic>, wanted: Slot, id?: string): Promise<boolean> {
   for await (const each of ctx.items.all.list('appointments', { doctor: wanted.doctor })) {
     const overlaps = Date.parse(each.from) < endOf(wanted) && Date.parse(wanted.from) < endOf(each)
-    if (each.id !== id && each.state !== 'cancelled' && overlaps) return each
+    if (each.id !== id && each.state !== 'cancelled' && overlaps) return true
   }
-  return undefined
+  return false
 }
 
 export default implement(
@@ -25,17 +21,15 @@ export default implement(
     doctors: { keep: openDirectory(process.env['STAFF_DATABASE'] ?? ':memory:') },
     appointments: {
       derive: async (ctx, draft, current) => {
-        if (!current && Date.parse(draft.from) < Date.parse(ctx.now))
-          ctx.invalid(['from'], 'is over: give a time to come')
-        if (await findClash(ctx, draft, current?.id))
-          ctx.conflict(`the doctor ${draft.doctor} is not free at ${draft.from}`)
+        if (!current && Date.parse(draft.from) < Date.parse(ctx.now)) ctx.invalid(['from'], 'is over: give a later one')
+        if (await isTaken(ctx, draft, current?.id)) ctx.conflict(`${draft.doctor} is not free at ${draft.from}`)
         return current?.site === undefined && ctx.headers.Site !== undefined ? { site: ctx.headers.Site } : {}
       },
       arrive: () => {},
       see: (_ctx, _appointment, { findings }) => ({ set: { findings } }),
       cancel: () => {},
       move: async (ctx, appointment, { from }) => {
-        if (await findClash(ctx, { ...appointment, from }, appointment.id))
+        if (await isTaken(ctx, { ...appointment, from }, appointment.id))
           ctx.fail(SlotTaken, { doctor: appointment.doctor, from })
         return { set: { from } }
       },
