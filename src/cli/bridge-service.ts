@@ -8,7 +8,7 @@ import type { Port } from '../contract/exchange.ts'
 import { anyone, type Grant, role } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Loss } from '../import/loss.ts'
-import { collectOption, wholeNumberOption } from './option-types.ts'
+import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
 /** Adds `bridge`. */
@@ -20,7 +20,7 @@ export function addBridgeCommand(program: Command): void {
     .requiredOption('--to <url>', 'its address')
     .option('--map <contract.ts>', 'the contract to serve: written by diglot import, then edited')
     .option('--from <folder>', 'where documents are that the description refers to; repeatable', collectOption, [])
-    .option('--port <number>', 'port; 0 picks a free one', wholeNumberOption(0, 65535), 8080)
+    .addOption(createPortOption())
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--role <name>', 'a role whose callers may ask; repeatable', collectOption, [])
     .option('--anyone', 'callers need no credentials here')

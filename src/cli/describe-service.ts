@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { CheckFlags } from '../check/command.ts'
+import type { Implementation } from '../contract/implement.ts'
 import type { DiffFlags } from '../diff/diff-command.ts'
 import type { LoadedContract } from '../diff/diff-sources.ts'
 import type { DocsFlags } from '../docs/docs-command.ts'
@@ -146,6 +147,7 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   const [what = 'access', ...more] = descriptions.filter(each => flags[each])
   if (more.length > 0 || !flags[what]) failUsage(`give one of ${descriptions.map(each => `--${each}`).join(', ')}`)
   const app = await loadService(file)
+  await warnOfMistakes(app)
   const [
     { writeAccessMatrix: access, writeStateDiagram: diagram, writeWsdl11: wsdl11, writeWsdl20: wsdl20, writeXsd: xsd },
     { newestVersion: newest },
@@ -182,6 +184,12 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   }
   process.stdout.once('error', ignoreClosedPipe)
   process.stdout.write(`${(await written[what]()).trimEnd()}\n`)
+}
+
+/** What is described may not start yet; the description is of what the contract says so far. */
+async function warnOfMistakes(app: Implementation): Promise<void> {
+  const { findContractMistakes } = await import('../contract/review.ts')
+  for (const mistake of findContractMistakes(app)) process.stderr.write(`does not start yet: ${mistake}\n`)
 }
 
 async function docsCommand(file: string | undefined, flags: DocsFlags): Promise<void> {

@@ -325,6 +325,22 @@ test('diglot audit prints who did what, and removes what it has printed', async 
   await server.close(0)
 })
 
+test('diglot describe tells what keeps a contract from a start, and describes it as far as it goes', () => {
+  const early = join(folder, 'early.ts')
+  writeFileSync(
+    early,
+    `import { anyone, implement, resource, service, t } from ${JSON.stringify(join(root, 'src', 'index.ts'))}
+const notes = resource('notes', { fields: { id: t.id('n'), total: t.int().readOnly() } }).rules({ allow: { read: [anyone] } })
+export default implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), {})
+`,
+  )
+  const { status, stdout, stderr } = diglot('describe', early, '--xsd')
+  assert.match(stdout, /name="total"/)
+  assert.match(stderr, /^does not start yet: .*notes/m)
+  assert.equal(status, 0)
+  assert.equal(diglot('describe', orders, '--xsd').stderr, '')
+})
+
 test('diglot describe prints each description', () => {
   const printed = (what: string) => diglot('describe', orders, what).stdout
   assert.match(printed('--access'), /^\| +\| anyone \| customer +\| clerk \| manager \|\n/)
@@ -364,8 +380,8 @@ describe('diglot migrate', () => {
   const write = (fields: string) =>
     writeFileSync(
       file,
-      `import { implement, resource, service, t } from '${source}'
-const notes = resource('notes', { fields: { id: t.id('n'), ${fields} } }).rules({ allow: {} })
+      `import { anyone, implement, resource, service, t } from '${source}'
+const notes = resource('notes', { fields: { id: t.id('n'), ${fields} } }).rules({ allow: { read: [anyone] } })
 export default implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), {})
 `,
     )
