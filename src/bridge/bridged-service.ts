@@ -11,14 +11,21 @@ import { type ErasedExchangeHandler, type Implementation, implement } from '../c
 import type { Grant } from '../contract/policy.ts'
 import { type Service, service } from '../contract/service.ts'
 import { refuse } from '../service/refusal.ts'
-import type { PortAnswer, PortCaller } from './port-caller.ts'
+import { WaitingLines } from '../service/waiting-lines.ts'
+import { Circuit } from './circuit.ts'
+import type { PortAnswer, PortCall, PortCaller } from './port-caller.ts'
 
 export interface BridgeOptions {
   /** Asks the service behind for an exchange of a port. */
   readonly callerOf: (port: Port) => PortCaller
   /** Gets what a caller is not told of an answer that could not be used. */
   readonly note: (line: string) => void
+  /** Milliseconds, as of Date.now, which is the default. */
+  readonly clock?: () => number
 }
+
+/** Calls to the service behind: those under way, and those that wait for their turn. */
+const lineBounds = { running: 32, waiting: 1024, waitingOfCaller: 64 }
 
 /** The contract of ports that were imported a moment ago. */
 export function describeBridge(name: string, namespace: string, ports: readonly Port[]): Service {
@@ -41,29 +48,48 @@ export const isReadByName = (name: string): boolean =>
   )
 
 /** Each port of a contract, asked elsewhere. */
-export function createBridge(contract: Service, { callerOf, note }: BridgeOptions): Implementation {
+export function createBridge(contract: Service, options: BridgeOptions): Implementation {
+  const { callerOf, note, clock = Date.now } = options
+  const circuit = new Circuit(clock, note)
+  const lines = new WaitingLines(lineBounds, 'as many calls wait for the service behind as may')
   const handlers = contract.ports.map(port => {
-    const ask = callerOf(port)
+    const send = callerOf(port)
+    const askWith = (name: string) => (caller: string, call: PortCall) =>
+      lines.take(caller, () => askThrough(circuit, () => send(name, call)))
     const exchanges = Object.entries(port.exchanges).map(
-      ([name, exchange]) =>
-        [name, createBridgeHandler(`${port.port}.${name}`, exchange, call => ask(name, call), note)] as const,
+      ([name, exchange]) => [name, createBridgeHandler(`${port.port}.${name}`, exchange, askWith(name), note)] as const,
     )
     return [port.port, Object.fromEntries(exchanges)] as const
   })
   return implement(contract, Object.fromEntries(handlers) as never) // one handler for each exchange
 }
 
+async function askThrough(circuit: Circuit, ask: () => Promise<PortAnswer>): Promise<PortAnswer> {
+  const after = circuit.admit()
+  if (after > 0) return refuse({ kind: 'unavailable', after, cause: 'the service behind does not answer' })
+  let answer: PortAnswer | undefined
+  try {
+    return (answer = await ask())
+  } finally {
+    circuit.settle(answer?.kind !== 'silence' || !unanswered.has(answer.why))
+  }
+}
+/** Others come after an answer, or are of this side. */
+const unanswered: ReadonlySet<SilenceReason> = new Set(['unreachable', 'late', 'lost', 'no-http'])
+
 function createBridgeHandler(
   place: string,
   exchange: PortExchange,
-  ask: (call: { readonly input: unknown; readonly blocks: Readonly<Record<string, unknown>> }) => Promise<PortAnswer>,
+  ask: (caller: string, call: PortCall) => Promise<PortAnswer>,
   note: BridgeOptions['note'],
 ): ErasedExchangeHandler {
   return async (input, context) => {
     const call = { input, blocks: context.headers }
-    const first = await ask(call)
-    // A read may be asked once more, if no answer came.
-    const answer = exchange.isSafe && first.kind === 'silence' && first.why !== 'late' ? await ask(call) : first
+    const caller = context.caller.subject ?? ''
+    const first = await ask(caller, call)
+    // A read may be asked once more, if its connection was lost.
+    const isLost = first.kind === 'silence' && first.why === 'lost'
+    const answer = exchange.isSafe && isLost ? await ask(caller, call) : first
     return passOn(place, exchange, answer, context, note)
   }
 }
@@ -98,7 +124,8 @@ const faultOfReason = (exchange: PortExchange, answer: Extract<PortAnswer, { kin
   return code === 'Sender' ? fault('Refused', { status, title: 'Refused' }) : BadGateway
 }
 
-const silenceFaults: Readonly<Record<Extract<PortAnswer, { kind: 'silence' }>['why'], Fault>> = {
+type SilenceReason = Extract<PortAnswer, { kind: 'silence' }>['why']
+const silenceFaults: Readonly<Record<SilenceReason, Fault>> = {
   unreachable: GatewayDown,
   busy: GatewayDown,
   closed: GatewayDown,

@@ -147,7 +147,7 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   const [what = 'access', ...more] = descriptions.filter(each => flags[each])
   if (more.length > 0 || !flags[what]) failUsage(`give one of ${descriptions.map(each => `--${each}`).join(', ')}`)
   const app = await loadService(file)
-  await warnOfMistakes(app)
+  await warnOfUnstarted(app)
   const [
     { writeAccessMatrix: access, writeStateDiagram: diagram, writeWsdl11: wsdl11, writeWsdl20: wsdl20, writeXsd: xsd },
     { newestVersion: newest },
@@ -187,7 +187,7 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
 }
 
 /** What is described may not start yet; the description is of what the contract says so far. */
-async function warnOfMistakes(app: Implementation): Promise<void> {
+async function warnOfUnstarted(app: Implementation): Promise<void> {
   const { findContractMistakes } = await import('../contract/review.ts')
   for (const mistake of findContractMistakes(app)) process.stderr.write(`does not start yet: ${mistake}\n`)
 }

@@ -50,13 +50,16 @@ type Handler = (
 ) => { amount: string; tax: number }
 
 /** A bridge to an address. */
-async function startBridge(to: string, soap: '1.1' | '1.2' = '1.1', timeLimit = 20_000) {
+async function startBridge(to: string, soap: '1.1' | '1.2' = '1.1', timeLimit = 20_000, clock = Date.now) {
   const transport = createHttpTransport(to)
   after(() => transport.close())
   const notes: string[] = []
   const contract = describeBridge('shop', 'urn:shop', [openPort(portOf(soap), [anyone])])
   const callerOf = (each: Parameters<typeof createPortCaller>[0]) => createPortCaller(each, transport, { timeLimit })
-  const { ask } = await startHosted({}, createBridge(contract, { callerOf, note: line => void notes.push(line) }))
+  const { ask } = await startHosted(
+    {},
+    createBridge(contract, { callerOf, note: line => void notes.push(line), clock }),
+  )
   const send = (name: string, content: unknown, fields = {}) =>
     ask('POST', `/api/v1/Shop/${name}`, { 'content-type': 'application/json', ...fields }, JSON.stringify(content))
   return { ask, send, notes }
@@ -183,6 +186,65 @@ test('a service that is down is 503: nothing was carried out', async () => {
   const answer = await send('SetPrice', { item: 'tea' })
   assert.equal(answer.status, 503, answer.text)
   assert.match(answer.text, /nothing was carried out/)
+})
+test('a service that does not answer five times is left alone for five seconds, then tried by one call', async () => {
+  let now = 0
+  let held: http.ServerResponse[] | undefined
+  let isUp = false
+  const done = reply(200, 'text/xml', envelope(''))
+  const { to, count } = await startMisbehaving(response => {
+    if (held) held.push(response)
+    else if (isUp) done(response)
+    else response.destroy()
+  })
+  const { send, notes } = await startBridge(to, '1.1', 20_000, () => now)
+  const statusOf = async () => (await send('Clear', { item: 'tea' })).status
+  for (let i = 0; i < 5; i++) assert.equal(await statusOf(), 502)
+  assert.match(notes.join(), /has not answered 5 times: it is left alone for 5 s/)
+  const refused = await send('Clear', { item: 'tea' })
+  assert.deepEqual([refused.status, refused.fields['retry-after'], count()], [503, '5', 5])
+  now += 5000
+  assert.equal(await statusOf(), 502)
+  assert.deepEqual([await statusOf(), count()], [503, 6])
+  now += 5000
+  held = []
+  const trial = statusOf()
+  while (held.length === 0) await new Promise(resolve => setTimeout(resolve, 2))
+  assert.equal(await statusOf(), 503, 'one call tries, the others do not')
+  isUp = true
+  const [waiting] = held
+  held = undefined
+  if (waiting) done(waiting)
+  assert.equal(await trial, 204)
+  assert.deepEqual([await statusOf(), count()], [204, 8])
+  assert.match(notes.join(), /answers again/)
+})
+test('a fault is an answer: a service that refuses is asked again', async () => {
+  const { to, count } = await startMisbehaving(reply(500, 'text/xml', faultOf('Server', 'no')))
+  const { send } = await startBridge(to)
+  for (let i = 0; i < 7; i++) assert.equal((await send('Clear', { item: 'tea' })).status, 502)
+  assert.equal(count(), 7)
+})
+test('at most 32 calls are under way behind; a caller with more than 64 that wait is refused', async () => {
+  const held: http.ServerResponse[] = []
+  const statuses: number[] = []
+  const { to, count } = await startMisbehaving(response => void held.push(response))
+  const { send } = await startBridge(to)
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await new Promise(resolve => setTimeout(resolve, 2))
+  }
+  const answers = Array.from({ length: 100 }, async () => {
+    statuses.push((await send('Clear', { item: 'tea' })).status)
+  })
+  await until(() => statuses.length === 4 && held.length === 32)
+  assert.deepEqual([statuses, count()], [[503, 503, 503, 503], 32])
+  const done = reply(200, 'text/xml', envelope(''))
+  for (let ended = 0; ended < 96; ended++) {
+    await until(() => held.length > 0)
+    for (const each of held.splice(0, 1)) done(each)
+  }
+  await Promise.all(answers)
+  assert.deepEqual(statuses.slice(4), Array(96).fill(204))
 })
 test('content that breaks its type is 422, and nothing is sent', async () => {
   const { to, count } = await startMisbehaving(reply(200, 'text/xml', ''))

@@ -313,11 +313,7 @@ const kinds: readonly (readonly [string, () => unknown, RegExp])[] = [
   ],
   ['rules without allow', () => free().rules({}), /^x\.rules: allow must be a list of grants for each operation/],
   ['a grant that is no list', () => free().rules({ allow: { read: anyone } }), /^x\.rules: allow must be a list of/],
-  [
-    'a grant that is a text',
-    () => free().rules({ allow: { read: ['clerk'] } }),
-    /^x\.rules: allow must be a list of/,
-  ],
+  ['a grant that is a text', () => free().rules({ allow: { read: ['clerk'] } }), /^x\.rules: allow must be a list of/],
   [
     'a filter that is a text',
     () => free().rules({ ...read, filter: 'id' }),
