@@ -32,6 +32,9 @@ const description = {
           parameter('query', 'fields', { type: 'array', items: text }, { explode: false }),
           parameter('query', 'tag', { type: 'array', items: text }),
           parameter('header', 'X-Trace'),
+          ...['Accept', 'content-type', 'Authorization', 'Host', 'Content-Length'].map(name =>
+            parameter('header', name),
+          ),
         ],
         responses: { 200: json(ref('Item')), 404: json(ref('Problem')), default: json(ref('Problem')) },
       },
@@ -291,6 +294,7 @@ test('attack: a value of a path stays in its segment', async () => {
 test('its WSDL has an operation for each of the description, with typed faults', async () => {
   const { ask, losses } = await startBridge({ answer: [204, '', ''] })
   const { text: wsdl } = await ask('GET', '/soap/Operations?wsdl')
+  assert.doesNotMatch(wsdl, /name="(Accept|content-type|Authorization|Host|Content-Length)"/)
   for (const name of ['GetItem', 'PutItem', 'ListItems', 'GetImage', 'PutImage', 'Login'])
     assert.match(wsdl, new RegExp(`<(?:wsdl:)?operation name="${name}"`))
   assert.match(wsdl, /<(?:wsdl:)?fault name="NotFound"/)

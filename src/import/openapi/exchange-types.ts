@@ -95,7 +95,9 @@ export class ExchangeTypes implements JsonDifferences {
       return { key, name: each }
     })
     const query = operation.query.map(each => ({ ...this.#parameter(each, name, input), isJoined: isJoined(each) }))
-    const headers = operation.headers.map(each => this.#parameter(each, name, input))
+    const headers = operation.headers
+      .filter(each => !isOfHttp.test(stringOf(each['name'])))
+      .map(each => this.#parameter(each, name, input))
     const content = this.#content(operation.request, name, input)
     const output: Record<string, AnyMember> = {}
     const answer = this.#content(findSuccess(operation)?.[1], `${name}Response`, output)
@@ -229,6 +231,10 @@ export class ExchangeTypes implements JsonDifferences {
     return { oneOf }
   }
 }
+
+/** OpenAPI §4.8.12.1: the first three are ignored; the others are of the connection. */
+const isOfHttp =
+  /^(accept|content-type|authorization|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
 
 /** OpenAPI §4.8.12.2: a parameter of a query is one for each value, unless it says otherwise. */
 const isJoined = ({ explode, style }: JsonObject): boolean =>
