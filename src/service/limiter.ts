@@ -10,8 +10,8 @@ export interface Limiter {
 }
 
 /**
- * Keys remembered at most; when full, ended windows are dropped first, then all: no limit is worth
- * more memory.
+ * Keys remembered at most; when full, ended windows are dropped first, then the half that has
+ * counted least: a crowd of new keys ends the limit of none that is near it.
  */
 const keysMax = 100_000
 
@@ -32,7 +32,11 @@ export class MemoryWindows {
 
   #clear(now: number): void {
     for (const [key, window] of this.#kept) if (now - window.from >= window.span) this.#kept.delete(key)
-    if (this.#kept.size >= keysMax) this.#kept.clear()
+    if (this.#kept.size < keysMax) return
+    const counts = Float64Array.from(this.#kept.values(), each => each.count).sort()
+    const median = counts[counts.length >> 1] ?? 0
+    for (const [key, { count }] of this.#kept)
+      if (count <= median && this.#kept.size > keysMax / 2) this.#kept.delete(key)
   }
 }
 
