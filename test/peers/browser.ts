@@ -30,9 +30,10 @@ export async function openBrowser(baseURL: string, options: BrowserContextOption
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** Injected by the test, past the policy of the page: the page itself loads only what is ours. */
+/** Injected by the test, past the policy of the page: the page itself loads only what is ours. What opens rises for 0.18 s: colours are measured when it stands. */
 export async function requireAccessible(page: Page, name: string): Promise<void> {
   await page.evaluate(await loadAxe())
+  await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => undefined)')
   const found = await page.evaluate(async () => {
     const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run()
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
