@@ -5,7 +5,7 @@
  * what it was made from.
  */
 import type { DetailOf, Fault } from '../contract/fault.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import { describeProblems, type FieldProblem } from '../contract/field-json.ts'
 import type { Values } from '../contract/implement.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Code, Reason } from '../soap/fault.ts'
@@ -240,7 +240,7 @@ export class InputError extends CallError {
   readonly problems: readonly FieldProblem[]
 
   constructor(operation: string, problems: readonly FieldProblem[]) {
-    super(operation, problems.map(({ path, detail }) => `${path.join('.') || 'the input'} ${detail}`).join('; '))
+    super(operation, describeProblems(problems, 'the input'))
     this.problems = problems
   }
 }

@@ -10,6 +10,7 @@ import type { ClientCredentials } from './credentials.ts'
 import type { HttpOptions } from './http-transport.ts'
 import type { ClientKeys } from './message-keys.ts'
 import type { AddressingOptions } from './request-addressing.ts'
+import type { Wait } from './timer.ts'
 import type { ClientTransport } from './transport.ts'
 
 /** The options of `createSoapClient`. */
@@ -54,6 +55,11 @@ export interface SoapClientOptions<V extends string = string, H = Values> extend
    * operation is safe, or `addressing` has `once`.
    */
   readonly retries?: number
+  /**
+   * Waits before another try, and between two looks at a job; default: by a timer. For tests whose
+   * clock is their own.
+   */
+  readonly wait?: Wait
   /** Replaces the client's own connections. */
   readonly transport?: ClientTransport
 }

@@ -33,7 +33,7 @@ import type { Operations } from './operation-types.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
 import { type ExpectedReply, parserLimitsFor, type RepliedMessage, readReply } from './reply.ts'
 import { type AddressingState, createAddressingState, requestBlocks } from './request-addressing.ts'
-import { createSurface } from './soap-surface.ts'
+import { type CallMessage, createSurface } from './soap-surface.ts'
 import type { ServiceSurface } from './surface-types.ts'
 import { waitFor } from './timer.ts'
 import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
@@ -56,10 +56,8 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
   const close = () => endpoint.transport.close()
   const client: Record<PropertyKey, unknown> = { close, [Symbol.dispose]: close }
   const methods = new Map(endpoint.messages.map(message => [message, createMethod(endpoint, message)]))
-  const surface = createSurface(endpoint.messages, async (message, input, options) => {
-    const reply = await methods.get(message)?.(input, options)
-    return reply ?? {}
-  })
+  const call: CallMessage = async (message, input, given) => (await methods.get(message)?.(input, given)) ?? {}
+  const surface = createSurface(endpoint.messages, call, options.wait ?? waitFor)
   for (const [message, method] of methods) client[message.operation.name] = method
   // An operation keeps its name where a resource or a job has the same.
   return Object.assign(surface, client) as unknown as SoapClient<S, V> // one method for each message: the type lists them by the same rules
@@ -67,7 +65,7 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
 
 const clientMembers: MembersOf<SoapClientOptions> = {
   address: true, version: true, soap: true, style: true, credentials: true, security: true, keys: true, addressing: true, mtom: true,
-  blocks: true, headers: true, fields: true, timeLimit: true, retries: true, transport: true, connections: true, waiting: true,
+  blocks: true, headers: true, fields: true, timeLimit: true, retries: true, wait: true, transport: true, connections: true, waiting: true,
   idle: true, longest: true, tls: true,
 } // biome-ignore format: a list of names reads best in few lines
 
@@ -281,7 +279,7 @@ async function sendWithRetries(
       const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0
       if (tries >= retries || !isRepeatable(operation, thrown) || Date.now() + wait >= until)
         throw new ConnectionError(operation.operation, thrown)
-      if (wait > 0) await waitFor(wait, options.signal)
+      if (wait > 0) await (operation.options.wait ?? waitFor)(wait, options.signal)
     }
   }
 }

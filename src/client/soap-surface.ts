@@ -16,13 +16,14 @@ import type {
   RequestOptions,
   SentOctets,
 } from './surface-types.ts'
+import type { Wait } from './timer.ts'
 import { WatchedJob } from './watched-job.ts'
 
 /** One message, sent. */
 export type CallMessage = (message: Message, input: Values, options: CallOptions | undefined) => Promise<Values>
 
 /** Resource or job → its methods. */
-export function createSurface(all: readonly Message[], call: CallMessage): Record<string, object> {
+export function createSurface(all: readonly Message[], call: CallMessage, wait: Wait): Record<string, object> {
   const surface: Record<string, Record<string, unknown>> = {}
   for (const message of all) {
     const { operation } = message
@@ -31,7 +32,8 @@ export function createSurface(all: readonly Message[], call: CallMessage): Recor
     const members = (surface[owner] ??= {})
     if (operation.kind === 'getFile' || operation.kind === 'putFile')
       Object.assign((members[operation.part] ??= {}), createFileMethod(message, operation, call))
-    else if (operation.kind === 'startJob') Object.assign(members, createJobMethods(message, operation, all, call))
+    else if (operation.kind === 'startJob')
+      Object.assign(members, createJobMethods(message, operation, all, { call, wait }))
     else Object.assign(members, createMethod(message, call))
   }
   return surface
@@ -157,7 +159,7 @@ function createJobMethods(
   message: Message,
   { job }: OperationOf<'startJob'>,
   all: readonly Message[],
-  call: CallMessage,
+  { call, wait }: { readonly call: CallMessage; readonly wait: Wait },
 ): Record<string, unknown> {
   const watch = all.find(({ operation }) => operation.kind === 'getJob' && operation.job === job)
   const start = async (input: Values, options?: RequestOptions) => {
@@ -174,6 +176,7 @@ function createJobMethods(
           const { job: _, ...rest } = await ask(asked)
           return Object.values(rest)[0]
         },
+        wait,
       },
     )
   }

@@ -1,5 +1,8 @@
 /** Waits that the caller's signal ends. */
 
+/** Waits some milliseconds, or until the signal is aborted. @throws the signal's reason */
+export type Wait = (milliseconds: number, signal?: AbortSignal) => Promise<void>
+
 /** @throws the signal's reason */
 export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /** A job from its start to its end: each status as the service gives it, then the result. */
 import { JobError } from './errors.ts'
 import type { AwaitOptions, JobStatus, RequestOptions, StartedJob } from './surface-types.ts'
-import { waitFor } from './timer.ts'
+import type { Wait } from './timer.ts'
 
 /** One look at a job. */
 export interface JobLook {
@@ -14,6 +14,8 @@ export interface JobSource<O> {
   look(options: RequestOptions | undefined): Promise<JobLook>
   /** Of a completed job. */
   readResult(options: RequestOptions): Promise<O>
+  /** Between two looks. */
+  readonly wait: Wait
 }
 
 const usualWaitMs = 1000
@@ -37,7 +39,7 @@ export class WatchedJob<O> implements StartedJob<O> {
   async *statuses(options?: RequestOptions): AsyncGenerator<JobStatus, void, void> {
     yield this.status
     while (/^(?:queued|running)$/.test(this.status.state)) {
-      await waitFor(this.#look.waitMs ?? usualWaitMs, options?.signal)
+      await this.#source.wait(this.#look.waitMs ?? usualWaitMs, options?.signal)
       this.#look = await this.#source.look(options)
       yield this.status
     }

@@ -8,7 +8,7 @@ import { memoizeByObject } from '../base/memo.ts'
 import type { Json } from '../base/objects.ts'
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from './field.ts'
-import { Flaw } from './lexical/flaw.ts'
+import { describeLeast, Flaw } from './lexical/flaw.ts'
 import { writeFloat } from './lexical/number.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
 import { foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from './shape.ts'
@@ -19,6 +19,12 @@ export interface FieldProblem {
   readonly code: string
   readonly detail: string
 }
+
+/** One sentence of all problems, the same in every face. @param whole names what has no path */
+export const describeProblems = (
+  problems: readonly Pick<FieldProblem, 'path' | 'detail'>[],
+  whole = 'the content',
+): string => problems.map(({ path, detail }) => `${path.join('.') || whole} ${detail}`).join('; ')
 
 /**
  * Reading ends after so many problems: the content is refused anyway, and its sender has enough to
@@ -176,7 +182,7 @@ const jsonScalarReaders: ScalarCases<JsonScalarCheck> = {
 
 /** How many items a list may have, by its `min` and `max`. */
 export function checkCount(shape: { readonly min?: number; readonly max?: number }, count: number): Flaw | undefined {
-  if (shape.min !== undefined && count < shape.min) return new Flaw('minItems', `must have at least ${shape.min} items`)
+  if (shape.min !== undefined && count < shape.min) return new Flaw('minItems', describeLeast(shape.min, 'items'))
   if (shape.max !== undefined && count > shape.max) return new Flaw('maxItems', `must have at most ${shape.max} items`)
   return undefined
 }

@@ -262,19 +262,19 @@ export const t = {
 /** `singularName` as a type. */
 export type Singular<N extends string> = N extends `${infer B}ies`
   ? `${B}y`
-  : N extends `${string}${'s' | 'x' | 'z' | 'ch' | 'sh'}es`
+  : N extends `${string}${'ss' | 'x' | 'zz' | 'tz' | 'ch' | 'sh' | `${'b' | 'n' | 'p' | 'r' | 's' | 't'}us`}es`
     ? WithoutEnding<N, 'es'>
-    : N extends `${string}ss` | 's'
+    : N extends `${string}${'ss' | 'sis' | 'sus' | 'tus'}` | 's'
       ? N
       : WithoutEnding<N, 's'>
 type WithoutEnding<N extends string, E extends string> = N extends `${infer B}${E}` ? B : N
 
 /**
  * The singular of a field or collection, for elements and operations: lines → line, categories →
- * category.
+ * category, cases → case, statuses → status, census → census.
  */
 export function singularName(name: string): string {
   if (/ies$/.test(name)) return `${name.slice(0, -3)}y`
-  if (/(s|x|z|ch|sh)es$/.test(name)) return name.slice(0, -2)
-  return /[^s]s$/.test(name) ? name.slice(0, -1) : name
+  if (/(ss|x|zz|tz|ch|sh|[bnprst]us)es$/.test(name)) return name.slice(0, -2)
+  return /(^|ss|sis|sus|tus)$|^s$|[^s]$/.test(name) ? name : name.slice(0, -1)
 }

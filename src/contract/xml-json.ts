@@ -9,7 +9,7 @@
  */
 import { type Json, ownMember } from '../base/objects.ts'
 import type { FieldProblem } from './field-json.ts'
-import { Flaw, typeFlaw } from './lexical/flaw.ts'
+import { describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
 import {
   type DerivableDefinition,
   listMembers,
@@ -201,7 +201,7 @@ function convertMany(
   const { min, max } = member.marks
   const all = given ?? []
   if (!Array.isArray(all)) return addFlawAt(how, path, typeFlaw('an array'))
-  if (all.length < min) return addFlawAt(how, path, new Flaw('minItems', `must have at least ${min} items`))
+  if (all.length < min) return addFlawAt(how, path, new Flaw('minItems', describeLeast(min, 'items')))
   if (all.length > max) return addFlawAt(how, path, new Flaw('maxItems', `must have at most ${max} items`))
   return all.map((each, at) => convertOne(key, member, form, each, how, [...path, at]))
 }

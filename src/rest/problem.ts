@@ -3,7 +3,7 @@
 import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
-import { membersWriter, writeJsonPointer } from '../contract/field-json.ts'
+import { describeProblems, membersWriter, writeJsonPointer } from '../contract/field-json.ts'
 import { parseJson } from '../http/json.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { type Problem, writeProblemJson, writeProblemXml } from '../http/problem.ts'
@@ -109,7 +109,7 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
       return { detail: refusal.detail }
     case 'invalid':
       return {
-        detail: refusal.problems.map(({ path, detail }) => `${path.join('.') || 'the content'} ${detail}`).join('; '),
+        detail: describeProblems(refusal.problems),
         errors: refusal.problems.map(({ path, code, detail }) => ({ pointer: writeJsonPointer(path), code, detail })),
       }
     case 'conflict':

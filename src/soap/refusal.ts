@@ -4,7 +4,7 @@
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import { describeProblems, type FieldProblem } from '../contract/field-json.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Current } from '../service/outcome.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
@@ -244,13 +244,13 @@ function createServiceFault(
         ...(refusal.possible && { possible: refusal.possible }),
       })
     case 'invalid':
-      return declared(Invalid, 'the content breaks a rule', {
+      return declared(Invalid, describeProblems(refusal.problems), {
         problems: refusal.problems.map(({ path, code, detail }) => ({ path: wording.place(path), code, detail })),
       })
     case 'malformed':
       return inBody(refusal.detail, describeViolation(wording.place(refusal.path ?? []), refusal.detail))
     case 'unserved':
-      return declared(Invalid, 'the content breaks a rule', {
+      return declared(Invalid, `${refusal.field} ${refusal.detail}`, {
         problems: [{ path: wording.place([refusal.field]), code: 'value', detail: refusal.detail }],
       })
     case 'declared':

@@ -9,6 +9,7 @@ import type { SoapClientOptions } from '../client/options.ts'
 import { createRestClient, type RestClient } from '../client/rest/rest-client.ts'
 import type { RestClientOptions } from '../client/rest/rest-options.ts'
 import { createSoapClient, type SoapClient } from '../client/soap-client.ts'
+import type { Wait } from '../client/timer.ts'
 import type { HeaderValues } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
@@ -42,7 +43,10 @@ export interface TestServiceOptions
 
 /** A service in memory, with its clock, its clients and its jobs. */
 export interface TestService<S extends AnyService> {
-  /** A REST client of this caller, or of an anonymous one; the same for the same name. */
+  /**
+   * A REST client of this caller, or of an anonymous one; the same for the same name. Its waits,
+   * for a job or before another try, do what `work` does; if nothing is due, the clock moves.
+   */
   rest<const V extends VersionOf<S> = never>(
     caller?: TestCaller,
     options?: Partial<RestClientOptions<V>>,
@@ -100,6 +104,10 @@ export async function startTestService<const S extends AnyService>(
   const open = await openAllOrNothing(opened => openService(app, given, opened, { hosted, withoutPeople: true }))
   const worker = createWorker(app, open, { clock, schedules, sinks, incidents })
   await worker.startDue() // the first look at a schedule starts nothing
+  const wait: Wait = async (milliseconds, signal) => {
+    signal?.throwIfAborted()
+    if ((await worker.work()) === 0) clock.advance({ seconds: milliseconds / 1000 })
+  }
   const people = app.seed().people ?? []
   const fetchAs = (caller?: TestCaller): typeof fetch =>
     createMemoryFetch(open.answer, caller === undefined ? {} : { carrier: resolveCaller(caller, people) })
@@ -109,12 +117,13 @@ export async function startTestService<const S extends AnyService>(
       address: `${address}/api`,
       fetch: fetchAs(caller),
       idempotencyKeys: caller !== undefined,
+      wait,
       ...more,
     })
   const soap = (caller?: TestCaller, more?: { readonly version?: string }) => {
     const endpoint = `${address}/soap/${more?.version ?? newestVersion(app.contract)}`
     const transport = createFetchTransport(endpoint, fetchAs(caller))
-    return createSoapClient(contract, { address: endpoint, transport, ...(more as object) })
+    return createSoapClient(contract, { address: endpoint, transport, wait, ...(more as object) })
   }
   return {
     rest: keepByName(rest) as TestService<S>['rest'],

@@ -113,7 +113,7 @@ describe('arguments that are not of the contract are not sent', () => {
       'order.lines.1.quantity must be at least 1',
     ],
     ['no list', 'CreateOrder', { order: { ...order, lines: line } }, 'order.lines must be an array'],
-    ['an empty list', 'CreateOrder', { order: { ...order, lines: [] } }, 'order.lines must have at least 1'],
+    ['an empty list', 'CreateOrder', { order: { ...order, lines: [] } }, 'order.lines must not be empty'],
     [
       'what XML cannot carry',
       'CreateOrder',

@@ -277,6 +277,13 @@ test('singulars are those that the contract makes', () => {
     'glass',
     'lines',
     'fish',
+    'cases',
+    'houses',
+    'licenses',
+    'sizes',
+    'statuses',
+    'census',
+    'analysis',
   ] as const
   for (const name of names) {
     const one = resource(name, { fields: { id: t.id('x') } }).rules({ allow: { read: [anyone] } })
@@ -303,6 +310,13 @@ const kinds = {
   glass: of('glass'),
   lines: of('lines'),
   fish: of('fish'),
+  cases: of('cases'),
+  houses: of('houses'),
+  licenses: of('licenses'),
+  sizes: of('sizes'),
+  statuses: of('statuses'),
+  census: of('census'),
+  analysis: of('analysis'),
 }
 const singulars: { readonly [K in keyof typeof kinds]: One<(typeof kinds)[K]> } = {
   categories: 'Category',
@@ -315,4 +329,11 @@ const singulars: { readonly [K in keyof typeof kinds]: One<(typeof kinds)[K]> } 
   glass: 'Glass',
   lines: 'Line',
   fish: 'Fish',
+  cases: 'Case',
+  houses: 'House',
+  licenses: 'License',
+  sizes: 'Size',
+  statuses: 'Status',
+  census: 'Census',
+  analysis: 'Analysis',
 }

@@ -317,7 +317,7 @@ describe('a provider chooses the id of a new item, and fills its fields', () => 
   test('a changed item has the id that it had, and a saved value is one of the contract', async () => {
     for (const [value, says] of [
       [{ id: 'p-9', name: 'x', shelf: 'y' }, /save of parts\.keep gives back for 1: id is p-9/],
-      [{ id: '1', name: '', shelf: 'y' }, /save of parts\.keep gives back for 1: name must have/],
+      [{ id: '1', name: '', shelf: 'y' }, /save of parts\.keep gives back for 1: name must not be empty/],
     ] as const) {
       await using opened = await openStore('all')
       opened.keep.save = () => ({ value, version: 2, modified: 2 })

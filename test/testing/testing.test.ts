@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { PaymentDeclined, shop } from '../../examples/orders/contract.ts'
 import orders from '../../examples/orders/service.ts'
 import { FaultError, NotFound, ProblemError } from '../../src/client/index.ts'
+import { implement, job, role, service, t } from '../../src/index.ts'
 import { startTestService, TestClock } from '../../src/testing/index.ts'
 
 const draft = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 2 }], currency: 'EUR' } as const
@@ -30,6 +31,30 @@ test('both clients, of people of the seed and of any caller, share one service',
   const page = await service.fetchAs('clara')(`${service.address}/`, { headers: { accept: 'text/html' } })
   assert.match(await page.text(), /<!DOCTYPE html>/i)
   assert.deepEqual(service.incidents, [])
+})
+
+test('B7.4 content that breaks a rule is refused in the same words by both faces', async () => {
+  await using service = await startTestService(shop, orders)
+  const reasons: string[] = []
+  for (const [path, type, content] of [
+    ['/api/v2/orders', 'application/json', JSON.stringify({ ...draft, lines: [{ product: 'p-999', quantity: 2 }] })],
+    [
+      '/soap/v2',
+      'application/soap+xml',
+      `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><CreateOrder xmlns="urn:diglot:orders:v2"><order><customer>c-1</customer><lines><line><product>p-999</product><quantity>2</quantity></line></lines><currency>EUR</currency></order></CreateOrder></e:Body></e:Envelope>`,
+    ],
+  ] as const) {
+    const headers = { 'content-type': type, 'idempotency-key': '"one"' }
+    const response = await service.fetchAs('alice')(`${service.address}${path}`, {
+      method: 'POST',
+      headers,
+      body: content,
+    })
+    const text = await response.text()
+    reasons.push(/"detail":"([^"]*)"|<soap:Text[^>]*>([^<]*)/.exec(text)?.slice(1).find(Boolean) ?? text)
+  }
+  assert.match(reasons[0] ?? '', /lines\.0\.product/)
+  assert.equal(reasons[1], reasons[0])
 })
 
 test('a service of its own: what one test changes another does not see', async () => {
@@ -69,6 +94,24 @@ test('a job runs when the test says so, and its result is there at once', async 
   const job = await clara.reports.start({ from: '2020-01-01', to: '2030-01-01', kind: 'stock' })
   assert.equal(await service.work(), 1)
   assert.equal((await job.result()).kind, 'stock')
+})
+
+test('a client that waits for a job lets the service work, and lets time pass where nothing is due', async () => {
+  for (const face of ['rest', 'soap'] as const) {
+    let runs = 0
+    const counts = job('counts', { input: {}, output: { runs: t.int() }, allow: [role('clerk')], tries: 3 })
+    const contract = service('counting', { namespace: 'urn:example:counting', resources: [], jobs: [counts] })
+    const run = async () => {
+      if (++runs < 3) throw new Error('not yet')
+      return { runs }
+    }
+    await using counting = await startTestService(contract, implement(contract, { counts: { run } }))
+    const clerk = counting[face]({ subject: 'zoe', roles: ['clerk'] })
+    assert.deepEqual(await clerk.counts.run({}), { runs: 3 }, face)
+    assert.ok(counting.clock.now > Date.parse('2026-01-01T00:00:00Z'), 'a job that has failed is tried again later')
+    const late = clerk.counts.run({}, { signal: AbortSignal.abort(new Error('enough')) })
+    await assert.rejects(late, /enough/)
+  }
 })
 
 test('what was sent: events of each commit, and sinks that the test gives', async () => {

@@ -44,6 +44,7 @@ class RestJob extends WatchedJob<Values> implements StoppableJob<Values> {
     super(`${job.job}.result`, look, {
       look: options => this.#look(options),
       readResult: options => this.#readResult(options),
+      wait: session.wire.wait,
     })
     this.#session = session
     this.#job = job

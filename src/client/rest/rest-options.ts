@@ -1,6 +1,7 @@
 /** Options of a REST client. */
 import type { HttpFields } from '../../http/message.ts'
 import type { ClientCredentials } from '../credentials.ts'
+import type { Wait } from '../timer.ts'
 
 /** The options of `createRestClient`. */
 export interface RestClientOptions<V extends string = string> {
@@ -25,6 +26,11 @@ export interface RestClientOptions<V extends string = string> {
   readonly idempotencyKeys?: boolean
   /** What is kept to be asked for by its validator alone; default 200 representations, 4 MiB. */
   readonly cache?: { readonly entries?: number; readonly characters?: number }
+  /**
+   * Waits before another try, and between two looks at a job; default: by a timer. For tests whose
+   * clock is their own.
+   */
+  readonly wait?: Wait
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
 }

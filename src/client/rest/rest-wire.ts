@@ -11,7 +11,7 @@ import type { HttpFields } from '../../http/message.ts'
 import { type CredentialFields, writeCredentials } from '../credentials.ts'
 import { CallError, ConnectionError, TransportFailure } from '../errors.ts'
 import type { RequestOptions, SentOctets } from '../surface-types.ts'
-import { waitFor } from '../timer.ts'
+import { type Wait, waitFor } from '../timer.ts'
 import { type FaultsByName, toRefusalError } from './problem-reader.ts'
 import type { RestClientOptions } from './rest-options.ts'
 import { fieldsOf, type RestReply, refuseReply } from './rest-reply.ts'
@@ -34,6 +34,7 @@ const redirectionsMax = 5
 const accept = 'application/hal+json, application/json;q=0.9'
 
 export class RestWire {
+  readonly wait: Wait
   readonly #options: RestClientOptions
   readonly #credentials: CredentialFields
   readonly #hasKeys: boolean
@@ -43,6 +44,7 @@ export class RestWire {
   readonly #closing = new AbortController()
 
   constructor(options: RestClientOptions, entry: URL, faults: FaultsByName) {
+    this.wait = options.wait ?? waitFor
     this.#options = options
     this.#credentials = writeCredentials(options.credentials)
     this.#hasKeys = options.idempotencyKeys ?? options.credentials !== undefined
@@ -95,7 +97,7 @@ export class RestWire {
         const wait = tries < (this.#options.retries ?? triesAgain) ? delayOf(thrown, tries) : undefined
         const mayRepeat = !isStream && (isSafe || hasKey || hasNotRun(thrown)) // (2)
         if (wait === undefined || !mayRepeat || Date.now() + wait >= until) throw thrown
-        await waitFor(wait, signal)
+        await this.wait(wait, signal)
       }
     }
   }

@@ -22,3 +22,7 @@ const codesOfBounds = new Set([
 
 /** A value of another type, or text of another form. */
 export const typeFlaw = (expected: string): Flaw => new Flaw('type', `must be ${expected}`)
+
+/** @param unit in the plural */
+export const describeLeast = (min: number, unit: string): string =>
+  min === 1 ? 'must not be empty' : `must have at least ${min} ${unit}`

@@ -4,7 +4,7 @@
  */
 import type { StringType } from '../field.ts'
 import type { ScalarOf } from '../shape.ts'
-import { Flaw, typeFlaw } from './flaw.ts'
+import { describeLeast, Flaw, typeFlaw } from './flaw.ts'
 
 /** UTF-16 units. */
 export const zeroCode = 48
@@ -76,7 +76,7 @@ export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) 
       return new Flaw('character', 'contains a character that XML cannot carry')
     // A character has one UTF-16 unit or two: characters are counted only where that can matter.
     if (value.length < min * 2 && countCharacters(value) < min)
-      return new Flaw('minLength', `must have at least ${min} characters`)
+      return new Flaw('minLength', describeLeast(min, 'characters'))
     if (value.length > max && countCharacters(value) > max)
       return new Flaw('maxLength', `must have at most ${max} characters`)
     if (form && !form.test(value)) return typeFlaw(`of type ${xsd}`)
