@@ -1,6 +1,6 @@
 /** Jobs: work that takes longer than one request. */
 import type { Fault } from './fault.ts'
-import type { Fields } from './field.ts'
+import { type Fields, type Singular, singularName } from './field.ts'
 import { fieldsKind, grantListKind, requireMemberKinds } from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import type { Rate } from './resource.ts'
@@ -46,7 +46,7 @@ export function job<
   const N extends string,
   I extends Fields,
   O extends Fields,
-  const One extends string = N extends `${infer S}s` ? S : N,
+  const One extends string = Singular<N>,
   const X extends readonly Fault[] = readonly [],
   const G extends readonly Grant[] = readonly Grant[],
 >(
@@ -71,7 +71,7 @@ export function job<
     output: fieldsKind,
     allow: grantListKind,
   })
-  const one = declaration.one ?? (name.replace(/s$/, '') as One) // One's default
+  const one = declaration.one ?? (singularName(name) as One) // One's default
   const faults = declaration.faults ?? ([] as unknown as X) // X's default
   return { tries: 3, timeLimit: 60, keep: 86_400, ...declaration, faults, job: name, one }
 }

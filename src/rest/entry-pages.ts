@@ -6,7 +6,7 @@
 import { escapeMarkup } from '../base/markup.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { builtInFaults, declaredFaults, type Fault, gatewayFaults } from '../contract/fault.ts'
-import { type Fields, t } from '../contract/field.ts'
+import { type Fields, itemRelation, t } from '../contract/field.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { listPortOperations } from '../contract/port-operation.ts'
 import { buildElement } from '../html/element.ts'
@@ -63,13 +63,13 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
   return [
     ...edition.service.resources.flatMap(resource => [
       ...linkTo(resource.name, `/${resource.name}`),
-      ...linkTo(singularOf(resource), `/${resource.name}/{id}`),
+      ...linkTo(itemRelation(resource.name, singularOf(resource)), `/${resource.name}/{id}`),
       ...writeSearchLink(exchange, resource),
     ]),
     ...postOnly('searches', operationAt('/searches', 'POST')),
     ...edition.service.jobs.flatMap(job => [
       ...postOnly(job.job, operationAt(`/${job.job}`, 'POST')),
-      ...linkTo(job.one, `/${job.job}/{id}`),
+      ...linkTo(itemRelation(job.job, job.one), `/${job.job}/{id}`),
     ]),
   ]
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { PaymentDeclined, shop } from '../../examples/orders/contract.ts'
 import orders from '../../examples/orders/service.ts'
 import { FaultError, NotFound, ProblemError } from '../../src/client/index.ts'
-import { implement, job, role, service, t } from '../../src/index.ts'
+import { anyone, implement, type JobHandlerContext, job, resource, role, service, t } from '../../src/index.ts'
 import { startTestService, TestClock } from '../../src/testing/index.ts'
 
 const draft = { customer: 'c-1', lines: [{ product: 'p-1', quantity: 2 }], currency: 'EUR' } as const
@@ -111,6 +111,25 @@ test('a client that waits for a job lets the service work, and lets time pass wh
     assert.ok(counting.clock.now > Date.parse('2026-01-01T00:00:00Z'), 'a job that has failed is tried again later')
     const late = clerk.counts.run({}, { signal: AbortSignal.abort(new Error('enough')) })
     await assert.rejects(late, /enough/)
+  }
+})
+
+test('a collection and its items are found where one has the name of many: fish, census', async () => {
+  const allow = { read: [anyone], create: [anyone] }
+  const fish = resource('fish', { fields: { id: t.id('f'), name: t.string() } }).rules({ allow })
+  const census = job('census', { input: {}, output: { count: t.int() }, allow: [anyone] })
+  const zoo = service('zoo', { namespace: 'urn:example:zoo', resources: [fish], jobs: [census] })
+  const run = async (ctx: JobHandlerContext) => ({ count: await ctx.items.all.list('fish').count() })
+  await using zoos = await startTestService(zoo, implement(zoo, { census: { run } }))
+  for (const [face, count] of [
+    ['rest', 1],
+    ['soap', 2],
+  ] as const) {
+    const client = zoos[face]()
+    const { id } = await client.fish.create({ name: face })
+    assert.equal((await client.fish.get(id)).name, face)
+    assert.equal((await Array.fromAsync(client.fish.list())).length, count)
+    assert.deepEqual(await client.census.run({}), { count })
   }
 })
 

@@ -2,7 +2,7 @@
 
 import { VersionConflict } from '../../contract/fault.ts'
 import type { Fields } from '../../contract/field.ts'
-import { singularName } from '../../contract/field.ts'
+import { itemRelation, singularName } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { isIdentifier } from '../../contract/lexical/text.ts'
 import type { AnyAction, Resource } from '../../contract/resource.ts'
@@ -121,8 +121,8 @@ export class ResourceMethods {
     // RFC 3986 §5.2.4: an identifier such as `..` would lead elsewhere.
     if (!isIdentifier(id))
       throw new InputError(operation, [{ path: ['id'], code: 'type', detail: 'must be an identifier' }])
-    const one = this.resource.given.one ?? singularName(this.resource.name)
-    return this.session.findEntryLink(operation, one, options, { id })
+    const { name, given } = this.resource
+    return this.session.findEntryLink(operation, itemRelation(name, given.one ?? singularName(name)), options, { id })
   }
 
   #linkOf(operation: string, item: Values, relation: string): URL {
