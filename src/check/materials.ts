@@ -61,6 +61,18 @@ export async function createTemporaryItem(bench: Bench): Promise<CreatedItem> {
   return createIn(bench, collection, as)
 }
 
+/** A change or removal of an item with an entity tag that the item never had: it has no effect. */
+export function sendStaleChange(
+  bench: Pick<Bench, 'send'>,
+  { path, draft }: CreatedItem,
+  method: string,
+  as: CheckCaller | undefined,
+): Promise<ProbeExchange> {
+  const type = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
+  const content = method === 'DELETE' ? {} : { json: draft }
+  return bench.send(method, path, { as, ...content, fields: { ...type, 'if-match': '"no-such-version"' } })
+}
+
 /** Prefers a collection whose items can be replaced and removed by the caller that creates them. */
 async function findMaker(bench: Bench): Promise<Maker> {
   const makers: (Maker & { readonly rank: number })[] = []

@@ -278,5 +278,5 @@ export function singularName(name: string): string {
   if (/(ss|x|zz|tz|ch|sh|[bnprst]us)es$/.test(name)) return name.slice(0, -2)
   return /(^|ss|sis|sus|tus)$|^s$|[^s]$/.test(name) ? name : name.slice(0, -1)
 }
-/** The relation of the template of one item in an entry: order; fish-item where fish are many, too. */
+/** The relation of one item in an entry: order; fish-item where fish are many as well. */
 export const itemRelation = (many: string, one: string): string => (one === many ? `${many}-item` : one)

@@ -3,7 +3,7 @@
 import { connect } from 'node:tls'
 import { parseChallenges } from '../../http/authorization.ts'
 import type { CheckCaller } from '../discovered-service.ts'
-import { createTemporaryItem, postDraft, readGuardedItem } from '../materials.ts'
+import { createTemporaryItem, postDraft, readGuardedItem, sendStaleChange } from '../materials.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
@@ -33,7 +33,7 @@ export const accessRules: readonly CheckRule[] = [
   {
     id: 'A5.2',
     says: 'authorization depends on identity, resource, operation and context: the same caller may GET and be refused DELETE',
-    how: 'of the callers, one may GET a new item and is refused its DELETE',
+    how: 'of the callers, one may GET a new item and is refused its DELETE, or another change where it has no DELETE',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       let tried = 0
@@ -41,12 +41,15 @@ export const accessRules: readonly CheckRule[] = [
         const get = await trial.send('GET', item.path, { as })
         if (!get.isSuccess) continue
         tried += 1
-        const remove = await trial.send('DELETE', item.path, { as, fields: { 'if-match': '"no-such-version"' } })
-        if (remove.status === 403 || remove.status === 401)
-          return trial.expect(true, `${as.name} may GET and is refused DELETE`, get, remove)
+        for (const method of ['DELETE', 'PUT', 'PATCH']) {
+          const answer = await sendStaleChange(trial, item, method, as)
+          if (answer.status === 403 || answer.status === 401)
+            return trial.expect(true, `${as.name} may GET and is refused ${method}`, get, answer)
+          if (answer.status !== 405) break
+        }
       }
       if (tried === 0) trial.lack('a second caller with fewer rights: --caller')
-      trial.expect(false, 'a caller with fewer rights is refused DELETE')
+      trial.expect(false, 'a caller with fewer rights is refused a change')
     },
   },
   {

@@ -3,7 +3,14 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { CheckCaller } from '../discovered-service.ts'
 import { parametersOf } from '../discovery.ts'
-import { createTemporaryItem, postDraft, readGuardedItem, readSomeItem, startSomeJob } from '../materials.ts'
+import {
+  createTemporaryItem,
+  postDraft,
+  readGuardedItem,
+  readSomeItem,
+  sendStaleChange,
+  startSomeJob,
+} from '../materials.ts'
 import { asRecord, itemsOf, type Json, memberAt, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { toPath } from '../reading.ts'
@@ -95,20 +102,18 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.20',
     says: 'If-Match on a change → 412 when the validator no longer matches',
-    how: 'PUT or PATCH of a new item with an entity tag that it never had, and DELETE with the same',
+    how: 'PUT or PATCH of a new item with an entity tag that it never had, and DELETE with the same, as far as it has these methods',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
-      const fields = { 'if-match': '"no-such-version"' }
-      const method = item.collection.itemPath?.operations['PUT'] ? 'PUT' : 'PATCH'
-      const type = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
-      const changed = await trial.send(method, item.path, {
-        as: item.as,
-        json: item.draft,
-        fields: { ...type, ...fields },
-      })
-      trial.expectStatus(changed, [412], `${method} with a validator that does not match`)
-      const removed = await trial.send('DELETE', item.path, { as: item.as, fields })
-      trial.expectStatus(removed, [412], 'DELETE with a validator that does not match')
+      const changing = item.collection.itemPath?.operations['PUT'] ? 'PUT' : 'PATCH'
+      let tried = 0
+      for (const method of [changing, 'DELETE']) {
+        const answer = await sendStaleChange(trial, item, method, item.as)
+        if (answer.status === 405) continue
+        tried += 1
+        trial.expectStatus(answer, [412], `${method} with a validator that does not match`)
+      }
+      if (tried === 0) trial.lack('an item that may be changed or removed')
     },
   },
   {
