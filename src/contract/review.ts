@@ -18,6 +18,7 @@ import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
 import { writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
+import { findReservedNames } from './reserved-names.ts'
 import { type AnyAction, faultPlaces, type Rate, type Resource, type Rules } from './resource.ts'
 import type { Service, VersionRule } from './service.ts'
 import {
@@ -82,7 +83,6 @@ export function findContractMistakes(app: Implementation): readonly string[] {
 const segmentText = /^[a-z][a-zA-Z0-9-]*$/
 const pathSegmentText = new RegExp(`^${pathSegmentPattern}$`)
 const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
-const reservedNames = ['search', 'searches', 'soap', 'health', 'metrics', 'problems']
 
 const ruleMembers: MembersOf<Rules> = {
   one: true, relations: true, filter: true, sort: true, order: true, indexes: true, unserved: true, search: true,
@@ -118,9 +118,7 @@ function nameMistakes(contract: Service): string[] {
     ...names
       .filter(name => !segmentText.test(name))
       .map(name => `"${name}" is not a valid path segment: use a plural noun in lower case, such as orders`),
-    ...names
-      .filter(name => reservedNames.includes(name))
-      .map(name => `"${name}" is a reserved address: give the resource or job another name`),
+    ...findReservedNames(contract),
     ...findRepeated(names).map(name => `"${name}" is declared twice: give each resource and job a name of its own`),
   ]
 }

@@ -3,6 +3,7 @@
  *  (1) What is seeded has passed the checks of content from outside: its fields, its identifiers,
  *      its states and its references. Otherwise nothing is seeded, and the start ends.
  */
+import { ownMember } from '../base/objects.ts'
 import type { Implementation, Person, Values } from '../contract/implement.ts'
 import type { Resource } from '../contract/resource.ts'
 import { checkValue, findReferences } from '../contract/typed-value.ts'
@@ -38,7 +39,7 @@ export async function seedStore(
     if (!(await writer.remember('seed', app.contract.service, seeded, now))) return
     await enrol(writer, now)
     for (const resource of storedResources(app))
-      for (const value of items[resource.name] ?? [])
+      for (const value of ownMember(items, resource.name) ?? [])
         await writer.put(resource.name, String(value['id']), value, {}, undefined, now)
   })
 }
@@ -61,14 +62,16 @@ const linesMax = 10
 /** (1) */
 function findItemMistakes(app: Implementation, items: SeedItems): string[] {
   const resources = storedResources(app)
-  const known = new Map(resources.map(({ name }) => [name, new Set((items[name] ?? []).map(each => each['id']))]))
+  const known = new Map(
+    resources.map(({ name }) => [name, new Set((ownMember(items, name) ?? []).map(each => each['id']))]),
+  )
   return [
     ...Object.keys(items)
       .filter(name => !known.has(name))
       .map(
         name => `the seed has items of "${name}", which is not a stored resource: use ${[...known.keys()].join(', ')}`,
       ),
-    ...resources.flatMap(resource => findResourceMistakes(app, resource, items[resource.name] ?? [], known)),
+    ...resources.flatMap(resource => findResourceMistakes(app, resource, ownMember(items, resource.name) ?? [], known)),
   ]
 }
 

@@ -1,11 +1,16 @@
 /** Mistakes of a contract are found at start, each with its cure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { shop } from '../../examples/orders/contract.ts'
+import orders from '../../examples/orders/service.ts'
+import { singularName } from '../../src/contract/field.ts'
 import type { Implementation } from '../../src/contract/implement.ts'
+import { listOperations } from '../../src/contract/operation.ts'
 import type { Grant } from '../../src/contract/policy.ts'
 import { ContractMistakes, findContractMistakes, requireSoundContract } from '../../src/contract/review.ts'
 import { findContractWarnings } from '../../src/contract/review-warnings.ts'
 import { anyone, exchange, fault, implement, job, port, resource, role, service, t, x } from '../../src/index.ts'
+import { startTestService } from '../../src/testing/index.ts'
 
 const id = { id: t.id('x') }
 const read = { allow: { read: [anyone] } }
@@ -120,6 +125,28 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     /x uses the path \/ys twice/,
   ],
   ['a reserved address', app([resource('searches', { fields: id }).rules(read)]), /"searches" is a reserved address/],
+  [
+    'a link of every entry',
+    app([resource('changes', { fields: id }).rules(read)]),
+    /"changes" is a link of every entry/,
+  ],
+  ['the link of a version', app([resource('v1', { fields: id }).rules(read)]), /"v1" is the link of a version/],
+  ['a member of every client', app([resource('close', { fields: id }).rules(read)]), /"close" is a member of every/],
+  [
+    'an action that is a rule and a method of every resource',
+    app([js('x', { fields: id, actions: (on: JsOn) => ({ remove: on().stay({ rel: 'removal' }) }) }).rules(read)]),
+    /x\.remove is an operation of every resource: give the action another name/,
+  ],
+  [
+    'a file with the name of a method',
+    app([resource('x', { fields: id, files: { list: { mediaTypes: ['image/png'], max: 1 } } }).rules(read)]),
+    /x\.list is a method of its clients already: give the file another name/,
+  ],
+  [
+    'A2.2 a relation that every item has',
+    app([resource('x', { fields: { ...id, to: t.ref('x') } }).rules({ ...read, relations: { self: { by: 'to' } } })]),
+    /x\.self has the relation "self", a link of every item/,
+  ],
   [
     'a filter by an unknown field',
     app([js('x', { fields: id }).rules({ ...read, filter: ['colour'] })]),
@@ -413,6 +440,23 @@ test('a contract without mistakes starts, one with several names them all at onc
     () => requireSoundContract(bad),
     (thrown: unknown) => thrown instanceof ContractMistakes && thrown.mistakes.length === 3,
   )
+})
+
+test('no resource takes the place of a link of the entry, or of a member of a client', async () => {
+  await using served = await startTestService(shop, orders)
+  const own: readonly string[] = [...shop.resources.map(each => each.name), ...shop.jobs.map(each => each.job)]
+  const { _links } = (await (await served.fetchAs('clara')(`${served.address}/api`)).json()) as { _links: object }
+  const client: object = served.soap('clara')
+  const operations = new Set(listOperations(shop as unknown as Implementation['contract']).map(each => each.name))
+  const taken = [...Object.keys(_links), ...Object.keys(client).filter(each => !operations.has(each))].filter(
+    each => !own.includes(each) && !own.some(name => singularName(name) === each) && each !== 'stocktaking',
+  )
+  assert.ok(taken.includes('login') && taken.includes('close'))
+  const versions = { v1: {}, v2: {} }
+  const free = taken.filter(
+    name => findContractMistakes(app([js(name, { fields: id }).rules(read)], { versions })).length === 0,
+  )
+  assert.deepEqual(free, [])
 })
 
 const warnings: readonly (readonly [string, Implementation, readonly RegExp[]])[] = [

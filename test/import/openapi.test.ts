@@ -9,6 +9,7 @@ import { stringify } from 'yaml'
 import clinic from '../../examples/clinic/service.ts'
 import orders from '../../examples/orders/service.ts'
 import { type Implementation, implement } from '../../src/contract/implement.ts'
+import { findContractMistakes } from '../../src/contract/review.ts'
 import { compareServices } from '../../src/diff/compare-services.ts'
 import { readRestDescription } from '../../src/diff/read-openapi.ts'
 import { loadAnyParser } from '../../src/import/description-text.ts'
@@ -114,6 +115,39 @@ test('the contract of a document is served: created with its marks, listed by it
   assert.equal((await send(`/pets/${id}/adopt`, { by: 'Ada' })).status, 200)
   const { incidents } = served
   assert.deepEqual(incidents, [])
+})
+
+test('names that every service has itself are given other ones, or stay exchanges', () => {
+  const schema = {
+    type: 'object',
+    required: ['id', 'name'],
+    properties: { id: { type: 'string' }, name: { type: 'string' } },
+  }
+  const content = { 'application/json': { schema } }
+  const answer = { description: 'It.', content }
+  const get = { responses: { 200: answer } }
+  const post = { requestBody: { content }, responses: { 200: answer } }
+  const picture = { responses: { 200: { description: 'It.', content: { 'image/png': {} } } } }
+  const paths = {
+    ...Object.fromEntries(['changes', 'login', 'close', 'v1', 'searches'].map(name => [`/${name}/{id}`, { get }])),
+    '/things/{id}': { get },
+    ...Object.fromEntries(['edit', 'delete', 'self'].map(word => [`/things/{id}/${word}`, { post }])),
+    '/things/{id}/list': { get: picture },
+    '/things/{id}/searching': { post: { ...post, operationId: 'searchThing' } },
+  }
+  const { service } = importText(withPaths(paths))
+  const [first] = Object.values(service.versions)
+  assert.ok(first)
+  const contract = service as unknown as Implementation['contract']
+  const names = findContractMistakes({ contract, handlers: {}, seed: () => ({}) })
+  assert.deepEqual(
+    names.filter(each => /reserved|every|another name|twice/.test(each)),
+    [],
+  )
+  assert.deepEqual(
+    service.resources.map(each => each.name),
+    ['other-changes', 'other-login', 'other-close', 'things'],
+  )
 })
 
 // Documents of others

@@ -2,7 +2,7 @@
  * Input → JSON, held against the contract by the reader that the service has for it, so that what
  * is sent is what the service accepts, but for its own knowledge of other items.
  */
-import type { Json } from '../../base/objects.ts'
+import { type Json, ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import { type FieldProblem, readFields } from '../../contract/field-json.ts'
 import type { Values } from '../../contract/implement.ts'
@@ -41,7 +41,7 @@ function writeValid(
 const membersToJson = (fields: Fields, value: Values): { readonly [name: string]: Json } =>
   Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) =>
-      member === undefined ? [] : [[name, valueToJson(fields[name], member)]],
+      member === undefined ? [] : [[name, valueToJson(ownMember(fields, name), member)]],
     ),
   )
 
@@ -56,6 +56,6 @@ const jsonCases: ShapeCases<Json, [value: unknown]> = {
   list: ({ item }, value) => (Array.isArray(value) ? value.map(each => valueToJson(item, each)) : (value as Json)),
   object: ({ fields }, value) => (isMembers(value) ? membersToJson(fields, value) : (value as Json)),
   union: ({ on, of }, value) =>
-    isMembers(value) ? membersToJson(of[String(value[on])] ?? {}, value) : (value as Json),
+    isMembers(value) ? membersToJson(ownMember(of, String(value[on])) ?? {}, value) : (value as Json),
 }
 const isMembers = (value: unknown): value is Values => typeof value === 'object' && value !== null

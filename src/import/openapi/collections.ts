@@ -1,6 +1,8 @@
 /** The addresses that are collections: `/orders` with `/orders/{id}`, also below an item. */
 import { singularName } from '../../contract/field.ts'
+import { isReservedCollection } from '../../contract/reserved-names.ts'
 import { addressOf, type PathSegment, type RestOperation } from './operations.ts'
+import { findFreeName } from './schema-fields.ts'
 
 export interface Collection {
   /** The name of the resource: the last word of its path. */
@@ -30,12 +32,10 @@ export function groupByAddress(operations: readonly RestOperation[]): Addresses 
   return all
 }
 
-const reservedNames = new Set(['search', 'searches', 'soap', 'health', 'metrics', 'problems'])
-
 /** Those with the shorter path first, so that they get the plain names. */
 export function findCollections(addresses: Addresses): readonly Collection[] {
   const partsOf = groupParts(addresses)
-  const names = new Set(reservedNames)
+  const names = new Set<string>()
   return [...addresses]
     .flatMap(([address, one]) => {
       const [first] = one.values()
@@ -78,17 +78,19 @@ const listParents = (segments: readonly PathSegment[]): Collection['within'] =>
     return isParameter ? [{ parameter: text, word: before && !before.isParameter ? before.text : '' }] : []
   })
 
-/** `line_items` → `line-items`; where it is taken, the word before it stands before. */
+/** `line_items` → `line-items`; where it is taken, with the words before it, or as another one. */
 function claimName(segments: readonly PathSegment[], taken: Set<string>): string {
   const words = segments.filter(each => !each.isParameter).map(each => toSegmentName(each.text))
   for (let count = 1; count <= words.length; count++) {
     const [last = 'items', ...before] = words.slice(-count).reverse()
     const name = [...before.reverse().map(singularName), last].join('-')
-    if (taken.has(name)) continue
+    if (isReservedCollection(name) || taken.has(name)) continue
     taken.add(name)
     return name
   }
-  return claimName([...segments, { text: `other-${taken.size}`, isParameter: false }], taken)
+  const name = findFreeName(`other-${words.at(-1) ?? 'items'}`, each => taken.has(each))
+  taken.add(name)
+  return name
 }
 /** A segment of a path as a contract has it: it begins with a lower-case letter. */
 export function toSegmentName(text: string): string {

@@ -1,6 +1,7 @@
 /** Jobs and kept searches: each is a few addresses that belong together. */
 import { objectOf } from '../../base/json-members.ts'
 import { type Job, job } from '../../contract/job.ts'
+import { isReservedCollection } from '../../contract/reserved-names.ts'
 import type { Searches } from '../../contract/service.ts'
 import { type Addresses, toSegmentName } from './collections.ts'
 import { answerSchema, findListed, type GuessRoom } from './guess-room.ts'
@@ -11,7 +12,8 @@ import { contentSchema, readSchemaFacts } from './schema-facts.ts'
 export function guessJobs(room: GuessRoom, addresses: Addresses): readonly Job[] {
   return [...addresses].flatMap(([address, operations]) => {
     const post = operations.get('POST')
-    return post && !address.includes('{') && isAccepted(room, post) ? [guessJob(room, addresses, address, post)] : []
+    const isJob = post && !address.includes('{') && isAccepted(room, post) && !isReservedCollection(jobNameOf(address))
+    return isJob ? [guessJob(room, addresses, address, post)] : []
   })
 }
 export function isAccepted({ document }: Pick<GuessRoom, 'document'>, { responses }: RestOperation): boolean {
@@ -21,9 +23,11 @@ export function isAccepted({ document }: Pick<GuessRoom, 'document'>, { response
   return accepted !== undefined && others.length === 1 && headers.some(each => each.toLowerCase() === 'location')
 }
 
+const jobNameOf = (address: string): string => toSegmentName(address.split('/').at(-1) ?? 'jobs')
+
 function guessJob(room: GuessRoom, addresses: Addresses, address: string, post: RestOperation): Job {
   const { document, fields, grants, faults, claimed } = room
-  const name = toSegmentName(address.split('/').at(-1) ?? 'jobs')
+  const name = jobNameOf(address)
   if (address !== `/${name}`) room.losses.add(post.place, `is at /${name}`)
   const at = (tail: string, method: string) => addresses.get(`${address}${tail}`)?.get(method)
   const results = [at('/{}/result', 'GET'), at('/{}', 'GET')].filter(each => each !== undefined)

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, jsonItems, objectOf, stringOf } from '..
 import type { Json } from '../../base/objects.ts'
 import { type AnyField, type Fields, t } from '../../contract/field.ts'
 import { isScalarField } from '../../contract/field-json.ts'
+import { isReservedOperation, isReservedRelation } from '../../contract/reserved-names.ts'
 import { type AnyAction, type File, type Relation, Resource, type Rules } from '../../contract/resource.ts'
 import { type Collection, toSingularField } from './collections.ts'
 import { guessAction } from './guess-action.ts'
@@ -18,7 +19,8 @@ export function guessResource(room: GuessRoom, collection: Collection, item: Jso
   const actions: Record<string, AnyAction> = {}
   const relations: Record<string, Relation> = guessReferences(room, collection, fields)
   for (const [word, operations] of collection.parts) {
-    const file = guessFile(room, operations)
+    if (isReservedRelation(word)) continue // an exchange
+    const file = isReservedOperation(word) ? undefined : guessFile(room, operations)
     const relation = file ? undefined : guessRelation(room, collection, word, operations)
     const action = file || relation ? undefined : guessAction(room, { collection, word, operations, taken: actions })
     if (file) files[word] = file
@@ -166,7 +168,9 @@ function guessFile(room: GuessRoom, operations: ReadonlyMap<string, RestOperatio
 /** A field that refers to an item, and a link of its name. */
 function guessReferences({ document }: GuessRoom, collection: Collection, fields: Fields): Record<string, Relation> {
   const links = listLinks(document, collection)
-  const names = Object.keys(fields).filter(name => fields[name]?.shape.kind === 'ref' && links.has(name))
+  const names = Object.keys(fields).filter(
+    name => fields[name]?.shape.kind === 'ref' && links.has(name) && !isReservedRelation(name),
+  )
   return Object.fromEntries(names.map(name => [name, { by: name }]))
 }
 
