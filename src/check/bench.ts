@@ -1,8 +1,9 @@
 /**
  * What the rules share in one run: the transport, the callers, what was discovered, and all
  * exchanges. What always holds, by number:
- *  (1) Nothing but safe methods leaves without `allowChanges`; a SOAP message counts as safe only
- *      if its sender says so.
+ *  (1) Nothing but safe methods leaves without `allowChanges`, and with it nothing for a path that
+ *      `mayCreate` of the profile leaves out; a SOAP message counts as safe only if its sender says
+ *      so.
  *  (2) Requests keep a distance of `1000 / rate` milliseconds, and none begins past the time limit.
  *  (3) A 429 ends the trial of a rule that did not ask for it: it says nothing of the rule.
  *  (4) What a probe created is removed at the end, in the reverse order, or named in the report.
@@ -79,7 +80,7 @@ export class Bench {
 
   /** (1) (2) (3) */
   async send(method: string, target: string, sending: Sending = {}): Promise<ProbeExchange> {
-    if (!safeMethods.includes(method) && !sending.isSafe) this.requireChanges()
+    if (!safeMethods.includes(method) && !sending.isSafe) this.requireChanges(target)
     await this.#awaitTurn()
     const { as, fields, content, json, isSafe: _, expectsLimit, ...rest } = sending
     const text = content ?? (json === undefined ? undefined : JSON.stringify(json))
@@ -109,8 +110,19 @@ export class Bench {
     return exchange
   }
 
-  requireChanges(): void {
+  /** @param target default: any at all */
+  requireChanges(target?: string): void {
     if (!this.options.allowChanges) throw new NotObservable('permission to change the service: --allow-changes')
+    if (target !== undefined && !this.mayChange(target))
+      throw new NotObservable(`permission to change ${target}: \`mayCreate\` of the profile`)
+  }
+
+  /** Whether the profile allows a change at this path: what it names itself, and what is below. */
+  mayChange(target: string): boolean {
+    const { mayCreate, limit, bulk } = this.profile
+    const [path = ''] = target.split('?')
+    if (mayCreate === undefined || path === limit?.path || path === bulk?.collection) return true
+    return mayCreate.some(each => path === each || path.startsWith(`${each}/`))
   }
 
   async #awaitTurn(): Promise<void> {

@@ -9,9 +9,10 @@ import { encodeBase64 } from '../base/base64.ts'
 import { findNewFailures, readBaseline } from './baseline.ts'
 import { checkRules, explainRule, findRule, writeRuleList, writeRulePage } from './catalogue.ts'
 import type { CheckCaller } from './discovered-service.ts'
+import { learnProfile } from './learn-profile.ts'
 import type { Json } from './probe-content.ts'
-import { Unreachable } from './probe-message.ts'
-import { readProfile } from './profile.ts'
+import { type ProbeTransport, Unreachable } from './probe-message.ts'
+import { type CheckProfile, type ProfileCaller, readProfile } from './profile.ts'
 import { writeBadge } from './reports/report-badge.ts'
 import { writeHtmlReport } from './reports/report-html.ts'
 import { writeJsonReport } from './reports/report-json.ts'
@@ -19,7 +20,7 @@ import { writeJunitReport } from './reports/report-junit.ts'
 import { writeSarifReport } from './reports/report-sarif.ts'
 import { writeTerminalReport } from './reports/report-terminal.ts'
 import type { CheckReport, CheckRule, RuleVerdict } from './rule.ts'
-import { runCheck } from './run-check.ts'
+import { type CheckOptions, runCheck } from './run-check.ts'
 import { openSocketTransport } from './socket-transport.ts'
 
 export interface CheckFlags {
@@ -29,6 +30,8 @@ export interface CheckFlags {
   readonly caller: readonly string[]
   readonly token: readonly string[]
   readonly profile?: string
+  /** The file of a new profile, written in place of a run. */
+  readonly learn?: string
   readonly wsdl: readonly string[]
   /** A path at the address; a file is read by the caller of `performCheck`. */
   readonly openapi?: string
@@ -60,6 +63,7 @@ export async function performCheck(
   if (flags.list) return { text: flags.markdown ? writeRulePage() : writeRuleList(), status: 0 }
   if (flags.explain !== undefined) return { text: explainRule(requireRule(flags.explain)), status: 0 }
   if (address === undefined) throw new CheckImpossible('the address is missing: give the base address of a service')
+  if (flags.learn !== undefined) return { text: await learnAddress(address, flags, flags.learn, openapi), status: 0 }
   const known = flags.baseline === undefined ? new Set<string>() : await loadBaseline(flags.baseline)
   const report = await checkAddress(address, flags, openapi)
   await writeReports(report, flags)
@@ -73,7 +77,30 @@ function requireRule(id: string): CheckRule {
   return rule
 }
 
-async function checkAddress(address: string, flags: CheckFlags, openapi: Json | undefined): Promise<CheckReport> {
+const checkAddress = (address: string, flags: CheckFlags, openapi: Json | undefined): Promise<CheckReport> =>
+  askAddress(address, flags, openapi, runCheck)
+
+async function learnAddress(
+  address: string,
+  flags: CheckFlags,
+  file: string,
+  openapi: Json | undefined,
+): Promise<string> {
+  if (!file.endsWith('.json')) throw new CheckImpossible(`${file} is not the name of a profile: give one with .json`)
+  if (existsSync(file)) throw new CheckImpossible(`${file} is there already: remove it, or give another name`)
+  const profile = await askAddress(address, flags, openapi, learnProfile)
+  await writeFile(file, `${JSON.stringify(profile, undefined, 2)}\n`, { flag: 'wx' })
+  const notes = (profile.notes ?? []).map(note => `  ${note}\n`).join('')
+  return `${file} is written:\n${notes}next: diglot check ${address} --profile ${file}\n`
+}
+
+/** Opens the address with all that the flags say, for one of the things that can be asked of it. */
+async function askAddress<T>(
+  address: string,
+  flags: CheckFlags,
+  openapi: Json | undefined,
+  ask: (transport: ProbeTransport, options: CheckOptions) => Promise<T>,
+): Promise<T> {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CheckImpossible(`${address} is not an http or https address: give one such as https://shop.example`)
@@ -87,9 +114,9 @@ async function checkAddress(address: string, flags: CheckFlags, openapi: Json | 
   ]
   const transport = await openSocketTransport(url.origin, { insecure: flags.insecure === true })
   try {
-    return await runCheck(transport, {
+    return await ask(transport, {
       basePath: isWsdl ? '/' : url.pathname,
-      callers: [...flags.caller.map(parseCaller), ...flags.token.map(toTokenCaller)],
+      callers: listCallers(flags, profile, process.env),
       profile: { ...profile, wsdl, ...(openapi === undefined && flags.openapi && { openapi: flags.openapi }) },
       ...(openapi !== undefined && { openapi }),
       wsdlFiles: await readWsdlFiles(flags.wsdl.filter(isFile)),
@@ -124,6 +151,31 @@ async function readWsdlFiles(files: readonly string[]): Promise<Readonly<Record<
     return [file, await readFile(file)] as const
   }
   return Object.fromEntries(await Promise.all(files.map(read)))
+}
+
+/** Those of the command line; without any, those of the profile. */
+function listCallers(
+  flags: CheckFlags,
+  profile: CheckProfile,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly CheckCaller[] {
+  const given = [...flags.caller.map(parseCaller), ...flags.token.map(toTokenCaller)]
+  return given.length > 0 ? given : (profile.callers ?? []).map(each => toProfileCaller(each, environment))
+}
+
+function toProfileCaller(
+  { name, passwordFrom, tokenFrom }: ProfileCaller,
+  environment: Readonly<Record<string, string | undefined>>,
+): CheckCaller {
+  const variable = passwordFrom ?? tokenFrom
+  const secret = variable === undefined ? undefined : environment[variable]
+  if (secret === undefined)
+    throw new CheckImpossible(
+      variable === undefined
+        ? `the caller ${name} of the profile has no secret: give it passwordFrom or tokenFrom`
+        : `the secret of the caller ${name} is missing: set the environment variable ${variable}`,
+    )
+  return passwordFrom === undefined ? { ...toTokenCaller(secret, 0), name } : parseCaller(`${name}:${secret}`)
 }
 
 /** RFC 7617: the name ends at the first colon. */

@@ -4,6 +4,7 @@ export type { BenchOptions } from './bench.ts'
 export { checkRules, explainRule, findRule } from './catalogue.ts'
 export { parseCaller } from './command.ts'
 export type { CheckCaller } from './discovered-service.ts'
+export { learnProfile } from './learn-profile.ts'
 export { createMemoryTransport, type MemoryOptions } from './memory-transport.ts'
 export {
   type ProbeExchange,
@@ -12,7 +13,7 @@ export {
   type ProbeTransport,
   Unreachable,
 } from './probe-message.ts'
-export { type CheckProfile, readProfile } from './profile.ts'
+export { type CheckProfile, type ProfileCaller, type ProfileMachine, readProfile } from './profile.ts'
 export { writeBadge } from './reports/report-badge.ts'
 export { writeHtmlReport } from './reports/report-html.ts'
 export { writeJsonReport } from './reports/report-json.ts'

@@ -76,7 +76,7 @@ export function sendStaleChange(
 /** Prefers a collection whose items can be replaced and removed by the caller that creates them. */
 async function findMaker(bench: Bench): Promise<Maker> {
   const makers: (Maker & { readonly rank: number })[] = []
-  for (const collection of bench.service.collections.filter(({ items }) => items.length > 0))
+  for (const collection of changeable(bench).filter(({ items }) => items.length > 0))
     for (const as of [undefined, ...bench.callers])
       makers.push({ collection, as, rank: await rankMaker(bench, collection, as) })
   makers.sort((a, b) => b.rank - a.rank)
@@ -89,6 +89,9 @@ async function findMaker(bench: Bench): Promise<Maker> {
   }
   throw new NotObservable('a collection in which a caller may create items: --caller, or `samples` of the profile')
 }
+
+const changeable = (bench: Bench): readonly CollectionTarget[] =>
+  bench.service.collections.filter(({ path }) => bench.mayChange(path))
 
 /** The links of HAL say what this caller may do; without links, the methods say what exists. */
 async function rankMaker(
@@ -108,7 +111,8 @@ async function rankMaker(
   return 1 + 4 * count(['edit', 'delete'], rels) + count(['PUT', 'PATCH', 'DELETE'], methods)
 }
 
-function draftFor(bench: Bench, collection: CollectionTarget): Json {
+/** What a run would create there: the sample of the profile, or a copy of an existing item. */
+export function draftFor(bench: Bench, collection: CollectionTarget): Json {
   const { openapi } = bench.service
   const sample = bench.profile.samples?.[`POST ${collection.path}`]
   const schema = schemaOfContent(openapi, memberAt(collection.operations['POST'], 'requestBody'))
@@ -121,8 +125,8 @@ function draftFor(bench: Bench, collection: CollectionTarget): Json {
  * PUT at an address that is not used, where the description has 201 for it; undefined if nowhere.
  */
 export async function putNewItem(bench: Bench): Promise<ProbeExchange | undefined> {
-  const { collections, openapi } = bench.service
-  for (const collection of collections) {
+  const { openapi } = bench.service
+  for (const collection of changeable(bench)) {
     const operation = collection.itemPath?.operations['PUT']
     const [existing] = collection.items
     if (memberAt(operation, 'responses', '201') === undefined || !existing) continue
@@ -216,7 +220,7 @@ export interface ActedItem {
 /** A new item on which an action that its links offer has been performed. */
 export async function performAction(bench: Bench): Promise<ActedItem> {
   bench.requireChanges()
-  const stateful = bench.service.collections.filter(({ parts }) => parts.some(({ operations }) => operations['POST']))
+  const stateful = changeable(bench).filter(({ parts }) => parts.some(({ operations }) => operations['POST']))
   for (const collection of stateful)
     for (const as of bench.callers) {
       const item = await createIn(bench, collection, as).catch(asUndefined)
@@ -253,7 +257,8 @@ async function tryActions(bench: Bench, item: CreatedItem): Promise<ActedItem | 
   return last
 }
 
-function actionContent(bench: Bench, part: ApiPath): Json | undefined {
+/** Undefined: the action needs no content. */
+export function actionContent(bench: Bench, part: ApiPath): Json | undefined {
   const sample = bench.profile.samples?.[`POST ${part.path}`]
   if (sample !== undefined) return sample
   const schema = schemaOfContent(bench.service.openapi, memberAt(part.operations['POST'], 'requestBody'))
@@ -282,10 +287,8 @@ export const createSomeSearch = (bench: Bench): Promise<StartedPost> =>
 async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): Promise<StartedPost> {
   bench.requireChanges()
   let last: StartedPost | undefined
-  for (const { path, operations } of targets) {
-    const { openapi } = bench.service
-    const schema = schemaOfContent(openapi, memberAt(operations['POST'], 'requestBody'))
-    const json = bench.profile.samples?.[`POST ${path}`] ?? makeSample(openapi ?? {}, schema)
+  for (const { path, operations } of targets.filter(each => bench.mayChange(each.path))) {
+    const json = contentFor(bench, { path, operations })
     for (const as of bench.callers.length > 0 ? bench.callers : [undefined]) {
       const posted = await bench.send('POST', path, { as, json })
       const given = posted.fields['location'] ?? linkIn(posted.json, 'self')
@@ -298,6 +301,12 @@ async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): 
   }
   if (!last) throw new NotObservable(`${what}, which the description does not have`)
   throw new NotObservable(`${what} that accepts a caller: POST was answered ${last.posted.status}`)
+}
+
+/** Content of a POST that makes a job or a search. */
+export function contentFor({ service, profile }: Bench, { path, operations }: ApiPath): Json {
+  const schema = schemaOfContent(service.openapi, memberAt(operations['POST'], 'requestBody'))
+  return profile.samples?.[`POST ${path}`] ?? makeSample(service.openapi ?? {}, schema)
 }
 
 function addPlainRemoval(bench: Bench, path: string, as: CheckCaller | undefined): void {
@@ -322,5 +331,8 @@ export async function readAbsentItem(
   return bench.send('GET', `${collection.path}/no-such-item-7f3a`, { as, fields })
 }
 
-export const readState = (value: Json | undefined): string | undefined =>
-  asText(asRecord(value)['state']) ?? asText(asRecord(value)['status'])
+/** @param member what holds the state. Default: `state`, then `status`. */
+export function readState(value: Json | undefined, member?: string): string | undefined {
+  const record = asRecord(value)
+  return member === undefined ? (asText(record['state']) ?? asText(record['status'])) : asText(record[member])
+}

@@ -14,6 +14,17 @@ export interface CheckProfile {
    * accepted: `{ "POST /api/v1/reports": { … } }`.
    */
   readonly samples?: Readonly<Record<string, Json>>
+  /**
+   * Collections (jobs and searches too) in which the run may create, change and remove what it has
+   * created. Default: all, with `--allow-changes`.
+   */
+  readonly mayCreate?: readonly string[]
+  /** The callers of a run that names none itself; the secrets stay outside. */
+  readonly callers?: readonly ProfileCaller[]
+  /** By collection: the member of its items that holds the state, and the states known so far. */
+  readonly machines?: Readonly<Record<string, ProfileMachine>>
+  /** What whoever edits the profile should know; a run passes over it. */
+  readonly notes?: readonly string[]
   /** Content of messages by the name of the operation: `{ "GetProduct": { "id": "p-1" } }`. */
   readonly messages?: Readonly<Record<string, Json>>
   /**
@@ -31,7 +42,23 @@ export interface CheckProfile {
   readonly exceptions?: Readonly<Record<string, string>>
 }
 
-const members = ['openapi', 'wsdl', 'samples', 'messages', 'safeOperations', 'moved', 'limit', 'bulk', 'exceptions']
+/** A caller of HTTP Basic or with a token, and the environment variable that has the secret. */
+export interface ProfileCaller {
+  readonly name: string
+  readonly passwordFrom?: string
+  readonly tokenFrom?: string
+}
+
+/** The machine that the items of a collection live by, as a check has seen it. */
+export interface ProfileMachine {
+  readonly member: string
+  readonly states: readonly string[]
+}
+
+const members = [
+  ...['notes', 'callers', 'mayCreate', 'machines'],
+  ...['openapi', 'wsdl', 'samples', 'messages', 'safeOperations', 'moved', 'limit', 'bulk', 'exceptions'],
+]
 
 /** @param file JSON, or a module whose default export is the profile */
 export async function readProfile(file: string): Promise<CheckProfile> {

@@ -76,7 +76,8 @@ export const findSafeOperations = (bench: Bench, endpoint: SoapEndpointTarget): 
 export const isSafe = ({ profile }: Bench, name: string): boolean =>
   profile.safeOperations?.includes(name) ?? /^(?:[Gg]et|[Ll]ist|[Ff]ind|[Rr]ead|[Qq]uery)(?![a-z])/.test(name)
 
-async function trySafeOperation(
+/** As the first caller that is let in; undefined if that one is refused, too. */
+export async function trySafeOperation(
   bench: Bench,
   endpoint: SoapEndpointTarget,
   operation: WsdlOperation,
@@ -91,14 +92,18 @@ async function trySafeOperation(
   return undefined
 }
 
-/** The element or RPC wrapper of an operation's input, with the least that its schema requires. */
+/**
+ * The element or RPC wrapper of an operation's input, with the least that its schema requires.
+ *
+ * @param given its content in place of that. Default: what the profile has for the operation
+ */
 export function writeOperationBody(
   bench: Bench,
   { document }: SoapEndpointTarget,
   { name, style, input }: WsdlOperation,
+  given: Json | undefined = bench.profile.messages?.[name],
 ): string {
   const sampler = new SchemaSampler(document.schemas)
-  const given = bench.profile.messages?.[name]
   if (style === 'rpc') {
     const parts = given === undefined ? writeRpcParts(sampler, input) : writeMembers(given, '')
     return writeProbeElement(input?.namespace ?? '', name, parts)

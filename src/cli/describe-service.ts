@@ -71,6 +71,7 @@ export function addContractCommands(program: Command): void {
     .option('--wsdl <address>', 'the address or the file of a WSDL of the service; repeatable', collectOption, [])
     .option('--openapi <file>', 'the OpenAPI document of the service, or its path there: /docs/openapi.json')
     .option('--profile <file>', 'what cannot be discovered, as JSON or a module')
+    .option('--learn <file>', 'write a first profile there, and try no rule; the service is not changed')
     .option('--rule <rule>', 'try this rule alone; repeatable', collectOption, [])
     .option('--allow-changes', 'create, change and remove items of the service')
     .option('--insecure', 'accept any TLS certificate')

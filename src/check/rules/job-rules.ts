@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { parametersOf } from '../discovery.ts'
 import { createSomeSearch, readState, type StartedPost, startSomeJob } from '../materials.ts'
-import { itemsOf, linksIn, memberAt } from '../probe-content.ts'
+import { itemsOf, type Json, linksIn, memberAt } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
@@ -80,15 +80,18 @@ export const jobRules: readonly CheckRule[] = [
     says: 'the links of a representation depend on the resource’s current state; the server decides which transitions are offered',
     how: 'the link relations of the items of a collection, by their state: they differ between states',
     probe: (trial: Trial) => {
-      const stateful = trial.bench.service.collections.filter(({ items }) =>
-        items.some(({ value }) => readState(value) !== undefined),
+      const { service, profile } = trial.bench
+      const stateOf = (path: string, value: Json): string | undefined =>
+        readState(value, profile.machines?.[path]?.member)
+      const stateful = service.collections.filter(({ path, items }) =>
+        items.some(({ value }) => stateOf(path, value) !== undefined),
       )
       if (stateful.length === 0) trial.skip('no collection has items with a state')
       for (const { items, list, path } of stateful) {
         const states = new Map<string, string>()
         for (const { value } of items)
           states.set(
-            readState(value) ?? '',
+            stateOf(path, value) ?? '',
             linksIn(value)
               .map(({ rel }) => rel)
               .sort()

@@ -1,0 +1,181 @@
+/**
+ * A first profile of a service: what its descriptions, reads and operations of SOAP that change
+ * nothing show, and notes on what whoever knows the service has to fill in. What always holds:
+ *  (1) The service is not changed: nothing leaves that a run without `allowChanges` would not send.
+ *  (2) No secret is written: a caller has the name of an environment variable.
+ *  (3) What the profile in use already says is kept as it is.
+ */
+import { parseRateLimitPolicy } from '../http/rate-limit.ts'
+import { Bench } from './bench.ts'
+import type { ApiPath, CheckCaller, CollectionTarget } from './discovered-service.ts'
+import { discoverService, requireAnswer } from './discovery.ts'
+import { learnMessages } from './learn-messages.ts'
+import { actionContent, contentFor, draftFor } from './materials.ts'
+import { asArray, asRecord, asText, type Json, memberAt } from './probe-content.ts'
+import type { ProbeTransport } from './probe-message.ts'
+import type { CheckProfile, ProfileCaller, ProfileMachine } from './profile.ts'
+import { type CheckOptions, defaultBenchOptions } from './run-check.ts'
+import { resolveSchema } from './schema-sample.ts'
+
+/** Rejects with `Unreachable` where nothing answers at the address. */
+export async function learnProfile(transport: ProbeTransport, options: CheckOptions = {}): Promise<CheckProfile> {
+  const { basePath = '/', rules: _, onVerdict: __, ...given } = options
+  const bench = new Bench(transport, { ...defaultBenchOptions, ...given, allowChanges: false }) // (1)
+  bench.service = await discoverService(bench, basePath)
+  requireAnswer(bench.service.entry)
+  const { messages, unknown } = await learnMessages(bench)
+  const { profile } = bench
+  const openapi = profile.openapi ?? findOpenApiPath(bench)
+  const removable = listCreatable(bench).filter(({ isRemovable }) => isRemovable)
+  const wsdl = bench.service.soap.filter(({ described }) => described.request.method === 'GET')
+  return {
+    notes: [...writeNotes(bench), ...unknown.map(noteOperation)],
+    ...(openapi !== undefined && { openapi }),
+    ...(wsdl.length > 0 && { wsdl: wsdl.map(({ location }) => location) }),
+    callers: profile.callers ?? bench.callers.map(nameCaller),
+    mayCreate: profile.mayCreate ?? removable.map(({ path }) => path),
+    samples: { ...learnSamples(bench), ...profile.samples },
+    messages: { ...messages, ...profile.messages },
+    machines: { ...learnMachines(bench), ...profile.machines },
+    ...keepOthers(profile), // (3)
+  }
+}
+
+const keepOthers = ({ safeOperations, moved, limit, bulk, exceptions }: CheckProfile): CheckProfile => ({
+  ...(safeOperations && { safeOperations }),
+  ...(moved !== undefined && { moved }),
+  ...(limit && { limit }),
+  ...(bulk && { bulk }),
+  ...(exceptions && { exceptions }),
+})
+
+const findOpenApiPath = ({ exchanges, service }: Bench): string | undefined =>
+  exchanges.find(({ json }) => json !== undefined && json === service.openapi)?.request.target
+
+/** (2) */
+function nameCaller({ name, password }: CheckCaller): ProfileCaller {
+  const variable = `CHECK_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`
+  return password === undefined ? { name, tokenFrom: variable } : { name, passwordFrom: `${variable}_PASSWORD` }
+}
+
+/**
+ * Collections, those of searches and jobs too, in which something can be created, and whether the
+ * description has DELETE for it.
+ */
+function listCreatable({ service }: Bench): readonly { readonly path: string; readonly isRemovable: boolean }[] {
+  const made = [...service.collections, ...service.searches, ...service.jobs]
+  const paths = new Set(made.filter(({ operations }) => operations['POST']).map(({ path }) => path))
+  return Array.from(paths, path => ({
+    path,
+    isRemovable: service.paths.some(
+      each => each.path.startsWith(`${path}/`) && each.path.endsWith('}') && each.operations['DELETE'] !== undefined,
+    ),
+  }))
+}
+
+function learnSamples(bench: Bench): Readonly<Record<string, Json>> {
+  const { service } = bench
+  const created = service.collections
+    .filter(({ operations }) => operations['POST'])
+    .map(each => [`POST ${each.path}`, exampleOf(bench, each) ?? draftFor(bench, each)] as const)
+  const posted = [...service.jobs, ...service.searches].map(
+    each => [`POST ${each.path}`, exampleOf(bench, each) ?? contentFor(bench, each)] as const,
+  )
+  const acted = service.collections.flatMap(({ parts }) =>
+    parts
+      .filter(({ operations }) => operations['POST'])
+      .map(part => [`POST ${part.path}`, exampleOf(bench, part) ?? actionContent(bench, part)] as const),
+  )
+  return Object.fromEntries(
+    [...created, ...posted, ...acted].flatMap(([name, content]) => (content === undefined ? [] : [[name, content]])),
+  )
+}
+
+/** OpenAPI Media Type Object: `example`, or the first of `examples`. */
+function exampleOf({ service }: Bench, { operations }: Pick<ApiPath, 'operations'>): Json | undefined {
+  const { openapi } = service
+  if (openapi === undefined) return undefined
+  const content = asRecord(resolveSchema(openapi, memberAt(operations['POST'], 'requestBody'))['content'])
+  const media = Object.entries(content).find(([type]) => /^application\/(?:hal\+)?json$/.test(type))?.[1]
+  const [first] = Object.values(asRecord(memberAt(media, 'examples')))
+  return memberAt(media, 'example') ?? resolveSchema(openapi, first)['value']
+}
+
+/** Members of items that hold a state: those of that name, else those that a description lists. */
+function learnMachines({ service }: Bench): Readonly<Record<string, ProfileMachine>> {
+  const found = service.collections.flatMap(collection => {
+    const schema = itemSchemaOf(service.openapi, collection)
+    const properties = asRecord(schema['properties'])
+    const member = ['state', 'status'].find(
+      name => properties[name] !== undefined || collection.items.some(({ value }) => memberAt(value, name)),
+    )
+    const hasActions = collection.parts.some(({ operations }) => operations['POST'])
+    const chosen = member ?? (hasActions ? findEnumeration(service.openapi, properties) : undefined)
+    if (chosen === undefined) return []
+    const described = asArray(resolveSchema(service.openapi ?? {}, properties[chosen])['enum'])
+    const seen = collection.items.map(({ value }) => memberAt(value, chosen))
+    const states = [...new Set([...described, ...seen].flatMap(each => asText(each) ?? []))]
+    return states.length > 0 ? [[collection.path, { member: chosen, states }] as const] : []
+  })
+  return Object.fromEntries(found)
+}
+
+function itemSchemaOf(openapi: Json | undefined, { itemPath }: CollectionTarget): Readonly<Record<string, Json>> {
+  if (openapi === undefined) return {}
+  const response = resolveSchema(openapi, memberAt(itemPath?.operations['GET'], 'responses', '200'))
+  const [media] = Object.values(asRecord(response['content']))
+  return resolveSchema(openapi, memberAt(media, 'schema'))
+}
+
+/** A state is what the server alone sets, of a few values. */
+const findEnumeration = (openapi: Json | undefined, properties: Readonly<Record<string, Json>>): string | undefined =>
+  Object.entries(properties).find(([, given]) => {
+    const schema = resolveSchema(openapi ?? {}, given)
+    return schema['readOnly'] === true && asArray(schema['enum']).length > 1
+  })?.[0]
+
+const noteOperation = (name: string): string =>
+  `SOAP: no content was found with which ${name} succeeds; \`messages\` has what its schema requires.`
+
+function writeNotes(bench: Bench): readonly string[] {
+  const { service, exchanges, profile } = bench
+  const unread = exchanges
+    .filter(({ request, status }) => request.method === 'GET' && (status === 401 || status === 403))
+    .map(({ request }) => request.target)
+    .filter(target => !exchanges.some(({ request, isSuccess }) => isSuccess && request.target === target))
+  const unseen = Object.entries(learnMachines(bench)).flatMap(([path, { member, states }]) => {
+    const { items = [] } = service.collections.find(each => each.path === path) ?? {}
+    const missing = states.filter(state => !items.some(({ value }) => memberAt(value, member) === state))
+    return missing.length > 0 ? [`${path}: no item was seen in ${missing.join(', ')}.`] : []
+  })
+  return [
+    `What a check of ${bench.transport.origin}${service.basePath} could not discover; read it, and correct what is wrong.`,
+    ...(bench.callers.length === 0
+      ? [`callers: none was given; ${listSchemes(service.openapi)}. Repeat --learn with --caller or --token.`]
+      : ['callers: each secret is read from the environment variable that stands there.']),
+    ...[...new Set(unread)].map(target => `${target}: no caller could read it.`),
+    'mayCreate: a run with --allow-changes creates, changes and removes there, and nowhere else.',
+    ...listCreatable(bench)
+      .filter(({ isRemovable }) => !isRemovable)
+      .map(({ path }) => `${path}: what is created there cannot be removed; add it to mayCreate if it may stay.`),
+    'samples: an example of the description, else a copy of an existing item, which may hold data of others.',
+    ...unseen,
+    ...(profile.limit ? [] : noteLimits(bench)),
+  ]
+}
+
+function listSchemes(openapi: Json | undefined): string {
+  const schemes = Object.entries(asRecord(memberAt(openapi, 'components', 'securitySchemes'))).map(
+    ([name, scheme]) =>
+      `${name} (${asText(memberAt(scheme, 'scheme')) ?? asText(memberAt(scheme, 'type')) ?? 'other'})`,
+  )
+  return schemes.length > 0 ? `the description has ${schemes.join(', ')}` : 'the description names no scheme'
+}
+
+function noteLimits({ exchanges }: Bench): readonly string[] {
+  const quotas = exchanges.flatMap(({ fields }) =>
+    parseRateLimitPolicy(fields['ratelimit-policy'] ?? '').map(({ quota }) => quota),
+  )
+  if (quotas.length === 0) return []
+  return [`limit: the smallest quota that a read has shown is ${Math.min(...quotas)}; name a request to be exceeded.`]
+}
