@@ -10,8 +10,17 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { CheckCaller, DiscoveredService } from './discovered-service.ts'
+import type { ProbeListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
-import { ProbeExchange, type ProbeFields, type ProbeTransport, type ProbeVersion } from './probe-message.ts'
+import {
+  type Conversation,
+  type ConversationLimits,
+  type OctetPiece,
+  ProbeExchange,
+  type ProbeFields,
+  type ProbeTransport,
+  type ProbeVersion,
+} from './probe-message.ts'
 import type { CheckProfile } from './profile.ts'
 import { NotObservable } from './verdict.ts'
 
@@ -38,10 +47,17 @@ export interface BenchOptions {
   readonly wsdlFiles?: Readonly<Record<string, Uint8Array>>
   /** An OpenAPI document that is at hand; its paths follow the base path of the run. */
   readonly openapi?: Json
+  /** For an address that the service can reach. Default: rules that need one are not observed. */
+  readonly listen?: () => Promise<ProbeListener>
   /** Requests a second. */
   readonly rate: number
   readonly timeLimitMs: number
   readonly requestLimitMs: number
+}
+
+/** A conversation, with its first response as evidence. */
+export interface Heard extends Conversation {
+  readonly exchange: ProbeExchange | undefined
 }
 
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'BREW']
@@ -108,6 +124,37 @@ export class Bench {
     const exchange = new ProbeExchange({ method, target, fields: { '(octets)': text } }, reply)
     this.exchanges.push(exchange)
     return exchange
+  }
+
+  /**
+   * Octets that no library would send, on a connection of their own; a response is an exchange of
+   * the run. The first line of the first piece is for the report.
+   */
+  async converse(pieces: readonly OctetPiece[], limits: ConversationLimits): Promise<Heard> {
+    const { converse } = this.transport
+    if (!converse) throw new NotObservable('a socket: a service in memory has no octets of a head')
+    await this.#awaitTurn()
+    const heard = await converse(pieces, limits)
+    if (!heard.reply) return { ...heard, exchange: undefined }
+    const text = Buffer.concat(pieces.map(({ octets }) => octets)).toString('latin1')
+    const [method = '', target = ''] = text.slice(0, text.indexOf('\r\n')).split(' ', 2)
+    const exchange = new ProbeExchange({ method, target, fields: { '(octets)': text.slice(0, 2000) } }, heard.reply)
+    this.exchanges.push(exchange)
+    return { ...heard, exchange }
+  }
+
+  /** Made on first use, and closed at the end. */
+  listen(): Promise<ProbeListener> {
+    const { listen } = this.options
+    if (!listen) throw new NotObservable('a service on this machine: the check listens on its loopback address')
+    return this.once('listener', async () => {
+      const listener = await listen()
+      this.addCleanup(async () => {
+        listener.close()
+        return undefined
+      })
+      return listener
+    })
   }
 
   /** @param target default: any at all */

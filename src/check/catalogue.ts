@@ -1,18 +1,21 @@
-/** All rules, in the order of the catalogue. */
+/** All rules and attacks, in the order of the catalogue. */
 import { type CheckRule, sectionOf } from './rule.ts'
 import { accessRules } from './rules/access-rules.ts'
 import { bindingRules } from './rules/binding-rules.ts'
+import { contentAttacks } from './rules/content-attacks.ts'
 import { faultRules } from './rules/fault-rules.ts'
 import { fieldRules } from './rules/field-rules.ts'
+import { httpAttacks } from './rules/http-attacks.ts'
 import { interfaceRules } from './rules/interface-rules.ts'
 import { jobRules } from './rules/job-rules.ts'
 import { limitRules } from './rules/limit-rules.ts'
+import { messageAttacks } from './rules/message-attacks.ts'
 import { messageRules } from './rules/message-rules.ts'
 import { methodRules } from './rules/method-rules.ts'
 import { statusRules } from './rules/status-rules.ts'
 
 const orderOf = ({ id }: CheckRule): readonly [string, number, number] => {
-  const [, style = '', section = '', number = ''] = /^([ABC])(\d+)\.(\d+)$/.exec(id) ?? []
+  const [, style = '', section = '', number = ''] = /^([ABCD])(\d+)\.(\d+)$/.exec(id) ?? []
   return [style, Number(section), Number(number)]
 }
 
@@ -34,14 +37,23 @@ export const checkRules: readonly CheckRule[] = [
   ...faultRules,
 ].sort(compareRules)
 
-export const findRule = (id: string): CheckRule | undefined =>
-  checkRules.find(rule => rule.id.toLowerCase() === id.toLowerCase())
+/** What a run tries only when it is told to. */
+export const attackRules: readonly CheckRule[] = [...httpAttacks, ...contentAttacks, ...messageAttacks].sort(
+  compareRules,
+)
 
-export const writeRuleList = (): string => checkRules.map(({ id, says }) => `${id.padEnd(6)} ${says}\n`).join('')
+export const isAttack = ({ id }: CheckRule): boolean => id.startsWith('D')
+
+const allRules: readonly CheckRule[] = [...checkRules, ...attackRules]
+
+export const findRule = (id: string): CheckRule | undefined =>
+  allRules.find(rule => rule.id.toLowerCase() === id.toLowerCase())
+
+export const writeRuleList = (): string => allRules.map(({ id, says }) => `${id.padEnd(6)} ${says}\n`).join('')
 
 export const explainRule = (rule: CheckRule): string => `${rule.id}  ${rule.says}
 
-from         ${sectionOf(rule)} of the conventions
+from         ${sectionOf(rule)}${isAttack(rule) ? ': tried with --attacks' : ' of the conventions'}
 probe        ${rule.how}
 pass         each comparison of the probe holds
 fail         one does not; the report has the exchange
@@ -49,12 +61,20 @@ otherwise    "not applicable" if the service has nothing that the rule speaks of
              "not observable" if this run cannot see it, with what it would need
 `
 
+const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
+const writeTable = (rules: readonly CheckRule[]): string =>
+  `| id | rule | probe |
+|---|---|---|
+${rules.map(({ id, says, how }) => `| ${id} | ${escapeCell(says)} | ${escapeCell(how)} |\n`).join('')}`
+
 /** The page docs/check-rules.md. */
 export const writeRulePage = (): string => `# The rules of \`diglot check\`
 
 Printed from the rules themselves: \`diglot check --list --markdown\`.
 
-| id | rule | probe |
-|---|---|---|
-${checkRules.map(({ id, says, how }) => `| ${id} | ${escapeCell(says)} | ${escapeCell(how)} |\n`).join('')}`
-const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
+${writeTable(checkRules)}
+## Attacks
+
+With \`--attacks\` a run also tries whether the service holds against what attackers send: D1 over HTTP, D2 as content of REST, D3 as messages of SOAP.
+
+${writeTable(attackRules)}`

@@ -7,9 +7,10 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { encodeBase64 } from '../base/base64.ts'
 import { findNewFailures, readBaseline } from './baseline.ts'
-import { checkRules, explainRule, findRule, writeRuleList, writeRulePage } from './catalogue.ts'
+import { attackRules, checkRules, explainRule, findRule, isAttack, writeRuleList, writeRulePage } from './catalogue.ts'
 import type { CheckCaller } from './discovered-service.ts'
 import { learnProfile } from './learn-profile.ts'
+import { isLoopbackHost, openLoopbackListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
 import { type ProbeTransport, Unreachable } from './probe-message.ts'
 import { type CheckProfile, type ProfileCaller, readProfile } from './profile.ts'
@@ -36,6 +37,7 @@ export interface CheckFlags {
   /** A path at the address; a file is read by the caller of `performCheck`. */
   readonly openapi?: string
   readonly rule: readonly string[]
+  readonly attacks?: boolean
   readonly allowChanges?: boolean
   readonly insecure?: boolean
   readonly rate: number
@@ -63,9 +65,9 @@ export async function performCheck(
   if (flags.list) return { text: flags.markdown ? writeRulePage() : writeRuleList(), status: 0 }
   if (flags.explain !== undefined) return { text: explainRule(requireRule(flags.explain)), status: 0 }
   if (address === undefined) throw new CheckImpossible('the address is missing: give the base address of a service')
-  if (flags.learn !== undefined) return { text: await learnAddress(address, flags, flags.learn, openapi), status: 0 }
+  if (flags.learn !== undefined) return { text: await learnService(address, flags, flags.learn, openapi), status: 0 }
   const known = flags.baseline === undefined ? new Set<string>() : await loadBaseline(flags.baseline)
-  const report = await checkAddress(address, flags, openapi)
+  const report = await checkService(address, flags, openapi)
   await writeReports(report, flags)
   const status = findNewFailures(report.verdicts, known).length > 0 ? 1 : 0
   return { text: writeTerminalReport(report, known), status }
@@ -77,10 +79,10 @@ function requireRule(id: string): CheckRule {
   return rule
 }
 
-const checkAddress = (address: string, flags: CheckFlags, openapi: Json | undefined): Promise<CheckReport> =>
-  askAddress(address, flags, openapi, runCheck)
+const checkService = (address: string, flags: CheckFlags, openapi: Json | undefined): Promise<CheckReport> =>
+  askService(address, flags, openapi, runCheck)
 
-async function learnAddress(
+async function learnService(
   address: string,
   flags: CheckFlags,
   file: string,
@@ -88,14 +90,14 @@ async function learnAddress(
 ): Promise<string> {
   if (!file.endsWith('.json')) throw new CheckImpossible(`${file} is not the name of a profile: give one with .json`)
   if (existsSync(file)) throw new CheckImpossible(`${file} is there already: remove it, or give another name`)
-  const profile = await askAddress(address, flags, openapi, learnProfile)
+  const profile = await askService(address, flags, openapi, learnProfile)
   await writeFile(file, `${JSON.stringify(profile, undefined, 2)}\n`, { flag: 'wx' })
   const notes = (profile.notes ?? []).map(note => `  ${note}\n`).join('')
   return `${file} is written:\n${notes}next: diglot check ${address} --profile ${file}\n`
 }
 
 /** Opens the address with all that the flags say, for one of the things that can be asked of it. */
-async function askAddress<T>(
+async function askService<T>(
   address: string,
   flags: CheckFlags,
   openapi: Json | undefined,
@@ -112,6 +114,7 @@ async function askAddress<T>(
     ...flags.wsdl.filter(each => !isFile(each)),
     ...(isWsdl ? [url.pathname + url.search] : []),
   ]
+  const rules = chooseRules(flags)
   const transport = await openSocketTransport(url.origin, { insecure: flags.insecure === true })
   try {
     return await ask(transport, {
@@ -123,8 +126,9 @@ async function askAddress<T>(
       allowChanges: flags.allowChanges === true,
       rate: flags.rate,
       timeLimitMs: flags.time * 1000,
-      onVerdict: showProgress(),
-      ...(flags.rule.length > 0 && { rules: checkRules.filter(rule => flags.rule.map(requireRule).includes(rule)) }),
+      ...(isLoopbackHost(url.hostname) && { listen: openLoopbackListener }),
+      rules,
+      onVerdict: showProgress(rules.length),
     })
   } catch (thrown) {
     if (thrown instanceof Unreachable) throw new CheckImpossible(`${address} cannot be checked: ${thrown.message}`)
@@ -134,14 +138,21 @@ async function askAddress<T>(
   }
 }
 
+function chooseRules({ attacks, rule }: CheckFlags): readonly CheckRule[] {
+  if (rule.length === 0) return attacks ? [...checkRules, ...attackRules] : checkRules
+  const chosen = new Set(rule.map(requireRule))
+  const attack = chosen.values().find(isAttack)
+  if (attack && !attacks) throw new CheckImpossible(`${attack.id} is an attack: add --attacks`)
+  return [...chosen]
+}
+
 /** One line that is written again and again, for a reader at a terminal alone. */
-function showProgress(): (verdict: RuleVerdict) => void {
+function showProgress(all: number): (verdict: RuleVerdict) => void {
   const { stderr } = process
   let count = 0
   return ({ rule }) => {
     count += 1
-    if (stderr.isTTY)
-      stderr.write(`\r\x1b[K${count === checkRules.length ? '' : `${count} of ${checkRules.length}: ${rule.id}`}`)
+    if (stderr.isTTY) stderr.write(`\r\x1b[K${count === all ? '' : `${count} of ${all}: ${rule.id}`}`)
   }
 }
 

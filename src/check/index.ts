@@ -1,12 +1,16 @@
 /** The rules of the conventions, tried against a live service or a face in memory. */
 export { findNewFailures, readBaseline } from './baseline.ts'
 export type { BenchOptions } from './bench.ts'
-export { checkRules, explainRule, findRule } from './catalogue.ts'
+export { attackRules, checkRules, explainRule, findRule } from './catalogue.ts'
 export { parseCaller } from './command.ts'
 export type { CheckCaller } from './discovered-service.ts'
 export { learnProfile } from './learn-profile.ts'
+export { openLoopbackListener, type ProbeListener } from './loopback-listener.ts'
 export { createMemoryTransport, type MemoryOptions } from './memory-transport.ts'
 export {
+  type Conversation,
+  type ConversationLimits,
+  type OctetPiece,
   type ProbeExchange,
   type ProbeReply,
   type ProbeRequest,

@@ -41,11 +41,12 @@ export async function learnProfile(transport: ProbeTransport, options: CheckOpti
   }
 }
 
-const keepOthers = ({ safeOperations, moved, limit, bulk, exceptions }: CheckProfile): CheckProfile => ({
+const keepOthers = ({ safeOperations, moved, limit, bulk, signedMessage, exceptions }: CheckProfile): CheckProfile => ({
   ...(safeOperations && { safeOperations }),
   ...(moved !== undefined && { moved }),
   ...(limit && { limit }),
   ...(bulk && { bulk }),
+  ...(signedMessage && { signedMessage }),
   ...(exceptions && { exceptions }),
 })
 

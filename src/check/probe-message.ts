@@ -43,7 +43,33 @@ export interface ProbeTransport {
   send(request: ProbeRequest, limitMs: number): Promise<ProbeReply>
   /** Sends these octets on a connection of their own. Undefined: there is no connection here. */
   readonly sendOctets?: (octets: Uint8Array, limitMs: number) => Promise<ProbeReply>
+  /** Writes pieces on a connection of their own, and keeps what comes until it ends. */
+  readonly converse?: (pieces: readonly OctetPiece[], limits: ConversationLimits) => Promise<Conversation>
   close(): void
+}
+
+/** A part of what is written on a connection. */
+export interface OctetPiece {
+  readonly octets: Uint8Array
+  /** How long to wait before it is written. Default: 0. */
+  readonly afterMs?: number
+}
+
+/** How long a conversation lasts, in milliseconds. */
+export interface ConversationLimits {
+  /** From the start. */
+  readonly limitMs: number
+  /** Without an octet from the peer, once one has come. */
+  readonly quietMs: number
+}
+
+/** What a connection came to. */
+export interface Conversation {
+  /** The first response; undefined if none came. */
+  readonly reply: ProbeReply | undefined
+  readonly replies: number
+  /** Whether the peer ended the connection within the limits. */
+  readonly isClosed: boolean
 }
 
 /** No response came: the peer refused, went silent or sent what is not HTTP. */

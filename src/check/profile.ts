@@ -38,6 +38,15 @@ export interface CheckProfile {
   readonly limit?: { readonly method: string; readonly path: string; readonly content?: Json; readonly count: number }
   /** A bulk removal that removes the new item alone; `{id}` in the filter is its identifier. */
   readonly bulk?: { readonly collection: string; readonly filter: string }
+  /**
+   * A signed message that the service accepts and that changes nothing: its endpoint, its XML with
+   * an Id on the Body, and fields such as Content-Type and SOAPAction.
+   */
+  readonly signedMessage?: {
+    readonly path: string
+    readonly xml: string
+    readonly fields?: Readonly<Record<string, string>>
+  }
   /** Rules that are not judged, each with the reason. */
   readonly exceptions?: Readonly<Record<string, string>>
 }
@@ -57,7 +66,18 @@ export interface ProfileMachine {
 
 const members = [
   ...['notes', 'callers', 'mayCreate', 'machines'],
-  ...['openapi', 'wsdl', 'samples', 'messages', 'safeOperations', 'moved', 'limit', 'bulk', 'exceptions'],
+  ...[
+    'openapi',
+    'wsdl',
+    'samples',
+    'messages',
+    'safeOperations',
+    'moved',
+    'limit',
+    'bulk',
+    'signedMessage',
+    'exceptions',
+  ],
 ]
 
 /** @param file JSON, or a module whose default export is the profile */

@@ -15,10 +15,10 @@ export interface CheckRule {
 
 /** The conventions have one section of each number for both styles. */
 export const sectionOf = ({ id }: Pick<CheckRule, 'id'>): string => {
-  const [, style = '', section = ''] = /^([ABC])(\d+)\./.exec(id) ?? []
+  const [, style = '', section = ''] = /^([ABCD])(\d+)\./.exec(id) ?? []
   return `section ${section}, ${styleNames[style] ?? 'both styles'}`
 }
-const styleNames: Readonly<Record<string, string>> = { A: 'style A (HTTP)', B: 'style B (SOAP)' }
+const styleNames: Readonly<Record<string, string>> = { A: 'style A (HTTP)', B: 'style B (SOAP)', D: 'attacks' }
 
 export interface RuleVerdict {
   readonly rule: CheckRule

@@ -145,7 +145,7 @@ export interface MessageSending {
   readonly action?: string
   readonly fields?: Readonly<Record<string, string>>
   /** In place of the written message. */
-  readonly text?: string
+  readonly text?: string | Uint8Array
 }
 
 /** POST of a message that changes nothing. */

@@ -7,8 +7,12 @@
  */
 import type { ClientHttp2Session } from 'node:http2'
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import {
+  type Conversation,
+  type ConversationLimits,
+  type OctetPiece,
   type ProbeFields,
   type ProbeReply,
   type ProbeRequest,
@@ -48,6 +52,7 @@ class SocketCarrier {
       send: (request, limitMs) =>
         request.version === '2' ? this.#sendHttp2(request, limitMs) : this.#sendHttp1(request, limitMs),
       sendOctets: (octets, limitMs) => this.#exchange(this.#connect(), octets, 'GET', limitMs, true),
+      converse: (pieces, limits) => this.#converse(pieces, limits),
       close: () => {
         this.#kept?.destroy()
         this.#http2?.destroy()
@@ -134,6 +139,37 @@ class SocketCarrier {
     return reader.reply(performance.now() - startMs)
   }
 
+  /** Never rejects: a connection that fails is one that the peer has closed. */
+  async #converse(pieces: readonly OctetPiece[], { limitMs, quietMs }: ConversationLimits): Promise<Conversation> {
+    const startMs = performance.now()
+    const socket = this.#connect()
+    const received: Uint8Array[] = []
+    let isClosed = false
+    let quiet: NodeJS.Timeout | undefined
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, limitMs)
+    const finish = (): void => {
+      isClosed = true
+      resolve()
+    }
+    socket.on('data', (piece: Uint8Array) => {
+      received.push(piece)
+      clearTimeout(quiet)
+      quiet = setTimeout(resolve, quietMs)
+    })
+    socket.once('end', finish).once('close', finish).once('error', finish)
+    for (const { octets, afterMs = 0 } of pieces) {
+      if (afterMs > 0) await Promise.race([promise, pause(afterMs)])
+      if (isClosed) break
+      socket.write(octets)
+    }
+    await promise
+    clearTimeout(timer)
+    clearTimeout(quiet)
+    socket.destroy()
+    return { ...readConversation(Buffer.concat(received), performance.now() - startMs), isClosed }
+  }
+
   /** (3) */
   #keep(socket: Socket): void {
     this.#kept?.destroy()
@@ -175,6 +211,19 @@ class SocketCarrier {
     stream.end(request.content)
     return promise
   }
+}
+
+/** The first response of what came, and how many there are. */
+function readConversation(octets: Buffer, tookMs: number): Omit<Conversation, 'isClosed'> {
+  const reader = new ReplyReader('GET')
+  try {
+    reader.add(octets)
+  } catch (thrown) {
+    if (!(thrown instanceof HeadTooOdd)) throw thrown
+    return { reply: undefined, replies: 0 }
+  }
+  const replies = octets.toString('latin1').match(/HTTP\/1\.[01] [2-5]\d{2} /g)?.length ?? 0
+  return { reply: reader.end() ? reader.reply(tookMs) : undefined, replies }
 }
 
 /** Each exchange has its own listener; between exchanges the close that follows is enough. */

@@ -73,6 +73,7 @@ export function addContractCommands(program: Command): void {
     .option('--profile <file>', 'what cannot be discovered, as JSON or a module')
     .option('--learn <file>', 'write a first profile there, and try no rule; the service is not changed')
     .option('--rule <rule>', 'try this rule alone; repeatable', collectOption, [])
+    .option('--attacks', 'try the attacks, too: small, polite, and harmless where the service holds')
     .option('--allow-changes', 'create, change and remove items of the service')
     .option('--insecure', 'accept any TLS certificate')
     .option('--rate <number>', 'requests a second', wholeNumberOption(1, 10_000), 50)

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { explainRule, findRule, writeRuleList, writeRulePage } from '../../src/check/catalogue.ts'
-import { checkRules } from '../../src/check/index.ts'
+import { attackRules, checkRules } from '../../src/check/index.ts'
 
 /** The sections of the conventions with rules, and how many each has. */
 const counts: Readonly<Record<string, number>> = {
@@ -23,7 +23,7 @@ test('every rule of the conventions is in the catalogue, once and in order', () 
 })
 
 test('each rule says what it holds and how it is probed', () => {
-  for (const { id, says, how } of checkRules) assert.ok(says.length > 12 && how.length > 20, id)
+  for (const { id, says, how } of [...checkRules, ...attackRules]) assert.ok(says.length > 12 && how.length > 20, id)
 })
 
 test('--explain knows a rule in letters of either case', () => {
@@ -31,7 +31,20 @@ test('--explain knows a rule in letters of either case', () => {
   assert.ok(rule)
   assert.match(explainRule(rule), /A4\.20 {2}If-Match.*\n[\s\S]*section 4, style A/)
   assert.equal(findRule('A4.99'), undefined)
-  assert.equal(writeRuleList().trimEnd().split('\n').length, checkRules.length)
+  assert.equal(writeRuleList().trimEnd().split('\n').length, checkRules.length + attackRules.length)
+})
+
+test('attacks have numbers of their own, in order, and none is a rule of the conventions', () => {
+  const ids = Object.entries({ D1: 15, D2: 5, D3: 17 }).flatMap(([section, count]) =>
+    Array.from({ length: count }, (_, at) => `${section}.${at + 1}`),
+  )
+  assert.deepEqual(
+    attackRules.map(({ id }) => id),
+    ids,
+  )
+  const attack = findRule('d3.2')
+  assert.ok(attack)
+  assert.match(explainRule(attack), /section 3, attacks: tried with --attacks/)
 })
 
 test('docs/check-rules.md is what --list --markdown prints', () => {

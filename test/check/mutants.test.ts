@@ -4,18 +4,36 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createMemoryTransport, runCheck } from '../../src/check/index.ts'
 import {
+  attackRules,
+  type CheckRule,
+  createMemoryTransport,
+  openLoopbackListener,
+  openSocketTransport,
+  type ProbeTransport,
+  runCheck,
+} from '../../src/check/index.ts'
+import { startHosted } from '../host/hosted-service.ts'
+import { attackMutants, attackProfile, serveSignedMessages, wireMutants } from './attack-mutants.ts'
+import {
+  acceptedInstead,
   changing,
   content,
+  is11,
+  isAccepted,
+  isSoap,
   json,
+  type Mutant,
   type Mutation,
+  mutant,
   receiving,
   type Seen,
+  sends,
   status,
   text,
   withField,
   withoutField,
+  writeEnvelope,
 } from './mutation.ts'
 import { ordersOptions, serveOrdersInMemory } from './orders-in-memory.ts'
 
@@ -28,33 +46,15 @@ const item = /^\/api\/v2\/[a-z]+\/[^/]+$/
 const orderItem = /^\/api\/v2\/orders\/[^/]+$/
 const ordersPage = /^\/api\/v2\/orders$/
 const isOf = (seen: Seen, method: string, path: RegExp): boolean => seen.method === method && path.test(seen.path)
-const isSoap = ({ path, method }: Seen): boolean => method === 'POST' && path.startsWith('/soap/')
-const is11 = ({ sent }: Seen): boolean => sent.includes('schemas.xmlsoap.org/soap/envelope')
 const is12 = ({ sent }: Seen): boolean => sent.includes('2003/05/soap-envelope')
 const isPackage = ({ fields }: Seen): boolean => /^multipart/.test(fields['content-type'] ?? '')
 const isRefused = ({ status }: Seen): boolean => status === 500
-const isAccepted = (seen: Seen): boolean => isSoap(seen) && seen.status === 200
-const writeEnvelope = (seen: Seen, body: string): string =>
-  `<s:Envelope xmlns:s="${is11(seen) ? 'http://schemas.xmlsoap.org/soap/envelope/' : 'http://www.w3.org/2003/05/soap-envelope'}"><s:Body>${body}</s:Body></s:Envelope>`
-/** A message that the service refuses is answered as if it had been accepted. */
-const acceptedInstead = (matches: (seen: Seen) => boolean): Mutation =>
-  changing(
-    seen => isSoap(seen) && !isAccepted(seen) && matches(seen),
-    status(200),
-    seen => content(writeEnvelope(seen, '<a xmlns="urn:a"/>'))(seen),
-    seen => withField('content-type', `${is11(seen) ? 'text/xml' : 'application/soap+xml'}; charset=utf-8`)(seen),
-  )
 /** The code becomes that of a message that is at fault. */
 const plainFault = (from: RegExp) => (seen: Seen) =>
   text(given => given.replace(from, /Envelope xmlns:\w+="http:..schemas/.test(seen.text) ? ':Client<' : ':Sender<'))(
     seen,
   )
 const code = (from: RegExp, to: string) => text(given => given.replace(from, to))
-const sends =
-  (pattern: RegExp) =>
-  (seen: Seen): boolean =>
-    isSoap(seen) && pattern.test(seen.sent)
-
 /** Counts what a mutant has seen, by key. */
 const counter = () => {
   const counts = new Map<string, number>()
@@ -63,14 +63,6 @@ const counter = () => {
     return counts.get(key) ?? 0
   }
 }
-
-interface Mutant {
-  readonly rule: string
-  readonly breaks: string
-  /** Made for each run: a mutant may remember. */
-  readonly make: () => Mutation
-}
-const mutant = (rule: string, breaks: string, make: () => Mutation): Mutant => ({ rule, breaks, make })
 
 const mutants: readonly Mutant[] = [
   mutant(
@@ -601,4 +593,58 @@ describe('each rule can fail, and it alone', async () => {
       )
       assert.equal(failures.length, 1, 'no rule fails')
     })
+})
+
+describe('each attack can succeed, and it alone is named', { concurrency: 4 }, async () => {
+  // A run needs a part of the limit that a caller has.
+  const perService = 8
+  const services = await Promise.all(
+    Array.from({ length: Math.ceil(attackMutants.length / perService) + 1 }, () => serveOrdersInMemory()),
+  )
+  const options = { ...ordersOptions, profile: attackProfile, listen: openLoopbackListener }
+  const failuresOf = async (transport: ProbeTransport, rules: readonly CheckRule[]): Promise<readonly string[]> => {
+    const { verdicts } = await runCheck(transport, { ...options, rules })
+    return verdicts.filter(({ status }) => status === 'fail').map(({ rule }) => rule.id)
+  }
+  const verdictsOf = async (transport: ProbeTransport, rules: readonly CheckRule[]) =>
+    (await runCheck(transport, { ...options, rules })).verdicts.filter(({ status }) => status !== 'pass')
+
+  it('in memory all pass, but for those that need a socket', async () => {
+    const serve = services.at(-1)
+    assert.ok(serve)
+    const others = await verdictsOf(createMemoryTransport(serveSignedMessages(serve)), attackRules)
+    assert.deepEqual(
+      others.map(({ rule, status }) => `${rule.id} ${status}`),
+      wireMutants.map(({ rule }) => `${rule} not observable`),
+    )
+  })
+  for (const [at, { rule, breaks, make }] of attackMutants.entries())
+    it(`${rule} ${breaks}`, async () => {
+      const serve = services[Math.floor(at / perService)]
+      assert.ok(serve)
+      const transport = createMemoryTransport(make()(serveSignedMessages(serve)))
+      assert.deepEqual(await failuresOf(transport, attackRules), [rule])
+    })
+
+  it('each attack has a mutant', () => {
+    const broken = new Set([...attackMutants, ...wireMutants].map(({ rule }) => rule))
+    assert.deepEqual(
+      attackRules.map(({ id }) => id).filter(id => !broken.has(id)),
+      [],
+    )
+  })
+
+  it('over a socket all pass, and each mutant of the wire is named', async () => {
+    const { server } = await startHosted()
+    const transport = await openSocketTransport(server.url)
+    const { converse } = transport
+    assert.ok(converse)
+    const overHttp = attackRules.filter(({ id }) => id.startsWith('D1.'))
+    const found = await Promise.all([
+      failuresOf(transport, overHttp),
+      ...wireMutants.map(({ make }) => failuresOf({ ...transport, converse: make(converse) }, overHttp)),
+    ])
+    transport.close()
+    assert.deepEqual(found, [[], ...wireMutants.map(({ rule }) => [rule])])
+  })
 })

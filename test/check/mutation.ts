@@ -50,7 +50,7 @@ export const receiving =
     serve({ ...request, ...change(request, await sentText(request)) })
 
 const toContent = (text: string): Uint8Array => Buffer.from(text, 'latin1')
-const sentText = async ({ content }: Request): Promise<string> =>
+export const sentText = async ({ content }: Request): Promise<string> =>
   Buffer.from((await content.bytes(1e8)) ?? new Uint8Array(0)).toString('latin1')
 
 async function look(request: Request, response: Response): Promise<Seen> {
@@ -86,3 +86,29 @@ export const content =
   () => ({ content: toContent(given) })
 // biome-ignore lint/suspicious/noExplicitAny: a mutant edits any member of any content
 export const json = (edit: (value: any) => Json): Change => text(given => JSON.stringify(edit(JSON.parse(given))))
+
+export const isSoap = ({ path, method }: Seen): boolean => method === 'POST' && path.startsWith('/soap/')
+export const is11 = ({ sent }: Seen): boolean => sent.includes('schemas.xmlsoap.org/soap/envelope')
+export const isAccepted = (seen: Seen): boolean => isSoap(seen) && seen.status === 200
+export const writeEnvelope = (seen: Seen, body: string): string =>
+  `<s:Envelope xmlns:s="${is11(seen) ? 'http://schemas.xmlsoap.org/soap/envelope/' : 'http://www.w3.org/2003/05/soap-envelope'}"><s:Body>${body}</s:Body></s:Envelope>`
+/** A message that the service refuses is answered as if it had been accepted. */
+export const acceptedInstead = (matches: (seen: Seen) => boolean): Mutation =>
+  changing(
+    seen => isSoap(seen) && !isAccepted(seen) && matches(seen),
+    status(200),
+    seen => content(writeEnvelope(seen, '<a xmlns="urn:a"/>'))(seen),
+    seen => withField('content-type', `${is11(seen) ? 'text/xml' : 'application/soap+xml'}; charset=utf-8`)(seen),
+  )
+export const sends =
+  (pattern: RegExp) =>
+  (seen: Seen): boolean =>
+    isSoap(seen) && pattern.test(seen.sent)
+
+export interface Mutant {
+  readonly rule: string
+  readonly breaks: string
+  /** Made for each run: a mutant may remember. */
+  readonly make: () => Mutation
+}
+export const mutant = (rule: string, breaks: string, make: () => Mutation): Mutant => ({ rule, breaks, make })

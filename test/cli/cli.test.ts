@@ -131,6 +131,12 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     2,
     /^diglot: http:\/\/127\.0\.0\.1:1 cannot be checked: /,
   ],
+  [
+    'an attack without its flag',
+    ['check', 'http://127.0.0.1:1', '--rule', 'D1.2'],
+    2,
+    /^diglot: D1\.2 is an attack: add --attacks/,
+  ],
   ['an unknown rule', ['check', '--explain', 'A4.99'], 2, /^diglot: A4\.99 is not a known rule/],
   ['an issuer without JWKS', ['serve', orders, '--issuer', 'x'], 2, /--issuer requires --jwks/],
   ['client certificates without TLS', ['serve', orders, '--authorities', 'ca.pem'], 2, /are required by --authorities/],

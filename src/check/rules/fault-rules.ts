@@ -205,8 +205,11 @@ export const faultRules: readonly CheckRule[] = [
   },
 ]
 
-const usernameToken = (name: string, password: string): string =>
-  `<w:Security xmlns:w="${wsse}" s:mustUnderstand="1"><w:UsernameToken><w:Username>${escapeText(name)}</w:Username><w:Password Type="${passwordText}">${escapeText(password)}</w:Password></w:UsernameToken></w:Security>`
+/** A mandatory Security block; without a password, it has no Password either. */
+export function usernameToken(name: string, password: string | undefined): string {
+  const secret = password === undefined ? '' : `<w:Password Type="${passwordText}">${escapeText(password)}</w:Password>`
+  return `<w:Security xmlns:w="${wsse}" s:mustUnderstand="1"><w:UsernameToken><w:Username>${escapeText(name)}</w:Username>${secret}</w:UsernameToken></w:Security>`
+}
 
 function expectCode(trial: Trial, exchange: ProbeExchange, codes: readonly string[], what: string): void {
   const code = readSoapMessage(exchange)?.fault?.code

@@ -1,0 +1,378 @@
+/**
+ * D3: what attackers send to an endpoint of SOAP: each message is at most 200 KB, expands to 10 KB,
+ * and names no address but one of the check itself. None can change anything: the operation in it
+ * is one that reads, or none at all.
+ */
+import { gzipSync } from 'node:zlib'
+import type { Bench } from '../bench.ts'
+import type { SoapEndpointTarget } from '../discovered-service.ts'
+import type { ProbeExchange } from '../probe-message.ts'
+import type { CheckRule } from '../rule.ts'
+import { listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
+import { addressingNamespace, readSoapMessage, writeSoapMessage } from '../soap-message.ts'
+import type { Trial } from '../trial.ts'
+import { unknownBody } from './binding-rules.ts'
+import { usernameToken } from './fault-rules.ts'
+import { isAnswer, sendAddressed, sendChanged, writeBlock } from './message-rules.ts'
+
+const quickMs = 5000
+const levels = 5000
+const inflatedOctets = 8 * 1024 * 1024
+
+/** By name, a whole message in place of that of a safe operation. */
+type Hostile = readonly (readonly [what: string, text: string | Uint8Array])[]
+
+/** Sends each in place of the message of each safe operation, and wants none of them answered. */
+async function expectAllRefused(trial: Trial, write: (probe: ProbeOperation) => Hostile): Promise<void> {
+  for (const probe of await listProbeOperations(trial.bench))
+    for (const [what, text] of write(probe)) expectRefused(trial, what, await sendText(trial.bench, probe, text))
+}
+
+function sendText(
+  bench: Bench,
+  { endpoint, as, operation }: Pick<ProbeOperation, 'endpoint' | 'as' | 'operation'>,
+  text: string | Uint8Array,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<ProbeExchange> {
+  return sendMessage(bench, endpoint, {}, { as, action: operation.action, text, fields })
+}
+
+/** Refused by a Fault or by a status that blames the sender, and soon. */
+function expectRefused(trial: Trial, what: string, refused: ProbeExchange): void {
+  const fault = readSoapMessage(refused)?.fault
+  const isBlamed = fault
+    ? !/^(?:Receiver|Server)$/.test(fault.code ?? '')
+    : refused.status >= 400 && refused.status < 500
+  const given = fault?.code ?? refused.status
+  trial.expect(isBlamed, `${what} is refused as the fault of its sender${isBlamed ? '' : `, not ${given}`}`, refused)
+  trial.expect(refused.reply.tookMs < quickMs, `${what} is answered within ${quickMs} ms`, refused)
+}
+
+const envelope = ({ words }: SoapEndpointTarget, body: string, more = ''): string =>
+  `<s:Envelope xmlns:s="${words.namespace}"${more}><s:Body>${body}</s:Body></s:Envelope>`
+
+/** The first text in an element, replaced; without one, an element with it as the last child. */
+function putIntoBody(body: string, content: string): string {
+  const leaf = />([^<>]+)<\//
+  if (leaf.test(body)) return body.replace(leaf, () => `>${content}</`)
+  return body.replace(/<\/[^<>]*>$/, end => `<p:probe>${content}</p:probe>${end}`)
+}
+
+/** Names with one hash in Java's String, and as many without: 2,048 of 22 letters. */
+const listCombinations = ([one, other]: readonly [string, string]): readonly string[] =>
+  Array.from({ length: 2048 }, (_, at) =>
+    Array.from({ length: 11 }, (_, bit) => ((at >> bit) & 1 ? one : other)).join(''),
+  )
+const writeAttributes = (names: readonly string[]): string => names.map(name => `${name}=""`).join(' ')
+
+export const messageAttacks: readonly CheckRule[] = [
+  {
+    id: 'D3.1',
+    says: 'a DTD is refused by its presence; nothing that it declares is expanded (SOAP 1.2 Part 1 §5)',
+    how: 'messages with an empty DTD, with entities that expand to 5,000 characters, with a parameter entity, with a default attribute',
+    probe: (trial: Trial) =>
+      expectAllRefused(trial, ({ endpoint, body }) => {
+        const entities =
+          '<!ENTITY a "probe"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">'
+        const expanded = `${entities}<!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;">`
+        const inner = '<!ENTITY % p \'<!ENTITY d "probe">\'> %p;'
+        return [
+          ['an empty DTD', `<!DOCTYPE s:Envelope>${envelope(endpoint, body)}`],
+          ['an expanding entity', `<!DOCTYPE s:Envelope [${expanded}]>${envelope(endpoint, putIntoBody(body, '&d;'))}`],
+          ['a parameter entity', `<!DOCTYPE s:Envelope [${inner}]>${envelope(endpoint, putIntoBody(body, '&d;'))}`],
+          ['a default attribute', `<!DOCTYPE s:Envelope [<!ATTLIST s:Body a CDATA "b">]>${envelope(endpoint, body)}`],
+        ]
+      }),
+  },
+  {
+    id: 'D3.2',
+    says: 'nothing that a DTD names is fetched',
+    how: 'messages with an external entity, an external subset and an external parameter entity at an address of the check: refused, and nobody asks there',
+    probe: async (trial: Trial) => {
+      const listener = await trial.bench.listen()
+      const at = `${listener.address}/entity`
+      await expectAllRefused(trial, ({ endpoint, body }) => [
+        [
+          'an external entity',
+          `<!DOCTYPE a [<!ENTITY x SYSTEM "${at}">]>${envelope(endpoint, putIntoBody(body, '&x;'))}`,
+        ],
+        ['an external subset', `<!DOCTYPE s:Envelope SYSTEM "${at}">${envelope(endpoint, body)}`],
+        ['an external parameter entity', `<!DOCTYPE a [<!ENTITY % x SYSTEM "${at}"> %x;]>${envelope(endpoint, body)}`],
+      ])
+      trial.expect(!(await listener.hasVisit('/entity')), 'nothing is fetched')
+    },
+  },
+  {
+    id: 'D3.3',
+    says: 'hints in a message lead nobody anywhere',
+    how: 'messages with xsi:schemaLocation, XInclude and a style sheet at an address of the check: answered or refused, nobody asks there',
+    probe: async (trial: Trial) => {
+      const listener = await trial.bench.listen()
+      const at = `${listener.address}/hint`
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const { endpoint, body } = probe
+        const xsi = ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${endpoint.words.namespace} ${at}" xsi:noNamespaceSchemaLocation="${at}"`
+        const include = `<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="${at}"/>`
+        for (const text of [
+          envelope(endpoint, body, xsi),
+          envelope(endpoint, putIntoBody(body, include)),
+          `<?xml-stylesheet type="text/xsl" href="${at}"?>${envelope(endpoint, body)}`,
+        ])
+          await sendText(trial.bench, probe, text)
+      }
+      trial.expect(!(await listener.hasVisit('/hint')), 'nothing is fetched')
+    },
+  },
+  {
+    id: 'D3.4',
+    says: 'deep nesting is refused quickly',
+    how: `a message with ${levels} levels in its Body`,
+    probe: (trial: Trial) =>
+      expectAllRefused(trial, ({ endpoint }) => [
+        ['deep nesting', envelope(endpoint, `${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}`)],
+      ]),
+  },
+  {
+    id: 'D3.5',
+    says: 'many attributes, namespaces or elements are refused quickly',
+    how: 'messages with 5,000 attributes, 5,000 namespace declarations and 20,000 elements in an unknown element',
+    probe: (trial: Trial) =>
+      expectAllRefused(trial, ({ endpoint }) => {
+        const numbers = Array.from({ length: 5000 }, (_, at) => at)
+        return [
+          ['5,000 attributes', envelope(endpoint, `<a ${numbers.map(at => `b${at}=""`).join(' ')}/>`)],
+          ['5,000 namespaces', envelope(endpoint, `<a ${numbers.map(at => `xmlns:b${at}="urn:${at}"`).join(' ')}/>`)],
+          ['20,000 elements', envelope(endpoint, `<a>${'<b/>'.repeat(20_000)}</a>`)],
+        ]
+      }),
+  },
+  {
+    id: 'D3.6',
+    says: 'names that share a hash cost no more than others',
+    how: '2,048 attributes whose names have one hash in Java, and 2,048 others: the first take at most a second, or ten times as long',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const send = (pair: readonly [string, string]): Promise<ProbeExchange> =>
+          sendText(trial.bench, probe, envelope(probe.endpoint, `<a ${writeAttributes(listCombinations(pair))}/>`))
+        const usual = await send(['Ab', 'Cd'])
+        const colliding = await send(['Aa', 'BB'])
+        const isCheap = colliding.reply.tookMs < Math.max(1000, 10 * usual.reply.tookMs)
+        trial.expect(isCheap, 'colliding names take no longer', usual, colliding)
+      }
+    },
+  },
+  {
+    id: 'D3.7',
+    says: 'an operation or element named like what every object inherits is unknown like any other',
+    how: 'messages with __proto__, constructor, hasOwnProperty and toString as operation',
+    probe: (trial: Trial) =>
+      expectAllRefused(trial, ({ endpoint }) =>
+        ['__proto__', 'constructor', 'hasOwnProperty', 'toString'].map(name => {
+          const uri = endpoint.document.targetNamespace
+          return [`the operation ${name}`, envelope(endpoint, `<p:${name} xmlns:p="${uri}"/>`)]
+        }),
+      ),
+  },
+  {
+    id: 'D3.8',
+    says: 'a message is read to its end before anything is done',
+    how: 'a message cut at eight places, one with a second root and one with text after its end',
+    probe: (trial: Trial) =>
+      expectAllRefused(trial, ({ endpoint, body }) => {
+        const whole = envelope(endpoint, body)
+        const cuts = Array.from({ length: 8 }, (_, at) => whole.slice(0, Math.floor((whole.length * (at + 1)) / 9)))
+        return [
+          ...cuts.map(cut => [`a message cut after ${cut.length} characters`, cut] as const),
+          ['a message without its last character', whole.slice(0, -1)],
+          ['a second root', `${whole}<a/>`],
+          ['text after the end', `${whole}probe`],
+        ]
+      }),
+  },
+  {
+    id: 'D3.9',
+    says: 'octets that are not of the encoding, and characters that XML does not have, are refused',
+    how: 'messages with an overlong form, half of a character, a NUL and a reference to one, and another encoding than declared',
+    probe: (trial: Trial) =>
+      expectAllRefused(trial, ({ endpoint, body }) => {
+        const write = (content: string): Uint8Array =>
+          Buffer.from(envelope(endpoint, putIntoBody(body, content)), 'latin1')
+        return [
+          ['an overlong form', write('\xc0\xbc')],
+          ['half of a character', write('\xe2\x82')],
+          ['a NUL', write('\x00')],
+          ['a reference to NUL', write('&#0;')],
+          [
+            'UTF-16 that says UTF-8',
+            Buffer.from(`<?xml version="1.0" encoding="utf-8"?>${envelope(endpoint, body)}`, 'utf16le'),
+          ],
+        ]
+      }),
+  },
+  {
+    id: 'D3.10',
+    says: 'a message with two Headers, two Bodies or, in SOAP 1.2, something after the Body is refused',
+    how: 'messages of each kind',
+    probe: (trial: Trial) =>
+      expectAllRefused(trial, ({ endpoint: { words }, body }) => {
+        const write = (content: string): string => `<s:Envelope xmlns:s="${words.namespace}">${content}</s:Envelope>`
+        const one = `<s:Body>${body}</s:Body>`
+        return [
+          ['two Headers', write(`<s:Header/><s:Header/>${one}`)],
+          ['two Bodies', write(one + one)],
+          ...(words.number === '1.2'
+            ? [['something after the Body', write(`${one}<x:a xmlns:x="urn:x"/>`)] as const]
+            : []),
+        ]
+      }),
+  },
+  {
+    id: 'D3.11',
+    says: 'a mustUnderstand that is neither true nor false is refused',
+    how: 'an unknown block with mustUnderstand yes, and with 2',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench))
+        for (const value of ['yes', '2']) {
+          const refused = await sendChanged(trial, probe, writeBlock('Unknown', ` s:mustUnderstand="${value}"`))
+          expectRefused(trial, `mustUnderstand="${value}"`, refused)
+        }
+    },
+  },
+  {
+    id: 'D3.12',
+    says: 'addressing blocks that occur twice are refused (WS-Addressing 1.0 SOAP Binding §6.4.1)',
+    how: 'messages with two MessageIDs, two Actions and two Tos, where one of each is accepted',
+    probe: async (trial: Trial) => {
+      const answers = await sendAddressed(trial)
+      for (const [at, probe] of (await listProbeOperations(trial.bench)).entries()) {
+        if (!answers[at] || !isAnswer(answers[at].answered)) trial.skip('the endpoint does not accept WS-Addressing')
+        const blocks = writeAddressing(probe)
+        for (const name of ['MessageID', 'Action', 'To'] as const) {
+          const all = Object.values(blocks).join('')
+          expectRefused(trial, `a second ${name}`, await sendChanged(trial, probe, all + blocks[name]))
+        }
+      }
+    },
+  },
+  {
+    id: 'D3.13',
+    says: 'no reply goes to an address that a stranger names',
+    how: 'messages with ReplyTo and FaultTo at an address of the check, with a Body that is answered and with one that is not: nobody asks there',
+    probe: async (trial: Trial) => {
+      const listener = await trial.bench.listen()
+      const at = `<a:Address>${listener.address}/reply-to</a:Address>`
+      for (const probe of await listProbeOperations(trial.bench))
+        for (const more of [{}, { body: unknownBody }]) {
+          const blocks = Object.values(writeAddressing(probe)).join('')
+          const to = ['ReplyTo', 'FaultTo'].map(name => `<a:${name} xmlns:a="${addressingNamespace}">${at}</a:${name}>`)
+          await sendChanged(trial, probe, blocks + to.join(''), more)
+        }
+      trial.expect(!(await listener.hasVisit('/reply-to')), 'nothing is sent there')
+    },
+  },
+  {
+    id: 'D3.14',
+    says: 'content by reference is only that of the message itself (XOP 1.0 §4)',
+    how: 'messages with an xop:Include of an address of the check, and of a file: refused, nobody asks there, no file is shown',
+    probe: async (trial: Trial) => {
+      const listener = await trial.bench.listen()
+      await expectAllRefused(trial, ({ endpoint, body }) =>
+        [`${listener.address}/xop`, 'file:///etc/passwd'].map(href => {
+          const include = `<xop:Include xmlns:xop="http://www.w3.org/2004/08/xop/include" href="${href}"/>`
+          return [`a reference to ${new URL(href).protocol}`, envelope(endpoint, putIntoBody(body, include))]
+        }),
+      )
+      const shown = trial.findings
+        .flatMap(({ evidence }) => evidence)
+        .find(({ text }) => /root:[^:\n]*:0:0:/.test(text))
+      trial.expect(shown === undefined, 'no file is shown', shown)
+      trial.expect(!(await listener.hasVisit('/xop')), 'nothing is fetched')
+    },
+  },
+  {
+    id: 'D3.15',
+    says: 'a UsernameToken without a password, or with an empty one, proves nothing',
+    how: 'messages with the name of a caller and no Password, and with an empty one',
+    probe: async (trial: Trial) => {
+      const caller = trial.bench.callers.find(({ password }) => password !== undefined)
+      if (!caller) trial.lack('a caller with a password: --caller')
+      for (const { endpoint, operation, body } of await listProbeOperations(trial.bench))
+        for (const password of [undefined, '']) {
+          const header = usernameToken(caller.name, password)
+          const refused = await sendMessage(trial.bench, endpoint, { header, body }, { action: operation.action })
+          if (readSoapMessage(refused)?.fault?.code === 'MustUnderstand')
+            trial.skip('the endpoint does not understand Security blocks')
+          const what = password === undefined ? 'a name without a password' : 'an empty password'
+          trial.expect(!isAnswer(refused), `${what} is refused`, refused)
+        }
+    },
+  },
+  {
+    id: 'D3.16',
+    says: 'the element that was signed is the element that is processed: signature wrapping fails',
+    how: 'the signed message of the profile with its Body in a block and a copy in its place, with and without the identifier, then as it is: the last alone is accepted',
+    probe: async (trial: Trial) => {
+      const { signedMessage } = trial.bench.profile
+      if (!signedMessage) trial.lack('a signed message that the service accepts: `signedMessage` of the profile')
+      const { path, fields, xml } = signedMessage
+      const send = (content: string): Promise<ProbeExchange> =>
+        trial.send('POST', path, { isSafe: true, content, fields: { 'content-type': 'text/xml', ...fields } })
+      const wrapped = wrapBody(xml)
+      if (wrapped.length === 0) trial.lack('a Header and a Body with an Id in `signedMessage` of the profile')
+      const answers: ProbeExchange[] = []
+      for (const each of wrapped) answers.push(await send(each))
+      const genuine = await send(xml)
+      if (!isAnswer(genuine)) trial.lack('a signed message that the service accepts: `signedMessage` was refused')
+      for (const answered of answers) trial.expect(!isAnswer(answered), 'a wrapped Body is refused', answered, genuine)
+    },
+  },
+  {
+    id: 'D3.17',
+    says: 'compressed content that is not, or that expands, is refused',
+    how: 'messages with Content-Encoding: gzip that are plain, that end early, and that expand from 8 KB to 8 MB of blanks before an unknown operation',
+    probe: async (trial: Trial) => {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const { words } = probe.endpoint
+        const plain = new TextEncoder().encode(writeSoapMessage(words, { body: probe.body }))
+        const blanks = writeSoapMessage(words, { body: unknownBody + ' '.repeat(inflatedOctets) })
+        for (const [what, octets] of [
+          ['gzip that is plain', plain],
+          ['gzip that ends early', gzipSync(plain).subarray(0, -12)],
+          ['gzip that expands', gzipSync(blanks)],
+        ] as const)
+          expectRefused(trial, what, await sendText(trial.bench, probe, octets, { 'content-encoding': 'gzip' }))
+      }
+    },
+  },
+]
+
+/** The blocks of WS-Addressing that a request has, each mandatory. */
+function writeAddressing({ endpoint, operation }: ProbeOperation) {
+  const action = operation.action || `${endpoint.document.targetNamespace}/${operation.name}`
+  const write = (name: string, content: string): string =>
+    `<a:${name} xmlns:a="${addressingNamespace}" s:mustUnderstand="1">${content}</a:${name}>`
+  return {
+    MessageID: write('MessageID', `urn:uuid:${crypto.randomUUID()}`),
+    Action: write('Action', action),
+    To: write('To', endpoint.port.address ?? ''),
+  }
+}
+
+/**
+ * The signed Body moved into a block of the Header, and a copy of it, unsigned, in its place; the
+ * operation in it stays the same. Empty where there is nothing to move.
+ */
+function wrapBody(xml: string): readonly string[] {
+  const body = /<((?:[\w.-]+:)?)Body\b[^>]*>[\s\S]*<\/\1Body>/.exec(xml)?.[0]
+  const id = body && /^<[^>]*?\s((?:[\w.-]+:)?Id)="([^"]*)"/.exec(body)
+  if (body === undefined || !id || !/<\/(?:[\w.-]+:)?Header>/.test(xml)) return []
+  const copies = [body.replace(id[0], id[0].replace(/\s\S+$/, '')), body, body.replace(`"${id[2]}"`, '"probe-other"')]
+  return copies.map(copy =>
+    xml
+      .replace(body, () => copy)
+      .replace(
+        /<\/(?:[\w.-]+:)?Header>/,
+        end => `<x:Wrapper xmlns:x="urn:example:diglot-check">${body}</x:Wrapper>${end}`,
+      ),
+  )
+}
