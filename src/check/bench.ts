@@ -22,6 +22,7 @@ import {
   type ProbeVersion,
 } from './probe-message.ts'
 import type { CheckProfile } from './profile.ts'
+import type { MadeThing, RunJournal } from './run-journal.ts'
 import { NotObservable } from './verdict.ts'
 
 export interface Sending {
@@ -49,6 +50,8 @@ export interface BenchOptions {
   readonly openapi?: Json
   /** For an address that the service can reach. Default: rules that need one are not observed. */
   readonly listen?: () => Promise<ProbeListener>
+  /** Keeps what is done, and has what an interrupted run did. Default: none. */
+  readonly journal?: RunJournal
   /** Requests a second. */
   readonly rate: number
   readonly timeLimitMs: number
@@ -60,6 +63,11 @@ export interface Heard extends Conversation {
   readonly exchange: ProbeExchange | undefined
 }
 
+interface Cleanup {
+  readonly cleanup: () => Promise<string | undefined>
+  readonly made: MadeThing | undefined
+}
+
 const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'BREW']
 
 export class Bench {
@@ -69,7 +77,7 @@ export class Bench {
   readonly leftBehind: string[] = []
   readonly remarks: string[] = []
   readonly #memo = new Map<string, Promise<unknown>>()
-  readonly #cleanups: (() => Promise<string | undefined>)[] = []
+  readonly #cleanups: Cleanup[] = []
   #deadlineMs: number
   #nextMs = 0
   #service: DiscoveredService | undefined = undefined
@@ -78,6 +86,9 @@ export class Bench {
     this.transport = transport
     this.options = options
     this.#deadlineMs = performance.now() + options.timeLimitMs
+    const { exchanges = [], leftBehind = [] } = options.journal?.earlier ?? {}
+    this.exchanges.push(...exchanges)
+    this.leftBehind.push(...leftBehind)
   }
 
   get callers(): readonly CheckCaller[] {
@@ -109,7 +120,7 @@ export class Bench {
     }
     const reply = await this.transport.send(request, this.options.requestLimitMs)
     const exchange = new ProbeExchange(request, reply)
-    this.exchanges.push(exchange)
+    this.#keep(exchange)
     if (exchange.status === 429 && !expectsLimit) throw new NotObservable(limitReason(exchange))
     return exchange
   }
@@ -122,7 +133,7 @@ export class Bench {
     const [method = '', target = ''] = text.split(' ', 2)
     const reply = await sendOctets(new TextEncoder().encode(text), this.options.requestLimitMs)
     const exchange = new ProbeExchange({ method, target, fields: { '(octets)': text } }, reply)
-    this.exchanges.push(exchange)
+    this.#keep(exchange)
     return exchange
   }
 
@@ -139,7 +150,7 @@ export class Bench {
     const text = Buffer.concat(pieces.map(({ octets }) => octets)).toString('latin1')
     const [method = '', target = ''] = text.slice(0, text.indexOf('\r\n')).split(' ', 2)
     const exchange = new ProbeExchange({ method, target, fields: { '(octets)': text.slice(0, 2000) } }, heard.reply)
-    this.exchanges.push(exchange)
+    this.#keep(exchange)
     return { ...heard, exchange }
   }
 
@@ -190,16 +201,40 @@ export class Bench {
     return made
   }
 
-  /** (4) @param cleanup returns the address of what it could not remove */
-  addCleanup(cleanup: () => Promise<string | undefined>): void {
-    this.#cleanups.push(cleanup)
+  #keep(exchange: ProbeExchange): void {
+    this.exchanges.push(exchange)
+    this.options.journal?.addExchange(exchange)
+  }
+
+  /** Whether no request may begin any more. */
+  get isOutOfTime(): boolean {
+    return performance.now() > this.#deadlineMs
+  }
+
+  addLeft(left: string): void {
+    this.leftBehind.push(left)
+    this.options.journal?.addLeft(left)
+  }
+
+  /**
+   * (4)
+   *
+   * @param cleanup returns the address of what it could not remove
+   * @param made what it removes, for a run that is interrupted
+   */
+  addCleanup(cleanup: () => Promise<string | undefined>, made?: MadeThing): void {
+    this.#cleanups.push({ cleanup, made })
+    if (made) this.options.journal?.addMade(made)
   }
 
   async cleanUp(): Promise<void> {
     this.#deadlineMs = Number.POSITIVE_INFINITY
-    for (const cleanup of this.#cleanups.splice(0).reverse()) {
+    for (const { cleanup, made } of this.#cleanups.splice(0).reverse()) {
       const left = await cleanup().catch(thrown => (thrown instanceof Error ? thrown.message : String(thrown)))
-      if (left !== undefined) this.leftBehind.push(left)
+      if (made && left === undefined) this.options.journal?.addRemoved(made.path)
+      // What is still there is tried again by the next run, if there is one.
+      if (made && left !== undefined) this.leftBehind.push(left)
+      else if (left !== undefined) this.addLeft(left)
     }
   }
 }

@@ -22,7 +22,9 @@ import { writeSarifReport } from './reports/report-sarif.ts'
 import { writeTerminalReport } from './reports/report-terminal.ts'
 import type { CheckReport, CheckRule, RuleVerdict } from './rule.ts'
 import { type CheckOptions, runCheck } from './run-check.ts'
+import { JournalMismatch, RunJournal } from './run-journal.ts'
 import { openSocketTransport } from './socket-transport.ts'
+import { NotObservable } from './verdict.ts'
 
 export interface CheckFlags {
   readonly list?: boolean
@@ -40,6 +42,8 @@ export interface CheckFlags {
   readonly attacks?: boolean
   readonly allowChanges?: boolean
   readonly insecure?: boolean
+  /** The journal of a run: kept while it runs, and taken up by the next if it was interrupted. */
+  readonly resume?: string
   readonly rate: number
   readonly time: number
   readonly json?: string
@@ -127,10 +131,14 @@ async function askService<T>(
       rate: flags.rate,
       timeLimitMs: flags.time * 1000,
       ...(isLoopbackHost(url.hostname) && { listen: openLoopbackListener }),
+      ...(flags.resume !== undefined && { journal: new RunJournal(flags.resume) }),
       rules,
       onVerdict: showProgress(rules.length),
     })
   } catch (thrown) {
+    if (thrown instanceof JournalMismatch) throw new CheckImpossible(thrown.message)
+    if (thrown instanceof NotObservable)
+      throw new CheckImpossible(`${address} cannot be checked: its discovery needs ${thrown.message}`)
     if (thrown instanceof Unreachable) throw new CheckImpossible(`${address} cannot be checked: ${thrown.message}`)
     throw thrown
   } finally {

@@ -19,7 +19,7 @@ import { resolveSchema } from './schema-sample.ts'
 
 /** Rejects with `Unreachable` where nothing answers at the address. */
 export async function learnProfile(transport: ProbeTransport, options: CheckOptions = {}): Promise<CheckProfile> {
-  const { basePath = '/', rules: _, onVerdict: __, ...given } = options
+  const { basePath = '/', rules: _, onVerdict: __, journal: ___, ...given } = options
   const bench = new Bench(transport, { ...defaultBenchOptions, ...given, allowChanges: false }) // (1)
   bench.service = await discoverService(bench, basePath)
   requireAnswer(bench.service.entry)

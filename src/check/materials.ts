@@ -9,6 +9,7 @@ import { schemaOfContent } from './discovery.ts'
 import { asRecord, asText, type Json, linkIn, linksIn, memberAt } from './probe-content.ts'
 import type { ProbeExchange } from './probe-message.ts'
 import { pathOfIdentifier, toPath } from './reading.ts'
+import type { MadeThing } from './run-journal.ts'
 import { makeSample, toDraft } from './schema-sample.ts'
 import { NotObservable } from './verdict.ts'
 
@@ -135,7 +136,7 @@ export async function putNewItem(bench: Bench): Promise<ProbeExchange | undefine
     for (const as of bench.callers) {
       const created = await bench.send('PUT', path, { as, json, fields: { 'if-none-match': '*' } })
       if (!created.isSuccess) continue
-      addRemoval(bench, { collection, as, path, draft: json, created })
+      addRemoval(bench, { path, as })
       return created
     }
   }
@@ -170,7 +171,7 @@ function toCreated(bench: Bench, { collection, as }: Maker, created: ProbeExchan
     linkIn(created.json, 'self') ?? location ?? contentLocation ?? pathOfIdentifier(collection.path, created.json)
   const path = href === undefined ? undefined : toPath(bench, href, collection.path)
   if (path === undefined) {
-    bench.leftBehind.push(`what POST ${collection.path} has created, which has no address`)
+    bench.addLeft(`what POST ${collection.path} has created, which has no address`)
     throw new NotObservable('the address of a new item: it has neither a self link nor Location')
   }
   return { collection, as, path, draft, created }
@@ -179,8 +180,8 @@ function toCreated(bench: Bench, { collection, as }: Maker, created: ProbeExchan
 /**
  * DELETE by each caller; where the state forbids it, after the action that ends the item's life.
  */
-function addRemoval(bench: Bench, { path, as }: CreatedItem): void {
-  bench.addCleanup(async () => {
+function addRemoval(bench: Bench, { path, as }: Pick<CreatedItem, 'path' | 'as'>): void {
+  const removeItem = async (): Promise<string | undefined> => {
     for (const caller of [as, ...bench.callers]) {
       const current = await bench.send('GET', path, { as: caller })
       if (current.status === 404 || current.status === 410) return undefined
@@ -196,7 +197,15 @@ function addRemoval(bench: Bench, { path, as }: CreatedItem): void {
       }
     }
     return path
-  })
+  }
+  bench.addCleanup(removeItem, { path, caller: as?.name, isItem: true })
+}
+
+/** What an interrupted run has made, to be removed at the end of this one. */
+export function addEarlierRemoval(bench: Bench, { path, caller, isItem }: MadeThing): void {
+  const as = bench.callers.find(({ name }) => name === caller)
+  if (isItem) addRemoval(bench, { path, as })
+  else addPlainRemoval(bench, path, as)
 }
 
 export async function currentMatch(
@@ -310,10 +319,11 @@ export function contentFor({ service, profile }: Bench, { path, operations }: Ap
 }
 
 function addPlainRemoval(bench: Bench, path: string, as: CheckCaller | undefined): void {
-  bench.addCleanup(async () => {
+  const removePlainly = async (): Promise<string | undefined> => {
     const removed = await bench.send('DELETE', path, { as })
     return removed.isSuccess || removed.status === 404 || removed.status === 410 ? undefined : path
-  })
+  }
+  bench.addCleanup(removePlainly, { path, caller: as?.name, isItem: false })
 }
 
 /** A path below the API at which there cannot be anything. */

@@ -2,8 +2,11 @@
 import { Bench, type BenchOptions } from './bench.ts'
 import { checkRules } from './catalogue.ts'
 import { discoverService, requireAnswer } from './discovery.ts'
+import { addEarlierRemoval } from './materials.ts'
+import { asText, memberAt } from './probe-content.ts'
 import { type ProbeTransport, Unreachable } from './probe-message.ts'
 import type { CheckReport, CheckRule, RuleVerdict } from './rule.ts'
+import { digestRules, restoreJudgement } from './run-journal.ts'
 import { Trial } from './trial.ts'
 import { type Finding, NotApplicable, NotObservable } from './verdict.ts'
 
@@ -31,22 +34,27 @@ export async function runCheck(transport: ProbeTransport, options: CheckOptions 
   const bench = new Bench(transport, { ...defaultBenchOptions, ...given })
   bench.service = await discoverService(bench, basePath)
   requireAnswer(bench.service.entry)
+  const { journal } = bench.options
+  const address = transport.origin + basePath
+  beginJournal(bench, address, rules)
   const verdicts: RuleVerdict[] = []
   try {
     for (const rule of [...rules].sort((a, b) => Number(a.isPassive ?? false) - Number(b.isPassive ?? false))) {
-      const exception = bench.profile.exceptions?.[rule.id]
-      const verdict: RuleVerdict =
-        exception === undefined
-          ? await tryRule(rule, bench)
-          : { rule, status: 'not applicable', reason: `exception of the profile: ${exception}`, findings: [] }
+      const known = journal?.earlier && restoreJudgement(journal.earlier, rule.id)
+      const verdict = known ? { rule, ...known } : await judgeRule(rule, bench)
+      // A rule that had no time left is tried again.
+      if (!known && !bench.isOutOfTime) journal?.addVerdict(verdict)
       verdicts.push(verdict)
       onVerdict?.(verdict)
     }
   } finally {
+    const isOutOfTime = bench.isOutOfTime
     await bench.cleanUp()
+    if (isOutOfTime && journal) bench.remarks.push('the time was over before all rules were tried: go on with --resume')
+    else if (verdicts.length === rules.length) journal?.end()
   }
   return {
-    address: transport.origin + basePath,
+    address,
     startedAt,
     tookMs: performance.now() - startMs,
     requests: bench.exchanges.length,
@@ -54,6 +62,30 @@ export async function runCheck(transport: ProbeTransport, options: CheckOptions 
     leftBehind: bench.leftBehind,
     remarks: bench.remarks,
   }
+}
+
+/** What an interrupted run has left is taken up. Throws `JournalMismatch` for another run. */
+function beginJournal(bench: Bench, address: string, rules: readonly CheckRule[]): void {
+  const { journal, allowChanges } = bench.options
+  journal?.begin({
+    address,
+    service: asText(memberAt(bench.service.openapi, 'info', 'version')) ?? 'unknown',
+    rules: digestRules(rules),
+    callers: bench.callers.map(({ name }) => name),
+    allowChanges,
+  })
+  if (!journal?.earlier) return
+  const { verdicts, made, startedAt } = journal.earlier
+  for (const each of made) addEarlierRemoval(bench, each)
+  bench.remarks.push(
+    `resumed: ${verdicts.length} of ${rules.length} rules were tried by the run that began at ${startedAt}; ${made.length} of what it made were still there`,
+  )
+}
+
+async function judgeRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
+  const exception = bench.profile.exceptions?.[rule.id]
+  if (exception === undefined) return await tryRule(rule, bench)
+  return { rule, status: 'not applicable', reason: `exception of the profile: ${exception}`, findings: [] }
 }
 
 /** Tries a rule. What it has found counts, also when it cannot go on. */

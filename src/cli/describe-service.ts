@@ -75,6 +75,7 @@ export function addContractCommands(program: Command): void {
     .option('--rule <rule>', 'try this rule alone; repeatable', collectOption, [])
     .option('--attacks', 'try the attacks, too: small, polite, and harmless where the service holds')
     .option('--allow-changes', 'create, change and remove items of the service')
+    .option('--resume <file>', 'keep there what is done, and go on where an interrupted run stood')
     .option('--insecure', 'accept any TLS certificate')
     .option('--rate <number>', 'requests a second', wholeNumberOption(1, 10_000), 50)
     .option('--time <seconds>', 'seconds for the whole run', wholeNumberOption(1, 3600), 120)

@@ -19,7 +19,15 @@ export function writeExchange({ request, reply }: ProbeExchange): ExchangeText {
 }
 
 const writeFields = (lines: Iterable<readonly [string, string]>): string =>
-  Array.from(lines, ([name, value]) => `${name}: ${secretFields.test(name) ? maskSecret(value) : value}\n`).join('')
+  Array.from(lines, ([name, value]) => `${name}: ${maskField(name, value)}\n`).join('')
+
+const maskField = (name: string, value: string): string => (secretFields.test(name) ? maskSecret(value) : value)
+
+export const maskFields = (fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskField(name, value)]))
+
+/** The passwords of UsernameTokens. */
+export const maskContent = (text: string): string => text.replaceAll(/(<[\w.-]*:?Password\b[^>]*>)[^<]*/g, '$1***')
 
 /** The scheme stays, the secret goes. */
 const maskSecret = (value: string): string =>
@@ -28,9 +36,7 @@ const maskSecret = (value: string): string =>
 function writeContent(content: Uint8Array | undefined): string {
   if (!content || content.length === 0) return ''
   const text = new TextDecoder().decode(content.subarray(0, contentCharactersMax * 4))
-  const printable = text
-    .replaceAll(/(<[\w.-]*:?Password\b[^>]*>)[^<]*/g, '$1***')
-    .replaceAll(/[^\P{C}\n\r\t]/gu, '\ufffd')
+  const printable = maskContent(text).replaceAll(/[^\P{C}\n\r\t]/gu, '\ufffd')
   return cutText(printable)
 }
 

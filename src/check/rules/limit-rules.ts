@@ -34,7 +34,7 @@ const exceedLimit = (bench: Bench): Promise<Flood | undefined> =>
       })
     const [one, two] = bench.callers
     const sent: ProbeExchange[] = []
-    bench.leftBehind.push(`what up to ${limit.count} requests ${limit.method} ${limit.path} have made`)
+    bench.addLeft(`what up to ${limit.count} requests ${limit.method} ${limit.path} have made`)
     while (sent.length <= limit.count && sent.at(-1)?.status !== 429) sent.push(await send(one))
     return { sent, other: two && (await send(two)) }
   })
