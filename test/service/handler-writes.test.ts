@@ -153,18 +153,19 @@ describe('ctx.items', () => {
       detail: 'i-new1 of invoices is void, which does not allow annul',
     })
   })
-  test('lists compare, sort, count and come in pages', async () => {
+  test('lists compare, sort, count and come in pages, none of them empty', async () => {
     const seen: unknown[] = []
     const { told } = await inHandler(async ctx => {
       const dear = ctx.items.list('visits', { fee: { gte: '80.00', lt: '120.00' } }, { order: ['-doctor'] })
       for await (const each of dear) seen.push(each.id)
       seen.push(await dear.count())
-      for await (const page of ctx.items.list('visits', {}, { order: ['day', '-fee'] }).pages(2))
-        seen.push(page.map(each => each.id).join())
+      const byDay = ctx.items.list('visits', {}, { order: ['day', '-fee'] })
+      for (const size of [2, 3, 4])
+        for await (const page of byDay.pages(size)) seen.push(page.map(each => each.id).join())
       seen.push((await ctx.items.list('visits', { state: { in: ['held', 'cancelled'] } }).first(1)).items.length)
     })
     assert.equal(messageOf(told).includes('kind'), true)
-    assert.deepEqual(seen, ['v-2', 'v-1', 2, 'v-1,v-2', 'v-3', 0])
+    assert.deepEqual(seen, ['v-2', 'v-1', 2, 'v-1,v-2', 'v-3', 'v-1,v-2,v-3', 'v-1,v-2,v-3', 0])
   })
 })
 

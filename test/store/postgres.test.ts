@@ -51,6 +51,41 @@ test('B5 what a search reads besides its words is bounded: the list of new entri
 })
 
 test(
+  '(1) a search over a large table gets its index after the start, and again where making it failed',
+  only,
+  async t => {
+    const notes = resource('notes', {
+      fields: { id: t_.id('n'), text: t_.string({ max: 99 }) },
+    }).rules({ search: ['text'], allow: { read: [anyone] } })
+    const contract = service('notebook', { namespace: 'urn:notebook', resources: [notes], versions: { v1: {} } })
+    const place = await running.place()
+    t.after(() => place.remove())
+    await (await place.open(contract)).close()
+    const indexes = (): Promise<Record<string, unknown>[]> =>
+      ask(
+        `select indexname as name, indexdef as text from pg_indexes
+        where schemaname = $1 and tablename = 'notes' and indexdef like '%USING gin%'`,
+        [new URL(place.url ?? '').searchParams.get('options')?.split('=')[1]],
+      )
+    const [made] = await indexes()
+    assert.ok(made)
+    const lose = (more: string) =>
+      place.direct?.(
+        `drop index "${made['name']}"; ${more}
+        update "_shape" set "is" = replace("is", ',"filled":true', '') where "of" = 'index'`,
+      )
+    const store = await place.open(contract)
+    t.after(() => store.close())
+    for (const left of ['', `create index "${made['name']}" on "notes" ("id");`]) {
+      await lose(left)
+      assert.deepEqual(await indexes(), [])
+      assert.equal(await store.fill?.(), true)
+      assert.deepEqual(await indexes(), [made])
+    }
+  },
+)
+
+test(
   '(6) a connection lost at rest, while a work waits, or within a statement is unavailable at most once',
   only,
   async () => {
