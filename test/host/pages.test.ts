@@ -27,7 +27,7 @@ describe('A1.4 pages for people', async () => {
     assert.ok(!missing.text.includes('/login'), 'only a 401 does')
   })
 
-  test('every link of every page is a page, from the entry on; each leads back to the entry', async () => {
+  test('every link of every page is a page, from the entry on; each leads to the entry, the lists and SOAP', async () => {
     const seen = new Set(['/'])
     for (const at of seen) {
       if (seen.size > 150) break
@@ -35,7 +35,10 @@ describe('A1.4 pages for people', async () => {
       assert.equal(status, 200, at)
       if (!String(fields['content-type']).startsWith('text/html')) continue
       const hrefs = hrefsIn(text)
-      if (at.startsWith('/api/')) assert.ok(hrefs.includes('/api/v2') || hrefs.includes('/api/v1'), at)
+      const [, version] = /^\/api\/(v\d)/.exec(at) ?? []
+      if (version !== undefined)
+        for (const place of [`/api/${version}`, `/api/${version}/orders`, `/soap/${version}`])
+          assert.ok(hrefs.includes(place), `${place} from ${at}`)
       for (const href of hrefs) if (href.startsWith('/')) seen.add(href)
     }
     for (const path of ['/login', '/changes', '/health/ready', '/openapi.json', '/soap/v2', '/soap/v2?wsdl', '/api/v1'])

@@ -122,6 +122,18 @@ describe('pages: a form stands for the request that its address names', async ()
     assert.doesNotMatch(text, /id="payment-post"/)
   })
 
+  it('RFC 9457 §3.1.4 the detail of a problem stands on its page, as a sentence', async () => {
+    for (const [target, sentence] of [
+      ['/api/v2/orders/o-nowhere', 'The resource does not exist, or the caller may not see it.'],
+      ['/api/v2/orders?size=x', 'Size: must be a whole number from 1 to 100.'],
+    ] as const) {
+      const { detail } = (await shop.as.clara('GET', target)).json
+      const { text } = await shop.as.clara('GET', target, html)
+      assert.ok(text.includes(`<p>${sentence}</p>`), text)
+      assert.equal(`${detail.replace(/[.]$/, '')}.`.toLowerCase(), sentence.toLowerCase())
+    }
+  })
+
   it('a button adds a row without a script, and changes nothing', async () => {
     const { status, text } = await shop.as.clara(
       'POST',
@@ -159,16 +171,43 @@ describe('pages: a form stands for the request that its address names', async ()
       Buffer.from('\r\n--boundary--\r\n'),
     ])
     const type = 'multipart/form-data; boundary=boundary'
+    const product = '/api/v2/products/p-1'
+    const button = /<button [^>]*formaction="([^"]+)">Send as image\/png</
+    const [, action = ''] = button.exec((await shop.as.maria('GET', product, html)).text) ?? []
+    assert.doesNotMatch((await shop.as.clara('GET', product, html)).text, button, 'she may not send one')
+    const put = action.replaceAll('&amp;', '&')
     for (const size of [1, 7, sent.length]) {
       async function* chunks() {
         for (let at = 0; at < sent.length; at += size) yield new Uint8Array(sent.subarray(at, at + size))
       }
       const content = { length: sent.length, bytes: () => new Uint8Array(sent), chunks }
-      const put = '/api/v2/products/p-1/picture?_method=PUT&_type=image%2Fpng'
       const stored = await shop.as.maria('POST', put, { ...own, 'content-type': type }, undefined, { content })
       assert.equal(stored.status, 303, stored.text)
-      assert.deepEqual(Buffer.from((await shop.as.anyone('GET', '/api/v2/products/p-1/picture')).bytes), png)
+      assert.deepEqual(Buffer.from((await shop.as.anyone('GET', `${product}/picture`)).bytes), png)
     }
+  })
+
+  it('RFC 2046 §5.1.1 a file whose form does not end, or has no end of its fields, replaces nothing', async () => {
+    const product = '/api/v2/products/p-2'
+    const type = 'multipart/form-data; boundary=b'
+    const send = async (sent: string) => {
+      const to = `${product}/picture?_method=PUT&_type=image%2Fpng`
+      const { status, text } = await shop.as.maria('POST', to, { ...own, 'content-type': type }, sent)
+      return [status, /(?<=<p>)The form [^<]+/.exec(text)?.[0]]
+    }
+    const fields = 'Content-Disposition: form-data; name="file"\r\n\r\n'
+    assert.deepEqual(await send(`--b\r\n${fields}first\r\n--b--\r\n`), [303, undefined])
+    const cut = 'The form is not valid: its file does not end with --b: send all of it.'
+    const long = 'The form is not valid: the fields before its file exceed 8192 octets.'
+    for (const [sent, says] of [
+      [`--b\r\n${fields}second and no end`, cut],
+      [`--b\r\n${fields}second\r\n--other--\r\n`, cut],
+      ['--b\r\nContent-Disposition: form-data; name="file"', cut],
+      ['', cut],
+      [`--b\r\nX-Long: ${'x'.repeat(9000)}`, long],
+    ] as const)
+      assert.deepEqual(await send(sent), [400, says], sent.slice(0, 80))
+    assert.equal((await shop.as.anyone('GET', `${product}/picture`)).text, 'first')
   })
 
   it('RFC 9110 §8.8.3 a page names its reader, and so does its tag; JSON is the same for both', async () => {

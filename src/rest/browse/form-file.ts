@@ -1,10 +1,12 @@
 /**
  * A file that a form sends (RFC 7578): the octets of the first part of multipart/form-data, as they
- * arrive. What follows that part is read and dropped.
+ * arrive. What follows that part is read and dropped. A part that does not end is refused: nobody
+ * knows what it lacks.
  */
 
 import { joinOctets } from '../../base/octets.ts'
 import type { Content } from '../../http/message.ts'
+import { refuseRequest } from '../refusal.ts'
 
 /** Octets of the fields before the file. */
 const partFieldsMax = 8 * 1024
@@ -37,7 +39,7 @@ async function* partOctets(chunks: AsyncIterable<Uint8Array>, boundary: string):
     kept = joinOctets([kept, chunk])
     if (state === 'fields') {
       const at = findOctets(kept, blankLine)
-      if (at < 0 && kept.length > partFieldsMax) return
+      if (at < 0 && kept.length > partFieldsMax) refuseForm(`the fields before its file exceed ${partFieldsMax} octets`)
       if (at < 0) continue
       kept = kept.slice(at + blankLine.length)
       state = 'file'
@@ -49,7 +51,10 @@ async function* partOctets(chunks: AsyncIterable<Uint8Array>, boundary: string):
     if (sure > 0) yield kept.slice(0, sure)
     kept = kept.slice(sure)
   }
+  if (state !== 'rest') refuseForm(`its file does not end with --${boundary}: send all of it`)
 }
+const refuseForm = (flaw: string): never =>
+  refuseRequest({ kind: 'malformed', detail: `the form is not valid: ${flaw}` })
 
 function findOctets(octets: Uint8Array, sought: Uint8Array): number {
   const [first = 0] = sought
