@@ -1,7 +1,7 @@
 /**
  * A file that a form sends (RFC 7578): the octets of the first part of multipart/form-data, as they
- * arrive. What follows that part is read and dropped. A part that does not end is refused: nobody
- * knows what it lacks.
+ * arrive. What follows that part is read and dropped. A part that does not end lacks something:
+ * the request is refused.
  */
 
 import { joinOctets } from '../../base/octets.ts'
@@ -39,7 +39,8 @@ async function* partOctets(chunks: AsyncIterable<Uint8Array>, boundary: string):
     kept = joinOctets([kept, chunk])
     if (state === 'fields') {
       const at = findOctets(kept, blankLine)
-      if (at < 0 && kept.length > partFieldsMax) refuseForm(`the fields before its file exceed ${partFieldsMax} octets`)
+      if (at < 0 && kept.length > partFieldsMax)
+        refuseBrokenForm(`the fields before its file exceed ${partFieldsMax} octets`)
       if (at < 0) continue
       kept = kept.slice(at + blankLine.length)
       state = 'file'
@@ -51,9 +52,9 @@ async function* partOctets(chunks: AsyncIterable<Uint8Array>, boundary: string):
     if (sure > 0) yield kept.slice(0, sure)
     kept = kept.slice(sure)
   }
-  if (state !== 'rest') refuseForm(`its file does not end with --${boundary}: send all of it`)
+  if (state !== 'rest') refuseBrokenForm(`its file does not end with --${boundary}: send all of it`)
 }
-const refuseForm = (flaw: string): never =>
+const refuseBrokenForm = (flaw: string): never =>
   refuseRequest({ kind: 'malformed', detail: `the form is not valid: ${flaw}` })
 
 function findOctets(octets: Uint8Array, sought: Uint8Array): number {
