@@ -238,6 +238,7 @@ const refused: readonly (readonly [string, string, string, ('1.1' | '1.2')?, str
   ['S9 1.2 two dimensions', call('<words d:arraySize="1 1"><i>a</i></words>'), 'Sender', '1.2', 'BadArguments'],
   ['S9 jagged where it is not declared', call('<words c:arrayType="xs:string[][1]"><i><i>a</i></i></words>'), 'Client'],
   ['S9 offset', call('<words c:arrayType="xs:string[5]" c:offset="[4]"><i>a</i></words>'), 'Client'],
+  ['S9 offset, by no size', call('<words c:arrayType="xs:string[]" c:offset="[4]"><i>a</i></words>'), 'Client'],
   ['S9 sparse', call('<words c:arrayType="xs:string[5]"><i c:position="[4]">a</i></words>'), 'Client'],
   [
     'S9 sparse, by reference',

@@ -6,6 +6,8 @@ import { Refused } from '../../src/service/refusal.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
 import { createEncodedCodecs, type EncodedCodec } from '../../src/soap/codecs/schema-encoded.ts'
 import { UnfitValue } from '../../src/soap/codecs/schema-write.ts'
+import type { PartSource } from '../../src/soap/codecs/values.ts'
+import { collectParts } from '../../src/soap/mime/parts.ts'
 import { soap11 } from '../../src/soap/version.ts'
 import { Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
 import { assertLinear } from '../support/growth.ts'
@@ -13,12 +15,12 @@ import { a, b, Car, createRandom, everything, makeValue, Place, Price, Tree, Veh
 
 const codecOf = createElementCodecs()
 const write = (root: AnyRootElement, value: unknown): string => codecOf(root).write(value)
-function read(root: AnyRootElement, text: string): unknown {
+function read(root: AnyRootElement, text: string, parts?: PartSource): unknown {
   const document = parseXml(new TextEncoder().encode(text))
   assert.ok(!(document instanceof Malformed), text)
   const cursor = walkTree(document.root)
   cursor.next()
-  const reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const reading = { found: [], parts, around: undefined, blocks: [] }
   const value = codecOf(root).read(cursor, reading)
   assert.deepEqual(reading.found, [])
   return value
@@ -39,6 +41,32 @@ test('§3.3.2 names, namespaces and forms are those of the declarations', () => 
     write(place, { town: 'Ulm', code: '{urn:q}n' }),
     '<n1:place xmlns:n1="urn:b" xmlns:n2="urn:q" n1:code="n2:n"><town>Ulm</town></n1:place>',
   )
+})
+
+test('§3.8.4 a group that has to be there, of which nothing is, has a value without members', () => {
+  const gap = a.element(
+    'gap',
+    x.object({
+      outer: x.sequence({
+        inner: x.sequence({ some: x.element(x.int).optional(), many: x.element(x.int).many() }),
+        free: x.sequence({ one: x.element(x.int) }).optional(),
+        last: x.element(x.int).optional(),
+      }),
+    }),
+  )
+  const value = { outer: { inner: { many: [] } } }
+  assert.deepEqual(read(gap, write(gap, value)), value)
+})
+
+test('XOP 1.0 §3.2 in a package octets are those of their part, and a text beside them stays a text', () => {
+  const photo = a.element('photo', x.object({ title: x.element(x.string), octets: x.element(x.base64Binary).many() }))
+  const text = `<p:photo xmlns:p="urn:a"><p:title>AQID</p:title><p:octets><x:Include
+    xmlns:x="http://www.w3.org/2004/08/xop/include" href="cid:1@x"/></p:octets><p:octets>AQID</p:octets></p:photo>`
+  const parts = collectParts(new Map([['1@x', new Uint8Array([9])]]))
+  assert.deepEqual(read(photo, text, parts), {
+    title: 'AQID',
+    octets: [new Uint8Array([9]), new Uint8Array([1, 2, 3])],
+  })
 })
 
 const order = a.element(
@@ -72,6 +100,11 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
     /must be A/,
   ],
   ['§3.14.4 text that is not of its type', `${open}<o:first/><o:line>x</o:line></o:order>`, /whole number/],
+  [
+    'xml-media-types §2.1 the media type of a text that has no octets',
+    `${open}<o:first xmlns:m="http://www.w3.org/2005/05/xmlmime" m:contentType="image/png"/><o:line>1</o:line></o:order>`,
+    /must not have the attribute contentType/,
+  ],
   ['§3.3.4 another xsi:type', `${open}<o:first i:type="o:Car"/><o:line>1</o:line></o:order>`, /xsi:type/],
 ]
 for (const [title, text, detail] of refused)
