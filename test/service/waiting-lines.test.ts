@@ -91,6 +91,22 @@ describe('turns by caller', () => {
     resolve()
     assert.deepEqual([await first, await third, turns.isIdle], [undefined, 3, true])
   })
+  test('one that leaves its line takes nobody of it along', async () => {
+    const turns = new WaitingLines({ running: 1, waiting: 3, waitingOfCaller: 3 }, 'full')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const first = turns.take('a', () => promise)
+    const late = assert.rejects(
+      turns.take('b', () => assert.fail('not its turn'), 5),
+      Unavailable,
+    )
+    const ran: number[] = []
+    for (const n of [1, 2]) void turns.take('b', async () => void ran.push(n))
+    await late
+    resolve()
+    await first
+    for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate)
+    assert.deepEqual([ran, turns.isIdle], [[1, 2], true])
+  })
   test('a work that fails gives its place back', async () => {
     const turns = new WaitingLines({ running: 1, waiting: 1, waitingOfCaller: 1 }, 'full')
     await assert.rejects(
