@@ -407,6 +407,32 @@ test('(1) a key removed and made again by others at the same time goes on from i
   await place.remove()
 })
 
+test('(1) a key that another has made and removed meanwhile goes on from that version', only, async () => {
+  const place = await running.place()
+  const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
+  const began = Promise.withResolvers<void>()
+  const isWaiting = async (): Promise<boolean> =>
+    (await ask(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into "towns"%'`))
+      .length > 0
+  const former = two.write(async writer => {
+    const { version } = await writer.put('towns', 't-1', { id: 't-1', name: '' }, {}, undefined, 1)
+    await writer.remove('towns', 't-1', version, 1)
+    began.resolve()
+    while (!(await isWaiting())) await sleep(5)
+    return version
+  })
+  await began.promise
+  let tries = 0
+  const { version } = await one.write(writer => {
+    tries++
+    return writer.put('towns', 't-1', { id: 't-1', name: '' }, {}, undefined, 1)
+  })
+  assert.ok(version > (await former))
+  assert.equal(tries, 2, 'the first try could not see that version')
+  await Promise.all([one.close(), two.close()])
+  await place.remove()
+})
+
 test('a work that caught the failure of a statement is not answered as if it had been written', only, async () => {
   const place = await running.place()
   const store = await place.open(everything)
