@@ -208,6 +208,18 @@ test('A8.1 a large limit over instances is never exceeded, is used but for one i
   assert.ok(asks < 50, `${asks} asks for a hundred times ten`)
 })
 
+test('A8.1 what an instance counts ahead ends with the window, to the millisecond', async () => {
+  const count = createMemoryWindows()
+  let now = 0
+  const shared = createSharedLimiter(async counts => count(counts, now))
+  const rate = { count: 10_000, seconds: 60 }
+  await Promise.all(Array.from({ length: 10 }, () => shared.take('a', rate, now)))
+  now = 59_999
+  assert.equal((await shared.take('a', rate, now)).remaining, 9_989)
+  now = 60_000
+  assert.equal((await shared.take('a', rate, now)).remaining, 9_999)
+})
+
 test('A8.1 while the windows are out of reach, each instance counts for itself', async () => {
   const alone = createSharedLimiter(async () => {
     throw new Error('out of reach')

@@ -93,6 +93,21 @@ for (const [title, text, at, pointer, reason] of refused)
     assert.match(failure?.reason ?? '', reason)
   })
 
+test('RFC 8259 §7 no character in a string begins, ends or hides anything around it', () => {
+  const levels = (n: number) => `${'['.repeat(n)}${']'.repeat(n)}`
+  for (const [from, to] of [
+    [0x20, 0x21],
+    [0x23, 0x5b],
+    [0x5d, 0xff],
+  ] as const)
+    for (let code = from; code <= to; code++) {
+      const one = String.fromCharCode(code)
+      const text = (depth: number) => `["\\n${one}",${levels(depth)},"${one}"]`
+      assert.deepStrictEqual(parseJson(text(63)), { value: [`\n${one}`, nested(63), one] }, one)
+      assert.equal(parseJson(text(64)).failure?.at, 8 + 62, one)
+    }
+})
+
 test('__proto__ is an own property, and no prototype is set', () => {
   for (const text of ['{"__proto__":{"admin":true}}', '{"__proto__":{"admin":true},"n":1e1}']) {
     const value = parseJson(text).value as Record<string, Json> // the text is an object

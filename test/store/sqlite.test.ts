@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -171,7 +171,7 @@ describe('sqlite: what only a file shows', () => {
     const { file, store } = await opened(t, { patience: 150 })
     const other = new DatabaseSync(file)
     other.exec('begin immediate')
-    await assert.rejects(put(store, 't-1'), Unavailable)
+    await assert.rejects(put(store, 't-1'), thrown => thrown instanceof Unavailable && thrown.after === 1)
     const waiting = put(store, 't-2')
     await sleep(50)
     other.exec('rollback')
@@ -202,6 +202,15 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual((await towns(store)).toSorted(), answered.toSorted())
     await put(store, 't-more')
     await store.close()
+  })
+
+  test('a store that is closed lets go of its file: nothing stands beside it', async t => {
+    const { own, store } = await opened(t)
+    await put(store, 't-1')
+    await towns(store)
+    assert.ok((await readdir(own)).length > 1, 'what was written is in the log')
+    await store.close()
+    assert.deepEqual(await readdir(own), ['data.sqlite'])
   })
 
   test('a file that cannot be written or made fails the start, in words for an operator', async t => {
