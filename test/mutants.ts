@@ -27,9 +27,9 @@ import { applyMutation, type Mutation, mutationsOf, readTrees, shuffle } from '.
 /** The folders of test/ that hold what a folder of src/ promises; the others reach it by accident. */
 const testFolders: Readonly<Record<string, readonly string[]>> = {
   http: ['http', 'rest', 'front', 'server'],
-  service: ['service', 'rest', 'store', 'host'],
+  service: ['service', 'rest', 'store', 'host', 'contract'],
   rest: ['rest', 'service', 'host'],
-  soap: ['soap', 'host', 'front'],
+  soap: ['soap', 'client', 'host', 'front'],
   store: ['store', 'service', 'host'],
 }
 

@@ -35,6 +35,8 @@ const cases: readonly (readonly [what: string, text: string, changed: readonly s
   ['a throw is removed', 'throw a', [';']],
   ['a result is dropped', 'function a() { return b }', ['function a() { return undefined }']],
   ['the result of an arrow is dropped', 'let a = () => b', ['let a = () => undefined']],
+  ['a truth turns round', 'let a = () => true', ['let a = () => false']],
+  ['a falsehood turns round', 'function a() { return false }', ['function a() { return true }']],
   ['a number grows by one', 'let a = 7', ['let a = (7 + 1)']],
   ['a key stays', 'let a = { 1: b }', []],
   ['a type stays', 'let a: 7 | 8', []],

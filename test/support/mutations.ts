@@ -47,6 +47,9 @@ const exchanged: Readonly<Record<string, string>> = {
   '||': '&&',
 }
 
+/** A result is dropped; where `undefined` would pass for it, it turns round. */
+const spoilResult = (text: string): string => (text === 'true' ? 'false' : text === 'false' ? 'true' : 'undefined')
+
 /** Calls `look` with the syntax trees of `files`, absolute paths below the folder of `configFile`. */
 export function readTrees(configFile: string, files: readonly string[], look: (tree: SourceFile) => void): void {
   const api = new API()
@@ -90,9 +93,9 @@ function mutationsAt(node: Node, tree: SourceFile): readonly Mutation[] {
   if (isThrowStatement(node) || (isExpressionStatement(node) && hasEffect(node.expression)))
     return change('statement', node, ';')
   if (isReturnStatement(node) && node.expression && textOf(node.expression) !== 'undefined')
-    return change('return', node.expression, 'undefined')
+    return change('return', node.expression, spoilResult(textOf(node.expression)))
   if (isArrowFunction(node) && !isBlock(node.body) && textOf(node.body) !== 'undefined')
-    return change('return', node.body, 'undefined')
+    return change('return', node.body, spoilResult(textOf(node.body)))
   if (isNumericLiteral(node)) return change('constant', node, `(${textOf(node)} + 1)`)
   return []
 }
