@@ -9,7 +9,7 @@ import { postgres } from '../../src/store/dialect.ts'
 import { openPostgresReplica, openPostgresStore } from '../../src/store/postgres.ts'
 import { compileTables } from '../../src/store/table.ts'
 import { proxy } from '../proxy.ts'
-import { storeCases } from './battery.ts'
+import { type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
 import { server } from './postgres.ts'
 
@@ -32,6 +32,7 @@ async function ask(text: string, values: unknown[] = []): Promise<Record<string,
     await client.end()
   }
 }
+const schemaOf = ({ url }: Place) => new URL(url ?? '').searchParams.get('options')?.split('=')[1]
 /** Ends the connections that are at work on some text, as a restart of the server would. */
 const cut = (part: string) =>
   ask('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query like $1', [
@@ -65,7 +66,7 @@ test(
       ask(
         `select indexname as name, indexdef as text from pg_indexes
         where schemaname = $1 and tablename = 'notes' and indexdef like '%USING gin%'`,
-        [new URL(place.url ?? '').searchParams.get('options')?.split('=')[1]],
+        [schemaOf(place)],
       )
     const [made] = await indexes()
     assert.ok(made)
@@ -411,14 +412,13 @@ test('(1) a key that another has made and removed meanwhile goes on from that ve
   const place = await running.place()
   const [one, two] = await Promise.all([place.open(everything), place.open(everything)])
   const began = Promise.withResolvers<void>()
-  const isWaiting = async (): Promise<boolean> =>
-    (await ask(`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into "towns"%'`))
-      .length > 0
+  const waiting = `select 1 from pg_stat_activity join pg_locks using (pid)
+    where wait_event_type = 'Lock' and relation = to_regclass($1)`
   const former = two.write(async writer => {
     const { version } = await writer.put('towns', 't-1', { id: 't-1', name: '' }, {}, undefined, 1)
     await writer.remove('towns', 't-1', version, 1)
     began.resolve()
-    while (!(await isWaiting())) await sleep(5)
+    while ((await ask(waiting, [`${schemaOf(place)}.towns`])).length === 0) await sleep(5)
     return version
   })
   await began.promise
