@@ -72,7 +72,7 @@ export interface EarlierRun {
 /** The run cannot go on with this journal; the message says why, and what to do. */
 export class JournalMismatch extends Error {}
 
-/** The journal of one run, for `CheckOptions`; a file that stands there is that of an earlier one. */
+/** The journal of one run, for `CheckOptions`; a file that stands there is an earlier one. */
 export class RunJournal {
   readonly earlier: EarlierRun | undefined
   readonly #file: string
