@@ -93,6 +93,15 @@ test('what an item holds comes back from its form as it was', () => {
   assert.deepEqual(json, { ...value, real: 'INF' })
 })
 
+test('a text of two lines that a browser sends back is the text that it was', () => {
+  const fields = { note: t.string({ max: 3 }), notes: t.list(t.object({ text: t.string() })) }
+  const pairs: [string, string][] = [
+    ['note', 'a\r\nb'],
+    ['notes[0][text]', '\r\n'],
+  ]
+  assert.deepEqual(readFormValues(pairs, fields), { note: 'a\nb', notes: [{ text: '\n' }] })
+})
+
 test('a problem stands at its control, and the control refers to it', () => {
   const lines = { lines: t.list(t.object({ quantity: t.int() })) }
   const html = write(lines, { lines: { 0: { quantity: '0' } } })

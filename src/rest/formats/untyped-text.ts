@@ -49,7 +49,8 @@ const textReaders: ScalarCases<Json, [given: string]> = {
 
 /**
  * application/x-www-form-urlencoded as JSON: `lines[0][product]=p-1` is a member of an item of a
- * list. What may be absent and has no text is absent, and so is an item with nothing in it.
+ * list. What may be absent and has no text is absent, and so is an item with nothing in it. Lines
+ * end with LF: HTML has browsers send CRLF for it, and count one character.
  * Undefined if a name is given twice or cannot be read.
  */
 export function readFormValues(pairs: Pairs, fields: Fields): Json | undefined {
@@ -79,7 +80,7 @@ const valueJson = (value: TextTree, { shape }: AnyField): Json =>
   typeof value !== 'string'
     ? foldShape(shape, treeReaders, value)
     : isScalar(shape)
-      ? readTextValue(shape, completeTime(shape, value))
+      ? readTextValue(shape, completeTime(shape, value.replaceAll('\r\n', '\n')))
       : value
 const treeReaders: ShapeCases<Json, [tree: TextMembers]> = {
   scalar: () => ({}),
