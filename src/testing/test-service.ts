@@ -12,6 +12,7 @@ import { createSoapClient, type SoapClient } from '../client/soap-client.ts'
 import type { Wait } from '../client/timer.ts'
 import type { HeaderValues } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
 import type { Caller } from '../contract/policy.ts'
 import { requireSoundContract } from '../contract/review.ts'
 import { type AnyService, newestVersion, type Service } from '../contract/service.ts'
@@ -74,6 +75,11 @@ export interface TestService<S extends AnyService> {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+const optionMembers: MembersOf<TestServiceOptions> = {
+  now: true, settings: true, schedules: true, sinks: true, messageSecurity: true, database: true, retention: true, docs: true,
+  openTelemetry: true,
+} // biome-ignore format: a list of names reads best in few lines
+
 const address = 'http://service.test'
 
 /**
@@ -84,8 +90,10 @@ const address = 'http://service.test'
 export async function startTestService<const S extends AnyService>(
   contract: S,
   app: Implementation,
-  { now = '2026-01-01T00:00:00Z', sinks = [], schedules = [], ...options }: TestServiceOptions = {},
+  asked: TestServiceOptions = {},
 ): Promise<TestService<S>> {
+  requireKnownMembers('the options of startTestService', asked, optionMembers)
+  const { now = '2026-01-01T00:00:00Z', sinks = [], schedules = [], ...options } = asked
   if (app.contract !== (contract as unknown as Service))
     throw new TypeError(`the implementation is not of this contract: give the one that implement(…) was given`)
   requireSoundContract(app)

@@ -159,6 +159,11 @@ test('what was sent: events of each commit, and sinks that the test gives', asyn
 
 test('mistakes of a test end it with the cure', async () => {
   await using service = await startTestService(shop, orders)
+  const misspelt = { seed: () => ({}) } as object
+  await assert.rejects(
+    startTestService(shop, orders, misspelt),
+    /^TypeError: the options of startTestService: unknown member "seed": use now, settings/,
+  )
   assert.throws(() => service.rest('bert'), /the seed has no person "bert": give one of \[alice, /)
   assert.throws(() => service.clock.set('soon'), /soon is not a time: give one such as/)
   await assert.rejects(startTestService({ ...shop }, orders), /the implementation is not of this contract/)
