@@ -1,6 +1,6 @@
 /** For each attack, the orders service with a hole that lets it through. */
 import { setTimeout } from 'node:timers/promises'
-import type { CheckProfile, Conversation, ProbeTransport } from '../../src/check/index.ts'
+import { type CheckProfile, type Conversation, type ProbeTransport, Unreachable } from '../../src/check/index.ts'
 import {
   acceptedInstead,
   changing,
@@ -58,6 +58,14 @@ const fetching =
     return serve(request)
   }
 
+/** No response comes to requests that match. */
+const ending =
+  (matches: (seen: Seen) => boolean): Mutation =>
+  serve =>
+    changing(matches, () => {
+      throw new Unreachable('the connection closed without a response')
+    })(serve)
+
 const asks =
   (pattern: RegExp) =>
   ({ path, query }: Seen) =>
@@ -106,6 +114,13 @@ export const attackMutants: readonly Mutant[] = [
   mutant('D1.15', 'an attack stops the service', () =>
     since(({ fields }) => fields['content-encoding'] === 'gzip', asks(/^\/\?$/), status(503)),
   ),
+  mutant('D1.15', 'an attack ends the service', () => {
+    let hasEnded = false
+    return ending(({ path, query, fields }) => {
+      hasEnded ||= fields['content-encoding'] === 'gzip'
+      return hasEnded && path === '/' && query === ''
+    })
+  }),
   mutant('D2.1', 'an operator in a query breaks the service', () => changing(asks(/%7B%22%24ne/), status(500))),
   mutant('D2.2', 'a token without a signature is believed', () =>
     changing(seen => /^Bearer ey/.test(seen.fields['authorization'] ?? ''), status(200)),
@@ -133,6 +148,7 @@ export const attackMutants: readonly Mutant[] = [
   mutant('D3.2', 'an external entity is fetched', () => fetching('entity')),
   mutant('D3.3', 'a schema is fetched', () => fetching('hint')),
   mutant('D3.4', 'deep nesting is accepted', () => acceptedInstead(sends(/(?:<a>){50}/))),
+  mutant('D3.4', 'deep nesting ends the connection', () => ending(sends(/(?:<a>){50}/))),
   mutant('D3.5', 'many attributes break the service', () => changing(sends(/b4999=/), status(500), content(''))),
   mutant('D3.6', 'names that collide take long', () => {
     let usualMs = 0

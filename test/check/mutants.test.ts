@@ -4,15 +4,18 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { createServer, type TlsOptions } from 'node:tls'
 import {
   attackRules,
   type CheckRule,
+  checkRules,
   createMemoryTransport,
   openLoopbackListener,
   openSocketTransport,
   type ProbeTransport,
   runCheck,
 } from '../../src/check/index.ts'
+import { issueCertificate } from '../client/issued.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { attackMutants, attackProfile, serveSignedMessages, wireMutants } from './attack-mutants.ts'
 import {
@@ -352,6 +355,22 @@ const mutants: readonly Mutant[] = [
   mutant('A7.15', 'an error shows where it was thrown', () =>
     changing(seen => seen.method === 'BREW', content('Error\n    at Front.serve (/srv/front.ts:12:3)')),
   ),
+  mutant('A7.16', 'an overload is kept by caches', () => {
+    let limited: string | undefined
+    return changing(
+      seen => {
+        const { authorization } = seen.fields
+        if (seen.status === 429) limited = authorization
+        return limited !== undefined && isOf(seen, 'POST', /searches$/) && authorization !== limited
+      },
+      status(503),
+      content('busy'),
+      withField('content-type', 'text/plain'),
+      withoutField('location'),
+      withField('retry-after', '1'),
+      withField('cache-control', 'public, max-age=3600'),
+    )
+  }),
   mutant('A7.17', 'a broken rule is a malformed request', () =>
     changing(seen => seen.method === 'PATCH' && /"test"/.test(seen.sent), status(400)),
   ),
@@ -490,6 +509,12 @@ const mutants: readonly Mutant[] = [
   ),
   mutant('B5.1', 'a wrong password is accepted', () => acceptedInstead(({ sent }) => />nobody</.test(sent))),
   mutant('B5.2', 'a valid token is refused', () => acceptedFault(sends(/>alice-secret</))),
+  {
+    ...mutant('B5.4', 'the Body is read where it was not signed', () => serve => {
+      return acceptedInstead(sends(/x:Wrapper/))(serveSignedMessages(serve))
+    }),
+    profile: attackProfile,
+  },
   mutant('B5.5', 'a DTD is accepted', () => acceptedInstead(({ sent }) => /^<!DOCTYPE s:/.test(sent))),
   mutant('B7.1', 'an unknown media type breaks the service', () =>
     changing(seen => isSoap(seen) && seen.status === 415, status(500), content('')),
@@ -556,16 +581,59 @@ const variants: readonly Omit<Mutant, 'rule'>[] = [
   },
 ]
 
+/** No run from outside can judge these: the catalogue says of each what it would need. */
+const unjudged = ['A1.5', 'A9.4', 'B2.5', 'B2.14', 'B4.9', 'B5.3', 'B9.2', 'C6.1']
+
+it('each rule has a mutant, but for those that no run can judge', async () => {
+  const broken = new Set([...mutants.map(({ rule }) => rule), 'A5.4'])
+  const others = checkRules.filter(({ id }) => !broken.has(id))
+  assert.deepEqual(
+    others.map(({ id }) => id),
+    unjudged,
+  )
+  const transport = createMemoryTransport(await serveOrdersInMemory())
+  const { verdicts } = await runCheck(transport, { ...ordersOptions, rules: others })
+  assert.ok(verdicts.every(({ status }) => status === 'not observable'))
+})
+
+describe('A5.4 the channel', async () => {
+  const issued = issueCertificate('127.0.0.1')
+  const rules = checkRules.filter(({ id }) => id === 'A5.4')
+  const serve = await serveOrdersInMemory()
+  /** The service in memory, at an address whose channel is another. */
+  const judge = async (options: TlsOptions) => {
+    const server = createServer({ ...issued, ...options })
+    server.on('tlsClientError', () => {})
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const memory = createMemoryTransport(serve, { origin: `https://127.0.0.1:${port}` })
+    const sendOctets = () => Promise.reject(new Error('nothing is sent there'))
+    const { verdicts } = await runCheck({ ...memory, sendOctets }, { ...ordersOptions, rules })
+    await new Promise(resolve => server.close(resolve))
+    return verdicts.map(({ rule, status }) => `${rule.id} ${status}`)
+  }
+  const skip = issued === undefined && 'no openssl'
+
+  it('passes with TLS of today', { skip }, async () => assert.deepEqual(await judge({}), ['A5.4 pass']))
+  it('fails with TLS 1.1 alone', { skip }, async () =>
+    assert.deepEqual(await judge({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }), [
+      'A5.4 fail',
+    ]),
+  )
+})
+
 /** Runs at once: each waits for a job most of its time. */
 const together = 6
 
 describe('each rule can fail, and it alone', async () => {
   // Started here, so that each lives until the end of the suite.
   const services = await Promise.all(mutants.map(() => serveOrdersInMemory()))
-  const failuresOf = async ({ make }: Mutant, at: number): Promise<readonly string[]> => {
+  const failuresOf = async ({ make, profile }: Mutant, at: number): Promise<readonly string[]> => {
     const serve = services[at]
     assert.ok(serve)
-    const { verdicts } = await runCheck(createMemoryTransport(make()(serve)), ordersOptions)
+    const options = profile ? { ...ordersOptions, profile } : ordersOptions
+    const { verdicts } = await runCheck(createMemoryTransport(make()(serve)), options)
     return verdicts.filter(({ status }) => status === 'fail').map(({ rule, reason }) => `${rule.id}: ${reason}`)
   }
   const runs = new Map<Mutant, Promise<readonly string[]>>()

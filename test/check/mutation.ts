@@ -1,5 +1,7 @@
 /** A service that breaks one promise: its responses, changed where they match. */
+
 import type { Json } from '../../src/base/objects.ts'
+import type { CheckProfile } from '../../src/check/index.ts'
 import type { HttpFields, Request, Response } from '../../src/http/message.ts'
 import type { Serve } from './orders-in-memory.ts'
 
@@ -108,6 +110,8 @@ export const sends =
 export interface Mutant {
   readonly rule: string
   readonly breaks: string
+  /** Default: that of the orders service. */
+  readonly profile?: CheckProfile
   /** Made for each run: a mutant may remember. */
   readonly make: () => Mutation
 }

@@ -10,6 +10,7 @@ import { readSoapMessage } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { unknownBody } from './binding-rules.ts'
 import { isAnswer, sendChanged } from './message-rules.ts'
+import { probeWrapping } from './signature-wrapping.ts'
 
 const wsse = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd'
 const passwordText = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-username-token-profile-1.0#PasswordText'
@@ -54,8 +55,8 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B5.4',
     says: 'the element that was signed is the element that is processed: signature wrapping fails',
-    how: 'not probed without a key: a signature that nobody trusts is refused for another reason',
-    probe: (trial: Trial) => trial.lack('a private key whose certificate the service trusts'),
+    how: 'the signed message of the profile with its Body moved into a block and a copy in its place, then as it is: the last alone is accepted',
+    probe: probeWrapping,
   },
   {
     id: 'B5.5',

@@ -261,17 +261,20 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.16',
     says: '503: temporary unavailability; may carry Retry-After',
-    how: 'every 503 of the run has Retry-After or a problem document',
+    how: 'every 503 of the run has Retry-After or a problem document, and no cache may keep it (RFC 9111 §3)',
     isPassive: true,
     probe: (trial: Trial) => {
       const found = trial.bench.exchanges.filter(({ status }) => status === 503)
       if (found.length === 0) trial.lack('an overload, which a check does not cause')
-      for (const each of found)
+      for (const each of found) {
         trial.expect(
           each.fields['retry-after'] !== undefined || each.mediaType.startsWith('application/problem+'),
           'a 503 says when to come back',
           each,
         )
+        const isKept = /(?:max-age|s-maxage)=0*[1-9]/i.test(each.fields['cache-control'] ?? '')
+        trial.expect(!isKept, 'a 503 is not kept by caches', each)
+      }
     },
   },
   {
