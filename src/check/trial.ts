@@ -40,6 +40,11 @@ export class Trial {
     throw new NotObservable(needed)
   }
 
+  /** Ends the trial where the caller may not do this: the refusal says nothing of the rule. */
+  requireAllowed({ status, request }: ProbeExchange): void {
+    if (status === 401 || status === 403) this.lack(`a caller that may ${request.method} ${request.target}: --caller`)
+  }
+
   get findings(): readonly Finding[] {
     return this.#findings
   }

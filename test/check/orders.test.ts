@@ -71,6 +71,15 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.deepEqual(idsOf(report, 'not observable'), unseen)
   })
 
+  it('no rule fails for a caller that may create items and not change them', async () => {
+    const callers = (ordersOptions.callers ?? []).slice(0, 1)
+    const transport = createMemoryTransport(await serveOrdersInMemory())
+    const report = await runCheck(transport, { ...ordersOptions, callers })
+    assert.deepEqual(failuresOf(report), [])
+    const needed = report.verdicts.find(({ rule }) => rule.id === 'A4.4')?.reason ?? ''
+    assert.match(needed, /^a caller that may PUT \/api\/v2\/orders\/.*: --caller$/)
+  })
+
   it('of a document at hand the paths follow the address, not its servers', async () => {
     const described = JSON.parse(await describeService(orders))
     const paths = Object.entries(described.paths).map(([path, item]) => [path.replace(/^\/api\/v2/, ''), item])

@@ -75,6 +75,7 @@ export const methodRules: readonly CheckRule[] = [
       for (const time of ['first', 'second']) {
         const fields = await currentMatch(trial.bench, item.path, item.as)
         const put = await trial.send('PUT', item.path, { as: item.as, json: item.draft, fields })
+        trial.requireAllowed(put)
         trial.expect(put.isSuccess, `the ${time} PUT is a success${put.isSuccess ? '' : `, not ${put.status}`}`, put)
         const after = await trial.send('GET', item.path, { as: item.as })
         trial.expect(hasState(after.json, item.draft), `the state is what the ${time} PUT sent`, put, after)
@@ -102,6 +103,7 @@ export const methodRules: readonly CheckRule[] = [
         if (!accepted.includes(type) || name === '') continue
         const fields = { 'content-type': type, ...(await currentMatch(trial.bench, item.path, item.as)) }
         const patched = await trial.send('PATCH', item.path, { as: item.as, json, fields })
+        trial.requireAllowed(patched)
         trial.expect(
           patched.isSuccess,
           `a patch of ${type} is a success${patched.isSuccess ? '' : `, not ${patched.status}`}`,
@@ -147,6 +149,7 @@ export const methodRules: readonly CheckRule[] = [
         if (removed.status !== 401 && removed.status !== 403) break
       }
       if (!removed) trial.lack('a caller: --caller')
+      trial.requireAllowed(removed)
       trial.expect(
         removed.isSuccess,
         `bulk removal is a success${removed.isSuccess ? '' : `, not ${removed.status}`}`,
