@@ -148,6 +148,7 @@ export class PostgresWriter extends SqlWriter {
     try {
       return await work()
     } catch (thrown) {
+      this.#changes = this.#deeds = undefined
       await this.#confirm()
       throw thrown
     }

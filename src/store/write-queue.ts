@@ -132,7 +132,13 @@ export class Queue {
    */
   look<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>): Maybe<T> {
     if (this.#open || this.#closed) return this.add(lent, work)
-    const answer = work(lent)
+    let answer: Maybe<T>
+    try {
+      answer = work(lent)
+    } catch (thrown) {
+      lent.end()
+      throw thrown
+    }
     if (!(answer instanceof Promise)) {
       lent.end()
       return answer

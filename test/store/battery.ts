@@ -21,6 +21,7 @@ import {
   type Snapshot,
   type Sort,
   type Store,
+  type StoreReader,
   type StoreWriter,
   Unavailable,
 } from '../../src/service/store.ts'
@@ -354,6 +355,16 @@ const pageEnds: readonly Case[] = [
   ],
 ]
 
+const deed = {
+  at: 1,
+  subject: 'ada',
+  operation: 'x',
+  resource: 'items',
+  id: 'i-1',
+  version: 1,
+  face: 'rest',
+  request: 'r',
+}
 const transactions: readonly Case[] = [
   ...(['at once', 'after a while'] as const).map(
     (when): Case => [
@@ -396,6 +407,47 @@ const transactions: readonly Case[] = [
       }),
     ],
   ),
+  [
+    '(2) a reader or writer that outlives its work is refused, whatever became of the work',
+    using(async store => {
+      const no = new Refused({ kind: 'forbidden' })
+      const ends: Readonly<Record<string, () => unknown>> = {
+        'it resolved at once': () => 1,
+        'it resolved later': () => sleep(2),
+        'it threw': () => {
+          throw no
+        },
+        'it rejected': () => sleep(2).then(() => Promise.reject(no)),
+      }
+      const keepIn =
+        <T>(kept: T[], end: () => unknown) =>
+        (given: T) => {
+          kept.push(given)
+          return end()
+        }
+      const uses: Readonly<Record<string, (reader?: StoreReader, writer?: StoreWriter) => unknown>> = {
+        'reader.get': reader => reader?.get('items', 'i-1'),
+        'writer.get': (_, writer) => writer?.get('items', 'i-1'),
+        'writer.put': (_, writer) => writer?.put('items', 'i-1', { id: 'i-1' }, {}, undefined, 1),
+        'writer.changed': (_, writer) => writer?.changed(change('i-1', 1)),
+        'writer.record': (_, writer) => writer?.record(deed),
+      }
+      for (const [end, ending] of Object.entries(ends)) {
+        const [readers, writers]: [StoreReader[], StoreWriter[]] = [[], []]
+        await Promise.allSettled([
+          (async () => store.read(keepIn(readers, ending)))(),
+          (async () => store.write(keepIn(writers, ending)))(),
+        ])
+        for (const [name, use] of Object.entries(uses))
+          await assert.rejects(
+            async () => await use(readers[0], writers[0]),
+            /after its transaction had ended/,
+            `${name} after ${end}`,
+          )
+      }
+      assert.equal(await get(store, 'items', 'i-1'), undefined)
+    }),
+  ],
   [
     '(3) of twenty that saw the same version, one wins',
     using(async store => {
@@ -1024,6 +1076,8 @@ const search: readonly Case[] = [
         [['words', 'that', 'nobody', 'wrote'], ''],
       ]
       for (const [words, expected] of rows) assert.equal(await find(...words), expected, words.join(' '))
+      await store.sweep(0) // the index takes in what was written
+      for (const [words, expected] of rows) assert.equal(await find(...words), expected, `${words.join(' ')}, by index`)
     }),
   ],
   [
