@@ -57,6 +57,15 @@ describe('turns by caller', () => {
     assert.deepEqual(later.began, ['a4', 'b1'])
     await later.finish()
   })
+  test('a place to wait is free again for the next, however many have waited', async () => {
+    const turns = new WaitingLines({ running: 1, waiting: 2, waitingOfCaller: 2 }, 'full')
+    for (let round = 0; round < 4; round++) {
+      const works = startWorks(turns)
+      works.add('a1', 'b1', 'c1')
+      await works.finish()
+      assert.deepEqual([works.began, works.refused], [['a1', 'b1', 'c1'], []])
+    }
+  })
   test('a caller has so many places to wait and no more', async () => {
     const turns = new WaitingLines({ running: 1, waiting: 9, waitingOfCaller: 2 }, 'full')
     const works = startWorks(turns)
