@@ -17,6 +17,7 @@ const Refusal = shop.element('Refusal', x.object({ reason: x.element(x.string) }
 const Session = shop.element('Session', x.string)
 const Opening = shop.element('Opening', x.object({}))
 const Item = shop.element('Item', x.string)
+const Stamp = shop.element('Stamp', x.object({ count: x.attribute(x.int), text: x.text(x.string) }))
 const Price = shop.element('Price', x.decimal)
 const Hours = shop.element('Hours', x.list(x.string))
 interface Nested {
@@ -48,7 +49,12 @@ const Shop = port('Shop', {
     Notify: exchange({ action: 'urn:Notify', input: Item }),
     Nest: exchange({ action: 'urn:Nest', input: Nest }),
     Break: exchange({ action: 'urn:Break', input: Item, output: Placed }),
-    CheckOrder: exchange({ action: 'urn:CheckOrder', input: PlaceOrder, output: Placed }),
+    CheckOrder: exchange({
+      action: 'urn:CheckOrder',
+      input: PlaceOrder,
+      output: Placed,
+      requestHeaders: { Stamp },
+    }),
     Close: exchange({ action: 'urn:Close', input: Session, output: Placed, allow: [role('clerk')] }),
     add: exchange({
       style: 'rpc',
@@ -65,7 +71,7 @@ const app = implement(contract, {
       if (ctx.headers.Session === 'closed') ctx.fail('Refusal', { reason: 'the shop is closed' })
       return { count: line.reduce((sum, each) => sum + each.count, 0) }
     },
-    CheckOrder: () => ({ count: -1 }),
+    CheckOrder: (_, ctx) => ({ count: ctx.headers.Stamp?.count ?? -1 }),
     Open: (_, ctx) => {
       ctx.setHeader('Session', 'offen ✓')
       return { count: 0 }
@@ -109,6 +115,13 @@ test('a declared fault has its element as the detail, and a header block is read
   )
   assert.equal(answer.status, 500)
   assert.match(answer.text, /<detail><n1:Refusal xmlns:n1="urn:shop"><n1:reason>the shop is closed</)
+})
+test('SOAP 1.1 §4.2 a block has the attributes of its type, besides those of SOAP and of other specifications', async () => {
+  const block = (more: string) =>
+    `<s:Stamp xmlns:s="urn:shop" e:mustUnderstand="1" xmlns:u="urn:wsu" u:Id="x" ${more}>t</s:Stamp>`
+  assert.match((await send(order, '"urn:CheckOrder"', block('count="7"'))).text, /<n1:count>7</)
+  assert.match((await send(order, '"urn:CheckOrder"', block(''))).text, /must have the attribute count/)
+  assert.match((await send(order, '"urn:CheckOrder"', block('count="7" other="1"'))).text, /the attribute other/)
 })
 test('RPC/literal: accessors without a namespace, in the element of the call', async () => {
   const answer = await send('<r:add xmlns:r="urn:rpc"><b>2</b><a>1</a></r:add>')

@@ -124,6 +124,18 @@ for (const [accept, isPacked] of [
     assert.equal(String(answer.fields['content-type']).startsWith('multipart/related'), isPacked)
   })
 
+test('xml-media-types §2.1 octets may say their media type, and nothing else of them', async () => {
+  const shop = await startConversation()
+  const message = (attribute: string) => ({
+    body: put(xop('cid:pic@x')).replace(
+      '<picture>',
+      `<picture xmlns:m="http://www.w3.org/2005/05/xmlmime" ${attribute}>`,
+    ),
+  })
+  assert.equal((await send(shop, message('m:contentType="image/png"'))).status, 200)
+  for (const attribute of ['m:other="x"', 'contentType="image/png"'])
+    assert.equal((await send(shop, message(attribute))).status, 500, attribute)
+})
 test('B4.12 RFC 2046 §5.1.1 what follows the last boundary is ignored', async () => {
   const shop = await startConversation()
   for (const end of ['--', '--\t ', '--\r\n\r\nPOST / HTTP/1.1', `--\r\n--B\r\n${image()}\r\n\r\nx`]) {

@@ -167,7 +167,7 @@ test('row 25 the same key with another header is another request, with the same 
   assert.equal(other.status, 422, other.text)
 })
 
-test('a handler sets the HTTP field of an answer, and undefined stands for what has none', async () => {
+test('a handler sets the HTTP field of an answer, none of a request, and undefined stands for what has none', async () => {
   const seen: unknown[] = []
   const notes = resource('notes', { fields: { id: t.id('n'), text: t.string(), at: t.int().readOnly() } }).rules({
     allow: { read: [anyone], create: [anyone] },
@@ -175,6 +175,7 @@ test('a handler sets the HTTP field of an answer, and undefined stands for what 
   const headers = {
     Count: header(t.int(), { direction: 'both', field: 'Note-Count' }),
     Hidden: header(t.string(), { direction: 'both' }),
+    Asked: header(t.string()),
   }
   const contract = service('notes', { namespace: 'urn:n', resources: [notes], headers })
   const app = implement(contract, {
@@ -183,6 +184,8 @@ test('a handler sets the HTTP field of an answer, and undefined stands for what 
         seen.push(ctx.headers.Count, ctx.headers.Hidden)
         ctx.setHeader('Count', (ctx.headers.Count ?? 0) + 1)
         ctx.setHeader('Hidden', 'x')
+        for (const name of ['Asked', 'Nowhere'])
+          assert.throws(() => ctx.setHeader(name as 'Count', 1), /is not a declared header of answers/)
         return { at: 1 }
       },
     },

@@ -52,10 +52,22 @@ test('§3.8.4 a group that has to be there, of which nothing is, has a value wit
         free: x.sequence({ one: x.element(x.int) }).optional(),
         last: x.element(x.int).optional(),
       }),
+      way: x.choice({
+        left: x.sequence({ l: x.element(x.int).optional() }),
+        right: x.sequence({ r: x.element(x.int).optional() }),
+      }),
     }),
   )
-  const value = { outer: { inner: { many: [] } } }
+  const value = { outer: { inner: { many: [] } }, way: { left: {} } }
   assert.deepEqual(read(gap, write(gap, value)), value)
+})
+
+test('Part 2 §3.2.1.1 anySimpleType takes any type of XML Schema that xsi:type names', () => {
+  const any = a.element('any', x.anySimpleType)
+  const scope = 'xmlns:a="urn:a" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"'
+  const typed = (uri: string) => read(any, `<a:any ${scope} xmlns:t="${uri}" i:type="t:int">1</a:any>`)
+  assert.equal(typed('http://www.w3.org/2001/XMLSchema'), '1')
+  assert.throws(() => typed('urn:a'), Refused)
 })
 
 test('XOP 1.0 §3.2 in a package octets are those of their part, and a text beside them stays a text', () => {
@@ -104,6 +116,11 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
     'xml-media-types §2.1 the media type of a text that has no octets',
     `${open}<o:first xmlns:m="http://www.w3.org/2005/05/xmlmime" m:contentType="image/png"/><o:line>1</o:line></o:order>`,
     /must not have the attribute contentType/,
+  ],
+  [
+    '§3.3.4 an xsi:type of XML Schema that the declared type is not',
+    `${open}<o:first i:type="s:int" xmlns:s="http://www.w3.org/2001/XMLSchema">1</o:first><o:line>1</o:line></o:order>`,
+    /must not have the xsi:type s:int/,
   ],
   ['§3.3.4 another xsi:type', `${open}<o:first i:type="o:Car"/><o:line>1</o:line></o:order>`, /xsi:type/],
 ]
