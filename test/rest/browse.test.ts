@@ -134,6 +134,15 @@ describe('pages: a form stands for the request that its address names', async ()
     }
   })
 
+  it('what programs get stands on the page, where addresses that are pages lead on, and forms and templates do not', async () => {
+    const { text } = await shop.as.clara('GET', '/api/v2/orders?size=2', html)
+    const [, first] = /&quot;href&quot;: &quot;<a href="(\/api\/v2\/orders\/o-\w+)">\1<\/a>&quot;/.exec(text) ?? []
+    assert.equal((await shop.as.clara('GET', first ?? '', html)).status, 200)
+    assert.match(text, /&quot;href&quot;: &quot;\/api\/v2\/orders\/\{id\}&quot;/)
+    const { text: entry } = await shop.as.clara('GET', '/api/v2', html)
+    assert.match(entry, /&quot;href&quot;: &quot;\/api\/v2\/searches&quot;/)
+  })
+
   it('a button adds a row without a script, and changes nothing', async () => {
     const { status, text } = await shop.as.clara(
       'POST',
