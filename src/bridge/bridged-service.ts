@@ -9,10 +9,13 @@ import { type Port, type PortExchange, statusOfPortFault } from '../contract/exc
 import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout } from '../contract/fault.ts'
 import { type ErasedExchangeHandler, type Implementation, implement } from '../contract/implement.ts'
 import type { Grant } from '../contract/policy.ts'
+import type { Resource } from '../contract/resource.ts'
 import { type Service, service } from '../contract/service.ts'
 import { refuse } from '../service/refusal.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
+import { type BehindReader, createBridgeProvider } from './bridged-resource.ts'
 import { Circuit } from './circuit.ts'
+import { type BridgedResource, isReadByName } from './guess-resources.ts'
 import type { PortAnswer, PortCall, PortCaller } from './port-caller.ts'
 
 export interface BridgeOptions {
@@ -28,8 +31,13 @@ export interface BridgeOptions {
 const lineBounds = { running: 32, waiting: 1024, waitingOfCaller: 64 }
 
 /** The contract of ports that were imported a moment ago. */
-export function describeBridge(name: string, namespace: string, ports: readonly Port[]): Service {
-  return service(name, { namespace, resources: [], ports }) as unknown as Service // a Service without resources
+export function describeBridge(
+  name: string,
+  namespace: string,
+  ports: readonly Port[],
+  resources: readonly Resource[] = [],
+): Service {
+  return service(name, { namespace, resources, ports }) as unknown as Service // a Service of these parts
 }
 /** A port for these callers, whose names say which of its exchanges read. */
 export const openPort = (port: Port, allow: readonly Grant[]): Port => ({
@@ -41,28 +49,67 @@ export const openPort = (port: Port, allow: readonly Grant[]): Port => ({
     ]),
   ),
 })
-/** Only a word of its own counts: `Getaway` reads nothing. */
-export const isReadByName = (name: string): boolean =>
-  /^(?:get|list|find|search|query|read|lookup|look_?up)(?:$|[A-Z_0-9])/.test(
-    name.charAt(0).toLowerCase() + name.slice(1),
-  )
 
-/** Each port of a contract, asked elsewhere. */
-export function createBridge(contract: Service, options: BridgeOptions): Implementation {
+/** Each port of a contract, asked elsewhere, and the resources that its exchanges serve. */
+export function createBridge(
+  contract: Service,
+  options: BridgeOptions,
+  resources: readonly BridgedResource[] = [],
+): Implementation {
   const { callerOf, note, clock = Date.now } = options
   const circuit = new Circuit(clock, note)
   const lines = new WaitingLines(lineBounds, 'as many calls wait for the service behind as may')
+  const asks = new Map(
+    contract.ports.map(port => {
+      const send = callerOf(port)
+      const once = (name: string, caller: string, call: PortCall) =>
+        lines.take(caller, () => askThrough(circuit, () => send(name, call)))
+      return [port.port, askAgain(port, once)]
+    }),
+  )
+  const askOf = (port: Port): Ask => asks.get(port.port) as Ask // one for each port
   const handlers = contract.ports.map(port => {
-    const send = callerOf(port)
-    const askWith = (name: string) => (caller: string, call: PortCall) =>
-      lines.take(caller, () => askThrough(circuit, () => send(name, call)))
     const exchanges = Object.entries(port.exchanges).map(
-      ([name, exchange]) => [name, createBridgeHandler(`${port.port}.${name}`, exchange, askWith(name), note)] as const,
+      ([name, exchange]) =>
+        [name, createBridgeHandler(`${port.port}.${name}`, exchange, askOf(port), name, note)] as const,
     )
     return [port.port, Object.fromEntries(exchanges)] as const
   })
-  return implement(contract, Object.fromEntries(handlers) as never) // one handler for each exchange
+  const providers = resources.map(
+    each =>
+      [each.resource.name, { keep: createBridgeProvider(each, createReader(each.port, askOf, note), clock) }] as const,
+  )
+  // one handler for each exchange, a provider for each resource
+  return implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
 }
+
+type Ask = (exchange: string, caller: string, call: PortCall) => Promise<PortAnswer>
+/** A read is asked once more, if its connection was lost. */
+const askAgain =
+  ({ exchanges }: Port, once: Ask): Ask =>
+  async (name, caller, call) => {
+    const first = await once(name, caller, call)
+    const isLost = first.kind === 'silence' && first.why === 'lost'
+    return exchanges[name]?.isSafe && isLost ? await once(name, caller, call) : first
+  }
+
+/**
+ * Reads for the provider of a resource: what is not there, by a fault whose status is 404, is
+ * undefined. A provider knows no caller, so that these reads wait in one line.
+ */
+const createReader =
+  (port: Port, askOf: (port: Port) => Ask, note: BridgeOptions['note']): BehindReader =>
+  async (name, input) => {
+    const exchange = port.exchanges[name] as PortExchange // the guess found it there
+    const answer = await askOf(port)(name, '', { input, blocks: {} })
+    if (answer.kind === 'fault' && statusOfAnswer(exchange, answer) === 404) return undefined
+    return passOn(`${port.port}.${name}`, exchange, answer, resourceEnds(exchange), note)
+  }
+const resourceEnds = (exchange: PortExchange): Ends => ({
+  setHeader: () => {},
+  fail: (name, _detail, reason = name) =>
+    refuseAs(fault(name, { status: statusOfPortFault(exchange, name), title: name }), reason),
+})
 
 async function askThrough(circuit: Circuit, ask: () => Promise<PortAnswer>): Promise<PortAnswer> {
   const after = circuit.admit()
@@ -80,25 +127,24 @@ const unanswered: ReadonlySet<SilenceReason> = new Set(['unreachable', 'late', '
 function createBridgeHandler(
   place: string,
   exchange: PortExchange,
-  ask: (caller: string, call: PortCall) => Promise<PortAnswer>,
+  ask: Ask,
+  name: string,
   note: BridgeOptions['note'],
 ): ErasedExchangeHandler {
   return async (input, context) => {
-    const call = { input, blocks: context.headers }
-    const caller = context.caller.subject ?? ''
-    const first = await ask(caller, call)
-    // A read may be asked once more, if its connection was lost.
-    const isLost = first.kind === 'silence' && first.why === 'lost'
-    const answer = exchange.isSafe && isLost ? await ask(caller, call) : first
+    const answer = await ask(name, context.caller.subject ?? '', { input, blocks: context.headers })
     return passOn(place, exchange, answer, context, note)
   }
 }
+
+/** How a call here ends by what was answered behind. */
+type Ends = Pick<ExchangeContext, 'setHeader' | 'fail'>
 
 function passOn(
   place: string,
   exchange: PortExchange,
   answer: PortAnswer,
-  context: ExchangeContext,
+  context: Ends,
   note: BridgeOptions['note'],
 ): unknown {
   switch (answer.kind) {
@@ -119,9 +165,16 @@ function passOn(
 }
 
 /** What the service says of a caller is theirs to know; what it says of itself is not. */
-const faultOfReason = (exchange: PortExchange, answer: Extract<PortAnswer, { kind: 'fault' }>): Fault => {
-  const { code, reason, status = statusOfPortFault(exchange, reason.replace(/\W+/g, '_')) } = answer
-  return code === 'Sender' ? fault('Refused', { status, title: 'Refused' }) : BadGateway
+const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
+  answer.code === 'Sender'
+    ? fault('Refused', { status: statusOfAnswer(exchange, answer), title: 'Refused' })
+    : BadGateway
+
+type PortFault = Extract<PortAnswer, { kind: 'fault' }>
+function statusOfAnswer(exchange: PortExchange, { code, reason, status, declared }: PortFault): number {
+  if (declared) return statusOfPortFault(exchange, declared.name)
+  if (code !== 'Sender') return BadGateway.status
+  return status ?? statusOfPortFault(exchange, reason.replace(/\W+/g, '_'))
 }
 
 type SilenceReason = Extract<PortAnswer, { kind: 'silence' }>['why']

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
+import type { BridgedResource } from '../bridge/guess-resources.ts'
 import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
 import type { Port } from '../contract/exchange.ts'
 import { anyone, type Grant, role } from '../contract/policy.ts'
@@ -46,8 +47,10 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { startService } = await import('../host/serve.ts')
   const { isXmlFile } = await import('../import/import-command.ts')
   const isSoap = flags.map !== undefined || isXmlFile(file)
-  const { contract, callerOf, close } = isSoap ? await bridgeSoap(file, flags) : await bridgeRest(file, flags)
-  const app = createBridge(contract, { callerOf, note: line => console.error(line) })
+  const { contract, resources, callerOf, close } = isSoap
+    ? await bridgeSoap(file, flags)
+    : await bridgeRest(file, flags)
+  const app = createBridge(contract, { callerOf, note: line => console.error(line) }, resources)
   const server = await startService(app, {
     port: flags.port,
     host: flags.host,
@@ -62,9 +65,12 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
 }
 
-/** A service of others behind a contract. */
-interface Bridged {
+interface BridgedContract {
   readonly contract: Service
+  readonly resources?: readonly BridgedResource[]
+}
+/** A service of others behind a contract. */
+interface Bridged extends BridgedContract {
   readonly callerOf: (port: Port) => PortCaller
   readonly close: () => void
 }
@@ -84,10 +90,10 @@ function tellLosses(losses: readonly Loss[]): void {
 async function bridgeSoap(file: string, flags: BridgeFlags): Promise<Bridged> {
   const { createPortCaller } = await import('../bridge/port-caller.ts')
   const { createHttpTransport } = await import('../client/http-transport.ts')
-  const contract = flags.map === undefined ? await importBridge(file, flags) : await loadMap(flags.map)
+  const bridged = flags.map === undefined ? await importBridge(file, flags) : { contract: await loadMap(flags.map) }
   const transport = createHttpTransport(flags.to)
   return {
-    contract,
+    ...bridged,
     callerOf: port => createPortCaller(port, transport, callerOptions(flags)),
     close: () => transport.close(),
   }
@@ -105,7 +111,7 @@ async function bridgeRest(file: string, flags: BridgeFlags): Promise<Bridged> {
   return { contract: describeBridge(rest.name, rest.namespace, [rest.port]), callerOf: () => caller, close: () => {} }
 }
 
-async function importBridge(file: string, flags: BridgeFlags): Promise<Service> {
+async function importBridge(file: string, flags: BridgeFlags): Promise<BridgedContract> {
   const grants = grantsOfFlags(flags)
   const { readContractFile } = await import('../import/import-command.ts')
   const { describeBridge, openPort } = await import('../bridge/bridged-service.ts')
@@ -117,7 +123,10 @@ async function importBridge(file: string, flags: BridgeFlags): Promise<Service> 
     .replace(/[^A-Za-z0-9-]/g, '-')
     .toLowerCase()
   const ports = contract.ports.map(each => openPort(each, grants))
-  return describeBridge(name, contract.namespace, ports)
+  const { guessResources } = await import('../bridge/guess-resources.ts')
+  const resources = guessResources(ports, grants)
+  const declared = resources.map(each => each.resource)
+  return { contract: describeBridge(name, contract.namespace, ports, declared), resources }
 }
 
 async function loadMap(file: string): Promise<Service> {

@@ -51,7 +51,8 @@ function definedCodec(definition: SimpleDefinition): SimpleCodec {
 
 // Built-in types
 
-const scalars: Readonly<Partial<Record<BuiltInName, Scalar>>> = {
+/** Those whose values are the ones of a field. */
+export const scalarsByName: Readonly<Partial<Record<BuiltInName, Scalar>>> = {
   string: { kind: 'string' },
   boolean: { kind: 'boolean' },
   float: { kind: 'double', xsd: 'float' },
@@ -92,7 +93,7 @@ function builtInCodec(name: BuiltInName): SimpleCodec {
   if (item !== undefined) return restrictLength(listCodec(builtInCodec(item)), { minLength: 1 })
   if (name === 'decimal') return decimalCodec
   if (name === 'QName' || name === 'NOTATION') return qnameCodec
-  const scalar = scalars[name] ?? { kind: 'string' }
+  const scalar = scalarsByName[name] ?? { kind: 'string' }
   const [read, check, write] = [compileScalarReader(scalar), compileScalarCheck(scalar), compileScalarWriter(scalar)]
   return { read, check, write, keepsSpace: name === 'string' || name === 'anySimpleType' }
 }

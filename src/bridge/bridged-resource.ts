@@ -1,0 +1,50 @@
+/**
+ * A resource whose items are read by exchanges of a service behind, as a provider. The version of
+ * an item is a digest of its content: the same content has the same tag, also after a restart.
+ */
+import { createHash } from 'node:crypto'
+import type { Provided, Provider, Values } from '../contract/implement.ts'
+import { packTyped } from '../service/typed-json.ts'
+import type { BridgedResource } from './guess-resources.ts'
+
+/** Asks an exchange behind; undefined: there is no such item. */
+export type BehindReader = (exchange: string, input: unknown) => Promise<unknown>
+
+export function createBridgeProvider(
+  { get, list, key }: BridgedResource,
+  ask: BehindReader,
+  clock: () => number,
+): Provider<Values> {
+  const provide = (item: unknown) => provideItem(item as Values, key, clock()) // checked by its type
+  return {
+    load: async id => {
+      const input = get.inputOf(id)
+      const item = input && memberAt(await ask(get.exchange, input), get.path)
+      const provided = item ? provide(item) : undefined
+      // An item has one address: `007` is none of the item 7.
+      return provided?.value['id'] === id ? provided : undefined
+    },
+    list: async () => {
+      const items = memberAt(await ask(list.exchange, list.input), list.path)
+      return Array.isArray(items) ? items.filter(item => item !== null).map(provide) : []
+    },
+    save: () => 'stale', // no one may change it
+    remove: () => false,
+  }
+}
+
+/** `modified` is when it was read: nothing is known of an earlier time at which it was the same. */
+function provideItem(item: Values, key: string, modified: number): Provided<Values> {
+  const value = { ...item, id: String(item[key]) }
+  return { value, version: digestOf(value), modified }
+}
+
+/** 52 bits, of members in any order. */
+function digestOf(value: Values): number {
+  const text = packTyped(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 13), 16)
+}
+
+function memberAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => (at as Values | null | undefined)?.[key], value)
+}

@@ -1,0 +1,157 @@
+/** Resources that a bridge finds among the operations of a SOAP service (docs/bridge.md). */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
+import { guessResources } from '../../src/bridge/guess-resources.ts'
+import { createPortCaller } from '../../src/bridge/port-caller.ts'
+import { createHttpTransport } from '../../src/client/http-transport.ts'
+import { exchange, type Port, port } from '../../src/contract/exchange.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { service } from '../../src/contract/service.ts'
+import { type AnyMember, x } from '../../src/contract/xml-type.ts'
+import { startHosted } from '../host/hosted-service.ts'
+
+const shop = x.namespace('urn:shop')
+const Part = shop.type('Part', {
+  partNo: x.element(x.int),
+  name: x.element(x.string),
+  weight: x.element(x.decimal),
+  shelf: x.element(x.simple(x.string, { values: ['east', 'west'] })).optional(),
+  tags: x.element(x.string).many(),
+  maker: x.element(x.object({ name: x.element(x.string), since: x.attribute(x.long).optional() })).optional(),
+})
+const NoSuchPart = shop.element('NoSuchPart', x.object({ partNo: x.element(x.int) }))
+const GetPart = shop.element('GetPart', x.object({ partNo: x.element(x.int) }))
+const GetPartResponse = shop.element('GetPartResponse', x.object({ part: x.element(Part).optional() }))
+const Parts = shop.type('Parts', { part: x.element(Part).many() })
+const ListParts = shop.element('ListParts', x.object({ shelf: x.element(x.string).optional() }))
+const ListPartsResponse = shop.element('ListPartsResponse', x.object({ parts: x.element(Parts) }))
+const shopPort = port('Shop', {
+  namespace: 'urn:shop:wsdl',
+  allow: [anyone],
+  exchanges: {
+    GetPart: exchange({ action: 'a', input: GetPart, output: GetPartResponse, faults: { NoSuchPart } }),
+    ListParts: exchange({ action: 'b', input: ListParts, output: ListPartsResponse }),
+  },
+})
+type PartValue = (typeof Part)['value']
+
+async function startShop() {
+  const parts = new Map<number, PartValue>([
+    [7, { partNo: 7, name: 'bolt', weight: '1.50', shelf: 'east', tags: ['steel', 'm8'] }],
+    [12, { partNo: 12, name: 'nut', weight: '0.5', tags: [], maker: { name: 'Acme', since: 1n } }],
+  ])
+  const behind = implement(service('behind', { namespace: 'urn:behind', resources: [], ports: [shopPort] }), {
+    Shop: {
+      GetPart: ({ partNo }, ctx) => {
+        if (partNo === 99) return {}
+        return { part: parts.get(partNo) ?? ctx.fail('NoSuchPart', { partNo }, 'no such part') }
+      },
+      ListParts: () => ({ parts: { part: [...parts.values()] } }),
+    },
+  })
+  const { server } = await startHosted({}, behind)
+  return { parts, server }
+}
+
+async function startBridge(to: string) {
+  const transport = createHttpTransport(to)
+  after(() => transport.close())
+  const opened: Port = openPort(shopPort, [anyone])
+  const resources = guessResources([opened], [anyone])
+  const contract = describeBridge(
+    'shop',
+    'urn:shop',
+    [opened],
+    resources.map(each => each.resource),
+  )
+  const callerOf = (each: Port) => createPortCaller(each, transport, { timeLimit: 20_000 })
+  const { ask } = await startHosted({}, createBridge(contract, { callerOf, note: () => {} }, resources))
+  return (target: string, fields = {}, method = 'GET') => ask(method, target, fields)
+}
+
+test('Get and List of one type are a resource: items, lists, filters, links, tags and 304', async () => {
+  const { parts, server } = await startShop()
+  const get = await startBridge(`http://127.0.0.1:${server.port}/soap/Shop`)
+
+  const item = await get('/api/v1/parts/7')
+  assert.equal(item.status, 200, item.text)
+  const { id, partNo, weight, tags } = JSON.parse(item.text)
+  assert.deepEqual([id, partNo, weight, tags], ['7', 7, '1.50', ['steel', 'm8']])
+  const etag = item.fields['etag'] ?? ''
+  assert.equal((await get('/api/v1/parts/7', { 'if-none-match': etag })).status, 304)
+  assert.equal((await get('/api/v1/parts/7', {}, 'HEAD')).fields['etag'], etag)
+
+  const list = await get('/api/v1/parts')
+  assert.equal(list.status, 200, list.text)
+  assert.match(list.text, /"bolt".*"nut"|"nut".*"bolt"/s)
+  assert.match(list.text, /parts\/12/)
+  const filtered = await get('/api/v1/parts?shelf=east')
+  assert.match(filtered.text, /bolt/)
+  assert.doesNotMatch(filtered.text, /nut/)
+  const first = await get('/api/v1/parts?size=1')
+  assert.match(first.text + (first.fields['link'] ?? ''), /next/)
+
+  parts.set(7, { ...(parts.get(7) as PartValue), weight: '1.6' })
+  const changed = await get('/api/v1/parts/7', { 'if-none-match': etag })
+  assert.equal(changed.status, 200, 'a tag follows the content')
+  assert.notEqual(changed.fields['etag'], etag)
+  assert.equal((await get('/api/v1/parts/7', { 'if-modified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' })).status, 200)
+})
+
+test('what is no item is 404: a fault that says so, nothing in the answer, another address, no identifier', async () => {
+  const { server } = await startShop()
+  const get = await startBridge(`http://127.0.0.1:${server.port}/soap/Shop`)
+  for (const id of ['8', '99', '007', 'x', '99999999999'])
+    assert.equal((await get(`/api/v1/parts/${id}`)).status, 404, id)
+})
+
+test('a resource of a service that is out of reach is 503, and one that only reads takes no change', async () => {
+  const get = await startBridge('http://127.0.0.1:1/')
+  assert.equal((await get('/api/v1/parts/7')).status, 503)
+  assert.equal((await get('/api/v1/parts')).status, 503)
+  for (const [method, target] of [
+    ['DELETE', '/api/v1/parts/7'],
+    ['POST', '/api/v1/parts'],
+  ] as const)
+    assert.equal((await get(target, {}, method)).status, 405, method)
+})
+
+const portWith = (getName: string, listName: string, members: Readonly<Record<string, AnyMember>>, headers = {}) => {
+  const Item = shop.type('Item', members)
+  const Items = shop.element('Items', x.object({ item: x.element(Item).many() }))
+  const One = shop.element('One', x.object({ item: x.element(Item) }))
+  const Ask = shop.element('Ask', x.object({ id: x.element(x.string) }))
+  return port('Guess', {
+    namespace: 'urn:guess',
+    exchanges: {
+      [getName]: exchange({ action: 'a', input: Ask, output: One, requestHeaders: headers }),
+      [listName]: exchange({ action: 'b', input: 'empty', output: Items }),
+    },
+  })
+}
+const Session = shop.element('Session', x.string)
+const plain = { id: x.element(x.string), name: x.element(x.string) }
+for (const [title, guessed, expected] of [
+  ['words', portWith('getOrderLineById', 'getAllOrderLines', plain), ['order-lines']],
+  ['a list by its suffix', portWith('Get_Category', 'Get_Category_List', plain), ['categories']],
+  [
+    'the noun in the identifier',
+    portWith('FindPart', 'SearchParts', { partId: x.element(x.string), n: x.element(x.int) }),
+    ['parts'],
+  ],
+  ['another noun', portWith('GetOrder', 'ListParts', plain), []],
+  ['a verb that does not read', portWith('CloseOrder', 'ListOrders', plain), []],
+  ['an item without the identifier', portWith('GetOrder', 'ListOrders', { name: x.element(x.string) }), []],
+  ['an identifier that may be absent', portWith('GetOrder', 'ListOrders', { id: x.element(x.string).optional() }), []],
+  ['what only XML can say', portWith('GetOrder', 'ListOrders', { ...plain, more: x.any() }), []],
+  ['header blocks of callers', portWith('GetOrder', 'ListOrders', plain, { Session }), []],
+  ['a reserved name', portWith('GetMetric', 'ListMetrics', plain), []],
+] as const)
+  test(`a guess by ${title}: ${expected.join() || 'none'}`, () => {
+    assert.deepEqual(
+      guessResources([guessed], [anyone]).map(each => each.resource.name),
+      expected,
+    )
+  })
