@@ -15,18 +15,20 @@ export function createBridgeProvider(
   ask: BehindReader,
   clock: () => number,
 ): Provider<Values> {
-  const provide = (item: unknown) => provideItem(item as Values, key, clock()) // checked by its type
+  const provide = (item: Values) => provideItem(item, key, clock())
+  /** What has no identifier has no address. */
+  const isAddressed = (item: unknown): item is Values => memberAt(item, [key]) != null
   return {
     load: async id => {
       const input = get.inputOf(id)
       const item = input && memberAt(await ask(get.exchange, input), get.path)
-      const provided = item ? provide(item) : undefined
+      const provided = isAddressed(item) ? provide(item) : undefined
       // An item has one address: `007` is none of the item 7.
       return provided?.value['id'] === id ? provided : undefined
     },
     list: async () => {
       const items = memberAt(await ask(list.exchange, list.input), list.path)
-      return Array.isArray(items) ? items.filter(item => item !== null).map(provide) : []
+      return Array.isArray(items) ? items.filter(isAddressed).map(provide) : []
     },
     save: () => 'stale', // no one may change it
     remove: () => false,

@@ -87,8 +87,9 @@ const membersOf = (type: AnyXmlType, form: NamespaceForm) =>
 
 function readItemExchange(exchange: string, { input, output }: PortExchange) {
   if (typeof input !== 'object' || typeof output !== 'object') return undefined
-  const asked = membersOf(input.type(), input.form).filter(({ member }) => member.marks.min > 0)
-  const [only, ...others] = asked
+  const members = membersOf(input.type(), input.form)
+  // Some tools declare every member as one that may be absent: a single one is needed all the same.
+  const [only, ...others] = members.length === 1 ? members : members.filter(({ member }) => isNeeded(member))
   if (!only || others.length > 0 || only.member.marks.isMany) return undefined
   const content = contentOfMember(only.member)
   if (!content || !isSimpleType(content.type)) return undefined
@@ -180,8 +181,7 @@ function findKey(fields: Fields, asked: string, noun: string): string | undefine
   return key !== undefined && isKey(fields[key]) ? key : undefined
 }
 const keyKinds = new Set(['string', 'int', 'long', 'enum'])
-const isKey = (field: AnyField | undefined): boolean =>
-  field !== undefined && !field.isOptional && !field.isNullable && keyKinds.has(field.shape.kind)
+const isKey = (field: AnyField | undefined): boolean => field !== undefined && keyKinds.has(field.shape.kind)
 
 /** Undefined where a contract cannot have such a resource. */
 function describeReads(noun: string, typed: Fields, key: string, allow: readonly Grant[]): Resource | undefined {

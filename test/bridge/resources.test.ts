@@ -1,5 +1,7 @@
 /** Resources that a bridge finds among the operations of a SOAP service (docs/bridge.md). */
 import assert from 'node:assert/strict'
+import * as http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
 import { guessResources } from '../../src/bridge/guess-resources.ts'
@@ -55,10 +57,10 @@ async function startShop() {
   return { parts, server }
 }
 
-async function startBridge(to: string) {
+async function startBridge(to: string, port: Port = shopPort) {
   const transport = createHttpTransport(to)
   after(() => transport.close())
-  const opened: Port = openPort(shopPort, [anyone])
+  const opened = openPort(port, [anyone])
   const resources = guessResources([opened], [anyone])
   const contract = describeBridge(
     'shop',
@@ -118,6 +120,74 @@ test('a resource of a service that is out of reach is 503, and one that only rea
     assert.equal((await get(target, {}, method)).status, 405, method)
 })
 
+test('reads of a resource are under way side by side, and each failure behind has its answer', async () => {
+  const waiting: (() => void)[] = []
+  const server = http.createServer((request, response) => {
+    request.resume().on('end', () => {
+      waiting.push(() => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Oops</p>'))
+      // None is answered before all have come.
+      if (waiting.length === 8) for (const answer of waiting) answer()
+    })
+  })
+  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const get = await startBridge(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => get(`/api/v1/parts/${i}`)))
+  for (const { status, text } of answers) {
+    assert.equal(status, 502, text)
+    assert.match(text, /BadGateway/)
+    assert.doesNotMatch(text, /Oops/)
+  }
+})
+
+test('where every member may be absent, as some tools write it, what has no identifier has no address', async () => {
+  const Order = shop.type('Order', { id: x.element(x.long).optional(), note: x.element(x.string).optional() })
+  const lax = port('Lax', {
+    namespace: 'urn:lax',
+    allow: [anyone],
+    exchanges: {
+      getOrder: exchange({
+        action: 'a',
+        input: shop.element('getOrder', x.object({ id: x.element(x.long).optional() })),
+        output: shop.element('getOrderResponse', x.object({ return: x.element(Order).optional() })),
+      }),
+      getOrders: exchange({
+        action: 'b',
+        input: shop.element('getOrders', x.object({})),
+        output: shop.element('getOrdersResponse', x.object({ return: x.element(Order).many() })),
+      }),
+    },
+  })
+  const behind = implement(service('behind', { namespace: 'urn:behind', resources: [], ports: [lax] }), {
+    Lax: {
+      getOrder: ({ id }) => ({ return: id === 6n ? { note: 'none' } : { id: id as bigint, note: 'one' } }),
+      getOrders: () => ({ return: [{ id: 5n, note: 'one' }, { note: 'none' }] }),
+    },
+  })
+  const { server } = await startHosted({}, behind)
+  const get = await startBridge(`http://127.0.0.1:${server.port}/soap/Lax`, lax)
+  const item = await get('/api/v1/orders/5')
+  assert.equal(item.status, 200, item.text)
+  const { id, note } = JSON.parse(item.text)
+  assert.deepEqual([id, note], ['5', 'one'])
+  assert.equal((await get('/api/v1/orders/6')).status, 404)
+  const list = await get('/api/v1/orders')
+  assert.match(list.text, /"one"/)
+  assert.doesNotMatch(list.text, /"none"|undefined/)
+})
+
+test('the resource is in the OpenAPI document, by its fields', async () => {
+  const get = await startBridge('http://127.0.0.1:1/')
+  const { text } = await get('/openapi.json')
+  const { paths } = JSON.parse(text)
+  const listed = Object.keys(paths).filter(path => /parts/.test(path))
+  assert.equal(listed.length, 2, listed.join())
+  assert.match(text, /"weight"/)
+})
+
 const portWith = (getName: string, listName: string, members: Readonly<Record<string, AnyMember>>, headers = {}) => {
   const Item = shop.type('Item', members)
   const Items = shop.element('Items', x.object({ item: x.element(Item).many() }))
@@ -144,7 +214,11 @@ for (const [title, guessed, expected] of [
   ['another noun', portWith('GetOrder', 'ListParts', plain), []],
   ['a verb that does not read', portWith('CloseOrder', 'ListOrders', plain), []],
   ['an item without the identifier', portWith('GetOrder', 'ListOrders', { name: x.element(x.string) }), []],
-  ['an identifier that may be absent', portWith('GetOrder', 'ListOrders', { id: x.element(x.string).optional() }), []],
+  [
+    'an identifier that may be absent',
+    portWith('GetOrder', 'ListOrders', { id: x.element(x.string).optional() }),
+    ['orders'],
+  ],
   ['what only XML can say', portWith('GetOrder', 'ListOrders', { ...plain, more: x.any() }), []],
   ['header blocks of callers', portWith('GetOrder', 'ListOrders', plain, { Session }), []],
   ['a reserved name', portWith('GetMetric', 'ListMetrics', plain), []],
