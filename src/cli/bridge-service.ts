@@ -62,6 +62,8 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
       close()
       void server.close(10_000).then(() => process.exit(0))
     })
+  for (const { resource, get, list } of resources ?? [])
+    console.log(`${resource.name}: read by ${get.exchange} and ${list.exchange}`)
   console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
 }
 
