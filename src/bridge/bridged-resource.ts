@@ -17,18 +17,18 @@ export function createBridgeProvider(
 ): Provider<Values> {
   const provide = (item: Values) => provideItem(item, key, clock())
   /** What has no identifier has no address. */
-  const isAddressed = (item: unknown): item is Values => memberAt(item, [key]) != null
+  const hasIdentifier = (item: unknown): item is Values => memberAtKeys(item, [key]) != null
   return {
     load: async id => {
       const input = get.inputOf(id)
-      const item = input && memberAt(await ask(get.exchange, input), get.path)
-      const provided = isAddressed(item) ? provide(item) : undefined
-      // An item has one address: `007` is none of the item 7.
+      const item = input && memberAtKeys(await ask(get.exchange, input), get.path)
+      const provided = hasIdentifier(item) ? provide(item) : undefined
+      // One address for each item: 007 is not that of item 7.
       return provided?.value['id'] === id ? provided : undefined
     },
     list: async () => {
-      const items = memberAt(await ask(list.exchange, list.input), list.path)
-      return Array.isArray(items) ? items.filter(isAddressed).map(provide) : []
+      const items = memberAtKeys(await ask(list.exchange, list.input), list.path)
+      return Array.isArray(items) ? items.filter(hasIdentifier).map(provide) : []
     },
     save: () => 'stale', // no one may change it
     remove: () => false,
@@ -47,6 +47,6 @@ function digestOf(value: Values): number {
   return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 13), 16)
 }
 
-function memberAt(value: unknown, path: readonly string[]): unknown {
+function memberAtKeys(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Values | null | undefined)?.[key], value)
 }

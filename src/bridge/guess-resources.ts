@@ -82,12 +82,12 @@ function pluralOf(noun: string): string {
   return /(?:s|x|z|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`
 }
 
-const membersOf = (type: AnyXmlType, form: NamespaceForm) =>
+const listTypeMembers = (type: AnyXmlType, form: NamespaceForm) =>
   type.definition.kind === 'complex' ? listMembers(type.definition, form) : []
 
 function readItemExchange(exchange: string, { input, output }: PortExchange) {
   if (typeof input !== 'object' || typeof output !== 'object') return undefined
-  const members = membersOf(input.type(), input.form)
+  const members = listTypeMembers(input.type(), input.form)
   // Some tools declare every member as one that may be absent: a single one is needed all the same.
   const [only, ...others] = members.length === 1 ? members : members.filter(({ member }) => isNeeded(member))
   if (!only || others.length > 0 || only.member.marks.isMany) return undefined
@@ -100,7 +100,7 @@ function readItemExchange(exchange: string, { input, output }: PortExchange) {
 /** The element is the item, or has it as its one member. */
 function findItemType(root: AnyRootElement): Pick<ItemRead, 'item' | 'form' | 'path'> | undefined {
   const type = root.type()
-  const members = membersOf(type, root.form)
+  const members = listTypeMembers(type, root.form)
   const [only] = members
   const inner = members.length === 1 && only && !only.member.marks.isMany ? contentOfMember(only.member) : undefined
   if (inner && only && inner.type.definition.kind === 'complex')
@@ -110,7 +110,7 @@ function findItemType(root: AnyRootElement): Pick<ItemRead, 'item' | 'form' | 'p
 
 function readListExchange(exchange: string, { input, output }: PortExchange) {
   if (typeof output !== 'object') return undefined
-  if (typeof input === 'object' && membersOf(input.type(), input.form).some(each => isNeeded(each.member)))
+  if (typeof input === 'object' && listTypeMembers(input.type(), input.form).some(each => isNeeded(each.member)))
     return undefined
   if (typeof input === 'object' && input.type().definition.kind !== 'complex') return undefined
   const found = findListType(output.type(), output.form, [])
@@ -121,7 +121,7 @@ function readListExchange(exchange: string, { input, output }: PortExchange) {
 const isNeeded = ({ marks }: AnyMember): boolean => marks.min > 0
 const emptyInput = (input: AnyRootElement): object =>
   Object.fromEntries(
-    membersOf(input.type(), input.form)
+    listTypeMembers(input.type(), input.form)
       .filter(({ member }) => member.marks.isMany)
       .map(({ key }) => [key, []]),
   )
@@ -132,7 +132,7 @@ function findListType(
   form: NamespaceForm,
   path: readonly string[],
 ): Pick<ItemRead, 'item' | 'path'> | undefined {
-  const [only, ...others] = membersOf(type, form)
+  const [only, ...others] = listTypeMembers(type, form)
   const content = only && contentOfMember(only.member)
   if (!content || others.length > 0 || path.length > 1) return undefined
   if (only.member.marks.isMany) return { item: content.type, path: [...path, only.key] }
@@ -178,10 +178,10 @@ function findKey(fields: Fields, asked: string, noun: string): string | undefine
   const short = bare(asked).startsWith(one) ? bare(asked).slice(one.length) : bare(asked)
   const names = [bare(asked), short, `${one}${short}`]
   const key = Object.keys(fields).find(name => names.includes(bare(name)))
-  return key !== undefined && isKey(fields[key]) ? key : undefined
+  return key !== undefined && isKeyField(fields[key]) ? key : undefined
 }
 const keyKinds = new Set(['string', 'int', 'long', 'enum'])
-const isKey = (field: AnyField | undefined): boolean => field !== undefined && keyKinds.has(field.shape.kind)
+const isKeyField = (field: AnyField | undefined): boolean => field !== undefined && keyKinds.has(field.shape.kind)
 
 /** Undefined where a contract cannot have such a resource. */
 function describeReads(noun: string, typed: Fields, key: string, allow: readonly Grant[]): Resource | undefined {
