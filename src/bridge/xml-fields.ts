@@ -9,17 +9,29 @@ import { listMembers } from '../contract/xml-members.ts'
 import { scalarsByName } from '../contract/xml-simple.ts'
 import type { AnyMember, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
 
-/** The fields of a complex type, or undefined. `around`: the types that lead to it. */
+/** A type that is used by many others is told by each of them: their number grows without end. */
+const fieldsMax = 1000
+
+/** Where in a type this is. */
+interface FieldPlace {
+  /** The types that lead here. */
+  readonly around: readonly AnyXmlType[]
+  /** How many more fields there may be; shared by all that one type has. */
+  readonly room: { left: number }
+}
+
+/** The fields of a complex type, at most a thousand with those of its parts; or undefined. */
 export function fieldsOfType(
   type: AnyXmlType,
   form: NamespaceForm,
-  around: readonly AnyXmlType[] = [],
+  { around, room }: FieldPlace = { around: [], room: { left: fieldsMax } },
 ): Fields | undefined {
   const { definition } = type
   if (definition.kind !== 'complex' || around.includes(type)) return undefined
   const fields: Record<string, AnyField> = {}
   for (const { key, member, form: inner } of listMembers(definition, form)) {
-    const field = fieldOfMember(member, inner, [...around, type])
+    if (room.left-- <= 0) return undefined
+    const field = fieldOfMember(member, inner, { around: [...around, type], room })
     if (!field) return undefined
     fields[key] = field
   }
@@ -43,9 +55,9 @@ export function contentOfMember({ particle, marks }: AnyMember): { type: AnyXmlT
   }
 }
 
-function fieldOfMember(member: AnyMember, form: NamespaceForm, around: readonly AnyXmlType[]): AnyField | undefined {
+function fieldOfMember(member: AnyMember, form: NamespaceForm, place: FieldPlace): AnyField | undefined {
   const content = contentOfMember(member)
-  const one = content && fieldOfType(content.type, form, around)
+  const one = content && fieldOfType(content.type, form, place)
   if (!one) return undefined
   const each = content.isNillable ? one.nullable() : one
   const { isMany, min } = member.marks
@@ -53,7 +65,7 @@ function fieldOfMember(member: AnyMember, form: NamespaceForm, around: readonly 
   return min === 0 ? each.optional() : each
 }
 
-function fieldOfType(type: AnyXmlType, form: NamespaceForm, around: readonly AnyXmlType[]): AnyField | undefined {
+function fieldOfType(type: AnyXmlType, form: NamespaceForm, place: FieldPlace): AnyField | undefined {
   const { definition } = type
   switch (definition.kind) {
     case 'builtIn': {
@@ -62,12 +74,12 @@ function fieldOfType(type: AnyXmlType, form: NamespaceForm, around: readonly Any
       return scalar && new Field(scalar)
     }
     case 'restriction': {
-      const base = fieldOfType(definition.of, form, around)
+      const base = fieldOfType(definition.of, form, place)
       const [first, ...others] = definition.facets.values ?? []
       return base?.shape.kind === 'string' && first !== undefined ? t.enum(first, ...others) : base
     }
     case 'complex': {
-      const fields = fieldsOfType(type, form, around)
+      const fields = fieldsOfType(type, form, place)
       return fields && t.object(fields)
     }
     default:

@@ -11,7 +11,7 @@ import { exchange, type Port, port } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
-import { type AnyMember, x } from '../../src/contract/xml-type.ts'
+import { type AnyMember, type AnyXmlType, x } from '../../src/contract/xml-type.ts'
 import { startHosted } from '../host/hosted-service.ts'
 
 const shop = x.namespace('urn:shop')
@@ -229,3 +229,13 @@ for (const [title, guessed, expected] of [
       expected,
     )
   })
+
+test('a type that doubles with each level, and one that leads back to itself, are not guessed', () => {
+  let wide: AnyXmlType = x.string
+  for (let level = 0; level < 40; level++) wide = x.object({ a: x.element(wide), b: x.element(wide) })
+  const endless: AnyXmlType = shop.type('Endless', { next: x.element((): AnyXmlType => endless).optional() })
+  for (const type of [wide, endless]) {
+    const guessed = portWith('GetOrder', 'ListOrders', { ...plain, more: x.element(type) })
+    assert.deepEqual(guessResources([guessed], [anyone]), [])
+  }
+})
