@@ -19,6 +19,9 @@ const Part = shop.type('Part', {
   partNo: x.element(x.int),
   name: x.element(x.string),
   weight: x.element(x.decimal),
+  state: x.element(x.string).optional(),
+  links: x.element(x.string).optional(),
+  xmlLang: x.attribute(x.language).optional(),
   shelf: x.element(x.simple(x.string, { values: ['east', 'west'] })).optional(),
   tags: x.element(x.string).many(),
   maker: x.element(x.object({ name: x.element(x.string), since: x.attribute(x.long).optional() })).optional(),
@@ -41,7 +44,7 @@ type PartValue = (typeof Part)['value']
 
 async function startShop() {
   const parts = new Map<number, PartValue>([
-    [7, { partNo: 7, name: 'bolt', weight: '1.50', shelf: 'east', tags: ['steel', 'm8'] }],
+    [7, { partNo: 7, name: 'bolt', weight: '1.50', state: 'new', links: 'a', shelf: 'east', tags: ['steel', 'm8'] }],
     [12, { partNo: 12, name: 'nut', weight: '0.5', tags: [], maker: { name: 'Acme', since: 1n } }],
   ])
   const behind = implement(service('behind', { namespace: 'urn:behind', resources: [], ports: [shopPort] }), {
@@ -79,12 +82,15 @@ test('Get and List of one type are a resource: items, lists, filters, links, tag
 
   const item = await get('/api/v1/parts/7')
   assert.equal(item.status, 200, item.text)
-  const { id, partNo, weight, tags } = JSON.parse(item.text)
+  const { id, partNo, weight, tags, state, links } = JSON.parse(item.text)
   assert.deepEqual([id, partNo, weight, tags], ['7', 7, '1.50', ['steel', 'm8']])
+  assert.deepEqual([state, links], ['new', 'a'], 'names that mean something elsewhere')
   const etag = item.fields['etag'] ?? ''
   assert.equal((await get('/api/v1/parts/7', { 'if-none-match': etag })).status, 304)
   assert.equal((await get('/api/v1/parts/7', {}, 'HEAD')).fields['etag'], etag)
 
+  const page = await get('/api/v1/parts/7', { accept: 'text/html' })
+  assert.match(page.text, /bolt/)
   const list = await get('/api/v1/parts')
   assert.equal(list.status, 200, list.text)
   assert.match(list.text, /"bolt".*"nut"|"nut".*"bolt"/s)
