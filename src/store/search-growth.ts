@@ -126,7 +126,7 @@ function* addRows(schema: SearchSchema, table: Table, is: SearchShape, after: st
   const { fill } = schema.dialect.search
   if (!needsRows(schema, is)) return undefined
   const [row] = yield {
-    text: sql`select max("id") from (select "id" from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(batchRowsMax)}) as "next"`,
+    text: sql`select max("id"), count(*) from (select "id" from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(batchRowsMax)}) as "next"`,
     values: [after],
   }
   const last = row?.[0]
@@ -185,10 +185,13 @@ function* readUnfilled(schema: SearchSchema, table: Table): Steps<SearchShape | 
   return is?.filled === true ? undefined : is
 }
 
-/** Rows that a search would look at one by one until then. Gives whether there were any. */
+/**
+ * Rows that a search would look at one by one until then. Gives whether there are more of them:
+ * what is written meanwhile waits for the next time.
+ */
 export function* settleSearches(schema: SearchSchema): Steps<boolean> {
   const { waiting } = schema.dialect.search
-  let hasSettled = false
+  let hasMore = false
   if (waiting)
     for (const table of schema.tables.values()) {
       const is = yield* readSearch(schema, table)
@@ -196,12 +199,12 @@ export function* settleSearches(schema: SearchSchema): Steps<boolean> {
       const [row] = yield {
         text: sql`select max("id") from (select "id" from (${waiting.ids(table.name)}) as "all" order by "id" limit ${sql.lit(batchRowsMax)}) as "next"`,
       }
-      const last = row?.[0]
+      const [last, count] = row ?? []
       if (typeof last !== 'string') continue
       for (const text of waiting.settle(table.name, is.search)) yield { text, values: [last] }
-      hasSettled = true
+      hasMore ||= Number(count) === batchRowsMax
     }
-  return hasSettled
+  return hasMore
 }
 
 /** Adds the next rows, in one transaction. Where it gives 'index', `createBeside` is due. */

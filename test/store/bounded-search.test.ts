@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { resource, role, service, t } from '../../src/index.ts'
 import type { ItemPage, Query } from '../../src/service/store.ts'
 import { sqlite } from '../../src/store/dialect.ts'
@@ -151,4 +152,40 @@ describe('B5: where the statistics tell of a third of a million books by one aut
         [],
       )
     })
+})
+
+test('words of rows come into the index once a sweep, however many are written meanwhile', {
+  timeout: 60_000,
+}, async () => {
+  const file = join(folder, 'busy.sqlite')
+  const store = openSqliteStore(library, file)
+  let written = 0
+  const put = () =>
+    store.write(writer => {
+      written++
+      return writer.put(
+        'papers',
+        `p-${written}`,
+        { kind: 'book', number: written, note: 'often' },
+        {},
+        undefined,
+        written,
+      )
+    })
+  await put()
+  const sweep = store.sweep(1)
+  let isOver = false
+  sweep.finally(() => (isOver = true))
+  for (; !isOver && written < 1000; await setTimeout(1)) await put()
+  assert.ok(isOver, 'it ends while rows are written')
+  assert.equal(await sweep, 0)
+  await store.sweep(1)
+  const reading = new DatabaseSync(file, { readOnly: true })
+  assert.deepEqual({ ...reading.prepare('select count(*) as "left" from "papers##waiting"').get() }, { left: 0 })
+  reading.close()
+  const found = await store.read(reader =>
+    reader.list('papers', { filters: [], within: 'all', sort: [], size: 1, counted: true, words: ['often'] }),
+  )
+  assert.equal(found.total, written)
+  await store.close()
 })
