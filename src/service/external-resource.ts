@@ -71,9 +71,10 @@ const extendWriter = (kept: ReadonlyMap<string, ExternalEntry>, writer: StoreWri
       const mine = kept.get(resource)
       return mine ? loadSnapshot(mine, id) : writer.getForChange(resource, id)
     },
-    put: (resource, id, value, outputs, seen, now) => {
+    put: (resource, id, value, outputs, replaced, now) => {
       const mine = kept.get(resource)
-      return mine ? saveValue(mine, id, value, seen, now) : writer.put(resource, id, value, outputs, seen, now)
+      if (!mine) return writer.put(resource, id, value, outputs, replaced, now)
+      return saveValue(mine, id, value, replaced?.version, now)
     },
     remove: (resource, id, seen, now) => {
       const mine = kept.get(resource)

@@ -57,7 +57,7 @@ export async function putChanged(
   kept: Values = was.kept,
 ): Promise<Snapshot> {
   requireSound(about, resource, value)
-  const item = await writer.put(resource, was.id, value, kept, was.version, about.now)
+  const item = await writer.put(resource, was.id, value, kept, was, about.now)
   await recordChange(about, writer, resource, 'changed', item)
   return item
 }

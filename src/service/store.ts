@@ -31,6 +31,9 @@ export interface Snapshot {
 /** A store freezes a snapshot that it gives to several readers, until the item changes. */
 export const isShared = (item: Snapshot): boolean => Object.isFrozen(item)
 
+/** What a change replaces. Where its value is known, what stays of it is not written again. */
+export type Replaced = Pick<Snapshot, 'version'> & Partial<Pick<Snapshot, 'value'>>
+
 /** An identifier that once named an item: removed, or merged into another, at this version. */
 export interface Former {
   readonly id: string
@@ -222,10 +225,17 @@ export interface StoreWriter extends StoreReader {
   /** Gets an item to change it: another write that does so waits until this one has ended. */
   getForChange(resource: string, id: string): Maybe<Snapshot | Former | undefined>
   /**
-   * Writes the whole item and returns it; `seen` is the version that was read, undefined if it must
-   * not exist.
+   * Writes the item and returns it. Without `replaced` there must be no such item, otherwise it must
+   * still have that version.
    */
-  put(resource: string, id: string, value: Values, kept: Values, seen: number | undefined, now: number): Maybe<Snapshot>
+  put(
+    resource: string,
+    id: string,
+    value: Values,
+    kept: Values,
+    replaced: Replaced | undefined,
+    now: number,
+  ): Maybe<Snapshot>
   remove(resource: string, id: string, seen: number, now: number): Maybe<void>
   /** Removes the item and lets its identifier lead to another item of the resource. */
   move(resource: string, id: string, to: string, seen: number, now: number): Maybe<void>

@@ -1,6 +1,8 @@
 /** Items of one table: their statements, the row of a value, and the value of a row. */
+import { BoundedCache } from '../base/memo.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Snapshot } from '../service/store.ts'
+import { isSameValue } from '../service/typed-json.ts'
 import { valueColumns } from './column.ts'
 import type { Cells } from './connection.ts'
 import { isLargeRow } from './connection.ts'
@@ -36,13 +38,18 @@ export interface ItemStatements {
    * used before; no row if the id is in use.
    */
   readonly insert: Statement
+  readonly update: (was: Values | undefined, value: Values) => ItemUpdate
+  /** Takes an id and the version seen. Gives a row if the item was removed. */
+  readonly remove: Statement
+}
+
+export interface ItemUpdate {
   /**
    * Takes an id, the time, kept, the version seen, the next one, cells. Gives the times of change
    * and creation; no row if the item has another version.
    */
-  readonly update: Statement
-  /** Takes an id and the version seen. Gives a row if the item was removed. */
-  readonly remove: Statement
+  readonly statement: Statement
+  readonly cells: readonly Cell[]
 }
 
 export function compileItems(table: Table, dialect: Dialect): ItemStatements {
@@ -59,7 +66,13 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   const former = sql`(select "version" from "_former" where "resource" = ${sql.lit(table.name)} and "id" = ${parameterAt(0)})`
   const head = sql`"id", "_version", "_created", "_modified", "_kept"`
   const more = (count: number, from: number): Sql => (count === 0 ? sql`` : sql`, ${parameterList(from, count)}`)
-  const sets = written.map((column, i) => sql`, ${quoteName(column)} = ${parameterAt(5 + i)}`)
+  const compileUpdate = (columns: readonly string[]): Statement => {
+    const sets = columns.map((column, i) => sql`, ${quoteName(column)} = ${parameterAt(5 + i)}`)
+    return make(
+      sql`update ${at} set "_version" = ${parameterAt(4)}, "_modified" = ${laterTime(sql`"_modified"`, parameterAt(1))}, "_kept" = ${parameterAt(2)}${sql.join(sets, sql``)}
+        where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(3)} returning "_modified", "_created"`,
+    )
+  }
   return {
     table,
     columns: own,
@@ -74,11 +87,40 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
         values (${parameterAt(0)}, ${followingVersion(sql`coalesce(${former}, 0)`, parameterAt(3))}, ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${more(written.length, 4)})
         on conflict ("id") do nothing returning "_version", exists ${former}`,
     ),
-    update: make(
-      sql`update ${at} set "_version" = ${parameterAt(4)}, "_modified" = ${laterTime(sql`"_modified"`, parameterAt(1))}, "_kept" = ${parameterAt(2)}${sql.join(sets, sql``)}
-        where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(3)} returning "_modified", "_created"`,
-    ),
+    update: createUpdates(table, compileUpdate),
     remove: make(sql`delete from ${at} where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(1)} returning 1`),
+  }
+}
+
+/** Statements that one table keeps: a service changes few sets of fields again and again. */
+const updatesMax = 64
+
+/**
+ * The update of the columns whose values change. A database looks at each index of a column that a
+ * statement names, also where its value stays: SQLite writes the entry again.
+ */
+function createUpdates(table: Table, compile: (columns: readonly string[]) => Statement): ItemStatements['update'] {
+  const parts = [
+    ...table.fields.map(({ field, columns, cells }) => ({
+      field,
+      columns: columns.map(each => each.name),
+      cells: (value: Values) => cells(value[field]),
+    })),
+    ...table.words.map(({ field, column, of }) => ({
+      field,
+      columns: [column],
+      cells: (value: Values) => [of(value)],
+    })),
+  ]
+  const statements = new BoundedCache<string, Statement>(updatesMax)
+  return (was, value) => {
+    const fields = table.fields.map(each => each.field)
+    const changed = new Set(was ? fields.filter(field => !isSameValue(was[field], value[field])) : fields)
+    const written = parts.filter(each => changed.has(each.field))
+    const key = [...changed].join()
+    let statement = statements.get(key)
+    if (!statement) statements.set(key, (statement = compile(written.flatMap(each => each.columns))))
+    return { statement, cells: written.flatMap(each => each.cells(value)) }
   }
 }
 

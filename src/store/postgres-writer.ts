@@ -31,6 +31,7 @@ import {
   isFormer,
   type JobRow,
   type Query,
+  type Replaced,
   type Snapshot,
 } from '../service/store.ts'
 import { createEndedError, type StatementRunner } from './connection.ts'
@@ -223,11 +224,12 @@ export class PostgresWriter extends SqlWriter {
     id: string,
     value: Values,
     kept: Values,
-    seen: number | undefined,
+    replaced: Replaced | undefined,
     now: number,
   ): Promise<Snapshot> {
-    if (seen === undefined) this.#made.set(packNames(resource, id), { resource, id })
-    return this.#write(resource, id, seen ?? null, () => super.put(resource, id, value, kept, seen, now))
+    if (!replaced) this.#made.set(packNames(resource, id), { resource, id })
+    const seen = replaced?.version ?? null
+    return this.#write(resource, id, seen, () => super.put(resource, id, value, kept, replaced, now))
   }
 
   override async remove(resource: string, id: string, seen: number, now: number): Promise<void> {

@@ -17,6 +17,7 @@ import {
   type JobRow,
   type PagePlace,
   type Query,
+  type Replaced,
   type Snapshot,
   type StoredFile,
   type StoredOctets,
@@ -418,11 +419,10 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     id: string,
     value: Values,
     kept: Values,
-    seen: number | undefined,
+    replaced: Replaced | undefined,
     now: number,
   ): Maybe<Snapshot> {
     const items = itemsOf(this.schema, resource)
-    const cells = items.cells(value)
     const snapshot = (version: number, modified: number, created: number): Snapshot => ({
       id,
       version,
@@ -431,15 +431,19 @@ export class SqlWriter extends SqlReader implements StoreWriter {
       value,
       kept,
     })
-    if (seen === undefined)
-      return chain(this.on.first(items.insert, [id, now, items.kept(kept), drawVersion(now), ...cells]), row => {
+    if (!replaced) {
+      const cells = [id, now, items.kept(kept), drawVersion(now), ...items.cells(value)]
+      return chain(this.on.first(items.insert, cells), row => {
         if (!row) return this.#refuseStale(items, id)
         const [version, isUsedAgain] = row
         const begun = isUsedAgain ? this.on.run(this.schema.records.begin, [resource, id]) : undefined
         return chain(begun, () => snapshot(Number(version), now, now))
       })
+    }
+    const { version: seen } = replaced
     const next = followVersion(seen, now)
-    return chain(this.on.first(items.update, [id, now, items.kept(kept), seen, next, ...cells]), row =>
+    const { statement, cells } = items.update(replaced.value, value)
+    return chain(this.on.first(statement, [id, now, items.kept(kept), seen, next, ...cells]), row =>
       row ? snapshot(next, Number(row[0]), Number(row[1])) : this.#refuseStale(items, id),
     )
   }

@@ -29,6 +29,8 @@ export interface Table {
 /** Text within an item, folded into a column of its own. */
 export interface Words {
   readonly column: string
+  /** The field that the text is in. */
+  readonly field: string
   readonly of: (value: Readonly<Record<string, unknown>>) => string
 }
 /** Where a search looks: through these references, from table to table, in this column of words. */
@@ -98,7 +100,11 @@ function compileTable(
     resource,
     fields,
     compared,
-    words: searched.map(path => ({ column: wordsColumn(resource, path), of: createTextReader(path) })),
+    words: searched.map(path => ({
+      column: wordsColumn(resource, path),
+      field: path.split('.', 1)[0] ?? path,
+      of: createTextReader(path),
+    })),
     search,
     indexes: compileIndexes(resource, lists, compared, dialect.keyBytes),
     lists,

@@ -21,7 +21,9 @@ const { url } = running
 const only = { skip: url === undefined && 'PGlite has no connections to lose' }
 const townTurn = { item: 'towns t-1', caller: 'ann' }
 const put = (store: Store, id: string, seen?: number, name = id) =>
-  store.write(writer => writer.put('towns', id, { id, name }, {}, seen, 1))
+  store.write(writer =>
+    writer.put('towns', id, { id, name }, {}, seen === undefined ? undefined : { version: seen }, 1),
+  )
 
 async function ask(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url ?? '' })
@@ -168,7 +170,7 @@ test('(6) a client that is gone without a word holds its locks no longer than a 
   const [far, near] = [await openPostgresStore(everything, way.href, { work: 500 }), await place.open(everything)]
   const { version } = await put(near, 't-1')
   const gone = far.write(async writer => {
-    await writer.put('towns', 't-1', { id: 't-1', name: 'far' }, {}, version, 1)
+    await writer.put('towns', 't-1', { id: 't-1', name: 'far' }, {}, { version }, 1)
     between.silence()
     await writer.put('towns', 't-2', { id: 't-2', name: 'far' }, {}, undefined, 1)
   })
@@ -298,7 +300,7 @@ test('works that count in one item wait for each other in place of running again
       const found = await writer.getForChange('towns', 't-1')
       assert.ok(found && !isFormer(found))
       const name = String(Number(found.value['name']) + 1)
-      await writer.put('towns', 't-1', { id: 't-1', name }, {}, found.version, 1)
+      await writer.put('towns', 't-1', { id: 't-1', name }, {}, found, 1)
     }, townTurn)
   await Promise.all(Array.from({ length: 40 }, (_, i) => add(i % 2 ? one : two)))
   const found = await one.read(reader => reader.get('towns', 't-1'))
@@ -340,7 +342,7 @@ test(
         const found = await writer.getForChange('towns', 't-1')
         assert.ok(found && !isFormer(found))
         if (found.value['name'] === 'paid') throw new Refused({ kind: 'conflict' })
-        await writer.put('towns', 't-1', { id: 't-1', name: 'paid' }, {}, version, 1)
+        await writer.put('towns', 't-1', { id: 't-1', name: 'paid' }, {}, { version }, 1)
         await writer.remember('once', 'k', { value: '', expires: 10 }, 1)
         return 'paid'
       })
@@ -366,7 +368,7 @@ test('an item that another session has locked holds up those who change it, and 
   const held = Array.from({ length: 12 }, (_, i) =>
     store.write(async writer => {
       await writer.getForChange('towns', 't-1')
-      await writer.put('towns', 't-1', { id: 't-1', name: `${i}` }, {}, version, 1)
+      await writer.put('towns', 't-1', { id: 't-1', name: `${i}` }, {}, { version }, 1)
     }, townTurn),
   )
   let isOver = false

@@ -30,7 +30,7 @@ async function replaceItem(store: Store, value: Values): Promise<void> {
   await store.write(async writer => {
     const found = await writer.get('notes', 'n-1')
     assert.ok(found && !isFormer(found))
-    assert.ok(await writer.put('notes', 'n-1', value, found.kept, found.version, 2))
+    assert.ok(await writer.put('notes', 'n-1', value, found.kept, found, 2))
   })
 }
 async function fill(place: Place, contract: Service, value: Values): Promise<void> {

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFormer, type Query, type Store, Unavailable } from '../../src/service/store.ts'
+import type { Values } from '../../src/contract/implement.ts'
+import { isFormer, type Query, type Replaced, type Store, Unavailable } from '../../src/service/store.ts'
 import { sqlite } from '../../src/store/dialect.ts'
 import { planMigration } from '../../src/store/migration.ts'
 import { compileStoreSchema } from '../../src/store/sql-access.ts'
@@ -287,8 +288,8 @@ describe('sqlite: what only a file shows', () => {
     const change = (of: Store, id: string, name: string) =>
       of.write(async writer => {
         const stands = await writer.get('towns', id)
-        const seen = stands && !isFormer(stands) ? stands.version : undefined
-        return (await writer.put('towns', id, { id, name }, {}, seen, now)).version
+        const replaced = stands && !isFormer(stands) ? stands : undefined
+        return (await writer.put('towns', id, { id, name }, {}, replaced, now)).version
       })
     for (const id of ids) await change(store, id, 'first')
     const copy = join(own, 'copy.sqlite')
@@ -309,8 +310,50 @@ describe('sqlite: what only a file shows', () => {
     const { file, store } = await opened(t)
     await put(store, 't-1')
     direct(file, 'update towns set "_version" = 7')
-    const next = await store.write(writer => writer.put('towns', 't-1', { id: 't-1', name: 'x' }, {}, 7, Date.now()))
+    const next = await store.write(writer =>
+      writer.put('towns', 't-1', { id: 't-1', name: 'x' }, {}, { version: 7 }, Date.now()),
+    )
     assert.ok(next.version > 2 ** 40)
+  })
+
+  test('a change writes the columns of what changes alone, and all of them where it is not told what stood', async t => {
+    const { file, store } = await opened(t)
+    const value = { id: 'i-1', maker: 'm-1', note: 'b', rank: 1 }
+    const written = (): unknown[] => {
+      const other = new DatabaseSync(file)
+      try {
+        return other
+          .prepare('delete from written returning what')
+          .all()
+          .map(each => each['what'])
+      } finally {
+        other.close()
+      }
+    }
+    const made = await store.write(writer => writer.put('items', 'i-1', value, {}, undefined, 1))
+    direct(
+      file,
+      `create table written (what text); ${['maker', 'note', 'note#words', 'rank']
+        .map(
+          each =>
+            `create trigger "t ${each}" after update of "${each}" on items begin insert into written values ('${each}'); end`,
+        )
+        .join(';')}`,
+    )
+    const change = (next: Values, replaced: Replaced) =>
+      store.write(writer => writer.put('items', 'i-1', next, {}, replaced, 2))
+    const ranked = await change({ ...value, rank: 2 }, made)
+    assert.deepEqual(written(), ['rank'])
+    const noted = await change({ ...value, rank: 2, note: 'c' }, ranked)
+    assert.deepEqual(written().sort(), ['note', 'note#words'])
+    const same = await change(noted.value, noted)
+    assert.deepEqual(written(), [])
+    const emptied = await change({ id: 'i-1', maker: 'm-1', rank: 2 }, same)
+    assert.deepEqual(written().sort(), ['note', 'note#words'])
+    await change(emptied.value, { version: emptied.version })
+    assert.deepEqual(written().sort(), ['maker', 'note', 'note#words', 'rank'])
+    const stands = await store.read(reader => reader.get('items', 'i-1'))
+    assert.deepEqual(stands && !isFormer(stands) && stands.value, emptied.value)
   })
 
   test('records of the audit are only added', async t => {
@@ -422,7 +465,9 @@ test('a search by index outlives VACUUM, and takes in rows that were there befor
 test('rows that were written come into the index soon, and are found before they are in it', async t => {
   const { file, store } = await opened(t)
   const put = (id: string, note: string, seen?: number) =>
-    store.write(writer => writer.put('items', id, { id, note }, {}, seen, 1))
+    store.write(writer =>
+      writer.put('items', id, { id, note }, {}, seen === undefined ? undefined : { version: seen }, 1),
+    )
   const find = async (word: string) =>
     (await store.read(reader => reader.list('items', { ...all, words: [word] }))).items.map(each => each.id)
   const count = (of: string): unknown => {
