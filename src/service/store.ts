@@ -225,8 +225,8 @@ export interface StoreWriter extends StoreReader {
   /** Gets an item to change it: another write that does so waits until this one has ended. */
   getForChange(resource: string, id: string): Maybe<Snapshot | Former | undefined>
   /**
-   * Writes the item and returns it. Without `replaced` there must be no such item; with it, the item
-   * must still have that version.
+   * Writes the item and returns it. An item that is replaced must still have that version;
+   * otherwise there must be none.
    */
   put(
     resource: string,
