@@ -1,7 +1,8 @@
 /**
  * `npm run bench -- worst`: what other callers have while one does the worst that its limits allow. Eight clerks ask in turn
- * (GET of orders that differ, a list, a PATCH), each with 10 ms between an answer and the next request, for five seconds
- * before each abuse and for five during it, on a server of its own. `--keep FOLDER` is that of `bench growth`.
+ * (GET of orders that differ, lists of a customer whose orders the abuse leaves alone, a PATCH), each with 10 ms between an
+ * answer and the next request, for five seconds before each abuse and for five during it, on a server of its own.
+ * `--keep FOLDER` is that of `bench growth`.
  */
 import { once } from 'node:events'
 import { copyFileSync, rmSync } from 'node:fs'
@@ -47,7 +48,7 @@ class Clerk {
     const i = this.#asked++
     const id = `o-g${drawBelow(rows, this.#number, i)}`
     if (i % 20 === 0) return ['PATCH', `/api/v2/orders/o-g${5 * this.#number}`, `{"note":"n${i}"}`]
-    return i % 20 < 4 ? ['GET', `/api/v2/orders?size=${10 + (i % 7)}`] : ['GET', `/api/v2/orders/${id}`]
+    return i % 20 < 4 ? ['GET', `/api/v2/orders?customer=c-2&size=${10 + (i % 7)}`] : ['GET', `/api/v2/orders/${id}`]
   }
 
   /** The status of one request, and its milliseconds. */

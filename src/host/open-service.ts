@@ -23,6 +23,8 @@ import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
 import type { WatchChange } from '../service/handler-facts.ts'
 import type { Identities } from '../service/identity-port.ts'
+import { LargeWork } from '../service/large-work.ts'
+import { RecentCallers } from '../service/recent-callers.ts'
 import type { Store } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
@@ -179,6 +181,8 @@ function createContext(
   committed: () => void,
 ): FaceContext {
   const { clock } = world
+  const recent = new RecentCallers()
+  const loop = { later: setImmediate, clock: () => performance.now(), sleep: setTimeout, callers: recent }
   const calls = createServiceCalls(app, {
     store,
     replica,
@@ -187,6 +191,7 @@ function createContext(
     id: createItemIdentifier,
     log: world.line,
     trace: spans ? spans.fields : findTraceFields,
+    recent,
     started: workers.wake,
     watch: slow.watch,
     done: deed => {
@@ -202,7 +207,8 @@ function createContext(
     id: randomUUID,
     report: world.report,
     settings: { ...defaultSettings, ...options.settings },
-    turns: new Turns(setImmediate, () => performance.now()),
+    turns: new Turns(loop),
+    largeWork: new LargeWork({ ...loop, activeMs: () => performance.eventLoopUtilization().active }),
   }
 }
 

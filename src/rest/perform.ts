@@ -9,8 +9,9 @@ import { sameStrongly, sameVersion, sameVersionWeakly, sameWeakly } from '../htt
 import { parseIdempotencyKey } from '../http/fields.ts'
 import { isAborted } from '../http/message.ts'
 import { evaluatePreconditions, type Preconditions, parsePreconditions } from '../http/precondition.ts'
-import type { Call, ExpectsResult } from '../service/call.ts'
+import type { Call, ExpectsResult, Input } from '../service/call.ts'
 import type { ReceivedFile } from '../service/file-content.ts'
+import { largeContentOctets } from '../service/large-work.ts'
 import type { Outcome } from '../service/outcome.ts'
 import { searchWords } from '../service/search.ts'
 import type { Query, Snapshot } from '../service/store.ts'
@@ -44,7 +45,10 @@ async function performWithContent(exchange: Exchange, call: Call): Promise<Outco
   const octets = await readOctets(exchange)
   if (exchange.form) exchange.typed = parseTyped(octets)
   const complete = withContent(exchange, call, octets)
-  return exchange.isSafe ? runInTurn(exchange, () => calls.perform(complete)) : calls.perform(complete)
+  if (exchange.isSafe) return runInTurn(exchange, () => calls.perform(complete))
+  const { largeWork } = exchange.face.context
+  if (!largeWork || octets.length < largeContentOctets) return calls.perform(complete)
+  return largeWork.run(partyOf(exchange), async () => calls.perform(await readAhead(exchange, complete)))
 }
 
 /**
@@ -179,6 +183,39 @@ function withContent(exchange: Exchange, call: Call, bytes: Uint8Array): Call {
     : { ...full, input }
 }
 
+/**
+ * A large content is read in a turn of the event loop, before its change holds the store in
+ * another; what is wrong with it is told where the change asks for it. A change that is tried again
+ * reads it again, since a handler may have kept what it was given. A patch is read with what it
+ * changes.
+ */
+async function readAhead(exchange: Exchange, call: Call): Promise<Call> {
+  const { input } = call
+  if (!input || exchange.operation?.kind === 'patch') return call
+  let ahead: (() => Input) | undefined = keepResult(() => input(undefined))
+  await new Promise(resolve => setImmediate(resolve))
+  return {
+    ...call,
+    input: current => {
+      const take = ahead ?? (() => input(current))
+      ahead = undefined
+      return take()
+    },
+  }
+}
+
+/** What the work returns or throws, to be taken later. */
+function keepResult<T>(work: () => T): () => T {
+  try {
+    const value = work()
+    return () => value
+  } catch (thrown) {
+    return () => {
+      throw thrown
+    }
+  }
+}
+
 /** `GET /search` asks for the same (rule A4.14) if it searches this resource. */
 export const hasSearchPage = ({ operation, edition }: Exchange): boolean =>
   operation?.kind === 'search' && edition.service.searches?.of === operation.resource.name
@@ -200,10 +237,12 @@ function searchQuery(exchange: Exchange, value: Readonly<Record<string, unknown>
 }
 
 /** Pages are long work: they are read and written in the turns of their caller. */
-export function performInTurns<T>({ face, caller, entry }: Exchange, steps: WorkSteps<Maybe<T>>): Maybe<T> {
-  const { turns } = face.context
-  const from = caller.subject ?? `@${entry.request.from}`
-  return turns ? chain(turns.perform(from, steps), result => result) : finishSteps(steps)
+export function performInTurns<T>(exchange: Exchange, steps: WorkSteps<Maybe<T>>): Maybe<T> {
+  const { turns } = exchange.face.context
+  return turns ? chain(turns.perform(partyOf(exchange), steps), result => result) : finishSteps(steps)
 }
+
+/** Whose turn it is: the caller, or the address of one that has no name. */
+const partyOf = ({ caller, entry }: Exchange): string => caller.subject ?? `@${entry.request.from}`
 
 const runInTurn = <T>(exchange: Exchange, work: () => Maybe<T>): Maybe<T> => performInTurns(exchange, singleStep(work))

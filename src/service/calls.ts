@@ -29,6 +29,7 @@ import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
 import { withReplica } from './read-replica.ts'
 import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
+import type { RecentCallers } from './recent-callers.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
 import {
@@ -54,6 +55,8 @@ export interface ServiceParts {
   readonly id: (prefix: string) => string
   /** The fields by which requests to others belong to the trace of the call. Default: none. */
   readonly trace?: () => Readonly<Record<string, string>>
+  /** Gets the party of each request that is admitted. */
+  readonly recent?: Pick<RecentCallers, 'note'>
   /** Called when a job has been started, so that a worker looks for it at once. */
   readonly started?: () => void
   /** Writes the lines of handlers. Default: nothing is written. */
@@ -209,7 +212,7 @@ export const operationNameOf = (operation: Operation): string =>
 type AdmissionTerms = Pick<Operation, 'grants' | 'counted' | 'limit'>
 
 /** Rows 15–17. */
-function createAdmission({ clock, limiter }: ServiceParts) {
+function createAdmission({ clock, limiter, recent }: ServiceParts) {
   const admit = <O extends AdmissionTerms>(operation: O, caller: Caller, from: string) => {
     const now = clock()
     if (!mayEverBeAllowed(operation.grants, caller, now)) {
@@ -217,6 +220,7 @@ function createAdmission({ clock, limiter }: ServiceParts) {
       return refuse({ kind: isUnknown ? 'unauthenticated' : 'forbidden' })
     }
     const party = caller.subject ?? `@${from}`
+    recent?.note(party)
     const taken = limiter.take(`${operation.counted} ${party}`, operation.limit, now)
     return chain(taken, quota =>
       quota.exceeded

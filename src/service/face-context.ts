@@ -2,6 +2,7 @@
 import type { Implementation } from '../contract/implement.ts'
 import type { Calls } from './call.ts'
 import type { Identities } from './identity-port.ts'
+import type { LargeWork } from './large-work.ts'
 import type { Turns } from './turns.ts'
 
 export interface FaceContext {
@@ -17,6 +18,8 @@ export interface FaceContext {
   readonly settings: Settings
   /** For long work of all faces. Default: it is done at once. */
   readonly turns?: Turns
+  /** For changes with large contents of all faces. Default: they are made at once. */
+  readonly largeWork?: LargeWork
 }
 
 /** What is found out about a request on its way, for the lines of the log. */

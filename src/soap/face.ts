@@ -14,6 +14,7 @@ import { createHash } from 'node:crypto'
 import { chain, forEachInTurn, type Maybe, settle } from '../base/maybe.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
+import { largeContentOctets } from '../service/large-work.ts'
 import { Refused } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import { packTyped } from '../service/typed-json.ts'
@@ -104,15 +105,16 @@ function performExchange(
   exchange: BoundOperation,
   request: Pick<OperationRequest, 'content' | 'caller' | 'expects'>,
 ): Maybe<SentMessage> {
-  const { turns } = node.serving
+  const { turns, largeWork } = node.serving
   const from = request.caller.subject ?? `@${known.message.from}`
   // A list may be long work: reading it is one step, writing it another.
   const inTurn = <T>(step: () => Maybe<T>): Maybe<T> =>
     turns && exchange.isLong ? chain(turns.run(from, step), result => result) : step()
+  const perform = () => exchange.perform({ ...operationFacts(known, exchange), ...request })
+  const isLarge = !exchange.isLong && known.message.bytes.length >= largeContentOctets
   return chain(requireRoom(node, known), () =>
-    chain(
-      inTurn(() => exchange.perform({ ...operationFacts(known, exchange), ...request })),
-      answer => inTurn(() => replyWithAnswer(node, known, exchange, answer)),
+    chain(isLarge && largeWork ? largeWork.run(from, async () => perform()) : inTurn(perform), answer =>
+      inTurn(() => replyWithAnswer(node, known, exchange, answer)),
     ),
   )
 }

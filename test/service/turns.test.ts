@@ -1,6 +1,7 @@
 /** Long work in turns of the event loop: how much of a turn it takes, and whose turn it is. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { RecentCallers } from '../../src/service/recent-callers.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { Turns, type WorkSteps } from '../../src/service/turns.ts'
 
@@ -9,10 +10,21 @@ function createLoop() {
   let nowMs = 0
   let due: (() => void)[] = []
   const done: string[] = []
-  const turns = new Turns(
-    work => due.push(work),
-    () => nowMs,
-  )
+  const callers = new RecentCallers()
+  const sleeping: { readonly untilMs: number; readonly work: () => void }[] = []
+  const turns = new Turns({
+    later: work => due.push(work),
+    sleep: (work, ms) => sleeping.push({ untilMs: nowMs + ms, work }),
+    clock: () => nowMs,
+    callers,
+  })
+  /** Without anything else to do, the loop waits for the next timer. */
+  const wake = (): void => {
+    if (due.length === 0) nowMs = Math.max(nowMs, Math.min(...sleeping.map(each => each.untilMs)))
+    const ready = sleeping.filter(each => each.untilMs <= nowMs)
+    sleeping.splice(0, sleeping.length, ...sleeping.filter(each => each.untilMs > nowMs))
+    for (const each of ready) each.work()
+  }
   function* work(name: string, steps: number, stepMs: number): WorkSteps<string> {
     for (let i = 1; i <= steps; i++) {
       nowMs += stepMs
@@ -23,10 +35,13 @@ function createLoop() {
   }
   return {
     turns,
+    callers,
+    now: () => nowMs,
     work,
     /** What was done since it was asked before. */
     done: () => done.splice(0).join(' '),
     next: async () => {
+      if (sleeping.length > 0) wake()
       const now = due
       due = []
       for (const each of now) each()
@@ -78,20 +93,25 @@ test('(2) a caller with one work waits for one step of another caller, however m
   await Promise.all(all)
 })
 
-test('(3) four works are under way at most; those that wait have not begun', async () => {
-  const loop = createLoop()
-  const begun = new Set<string>()
-  const ended = new Set<string>()
-  function* tracked(name: string): WorkSteps<void> {
-    begun.add(name)
-    yield* loop.work(name, 5, 10)
-    ended.add(name)
-  }
-  const all = Array.from({ length: 20 }, (_, i) => loop.turns.perform(`caller ${i}`, tracked(`w${i}`)))
-  while ((await loop.next()) > 0) assert.ok(begun.size - ended.size <= 4, `${begun.size} begun, ${ended.size} ended`)
-  await Promise.all(all)
-  assert.equal(ended.size, 20)
-})
+for (const [callers, max] of [
+  [20, 8],
+  [1, 2],
+] as const)
+  test(`(3) ${max} works of ${callers} callers are under way at most; those that wait have not begun`, async () => {
+    const loop = createLoop()
+    const begun = new Set<string>()
+    const ended = new Set<string>()
+    function* tracked(name: string): WorkSteps<void> {
+      begun.add(name)
+      yield* loop.work(name, 5, 10)
+      ended.add(name)
+    }
+    const all = Array.from({ length: 20 }, (_, i) => loop.turns.perform(`caller ${i % callers}`, tracked(`w${i}`)))
+    while ((await loop.next()) > 0)
+      assert.ok(begun.size - ended.size <= max, `${begun.size} begun, ${ended.size} ended`)
+    await Promise.all(all)
+    assert.equal(ended.size, 20)
+  })
 
 test('(3) a caller with 64 works waiting is refused the next; others are not', async () => {
   const loop = createLoop()
@@ -118,4 +138,32 @@ test('what work throws, its caller gets, and the next goes on', async () => {
   while ((await loop.next()) > 0);
   await failed
   assert.equal(await after, 'fine')
+})
+
+test('(4) while others ask, a work that has had a turn for itself rests four times as long', async () => {
+  const loop = createLoop()
+  const long = loop.turns.perform('long', loop.work('l', 6, 10))
+  const begins: number[] = [0]
+  loop.done()
+  for (let i = 0; i < 50 && begins.length < 6; i++) {
+    loop.callers.note(begins.length < 4 ? 'other' : 'long')
+    await loop.next()
+    if (loop.done().includes('l')) begins.push(loop.now() - 10)
+  }
+  assert.equal(await long, 'l is done')
+  assert.deepEqual(begins, [0, 50, 100, 150, 160, 170])
+})
+
+test('(4) a caller that rests does not hold up others', async () => {
+  const loop = createLoop()
+  const long = loop.turns.perform('long', loop.work('l', 2, 10))
+  const next = loop.turns.perform('long', loop.work('n', 1, 1))
+  loop.callers.note('other')
+  await loop.next()
+  assert.equal(loop.done(), 'l1')
+  assert.equal(loop.turns.perform('other', loop.work('o', 2, 1)), 'o is done')
+  while ((await loop.next()) > 0);
+  assert.equal(loop.done(), 'o1 o2 l2 n1')
+  assert.equal(await long, 'l is done')
+  assert.equal(await next, 'n is done')
 })

@@ -1,0 +1,76 @@
+/** Changes with large contents: one at a time, and a rest between two while other callers ask. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LargeWork } from '../../src/service/large-work.ts'
+import { RecentCallers } from '../../src/service/recent-callers.ts'
+import { Unavailable } from '../../src/service/store.ts'
+
+/** Holds the event loop. */
+const hold = (ms: number): void => {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+function createLine() {
+  const callers = new RecentCallers()
+  const line = new LargeWork({
+    callers,
+    sleep: setTimeout,
+    activeMs: () => performance.eventLoopUtilization().active,
+  })
+  const begun: string[] = []
+  const times: number[] = []
+  const work = (name: string, ms: number, asks?: string) => async () => {
+    times.push(performance.now())
+    begun.push(name)
+    if (asks !== undefined) callers.note(asks)
+    hold(ms)
+    await sleep(1)
+    return name
+  }
+  return { line, begun, times, work }
+}
+
+test('(1) one runs at a time, and callers take turns', async () => {
+  const { line, begun, work } = createLine()
+  const all = ['a1', 'a2', 'a3', 'b1', 'b2'].map(name => line.run(name[0] ?? '', work(name, 1)))
+  assert.deepEqual(begun, ['a1'])
+  assert.deepEqual(await Promise.all(all), ['a1', 'a2', 'a3', 'b1', 'b2'])
+  assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'b2'])
+})
+
+test('(1) a caller with 64 works waiting is refused the next; others are not', async () => {
+  const { line, work } = createLine()
+  const all = Array.from({ length: 65 }, () => line.run('greedy', work('g', 0)))
+  await assert.rejects(line.run('greedy', work('late', 0)), Unavailable)
+  all.push(line.run('modest', work('m', 0)))
+  await Promise.all(all)
+})
+
+test('(2) while another caller asks the next one rests four times as long', async () => {
+  const { line, times, work } = createLine()
+  await Promise.all([line.run('a', work('1', 25, 'b')), line.run('a', work('2', 0))])
+  assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 120)
+})
+
+test('(2) a caller that asks alone does not wait', async () => {
+  const { line, begun, work } = createLine()
+  const first = line.run('a', work('1', 60, 'a'))
+  const second = line.run('a', work('2', 0))
+  await first
+  const timer = sleep(200).then(() => begun.push('timer'))
+  assert.equal(await second, '2')
+  await timer
+  assert.deepEqual(begun, ['1', '2', 'timer'])
+})
+
+test('what a work throws its caller gets, and the next goes on', async () => {
+  const { line, work } = createLine()
+  const failed = line.run('a', async () => {
+    throw new Error('broken')
+  })
+  const next = line.run('b', work('fine', 0))
+  await assert.rejects(failed, /broken/)
+  assert.equal(await next, 'fine')
+})
