@@ -529,8 +529,9 @@ class Readers {
 
   #end(reading: OpenReader): void {
     this.#busy--
-    reading.end()
-    if (this.#closed || this.#free.length >= idleReadersMax) reading.close()
+    // What was read is answered already: a failing disk ends the connection, not the process.
+    const isEnded = attempt(() => reading.end(), isSqliteError) !== undefined
+    if (!isEnded || this.#closed || this.#free.length >= idleReadersMax) reading.close()
     else this.#free.push(reading)
   }
 
@@ -621,8 +622,9 @@ class OpenReader {
   begin(): void {
     this.#begin.get()
   }
-  end(): void {
+  end(): true {
     this.#commit.get()
+    return true
   }
   close(): void {
     this.#database.close()

@@ -5,7 +5,7 @@ import { existsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Values } from '../../src/contract/implement.ts'
@@ -354,6 +354,31 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(written().sort(), ['maker', 'note', 'note#words', 'rank'])
     const stands = await store.read(reader => reader.get('items', 'i-1'))
     assert.deepEqual(stands && !isFormer(stands) && stands.value, emptied.value)
+  })
+
+  test('a snapshot that a failing disk does not end is given up with its connection', async t => {
+    const { store } = await opened(t)
+    await put(store, 't-1')
+    let fails = 0
+    const get = StatementSync.prototype.get
+    const mocked = t.mock.method(
+      StatementSync.prototype,
+      'get',
+      function (this: StatementSync, ...given: Parameters<typeof get>) {
+        if (this.sourceSQL !== 'commit') return get.apply(this, given)
+        fails++
+        throw Object.assign(new Error('database disk image is malformed'), { code: 'ERR_SQLITE_ERROR', errcode: 11 })
+      },
+    )
+    for (let i = 0; i < 3; i++) {
+      assert.deepEqual(await towns(store), ['t-1'])
+      await new Promise(resolve => setImmediate(resolve)) // the snapshot ends in the next turn
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    assert.equal(fails, 3)
+    mocked.mock.restore()
+    await put(store, 't-2')
+    assert.deepEqual((await towns(store)).sort(), ['t-1', 't-2'])
   })
 
   test('records of the audit are only added', async t => {
