@@ -34,10 +34,10 @@ for (const [heading, journey] of Object.entries(walks))
  */
 const bounds: Readonly<Record<string, { readonly files: number; readonly functions: number; readonly calls: number }>> =
   {
-    'GET 304': { files: 51, functions: 152, calls: 186 },
-    'GET 200': { files: 51, functions: 153, calls: 190 },
-    'POST 201': { files: 85, functions: 370, calls: 795 },
-    'SOAP GetOrder': { files: 62, functions: 262, calls: 395 },
+    'GET 304': { files: 52, functions: 154, calls: 188 },
+    'GET 200': { files: 52, functions: 156, calls: 193 },
+    'POST 201': { files: 87, functions: 372, calls: 797 },
+    'SOAP GetOrder': { files: 62, functions: 264, calls: 397 },
   }
 for (const [journey, most] of Object.entries(bounds))
   test(`${journey}: a request passes no more files, functions and calls than it did`, () => {

@@ -40,7 +40,7 @@ async function migrateCommand(
   const tell = (step: string, sql: string) =>
     void lines.push(json ? JSON.stringify({ step, sql }) : `-- ${step}\n${sql};`)
   const warn = (warning: string) => void lines.push(json ? JSON.stringify({ warning }) : `-- warning: ${warning}`)
-  const count = await migrateDatabase(app, flags, { drop, isPlan, tell }, warn)
+  const count = await migrateDatabase(app, flags, { drop, now: Date.now(), isPlan, tell }, warn)
   if (count === 0 && !json) lines.push('-- nothing to do')
   await writeOutput(lines.map(line => `${line}\n`).join(''))
   if (isPlan && count > 0) process.exitCode = 3

@@ -36,12 +36,14 @@ import { startJobWorkers } from './job-workers.ts'
 import type { MessageSecurityPort } from './message-security.ts'
 import { createMounts } from './mounts.ts'
 import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } from './open-store.ts'
+import { InstanceLease } from './operations/instance-lease.ts'
 import { instrumentCalls } from './operations/instrumentation.ts'
 import { changeFields, errorFields } from './operations/log.ts'
 import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts'
 import { createSpans, type Spans } from './operations/open-telemetry.ts'
 import { OutageLog } from './operations/outage-log.ts'
 import { OverloadGuard } from './operations/overload.ts'
+
 import { SlowChanges } from './operations/slow-changes.ts'
 import { StoreFiller } from './operations/store-filler.ts'
 import { answerInTrace, findTraceFields } from './operations/trace-fields.ts'
@@ -124,6 +126,8 @@ export async function openService(
   addWorkGauges(figures, { store, feed: deliveries.changes, sinks: deliveries.sinks })
   options.siblings?.answer(() => collectMetrics(figures))
   const stopUpkeep = startUpkeep(store, site.world)
+  const lease = new InstanceLease(store, app.contract, site.world, randomUUID())
+  await lease.begin()
   return {
     answer: spans?.answer(door.answer) ?? door.answer,
     context,
@@ -139,6 +143,7 @@ export async function openService(
       work.slow.stop()
       await Promise.all([deliveries.stop(), leave?.(limit), work.workers.stop(limit)])
       door.flush()
+      await lease.end()
       await Promise.all([store.close(), replica?.close(), holdings.limits.close()])
     },
   }

@@ -6,6 +6,7 @@ import type { Column, FieldColumns } from './column.ts'
 import { type ColumnSignature, findMisread, findMissing, signatureOf } from './column-signature.ts'
 import type { DatabaseShape, Steps } from './database-shape.ts'
 import { splitName } from './dropped-names.ts'
+import { findNeeds, type NeedOfName } from './instance-needs.ts'
 import { sql } from './sql.ts'
 import type { StoreSchema } from './sql-access.ts'
 import { joinList, quoteName } from './statement.ts'
@@ -30,11 +31,19 @@ export function createMigrationError(differences: readonly Difference[]): string
   ].join('\n')
 }
 
-/** @param drop the names that a person gave up; undefined at a start */
+/** What a person gives up. */
+export interface GivenUp {
+  /** Tables and fields to remove with their values: `notes`, `notes.text`. */
+  readonly drop: readonly string[]
+  /** Milliseconds since 1970: what instances need by then is not dropped. */
+  readonly now: number
+}
+
+/** @param wish undefined at a start */
 export function* findDifferences(
   schema: StoreSchema,
   shape: DatabaseShape,
-  drop: readonly string[] = [],
+  { drop, now }: GivenUp = { drop: [], now: 0 },
 ): Steps<readonly Difference[]> {
   const found: Difference[] = []
   const format = shape.get('store')?.get('format')
@@ -46,6 +55,7 @@ export function* findDifferences(
       },
     ]
   for (const name of drop) found.push(...checkDrop(schema, shape, name))
+  if (drop.length > 0) found.push(...(yield* findNeeds(drop, now)).map(describeNeed))
   for (const table of schema.tables.values()) {
     const was = shape.get(tableKey(table.name))
     if (was) found.push(...(yield* findTableDifferences(table, was, drop)))
@@ -152,6 +162,14 @@ function* suspectRenamedTable(
   }
   return found
 }
+
+const describeNeed = ({ name, instance, seconds }: NeedOfName): Difference => ({
+  what: `${name} is declared by an instance that runs (${instance}), which could not go on without it`,
+  cure: [
+    `-- start the program that does not declare it in its place, then try again`,
+    `-- an instance that was killed is forgotten in ${seconds} s`,
+  ],
+})
 
 function checkDrop(schema: StoreSchema, shape: DatabaseShape, name: string): readonly Difference[] {
   const { table, field } = splitName(name)

@@ -17,6 +17,7 @@ import {
   declaredSignature,
   findDifferences,
   formatBefore,
+  type GivenUp,
   listUndeclared,
   shapeFormat,
   tableKey,
@@ -42,9 +43,7 @@ import { compileStatement, joinList, parameterAt, quoteName } from './statement.
 import type { Index, Table } from './table.ts'
 
 /** What a person asks for beyond additions: each loss by its name. */
-export interface MigrationWish {
-  /** Tables and fields to remove with their values: `notes`, `notes.text`. */
-  readonly drop: readonly string[]
+export interface MigrationWish extends GivenUp {
   /** Nothing is changed; the steps are only told. */
   readonly isPlan: boolean
   /** Called with each step that has words, in order: these, and its SQL. */
@@ -57,7 +56,7 @@ export interface MigrationWish {
  * @param warn of stored values that are longer than the contract allows
  */
 export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: WarnOfLength = () => {}): Steps {
-  const steps = growDatabase(schema, wish?.drop, warn)
+  const steps = growDatabase(schema, wish, warn)
   if (!wish) return yield* steps
   let isUntouched = true
   for (let step = steps.next(); !step.done; ) {
@@ -69,9 +68,10 @@ export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: 
   }
 }
 
-/** @param drop undefined at a start */
-function* growDatabase(schema: StoreSchema, drop: readonly string[] | undefined, warn: WarnOfLength): Steps {
+/** @param wish undefined at a start */
+function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, warn: WarnOfLength): Steps {
   const { dialect } = schema
+  const { drop } = wish ?? {}
   const table = yield { text: dialect.hasTable('_shape') }
   if (table.length === 0) {
     for (const text of declareRecordTables(dialect)) yield { text }
@@ -82,7 +82,7 @@ function* growDatabase(schema: StoreSchema, drop: readonly string[] | undefined,
     table.length === 0
       ? new Map([['store', new Map(Object.entries({ format: shapeFormat, jobs: 'turns' }))]])
       : readShape(yield { text: sql`select "of", "name", "is" from "_shape"` })
-  const differences = yield* findDifferences(schema, shape, drop)
+  const differences = yield* findDifferences(schema, shape, wish)
   if (differences.length > 0) throw new Error(createMigrationError(differences))
   const bounds = yield* findLongValues(schema, shape, drop !== undefined, warn)
   if (shape.get('store')?.get('format') === formatBefore) {

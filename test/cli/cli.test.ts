@@ -418,6 +418,26 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
     assert.deepEqual(migrate('--plan'), { status: 0, text: '-- nothing to do\n' })
   })
 
+  test('drops nothing that a service which runs declares, and says which one that is', async () => {
+    write('text: t.string(), note: t.string().optional()')
+    const { default: app } = await import(`${pathToFileURL(file).href}?running`)
+    const at = join(folder, 'running.sqlite')
+    const running = await startService(app, { port: 0, data: at, logger: { info() {}, warn() {}, error() {} } })
+    write('text: t.string()')
+    const drop = () => diglot('migrate', file, '--data', at, '--apply', '--drop', 'notes.note')
+    try {
+      const refused = drop()
+      assert.equal(refused.status, 1)
+      assert.match(
+        refused.stderr,
+        new RegExp(`notes\\.note is declared by an instance that runs .*process ${process.pid}`),
+      )
+    } finally {
+      await running.close()
+    }
+    assert.equal(drop().status, 0)
+  })
+
   test('G16: a max below what is stored is told, with its place, the rows and the cure', () => {
     const at = join(folder, 'long.sqlite')
     const ask = (...words: string[]) => diglot('migrate', file, '--data', at, ...words)

@@ -17,7 +17,7 @@ const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []):
   }) as unknown as Service // a service of these resources is read as one of any
 
 /** `diglot migrate --apply` */
-const asked = { drop: [], isPlan: false, tell: () => {} }
+const asked = { drop: [], now: 0, isPlan: false, tell: () => {} }
 const inner = (fields: Fields) => ({ inner: t.object(fields) })
 const shade = (...values: [string, ...string[]]) => t.enum(...values).optional()
 const stands: Values = { text: 'Some words', color: 'red', inner: { a: 1 } }

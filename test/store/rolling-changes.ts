@@ -1,10 +1,11 @@
 /** Two programs on one database, an older and a newer one, as they run beside each other. */
 import assert from 'node:assert/strict'
-import type { Fields } from '../../src/contract/field.ts'
+import type { AnyField, Fields } from '../../src/contract/field.ts'
 import { t } from '../../src/contract/field.ts'
 import type { Values } from '../../src/contract/implement.ts'
 import { type Rules, resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
+import { InstanceLease } from '../../src/host/operations/instance-lease.ts'
 import { isFormer, type Store } from '../../src/service/store.ts'
 import type { MigrationWish } from '../../src/store/migration.ts'
 import { type Case, idsOf, list, type Place } from './battery.ts'
@@ -41,7 +42,7 @@ async function fill(place: Place, contract: Service, value: Values): Promise<voi
 async function migrate(place: Place, contract: Service, wish: Partial<MigrationWish> = {}): Promise<string[]> {
   const told: string[] = []
   const tell = (says: string, text: string) => void told.push(`${says}: ${text}`)
-  await (await place.open(contract, { migration: { drop: [], isPlan: false, tell, ...wish } })).close()
+  await (await place.open(contract, { migration: { drop: [], now: 0, isPlan: false, tell, ...wish } })).close()
   return told
 }
 const refused = (place: Place, contract: Service, says: RegExp): Promise<void> =>
@@ -169,6 +170,32 @@ export const rollingChanges: readonly Case[] = [
       const fresh = await place.open(notes(older, { filter: ['at'] }, ['others']))
       assert.deepEqual(await readItem(fresh), { id: 'n-1', text: 'less' })
       await fresh.close()
+    },
+  ],
+  [
+    'a rolling change: what an instance that runs declares is not dropped until it ends',
+    async place => {
+      const more = notes({ ...older, at: t.dateTime().optional() }, {}, ['others'])
+      const less = notes({ text: older['text'] as AnyField })
+      const running = await place.open(more)
+      let now = 1_000_000
+      const lease = new InstanceLease(running, more, { clock: () => now, failed: assert.ifError }, 'i-1')
+      await lease.begin()
+      for (const name of ['notes.at', 'others'])
+        await assert.rejects(
+          migrate(place, less, { drop: [name], now }),
+          new RegExp(`${name} is declared by an instance that runs \\(.+, process ${process.pid}\\)[\\s\\S]*in 180 s`),
+        )
+      assert.deepEqual(await migrate(place, notes({ ...older, at: t.dateTime().optional() }), { drop: [] }), [])
+      await lease.end()
+      await migrate(place, less, { drop: ['others'], now })
+      // An instance that was killed ends nothing: its record ends by itself.
+      await lease.begin()
+      now += 179_999
+      await assert.rejects(migrate(place, less, { drop: ['notes.at'], now }), /forgotten in 1 s/)
+      now += 1
+      await running.close()
+      await migrate(place, less, { drop: ['notes.at'], now })
     },
   ],
   [

@@ -1,0 +1,43 @@
+/**
+ * What an instance tells other programs on its database: the tables and fields that it needs, in a
+ * record that ends by itself unless the instance renews it.
+ */
+import type { Service } from '../contract/service.ts'
+import type { Steps } from './database-shape.ts'
+import { sql } from './sql.ts'
+import { parameterAt } from './statement.ts'
+
+/** Of its records. */
+export const instanceSpace = 'instance'
+
+export interface InstanceNeeds {
+  /** For a person: `host, process 4711`. */
+  readonly instance: string
+  /** Tables and their fields, as the database has them: `notes`, `notes.text`. */
+  readonly names: readonly string[]
+}
+
+export const neededNames = ({ resources }: Service): readonly string[] =>
+  resources.flatMap(({ name, fields }) => [
+    name,
+    ...Object.entries(fields).map(([field, { formerName }]) => `${name}.${formerName ?? field}`),
+  ])
+
+export interface NeedOfName {
+  readonly name: string
+  readonly instance: string
+  /** Seconds until the record ends, if the instance does not renew it. */
+  readonly seconds: number
+}
+/** Which of the names instances still need at this time, in milliseconds since 1970. */
+export function* findNeeds(names: readonly string[], now: number): Steps<readonly NeedOfName[]> {
+  const rows = yield {
+    text: sql`select "value", "expires" from "_memo" where "space" = ${parameterAt(0)} and "expires" > ${parameterAt(1)} order by "key"`,
+    values: [instanceSpace, now],
+  }
+  return rows.flatMap(([value, expires]) => {
+    const needs = JSON.parse(String(value)) as InstanceNeeds // as `InstanceLease` wrote it
+    const seconds = Math.ceil((Number(expires) - now) / 1000)
+    return names.filter(name => needs.names.includes(name)).map(name => ({ name, instance: needs.instance, seconds }))
+  })
+}
