@@ -1,5 +1,5 @@
 /** Certificates and CRLs for tests, with whatever an authority could get wrong, in DER. */
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 const encodeLength = (length: number): Buffer =>
   length < 0x80
@@ -206,6 +206,82 @@ export function issueCrl({
     ...(extensions.length > 0 ? [der(0xa0, sequence(...extensions))] : []),
   )
   return signOctets(content, by, algorithm)
+}
+
+export interface OcspAnswerDraft {
+  /** Of the certificate, and the name and key of its issuer. */
+  readonly serial?: number
+  readonly issuer: Holder
+  readonly status?: 'good' | 'revoked' | 'unknown'
+  readonly thisUpdate?: number
+  readonly nextUpdate?: number | undefined
+  readonly extensions?: readonly Uint8Array[]
+  /** Octets of the fields of CertID in place of the right ones. */
+  readonly nameHash?: Uint8Array
+  readonly keyHash?: Uint8Array
+  readonly hashIdentifier?: string
+}
+
+/** A response (RFC 6960 §4.2.1). */
+export interface OcspDraft {
+  readonly by: Holder
+  readonly answers: readonly OcspAnswerDraft[]
+  readonly version?: number
+  readonly responder?: Uint8Array
+  readonly producedAt?: number
+  readonly extensions?: readonly Uint8Array[]
+  readonly certificates?: readonly Uint8Array[]
+  readonly algorithm?: IssuedAlgorithm
+  readonly type?: string
+}
+
+const sha1Of = (octets: Uint8Array): Buffer => createHash('sha1').update(octets).digest()
+/** The content of subjectPublicKey, SHA-1. */
+export const hashKey = ({ publicKey }: TestKey): Buffer => {
+  const spki = publicKey.export({ format: 'der', type: 'spki' })
+  const at = spki.length - (publicKey.asymmetricKeyType === 'ec' ? 65 : 270)
+  return sha1Of(spki.subarray(at))
+}
+export const responderByName = (name: string): Buffer => der(0xa1, writeName(name))
+export const responderByKey = (key: TestKey): Buffer => der(0xa2, octetString(hashKey(key)))
+export const nonceExtension = (nonce: Uint8Array): Buffer => extension('1.3.6.1.5.5.7.48.1.2', octetString(nonce))
+
+function writeOcspAnswer(draft: OcspAnswerDraft): Buffer {
+  const { issuer, serial = 7, status = 'good', thisUpdate = testTime - 3_600_000, extensions = [] } = draft
+  const { nameHash = sha1Of(writeName(issuer.name)), keyHash = hashKey(issuer.key) } = draft
+  const nextUpdate = 'nextUpdate' in draft ? draft.nextUpdate : testTime + 3_600_000
+  const statuses = { good: der(0x80), revoked: der(0xa1, writeTime(thisUpdate)), unknown: der(0x82) }
+  const algorithm = sequence(identifier(draft.hashIdentifier ?? '1.3.14.3.2.26'), nothing)
+  return sequence(
+    sequence(algorithm, octetString(nameHash), octetString(keyHash), integer(serial)),
+    statuses[status],
+    writeTime(thisUpdate),
+    ...(nextUpdate === undefined ? [] : [der(0xa0, writeTime(nextUpdate))]),
+    ...(extensions.length > 0 ? [der(0xa1, sequence(...extensions))] : []),
+  )
+}
+
+/** OCSPResponse with another status than successful (§4.2.1). */
+export const ocspFailure = (status: number): Buffer => sequence(der(0x0a, Buffer.of(status)))
+
+export function issueOcsp(draft: OcspDraft): Buffer {
+  const { by, answers, version, producedAt = testTime - 1_800_000, extensions = [], certificates = [] } = draft
+  const { responder = responderByName(by.name), algorithm, type = '1.3.6.1.5.5.7.48.1.1' } = draft
+  const content = sequence(
+    ...(version === undefined ? [] : [der(0xa0, integer(version))]),
+    responder,
+    writeTime(producedAt),
+    sequence(...answers.map(writeOcspAnswer)),
+    ...(extensions.length > 0 ? [der(0xa1, sequence(...extensions))] : []),
+  )
+  const [identifierOctets, hash, options] = algorithms[algorithm ?? defaultAlgorithm(by)]
+  const basic = sequence(
+    content,
+    identifierOctets,
+    bitString(sign(hash, content, { key: by.key.privateKey, ...options })),
+    ...(certificates.length > 0 ? [der(0xa0, sequence(...certificates))] : []),
+  )
+  return sequence(der(0x0a, Buffer.of(0)), der(0xa0, sequence(identifier(type), octetString(basic))))
 }
 
 export const writePem = (label: string, octets: Uint8Array): string =>

@@ -95,6 +95,10 @@ export interface CertificateExtensions {
   readonly distributionPoints: readonly DistributionPoint[]
   readonly subjectKeyIdentifier: Buffer | undefined
   readonly authorityKeyIdentifier: Buffer | undefined
+  /** URIs of OCSP responders, of authorityInfoAccess (RFC 5280 §4.2.2.1). */
+  readonly responders: readonly string[]
+  /** id-pkix-ocsp-nocheck (RFC 6960 §4.2.2.2.1): a responder whose certificate is not revoked. */
+  readonly isUnchecked: boolean
   /** The first critical extension that is not processed here (RFC 5280 §4.2). */
   readonly unknown: string | undefined
 }
@@ -127,6 +131,8 @@ export function readCertificateExtensions(list: DerValue | undefined): Certifica
     distributionPoints: read('2.5.29.31', value => readDerList(value).map(readDistributionPoint)) ?? [],
     subjectKeyIdentifier: read('2.5.29.14', readKeyIdentifier),
     authorityKeyIdentifier: read('2.5.29.35', readAuthorityKeyIdentifier),
+    responders: read('1.3.6.1.5.5.7.1.1', readResponders) ?? [],
+    isUnchecked: all.has('1.3.6.1.5.5.7.48.1.5'),
     unknown: strange ?? [...all].find(([id, { critical }]) => critical && !processed.has(id))?.[0],
   }
 }
@@ -215,6 +221,18 @@ function readPolicies(value: DerValue): { readonly identifiers: readonly string[
   if (found.size === 0) throw new NotDer('an empty list of policies')
   return { identifiers: [...found], isUnderstood }
 }
+
+/** AuthorityInfoAccessSyntax: the places with the access method id-ad-ocsp. */
+const readResponders = (value: DerValue): string[] =>
+  readDerList(value).flatMap(description => {
+    const fields = new DerFields(description)
+    const method = readDerIdentifier(fields.required(OBJECT_IDENTIFIER))
+    const place = fields.any()
+    fields.end()
+    if (!place) throw new NotDer('an access description without a location')
+    const name = readGeneralName(place)
+    return method === '1.3.6.1.5.5.7.48.1' && name.kind === 'uri' ? [name.value] : []
+  })
 
 const readPolicyMappings = (value: DerValue): (readonly [string, string])[] =>
   readDerList(value).map(mapping => {

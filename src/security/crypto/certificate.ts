@@ -45,6 +45,9 @@ export class Certificate {
   readonly serial: bigint
   /** Equal for equal serial numbers. */
   readonly serialKey: string
+  /** The encoding of the issuer's name, and the content of subjectPublicKey. */
+  readonly issuerOctets: Buffer
+  readonly keyOctets: Buffer
   readonly extensions: CertificateExtensions
   readonly #signed: SignedObject
   /** Issuer → why its key has not signed this certificate; empty if it has. */
@@ -66,6 +69,8 @@ export class Certificate {
     const fields = readCertificateFields(signed)
     this.serial = readDerInteger(fields.serial)
     this.serialKey = fields.serial.content.toString('latin1')
+    this.issuerOctets = fields.issuer.octets
+    this.keyOctets = readSubjectKey(fields.subjectPublicKey)
     this.issuer = readDistinguishedName(fields.issuer)
     this.subject = readDistinguishedName(fields.subject)
     this.issuerKey = writeNameKey(this.issuer)
@@ -116,6 +121,7 @@ interface CertificateFields {
   readonly notBefore: number
   readonly notAfter: number
   readonly subject: DerValue
+  readonly subjectPublicKey: DerValue
   readonly extensions: DerValue | undefined
 }
 
@@ -134,7 +140,7 @@ function readCertificateFields(signed: DerValue): CertificateFields {
   const notAfter = readTimeField(times)
   times.end()
   const subject = fields.required(SEQUENCE)
-  fields.required(SEQUENCE) // subjectPublicKeyInfo, which OpenSSL reads
+  const subjectPublicKey = fields.required(SEQUENCE)
   fields.optional(0x81) // issuerUniqueID
   fields.optional(0x82) // subjectUniqueID
   const extensions = fields.optional(constructedTag(3))
@@ -148,8 +154,16 @@ function readCertificateFields(signed: DerValue): CertificateFields {
     notBefore,
     notAfter,
     subject,
+    subjectPublicKey,
     extensions: extensions && readDer(extensions.content),
   }
+}
+
+/** SubjectPublicKeyInfo, whose algorithm and key OpenSSL reads. */
+function readSubjectKey(value: DerValue): Buffer {
+  const fields = new DerFields(value)
+  fields.required(SEQUENCE)
+  return readDerOctets(fields.required(BIT_STRING))
 }
 
 const readTimeField = (fields: DerFields): number => readDerTime(fields.required(UTC_TIME, GENERALIZED_TIME))

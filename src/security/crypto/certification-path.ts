@@ -57,18 +57,30 @@ function checkRevocation(
   search: PathSearch,
   visited: readonly Certificate[],
 ): string | undefined {
-  const { lists, revocation, now } = search
-  if (!lists) return undefined
   for (let at = path.length - 2; at >= 0; at--) {
-    const certificate = path[at]!
-    const above = path.slice(at + 1)
-    const find = (list: RevocationList, point: DistributionPoint) =>
-      findSigner(list, point, { certificate, above, search, visited: [...visited, certificate] })
-    const { status, reason } = lists.check(certificate, find, now)
-    if (status === 'revoked' || (status === 'unknown' && revocation === 'required'))
-      return `${describeCertificate(certificate)}: ${reason}`
+    const problem = checkListed(path, at, search, visited)
+    if (problem) return problem
   }
   return undefined
+}
+
+/** The same for one certificate of a path, once those above it hold. */
+export function checkListed(
+  path: CertificatePath,
+  at: number,
+  search: PathSearch,
+  visited: readonly Certificate[] = [],
+): string | undefined {
+  const { lists, revocation, now } = search
+  if (!lists) return undefined
+  const certificate = path[at]!
+  const above = path.slice(at + 1)
+  const find = (list: RevocationList, point: DistributionPoint) =>
+    findSigner(list, point, { certificate, above, search, visited: [...visited, certificate] })
+  const { status, reason } = lists.check(certificate, find, now)
+  return status === 'revoked' || (status === 'unknown' && revocation === 'required')
+    ? `${describeCertificate(certificate)}: ${reason}`
+    : undefined
 }
 
 /**

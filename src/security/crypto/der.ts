@@ -186,6 +186,15 @@ export function readObjectIdentifier(content: Buffer): string {
   return [root, first - 40n * root, ...others].join('.')
 }
 
+/** One value of DER: the tag, and its content in parts. */
+export function writeDer(tag: number, ...parts: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(parts)
+  const { length } = content
+  if (length > 0xffff) throw new RangeError('a value of over 65,535 octets')
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.of(tag, ...size), content])
+}
+
 /** Types of character strings; a value of another type is no text. */
 const characterStrings = new Set([0x0c, 0x12, 0x13, 0x14, 0x16, 0x1a, 0x1b, 0x1c, 0x1e])
 export const isCharacterString = ({ tag }: DerValue): boolean => characterStrings.has(tag)

@@ -1,0 +1,103 @@
+/**
+ * What an OCSP response says of one certificate (RFC 6960 §3.2, RFC 5019 §4). What always holds:
+ *  (1) It is signed by the issuer of that very certificate, or by whom that issuer's key has made a
+ *      responder, directly (§4.2.2.2). What else it carries counts for nothing.
+ *  (2) It is about this certificate: names, key and serial number (§3.2 1).
+ *  (3) It is of now: it says until when it counts, or it repeats the nonce of this request.
+ */
+
+import type { Certificate } from './certificate.ts'
+import { checkListed, type PathSearch } from './certification-path.ts'
+import { NotDer } from './der.ts'
+import { hashToName, identityOf, isSameIdentity, OcspResponse, type SingleAnswer } from './ocsp-response.ts'
+import { type CertificatePath, checkPath, describeCertificate } from './path-validation.ts'
+import type { RevocationLists } from './revocation.ts'
+
+export interface OcspQuestion {
+  /** The certificate in question, its issuer, and so on up to the anchor. */
+  readonly path: readonly [Certificate, Certificate, ...Certificate[]]
+  /** For certificates of responders; they are asked for nothing but the CRLs. */
+  readonly search: PathSearch
+  /** Of the request, if it had one. */
+  readonly nonce: Buffer | undefined
+}
+
+/** What a response proves. */
+export interface CertificateStatus {
+  readonly status: SingleAnswer['status']
+  /** Milliseconds since 1970; it counts before `until`. */
+  readonly thisUpdate: number
+  readonly until: number
+  /** The CRLs that clear the responder, where these are needed: without them it does not count. */
+  readonly lists: RevocationLists | undefined
+}
+
+/** A responder's clock may be ahead by as much (RFC 5019 §4). */
+const skewMs = 300_000
+/** However far off its next update is, an answer counts for this long from its arrival. */
+const longestMs = 7 * 86_400_000
+/** An answer without a next update is as good as the nonce that it repeats: for this long. */
+const momentMs = 60_000
+
+/** id-kp-OCSPSigning; anyExtendedKeyUsage is not enough (§4.2.2.2). */
+const ocspSigning = '1.3.6.1.5.5.7.3.9'
+
+/** What these octets prove about the certificate, or why they prove nothing. */
+export function judgeOcspResponse(octets: Buffer, question: OcspQuestion): CertificateStatus | string {
+  const response = parseOcspResponse(octets)
+  if (typeof response === 'string') return response
+  const { path, search, nonce } = question
+  const identity = identityOf(path[0], path[1])
+  const [answer, another] = response.answers.filter(each => isSameIdentity(each.identity, identity))
+  if (!answer) return 'it is about another certificate' // (2)
+  if (another) return 'it answers twice about the certificate'
+  if (nonce && !response.hasNonce(nonce)) return 'it does not repeat the nonce of the request'
+  const until = Math.min(answer.nextUpdate ?? (nonce ? search.now + momentMs : Number.NaN), search.now + longestMs)
+  if (Number.isNaN(until)) return 'it does not say until when it counts' // (3)
+  const latest = search.now + skewMs
+  if (answer.thisUpdate > latest || response.producedAt > latest) return 'it is of a time to come'
+  if (search.now >= until) return 'it has ended'
+  const signer = findResponder(response, question)
+  if (typeof signer === 'string') return signer
+  return { status: answer.status, thisUpdate: answer.thisUpdate, until, lists: signer.lists }
+}
+
+function parseOcspResponse(octets: Buffer): OcspResponse | string {
+  try {
+    return new OcspResponse(octets)
+  } catch (thrown) {
+    if (thrown instanceof NotDer) return thrown.message
+    throw thrown
+  }
+}
+
+/** The CRLs that were needed to know the signer (1), or why no signer counts. */
+function findResponder(response: OcspResponse, question: OcspQuestion): Pick<CertificateStatus, 'lists'> | string {
+  const [, issuer] = question.path
+  const { responder } = response
+  const isResponder = ({ subjectKey, keyOctets }: Certificate): boolean =>
+    responder.by === 'name' ? responder.key === subjectKey : responder.hash.equals(hashToName(keyOctets))
+  const problem = isResponder(issuer)
+    ? response.checkSignature(issuer)
+    : 'it is signed by another than the issuer, and carries no certificate of a responder'
+  if (problem === undefined) return { lists: undefined }
+  let why = problem
+  for (const delegate of response.certificates.filter(isResponder)) {
+    const mistake = checkDelegate(delegate, question) ?? response.checkSignature(delegate)
+    if (mistake === undefined) return { lists: delegate.extensions.isUnchecked ? undefined : question.search.lists }
+    why = `its signer ${describeCertificate(delegate)}: ${mistake}`
+  }
+  return why
+}
+
+/** §4.2.2.2: made by the very key that signed the certificate in question, for this purpose. */
+function checkDelegate(delegate: Certificate, { path, search }: OcspQuestion): string | undefined {
+  const [, ...above] = path
+  const own: CertificatePath = [delegate, ...above]
+  if (!delegate.extensions.purposes?.has(ocspSigning)) return 'it is not for signing OCSP responses'
+  if (!delegate.maySign) return 'it may not sign'
+  const problem = checkPath(own, {}, search.now)
+  if (problem || delegate.extensions.isUnchecked) return problem
+  if (search.lists) return checkListed(own, 0, search)
+  return search.revocation === 'required' ? 'no CRL tells whether it is revoked, and it has no ocsp-nocheck' : undefined
+}
