@@ -77,11 +77,12 @@ export function addServeCommand(program: Command): void {
       collectOption,
       [],
     )
+    .option('--ocsp <address>', 'an OCSP responder to ask about signers, by http; repeatable', collectOption, [])
     .addOption(
-      new Option('--revocation <mode>', 'when no fresh CRL tells: refuse, or accept what no list revokes').choices([
-        'required',
-        'ifKnown',
-      ]),
+      new Option(
+        '--revocation <mode>',
+        'when no fresh CRL and no responder tells: refuse, or accept what none revokes',
+      ).choices(['required', 'ifKnown']),
     )
     .option(
       '--purpose <name>',
@@ -136,6 +137,7 @@ interface ServeFlags {
   readonly messageKey?: string
   readonly messageCertificate?: string
   readonly crl: readonly string[]
+  readonly ocsp: readonly string[]
   readonly revocation?: 'required' | 'ifKnown'
   readonly purpose: readonly string[]
   readonly certificateName: CertificateNameKind
@@ -201,13 +203,15 @@ function openIdOf(flags: ServeFlags): ServeOptions['openid'] {
 }
 
 async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messageSecurity']> {
-  const { signers, crl: places, revocation, purpose, messageKey: key, messageCertificate: certificate } = flags
+  const { signers, crl: places, ocsp: ocspAddresses, revocation, purpose } = flags
+  const { messageKey: key, messageCertificate: certificate } = flags
   if ((key === undefined) !== (certificate === undefined))
     failUsage('--message-key and --message-certificate must be given together')
   const keyFiles = key === undefined || certificate === undefined ? [] : [{ key, certificate }]
   if (signers === undefined) {
     const [unused] = [
       places.length > 0 && '--crl',
+      ocspAddresses.length > 0 && '--ocsp',
       revocation && '--revocation',
       purpose.length > 0 && '--purpose',
     ].filter(Boolean)
@@ -216,7 +220,8 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
   }
   const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
   const [crlFiles, crlAddresses] = [places.filter(each => !isHttpAddress(each)), places.filter(isHttpAddress)]
-  return { signerFiles: [signers], keyFiles, crlFiles, crlAddresses, purposes, ...(revocation && { revocation }) }
+  const revocations = { crlFiles, crlAddresses, ocspAddresses, ...(revocation && { revocation }) }
+  return { signerFiles: [signers], keyFiles, purposes, ...revocations }
 }
 
 function docsOf({ docs: folder, docsReader }: ServeFlags): ServeOptions['docs'] {

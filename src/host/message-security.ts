@@ -8,6 +8,7 @@ import type { ServedEndpoint } from '../contract/endpoint-rule.ts'
 import { type Watching, watchOctets } from '../identity/watched-file.ts'
 import type { Certificate } from '../security/crypto/certificate.ts'
 import { type OneOrMore, readCertificateList, readCrlList } from '../security/crypto/key-source.ts'
+import { OcspStatuses } from '../security/crypto/ocsp-statuses.ts'
 import { RevocationLists } from '../security/crypto/revocation.ts'
 import { type Anchors, CertificateTrust, type CurrentLists } from '../security/crypto/trust.ts'
 import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
@@ -20,6 +21,7 @@ import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
 import type { VerifyMessage } from '../soap/security-port.ts'
 import { type FetchedLists, fetchLists } from './fetched-crls.ts'
+import { createOcspClient } from './ocsp-client.ts'
 import type { Logger } from './operations/log.ts'
 
 /** Holders of certificates of `authorities`, and of those in `certificates`, may sign messages. */
@@ -32,6 +34,19 @@ export interface MessageSecurity extends Anchors {
    * list counts until its end, and then `revocation` decides.
    */
   readonly crlAddresses?: readonly string[]
+  /**
+   * Addresses of OCSP responders, http or https, which are asked about signers and the authorities
+   * on their paths (RFC 6960): those that a certificate names, or all where it names no one of
+   * them. No other address is asked. An answer counts until its next update, a week at most, and is
+   * asked for again every hour; a message waits only where no answer is known, up to 10 seconds.
+   * Without an answer CRLs decide, and then `revocation`.
+   */
+  readonly ocspAddresses?: readonly string[]
+  /**
+   * Whether every OCSP response has to repeat a nonce (RFC 9654). Default: false, since responders
+   * that prepare responses ahead cannot (RFC 5019).
+   */
+  readonly ocspNonce?: boolean
   /**
    * Files of PEM certificates in addition to `authorities` and `certificates`: each that is an
    * authority is one of the former, any other one of the latter. Read again when they change.
@@ -66,7 +81,7 @@ export interface SecurityWorld {
   readonly identities: Identities
   /** Milliseconds since 1970. */
   readonly clock: () => number
-  /** Is told when CRLs of a file or an address cannot be used; the former ones count. */
+  /** Is told when CRLs or OCSP responses cannot be used; the former ones count. */
   readonly failed?: (thrown: unknown) => void
   readonly logger: Pick<Logger, 'warn'>
   /** The endpoints to serve, for whose policies there have to be means. Default: none. */
@@ -162,11 +177,23 @@ function logRefusals(
 }
 
 function fetchAllLists({ crlAddresses = [] }: MessageSecurity, world: SecurityWorld): readonly FetchedLists[] {
-  for (const address of crlAddresses) {
-    if (!isHttpAddress(address) || !URL.canParse(address))
-      throw new TypeError(`${place}.crlAddresses has ${JSON.stringify(address)}: give an address of http or https`)
-  }
+  requireAddresses(crlAddresses, 'crlAddresses')
   return crlAddresses.map(address => fetchLists(address, watchingOf(world)))
+}
+
+function requireAddresses(addresses: readonly string[], setting: string): void {
+  for (const address of addresses) {
+    if (!isHttpAddress(address) || !URL.canParse(address))
+      throw new TypeError(`${place}.${setting} has ${JSON.stringify(address)}: give an address of http or https`)
+  }
+}
+
+/** What the responders say; undefined without any. */
+function watchStatuses({ ocspAddresses = [], ocspNonce }: MessageSecurity, world: SecurityWorld) {
+  requireAddresses(ocspAddresses, 'ocspAddresses')
+  if (ocspAddresses.length === 0) return undefined
+  const addresses = ocspAddresses.map(address => new URL(address).href)
+  return new OcspStatuses({ addresses, nonce: ocspNonce ?? false, post: createOcspClient(), ...watchingOf(world) })
 }
 
 /** A message waits where no fresh list is known and a request for one is under way. */
@@ -198,7 +225,7 @@ function watchTrust(
   fetched: readonly FetchedLists[],
 ): () => CertificateTrust {
   const { signerFiles = [], authorities, certificates } = options
-  const lists = watchLists(options, world, fetched)
+  const sources = { lists: watchLists(options, world, fetched), statuses: watchStatuses(options, world) }
   const files = signerFiles.map(file => watchOctets(file, splitSigners, watchingOf(world)))
   return memoizeByParts(
     files,
@@ -210,7 +237,7 @@ function watchTrust(
           certificates: [...listOf(certificates), ...found.flatMap(each => each.certificates)],
         },
         place,
-        lists,
+        sources,
       ),
   )
 }

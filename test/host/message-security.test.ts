@@ -136,12 +136,122 @@ test('CRLs at an address: the first message waits for them; `revocation` decides
   assert.equal(await (await host({ crlAddresses, revocation: 'ifKnown' })).sign(maria), true)
 })
 
+interface Responder {
+  status: 'good' | 'revoked' | 'unknown' | 'silent' | 'moved' | 'endless'
+  asked: number
+  readonly by: x.Holder
+  readonly types: Set<string | undefined>
+  readonly url: string
+}
+
+async function respond(first: Responder['status'], by: x.Holder = bank): Promise<Responder> {
+  const place = createServer((request, response) => {
+    found.asked++
+    found.types.add(`${request.method} ${request.headers['content-type']}`)
+    const { status } = found
+    if (status === 'silent') return void response.destroy()
+    if (status === 'moved') return void response.writeHead(302, { location: '/' }).end()
+    if (status === 'endless') return void response.end(Buffer.alloc(70_000))
+    const [thisUpdate, nextUpdate] = [Date.now() - day, Date.now() + day]
+    const answers = [{ issuer: bank, status, thisUpdate: thisUpdate + found.asked * 1000, nextUpdate }]
+    response.end(x.issueOcsp({ by, answers, producedAt: thisUpdate }))
+  }).listen(0, '127.0.0.1')
+  after(() => place.close())
+  await once(place, 'listening')
+  const url = `http://127.0.0.1:${(place.address() as AddressInfo).port}/ocsp`
+  const found: Responder = { status: first, asked: 0, by, types: new Set(), url }
+  return found
+}
+
+test('RFC 6960: a responder is asked once; a revoked signer is refused with the fault of a CRL', async () => {
+  const responder = await respond('good')
+  const good = await host({ ocspAddresses: [responder.url] })
+  assert.deepEqual([await good.sign(maria), await good.sign(maria), responder.asked], [true, true, 1])
+  assert.deepEqual([...responder.types], ['POST application/ocsp-request'])
+  responder.status = 'revoked'
+  const revoked = await host({ ocspAddresses: [responder.url], revocation: 'ifKnown' })
+  assert.equal(await revoked.sign(maria), false)
+  assert.match(JSON.stringify(revoked.lines), /its responder says that it is revoked/)
+})
+
+test('without an OCSP answer that can be used, a CRL and then `revocation` decide', async () => {
+  const other = { name: 'CN=Other', key: x.createEcKey() }
+  const rows = [
+    ['silent', /cannot be used: /],
+    ['moved', /the status is 302/],
+    ['endless', /longer than 65536 octets/],
+    ['good', /signed by another than the issuer/],
+  ] as const
+  for (const [status, says] of rows) {
+    const responder = await respond(status, status === 'good' ? other : bank)
+    const ocspAddresses = [responder.url]
+    const hard = await host({ ocspAddresses })
+    assert.deepEqual([await hard.sign(maria), await hard.sign(maria), responder.asked], [false, false, 1], status)
+    assert.match(JSON.stringify(hard.lines), says)
+    assert.equal(await (await host({ ocspAddresses, revocation: 'ifKnown' })).sign(maria), true, status)
+    assert.equal(await (await host({ ocspAddresses, crls: listOf([]) })).sign(maria), true, status)
+    assert.equal(await (await host({ ocspAddresses, crls: listOf([7]) })).sign(maria), false, status)
+  }
+})
+
+test('RFC 6960 §2.2: one that its responder does not know is refused, unless a CRL clears it', async () => {
+  const ocspAddresses = [(await respond('unknown')).url]
+  assert.equal(await (await host({ ocspAddresses, revocation: 'ifKnown' })).sign(maria), false)
+  assert.equal(await (await host({ ocspAddresses, crls: listOf([]) })).sign(maria), true)
+})
+
+test('RFC 9654: a responder that repeats no nonce is not enough where one is demanded', async () => {
+  const ocspAddresses = [(await respond('good')).url]
+  assert.equal(await (await host({ ocspAddresses, ocspNonce: true })).sign(maria), false)
+})
+
+test('responders of the settings alone are asked, first the one that the certificate names', async () => {
+  const [named, strange, other] = [await respond('good'), await respond('good'), await respond('good')]
+  const certificateNaming = ({ url }: Responder) => {
+    const place = x.sequence(x.identifier('1.3.6.1.5.5.7.48.1'), x.uriName(url))
+    return certify('O=Shop/CN=maria', x.extension('1.3.6.1.5.5.7.1.1', x.sequence(place)))
+  }
+  const { sign } = await host({ ocspAddresses: [other.url, named.url] })
+  assert.equal(await sign(certificateNaming(named)), true)
+  assert.deepEqual([named.asked, other.asked], [1, 0])
+  assert.equal(await sign(certificateNaming(strange)), true)
+  assert.deepEqual([strange.asked, other.asked], [0, 1])
+})
+
+test('no responder is asked about the signer of a message whose signature does not hold', async () => {
+  const responder = await respond('good')
+  const { server } = await startHosted({ messageSecurity: { authorities: authority, ocspAddresses: [responder.url] } })
+  const between = createServer(async (request, response) => {
+    const content = Buffer.concat(await request.toArray())
+      .toString()
+      .replace('o-1', 'o-2')
+    const headers = { 'content-type': request.headers['content-type'] ?? '' }
+    const answer = await fetch(`${server.url}${request.url}`, { method: 'POST', headers, body: content })
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+    response.end(await answer.text())
+  }).listen(0, '127.0.0.1')
+  after(() => between.close())
+  await once(between, 'listening')
+  const address = `http://127.0.0.1:${(between.address() as AddressInfo).port}/soap/v2/secure`
+  const shop = createSoapClient(orders, {
+    address,
+    version: 'v2',
+    security: { signature: { key, by: { certificate: maria } } },
+  })
+  const refusal = await shop.GetOrder({ id: 'o-1' }).catch((thrown: unknown) => thrown)
+  shop.close()
+  assert.ok(refusal instanceof FaultError, String(refusal))
+  assert.equal(refusal.codes.at(-1)?.local, 'FailedCheck')
+  assert.equal(responder.asked, 0)
+})
+
 test('a mistake ends the start, by its place', async () => {
   const rows: readonly (readonly [MessageSecurity, RegExp])[] = [
     [{ authorities: ['root.pem'] }, /messageSecurity\.authorities\[0\] contains no -----BEGIN CERTIFICATE-----/],
     [{ crls: 'root.crl' }, /messageSecurity\.crls contains no -----BEGIN X509 CRL-----/],
     [{ crlFiles: [join(folder, 'absent.crl')] }, /absent\.crl cannot be used/],
     [{ crlAddresses: ['ldap://bank/root'] }, /crlAddresses has "ldap:\/\/bank\/root": give an address of http/],
+    [{ ocspAddresses: ['bank/ocsp'] }, /ocspAddresses has "bank\/ocsp": give an address of http/],
     [{ revocation: 'required' }, /messageSecurity\.revocation is required without a CRL/],
     [{ purposes: ['signing' as never] }, /messageSecurity\.purposes has "signing"/],
     [
@@ -165,6 +275,7 @@ test('the command line: revocation, purposes and names; mistakes are told before
   writeFileSync(signers, authority)
   for (const flag of [
     ['--crl', 'x.crl'],
+    ['--ocsp', 'http://bank.example/ocsp'],
     ['--revocation', 'required'],
     ['--purpose', 'clientAuth'],
   ] as const)

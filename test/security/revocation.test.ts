@@ -119,7 +119,7 @@ for (const [says, crls, verdict, intermediates = []] of rows)
     const isTrusted = (revocation: 'required' | 'ifKnown') => {
       const current = () => new RevocationLists(readCrlList(crls, 'crls'))
       return (
-        new CertificateTrust({ authorities: root, intermediates, revocation }, 'trust', current).findTrusted(
+        new CertificateTrust({ authorities: root, intermediates, revocation }, 'trust', { lists: current }).findTrusted(
           maria,
           now,
         ) !== undefined
@@ -189,7 +189,7 @@ test('what was decided is decided anew when a list ends, begins, or takes the pl
   assert.ok(later.findTrusted(maria, now))
   assert.equal(later.findTrusted(maria, now + 1000), undefined)
   let current = new RevocationLists(readCrlList(list(), 'crls'))
-  const changing = new CertificateTrust({ authorities: root }, 'trust', () => current)
+  const changing = new CertificateTrust({ authorities: root }, 'trust', { lists: () => current })
   assert.ok(changing.findTrusted(maria, now))
   current = new RevocationLists(readCrlList(list(lists7), 'crls'))
   assert.equal(changing.findTrusted(maria, now), undefined)

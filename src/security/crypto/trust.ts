@@ -8,11 +8,21 @@
  *      certificate is checked anew each time, and occupies no memory.
  *  (4) What is remembered holds as long as no certificate of the path and no CRL begins or ends,
  *      and the CRLs are the same.
+ *  (5) Responders are asked by `confirm` alone, about the certificates of a path that holds in
+ *      everything else: a stranger's certificate causes no question.
  */
 
+import { chain, type Maybe } from '../../base/maybe.ts'
 import { BoundedCache } from '../../base/memo.ts'
 import type { Certificate } from './certificate.ts'
-import { findPath, isListed, type PathSearch, parseCertificate, type RevocationMode } from './certification-path.ts'
+import {
+  checkListed,
+  findPath,
+  isListed,
+  type PathSearch,
+  parseCertificate,
+  type RevocationMode,
+} from './certification-path.ts'
 import { type DistinguishedName, sameDistinguishedName } from './distinguished-name.ts'
 import {
   type CertificateSource,
@@ -21,8 +31,9 @@ import {
   readCertificateList,
   readCrlList,
 } from './key-source.ts'
+import type { OcspStatuses } from './ocsp-statuses.ts'
 import { CertificatePool } from './path-building.ts'
-import { checkPinned, type PathRules } from './path-validation.ts'
+import { checkPinned, describeCertificate, type PathRules } from './path-validation.ts'
 import { RevocationLists } from './revocation.ts'
 
 /** The purposes that have names here (RFC 5280 §4.2.1.12, RFC 9336); others are identifiers. */
@@ -49,8 +60,9 @@ export interface Anchors {
   /** Revocation lists of the authorities. */
   readonly crls?: OneOrMore<CrlSource>
   /**
-   * What to do about a certificate of whose state no fresh CRL tells. Default: `required` where
-   * there are CRLs, which refuses it; `ifKnown` accepts it unless a list has revoked it.
+   * What to do about a certificate of whose state no fresh CRL and no OCSP response tells. Default:
+   * `required` where there are CRLs or responders, which refuses it; `ifKnown` accepts it unless a
+   * list or a responder has revoked it, or a responder does not know it.
    */
   readonly revocation?: RevocationMode
   /**
@@ -67,6 +79,14 @@ export interface Anchors {
 /** What an operator's files give, in addition: the lists as they are now. */
 export type CurrentLists = () => RevocationLists | undefined
 
+/** Sources of revocation that change. */
+export interface RevocationSources {
+  /** In place of `Anchors.crls`. */
+  readonly lists?: CurrentLists | undefined
+  /** Default: no responder is asked. */
+  readonly statuses?: OcspStatuses | undefined
+}
+
 /** A way to name a certificate without carrying it (X.509 Token Profile 1.1 §3.2). */
 export type CertificateReference =
   | { readonly by: 'issuer-serial'; readonly issuer: DistinguishedName; readonly serial: bigint }
@@ -74,6 +94,8 @@ export type CertificateReference =
 
 interface TrustedPath {
   readonly certificates: readonly [Certificate, ...Certificate[]]
+  /** By which it was found; undefined for a pinned certificate. */
+  readonly search: PathSearch | undefined
   readonly lists: RevocationLists | undefined
   /** Milliseconds since 1970; both are within. */
   readonly from: number
@@ -93,14 +115,15 @@ export class CertificateTrust {
   readonly #revocation: RevocationMode
   readonly #rules: PathRules
   readonly #revoked: (certificate: Certificate) => boolean
+  readonly #statuses: OcspStatuses | undefined
   readonly #paths = new BoundedCache<string, TrustedPath>(pathsRemembered)
+  readonly #pathOf = new WeakMap<Certificate, TrustedPath>()
 
   /**
    * @param place of these settings, for errors
-   * @param currentLists CRLs that change, in place of `anchors.crls`
-   * @throws TypeError when one of them is not a certificate or a CRL, or `revocation` has no CRL
+   * @throws TypeError when one of them is not a certificate or a CRL, or `revocation` has no source
    */
-  constructor(anchors: Anchors, place = 'trust', currentLists?: CurrentLists) {
+  constructor(anchors: Anchors, place = 'trust', { lists: currentLists, statuses }: RevocationSources = {}) {
     this.#authorities = readCertificateList(anchors.authorities, `${place}.authorities`)
     this.#intermediates = readCertificateList(anchors.intermediates, `${place}.intermediates`)
     this.#pinned = readCertificateList(anchors.certificates, `${place}.certificates`)
@@ -109,10 +132,11 @@ export class CertificateTrust {
     const lists = currentLists ? [] : readCrlList(anchors.crls, `${place}.crls`)
     const fixed = lists.length > 0 ? new RevocationLists(lists) : undefined
     this.#currentLists = currentLists ?? (() => fixed)
-    const hasLists = currentLists !== undefined || fixed !== undefined
-    this.#revocation = anchors.revocation ?? (hasLists ? 'required' : 'ifKnown')
-    if (this.#revocation === 'required' && !hasLists)
-      throw new TypeError(`${place}.revocation is required without a CRL: give crls, or say ifKnown`)
+    this.#statuses = statuses
+    const hasSource = (currentLists ?? fixed ?? statuses) !== undefined
+    this.#revocation = anchors.revocation ?? (hasSource ? 'required' : 'ifKnown')
+    if (this.#revocation === 'required' && !hasSource)
+      throw new TypeError(`${place}.revocation is required without a CRL or a responder: give crls, or say ifKnown`)
     this.#rules = compileRules(anchors, place)
     this.#revoked = anchors.revoked ?? (() => false)
   }
@@ -141,8 +165,30 @@ export class CertificateTrust {
       if (typeof found === 'string') return found
       path = found
       this.#paths.set(key, path)
+      this.#pathOf.set(path.certificates[0], path)
     }
     return path.certificates.some(this.#revoked) ? 'it is revoked' : path.certificates[0]
+  }
+
+  /**
+   * Why a certificate that was judged to be trusted is revoked or unknown, by responders, of its
+   * path; undefined if it holds. A promise while one has to be asked (5).
+   */
+  confirm(certificate: Certificate, now: number): Maybe<string | undefined> {
+    const { certificates, search } = this.#pathOf.get(certificate) ?? {}
+    if (!this.#statuses || !certificates || !search) return undefined
+    const current = { ...search, lists: this.#currentLists(), revocation: this.#revocation, now }
+    return this.#confirmFrom(certificates, certificates.length - 2, current)
+  }
+
+  /** From the top down. */
+  #confirmFrom(path: TrustedPath['certificates'], at: number, search: PathSearch): Maybe<string | undefined> {
+    const [certificate, issuer, ...above] = path.slice(at)
+    if (at < 0 || !certificate || !issuer) return undefined
+    return chain(this.#statuses?.find({ path: [certificate, issuer, ...above], search }), found => {
+      const problem = found?.status === 'good' ? undefined : checkWithoutAnswer(path, at, search, found?.status)
+      return problem ?? this.#confirmFrom(path, at - 1, search)
+    })
   }
 
   /** The pinned certificate that a reference names. */
@@ -161,7 +207,7 @@ export class CertificateTrust {
     if (!first.maySign) return 'it may not sign messages'
     if (this.#pinned.some(pinned => pinned.der.equals(der))) {
       if (lists && isListed(first, lists, this.#signerPool, now)) return 'it is revoked'
-      return checkPinned(first, this.#rules, now) ?? rememberPath([first], lists, now)
+      return checkPinned(first, this.#rules, now) ?? rememberPath([first], undefined, lists, now)
     }
     const carried = others.slice(0, carriedMax).flatMap(each => parseCertificate(each) ?? [])
     const search: PathSearch = {
@@ -170,22 +216,39 @@ export class CertificateTrust {
       signers: this.#signerPool,
       rules: this.#rules,
       lists,
-      revocation: this.#revocation,
+      revocation: this.#statuses ? 'ifKnown' : this.#revocation, // `confirm` asks the responders first
       now,
     }
     const path = findPath(first, search)
-    return typeof path === 'string' ? path : rememberPath(path, lists, now)
+    return typeof path === 'string' ? path : rememberPath(path, search, lists, now)
   }
+}
+
+/** A certificate that no responder clears: one that a responder does not know needs a CRL. */
+function checkWithoutAnswer(
+  path: TrustedPath['certificates'],
+  at: number,
+  search: PathSearch,
+  status: 'revoked' | 'unknown' | undefined,
+): string | undefined {
+  const place = describeCertificate(path[at]!)
+  if (status === 'revoked') return `${place}: its responder says that it is revoked`
+  const revocation = status === 'unknown' ? 'required' : search.revocation
+  if (search.lists) return checkListed(path, at, { ...search, revocation })
+  if (revocation === 'ifKnown') return undefined
+  return `${place}: ${status ? 'its responder does not know it' : 'no OCSP response tells whether it is revoked'}`
 }
 
 function rememberPath(
   certificates: TrustedPath['certificates'],
+  search: PathSearch | undefined,
   lists: RevocationLists | undefined,
   now: number,
 ): TrustedPath {
   const steady = lists?.steadyTime(now)
   return {
     certificates,
+    search,
     lists,
     from: Math.max(...certificates.map(({ notBefore }) => notBefore), steady?.from ?? Number.NEGATIVE_INFINITY),
     until: Math.min(...certificates.map(({ notAfter }) => notAfter), (steady?.until ?? Number.POSITIVE_INFINITY) - 1),

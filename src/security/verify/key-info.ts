@@ -7,6 +7,7 @@
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { encodeBase64, encodeBase64Url } from '../../base/base64.ts'
+import { chain, type Maybe } from '../../base/maybe.ts'
 import { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import { readDer, readDerValues, SEQUENCE } from '../crypto/der.ts'
@@ -195,6 +196,12 @@ export function requireTrusted(key: KeyReference, trust: CertificateTrust, now: 
   const known = trust.findPinned(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
   return requireJudged(trust.judge(known.der, now), 'the certificate is not trusted now')
 }
+
+/** Refuses a certificate that was trusted, where responders speak against it. */
+export const requireConfirmed = (certificate: Certificate, trust: CertificateTrust, now: number): Maybe<void> =>
+  chain(trust.confirm(certificate, now), problem => {
+    if (problem !== undefined) failSecurity('FailedAuthentication', `the certificate is not trusted: ${problem}`)
+  })
 
 const requireJudged = (found: Certificate | string, problem: string): Certificate =>
   typeof found === 'string' ? failSecurity('FailedAuthentication', `${problem}: ${found}`) : found

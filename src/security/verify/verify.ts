@@ -40,7 +40,7 @@ import {
 import { Authentication } from './authenticate.ts'
 import { Decryptor } from './decryption.ts'
 import type { ExaminedBlock, Incoming, Signer } from './incoming.ts'
-import { dereferenceToken, readKeyReference, requireTrusted } from './key-info.ts'
+import { dereferenceToken, readKeyReference, requireConfirmed, requireTrusted } from './key-info.ts'
 import { type Assertion, holderKey, isAssertion, verifyAssertion } from './saml.ts'
 import { type VerifiedSignature, verifySignature } from './signature.ts'
 import { requireConfirmation } from './signature-confirmation.ts'
@@ -71,6 +71,8 @@ export async function verifyMessage(
   const block = findSecurityBlock(message.blocks)
   if (!block) return policy.required ? failSecurity('InvalidSecurity', 'no Security block') : withoutProof(message)
   const found = new Examination(message, block, policy, guard).examine()
+  const signer = found.signature?.signer
+  if (signer?.kind === 'x509' && guard.trust) await requireConfirmed(signer.certificate, guard.trust, guard.now())
   const caller = await new Authentication(found, policy, guard, message).identifyCaller()
   const { signature, blocks } = found
   return {
@@ -78,7 +80,7 @@ export async function verifyMessage(
     body: message.body,
     covers: element => signature?.elements.has(element) ?? false,
     confirms: signature?.value,
-    signer: signature?.signer,
+    signer,
     blocks,
   }
 }

@@ -1,0 +1,168 @@
+/**
+ * What responders have said of certificates, and when they are asked again. What it guards:
+ *  (1) The addresses of the settings alone are asked; of these the ones that the certificate names,
+ *      if it names any.
+ *  (2) An answer counts until its own end, and is asked for again at `renewMs`; one that is older
+ *      takes no newer one's place, since anybody on the way could send it.
+ *  (3) A certificate that was revoked stays so until a newer answer says otherwise.
+ *  (4) One question about a certificate is under way at a time, for `questionMs` at most, and none
+ *      follows a failure for `retryMs`; a message that needs no answer does not wait.
+ */
+
+import { hash, randomBytes } from 'node:crypto'
+import type { Maybe } from '../../base/maybe.ts'
+import { BoundedCache, memoizeByObject } from '../../base/memo.ts'
+import type { Certificate } from './certificate.ts'
+import { type CertificateStatus, judgeOcspResponse, type OcspQuestion } from './ocsp.ts'
+import { identityOf, writeOcspRequest } from './ocsp-response.ts'
+import { describeCertificate } from './path-validation.ts'
+import type { RevocationLists } from './revocation.ts'
+
+/** A request to a responder. */
+export interface OcspPost {
+  readonly address: string
+  readonly request: Buffer
+  /** Whose turn it is: equal for certificates of one issuer. */
+  readonly party: string
+  readonly signal: AbortSignal
+}
+
+/** The responders that may be asked, and how. */
+export interface OcspMeans {
+  /** Of http or https, as `URL.href` has them. */
+  readonly addresses: readonly string[]
+  /** Whether every answer has to repeat a nonce (RFC 9654). */
+  readonly nonce: boolean
+  /** The octets of the answer. Rejects with an Error when none comes. */
+  readonly post: (post: OcspPost) => Promise<Buffer>
+  readonly clock: () => number
+  /** Is told why there is no answer that can be used. */
+  readonly failed: (thrown: unknown) => void
+}
+
+type StatusQuestion = Omit<OcspQuestion, 'nonce'>
+
+interface StatusEntry {
+  known: CertificateStatus | undefined
+  dueAt: number
+  retryAt: number
+  asking: Promise<void> | undefined
+}
+
+const entriesMax = 10_000
+/** As for CRLs. */
+const renewMs = 3_600_000
+const retryMs = 10_000
+/** For all responders of a certificate together. */
+const questionMs = 10_000
+/** A certificate that was issued a moment ago may not be known yet. */
+const unknownMs = 60_000
+/** RFC 9654 §2.1. */
+const nonceOctets = 32
+
+const certificateDigest = memoizeByObject(({ der }: Certificate) => hash('sha256', der, 'base64url'))
+
+export class OcspStatuses {
+  readonly #means: OcspMeans
+  readonly #entries = new BoundedCache<string, StatusEntry>(entriesMax)
+
+  constructor(means: OcspMeans) {
+    this.#means = means
+  }
+
+  /** What is known of the first certificate of the path; a promise while it has to be asked for. */
+  find(question: StatusQuestion): Maybe<CertificateStatus | undefined> {
+    const [certificate, issuer] = question.path
+    const { lists, now } = question.search
+    const entry = this.#entryOf(`${certificateDigest(certificate)} ${certificateDigest(issuer)}`)
+    const isDue = now >= (doListsHold(entry.known, lists) ? entry.dueAt : entry.retryAt)
+    if (!entry.asking && isDue) {
+      entry.retryAt = entry.dueAt = now + retryMs
+      entry.asking = this.#ask(question, entry)
+        .catch(this.#means.failed)
+        .finally(() => (entry.asking = undefined))
+    }
+    const known = statusAt(entry.known, now, lists)
+    if (known || !entry.asking) return known
+    return entry.asking.then(() => statusAt(entry.known, this.#means.clock(), lists))
+  }
+
+  #entryOf(key: string): StatusEntry {
+    const before = this.#entries.get(key)
+    if (before) return before
+    const never = Number.NEGATIVE_INFINITY
+    const entry: StatusEntry = { known: undefined, dueAt: never, retryAt: never, asking: undefined }
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  /** (1), RFC 6960 §3.1. */
+  #addressesOf({ extensions: { responders } }: Certificate): readonly string[] {
+    const { addresses } = this.#means
+    const named = new Set(responders.map(each => URL.parse(each)?.href))
+    const allowed = addresses.filter(address => named.has(address))
+    return allowed.length > 0 ? allowed : addresses
+  }
+
+  /** The first responder that knows the certificate has the word. */
+  async #ask(question: StatusQuestion, entry: StatusEntry): Promise<void> {
+    const { clock, failed } = this.#means
+    const [certificate] = question.path
+    const signal = AbortSignal.timeout(questionMs)
+    let unknown: CertificateStatus | undefined
+    for (const address of this.#addressesOf(certificate)) {
+      const found = await this.#askAt(address, question, signal)
+      const problem = typeof found === 'string' ? found : checkOlder(entry.known, found)
+      if (typeof found === 'string' || problem !== undefined) {
+        const about = describeCertificate(certificate)
+        failed(new Error(`the OCSP answer of ${address} about ${about} cannot be used: ${problem}`))
+      } else if (found.status === 'unknown') unknown ??= found
+      else return this.#take(found, entry)
+    }
+    if (unknown && entry.known?.status !== 'revoked') {
+      const until = Math.min(unknown.until, clock() + unknownMs)
+      entry.known = { ...unknown, until }
+      entry.dueAt = until
+    }
+  }
+
+  async #askAt(address: string, question: StatusQuestion, signal: AbortSignal): Promise<CertificateStatus | string> {
+    const { post, clock, nonce: hasNonce } = this.#means
+    const [certificate, issuer] = question.path
+    const nonce = hasNonce ? randomBytes(nonceOctets) : undefined
+    const request = writeOcspRequest(identityOf(certificate, issuer), nonce)
+    let octets: Buffer
+    try {
+      octets = await post({ address, request, party: certificateDigest(issuer), signal })
+    } catch (thrown) {
+      return (thrown as Error).message // nothing else is thrown there
+    }
+    return judgeOcspResponse(octets, { ...question, search: { ...question.search, now: clock() }, nonce })
+  }
+
+  #take(found: CertificateStatus, entry: StatusEntry): void {
+    const now = this.#means.clock()
+    entry.known = found
+    entry.dueAt = Math.max(now + retryMs, Math.min(now + renewMs, found.until))
+  }
+}
+
+/** (2), (3) */
+function checkOlder(known: CertificateStatus | undefined, found: CertificateStatus): string | undefined {
+  if (!known || found.thisUpdate > known.thisUpdate) return undefined
+  const isOlder = found.thisUpdate < known.thisUpdate || (known.status === 'revoked' && found.status !== 'revoked')
+  return isOlder ? 'it is older than the one before' : undefined
+}
+
+/** Whether the CRLs that cleared the responder are those of now. */
+const doListsHold = (known: CertificateStatus | undefined, lists: RevocationLists | undefined): boolean =>
+  !known?.lists || known.lists === lists
+
+function statusAt(
+  known: CertificateStatus | undefined,
+  now: number,
+  lists: RevocationLists | undefined,
+): CertificateStatus | undefined {
+  if (!known || !(doListsHold(known, lists) || known.status === 'revoked')) return undefined
+  return now < known.until || known.status === 'revoked' ? known : undefined
+}

@@ -1,0 +1,144 @@
+/** What is kept of OCSP answers, when responders are asked again, and which messages wait. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Certificate } from '../../src/security/crypto/certificate.ts'
+import { readCrlList } from '../../src/security/crypto/key-source.ts'
+import { OcspStatuses } from '../../src/security/crypto/ocsp-statuses.ts'
+import { CertificatePool } from '../../src/security/crypto/path-building.ts'
+import { RevocationLists } from '../../src/security/crypto/revocation.ts'
+import * as x from './issue.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const bank: x.Holder = { name: 'O=Bank/CN=Root', key: x.createEcKey() }
+const root = new Certificate(x.issueCertificate({ ...bank, by: bank, extensions: [x.authority(), x.usage(0, 5, 6)] }))
+const maria = new Certificate(x.issueCertificate({ name: 'CN=maria', key: x.createEcKey(), by: bank, serial: 7 }))
+const desk: x.Holder = { name: 'CN=Desk', key: x.createEcKey() }
+const deskCertificate = x.issueCertificate({
+  ...desk,
+  by: bank,
+  extensions: [x.purposes(['1.3.6.1.5.5.7.3.9'], false)],
+})
+const none = new CertificatePool([])
+
+type Answer = () => Buffer | Promise<Buffer>
+const about = (draft: Partial<x.OcspAnswerDraft> = {}) => [{ issuer: bank, ...draft }]
+const said =
+  (draft: Partial<x.OcspAnswerDraft> = {}) =>
+  () =>
+    x.issueOcsp({ by: bank, answers: about(draft) })
+const silent: Answer = () => Promise.reject(new Error('no connection'))
+
+function ask(...first: readonly Answer[]) {
+  const world = { now: x.testTime, answers: first, asked: [] as string[], failures: [] as string[] }
+  const statuses = new OcspStatuses({
+    addresses: first.map((_, at) => `http://responder${at}/`),
+    nonce: false,
+    post: async ({ address }) => {
+      world.asked.push(address)
+      return world.answers[Number(/\d/.exec(address))]!()
+    },
+    clock: () => world.now,
+    failed: thrown => void world.failures.push((thrown as Error).message),
+  })
+  const find = (lists?: RevocationLists) => {
+    const search = { anchors: new CertificatePool([root]), between: none, signers: none, rules: {}, lists }
+    return statuses.find({ path: [maria, root], search: { ...search, revocation: 'required', now: world.now } })
+  }
+  const status = async (lists?: RevocationLists) => (await find(lists))?.status
+  /** What counts at once; the question that it causes is answered before this resolves. */
+  const statusAtOnce = async () => {
+    const found = find()
+    assert.ok(!(found instanceof Promise), 'nothing is known')
+    await new Promise(resolve => setImmediate(resolve))
+    return found?.status
+  }
+  return { world, find, status, statusAtOnce }
+}
+
+test('an answer is asked for again after an hour, and no message waits while the former counts', async () => {
+  const { world, status, statusAtOnce } = ask(said({ nextUpdate: x.testTime + day }))
+  assert.deepEqual([await status(), await statusAtOnce(), world.asked.length], ['good', 'good', 1])
+  world.answers = [said({ status: 'revoked', thisUpdate: x.testTime, nextUpdate: x.testTime + day })]
+  world.now += hour - 1
+  assert.deepEqual([await statusAtOnce(), world.asked.length], ['good', 1])
+  world.now += 1
+  assert.equal(await statusAtOnce(), 'good')
+  assert.deepEqual([await statusAtOnce(), world.asked.length], ['revoked', 2])
+})
+
+test('an answer ends with its next update: the next message waits for another, or has none', async () => {
+  const { world, status } = ask(said({ nextUpdate: x.testTime + 600_000 }))
+  assert.equal(await status(), 'good')
+  world.now += 600_000
+  world.answers = [silent]
+  assert.equal(await status(), undefined)
+})
+
+test('a responder that cannot be had is asked again after ten seconds, and its failure is told', async () => {
+  const { world, status, statusAtOnce } = ask(silent)
+  assert.equal(await status(), undefined)
+  assert.deepEqual(world.failures, [
+    'the OCSP answer of http://responder0/ about "maria" cannot be used: no connection',
+  ])
+  world.now += 9999
+  assert.equal(await statusAtOnce(), undefined)
+  world.now += 1
+  world.answers = [said()]
+  assert.deepEqual([await status(), world.asked.length], ['good', 2])
+})
+
+test('while a responder cannot be had, the last answer counts until its end; a revocation stays', async () => {
+  for (const [state, later] of [
+    ['good', undefined],
+    ['revoked', 'revoked'],
+  ] as const) {
+    const { world, status } = ask(said({ status: state, nextUpdate: x.testTime + 2 * hour }))
+    assert.equal(await status(), state)
+    world.answers = [silent]
+    world.now += 2 * hour - 1
+    assert.equal(await status(), state)
+    world.now += 10_000
+    assert.equal(await status(), later)
+  }
+})
+
+test('an answer that is older than the known one takes not its place', async () => {
+  const revoked = said({ status: 'revoked', thisUpdate: x.testTime - 1000, nextUpdate: x.testTime + day })
+  const { world, status, statusAtOnce } = ask(revoked)
+  assert.equal(await status(), 'revoked')
+  world.answers = [said({ nextUpdate: x.testTime + day })]
+  world.now += hour
+  await statusAtOnce()
+  assert.equal(await statusAtOnce(), 'revoked')
+  assert.match(world.failures[0] ?? '', /it is older than the one before/)
+})
+
+test('many messages ask one question; the next responder is asked where the first does not know', async () => {
+  const { world, status } = ask(said({ status: 'unknown' }), silent, said())
+  assert.deepEqual(await Promise.all([status(), status(), status()]), ['good', 'good', 'good'])
+  assert.deepEqual(world.asked, ['http://responder0/', 'http://responder1/', 'http://responder2/'])
+})
+
+test('a certificate that is not known yet is asked for again after a minute', async () => {
+  const { world, status, statusAtOnce } = ask(said({ status: 'unknown' }))
+  assert.equal(await status(), 'unknown')
+  world.now += 59_999
+  assert.equal(await statusAtOnce(), 'unknown')
+  world.now += 1
+  world.answers = [said()]
+  assert.equal(await status(), 'good')
+})
+
+test('an answer of a delegate that a CRL cleared counts as long as the CRLs are the same', async () => {
+  const byDesk: Answer = () => x.issueOcsp({ by: desk, answers: about(), certificates: [deskCertificate] })
+  const listsOf = (...revoked: readonly number[]) =>
+    new RevocationLists(readCrlList(x.issueCrl({ by: bank, revoked }), 'crls'))
+  const { world, status } = ask(byDesk)
+  const cleared = listsOf()
+  assert.deepEqual([await status(cleared), await status(cleared), world.asked.length], ['good', 'good', 1])
+  const revoking = listsOf(Number(new Certificate(deskCertificate).serial))
+  world.now += 10_000
+  assert.deepEqual([await status(revoking), world.asked.length], [undefined, 2])
+  assert.deepEqual([await status(revoking), world.asked.length], [undefined, 2], 'one question in ten seconds')
+})
