@@ -6,6 +6,7 @@ import { readCrlList } from '../../src/security/crypto/key-source.ts'
 import { OcspStatuses } from '../../src/security/crypto/ocsp-statuses.ts'
 import { CertificatePool } from '../../src/security/crypto/path-building.ts'
 import { RevocationLists } from '../../src/security/crypto/revocation.ts'
+import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import * as x from './issue.ts'
 
 const hour = 3_600_000
@@ -141,4 +142,40 @@ test('an answer of a delegate that a CRL cleared counts as long as the CRLs are 
   world.now += 10_000
   assert.deepEqual([await status(revoking), world.asked.length], [undefined, 2])
   assert.deepEqual([await status(revoking), world.asked.length], [undefined, 2], 'one question in ten seconds')
+})
+
+test('RFC 5280 §6.1.3 a 3: responders are asked about every certificate of a path, from the top down', async () => {
+  const middle: x.Holder = { name: 'O=Bank/CN=Middle', key: x.createEcKey() }
+  const between = x.issueCertificate({ ...middle, by: bank, serial: 5, extensions: [x.authority(), x.usage(0, 5, 6)] })
+  const signer = x.issueCertificate({ name: 'CN=signer', key: x.createEcKey(), by: middle, serial: 6 })
+  const now = x.testTime
+  for (const [above, below, listed, says] of [
+    ['good', 'good', [], undefined],
+    ['good', 'revoked', [], /^"signer": its responder says that it is revoked/],
+    ['revoked', 'good', [], /^"Middle": its responder says that it is revoked/],
+    ['unknown', 'good', undefined, /^"Middle": its responder does not know it/],
+    ['good', 'good', [5], /^not judged to be trusted: "Middle": it is revoked/],
+  ] as const) {
+    const answers = [
+      x.issueOcsp({ by: middle, answers: [{ issuer: middle, serial: 6, status: below }] }),
+      x.issueOcsp({ by: bank, answers: [{ issuer: bank, serial: 5, status: above }] }),
+    ]
+    const statuses = new OcspStatuses({
+      addresses: ['http://responder/'],
+      nonce: false,
+      post: async ({ request }) => answers[request.includes(Buffer.of(2, 1, 6)) ? 0 : 1]!,
+      clock: () => now,
+      failed: () => {},
+    })
+    const lists = listed && new RevocationLists(readCrlList(x.issueCrl({ by: bank, revoked: listed }), 'crls'))
+    const trust = new CertificateTrust(
+      { authorities: root.der, intermediates: between, ...(lists ? {} : { revocation: 'ifKnown' as const }) },
+      'trust',
+      { lists: () => lists, statuses },
+    )
+    const found = trust.judge(signer, now)
+    const problem = typeof found === 'string' ? `not judged to be trusted: ${found}` : await trust.confirm(found, now)
+    if (says) assert.match(problem ?? '', says)
+    else assert.equal(problem, undefined)
+  }
 })
