@@ -1,6 +1,6 @@
 /** What is kept of OCSP answers, when responders are asked again, and which messages wait. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { Certificate } from '../../src/security/crypto/certificate.ts'
 import { readCrlList } from '../../src/security/crypto/key-source.ts'
 import { OcspStatuses } from '../../src/security/crypto/ocsp-statuses.ts'
@@ -119,6 +119,14 @@ test('many messages ask one question; the next responder is asked where the firs
   const { world, status } = ask(said({ status: 'unknown' }), silent, said())
   assert.deepEqual(await Promise.all([status(), status(), status()]), ['good', 'good', 'good'])
   assert.deepEqual(world.asked, ['http://responder0/', 'http://responder1/', 'http://responder2/'])
+})
+
+test('no further responder is asked once the time of a question is over', async () => {
+  const { world, status } = ask(silent, said())
+  mock.method(AbortSignal, 'timeout', () => AbortSignal.abort())
+  assert.equal(await status(), undefined)
+  mock.restoreAll()
+  assert.deepEqual(world.asked, [])
 })
 
 test('a certificate that is not known yet is asked for again after a minute', async () => {

@@ -43,11 +43,11 @@ interface Asked {
   readonly lists?: RevocationLists
   readonly revocation?: RevocationMode
 }
-function judge(octets: Buffer, { nonce, lists, revocation = 'required' }: Asked = {}) {
+function judge(octets: Buffer, { nonce, lists, revocation = 'required' }: Asked = {}, about = maria) {
   const anchors = new CertificatePool([new Certificate(root)])
   const none = new CertificatePool([])
   return judgeOcspResponse(octets, {
-    path: [new Certificate(maria), new Certificate(root)],
+    path: [new Certificate(about), new Certificate(root)],
     search: { anchors, between: none, signers: none, rules: {}, lists, revocation, now },
     nonce,
   })
@@ -158,6 +158,12 @@ for (const [name, octets, says, asked] of refused)
   test(`an answer proves nothing: ${name}`, () => {
     assert.match(String(judge(octets, asked)), says)
   })
+
+test('an answer proves nothing: a responder that clears itself', () => {
+  const own = certifyDesk()
+  const octets = byDesk(own, { answers: [answer({ serial: 9 })] })
+  assert.match(String(judge(octets, {}, own)), /"Desk": it answers for itself/)
+})
 
 test('an answer counts until its next update, and for a week at most', () => {
   const untilOf = (nextUpdate: number) => {

@@ -111,6 +111,7 @@ export class OcspStatuses {
     const signal = AbortSignal.timeout(questionMs)
     let unknown: CertificateStatus | undefined
     for (const address of this.#addressesOf(certificate)) {
+      if (signal.aborted) break
       const found = await this.#askAt(address, question, signal)
       const problem = typeof found === 'string' ? found : checkOlder(entry.known, found)
       if (typeof found === 'string' || problem !== undefined) {

@@ -92,9 +92,10 @@ function findResponder(response: OcspResponse, question: OcspQuestion): Pick<Cer
 
 /** §4.2.2.2: made by the very key that signed the certificate in question, for this purpose. */
 function checkDelegate(delegate: Certificate, { path, search }: OcspQuestion): string | undefined {
-  const [, ...above] = path
+  const [certificate, ...above] = path
   const own: CertificatePath = [delegate, ...above]
   if (!delegate.extensions.purposes?.has(ocspSigning)) return 'it is not for signing OCSP responses'
+  if (delegate.der.equals(certificate.der)) return 'it answers for itself'
   if (!delegate.maySign) return 'it may not sign'
   const problem = checkPath(own, {}, search.now)
   if (problem || delegate.extensions.isUnchecked) return problem
