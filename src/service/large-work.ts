@@ -1,16 +1,20 @@
 /**
  * Changes with large contents, which hold the event loop for tens of milliseconds each. What it
  * guards, by number:
- *  (1) One runs at a time; the callers that wait take turns, and a caller with too many is refused.
- *  (2) While others ask, the next one waits four times as long as the last one held the event loop:
- *      such changes take a fifth of its time at most. A caller that asks alone does not wait.
+ *  (1) Few are under way, since a handler may wait for others; the callers that wait take turns, and
+ *      a caller with too many is refused.
+ *  (2) While others ask, a place stays empty four times as long as the loop was busy with the change
+ *      in it and with all others: together they take a fifth of its time. A caller that asks alone
+ *      does not wait.
  */
 import { restMsAfter, type TurnLoop } from './turns.ts'
 import { WaitingLines } from './waiting-lines.ts'
 
 /** Octets of a content from which its change is large work. */
 export const largeContentOctets = 32 * 1024
-const bounds = { running: 1, waiting: 256, waitingOfCaller: 64 }
+/** (2) At most, whatever a handler waited for. */
+const restMaxMs = 1000
+const bounds = { running: 4, waiting: 256, waitingOfCaller: 64 }
 
 /** The event loop that large work holds. */
 export interface BusyLoop extends Pick<TurnLoop, 'sleep' | 'callers'> {
@@ -37,7 +41,7 @@ export class LargeWork {
       const { requests } = callers
       const beforeMs = activeMs()
       await work().then(resolve, reject)
-      const restMs = restMsAfter(activeMs() - beforeMs)
+      const restMs = restMsAfter(activeMs() - beforeMs, restMaxMs)
       if (callers.hasOthers(caller, requests)) await new Promise<void>(rested => sleep(rested, restMs))
     }
     this.#line.take(caller, runAndRest).catch(reject)
