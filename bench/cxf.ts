@@ -114,6 +114,6 @@ async function startCxf(folder: string, diglot: number, ask: Ask) {
   writeFileSync(file('quiet.properties'), '.level=OFF\n')
   const flags = [quiet, '-XX:-UseDynamicNumberOfCompilerThreads'] // a thread that has ended is not counted any more
   execFileSync('mkfifo', [file('input')]) // the server runs until its input ends
-  const java = ['java', ...flags, '-cp', `${folder}:${jars}/*`, 'Server', ...words]
+  const java = ['java', ...flags, '-cp', `${folder}:${jars}/*`, 'Constant', ...words]
   return launch('CXF', port, ['sh', '-c', 'exec "$@" 0<>input', 'sh', ...java], { cwd: folder })
 }

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createPrivateKey, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestOptions, request } from 'node:http'
@@ -12,17 +13,21 @@ import { request as requestByTls } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import { shop } from '../../examples/orders/contract.ts'
 import app from '../../examples/orders/service.ts'
-import { AnswerError, createSoapClient } from '../../src/client/index.ts'
+import { AnswerError, createSoapClient, FaultError } from '../../src/client/index.ts'
+import type { ClientKeys } from '../../src/client/message-keys.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import { type Server, startService } from '../../src/host/serve.ts'
-import { wsuNs } from '../../src/security/vocabulary.ts'
+import { readCertificateList } from '../../src/security/crypto/key-source.ts'
+import { dsNs, wsuNs } from '../../src/security/vocabulary.ts'
 import { issueBank, issuePartner, type PemPair, partnerRoot, bankRoot as serviceRoot } from '../host/partner-keys.ts'
+import { issueAssertion, writeAssertion } from '../security/assertion.ts'
 import * as x from '../security/issue.ts'
 import { atEnd, folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
-import { driver } from './soap-driver.ts'
+import { type Driver, driver, type Said } from './soap-driver.ts'
 
 const here = join(import.meta.dirname, 'cxf')
 const jars = join(here, 'lib')
@@ -44,6 +49,7 @@ const rules = {
   '/soap/bearer': { callers: [{ by: 'saml', confirmations: ['bearer'] }] },
 } satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
+const overTls: readonly Path[] = ['/soap/username', '/soap/bearer']
 const endpoints = Object.fromEntries(
   Object.entries(rules).map(([path, security]) => [path, { version: 'v2', security }] as const),
 )
@@ -58,6 +64,8 @@ const write = (name: string, text: string): string => {
   return file
 }
 const names = ['maria', 'alice', 'clara'] as const
+type Name = (typeof names)[number]
+type Version = '1.1' | '1.2'
 const service = issueBank('O=Shop/CN=shop.example')
 const tls = issueBank('O=Shop/CN=localhost', x.alternativeNames(x.ipName(127, 0, 0, 1)))
 const issuer = issuePartner('O=Issuer/CN=issuer')
@@ -72,6 +80,7 @@ const root = (alias: string, pem: string) => [alias, '-', write(`${alias}.pem`, 
 let classes: string
 const clientStore = join(place, 'client.p12')
 const serverStore = join(place, 'server.p12')
+const tlsStore = join(place, 'tls.p12')
 const tlsFiles = { key: write('tls.key', tls.key), certificate: write('tls.pem', tls.certificate) }
 const java = (...words: string[]): string[] => ['-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, ...words]
 
@@ -86,6 +95,7 @@ async function prepare(): Promise<void> {
   const roots = [...root('shop-root', serviceRoot), ...triple('service', service, false)]
   run('java', java('Store', clientStore, ...own, ...triple('issuer', issuer), ...roots))
   run('java', java('Store', serverStore, ...triple('service', service), ...root('partners', partnerRoot)))
+  run('java', java('Store', tlsStore, 'tls', tlsFiles.key, tlsFiles.certificate))
   const messageSecurity = {
     authorities: partnerRoot,
     keyFiles: [{ key: join(place, 'service.key'), certificate: join(place, 'service.pem') }],
@@ -129,71 +139,82 @@ const tlsTrust = (): string[] => [
   `-Djavax.net.ssl.trustStore=${clientStore}`,
   '-Djavax.net.ssl.trustStorePassword=test-only',
 ]
-const started = (wsdl: string, version: string, path: Path) => {
+/** CXF as a client: one program for all endpoints. */
+const caller = (wsdl: string, version: string, path: Path) => {
+  client ??= driver('java', [...tlsTrust(), ...java('Cxf', clientStore)], 'urn:diglot:orders:v2')
+  const { call } = client
   const audience = path === '/soap/bearer' ? 'urn:shop:bearer' : 'urn:shop'
-  const words = ['Cxf', `file:${wsdl}`, version, clientStore, audience]
-  return driver('java', [...tlsTrust(), ...java(...words)], 'urn:diglot:orders:v2')
+  const more = { wsdl: `file:${wsdl}`, version, audience }
+  return (operation: string, input: object, as?: Name) => call(operation, { ...input }, as, undefined, more)
 }
+let client: Driver | undefined
 
 describe('Apache CXF', { skip }, () => {
   before(prepare)
-  const overTls: readonly Path[] = ['/soap/username', '/soap/bearer']
   for (const path of Object.keys(rules) as Path[]) {
     for (const version of ['1.1', '1.2']) {
       it(`calls every operation by the policies of ${path} in SOAP ${version}`, async () => {
         const server = overTls.includes(path) ? secure : plain
-        const caller = started(await describedAt(server, path, version), version, path)
+        const call = caller(await describedAt(server, path, version), version, path)
         const customers = [await customer(server), await customer(server)] as const
-        try {
-          await walk({ call: caller.call, style: 'document', contract: 'v2', customers })
-        } finally {
-          caller.end()
-        }
+        await walk({ call, style: 'document', contract: 'v2', customers })
       })
     }
   }
 
-  for (const path of ['/soap/signed', '/soap/encrypted'] as const) {
+  for (const path of Object.keys(rules) as Path[]) {
     for (const version of ['1.1', '1.2'] as const) {
-      it(`serves our client by the policies of ${path} in SOAP ${version}`, async () => {
-        const address = `http://127.0.0.1:${await freePort()}${path}`
-        const relocate = (wsdl: string) => wsdl.replaceAll(`${plain.url}${path}`, address)
-        const wsdl = await describedAt(plain, path, version, relocate)
-        const answer = write(`answer-${version}.xml`, await answerOf('GetOrder', '<id>o-1</id>'))
-        const words = ['Server', `file:${wsdl}`, version, serverStore, address, 'urn:diglot:orders:v2', answer]
-        const served = spawn('java', java(...words), { stdio: ['pipe', 'pipe', 'inherit'] })
-        atEnd(() => served.kill())
-        await once(served.stdout, 'data')
-        const keys = { ...people['maria'], service: { certificates: service.certificate } }
-        const connect = (by: object, addressing = false, at = address) =>
-          createSoapClient(contract, {
-            address: at,
-            version: 'v2',
-            soap: version,
-            keys: { ...keys, ...by },
-            addressing,
-          })
-        const client = connect({})
-        assert.equal((await client.GetOrder({ id: 'o-1' })).order.id, 'o-1')
-        assert.equal((await connect({}, true).GetOrder({ id: 'o-1' })).order.id, 'o-1')
-        const stranger = issueBank('CN=maria') // of an authority that the server does not know
-        await assert.rejects(connect(stranger).GetOrder({ id: 'o-1' }), AnswerError)
-        const other = { service: { certificates: tls.certificate }, encryptTo: service.certificate }
-        await assert.rejects(connect(other).GetOrder({ id: 'o-1' }), /nothing proves that the reply/)
-        let answered = ''
-        for (const [name, attack] of attacks) {
-          const response = (text: string): string => {
-            const changed = attack(text)
-            answered ||= text
-            assert.notEqual(changed, text, name)
-            return changed
-          }
-          former = answered
-          const attacker = `${await standBetween(new URL(address).origin, { response })}${path}`
-          if (path === '/soap/encrypted' && name === 'is tampered with') continue // nothing of it is in clear
-          await assert.rejects(connect({}, false, attacker).GetOrder({ id: 'o-1' }), AnswerError, name)
+      it(`serves every operation to our client by the policies of ${path} in SOAP ${version}`, async () => {
+        const address = (await servedByCxf())(path, version)
+        const clients = Object.fromEntries(names.map(name => [name, connect(path, version, address, name)]))
+        const customers = [await customer(plain), await customer(plain)] as const
+        const call = (operation: string, input: object, as: Name = 'maria') => sayAs(clients[as]!, operation, input)
+        // Lists have no wrapper in our typed values, as in encoded messages.
+        await walk({ call, style: 'encoded', contract: 'v2', customers })
+      })
+    }
+  }
+
+  for (const path of ['/soap/signed', '/soap/encrypted', '/soap/named', '/soap/holder'] as const) {
+    for (const version of ['1.1', '1.2'] as const) {
+      it(`has answers of ${path} in SOAP ${version} that our client refuses once they are not what it signed`, async () => {
+        const address = (await servedByCxf())(path, version)
+        const first = await connect(path, version, address).GetOrder({ id: 'o-1' })
+        assert.equal(first.order.id, 'o-1')
+        assert.equal(
+          (await connect(path, version, address, 'maria', { addressing: true }).GetOrder({ id: 'o-1' })).order.id,
+          'o-1',
+        )
+        if (path !== '/soap/named') {
+          const stranger = issueBank('CN=maria') // of an authority that the server does not know
+          await assert.rejects(
+            connect(path, version, address, 'maria', { keys: stranger }).GetOrder({ id: 'o-1' }),
+            AnswerError,
+          )
         }
-        served.kill()
+        const other = { service: { certificates: tls.certificate }, encryptTo: service.certificate }
+        await assert.rejects(
+          connect(path, version, address, 'maria', { keys: other }).GetOrder({ id: 'o-1' }),
+          /nothing proves that the reply/,
+        )
+        let attack = same
+        let answered = ''
+        const response = (text: string): string => {
+          const changed = attack(text)
+          answered ||= text
+          if (attack !== same) assert.notEqual(changed, text)
+          return changed
+        }
+        const attacker = `${await standBetween(new URL(address).origin, { response })}${new URL(address).pathname}`
+        const attacked = connect(path, version, attacker)
+        assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
+        former = answered
+        for (const [name, change] of path === '/soap/encrypted' ? sealedAttacks : attacks) {
+          attack = change
+          await assert.rejects(attacked.GetOrder({ id: 'o-1' }), { name: 'AnswerError', why: 'unproven' }, name)
+        }
+        attack = same
+        assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
       })
     }
   }
@@ -229,6 +250,17 @@ describe('Apache CXF', { skip }, () => {
     ],
     ['was sent before', () => former],
   ]
+  const cipher = (within: string) => (text: string) => {
+    const sealed = part(text, within)
+    return text.replace(sealed, sealed.replace(/CipherValue>[^<]{8}/, 'CipherValue>AAAAAAAA'))
+  }
+  const sealedAttacks: typeof attacks = [
+    ...attacks.filter(([, change]) => change !== tampered), // nothing of it is in clear
+    ['has another wrapped key', cipher('EncryptedKey')],
+    ['has other octets in its EncryptedData', cipher('EncryptedData')],
+    ['has lost its EncryptedKey', without('EncryptedKey')],
+    ['has lost its EncryptedData', without('EncryptedData')],
+  ]
   for (const version of ['1.1', '1.2']) {
     it(`is refused in SOAP ${version} when its request is not what it signed`, async () => {
       let change = same
@@ -245,9 +277,9 @@ describe('Apache CXF', { skip }, () => {
         },
       })
       const relocate = (wsdl: string) => wsdl.replaceAll(plain.url, address)
-      const callerBy = async (path: Path) => started(await describedAt(plain, path, version, relocate), version, path)
-      const caller = await callerBy('/soap/signed')
-      const call = () => caller.call('GetOrder', { id: 'o-1' })
+      const callerBy = async (path: Path) => caller(await describedAt(plain, path, version, relocate), version, path)
+      const called = await callerBy('/soap/signed')
+      const call = () => called('GetOrder', { id: 'o-1' })
       assert.ok('output' in (await call()))
       former = genuine
       for (const [name, attack] of attacks) {
@@ -259,16 +291,14 @@ describe('Apache CXF', { skip }, () => {
       }
       change = same
       assert.ok('output' in (await call()))
-      caller.end()
       const sealing = await callerBy('/soap/encrypted')
       change = text => {
         const [key = ''] = /<xenc:EncryptedKey.*?<\/xenc:EncryptedKey>/s.exec(text) ?? []
         return text.replace(key, key.replace(/CipherValue>[^<]{8}/, 'CipherValue>AAAAAAAA'))
       }
-      await sealing.call('GetOrder', { id: 'o-1' })
+      await sealing('GetOrder', { id: 'o-1' })
       assert.notEqual(change(genuine), genuine)
       assert.match(told, /FailedCheck/)
-      sealing.end()
     })
 
     it(`refuses our answer in SOAP ${version} when it is not what we signed`, async () => {
@@ -280,13 +310,13 @@ describe('Apache CXF', { skip }, () => {
         },
       })
       const relocate = (wsdl: string) => wsdl.replaceAll(plain.url, address)
-      const caller = started(await describedAt(plain, '/soap/signed', version, relocate), version, '/soap/signed')
+      const call = caller(await describedAt(plain, '/soap/signed', version, relocate), version, '/soap/signed')
       former = ''
-      const first = await caller.call('GetOrder', { id: 'o-1' })
+      const first = await call('GetOrder', { id: 'o-1' })
       assert.ok('output' in first, JSON.stringify(first))
       for (const [name, attack] of attacks) {
         change = attack
-        const said = await caller.call('GetOrder', { id: 'o-1' })
+        const said = await call('GetOrder', { id: 'o-1' })
         const told = JSON.stringify([said.output, said.fault?.detail])
         // CXF reads the signed Body where it stands: what is read is what was signed.
         assert.doesNotMatch(
@@ -296,9 +326,8 @@ describe('Apache CXF', { skip }, () => {
         )
       }
       change = answer => answer
-      const last = await caller.call('GetOrder', { id: 'o-1' })
+      const last = await call('GetOrder', { id: 'o-1' })
       assert.ok('output' in last, JSON.stringify(last))
-      caller.end()
     })
   }
 })
@@ -333,11 +362,102 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The content of the Body that answers a request, by the endpoint without security. */
-async function answerOf(operation: string, content: string): Promise<string> {
-  const ns = 'urn:diglot:orders:v2'
-  const body = `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><${operation} xmlns="${ns}">${content}</${operation}></s:Body></s:Envelope>`
-  const headers = { 'content-type': 'text/xml', authorization: `Bearer ${await plain.token('maria', ['manager'])}` }
-  const answer = await ask(`${plain.url}/soap/v2`, { method: 'POST', headers }, body)
-  return /Body>(.*)<\/\w+:Body>/s.exec(answer)?.[1] ?? assert.fail(answer)
+/** CXF in front of our service without security, started once; the address of a path in a version. */
+function servedByCxf(): Promise<(path: Path, version: Version) => string> {
+  return (standing ??= serveByCxf())
 }
+let standing: ReturnType<typeof serveByCxf> | undefined
+
+async function serveByCxf() {
+  const [port, tlsPort] = [await freePort(), await freePort()]
+  const addressOf = (path: Path, version: Version): string => {
+    const origin = overTls.includes(path) ? `https://127.0.0.1:${tlsPort}` : `http://127.0.0.1:${port}`
+    return `${origin}/${version}${path}`
+  }
+  const served: string[] = []
+  for (const path of Object.keys(rules) as Path[])
+    for (const version of ['1.1', '1.2'] as const) {
+      const server = overTls.includes(path) ? secure : plain
+      const address = addressOf(path, version)
+      const wsdl = await describedAt(server, path, version, text => text.replaceAll(`${server.url}${path}`, address))
+      served.push(`file:${wsdl}`, version, address)
+    }
+  const behind = `${plain.url}/soap/v2`
+  const words = [serverStore, tlsStore, String(tlsPort), behind, 'urn:diglot:orders:v2', ...served]
+  const child = spawn('java', java('Server', ...words), { stdio: ['pipe', 'pipe', 'pipe'] })
+  atEnd(() => child.kill())
+  let said = ''
+  child.stderr.on('data', text => {
+    said += text
+  })
+  const ended = once(child, 'exit').then(() => assert.fail(said))
+  await Promise.race([once(child.stdout, 'data'), ended])
+  return addressOf
+}
+
+/** Our client of a path, with the keys or the password of a person. */
+function connect(path: Path, version: Version, address: string, name: Name = 'maria', more: More = {}) {
+  const { callers } = rules[path]
+  const [caller] = callers
+  const isUser = typeof caller === 'object' && caller.by === 'username'
+  const digest = isUser && caller.passwords?.[0] === 'digest'
+  const own = { ...people[name], service: { certificates: service.certificate } }
+  const assertion = path === '/soap/holder' ? 'holder-of-key' : path === '/soap/bearer' ? 'bearer' : undefined
+  return createSoapClient(contract, {
+    address,
+    version: 'v2',
+    soap: version,
+    tls: { ca: serviceRoot },
+    addressing: more.addressing ?? false,
+    keys: { ...own, ...(assertion && { assertion: () => assertionFor(name, assertion) }), ...more.keys },
+    ...(isUser && { credentials: { username: name, password: `${name}-secret`, digest } }),
+  })
+}
+interface More {
+  readonly addressing?: boolean
+  readonly keys?: ClientKeys
+}
+
+/** An assertion about a person, by the issuer. */
+function assertionFor(name: Name, method: 'holder-of-key' | 'bearer'): string {
+  const der = (pem: string): string => pem.replaceAll(/-----[^-]+-----|\s/g, '')
+  const holder = `<ds:KeyInfo xmlns:ds="${dsNs}"><ds:X509Data><ds:X509Certificate>${der(people[name]!.certificate)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`
+  const id = `a${randomUUID()}`
+  const keyInfo = method === 'bearer' ? '' : holder
+  const unsigned = writeAssertion({
+    subject: name,
+    audience: 'urn:shop',
+    method,
+    keyInfo,
+    at: Date.now(),
+    id,
+    signer: undefined,
+  })
+  const [certificate = assert.fail()] = readCertificateList(issuer.certificate, 'issuer')
+  return issueAssertion(unsigned, 'issuer', id, { key: createPrivateKey(issuer.key), certificate })
+}
+
+/** What a typed call says, as drivers of peers do. */
+async function sayAs(client: object, operation: string, input: object): Promise<Said> {
+  const typed = { ...input, ...('picture' in input && { picture: Buffer.from(String(input.picture), 'base64') }) }
+  try {
+    const output: object | undefined = await Reflect.get(client, operation)(typed)
+    return { output: JSON.parse(JSON.stringify(output ?? {}, writeSaid)) }
+  } catch (error) {
+    if (!(error instanceof FaultError)) return { error: inspect(error) }
+    const [reason] = error.reasons
+    return {
+      fault: {
+        code: error.code ?? '',
+        reason: reason?.text ?? '',
+        detail: inspect({ [String(error.fault)]: error.detail }),
+      },
+    }
+  }
+}
+const writeSaid = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint'
+    ? String(value)
+    : value instanceof Uint8Array
+      ? Buffer.from(value).toString('base64')
+      : value

@@ -20,8 +20,11 @@ export interface Said {
 export type Input = Readonly<Record<string, unknown>>
 
 export interface Driver {
-  /** @param password the caller's own by default */
-  call(operation: string, input: Input, as?: Caller, password?: string): Promise<Said>
+  /**
+   * @param password the caller's own by default
+   * @param more of a line, for programs that call several services
+   */
+  call(operation: string, input: Input, as?: Caller, password?: string, more?: Input): Promise<Said>
   end(): void
 }
 
@@ -39,8 +42,9 @@ export function driver(program: string, words: readonly string[], namespace: str
   child.stdin.on('error', () => undefined) // a program that ended early has said why on standard error
   atEnd(end)
   return {
-    async call(operation, input, as = 'maria', password = `${as}-secret`) {
+    async call(operation, input, as = 'maria', password = `${as}-secret`, more = {}) {
       const asked = {
+        ...more,
         operation,
         input,
         as,

@@ -10,6 +10,8 @@ export interface AssertionDraft {
   readonly issuer?: string
   readonly subject?: string
   readonly audience?: string | undefined
+  /** When it was issued. */
+  readonly at?: number
   readonly from?: number
   readonly until?: number | undefined
   readonly method?: 'bearer' | 'holder-of-key' | 'sender-vouches' | 'other'
@@ -30,21 +32,21 @@ const writeTime = (at: number) => new Date(at).toISOString()
 
 export function writeAssertion(said: AssertionDraft = {}): string {
   const { version = '2.0', issuer = 'urn:issuer', subject = 'alice', method = 'bearer', id = 'a1' } = said
-  const { from = now - 60_000, keyInfo = '', conditions = '', data = '' } = said
+  const { at = now, from = at - 60_000, keyInfo = '', conditions = '', data = '' } = said
   const { session = '', naming = '' } = said
-  const until = 'until' in said ? said.until : now + 300_000
+  const until = 'until' in said ? said.until : at + 300_000
   const audience = 'audience' in said ? said.audience : 'urn:service'
   const ends = until === undefined ? '' : ` NotOnOrAfter="${writeTime(until)}"`
   const unsigned =
     version === '2.0'
-      ? `<saml:Assertion xmlns:saml="${saml2Ns}" ID="${id}" Version="2.0" IssueInstant="${writeTime(now)}"><saml:Issuer>${issuer}</saml:Issuer>` +
+      ? `<saml:Assertion xmlns:saml="${saml2Ns}" ID="${id}" Version="2.0" IssueInstant="${writeTime(at)}"><saml:Issuer>${issuer}</saml:Issuer>` +
         `<saml:Subject><saml:NameID${naming}>${subject}</saml:NameID><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:${method}">` +
         `<saml:SubjectConfirmationData${data}>${keyInfo}</saml:SubjectConfirmationData></saml:SubjectConfirmation></saml:Subject>` +
         `<saml:Conditions NotBefore="${writeTime(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestriction><saml:Audience>urn:other</saml:Audience><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`}${conditions}</saml:Conditions>` +
-        `<saml:AuthnStatement AuthnInstant="${writeTime(now)}"${session}/></saml:Assertion>`
-      : `<saml:Assertion xmlns:saml="${saml1Ns}" AssertionID="${id}" MajorVersion="1" MinorVersion="1" Issuer="${issuer}" IssueInstant="${writeTime(now)}">` +
+        `<saml:AuthnStatement AuthnInstant="${writeTime(at)}"${session}/></saml:Assertion>`
+      : `<saml:Assertion xmlns:saml="${saml1Ns}" AssertionID="${id}" MajorVersion="1" MinorVersion="1" Issuer="${issuer}" IssueInstant="${writeTime(at)}">` +
         `<saml:Conditions NotBefore="${writeTime(from)}"${ends}>${audience === undefined ? '' : `<saml:AudienceRestrictionCondition><saml:Audience>${audience}</saml:Audience></saml:AudienceRestrictionCondition>`}${conditions}</saml:Conditions>` +
-        `<saml:AuthenticationStatement AuthenticationInstant="${writeTime(now)}"><saml:Subject><saml:NameIdentifier${naming}>${subject}</saml:NameIdentifier>` +
+        `<saml:AuthenticationStatement AuthenticationInstant="${writeTime(at)}"><saml:Subject><saml:NameIdentifier${naming}>${subject}</saml:NameIdentifier>` +
         `<saml:SubjectConfirmation><saml:ConfirmationMethod>urn:oasis:names:tc:SAML:1.0:cm:${method}</saml:ConfirmationMethod>${keyInfo}</saml:SubjectConfirmation></saml:Subject></saml:AuthenticationStatement></saml:Assertion>`
   const signer = 'signer' in said ? said.signer : 'ca'
   return signer === undefined ? unsigned : issueAssertion(unsigned, signer, id)
@@ -56,8 +58,15 @@ function canonicalOf(text: string): string {
   return canonicalize(document.root, { exclusive: true, comments: false })
 }
 
+type AssertionSigner = Pick<ReturnType<typeof keyPair>, 'key' | 'certificate'>
+
 /** The assertion with an enveloped signature by this key, before its end. */
-export function issueAssertion(assertion: string, signer: string, id: string, key = keyPair(signer)): string {
+export function issueAssertion(
+  assertion: string,
+  signer: string,
+  id: string,
+  key: AssertionSigner = keyPair(signer),
+): string {
   const c14n = 'http://www.w3.org/2001/10/xml-exc-c14n#'
   const digest = createHash('sha256').update(canonicalOf(assertion)).digest('base64')
   const signedInfo =

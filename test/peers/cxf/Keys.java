@@ -19,11 +19,11 @@ final class Keys {
   }
 
   /** @param partner the alias of the certificate to encrypt to */
-  static void configure(Map<String, Object> context, String file, String name, String password, String partner) {
+  static void configure(Map<String, Object> context, String file, String name, String partner) {
     CallbackHandler secrets = callbacks -> {
       for (Callback each : callbacks) {
         WSPasswordCallback asked = (WSPasswordCallback) each;
-        asked.setPassword(asked.getUsage() == WSPasswordCallback.USERNAME_TOKEN ? password : "test-only");
+        asked.setPassword(asked.getUsage() == WSPasswordCallback.USERNAME_TOKEN ? asked.getIdentifier() + "-secret" : "test-only");
       }
     };
     context.put("security.username", name);

@@ -1,47 +1,166 @@
+import jakarta.annotation.Resource;
+import jakarta.xml.soap.Detail;
+import jakarta.xml.soap.SOAPConstants;
+import jakarta.xml.soap.SOAPFactory;
+import jakarta.xml.soap.SOAPFault;
+import jakarta.xml.ws.BindingType;
 import jakarta.xml.ws.Endpoint;
 import jakarta.xml.ws.Provider;
 import jakarta.xml.ws.Service;
 import jakarta.xml.ws.ServiceMode;
+import jakarta.xml.ws.WebServiceContext;
 import jakarta.xml.ws.WebServiceProvider;
-import jakarta.xml.ws.BindingType;
 import jakarta.xml.ws.soap.SOAPBinding;
-import java.io.StringReader;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import jakarta.xml.ws.soap.SOAPFaultException;
+import java.io.ByteArrayInputStream;
+import java.io.FileInputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.security.KeyStore;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import javax.net.ssl.KeyManagerFactory;
 import javax.xml.namespace.QName;
+import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.transform.Source;
-import javax.xml.transform.stream.StreamSource;
+import javax.xml.transform.dom.DOMSource;
+import org.apache.cxf.BusFactory;
+import org.apache.cxf.configuration.jsse.TLSServerParameters;
 import org.apache.cxf.jaxws.EndpointImpl;
+import org.apache.cxf.message.Message;
+import org.apache.cxf.phase.AbstractPhaseInterceptor;
+import org.apache.cxf.phase.Phase;
+import org.apache.cxf.service.model.BindingFaultInfo;
+import org.apache.cxf.service.model.BindingOperationInfo;
+import org.apache.cxf.transport.http_jetty.JettyHTTPServerEngineFactory;
+import org.apache.cxf.ws.policy.ServerPolicyOutFaultInterceptor;
+import org.w3c.dom.Element;
+import org.w3c.dom.Node;
 
-/** CXF serves a WSDL by its policies: `Server WSDL VERSION KEYS ADDRESS NAMESPACE ANSWER`; each call has the ANSWER, a file. */
+/**
+ * CXF serves WSDLs by their policies, in front of a service without security: `Server STORE TLS PORT BEHIND NAMESPACE (WSDL VERSION
+ * ADDRESS)…`. What a policy lets in goes BEHIND in the name of the caller whom CXF has proved, and the answer comes back under the policy. PORT alone speaks TLS, with the key of the store TLS.
+ */
 public final class Server {
-  static String answer;
+  static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";
+  static final HttpClient HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  static URI behind;
 
   @WebServiceProvider
   @ServiceMode(Service.Mode.PAYLOAD)
   public static class One implements Provider<Source> {
+    @Resource WebServiceContext context;
+
+    String protocol() {
+      return SOAPConstants.SOAP_1_1_PROTOCOL;
+    }
+
     @Override
     public Source invoke(Source request) {
-      return new StreamSource(new StringReader(answer));
+      try {
+        String name = context.getUserPrincipal().getName().replaceFirst("^CN=", "");
+        String message = "<s:Envelope xmlns:s='" + ENVELOPE + "'><s:Body>" + Cxf.text(request) + "</s:Body></s:Envelope>";
+        HttpRequest.Builder asked = HttpRequest.newBuilder(behind).header("content-type", "text/xml; charset=utf-8");
+        String password = Base64.getEncoder().encodeToString((name + ":" + name + "-secret").getBytes(StandardCharsets.UTF_8));
+        asked.header("authorization", "Basic " + password).POST(HttpRequest.BodyPublishers.ofString(message));
+        HttpResponse<byte[]> answer = HTTP.send(asked.build(), HttpResponse.BodyHandlers.ofByteArray());
+        if (answer.statusCode() == 202) return null;
+        DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
+        factory.setNamespaceAware(true);
+        Element envelope = factory.newDocumentBuilder().parse(new ByteArrayInputStream(answer.body())).getDocumentElement();
+        Node content = envelope.getElementsByTagNameNS(ENVELOPE, "Body").item(0).getFirstChild();
+        if (content.getLocalName().equals("Fault")) throw fault((Element) content);
+        return new DOMSource(content);
+      } catch (RuntimeException thrown) {
+        throw thrown;
+      } catch (Exception failure) {
+        throw new IllegalStateException(failure);
+      }
+    }
+
+    private SOAPFaultException fault(Element said) throws Exception {
+      boolean client = said.getElementsByTagName("faultcode").item(0).getTextContent().endsWith(":Client");
+      boolean older = protocol().equals(SOAPConstants.SOAP_1_1_PROTOCOL);
+      QName code = older ? new QName(ENVELOPE, client ? "Client" : "Server") : client ? SOAPConstants.SOAP_SENDER_FAULT : SOAPConstants.SOAP_RECEIVER_FAULT;
+      SOAPFault fault = SOAPFactory.newInstance(protocol()).createFault(said.getElementsByTagName("faultstring").item(0).getTextContent(), code);
+      Node detail = said.getElementsByTagName("detail").item(0);
+      if (detail != null) {
+        Detail own = fault.addDetail();
+        for (Node each = detail.getFirstChild(); each != null; each = each.getNextSibling()) own.appendChild(own.getOwnerDocument().importNode(each, true));
+      }
+      return new SOAPFaultException(fault);
     }
   }
 
   @WebServiceProvider
   @ServiceMode(Service.Mode.PAYLOAD)
   @BindingType(SOAPBinding.SOAP12HTTP_BINDING)
-  public static final class Two extends One {}
+  public static final class Two extends One {
+    @Override
+    String protocol() {
+      return SOAPConstants.SOAP_1_2_PROTOCOL;
+    }
+  }
+
+  /** The policy of a declared fault is found by its class, which a Provider has not: here by the element of the detail. */
+  static final class DeclaredFault extends AbstractPhaseInterceptor<Message> {
+    DeclaredFault() {
+      super(Phase.SETUP);
+      addBefore(ServerPolicyOutFaultInterceptor.class.getName());
+    }
+
+    @Override
+    public void handleMessage(Message message) {
+      if (!(message.getContent(Exception.class).getCause() instanceof SOAPFaultException)) return;
+      SOAPFaultException thrown = (SOAPFaultException) message.getContent(Exception.class).getCause();
+      Detail detail = thrown.getFault().getDetail();
+      BindingOperationInfo operation = message.getExchange().getBindingOperationInfo();
+      if (detail == null || operation == null) return;
+      String name = detail.getFirstChild().getLocalName();
+      for (BindingFaultInfo each : operation.getFaults())
+        if (each.getFaultInfo().getMessagePart(0).getElementQName().getLocalPart().equals(name)) message.put(BindingFaultInfo.class, each);
+    }
+  }
 
   public static void main(String[] words) throws Exception {
-    answer = Files.readString(Path.of(words[5]));
-    boolean newer = words[1].equals("1.2");
-    EndpointImpl endpoint = (EndpointImpl) Endpoint.create(newer ? new Two() : new One());
-    endpoint.setWsdlLocation(words[0]);
-    endpoint.setServiceName(new QName(words[4], "OrdersService"));
-    endpoint.setEndpointName(new QName(words[4], newer ? "OrdersSoap12" : "OrdersSoap11"));
-    Keys.configure(endpoint.getProperties(), words[2], "service", "", "useReqSigCert");
-    endpoint.publish(words[3]);
+    speakTls(Integer.parseInt(words[2]), words[1]);
+    behind = URI.create(words[3]);
+    for (int at = 5; at < words.length; at += 3) {
+      boolean newer = words[at + 1].equals("1.2");
+      EndpointImpl endpoint = (EndpointImpl) Endpoint.create(newer ? new Two() : new One());
+      endpoint.setWsdlLocation(words[at]);
+      endpoint.setServiceName(new QName(words[4], "OrdersService"));
+      endpoint.setEndpointName(new QName(words[4], newer ? "OrdersSoap12" : "OrdersSoap11"));
+      Map<String, Object> context = new HashMap<>();
+      Keys.configure(context, words[0], "service", "useReqSigCert");
+      context.put("security.audience-restrictions", "urn:shop");
+      context.put("ws-security.return.security.error", "true");
+      endpoint.setProperties(context);
+      endpoint.getOutFaultInterceptors().add(new DeclaredFault());
+      endpoint.publish(words[at + 2]);
+    }
     System.out.println("ready");
     while (System.in.read() >= 0);
     System.exit(0);
+  }
+
+  private static void speakTls(int port, String store) throws Exception {
+    char[] password = "test-only".toCharArray();
+    KeyStore keys = KeyStore.getInstance("PKCS12");
+    try (FileInputStream file = new FileInputStream(store)) {
+      keys.load(file, password);
+    }
+    KeyManagerFactory managers = KeyManagerFactory.getInstance("PKIX");
+    managers.init(keys, password);
+    TLSServerParameters tls = new TLSServerParameters();
+    tls.setKeyManagers(managers.getKeyManagers());
+    tls.setSniHostCheck(false);
+    tls.setIncludeProtocols(List.of("TLSv1.3"));
+    BusFactory.getDefaultBus().getExtension(JettyHTTPServerEngineFactory.class).setTLSServerParametersForPort(port, tls);
   }
 }
