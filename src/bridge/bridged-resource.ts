@@ -7,8 +7,8 @@ import type { Provided, Provider, Values } from '../contract/implement.ts'
 import { packTyped } from '../service/typed-json.ts'
 import type { BridgedResource } from './guess-resources.ts'
 
-/** Asks an exchange behind; undefined: there is no such item. */
-export type BehindReader = (exchange: string, input: unknown) => Promise<unknown>
+/** Asks an exchange behind for a party; undefined: there is no such item. */
+export type BehindReader = (exchange: string, party: string, input: unknown) => Promise<unknown>
 
 export function createBridgeProvider(
   { get, list, key }: BridgedResource,
@@ -19,15 +19,15 @@ export function createBridgeProvider(
   /** What has no identifier has no address. */
   const hasIdentifier = (item: unknown): item is Values => memberAtKeys(item, [key]) != null
   return {
-    load: async id => {
+    load: async (id, { party }) => {
       const input = get.inputOf(id)
-      const item = input && memberAtKeys(await ask(get.exchange, input), get.path)
+      const item = input && memberAtKeys(await ask(get.exchange, party, input), get.path)
       const provided = hasIdentifier(item) ? provide(item) : undefined
       // One address for each item: 007 is not that of item 7.
       return provided?.value['id'] === id ? provided : undefined
     },
-    list: async () => {
-      const items = memberAtKeys(await ask(list.exchange, list.input), list.path)
+    list: async (_query, { party }) => {
+      const items = memberAtKeys(await ask(list.exchange, party, list.input), list.path)
       return Array.isArray(items) ? items.filter(hasIdentifier).map(provide) : []
     },
     save: () => 'stale', // no one may change it

@@ -62,8 +62,7 @@ export function createBridge(
   const asks = new Map(
     contract.ports.map(port => {
       const send = callerOf(port)
-      const once = (name: string, caller: string, call: PortCall) =>
-        lines.take(caller, () => askThrough(circuit, () => send(name, call)))
+      const once: Ask = (name, party, call) => lines.take(party, () => askThrough(circuit, () => send(name, call)))
       return [port.port, askAgain(port, once)]
     }),
   )
@@ -83,25 +82,25 @@ export function createBridge(
   return implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
 }
 
-type Ask = (exchange: string, caller: string, call: PortCall) => Promise<PortAnswer>
+type Ask = (exchange: string, party: string, call: PortCall) => Promise<PortAnswer>
 /** A read is asked once more, if its connection was lost. */
 const askAgain =
   ({ exchanges }: Port, once: Ask): Ask =>
-  async (name, caller, call) => {
-    const first = await once(name, caller, call)
+  async (name, party, call) => {
+    const first = await once(name, party, call)
     const isLost = first.kind === 'silence' && first.why === 'lost'
-    return exchanges[name]?.isSafe && isLost ? await once(name, caller, call) : first
+    return exchanges[name]?.isSafe && isLost ? await once(name, party, call) : first
   }
 
 /**
  * Reads for the provider of a resource: what is not there, by a fault whose status is 404, is
- * undefined. A provider knows no caller, so that these reads wait in one line.
+ * undefined.
  */
 const createReader =
   (port: Port, askOf: (port: Port) => Ask, note: BridgeOptions['note']): BehindReader =>
-  async (name, input) => {
+  async (name, party, input) => {
     const exchange = port.exchanges[name] as PortExchange // the guess found it there
-    const answer = await askOf(port)(name, '', { input, blocks: {} })
+    const answer = await askOf(port)(name, party, { input, blocks: {} })
     if (answer.kind === 'fault' && statusOfAnswer(exchange, answer) === 404) return undefined
     return passOn(`${port.port}.${name}`, exchange, answer, resourceEnds(exchange), note)
   }
@@ -132,7 +131,7 @@ function createBridgeHandler(
   note: BridgeOptions['note'],
 ): ErasedExchangeHandler {
   return async (input, context) => {
-    const answer = await ask(name, context.caller.subject ?? '', { input, blocks: context.headers })
+    const answer = await ask(name, context.party, { input, blocks: context.headers })
     return passOn(place, exchange, answer, context, note)
   }
 }

@@ -54,7 +54,7 @@ export function guessResources(ports: readonly Port[], allow: readonly Grant[]):
   const taken = new Set(ports.map(each => each.port))
   return guesses.filter(({ resource: { name } }) => !taken.has(name) && taken.add(name))
 }
-/** Their content comes from a caller, whom a provider does not know. */
+/** Their content comes from the fields of a request, which a provider is not told. */
 const hasBlocks = ({ requestHeaders }: PortExchange): boolean => Object.keys(requestHeaders).length > 0
 
 interface ItemRead {

@@ -135,6 +135,8 @@ type HeaderBlocks<H> = { readonly [K in keyof H]?: H[K] extends RootElement<infe
 /** What the handler of an exchange is told, and how it ends with a fault. */
 export interface ExchangeContext<F extends ExchangeFaults = ExchangeFaults, H extends ExchangeFaults = ExchangeFaults> {
   readonly caller: Caller
+  /** By whom callers are counted: the subject, or without one `@` and the address of the request. */
+  readonly party: string
   /** The time of the call: ISO 8601 in UTC. */
   readonly now: string
   /** The declared header blocks of the request that are there. */

@@ -10,6 +10,7 @@ import type { ExchangeContext, PortHandlers } from './exchange.ts'
 import type { Draft, Fields, Flatten, Value } from './field.ts'
 import type { Job } from './job.ts'
 import { requireKnownMembers } from './known-members.ts'
+import type { Caller } from './policy.ts'
 import type { Action, AnyResource, RuleFaults } from './resource.ts'
 import type { AnyService, Service } from './service.ts'
 
@@ -118,26 +119,36 @@ export interface ProviderPage<V> {
   /** How many items the whole query selects: of a provider that served all its conditions. */
   readonly total?: number
 }
+/** Whose call it is that a provider serves. */
+export interface ProviderContext {
+  readonly caller: Caller
+  /**
+   * By whom callers are counted: the subject, or without one `@` and the address of the request.
+   * In a job: of the request that started it.
+   */
+  readonly party: string
+}
 /**
  * Keeps a resource outside of the built-in store: in another service, a directory or another
- * database.
+ * database. What the caller may do is decided before it is asked and after it has answered: the
+ * context is for credentials, shares and logs of one's own.
  */
 export interface Provider<V> {
-  load(id: string): Maybe<Provided<V> | undefined>
+  load(id: string, ctx: ProviderContext): Maybe<Provided<V> | undefined>
   /**
    * Either an array with all that the query selects, in any order and with any others: it is
    * filtered, ordered and cut for each answer; or a page, which is filtered alone: where too few of
    * its rows are left, the next ones are asked for, some 10,000 for one answer.
    */
-  list(query: ProviderQuery<V>): Maybe<readonly Provided<V>[] | ProviderPage<V>>
+  list(query: ProviderQuery<V>, ctx: ProviderContext): Maybe<readonly Provided<V>[] | ProviderPage<V>>
   /**
    * `expected`: the version that was read; undefined where the item must not exist yet. Resolves to
    * its new version; or to the item as it is kept now, where the database filled fields or chose
    * the id of a new one, for which `id` is a proposal.
    */
-  save(id: string, value: V, expected: number | undefined): Maybe<number | Provided<V> | 'stale'>
+  save(id: string, value: V, expected: number | undefined, ctx: ProviderContext): Maybe<number | Provided<V> | 'stale'>
   /** False when the version is not `expected`. */
-  remove(id: string, expected: number): Maybe<boolean>
+  remove(id: string, expected: number, ctx: ProviderContext): Maybe<boolean>
 }
 
 /** A file that has arrived, before it is kept. */

@@ -12,6 +12,7 @@ export {
   type Progress,
   type Provided,
   type Provider,
+  type ProviderContext,
   type ProviderFilter,
   type ProviderPage,
   type ProviderPlace,

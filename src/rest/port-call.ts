@@ -112,6 +112,7 @@ function createPortContext(
 ): ExchangeContext {
   return {
     caller: exchange.caller,
+    party: exchange.admitted?.party ?? '',
     now: new Date(exchange.entry.now).toISOString(),
     headers: readBlockFields(exchange, declared.requestHeaders),
     setHeader: (name, value) => {

@@ -93,7 +93,7 @@ export interface Calls {
    */
   admit(operation: Operation, caller: Caller, from: string, face: Call['face']): Maybe<Admitted>
   /** The same for an exchange of a port; its calls count with all reads or changes of the caller. */
-  admitExchange(exchange: Pick<PortExchange, 'allow' | 'isSafe'>, caller: Caller, from: string): Maybe<void>
+  admitExchange(exchange: Pick<PortExchange, 'allow' | 'isSafe'>, caller: Caller, from: string): Maybe<string>
   /** Checks the target and the precondition before the content is read (rows 22–24). */
   precheck(call: Call): Maybe<void>
   /**

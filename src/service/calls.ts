@@ -10,7 +10,7 @@ import { listOperations } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import { removeItems } from './bulk-removal.ts'
 import type { Call, Calls } from './call.ts'
-import { createExternalStore } from './external-resource.ts'
+import { createExternalStores } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
 import { createContext } from './handler-context.ts'
 import {
@@ -69,10 +69,10 @@ export interface ServiceParts {
 
 export function createServiceCalls(app: Implementation, parts: ServiceParts): Calls {
   const { clock } = parts
-  const original = createExternalStore(app, parts.store)
-  const store = parts.replica ? createExternalStore(app, withReplica(parts.store, parts.replica, clock)) : original
+  const read = parts.replica ? withReplica(parts.store, parts.replica, clock) : parts.store
+  const readOf = createExternalStores(app, read)
   const about = createFactFinder(app, parts)
-  const change = createChanges(app, parts, original, about)
+  const change = createChanges(app, parts, about)
   const admit = createAdmission(parts)
   return {
     admit,
@@ -81,15 +81,17 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
       const terms = isSafe
         ? ({ counted: 'reads', limit: reads } as const)
         : ({ counted: 'changes', limit: changes } as const)
-      return chain(admit({ grants: allow, ...terms }, caller, from), () => {})
+      return chain(admit({ grants: allow, ...terms }, caller, from), ({ party }) => party)
     },
-    precheck: call => store.read(reader => precheck(call, reader, clock())),
-    keep: (_admitted, content, limit) => stageContent({ store: original, clock, id: parts.id }, content, limit),
+    precheck: call => (readOf?.(call.admitted) ?? read).read(reader => precheck(call, reader, clock())),
+    keep: (_admitted, content, limit) => stageContent({ store: parts.store, clock, id: parts.id }, content, limit),
     perform: call => {
       const { operation } = call.admitted
       if (!operation.safe) return change(call)
       const handlers = handlersOf(app, operationNameOf(operation))
-      return store.read(reader => performRead({ call, about: about(call), handlers, reader }, operation))
+      return (readOf?.(call.admitted) ?? read).read(reader =>
+        performRead({ call, about: about(call), handlers, reader }, operation),
+      )
     },
     offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
   }
@@ -138,7 +140,8 @@ type Perform<T extends Outcome | undefined> = (change: WriteContext) => Promise<
  * One call is one transaction, a bulk removal several; what each did is told to others once it is
  * durable.
  */
-function createChanges(app: Implementation, parts: ServiceParts, store: Store, about: FactFinder) {
+function createChanges(app: Implementation, parts: ServiceParts, about: FactFinder) {
+  const storeOf = createExternalStores(app, parts.store)
   const locks = new KeyLocks()
   const bulkLine = new WaitingLines(bulkBounds, 'as many bulk removals wait as may')
   const findActions = createActionFinder(app, parts.clock)
@@ -174,7 +177,8 @@ function createChanges(app: Implementation, parts: ServiceParts, store: Store, a
     }
   }
   const transact = async <T extends Outcome | undefined>(call: Call, did: Did, perform: Perform<T>) => {
-    const outcome = await store.write(writer => changeInTransaction(call, writer, did, perform), turnOf(call))
+    const work = (writer: StoreWriter) => changeInTransaction(call, writer, did, perform)
+    const outcome = await (storeOf?.(call.admitted) ?? parts.store).write(work, turnOf(call))
     if (did.deed) parts.done?.(did.deed)
     if (did.isJobQueued) parts.started?.()
     return outcome
@@ -182,7 +186,7 @@ function createChanges(app: Implementation, parts: ServiceParts, store: Store, a
   const changeByCall = (call: Call, did: Did): Promise<Outcome> => {
     const { operation, party } = call.admitted
     if (operation.kind !== 'bulk') return transact(call, did, change => performChange(change, operation))
-    return removeItems({ call, about: about(call) }, operation, store, work =>
+    return removeItems({ call, about: about(call) }, operation, storeOf?.(call.admitted) ?? parts.store, work =>
       bulkLine.take(party, () => transact(call, did, work)),
     )
   }
@@ -195,7 +199,7 @@ function createChanges(app: Implementation, parts: ServiceParts, store: Store, a
       isKept = did.deed !== undefined
       return outcome
     } finally {
-      if (call.file && !isKept) await discardStaged(store, call.file.octets.name)
+      if (call.file && !isKept) await discardStaged(parts.store, call.file.octets.name)
     }
   }
 }

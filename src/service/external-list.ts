@@ -9,7 +9,7 @@
  *  (4) Of pages with rows that do not match, one answer looks at so many rows, and says so.
  */
 import type { Field } from '../contract/field.ts'
-import type { Provided, Provider, ProviderPage, ProviderQuery, Values } from '../contract/implement.ts'
+import type { Provided, Provider, ProviderContext, ProviderPage, ProviderQuery, Values } from '../contract/implement.ts'
 import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
 import { parseInstant } from '../contract/lexical/temporal.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -19,10 +19,11 @@ import type { Filter, ItemPage, PagePlace, Query, Snapshot, StoreReader } from '
 import { countedMax, isFormer, isWithin } from './store.ts'
 import { packTyped } from './typed-json.ts'
 
-/** A resource that its application keeps itself. */
+/** A resource that its application keeps itself, and whose call it serves. */
 export interface ExternalEntry {
   readonly resource: Resource
   readonly provider: Provider<Values>
+  readonly context: ProviderContext
 }
 
 /** (4) */
@@ -38,14 +39,14 @@ export const toSnapshot = ({ value, version, modified }: Provided<Values>): Snap
 })
 
 export async function listProvided(
-  { resource, provider }: ExternalEntry,
+  { resource, provider, context }: ExternalEntry,
   query: Query,
   reader: Pick<StoreReader, 'get'>,
 ): Promise<ItemPage> {
   const asked = toProviderQuery(query)
   const match = (items: readonly Snapshot[]) => selectMatches(resource, query, items, reader)
-  const given = await provider.list(asked)
-  if (isPage(given)) return collectPage({ resource, provider, query, asked, match }, given)
+  const given = await provider.list(asked, context)
+  if (isPage(given)) return collectPage({ resource, provider, context, query, asked, match }, given)
   const order = compileOrder(resource, query)
   return cutList((await match(given.map(toSnapshot))).sort(order), query, order)
 }
@@ -107,7 +108,7 @@ async function collectPage(look: PagedLook, first: ProviderPage<Values>): Promis
 
 /** The rows of the provider's pages that match, in the direction of the query. */
 async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): AsyncGenerator<Batch> {
-  const { resource, provider, query, asked, match } = look
+  const { resource, provider, context, query, asked, match } = look
   const seen = new Set(query.from ? [query.from.id] : [])
   const direction = query.from?.backwards ? 'before' : 'after'
   let page = first
@@ -125,7 +126,7 @@ async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): Async
     yield { matches, looked, last, more: page.more }
     if (!page.more || !last) return
     const place = toProviderPlace(placeOf(last, query), query.sort)
-    const next = await provider.list({ ...asked, counted: false, [direction]: place })
+    const next = await provider.list({ ...asked, counted: false, [direction]: place }, context)
     page = isPage(next)
       ? next
       : failByProvider(resource, 'gives an array where it gave a page: give a page for each place')

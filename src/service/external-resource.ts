@@ -12,50 +12,58 @@
  */
 import { chain } from '../base/maybe.ts'
 import { extendObject } from '../base/objects.ts'
-import type { Implementation, Values } from '../contract/implement.ts'
+import type { Implementation, ProviderContext, Values } from '../contract/implement.ts'
 import type { Resource } from '../contract/resource.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { type ExternalEntry, listProvided, toSnapshot } from './external-list.ts'
 import { refuse } from './refusal.ts'
 import type { Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
 
-/** The store, with providers for some resources; the store itself if there are none. */
-export function createExternalStore(app: Implementation, store: Store): Store {
-  const kept = new Map<string, ExternalEntry>()
+/** The store as a call sees it. */
+export type StoreOfCall = (context: ProviderContext) => Store
+
+/** The store, with providers for some resources; undefined if there are none. */
+export function createExternalStores(app: Implementation, store: Store): StoreOfCall | undefined {
+  const kept = new Map<string, Omit<ExternalEntry, 'context'>>()
   for (const resource of app.contract.resources) {
     const provider = app.handlers[resource.name]?.keep
     if (provider) kept.set(resource.name, { resource, provider })
   }
-  if (kept.size === 0) return store
-  return extendObject(store, {
-    read: work => store.read(reader => work(extendReader(kept, reader))),
-    write: (work, turn) => store.write(writer => work(extendWriter(kept, writer)), turn),
-  })
+  if (kept.size === 0) return undefined
+  return ({ caller, party }) => {
+    const context = { caller, party }
+    const find: EntryFinder = resource => {
+      const found = kept.get(resource)
+      return found && { ...found, context }
+    }
+    return extendObject(store, {
+      read: work => store.read(reader => work(extendReader(find, reader))),
+      write: (work, turn) => store.write(writer => work(extendWriter(find, writer)), turn),
+    })
+  }
 }
+type EntryFinder = (resource: string) => ExternalEntry | undefined
 
-async function loadSnapshot({ provider }: ExternalEntry, id: string): Promise<Snapshot | undefined> {
-  const found = await provider.load(id)
+async function loadSnapshot({ provider, context }: ExternalEntry, id: string): Promise<Snapshot | undefined> {
+  const found = await provider.load(id, context)
   return found && toSnapshot(found)
 }
 
-const extendReader = (kept: ReadonlyMap<string, ExternalEntry>, reader: StoreReader): StoreReader =>
-  extendObject(reader, externalReads(kept, reader))
+const extendReader = (find: EntryFinder, reader: StoreReader): StoreReader =>
+  extendObject(reader, externalReads(find, reader))
 
-function externalReads(
-  kept: ReadonlyMap<string, ExternalEntry>,
-  reader: StoreReader,
-): Pick<StoreReader, 'get' | 'list' | 'has'> {
+function externalReads(find: EntryFinder, reader: StoreReader): Pick<StoreReader, 'get' | 'list' | 'has'> {
   const own: Pick<StoreReader, 'get' | 'list' | 'has'> = {
     get: (resource, id) => {
-      const mine = kept.get(resource)
+      const mine = find(resource)
       return mine ? loadSnapshot(mine, id) : reader.get(resource, id)
     },
     list: (resource, query) => {
-      const mine = kept.get(resource)
+      const mine = find(resource)
       return mine ? listProvided(mine, query, own) : reader.list(resource, query)
     },
     has: (resource, filters) => {
-      const mine = kept.get(resource)
+      const mine = find(resource)
       if (!mine) return reader.has(resource, filters)
       const query: Query = { filters, within: 'all', sort: [], size: 1, counted: false }
       return chain(listProvided(mine, query, own), page => page.items.length > 0)
@@ -64,32 +72,32 @@ function externalReads(
   return own
 }
 
-const extendWriter = (kept: ReadonlyMap<string, ExternalEntry>, writer: StoreWriter): StoreWriter =>
+const extendWriter = (find: EntryFinder, writer: StoreWriter): StoreWriter =>
   extendObject(writer, {
-    ...externalReads(kept, writer),
+    ...externalReads(find, writer),
     getForChange: (resource, id) => {
-      const mine = kept.get(resource)
+      const mine = find(resource)
       return mine ? loadSnapshot(mine, id) : writer.getForChange(resource, id)
     },
     put: (resource, id, value, outputs, replaced, now) => {
-      const mine = kept.get(resource)
+      const mine = find(resource)
       if (!mine) return writer.put(resource, id, value, outputs, replaced, now)
       return saveValue(mine, id, value, replaced?.version, now)
     },
     remove: (resource, id, seen, now) => {
-      const mine = kept.get(resource)
+      const mine = find(resource)
       return mine ? removeValue(mine, id, seen) : writer.remove(resource, id, seen, now)
     },
   })
 
 async function saveValue(
-  { resource, provider }: ExternalEntry,
+  { resource, provider, context }: ExternalEntry,
   id: string,
   value: Values,
   seen: number | undefined,
   now: number,
 ): Promise<Snapshot> {
-  const saved = await provider.save(id, value, seen)
+  const saved = await provider.save(id, value, seen, context)
   if (saved === 'stale') return refuse({ kind: 'stale' })
   if (typeof saved === 'number') return toSnapshot({ value, version: saved, modified: now })
   requireSoundSave(resource, saved.value, seen === undefined ? undefined : id)
@@ -104,6 +112,6 @@ function requireSoundSave({ name, fields }: Resource, value: Values, id: string 
     throw new Error(`the item that save of ${name}.keep gives back for ${id ?? 'a new one'}: ${is}`)
 }
 
-async function removeValue({ provider }: ExternalEntry, id: string, seen: number): Promise<void> {
-  if (!(await provider.remove(id, seen))) refuse({ kind: 'stale' })
+async function removeValue({ provider, context }: ExternalEntry, id: string, seen: number): Promise<void> {
+  if (!(await provider.remove(id, seen, context))) refuse({ kind: 'stale' })
 }

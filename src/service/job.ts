@@ -18,7 +18,7 @@ import type { OperationOf } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
-import { createExternalStore } from './external-resource.ts'
+import { createExternalStores } from './external-resource.ts'
 import { createContext } from './handler-context.ts'
 import { type ContextFacts, reachOf, type StoreReach, type WatchChange, type WriteLine } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
@@ -134,8 +134,8 @@ async function attemptJob(
   stop: AbortSignal,
 ): Promise<void> {
   const { app, clock, id } = context
-  const store = createExternalStore(app, context.store)
   const caller = unpackTyped(job.caller) as Caller // packed by `queuedJob`
+  const store = createExternalStores(app, context.store)?.({ caller, party: job.party }) ?? context.store
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal, AbortSignal.timeout(declared.timeLimit * 1000)])
   const about: ContextFacts = {

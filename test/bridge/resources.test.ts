@@ -12,6 +12,7 @@ import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
 import { type AnyMember, type AnyXmlType, x } from '../../src/contract/xml-type.ts'
+import type { ServeOptions } from '../../src/host/serve.ts'
 import { startHosted } from '../host/hosted-service.ts'
 
 const shop = x.namespace('urn:shop')
@@ -60,7 +61,7 @@ async function startShop() {
   return { parts, server }
 }
 
-async function startBridge(to: string, port: Port = shopPort) {
+async function startBridge(to: string, port: Port = shopPort, options: ServeOptions = {}) {
   const transport = createHttpTransport(to)
   after(() => transport.close())
   const opened = openPort(port, [anyone])
@@ -72,7 +73,7 @@ async function startBridge(to: string, port: Port = shopPort) {
     resources.map(each => each.resource),
   )
   const callerOf = (each: Port) => createPortCaller(each, transport, { timeLimit: 20_000 })
-  const { ask } = await startHosted({}, createBridge(contract, { callerOf, note: () => {} }, resources))
+  const { ask } = await startHosted(options, createBridge(contract, { callerOf, note: () => {} }, resources))
   return (target: string, fields = {}, method = 'GET') => ask(method, target, fields)
 }
 
@@ -147,6 +148,46 @@ test('reads of a resource are under way side by side, and each failure behind ha
     assert.match(text, /BadGateway/)
     assert.doesNotMatch(text, /Oops/)
   }
+})
+
+test('one caller with as many slow reads as may wait, by item and by list, keeps no other from an answer', async () => {
+  const held: http.ServerResponse[] = []
+  const server = http.createServer((request, response) => {
+    request.resume().on('end', () => void held.push(response))
+  })
+  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await new Promise(resolve => setTimeout(resolve, 2))
+  }
+  const get = await startBridge(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, shopPort, {
+    settings: { trustProxy: true },
+    insecure: true,
+  })
+  const ended: string[] = []
+  const send = async (who: string, target: string) => {
+    const { status } = await get(target, { 'x-forwarded-for': who })
+    ended.push(`${who} ${status}`)
+  }
+  const crowd = Array.from({ length: 97 }, (_, i) => send('192.0.2.1', i % 2 ? '/api/v1/parts' : `/api/v1/parts/${i}`))
+  await until(() => ended.length === 1 && held.length === 32)
+  assert.deepEqual(ended, ['192.0.2.1 503'], '32 are under way, 64 wait')
+  const other = send('192.0.2.2', '/api/v1/parts/7')
+  const answerOne = () => void held.shift()?.writeHead(200, { 'content-type': 'text/html' }).end('<p>Oops</p>')
+  for (let turn = 0; turn < 40 && !ended.includes('192.0.2.2 502'); turn++) {
+    await until(() => held.length > 0)
+    answerOne()
+    await until(() => ended.length > turn + 1)
+  }
+  assert.ok(ended.length < 40 && ended.includes('192.0.2.2 502'), 'the other caller had the next turn but one')
+  for (let left = 98 - ended.length; left > 0; left--) {
+    await until(() => held.length > 0)
+    answerOne()
+  }
+  await Promise.all([other, ...crowd])
 })
 
 test('where every member may be absent, as some tools write it, what has no identifier has no address', async () => {

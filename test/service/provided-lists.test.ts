@@ -241,7 +241,7 @@ test('a total is that of the provider, or counted where all was seen', async () 
   assert.equal((await opened.get('parts?size=50&shelf=east')).document.total, 10)
   assert.equal((await opened.get('parts?size=3&shelf=east')).document.total, undefined)
   const { list } = opened.keep
-  opened.keep.list = async query => ({ ...(await list(query)), total: 30 }) as never // a page
+  opened.keep.list = async (query, ctx) => ({ ...(await list(query, ctx)), total: 30 }) as never // a page
   assert.equal((await opened.get('parts?size=3')).document.total, 30)
   assert.equal((await opened.get('parts?size=3&shelf=east')).status, 500)
   assert.match(String(opened.open.incidents), /list of parts\.keep counts a total, and gives items that were not asked/)
@@ -264,7 +264,8 @@ for (const [what, change, says] of mistakes)
   test(`a provider that ${what} ends the call, and the log says where`, async () => {
     await using opened = await openStore('order')
     const { list } = opened.keep
-    opened.keep.list = async query => change(await list({ ...query, ...{ after: undefined } } as never), query) as never
+    opened.keep.list = async (query, ctx) =>
+      change(await list({ ...query, ...{ after: undefined } } as never, ctx), query) as never
     assert.equal((await opened.get('parts?size=40')).status, 500)
     assert.match(String(opened.open.incidents), says)
   })

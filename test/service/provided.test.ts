@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listOperations } from '../../src/contract/operation.ts'
-import { implement, job, type Provider, resource, role, service, t } from '../../src/index.ts'
+import { implement, job, type Provider, type ProviderContext, resource, role, service, t } from '../../src/index.ts'
 import type { Call } from '../../src/service/call.ts'
 import { createServiceCalls } from '../../src/service/calls.ts'
 import { createMemoryLimiter } from '../../src/service/limiter.ts'
@@ -97,6 +97,31 @@ const query = (more: Partial<Query> = {}): Partial<Call> => ({
 const titlesOf = (answer: Awaited<ReturnType<ReturnType<typeof startLibrary>['ask']>>): unknown[] =>
   answer.kind === 'page' ? answer.page.items.map(item => item.value['title']) : [answer.kind]
 
+test('each method of a provider is told whose call it serves', async () => {
+  const { keep, ask } = startLibrary()
+  const told: string[] = []
+  for (const name of ['load', 'list', 'save', 'remove'] as const) {
+    const plain = keep[name] as (...given: unknown[]) => unknown
+    keep[name] = ((...given: unknown[]) => {
+      const { caller, party } = given.at(-1) as ProviderContext
+      told.push(`${name} ${caller.subject} ${caller.roles.join()} ${party}`)
+      return plain(...given)
+    }) as never // the same method
+  }
+  const callers = {
+    ann: { subject: 'ann', roles: ['reader'], claims: {} },
+    bob: { subject: 'bob', roles: ['reader'], claims: {} },
+  }
+  await ask('CreateShelf', content({ name: 'Poetry' }), callers.ann)
+  const made = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-1' }), callers.ann)
+  assert.ok(made.kind === 'item')
+  assert.equal(told.splice(0).at(-1), 'save ann reader ann')
+  await Promise.all([ask('GetBook', { id: made.item.id }, callers.bob), ask('ListBooks', query(), callers.ann)])
+  assert.deepEqual(told.splice(0).sort(), ['list ann reader ann', 'load bob reader bob'])
+  await ask('DeleteBook', { id: made.item.id }, callers.bob)
+  assert.deepEqual(new Set(told), new Set(['load bob reader bob', 'remove bob reader bob']))
+})
+
 test('an item of a provider is made, read, changed, moved through its states and removed', async () => {
   const { keep, ask } = startLibrary()
   await ask('CreateShelf', content({ name: 'Poetry' }))
@@ -121,8 +146,8 @@ test('of two changes of one version the provider takes one', async () => {
   assert.ok(made.kind === 'item')
   const { id } = made.item
   const slow = keep.load
-  keep.load = async key => {
-    const found = await slow(key)
+  keep.load = async (key, ctx) => {
+    const found = await slow(key, ctx)
     if (found) keep.rows.set(key, { ...found, version: found.version + 1 }) // another caller was faster
     return found
   }

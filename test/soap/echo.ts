@@ -33,7 +33,7 @@ export const createPortContext = (
   handle: (content: unknown, ctx: ExchangeContext) => unknown,
 ): PortContext => ({
   app: { ports: { [port]: Object.fromEntries(Object.keys(exchanges).map(name => [name, handle])) } },
-  calls: { admitExchange: () => {} },
+  calls: { admitExchange: () => '' },
   clock: () => Date.UTC(2026, 10, 21),
 })
 

@@ -50,8 +50,8 @@ export function bindExchanges({ app, calls, clock }: PortContext, port: Port): r
       read: codecs.read,
       write: ({ content }, writing, version) => codecs.write(content, writing, version),
       perform: asked =>
-        chain(calls.admitExchange(exchange, asked.caller, asked.from), () =>
-          callHandler(exchange, codecs, handler, asked, clock),
+        chain(calls.admitExchange(exchange, asked.caller, asked.from), party =>
+          callHandler(exchange, codecs, handler, asked, { party, now: clock() }),
         ),
       wording: faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
     }
@@ -134,15 +134,20 @@ function withoutForeignAttributes(cursor: Cursor, { around }: LiteralReading): C
   return walker
 }
 
+interface AdmittedExchange {
+  readonly party: string
+  readonly now: number
+}
+
 async function callHandler(
   exchange: PortExchange,
   codecs: ExchangeCodecs,
   handler: ErasedExchangeHandler,
   asked: OperationRequest,
-  clock: () => number,
+  call: AdmittedExchange,
 ): Promise<Awaited<ReturnType<BoundOperation['perform']>>> {
   const { content } = asked.content()
-  const answer = await handler(content, createExchangeContext(codecs, asked, clock))
+  const answer = await handler(content, createExchangeContext(codecs, asked, call))
   if (typeof exchange.output === 'object' && answer === undefined)
     throw new Error('the handler returned nothing: it must return the content of its reply')
   return { row: { content: answer }, standing: undefined }
@@ -151,7 +156,7 @@ async function callHandler(
 function createExchangeContext(
   { blocks, replyBlocks, faults }: ExchangeCodecs,
   asked: OperationRequest,
-  clock: () => number,
+  { party, now }: AdmittedExchange,
 ): ExchangeContext {
   const headers = blocks.flatMap(({ name, block }) => {
     const [value] = asked.blocks(block)
@@ -159,7 +164,8 @@ function createExchangeContext(
   })
   return {
     caller: asked.caller,
-    now: new Date(clock()).toISOString(),
+    party,
+    now: new Date(now).toISOString(),
     headers: Object.fromEntries(headers),
     setHeader: (name, value) => {
       const codec = replyBlocks[name]
