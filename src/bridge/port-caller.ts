@@ -139,6 +139,8 @@ function readAnswer(
   const type = fields['content-type'] ?? 'no media type'
   const hasOutput = typeof exchange.output === 'object'
   if (content.length === 0 && status < 300 && !hasOutput) return { kind: 'answer', content: undefined, blocks: {} }
+  const foreign = describeForeign(status, fields)
+  if (foreign) return describeGarbage(status, foreign)
   if (content.length === 0) return describeGarbage(status, `no content, with the status ${status}`)
   const document = parseXml(content, strictParsing)
   if (document instanceof Malformed)
@@ -152,6 +154,17 @@ function readAnswer(
       `${type}: ${JSON.stringify(thrown.refusal, (_, each) => (typeof each === 'bigint' ? String(each) : each))}`,
     )
   }
+}
+
+/**
+ * What is no message, before its content is looked at: a redirection is not followed, since our
+ * credentials are for the address that was given, and a coding was not asked for.
+ */
+function describeForeign(status: number, fields: TransportResponse['fields']): string | undefined {
+  const { location, 'content-encoding': coding = 'identity' } = fields
+  if (status >= 300 && status < 400)
+    return `a redirection (${status}) to ${location ?? 'no address'}, which is not followed: give the address to ask`
+  return /^identity$/i.test(coding) ? undefined : `content coded as ${coding}, which was not asked for`
 }
 
 /** A fault is one whatever the status says of it (SOAP 1.1 §4.4). */

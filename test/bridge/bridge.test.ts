@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
 import { isReadByName } from '../../src/bridge/guess-resources.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
@@ -157,6 +158,80 @@ for (const [title, serve, status, note] of misbehaviours)
     assert.match(notes.join(), note)
     assert.doesNotMatch(answer.text, /secret/)
     assert.equal(count(), 1, 'what may have been carried out is not sent again')
+  })
+
+const priced = Buffer.from(envelope('<Price xmlns="urn:shop"><amount>1</amount></Price>'))
+/** What is written on the connection, which then stays open. */
+const write =
+  (head: string, ...pieces: readonly (string | Uint8Array)[]) =>
+  ({ socket }: http.ServerResponse): void => {
+    socket?.write(`HTTP/1.1 ${head}\r\nContent-Type: text/xml\r\n`)
+    for (const piece of pieces) socket?.write(piece)
+  }
+const framings: readonly (readonly [
+  title: string,
+  serve: (response: http.ServerResponse) => void,
+  status: number,
+  note: RegExp,
+])[] = [
+  [
+    'a redirection',
+    response => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    502,
+    /redirection \(302\) to http:\/\/127\.0\.0\.1:1\//,
+  ],
+  [
+    'a redirection with a message',
+    response => void response.writeHead(307, { 'content-type': 'text/xml' }).end(priced),
+    502,
+    /redirection \(307\) to no address/,
+  ],
+  [
+    'a bomb of gzip, a thousandth of what it opens to,',
+    write('200 OK', 'Content-Encoding: gzip\r\nConnection: close\r\n', sized(gzipSync(Buffer.alloc(64 << 20, ' ')))),
+    502,
+    /coded as gzip/,
+  ],
+  ['a length beyond the content', write('200 OK', `Content-Length: ${priced.length + 1}\r\n\r\n`, priced), 504, /late/],
+  [
+    'a length short of the content',
+    write('200 OK', `Content-Length: ${priced.length - 1}\r\n\r\n`, priced),
+    502,
+    /well-f/,
+  ],
+  ['a length that is no number', write('200 OK', 'Content-Length: -1\r\n\r\n', priced), 502, /no-http/],
+  ['two lengths', write('200 OK', 'Content-Length: 1\r\nContent-Length: 2\r\n\r\n', priced), 502, /no-http/],
+  ['a length of many megabytes', write('200 OK', 'Content-Length: 99999999\r\n\r\n', priced), 502, /too-long/],
+  ['chunks without an end', write('200 OK', 'Transfer-Encoding: chunked\r\n\r\n', '1\r\n<\r\n'), 504, /late/],
+  ['a head without an end', write('200 OK'), 504, /late/],
+  ['what is not HTTP', ({ socket }) => void socket?.write('SSH-2.0-dropbear\r\n\r\n'), 502, /no-http/],
+  [
+    'content of one octet at a time',
+    response => {
+      response.writeHead(200, { 'content-type': 'text/xml' })
+      const timer = setInterval(() => response.write('<'), 20)
+      response.on('close', () => clearInterval(timer))
+    },
+    504,
+    /late/,
+  ],
+]
+function sized(content: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`Content-Length: ${content.length}\r\n\r\n`), content])
+}
+for (const [title, serve, status, note] of framings)
+  test(`${title} is ${status}, and the next call has a connection of its own`, async () => {
+    let calls = 0
+    const { to } = await startMisbehaving(response =>
+      calls++ === 0 ? serve(response) : void response.writeHead(200, { 'content-type': 'text/xml' }).end(priced),
+    )
+    const { send, notes } = await startBridge(to, '1.1', 1000)
+    const answer = await send('SetPrice', { item: 'tea' })
+    assert.equal(answer.status, status, answer.text)
+    assert.match(String(answer.fields['content-type']), /problem\+json/)
+    assert.match(notes.join(), note)
+    assert.equal((await send('SetPrice', { item: 'tea' })).status, 200)
+    assert.equal(calls, 2)
   })
 
 for (const name of ['Clear', 'Note'])

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { createBridge, describeBridge } from '../../src/bridge/bridged-service.ts'
 import { createRestCaller } from '../../src/bridge/rest-caller.ts'
 import { anyone } from '../../src/contract/policy.ts'
@@ -245,6 +246,37 @@ const failures: readonly (readonly [
   ['JSON without what is required', [200, 'application/json', '{"id":"a"}'], /Server</, /in_stock is required/],
   ['JSON that is no object', [200, 'application/json', '7'], /Server</, /no object/],
   ['a connection that is cut', response => void response.destroy(), /Server</, /lost/],
+  [
+    'a bomb of gzip',
+    response =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+        .end(gzipSync(Buffer.alloc(64 << 20, ' '))),
+    /Server</,
+    /too-long/,
+  ],
+  [
+    'what is not gzip and says so',
+    response =>
+      void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('{}'),
+    /Server</,
+    /lost/,
+  ],
+  [
+    'a length short of the content',
+    ({ socket }) =>
+      void socket?.end('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n{}'),
+    /Server</,
+    /not JSON|lost/,
+  ],
+  [
+    'a length beyond the content',
+    ({ socket }) =>
+      void socket?.end('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{}'),
+    /Server</,
+    /lost/,
+  ],
+  ['what is not HTTP', ({ socket }) => void socket?.end('SSH-2.0-dropbear\r\n\r\n'), /Server</, /lost/],
   ['an answer of 17 MiB', [200, 'application/json', `"${'x'.repeat(17 * 1024 * 1024)}"`], /Server</, /too-long/],
 ]
 for (const [title, answer, body, note] of failures)
