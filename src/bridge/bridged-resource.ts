@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import type { Provided, Provider, Values } from '../contract/implement.ts'
 import { packTyped } from '../service/typed-json.ts'
-import type { BridgedResource } from './guess-resources.ts'
+import type { BridgedResource, ListMark } from './guess-resources.ts'
 
 /** Asks an exchange behind for a party; undefined: there is no such item. */
 export type BehindReader = (exchange: string, party: string, input: unknown) => Promise<unknown>
@@ -14,6 +14,7 @@ export function createBridgeProvider(
   { get, list, key }: BridgedResource,
   ask: BehindReader,
   clock: () => number,
+  refusePart: (exchange: string, why: string) => never,
 ): Provider<Values> {
   const provide = (item: Values) => provideItem(item, key, clock())
   /** What has no identifier has no address. */
@@ -27,8 +28,12 @@ export function createBridgeProvider(
       return provided?.value['id'] === id ? provided : undefined
     },
     list: async (_query, { party }) => {
-      const items = memberAtKeys(await ask(list.exchange, party, list.input), list.path)
-      return Array.isArray(items) ? items.filter(hasIdentifier).map(provide) : []
+      const answer = await ask(list.exchange, party, list.input)
+      const found = memberAtKeys(answer, list.path)
+      const items: readonly unknown[] = Array.isArray(found) ? found : []
+      const sign = list.marks.find(mark => isPartBy(mark, answer, items.length))
+      if (sign) refusePart(list.exchange, `${items.length} items, and ${sign.path.join('.')} says that there are more`)
+      return items.filter(hasIdentifier).map(provide)
     },
     save: () => 'stale', // no one may change it
     remove: () => false,
@@ -45,6 +50,12 @@ function provideItem(item: Values, key: string, modified: number): Provided<Valu
 function digestOf(value: Values): number {
   const text = packTyped(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
   return Number.parseInt(createHash('sha256').update(text).digest('hex').slice(0, 13), 16)
+}
+
+/** What is not there, false, zero or empty says that nothing follows. */
+function isPartBy({ path, says }: ListMark, answer: unknown, count: number): boolean {
+  const value = memberAtKeys(answer, path)
+  return says === 'total' ? Number(value ?? 0) > count : !(value == null || /^(?:false|0|)$/.test(String(value).trim()))
 }
 
 function memberAtKeys(value: unknown, path: readonly string[]): unknown {

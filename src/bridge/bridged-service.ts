@@ -74,10 +74,14 @@ export function createBridge(
     )
     return [port.port, Object.fromEntries(exchanges)] as const
   })
-  const providers = resources.map(
-    each =>
-      [each.resource.name, { keep: createBridgeProvider(each, createReader(each.port, askOf, note), clock) }] as const,
-  )
+  const providers = resources.map(each => {
+    const refusePart = (exchange: string, why: string): never => {
+      note(`${each.port.port}.${exchange}: ${why}`)
+      return refuseAs(BadGateway, 'the service behind lists a part of the items alone')
+    }
+    const keep = createBridgeProvider(each, createReader(each.port, askOf, note), clock, refusePart)
+    return [each.resource.name, { keep }] as const
+  })
   // one handler for each exchange, a provider for each resource
   return implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
 }

@@ -30,9 +30,21 @@ export interface BridgedResource {
     /** The keys that lead from an answer to its item. */
     readonly path: readonly string[]
   }
-  readonly list: { readonly exchange: string; readonly input: unknown; readonly path: readonly string[] }
+  readonly list: {
+    readonly exchange: string
+    readonly input: unknown
+    readonly path: readonly string[]
+    /** The members of an answer that tell of its items. */
+    readonly marks: readonly ListMark[]
+  }
   /** The member of an item that identifies it. */
   readonly key: string
+}
+
+/** A member that tells how many items there are, or whether and where there are more. */
+export interface ListMark {
+  readonly path: readonly string[]
+  readonly says: 'total' | 'more'
 }
 
 const readingName = /^(?:get|list|find|search|query|read|lookup|look_?up)(?=$|[A-Z_0-9])/
@@ -126,17 +138,35 @@ const emptyInput = (input: AnyRootElement): object =>
       .map(({ key }) => [key, []]),
   )
 
-/** Items that repeat, within one wrapper or two. */
+/** The items that repeat, within one wrapper or two, and their marks. */
 function findListType(
   type: AnyXmlType,
   form: NamespaceForm,
   path: readonly string[],
-): Pick<ItemRead, 'item' | 'path'> | undefined {
-  const [only, ...others] = listTypeMembers(type, form)
+): (Pick<ItemRead, 'item' | 'path'> & { readonly marks: readonly ListMark[] }) | undefined {
+  const members = listTypeMembers(type, form).map(each => ({ ...each, says: markOf(each) }))
+  const [only, ...others] = members.filter(each => !each.says)
   const content = only && contentOfMember(only.member)
   if (!content || others.length > 0 || path.length > 1) return undefined
-  if (only.member.marks.isMany) return { item: content.type, path: [...path, only.key] }
-  return findListType(content.type, only.form, [...path, only.key])
+  const marks = members.flatMap(({ key, says }) => (says ? [{ path: [...path, key], says }] : []))
+  if (only.member.marks.isMany) return { item: content.type, path: [...path, only.key], marks }
+  const inner = findListType(content.type, only.form, [...path, only.key])
+  return inner && { ...inner, marks: [...marks, ...inner.marks] }
+}
+
+const markNames: readonly (readonly [ListMark['says'], RegExp])[] = [
+  ['total', /^(?:total|count|(?:total|item|record|result|row|hit)s?count|total(?:items|records|results|rows|hits))$/],
+  [
+    'more',
+    /^(?:(?:has|is)?more|hasnext|istruncated|next(?:page|token|pagetoken|cursor|link)?|continuation(?:token)?)$/,
+  ],
+]
+/** By its name, in any spelling; only one simple value is a mark. */
+function markOf({ key, member }: { readonly key: string; readonly member: AnyMember }): ListMark['says'] | undefined {
+  const content = contentOfMember(member)
+  if (!content || member.marks.isMany || !isSimpleType(content.type)) return undefined
+  const bare = key.replace(/[_-]/g, '').toLowerCase()
+  return markNames.find(([, pattern]) => pattern.test(bare))?.[0]
 }
 
 type ItemExchange = NonNullable<ReturnType<typeof readItemExchange>>
@@ -162,7 +192,7 @@ function joinReads(
     resource,
     port,
     get: { exchange: item.exchange, inputOf, path: item.path },
-    list: { exchange: list.exchange, input: list.input, path: list.path },
+    list: { exchange: list.exchange, input: list.input, path: list.path, marks: list.marks },
     key,
   }
 }

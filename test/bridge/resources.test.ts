@@ -226,6 +226,52 @@ test('where every member may be absent, as some tools write it, what has no iden
   assert.doesNotMatch(list.text, /"none"|undefined/)
 })
 
+test('a total and a sign of more may stand beside a list: a part that came alone is refused', async () => {
+  const Page = shop.element(
+    'Page',
+    x.object({
+      Total_Count: x.element(x.long).optional(),
+      page: x.element(
+        x.object({
+          item: x.element(Part).many(),
+          hasMore: x.element(x.boolean).optional(),
+          nextToken: x.element(x.string).optional(),
+        }),
+      ),
+    }),
+  )
+  const paged = port('Paged', {
+    namespace: 'urn:paged',
+    allow: [anyone],
+    exchanges: {
+      GetPart: exchange({ action: 'a', input: GetPart, output: GetPartResponse }),
+      ListParts: exchange({ action: 'b', input: ListParts, output: Page }),
+    },
+  })
+  const item = [{ partNo: 7, name: 'bolt', weight: '1.50', tags: [] }]
+  let answer: (typeof Page)['value'] = { page: { item } }
+  const behind = implement(service('behind', { namespace: 'urn:behind', resources: [], ports: [paged] }), {
+    Paged: { GetPart: () => ({ part: item[0] as PartValue }), ListParts: () => answer },
+  })
+  const { server } = await startHosted({}, behind)
+  const get = await startBridge(`http://127.0.0.1:${server.port}/soap/Paged`, paged)
+  const rows: readonly (readonly [more: typeof answer, status: number])[] = [
+    [{ page: { item } }, 200],
+    [{ Total_Count: 1n, page: { item, hasMore: false, nextToken: '' } }, 200],
+    [{ Total_Count: 0n, page: { item: [] } }, 200],
+    [{ Total_Count: 2n, page: { item } }, 502],
+    [{ page: { item, hasMore: true } }, 502],
+    [{ page: { item, nextToken: 'x7' } }, 502],
+  ]
+  for (const [given, status] of rows) {
+    answer = given
+    const list = await get('/api/v1/parts')
+    assert.equal(list.status, status, list.text)
+    assert.equal(list.text.includes('a part of the items alone'), status === 502)
+  }
+  assert.equal((await get('/api/v1/parts/7')).status, 200)
+})
+
 test('the resource is in the OpenAPI document, by its fields', async () => {
   const get = await startBridge('http://127.0.0.1:1/')
   const { text } = await get('/openapi.json')
