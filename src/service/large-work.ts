@@ -1,11 +1,10 @@
 /**
  * Changes with large contents, which hold the event loop for tens of milliseconds each. What it
  * guards, by number:
- *  (1) Few are under way, since a handler may wait for others; the callers that wait take turns, and
- *      a caller with too many is refused.
- *  (2) While others ask, a place stays empty four times as long as the loop was busy with the change
- *      in it and with all others: together they take a fifth of its time. A caller that asks alone
- *      does not wait.
+ *  (1) Few are under way, more than one since a handler may wait for others; the callers that wait
+ *      take turns, and a caller with too many is refused.
+ *  (2) While others ask, a place stays empty four times as long as the loop was busy while a change
+ *      was in it: large changes take a fifth of the time. A caller that asks alone does not wait.
  */
 import { restMsAfter, type TurnLoop } from './turns.ts'
 import { WaitingLines } from './waiting-lines.ts'
