@@ -28,9 +28,9 @@ const waitingMax = 64
 /** (4) */
 const restFactor = 4
 /** No rest is longer, whatever came before it. */
-const restMaxMs = 250
+const restMaxMs = 400
 /** While other callers ask: for how long work rests that has held the event loop for this time. */
-export const restMsAfter = (heldMs: number, maxMs = restMaxMs): number => Math.min(maxMs, restFactor * heldMs)
+export const restMsAfter = (heldMs: number): number => Math.min(restMaxMs, restFactor * heldMs)
 
 interface Work {
   readonly caller: string
