@@ -151,6 +151,10 @@ function requireFormerNames({ name: resource, fields }: Resource): void {
         throw new Error(`${resource}.${name}.${member}: .was('${was}') is for fields of a resource, not for members`)
     if (formerName === undefined) continue
     if (name === 'id') throw new Error(`${resource}.id: .was('${formerName}') is not for the id: remove it`)
+    if (name === formerName)
+      throw new Error(
+        `${resource}.${name}: .was('${formerName}') is the name that the field has now: give the one that it had, or remove it`,
+      )
     const other = Object.keys(fields).find(each => each !== name && storedName(fields, each) === formerName)
     if (other !== undefined)
       throw new Error(

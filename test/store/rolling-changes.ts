@@ -216,6 +216,11 @@ export const rollingChanges: readonly Case[] = [
       const text = t.string().was('note')
       await refused(place, notes({ text, other: text }), /notes\.text: \.was\('note'\) is the name of notes\.other/)
       await refused(place, notes({ text, note: t.int() }), /notes\.text: \.was\('note'\) is the name of notes\.note/)
+      await refused(
+        place,
+        notes({ note: text }),
+        /notes\.note: \.was\('note'\) is the name that the field has now: give the one that it had, or remove it/,
+      )
       await refused(place, notes({ lines: t.list(t.object({ text })) }), /notes\.lines\.text: \.was\('note'\)/)
     },
   ],
