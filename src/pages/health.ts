@@ -7,10 +7,10 @@ import type { Mount } from '../front/entry.ts'
 import type { LoadGauge } from '../front/gate.ts'
 import { createPages, type PageContext } from '../front/page.ts'
 import type { Response } from '../http/message.ts'
-import type { Store } from '../service/store.ts'
+import { type Store, Unavailable } from '../service/store.ts'
 
 export interface HealthContext {
-  readonly store: Pick<Store, 'ready'>
+  readonly store: Pick<Store, 'ready' | 'findDropped'>
   readonly load: Pick<LoadGauge, 'inFlight' | 'inFlightMax' | 'isDraining'>
 }
 
@@ -37,12 +37,30 @@ function writeHealth(status: number, state: string, checks?: Readonly<Record<str
 
 /** Whether a load balancer should send requests here, and why not. */
 async function checkReadiness({ store, load }: HealthContext): Promise<Response> {
-  const isReached = await store.ready()
+  const dropped = await askDropped({ store })
+  const isReached = dropped !== undefined
   const draining = load.isDraining
   const full = load.inFlight > load.inFlightMax
-  const checks = { store: checkOf(isReached), load: checkOf(!full), draining: checkOf(!draining) }
+  const isWhole = dropped?.length === 0
+  const checks = {
+    store: checkOf(isReached),
+    shape: checkOf(isWhole),
+    load: checkOf(!full),
+    draining: checkOf(!draining),
+  }
   if (draining) return writeHealth(503, 'draining', checks)
   if (!isReached) return writeHealth(503, 'store out of reach', checks)
+  if (!isWhole) return writeHealth(503, 'store without fields that this release declares', checks)
   return full ? writeHealth(503, 'overloaded', checks) : writeHealth(200, 'ready', checks)
+}
+/** Undefined where the store is out of reach. */
+async function askDropped({ store }: Pick<HealthContext, 'store'>): Promise<readonly string[] | undefined> {
+  if (!(await store.ready())) return undefined
+  try {
+    return (await store.findDropped?.()) ?? []
+  } catch (thrown) {
+    if (thrown instanceof Unavailable) return undefined
+    throw thrown
+  }
 }
 const checkOf = (isGood: boolean): Check => (isGood ? 'ok' : 'failed')

@@ -41,6 +41,7 @@ const bindStore = (store: Store): Omit<Store, 'read'> => ({
   write: (work, turn) => store.write(work, turn),
   sweep: now => store.sweep(now),
   ready: () => store.ready(),
+  ...(store.findDropped && { findDropped: () => store.findDropped!() }),
   usage: () => store.usage?.(),
   close: () => store.close(),
 })

@@ -304,6 +304,11 @@ export interface Store {
   fill?(): Promise<boolean>
   /** Whether the store can be used now. */
   ready(): Promise<boolean>
+  /**
+   * What the contract declares and the database no longer has, since another program dropped it:
+   * `notes`, `notes.text`. For operators. Rejects where the store is out of reach.
+   */
+  findDropped?(): Promise<readonly string[]>
   /** Current use, if the store can tell. */
   usage?(): Usage | undefined
   close(): Promise<void>

@@ -32,6 +32,8 @@ export function readShape(rows: readonly Cells[]): DatabaseShape {
   return shape
 }
 
+export const shapeRows = sql`select "of", "name", "is" from "_shape"`
+
 export const rememberShape = (of: string, name: string, is: string): MigrationStep => ({
   text: sql`insert into "_shape" ("of", "name", "is") values (${parameterAt(0)}, ${parameterAt(1)}, ${parameterAt(2)})
     on conflict ("of", "name") do update set "is" = excluded."is"`,

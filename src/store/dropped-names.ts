@@ -1,14 +1,23 @@
 /** Tables and fields that a person gives up by name, with their values and their indexes. */
 import { type ColumnSignature, isOrderedKind } from './column-signature.ts'
-import { type DatabaseShape, forgetShape, type Steps } from './database-shape.ts'
+import { type DatabaseShape, forgetShape, readShape, type Steps, shapeRows } from './database-shape.ts'
 import { sql } from './sql.ts'
 import { quoteName } from './statement.ts'
-import type { Index } from './table.ts'
+import type { Index, Table } from './table.ts'
 
 /** `notes`, or `notes.text`. */
 export function splitName(name: string): { readonly table: string; readonly field: string | undefined } {
   const [table = ''] = name.split('.', 1)
   return { table, field: table === name ? undefined : name.slice(table.length + 1) }
+}
+
+/** Of the tables that this program declares: what another one has dropped since its start. */
+export function* findDropped(tables: ReadonlyMap<string, Table>): Steps<readonly string[]> {
+  const shape = readShape(yield { text: shapeRows })
+  return [...tables.values()].flatMap(({ name, fields }) => {
+    const is = shape.get(`table ${name}`)
+    return is ? fields.filter(each => !is.has(each.stored)).map(each => `${name}.${each.field}`) : [name]
+  })
 }
 
 /** @param name found in the shape, and declared by nothing here */

@@ -29,6 +29,7 @@ import {
   readShape,
   rememberShape,
   type Steps,
+  shapeRows,
 } from './database-shape.ts'
 import type { Dialect, Sql } from './dialect.ts'
 import { columnsOfIndex, dropNamed, parseIndex } from './dropped-names.ts'
@@ -81,7 +82,7 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
   const shape =
     table.length === 0
       ? new Map([['store', new Map(Object.entries({ format: shapeFormat, jobs: 'turns' }))]])
-      : readShape(yield { text: sql`select "of", "name", "is" from "_shape"` })
+      : readShape(yield { text: shapeRows })
   const differences = yield* findDifferences(schema, shape, wish)
   if (differences.length > 0) throw new Error(createMigrationError(differences))
   const bounds = yield* findLongValues(schema, shape, drop !== undefined, warn)

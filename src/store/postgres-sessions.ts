@@ -123,7 +123,7 @@ export class Sessions {
   }
 
   #toStoreError(thrown: unknown): unknown {
-    if (isLost(thrown) || isBusy(thrown)) this.#cause = thrown
+    if (isLost(thrown) || isBusy(thrown) || isOfDropped(thrown)) this.#cause = thrown
     return toStoreError(thrown)
   }
 
@@ -267,7 +267,7 @@ class PooledTransaction implements StatementRunner {
    * ends it now.
    */
   abandon(thrown: unknown): void {
-    if ((thrown instanceof Unavailable && !isBusy(this.failed)) || isLost(this.failed)) {
+    if ((thrown instanceof Unavailable && !isBusy(this.failed) && !isOfDropped(this.failed)) || isLost(this.failed)) {
       this.#giveBack(true)
       return
     }
@@ -309,6 +309,12 @@ const isTransient = (thrown: unknown): boolean =>
 const isBusy = (thrown: unknown): boolean => errorCodeOf(thrown) === '55P03'
 
 /**
+ * undefined_column and undefined_table, on a good connection: a newer program dropped what this one
+ * declares; another instance may answer.
+ */
+const isOfDropped = (thrown: unknown): boolean => ['42703', '42P01'].includes(errorCodeOf(thrown))
+
+/**
  * PostgreSQL Appendix A: connections (08), what a standby does not support and a plan that is older
  * than its table (0A000), resources (53), intervention (57), read-only; and the
  * codes of sockets and pools.
@@ -320,5 +326,5 @@ const isLost = (thrown: unknown): boolean =>
   (unreachableState.test(errorCodeOf(thrown)) || (errorCodeOf(thrown) === '' && lostMessage.test(thrown.message)))
 
 function toStoreError(thrown: unknown): unknown {
-  return isLost(thrown) || isBusy(thrown) ? new Unavailable(1, thrown) : thrown
+  return isLost(thrown) || isBusy(thrown) || isOfDropped(thrown) ? new Unavailable(1, thrown) : thrown
 }

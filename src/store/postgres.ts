@@ -27,6 +27,7 @@ import {
 import type { StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
+import { findDropped } from './dropped-names.ts'
 import { KeyTurns } from './key-turns.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
@@ -134,6 +135,8 @@ export async function openPostgresStore(
           () => true,
           () => false,
         ),
+    findDropped: () =>
+      probe.run(beginRead, on => executeSteps(findDropped(schema.tables), on), Math.min(time, promptMs)),
     usage: () => (reads === writes ? writes.usage() : addUsage(writes.usage(), reads.usage())),
     close,
   }

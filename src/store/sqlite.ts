@@ -35,6 +35,7 @@ import {
 import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
+import { findDropped } from './dropped-names.ts'
 import { describeQuery, fewRows, judgeLength } from './long-query.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
@@ -229,8 +230,13 @@ class TurnRunner implements StatementRunner {
 const passingCodes = new Set([5, 6, 8, 13, 14])
 function toStoreError(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
-  return typeof code === 'number' && passingCodes.has(code & 0xff) ? new Unavailable(1, thrown) : thrown
+  return (typeof code === 'number' && passingCodes.has(code & 0xff)) || (code === 1 && lacksName(thrown))
+    ? new Unavailable(1, thrown)
+    : thrown
 }
+/** SQLITE_ERROR: a newer program dropped what this one declares; another instance may answer. */
+const lacksName = (thrown: unknown): boolean =>
+  thrown instanceof Error && /no such (table|column)|has no column named/.test(thrown.message)
 
 /** Busy, closed, or an error of SQLite's. */
 const isOutOfReach = (thrown: unknown): boolean =>
@@ -418,6 +424,7 @@ function createFileStore(
   const readers = new Readers(schema, file, threads)
   const { queue, write, sweep, fill, mayWrite, close } = createWriters(schema, writing, options, () => readers.renew())
   refreshStatistics(file)
+  const looking = new PreparedRunner(writing) // waits for no writer
   const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
   return {
     write,
@@ -425,6 +432,7 @@ function createFileStore(
     sweep,
     fill,
     ready: async () => readers.ready() && mayWrite(),
+    findDropped: async () => runMigration(findDropped(schema.tables), looking),
     usage: () => ({ waiting: queue.length }),
     backup: async to => {
       const source = new DatabaseSync(file, { readOnly: true })

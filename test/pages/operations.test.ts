@@ -123,7 +123,7 @@ describe('overload (row 3)', async () => {
     assert.equal(ready.status, 503)
     assert.deepEqual(JSON.parse(ready.text), {
       status: 'overloaded',
-      checks: { store: 'ok', load: 'failed', draining: 'ok' },
+      checks: { store: 'ok', shape: 'ok', load: 'failed', draining: 'ok' },
     })
     const figures = (await ask('GET', '/metrics')).text
     assert.match(figures, /^diglot_requests_shed_total 2$/m)

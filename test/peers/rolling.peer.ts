@@ -1,12 +1,14 @@
 /**
  * A service that changes while it runs: the next release starts beside the last one on the same database, both get
  * requests, then the last one is stopped. No request fails, and nothing that was written is lost, forwards or back.
+ * In the end a field is dropped under load: the newest release goes on, an older one that was forgotten is not ready.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { migrateDatabase } from '../../src/host/open-store.ts'
 import { type Server, startService } from '../../src/host/serve.ts'
 import { anyone, implement, resource, service, t } from '../../src/index.ts'
 import { database, noDatabase } from './database.ts'
@@ -73,6 +75,22 @@ interface Instance {
   busy: number
 }
 
+/** An instance that still runs after a field that it declares was dropped. */
+async function requireUnavailable(url: string): Promise<void> {
+  const ready = await fetch(`${url}/health/ready`)
+  assert.equal(ready.status, 503)
+  assert.match(await ready.text(), /store without fields that this release declares.*"store":"ok","shape":"failed"/)
+  const listed = await fetch(`${url}/api/v1/notes`)
+  const headers = { 'content-type': 'application/json' }
+  const made = await fetch(`${url}/api/v1/notes`, { method: 'POST', headers, body: '{"text":"late"}' })
+  for (const answer of [listed, made]) {
+    const said = `${answer.status} ${answer.headers.get('content-type')} ${await answer.text()}`
+    assert.match(said, /^503 application\/problem\+json/)
+    assert.doesNotMatch(said, /score/)
+    assert.ok(answer.headers.has('retry-after'))
+  }
+}
+
 async function roll(options: { readonly data: string; readonly database?: string }): Promise<void> {
   const failures: string[] = []
   const written = new Map<string, WrittenNote>()
@@ -89,9 +107,12 @@ async function roll(options: { readonly data: string; readonly database?: string
     instances.push(one)
     return one
   }
-  const stop = async (one: Instance): Promise<void> => {
+  const leave = async (one: Instance): Promise<void> => {
     one.isServing = false
     while (one.busy > 0) await new Promise(resolve => setTimeout(resolve, 5))
+  }
+  const stop = async (one: Instance): Promise<void> => {
+    await leave(one)
     await one.server.close()
     instances.splice(instances.indexOf(one), 1)
   }
@@ -151,6 +172,18 @@ async function roll(options: { readonly data: string; readonly database?: string
     await stop(last)
     last = next
   }
+  const forgotten = last
+  last = await start(4)
+  await leave(forgotten)
+  const [, app] = releases[4]
+  const drop = (now: number) =>
+    migrateDatabase(app, options, { drop: ['notes.score'], now, isPlan: false, tell: () => {} }, () => {})
+  await assert.rejects(drop(Date.now()), /notes\.score is declared by an instance that runs/)
+  // As if the forgotten one had stood still for so long that its record has ended.
+  await drop(Date.now() + 200_000)
+  await more(20)
+  await requireUnavailable(forgotten.server.url)
+  await stop(forgotten)
   isOver = true
   await Promise.all(clients)
   assert.deepEqual(failures, [])

@@ -6,7 +6,7 @@ import type { Values } from '../../src/contract/implement.ts'
 import { type Rules, resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
 import { InstanceLease } from '../../src/host/operations/instance-lease.ts'
-import { isFormer, type Store } from '../../src/service/store.ts'
+import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
 import type { MigrationWish } from '../../src/store/migration.ts'
 import { type Case, idsOf, list, type Place } from './battery.ts'
 
@@ -196,6 +196,28 @@ export const rollingChanges: readonly Case[] = [
       now += 1
       await running.close()
       await migrate(place, less, { drop: ['notes.at'], now })
+    },
+  ],
+  [
+    'a rolling change: an instance whose field or table is dropped is unavailable, says what it lacks, and comes back',
+    async place => {
+      const [before, after] = [notes(older, {}, ['others']), notes({ text: t.string({ max: 50 }) })]
+      await fill(place, before, stands)
+      const store = await place.open(before)
+      assert.deepEqual(await store.findDropped?.(), [])
+      await migrate(place, after, { drop: ['notes.at', 'others'] })
+      assert.deepEqual((await store.findDropped?.())?.toSorted(), ['notes.at', 'others'])
+      const asks = ['notes', 'others'].flatMap(name => [
+        async () => await store.read(reader => reader.get(name, 'n-1')),
+        async () => await list(store, name),
+        () => store.write(writer => writer.put(name, 'n-2', { ...stands, id: 'n-2' }, {}, undefined, 1)),
+      ])
+      for (const ask of asks) await assert.rejects(ask, Unavailable)
+      assert.equal(await store.ready(), true, 'the database itself is there')
+      await (await place.open(before)).close()
+      assert.deepEqual(await store.findDropped?.(), [])
+      assert.deepEqual(await readItem(store), { id: 'n-1', text: 'words' })
+      await store.close()
     },
   ],
   [
