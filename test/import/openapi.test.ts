@@ -221,6 +221,52 @@ for (const [document, line] of told)
     )
   })
 
+const named = { b: { type: 'string' } }
+const mapLine = 'is a map: its members may have any name, and a contract names all of them; it is left out'
+const openLine = 'members of any name are left out: a contract names all of them'
+const maps: readonly (readonly [string, object, ...string[]])[] = [
+  ['§10.3.2.3 additionalProperties of one type', { type: 'object', additionalProperties: { type: 'string' } }, mapLine],
+  ['§10.3.2.3 additionalProperties of any type', { type: 'object', additionalProperties: true }, mapLine],
+  ['§10.3.2.3 additionalProperties alone', { additionalProperties: {} }, mapLine],
+  ['§10.3.2.2 patternProperties alone', { patternProperties: { '^x-': {} } }, mapLine],
+  ['§10.3.2.2 only names of a pattern', { type: 'object', patternProperties: { '^x-': {} }, additionalProperties: false }, mapLine],
+  ['§11.3 unevaluatedProperties', { type: 'object', unevaluatedProperties: { type: 'string' } }, mapLine],
+  ['a map of an allOf', { allOf: [{ type: 'object', additionalProperties: { type: 'string' } }] }, mapLine],
+  ['beside properties, of one type', { properties: named, additionalProperties: { type: 'string' } }, openLine],
+  ['beside properties, of any type', { properties: named, additionalProperties: true }, openLine],
+  ['beside properties, a pattern', { properties: named, patternProperties: { '^x-': {} }, additionalProperties: false }, openLine],
+  ['properties and nothing else', { properties: named, additionalProperties: false, unevaluatedProperties: false }],
+  ['a pattern that none may have', { properties: named, patternProperties: { '^x-': false } }],
+  ['silence is no intent', { type: 'object', properties: named }],
+  ['neither properties nor intent', { type: 'object' }, 'is an object whose members are not named; it is left out'],
+] // biome-ignore format: a row for each form
+for (const [what, schema, ...details] of maps)
+  test(`a map that is left out is told once: ${what}`, () => {
+    const { losses } = importText(withSchema({ a: schema, c: { type: 'string' } }))
+    const own = losses.filter(({ place }) => place.endsWith('.a'))
+    assert.deepEqual(
+      own.map(({ detail }) => detail),
+      details,
+    )
+  })
+
+const contents: readonly (readonly [string, object, RegExp])[] = [
+  ['is a map', { additionalProperties: { type: 'integer' } }, /^count\w*(\.\w+)*: may be any JSON: it is a text here$/i],
+  ['has a map', { properties: { m: { additionalProperties: true } } }, /^count\w*\.m: may be any JSON: it is a text/i],
+  ['is open inside', { properties: { m: { properties: named, additionalProperties: true } } }, /^count\w*\.m: members of any/i],
+  ['is open', { properties: named, additionalProperties: true }, /^count: members of any name are left out/i],
+] // biome-ignore format: a row for each form
+for (const [what, schema, line] of contents)
+  test(`an exchange tells what it leaves out of content that ${what}`, () => {
+    const requestBody = { content: { 'application/json': { schema } } }
+    const post = { operationId: 'count', requestBody, responses: { 204: { description: 'Counted.' } } }
+    const lines = lossesOf(importText(withPaths({ '/count': { post } })))
+    assert.ok(
+      lines.some(each => line.test(each)),
+      lines.join('\n'),
+    )
+  })
+
 // Types
 
 const types: readonly (readonly [string, object, string])[] = [

@@ -17,6 +17,7 @@ import {
   describeSchema,
   findFormContent,
   findJsonContent,
+  isOpenByIntent,
   listedTexts,
   mediaTypesOf,
   propertiesOf,
@@ -24,7 +25,7 @@ import {
   requiredNamesOf,
   type SchemaFacts,
 } from './schema-facts.ts'
-import { findFreeName, toTypeName } from './schema-fields.ts'
+import { findFreeName, membersLeftOut, toTypeName } from './schema-fields.ts'
 
 /** A member of a message, and the name that it has outside of XML. */
 export interface NamedPart {
@@ -158,6 +159,7 @@ export class ExchangeTypes implements JsonDifferences {
       if (member.marks.isMany && required.has(name)) this.requiredLists.add(member)
       members[key] = member
     }
+    if (isOpenByIntent(schema)) this.#losses.add(place, membersLeftOut)
     return members
   }
   #member(given: Json | undefined, place: string, isRequired: boolean): AnyMember {

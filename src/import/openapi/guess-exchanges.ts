@@ -1,7 +1,8 @@
 /** Operations that are no part of a resource, as exchanges: a message in, a message out. */
 import { exchange, type Port, type PortExchange, port } from '../../contract/exchange.ts'
 import { capitalize } from '../../contract/lexical/text.ts'
-import { x } from '../../contract/xml-type.ts'
+import { listReachedTypes } from '../../contract/xml-reach.ts'
+import { type AnyRootElement, x } from '../../contract/xml-type.ts'
 import { ExchangeTypes } from './exchange-types.ts'
 import type { GuessRoom } from './guess-room.ts'
 import type { RestOperation } from './operations.ts'
@@ -11,9 +12,11 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
   if (operations.length === 0) return undefined
   const types = new ExchangeTypes(room.document, x.namespace(namespace), room.losses, room.fields.comments)
   const exchanges: Record<string, PortExchange> = {}
+  const roots: AnyRootElement[] = []
   for (const operation of operations) {
     const name = nameExchange(operation, exchanges)
     const { input, output } = types.messages(name, { ...operation, headers: [] })
+    roots.push(input, output)
     exchanges[name] = exchange({
       action: `${namespace}/${name}`,
       input,
@@ -23,6 +26,8 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
     })
     room.losses.add(operation.place, `belongs to no resource: it is the exchange ${name}`)
   }
+  // Types are made as they are reached, and tell then what they leave out.
+  listReachedTypes(roots)
   return port('Operations', { namespace, exchanges })
 }
 

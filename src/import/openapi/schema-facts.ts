@@ -71,11 +71,24 @@ function joinAllOf(document: OpenApiDocument, schema: JsonObject): JsonObject {
 
 /** Keywords that say of what kind a value is where `type` does not. */
 export function impliedType(schema: JsonObject): string {
-  if (schema['properties'] || schema['additionalProperties'] !== undefined) return 'object'
+  if (schema['properties'] || schema['patternProperties'] || schema['additionalProperties'] !== undefined)
+    return 'object'
   if (schema['items']) return 'array'
   const [value] = schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']]
   return typeof value === 'string' ? 'string' : typeof value === 'number' || typeof value === 'bigint' ? 'number' : ''
 }
+
+/**
+ * JSON Schema §10.3.2.2, §10.3.2.3, §11.3: whether it says that there are members other than its
+ * properties. A schema that is silent allows them too, yet means nothing by it.
+ */
+export const isOpenByIntent = (schema: JsonObject): boolean =>
+  Object.values(objectOf(schema['patternProperties'])).some(isAllowing) ||
+  ['additionalProperties', 'unevaluatedProperties'].some(
+    keyword => schema[keyword] !== undefined && isAllowing(schema[keyword]),
+  )
+/** The schema `false` allows nothing. */
+const isAllowing = (schema: Json | undefined): boolean => schema !== false
 
 export const propertiesOf = (schema: JsonObject): readonly (readonly [string, Json])[] =>
   Object.entries(objectOf(schema['properties']))

@@ -13,6 +13,7 @@ import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import {
   describeSchema,
+  isOpenByIntent,
   listedTexts,
   propertiesOf,
   readSchemaFacts,
@@ -23,6 +24,7 @@ import {
 const depthMax = 32
 /** The range of 32 bits. */
 const [smallest, largest] = [-(2n ** 31n), 2n ** 31n - 1n]
+export const membersLeftOut = 'members of any name are left out: a contract names all of them'
 const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
 
 /** `v2.OrderDraft` → `Order`: the name of a component as that of a type. */
@@ -72,9 +74,7 @@ export class SchemaFields {
       const field = this.member(given, name, place, required.has(name))
       if (field) found[name] = field
     }
-    const rest = schema['additionalProperties'] ?? schema['patternProperties']
-    if (rest !== undefined && rest !== false && rest !== true)
-      this.#losses.add(place, 'members of any name are left out: a contract names all of them')
+    if (isOpenByIntent(schema)) this.#losses.add(place, membersLeftOut)
     return found
   }
 
@@ -241,6 +241,8 @@ export class SchemaFields {
   #object(facts: SchemaFacts, place: string): AnyField | undefined {
     return this.#once(facts, place, () => {
       const { schema, name } = facts
+      if (propertiesOf(schema).length === 0 && isOpenByIntent(schema))
+        return this.#lose(place, 'is a map: its members may have any name, and a contract names all of them')
       const fields = this.#members(schema, name === '' ? place : toTypeName(name), new Set(['_links']))
       if (Object.keys(fields).length === 0) return this.#lose(place, 'is an object whose members are not named')
       return this.#comment(name === '' ? t.object(fields) : t.object(fields, this.#claimName(toTypeName(name))), schema)
