@@ -10,7 +10,7 @@ describe('a large content', () => {
   const caller = () => ({ subject: 'clara', roles: ['manager'] })
   let shop: Awaited<ReturnType<typeof createHandler>>
   before(async () => {
-    shop = await createHandler(app, { logger, caller })
+    shop = await createHandler(app, { logger, caller, data: ':memory:' })
   })
   after(() => shop.close())
 
