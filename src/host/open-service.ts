@@ -43,7 +43,6 @@ import { addStoreGauges, collectMetrics, Metrics } from './operations/metrics.ts
 import { createSpans, type Spans } from './operations/open-telemetry.ts'
 import { OutageLog } from './operations/outage-log.ts'
 import { OverloadGuard } from './operations/overload.ts'
-
 import { SlowChanges } from './operations/slow-changes.ts'
 import { StoreFiller } from './operations/store-filler.ts'
 import { answerInTrace, findTraceFields } from './operations/trace-fields.ts'

@@ -3,6 +3,7 @@
  * it declares is not dropped meanwhile (`diglot migrate --drop`).
  */
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Service } from '../../contract/service.ts'
 import type { Store } from '../../service/store.ts'
 import { type InstanceNeeds, instanceSpace, neededNames } from '../../store/instance-needs.ts'
@@ -11,6 +12,8 @@ import type { World } from '../world.ts'
 /** After so long the needs of an instance that was killed count no more. */
 const leaseMs = 180_000
 const renewEveryMs = 60_000
+/** A stop waits no longer for a store. */
+const endMs = 2000
 
 export class InstanceLease {
   readonly #store: Pick<Store, 'write'>
@@ -33,10 +36,11 @@ export class InstanceLease {
     await this.#renew()
   }
 
-  /** Leaves nothing behind; a store out of reach forgets it in its time. */
+  /** Leaves nothing behind; a store that is out of reach for a while forgets it in its time. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
-    await this.#store.write(writer => writer.forget(instanceSpace, this.#id)).catch(this.#world.failed)
+    const ended = this.#store.write(writer => writer.forget(instanceSpace, this.#id)).catch(this.#world.failed)
+    await Promise.race([ended, sleep(endMs, undefined, { ref: false })])
   }
 
   async #renew(): Promise<void> {

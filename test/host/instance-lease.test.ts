@@ -1,0 +1,52 @@
+/** What an instance tells other programs on its database, from its start to its end. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createHandler } from '../../src/host/handler.ts'
+import { InstanceLease } from '../../src/host/operations/instance-lease.ts'
+import { anyone, implement, resource, service, t } from '../../src/index.ts'
+import { openSqliteStore } from '../../src/store/sqlite.ts'
+
+const notes = resource('notes', {
+  fields: { id: t.id('n'), title: t.string().was('text'), at: t.date().optional() },
+}).rules({ allow: { read: [anyone] } })
+const app = implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), {})
+
+test('a service tells what it needs by the names of the database, and takes that back when it ends', async t => {
+  const folder = mkdtempSync(join(tmpdir(), 'lease-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const data = join(folder, 'notes.sqlite')
+  const logger = { info() {}, warn() {}, error: assert.ifError }
+  const instances = [await createHandler(app, { data, logger }), await createHandler(app, { data, logger })]
+  const store = openSqliteStore(app.contract, data)
+  t.after(() => store.close())
+  const recall = async () => [...(await store.read(reader => reader.recallAll('instance'))).values()]
+  const needs = await recall()
+  assert.equal(needs.length, 2)
+  for (const { value } of needs)
+    assert.deepEqual(JSON.parse(value).names, ['notes', 'notes.id', 'notes.text', 'notes.at'])
+  for (const left of [1, 0]) {
+    await instances[left]?.close()
+    assert.equal((await recall()).length, left)
+  }
+})
+
+test('a store that does not answer holds up the end of an instance for two seconds', async t => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const never = new Promise<never>(() => {})
+  const lease = new InstanceLease(
+    { write: () => never },
+    app.contract,
+    { clock: () => 0, failed: assert.ifError },
+    'i-1',
+  )
+  let isOver = false
+  const ended = lease.end().then(() => (isOver = true))
+  t.mock.timers.tick(1999)
+  await Promise.resolve()
+  assert.equal(isOver, false)
+  t.mock.timers.tick(1)
+  await ended
+})
