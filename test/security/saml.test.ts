@@ -56,6 +56,8 @@ const rows: [string, AssertionDraft, 'taken' | SecurityFault, RegExp?][] = [
   ['one that is past', { until: now }, 'MessageExpired'],
   ['one that ends next', { until: now + 1 }, 'taken'],
   ['one of the future', { from: now + 60_001 }, 'MessageExpired'],
+  ['one that is issued in the future', { at: now + 60_001, from: now }, 'MessageExpired'],
+  ["one that the issuer's clock, a minute ahead, has issued", { at: now + 60_000 }, 'taken'],
   ['one of a minute ahead', { from: now + 60_000 }, 'taken'],
   ['one without an end', { until: undefined }, 'InvalidSecurityToken', /end/],
   ['a condition that is not known', { conditions: '<saml:Condition/>' }, 'InvalidSecurityToken', /condition/],
@@ -342,6 +344,8 @@ test('assertions without a subject, or without a valid time', async () => {
   await expectRefusal(refusal(issueAssertion(nobody, 'ca', 'a1')), 'InvalidSecurityToken', /without a subject/)
   const sometime = writeAssertion({ signer: undefined }).replace(/NotBefore="[^"]*"/, 'NotBefore="yesterday"')
   await expectRefusal(refusal(issueAssertion(sometime, 'ca', 'a1')), 'InvalidSecurityToken', /invalid form/)
+  const never = writeAssertion({ signer: undefined }).replace(/ IssueInstant="[^"]*"/, '')
+  await expectRefusal(refusal(issueAssertion(never, 'ca', 'a1')), 'InvalidSecurityToken', /without IssueInstant/)
 })
 
 test('holder-of-key: a key that is only named, and an assertion in another place', async () => {

@@ -123,6 +123,7 @@ export function verifyAssertion(element: Element, asserting: AssertionContext): 
   else if (!asserting.trust.issuers.has(issuer)) return failSecurity('FailedAuthentication', 'an untrusted issuer')
   const subject = edition.subject(element)
   const name = requiredChild(subject, edition.name, 'InvalidSecurityToken')
+  requireIssued(element, asserting)
   const [until, isOneTime] = verifyConditions(element, edition, asserting)
   const id = requiredAttribute(element, edition.id, 'InvalidSecurityToken')
   return {
@@ -147,6 +148,13 @@ function findPerson(subject: AssertionSubject, rule: SubjectRule = 'same'): stri
   if (rule === 'same') return subject.name
   if (typeof rule === 'function') return rule(subject)
   return Object.hasOwn(rule, subject.name) ? rule[subject.name] : undefined
+}
+
+/** SAML 2.0 §2.3.3, SAML 1.1 §2.3.2: it says when it was issued, which is not in the future. */
+function requireIssued(element: Element, { now, skew }: AssertionContext): void {
+  const issued = readTime(element, 'IssueInstant')
+  if (issued === undefined) failSecurity('InvalidSecurityToken', 'an assertion without IssueInstant')
+  else if (now + skew < issued) failSecurity('MessageExpired', 'an assertion that is not valid now')
 }
 
 /**
