@@ -94,11 +94,12 @@ function readMember(
   path: FieldPath,
 ): void {
   const here = [...path, name]
-  if (!Object.hasOwn(json, name)) {
+  const given = ownMember(json, name)
+  if (given === undefined) {
     if (!field.isOptional && !field.isReadOnly) problems.push(problemAt(here, new Flaw('required', 'is required')))
     return
   }
-  const member = read(json[name] as Json, problems, how, here) // hasOwn: it is there
+  const member = read(given, problems, how, here)
   if (field.isReadOnly) how.server.push({ path: here, value: member })
   else value[name] = member
 }

@@ -22,4 +22,11 @@ export { type Job, job } from './job.ts'
 export { anyone, type Caller, type Grant, role } from './policy.ts'
 export { type DraftItem, type Item, type Representation, resource } from './resource.ts'
 export { type Service, service } from './service.ts'
+export {
+  type ContentOf,
+  type SchemaIssue,
+  type SchemaResult,
+  type StandardSchema,
+  toStandardSchema,
+} from './standard-schema.ts'
 export { type NamedType, type RootElement, type ValueOf, type XmlType, x } from './xml-type.ts'

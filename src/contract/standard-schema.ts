@@ -1,0 +1,62 @@
+/** Types of a contract as Standard Schemas (https://standardschema.dev, version 1). */
+import type { Json } from '../base/objects.ts'
+import { Field } from './field.ts'
+import { type FieldProblem, readFields } from './field-json.ts'
+
+/** A value as JSON has it: octets are base64 text, a 64-bit integer may be a number. */
+export type ContentOf<T> = T extends Uint8Array
+  ? string
+  : T extends bigint
+    ? bigint | number
+    : T extends readonly (infer I)[]
+      ? readonly ContentOf<I>[]
+      : T extends object
+        ? { readonly [K in keyof T]: ContentOf<T[K]> }
+        : T
+
+/** What is wrong in a value, and where: member names and indices from its root. */
+export interface SchemaIssue {
+  readonly message: string
+  readonly path: readonly (string | number)[]
+}
+
+/** The value of the contract, or why there is none. */
+export type SchemaResult<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+/** A Standard Schema: libraries for forms, routes and configuration take it as one of theirs. */
+export interface StandardSchema<Input, Output> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: 'diglot'
+    /** Never throws; the first hundred issues are told. */
+    readonly validate: (value: unknown) => SchemaResult<Output>
+    /** For the compiler alone. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+/**
+ * A type of the contract as a Standard Schema. It reads a value as the service reads the content of
+ * a request, with the same checks and texts: unknown members are refused, read-only ones are left
+ * out, and a member that is undefined is absent. References are not looked up.
+ */
+export function toStandardSchema<T, O extends boolean, R extends boolean, D>(
+  field: Field<T, O, R, D>,
+): StandardSchema<O extends true ? ContentOf<D> | undefined : ContentOf<D>, O extends true ? D | undefined : D> {
+  const fields = { value: new Field(field.shape, { ...field, isReadOnly: false }) }
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'diglot',
+      validate: value => {
+        const problems: FieldProblem[] = []
+        const read = readFields(fields, { value: value as Json }, problems) // which looks at each part before it believes it
+        if (problems.length > 0)
+          return { issues: problems.map(({ path, detail }) => ({ message: detail, path: path.slice(1) })) }
+        return { value: read['value'] as never } // made by the reader of the field
+      },
+    },
+  }
+}
