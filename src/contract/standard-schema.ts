@@ -20,7 +20,7 @@ export interface SchemaIssue {
   readonly path: readonly (string | number)[]
 }
 
-/** The value of the contract, or why there is none. */
+/** The value of the contract, or what is wrong. */
 export type SchemaResult<T> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }

@@ -310,7 +310,10 @@ async function openPeople(
     each => each.close(),
   )
   const store = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept
-  await seedStore(app, store, key, clock(), withoutPeople)
+  await seedStore(app, store, key, clock(), {
+    withoutPeople,
+    warn: warning => logger.warn({ warning }, 'the seed has what is likely not meant'),
+  })
   const identities = createIdentities({
     store,
     key,

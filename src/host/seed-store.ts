@@ -5,7 +5,9 @@
  */
 import { ownMember } from '../base/objects.ts'
 import type { Implementation, Person, Values } from '../contract/implement.ts'
+import { listOperations } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
+import type { Service } from '../contract/service.ts'
 import { checkValue, findReferences } from '../contract/typed-value.ts'
 import type { LocalKey } from '../identity/local-key.ts'
 import { preparePeople } from '../identity/person-record.ts'
@@ -16,13 +18,19 @@ export class SeedMistakes extends Error {
   override readonly name = 'SeedMistakes'
 }
 
-/** @param withoutPeople leaves the people of the seed out, and the time to hash their passwords */
+export interface SeedOptions {
+  /** Leaves the people of the seed out, and the time to hash their passwords. */
+  readonly withoutPeople?: boolean
+  /** Told of what is likely not meant, as it is seeded. */
+  readonly warn: (says: string) => void
+}
+
 export async function seedStore(
   app: Implementation,
   store: Store,
   key: LocalKey,
   now: number,
-  withoutPeople = false,
+  { withoutPeople = false, warn }: SeedOptions,
 ): Promise<void> {
   const done = await store.read(reader => reader.recall('seed', app.contract.service))
   if (done) return
@@ -34,6 +42,7 @@ export async function seedStore(
   const { people = [], items = {} } = app.seed()
   const mistakes = [...findPeopleMistakes(people), ...findItemMistakes(app, items)]
   if (mistakes.length > 0) throw new SeedMistakes(mistakes.join('\n'))
+  for (const warning of findStrangeRoles(app.contract, people)) warn(warning)
   const enrol = await preparePeople(key, withoutPeople ? [] : people)
   await store.write(async writer => {
     if (!(await writer.remember('seed', app.contract.service, seeded, now))) return
@@ -111,4 +120,18 @@ function findPeopleMistakes(people: readonly Person[]): string[] {
       ...(names.indexOf(subject) === i ? [] : [`${place} is there twice: give one of them another subject`]),
     ]
   })
+}
+
+/** A role with a wrong letter allows nothing, and nothing else would tell. */
+function findStrangeRoles(contract: Service, people: readonly Person[]): string[] {
+  const named = new Set(listOperations(contract).flatMap(({ grants }) => grants.map(grant => grant.role)))
+  named.delete('*')
+  return people.flatMap(({ subject, roles }) =>
+    roles
+      .filter(role => !named.has(role))
+      .map(
+        role =>
+          `the seed of ${subject} has the role "${role}", which no rule of the contract names: use ${[...named].join(', ') || 'none'}, unless a handler asks for it`,
+      ),
+  )
 }

@@ -53,6 +53,23 @@ const cases: readonly (readonly [title: string, seed: Seed, says: RegExp])[] = [
     /20 more mistakes in the seed of products$/,
   ],
 ]
+test('a role that no rule names is told as it is seeded, once, and the service starts', async () => {
+  const told: string[] = []
+  const logger = { info() {}, warn: (fields: object) => void told.push(JSON.stringify(fields)), error: assert.ifError }
+  const people = [
+    { subject: 'ann', password: 'x', roles: ['clark', 'manager'] },
+    { subject: 'bob', password: 'x', roles: ['clerk'] },
+  ]
+  const server = await startService(
+    { ...app, seed: () => ({ people }) },
+    { port: 0, data: ':memory:', logger, settings: { passwordsOnLoopback: true } },
+  )
+  await server.close()
+  const roles = told.filter(each => each.includes('role'))
+  assert.equal(roles.length, 1, told.join('\n'))
+  assert.match(roles[0] ?? '', /the seed of ann has the role \\"clark\\", which no rule .*use .*clerk/)
+})
+
 for (const [title, given, says] of cases)
   test(`a seed is refused at start: ${title}`, async () => {
     const start = startService({ ...app, seed: () => given }, { port: 0, data: ':memory:' })
