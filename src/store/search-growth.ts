@@ -140,9 +140,9 @@ function* addRows(schema: SearchSchema, table: Table, is: SearchShape, after: st
 const needsRows = ({ dialect }: SearchSchema, { folding, search }: SearchShape): boolean =>
   folding !== undefined || (dialect.search.fill !== undefined && search.length > 0)
 
-/** A row that was changed since it was read has the words of its change. */
+/** No row is changed since it was read: a change writes the words of what it changes alone. */
 function* foldWords(
-  { items }: SearchSchema,
+  { dialect, items }: SearchSchema,
   table: Table,
   folding: readonly string[],
   after: string,
@@ -154,7 +154,7 @@ function* foldWords(
   const sets = words.map(({ column }, i) => sql`${quoteName(column)} = ${parameterAt(i + 2)}`)
   const update = sql`update ${quoteName(table.name)} set ${joinList(sets)} where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(1)}`
   const rows = yield {
-    text: sql`select ${of.columns} from ${quoteName(table.name)} where "id" > ${parameterAt(0)} and "id" <= ${parameterAt(1)}`,
+    text: sql`select ${of.columns} from ${quoteName(table.name)} where "id" > ${parameterAt(0)} and "id" <= ${parameterAt(1)} order by "id" ${dialect.locking}`,
     values: [after, last],
   }
   for (const each of rows.map(of.item))

@@ -7,6 +7,10 @@ import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Store, type StoreReader, Unavailable } from '../../src/service/store.ts'
 import { postgres } from '../../src/store/dialect.ts'
 import { openPostgresReplica, openPostgresStore } from '../../src/store/postgres.ts'
+import { fillSearch } from '../../src/store/search-growth.ts'
+import { foldText } from '../../src/store/search-text.ts'
+import { compileStoreSchema } from '../../src/store/sql-access.ts'
+import { boundParameters, compileStatement } from '../../src/store/statement.ts'
 import { compileTables } from '../../src/store/table.ts'
 import { proxy } from '../proxy.ts'
 import { type Place, storeCases } from './battery.ts'
@@ -87,6 +91,52 @@ test(
     }
   },
 )
+
+test('(3) words are made of the values that stand, also where another field is changed meanwhile', only, async t => {
+  const notes = resource('notes', {
+    fields: { id: t_.id('n'), text: t_.string({ max: 99 }), rank: t_.int() },
+  }).rules({ search: ['text'], allow: { read: [anyone] } })
+  const contract = service('notebook', { namespace: 'urn:notebook', resources: [notes], versions: { v1: {} } })
+  const place = await running.place()
+  t.after(() => place.remove())
+  const store = await place.open(contract)
+  t.after(() => store.close())
+  const value = { id: 'n-1', text: 'needle', rank: 1 }
+  const made = await store.write(writer => writer.put('notes', 'n-1', value, {}, undefined, 1))
+  // As after a start that has words still to make.
+  await place.direct?.(
+    `update "notes" set "text#words" = '';
+    update "_shape" set "is" = replace("is", ',"filled":true', ',"folding":["text#words"]') where "of" = 'index'`,
+  )
+  const schema = compileStoreSchema(contract as never, postgres, {
+    rows: () => [],
+    first: () => undefined,
+    run: () => {},
+  } as never)
+  const table = schema.tables.get('notes')
+  assert.ok(table)
+  const filling = new pg.Client({ connectionString: place.url ?? '' })
+  await filling.connect()
+  t.after(() => filling.end())
+  await filling.query('begin')
+  const steps = fillSearch(schema, table)
+  let change: Promise<unknown> | undefined
+  for (let step = steps.next(); !step.done; ) {
+    const statement = compileStatement(postgres, step.value.text, false)
+    const values = boundParameters(statement, step.value.values ?? [])
+    const { rows } = await filling.query({ text: statement.text, values: [...values], rowMode: 'array' })
+    if (rows.length === 1 && rows[0]?.includes('needle')) {
+      change = store.write(writer => writer.put('notes', 'n-1', { ...value, rank: 2 }, {}, made, 2))
+      await Promise.race([change, sleep(300)])
+    }
+    step = steps.next(rows)
+  }
+  await filling.query('commit')
+  assert.ok(change)
+  await change
+  const [row] = await ask(`select "rank"::text, "text#words" as words from "${schemaOf(place)}"."notes"`)
+  assert.deepEqual(row, { rank: '2', words: foldText('needle') })
+})
 
 test(
   '(6) a connection lost at rest, while a work waits, or within a statement is unavailable at most once',
