@@ -69,9 +69,13 @@ function writeKeys(folder: string): ReturnType<typeof issuePartner> {
     'root.pem': bankRoot,
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-  execFileSync('javac', ['-nowarn', '-proc:none', '-cp', `${jars}/*`, '-d', folder, ...javaSources()], {
-    stdio: 'ignore',
-  })
+  execFileSync(
+    'javac',
+    ['-encoding', 'UTF-8', '-nowarn', '-proc:none', '-cp', `${jars}/*`, '-d', folder, ...javaSources()],
+    {
+      stdio: 'ignore',
+    },
+  )
   const file = (name: string): string => join(folder, name)
   const entries = ['service', file('service.key'), file('service.pem'), 'partners', '-', file('partners.pem')]
   execFileSync('java', ['-cp', `${folder}:${jars}/*`, 'Store', file('service.p12'), ...entries])

@@ -90,7 +90,17 @@ let secure: Server
 async function prepare(): Promise<void> {
   classes = join(place, 'classes')
   const sources = readdirSync(here).filter(name => name.endsWith('.java'))
-  run('javac', ['-nowarn', '-proc:none', '-cp', `${jars}/*`, '-d', classes, ...sources.map(name => join(here, name))])
+  run('javac', [
+    '-encoding',
+    'UTF-8',
+    '-nowarn',
+    '-proc:none',
+    '-cp',
+    `${jars}/*`,
+    '-d',
+    classes,
+    ...sources.map(name => join(here, name)),
+  ])
   const own = names.flatMap(name => triple(name, people[name]!))
   const roots = [...root('shop-root', serviceRoot), ...triple('service', service, false)]
   run('java', java('Store', clientStore, ...own, ...triple('issuer', issuer), ...roots))

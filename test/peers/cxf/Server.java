@@ -44,7 +44,7 @@ import org.w3c.dom.Node;
 
 /**
  * CXF serves WSDLs by their policies, in front of a service without security: `Server STORE TLS PORT BEHIND NAMESPACE (WSDL VERSION
- * ADDRESS)…`. What a policy lets in goes BEHIND in the name of the caller whom CXF has proved, and the answer comes back under the policy. PORT alone speaks TLS, with the key of the store TLS.
+ * ADDRESS)...`. What a policy lets in goes BEHIND in the name of the caller whom CXF has proved, and the answer comes back under the policy. PORT alone speaks TLS, with the key of the store TLS.
  */
 public final class Server {
   static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";

@@ -9,7 +9,7 @@ import java.security.cert.CertificateFactory;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 
-/** A PKCS#12 of PEM files: `Store OUT ALIAS KEY CERTIFICATE …`, with - for the key of a certificate that is only trusted. */
+/** A PKCS#12 of PEM files: `Store OUT ALIAS KEY CERTIFICATE ...`, with - for the key of a certificate that is only trusted. */
 public final class Store {
   public static void main(String[] words) throws Exception {
     char[] password = "test-only".toCharArray();
