@@ -94,7 +94,7 @@ function readMember(
   path: FieldPath,
 ): void {
   const here = [...path, name]
-  const given = ownMember(json, name)
+  const given = Object.hasOwn(json, name) ? json[name] : undefined
   if (given === undefined) {
     if (!field.isOptional && !field.isReadOnly) problems.push(problemAt(here, new Flaw('required', 'is required')))
     return
