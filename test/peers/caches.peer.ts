@@ -120,11 +120,22 @@ function battery(cache: Cache): void {
     }
 
     test('A1.3 A4.19 a public GET is asked once, then served by the cache with its age', async () => {
-      await after(1000 - (Date.now() % 1000)) // ages are counted in whole seconds, from a whole second on
-      const first = await as('anyone', '/api/products/p-1')
-      await after(1050)
-      let second: Answer | undefined
-      const asked = await reached(async () => void (second = await as('anyone', '/api/products/p-1')))
+      const askTwice = async () => {
+        await after(1000 - (Date.now() % 1000)) // ages are counted in whole seconds, from a whole second on
+        const began = Date.now()
+        const first = await as('anyone', '/api/products/p-1')
+        await after(1050)
+        let second: Answer | undefined
+        const asked = await reached(async () => void (second = await as('anyone', '/api/products/p-1')))
+        return { first, second, asked, tookMs: Date.now() - began }
+      }
+      let twice = await askTwice()
+      // On a machine that stood still meanwhile the copy is too old to tell anything.
+      for (let i = 0; i < 3 && twice.tookMs > 1700; i++) {
+        await tooOld()
+        twice = await askTwice()
+      }
+      const { first, second, asked } = twice
       assert.equal(first.status, 200)
       assert.deepEqual(asked, [])
       assert.deepEqual(second?.content, first.content)
