@@ -25,6 +25,7 @@ export const patients = resource('patients', {
     name: t.string({ min: 1, max: 100 }),
     born: t.date(),
     insurance: t.string({ pattern: '[A-Z][0-9]{9}' }).optional().describe('As on the card', { example: 'A123456789' }),
+    contacts: t.map(t.string({ min: 1, max: 100 }), { key: t.enum('phone', 'email'), max: 2 }).optional(),
   },
 }).rules({
   sort: ['name'],

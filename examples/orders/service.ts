@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { implement, type Progress } from 'diglot'
 import { OutOfStock, PaymentDeclined, shop } from './contract.ts'
 import { keepPrices, total } from './money.ts'
+import { isPictureOf } from './picture.ts'
 import { invoice, reportCsv, reportPdf } from './print.ts'
 import { countSales, countStock } from './report.ts'
 import { seed } from './seed.ts'
@@ -57,6 +58,10 @@ export default implement(
       },
     },
     products: {
+      receiving: (ctx, _product, { mediaType, start }) => {
+        if (!isPictureOf(mediaType, start))
+          ctx.invalid([], `does not begin as ${mediaType} does: send it as the type that it has`)
+      },
       // Lines of orders that are on their way or over are history; those of others need the product.
       removing: async (ctx, product) => {
         for (const state of ['placed', 'paid'] as const)

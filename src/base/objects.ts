@@ -8,6 +8,10 @@ export type Json = null | boolean | number | bigint | string | readonly Json[] |
 export const omitUndefined = <V>(members: Readonly<Record<string, V | undefined>>): Record<string, V> =>
   Object.fromEntries(Object.entries(members).filter((entry): entry is [string, V] => entry[1] !== undefined))
 
+/** The object with each of its own members changed. */
+export const mapMembers = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(of).map(([name, each]) => [name, change(each)]))
+
 /** The object with some of its methods replaced. */
 export function extendObject<T extends object>(base: T, own: Partial<T>): T {
   return new Proxy(base, {

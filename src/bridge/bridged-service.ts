@@ -156,16 +156,23 @@ function passOn(
       return answer.content
     case 'fault':
       if (answer.declared) return context.fail(answer.declared.name, answer.declared.detail as never, answer.reason)
-      note(`${place}: fault ${answer.code ?? 'without a standard code'}: ${answer.reason}`)
+      note(`${place}: fault ${answer.dress ?? answer.code ?? 'without a standard code'}: ${answer.reason}`)
+      if (answer.dress !== undefined)
+        return refuseAs(
+          BadGateway,
+          `the service behind refuses how the bridge secures or addresses messages (${answer.dress})`,
+        )
       return refuseAs(faultOfReason(exchange, answer), answer.code === 'Sender' ? answer.reason : BadGateway.title)
     case 'silence':
       note(`${place}: no answer (${answer.why})${answer.mayHaveRun ? '; it may have been carried out' : ''}`)
       return refuseAs(silenceFaults[answer.why], silenceReason(answer))
     case 'garbage':
       note(`${place}: ${answer.detail}`)
-      return refuseAs(BadGateway, 'the service behind sent what is not an answer')
+      return refuseAs(BadGateway, answer.isUnproven ? unprovenReason : 'the service behind sent what is not an answer')
   }
 }
+
+const unprovenReason = 'nothing proves the answer of the service behind: it may have been carried out'
 
 /** What the service says of a caller is theirs to know; what it says of itself is not. */
 const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
@@ -174,9 +181,9 @@ const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
     : BadGateway
 
 type PortFault = Extract<PortAnswer, { kind: 'fault' }>
-function statusOfAnswer(exchange: PortExchange, { code, reason, status, declared }: PortFault): number {
+function statusOfAnswer(exchange: PortExchange, { code, reason, status, declared, dress }: PortFault): number {
   if (declared) return statusOfPortFault(exchange, declared.name)
-  if (code !== 'Sender') return BadGateway.status
+  if (code !== 'Sender' || dress !== undefined) return BadGateway.status
   return status ?? statusOfPortFault(exchange, reason.replace(/\W+/g, '_'))
 }
 

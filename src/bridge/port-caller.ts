@@ -1,21 +1,40 @@
 /**
  * A SOAP client of a port of others, made from its contract at run time. A call ends in one of
  * three ways: an answer that is valid by the contract, a fault of the service, or a reason why
- * neither is known. Nothing that breaks the contract is passed on.
+ * neither is known. Nothing that breaks the contract is passed on, or that has to be proven and is
+ * not.
  */
 
+import {
+  createMessageDress,
+  type MessageDress,
+  MessageSender,
+  type SignedExchange,
+  type WrittenMessage,
+} from '../client/dressed-message.ts'
 import { TransportFailure } from '../client/errors.ts'
 import { readFault } from '../client/fault-reader.ts'
-import type { ClientTransport, TransportRequest, TransportResponse } from '../client/transport.ts'
-import type { Port, PortExchange } from '../contract/exchange.ts'
+import {
+  type AnswerExpectation,
+  closeAnswer,
+  explainUnfit,
+  type OpenedAnswer,
+  openAnswer,
+  refuseAnswer,
+} from '../client/opened-answer.ts'
+import type { ClientTransport } from '../client/transport.ts'
+import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
 import type { AnyRootElement } from '../contract/xml-type.ts'
+import { type BodyCodec, createBodyCodecs } from '../soap/codecs/body-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
 import { createEncodedCodecs, type EncodedCodec } from '../soap/codecs/schema-encoded.ts'
-import { type Envelope, openEnvelopeTree, strictParsing, writeEnvelope } from '../soap/envelope.ts'
+import type { LiteralReading } from '../soap/codecs/values.ts'
+import { strictParsing } from '../soap/envelope.ts'
 import type { Code } from '../soap/fault.ts'
-import { Refused } from '../soap/refusal.ts'
-import { type SoapVersion, soap11, soap12, versions } from '../soap/version.ts'
-import { type Document, type Element, Malformed, parseXml, walkTree } from '../xml/index.ts'
+import { isAddressingUri } from '../soap/headers/addressing.ts'
+import { securityName } from '../soap/security-port.ts'
+import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
+import { type Cursor, type Element, walkTree } from '../xml/index.ts'
 
 export type PortAnswer =
   | { readonly kind: 'answer'; readonly content: unknown; readonly blocks: Readonly<Record<string, unknown>> }
@@ -27,11 +46,19 @@ export type PortAnswer =
       /** Of a service that speaks HTTP: what it answered. */
       readonly status?: number
       readonly declared: { readonly name: string; readonly detail: unknown } | undefined
+      /** A code of WS-Security or WS-Addressing: what is refused is how the message was dressed. */
+      readonly dress?: string
     }
   /** No answer, and whether the service may have done what was asked. */
   | { readonly kind: 'silence'; readonly why: TransportFailure['why']; readonly mayHaveRun: boolean }
   /** What came is not an answer to this call; the detail is for the operator. */
-  | { readonly kind: 'garbage'; readonly status: number; readonly detail: string }
+  | {
+      readonly kind: 'garbage'
+      readonly status: number
+      readonly detail: string
+      /** It has to be proven, or to relate to its request, and nothing shows that. */
+      readonly isUnproven?: boolean
+    }
 
 export interface PortCall {
   readonly input: unknown
@@ -46,172 +73,191 @@ export interface CallerOptions {
   readonly timeLimit: number
   /** Fields of each request, such as Authorization. */
   readonly fields?: Readonly<Record<string, string>>
+  /** What messages wear, and what answers have to prove; default nothing. */
+  readonly dress?: MessageDress
 }
 
 export function createPortCaller(port: Port, transport: ClientTransport, options: CallerOptions): PortCaller {
   const version = port.soap === '1.2' ? soap12 : soap11
-  const codecs = { literal: createElementCodecs(), encoded: createEncodedCodecs() }
-  const senders = new Map(
-    Object.entries(port.exchanges).map(([name, exchange]) => [
-      name,
-      createExchangeCaller(
-        exchange,
-        version,
-        codecs,
-        transport.prepare(requestFields(exchange, version, options)),
-        options,
-      ),
-    ]),
+  const literal = createElementCodecs()
+  const codecs = { literal, body: createBodyCodecs(literal), encoded: createEncodedCodecs() }
+  const dress = options.dress ?? plainDress
+  const callers = new Map(
+    Object.entries(port.exchanges).map(([name, exchange]) => {
+      const sender = new MessageSender({ name, action: exchange.action, version }, dress, transport, options.fields)
+      const expected = expectAnswer(exchange, codecs, version, dress, sender)
+      return [name, new PortExchangeCaller(exchange, codecs, sender, expected, options.timeLimit)]
+    }),
   )
   return async (name, call) => {
-    const send = senders.get(name)
-    if (!send) throw new Error(`${name} is not an exchange of the port ${port.port}`)
-    return await send(call)
+    const caller = callers.get(name)
+    if (!caller) throw new Error(`${name} is not an exchange of the port ${port.port}`)
+    return await caller.ask(call)
   }
 }
-
-/** SOAP 1.1 §6.1.1: the action is a field; SOAP 1.2 Part 2 §7.1.4: a parameter of the type. */
-function requestFields(
-  { action }: PortExchange,
-  { mediaType, actionIn }: SoapVersion,
-  { fields }: CallerOptions,
-): Readonly<Record<string, string>> {
-  const quoted = `"${action.replace(/["\\]/g, each => `\\${each}`)}"`
-  const isField = actionIn === 'SOAPAction'
-  const parameter = isField || action === '' ? '' : `; action=${quoted}`
-  return {
-    'content-type': `${mediaType}; charset=utf-8${parameter}`,
-    accept: mediaType,
-    ...(isField && { soapaction: quoted }),
-    ...fields,
-  }
-}
+const plainDress: MessageDress = createMessageDress(undefined, '', {})
 
 interface PortCodecs {
   readonly literal: (root: AnyRootElement) => ElementCodec
+  readonly body: (body: ExchangeBody) => BodyCodec
   readonly encoded: (root: AnyRootElement) => EncodedCodec
 }
 
-function createExchangeCaller(
-  exchange: PortExchange,
-  version: SoapVersion,
+/** What is asked of any answer of this port. */
+function expectAnswer(
+  { replyHeaders }: PortExchange,
   codecs: PortCodecs,
-  post: (sending: TransportRequest) => Promise<TransportResponse>,
-  { timeLimit }: CallerOptions,
-): (call: PortCall) => Promise<PortAnswer> {
-  return async ({ input, blocks }) => {
-    const content = writeRequest(exchange, version, codecs, input, blocks)
+  version: SoapVersion,
+  { addressing }: MessageDress,
+  { security }: MessageSender,
+): AnswerExpectation {
+  const known = Object.values(replyHeaders).map(each => codecs.literal(each))
+  return {
+    version,
+    addressing,
+    action: undefined, // a WSDL may say another than the usual one
+    answers: security?.answers,
+    understands: block => known.some(each => each.plan.name === block.name),
+    faults: new Map(),
+    limits: strictParsing,
+    longest: packageOctetsMax,
+    isLenient: true,
+  }
+}
+/** The transport has the same limit for all of an answer. */
+const packageOctetsMax = 16 * 1024 * 1024
+
+class PortExchangeCaller {
+  readonly #exchange: PortExchange
+  readonly #codecs: PortCodecs
+  readonly #sender: MessageSender
+  readonly #expected: AnswerExpectation
+  readonly #timeLimit: number
+
+  constructor(
+    exchange: PortExchange,
+    codecs: PortCodecs,
+    sender: MessageSender,
+    expected: AnswerExpectation,
+    timeLimit: number,
+  ) {
+    this.#exchange = exchange
+    this.#codecs = codecs
+    this.#sender = sender
+    this.#expected = expected
+    this.#timeLimit = timeLimit
+  }
+
+  async ask({ input, blocks }: PortCall): Promise<PortAnswer> {
+    const written = this.#write(input, blocks)
     try {
-      const response = await post({ content, fields: undefined, timeLimit, signal: undefined })
-      return readAnswer(exchange, codecs, response)
+      return await this.#read(await this.#post(written))
     } catch (thrown) {
       if (!(thrown instanceof TransportFailure)) throw thrown
       return { kind: 'silence', why: thrown.why, mayHaveRun: thrown.mayHaveRun }
     }
   }
-}
 
-function writeRequest(
-  { style, input: root, requestHeaders }: PortExchange,
-  version: SoapVersion,
-  codecs: PortCodecs,
-  input: unknown,
-  blocks: PortCall['blocks'],
-): string {
-  const written = Object.entries(blocks).flatMap(([name, value]) => {
-    const block = requestHeaders[name]
-    return block ? [codecs.literal(block).write(value)] : []
-  })
-  if (root === 'empty') return writeEnvelope(version, '', written)
-  const body = style === 'encoded' ? codecs.encoded(root).write(input, version) : codecs.literal(root).write(input)
-  return writeEnvelope(version, body, written)
+  #write(input: unknown, blocks: PortCall['blocks']): WrittenMessage {
+    const { style, input: root, requestHeaders } = this.#exchange
+    const { literal, body, encoded } = this.#codecs
+    const { version } = this.#expected
+    return this.#sender.write(writing => {
+      const written = Object.entries(blocks).flatMap(([name, value]) => {
+        const block = requestHeaders[name]
+        return block ? [literal(block).write(value)] : []
+      })
+      const isEncoded = style === 'encoded' && root !== 'empty'
+      const content = isEncoded ? encoded(root).write(input, version) : body(root).write(input, writing)
+      return { body: content, blocks: written }
+    })
+  }
+
+  /** The same message again, where its MessageID tells the service that it is. */
+  async #post(written: WrittenMessage): Promise<SignedExchange> {
+    const until = Date.now() + this.#timeLimit
+    const within = () => ({ timeLimit: until - Date.now(), signal: undefined })
+    try {
+      return await this.#sender.post(written, within())
+    } catch (thrown) {
+      const isLost = thrown instanceof TransportFailure && thrown.why === 'lost' && !thrown.begun
+      if (!isLost || !this.#expected.addressing?.once || Date.now() >= until) throw thrown
+      return await this.#sender.post(written, within())
+    }
+  }
+
+  async #read({ response, request }: SignedExchange): Promise<PortAnswer> {
+    const { status, content } = response
+    try {
+      const hasOutput = typeof this.#exchange.output === 'object'
+      if (content.length === 0 && status < 300 && !hasOutput) return { kind: 'answer', content: undefined, blocks: {} }
+      return readPortAnswer(this.#exchange, this.#codecs, await openAnswer(this.#expected, response, request))
+    } catch (thrown) {
+      const unfit = explainUnfit(thrown)
+      if (!unfit) throw thrown
+      const isUnproven = unfit.why === 'unproven' || unfit.why === 'uncorrelated'
+      const type = response.fields['content-type'] ?? 'no media type'
+      return { ...describeGarbage(status, `${type}: ${unfit.detail}`), ...(isUnproven && { isUnproven }) }
+    }
+  }
 }
 
 // Answers
 
-export const describeGarbage = (status: number, detail: string): PortAnswer => ({ kind: 'garbage', status, detail })
+type Garbage = Extract<PortAnswer, { kind: 'garbage' }>
+export const describeGarbage = (status: number, detail: string): Garbage => ({ kind: 'garbage', status, detail })
 
-function readAnswer(
-  exchange: PortExchange,
-  codecs: PortCodecs,
-  { status, fields, content }: TransportResponse,
-): PortAnswer {
-  const type = fields['content-type'] ?? 'no media type'
-  const hasOutput = typeof exchange.output === 'object'
-  if (content.length === 0 && status < 300 && !hasOutput) return { kind: 'answer', content: undefined, blocks: {} }
-  const foreign = describeForeign(status, fields)
-  if (foreign) return describeGarbage(status, foreign)
-  if (content.length === 0) return describeGarbage(status, `no content, with the status ${status}`)
-  const document = parseXml(content, strictParsing)
-  if (document instanceof Malformed)
-    return describeGarbage(status, `${type}, not well-formed: ${document.reason} (octet ${document.at})`)
-  try {
-    return readEnvelopeOf(exchange, codecs, document, status)
-  } catch (thrown) {
-    if (!(thrown instanceof Refused)) throw thrown
-    return describeGarbage(
-      status,
-      `${type}: ${JSON.stringify(thrown.refusal, (_, each) => (typeof each === 'bigint' ? String(each) : each))}`,
-    )
-  }
-}
-
-/**
- * What is no message, before its content is looked at: a redirection is not followed, since our
- * credentials are for the address that was given, and a coding was not asked for.
- */
-function describeForeign(status: number, fields: TransportResponse['fields']): string | undefined {
-  const { location, 'content-encoding': coding = 'identity' } = fields
-  if (status >= 300 && status < 400)
-    return `a redirection (${status}) to ${location ?? 'no address'}, which is not followed: give the address to ask`
-  return /^identity$/i.test(coding) ? undefined : `content coded as ${coding}, which was not asked for`
-}
-
-/** A fault is one whatever the status says of it (SOAP 1.1 §4.4). */
-function readEnvelopeOf(exchange: PortExchange, codecs: PortCodecs, document: Document, status: number): PortAnswer {
-  const envelope = openEnvelopeTree(document, versions)
-  const [first] = envelope.element.elements()
-  if (first?.name === envelope.version.fault) return readPortFault(exchange, codecs, first, envelope.version)
-  if (status >= 300) return describeGarbage(status, `a message with the status ${status}`)
-  const { output } = exchange
+function readPortAnswer(exchange: PortExchange, codecs: PortCodecs, opened: OpenedAnswer): PortAnswer {
+  if (opened.kind === 'fault') return readPortFault(exchange, codecs, opened.fault, opened.version)
+  const { output, replyHeaders } = exchange
+  const { envelope, blocks: found } = opened
+  const content = readAnswerBody(exchange, codecs, opened)
+  while (envelope.body.event === 'start') passElement(envelope.body)
+  closeAnswer(opened)
   if (typeof output !== 'object') return { kind: 'answer', content: undefined, blocks: {} }
-  const codec = codecs.literal(output)
-  if (first?.name !== codec.plan.name)
-    return describeGarbage(status, `the element ${first?.name.local ?? 'nothing'} in place of ${codec.plan.name.local}`)
-  const content = readBody(exchange, output, codecs, envelope, first)
-  const blocks = Object.entries(exchange.replyHeaders).flatMap(([name, root]) => {
+  const blocks = Object.entries(replyHeaders).flatMap(([name, root]) => {
     const codec = codecs.literal(root)
-    const block = envelope.blocks.find(each => each.name === codec.plan.name)
+    const block = found.find(each => each.name === codec.plan.name)
     return block ? [[name, readTree(codec, block)] as const] : []
   })
   return { kind: 'answer', content, blocks: Object.fromEntries(blocks) }
 }
-
-function readBody(
-  { style }: PortExchange,
-  output: AnyRootElement,
-  codecs: PortCodecs,
-  { version, element: body }: Envelope & { readonly element: Element },
-  content: Element,
-): unknown {
-  if (style !== 'encoded') return readTree(codecs.literal(output), content)
-  // Values that are referred to stand next to the answer (SOAP 1.1 §5.1).
-  const cursor = walkTree(body)
-  cursor.next()
+function passElement(cursor: Cursor): void {
+  cursor.skip()
   cursor.child()
-  return codecs
-    .encoded(output)
-    .read(cursor, { found: [], parts: undefined, around: body, blocks: [], isResponse: true }, version)
 }
 
-/** Throws `Refused` for a value outside of its bounds too. */
+/** From the first child of the Body to what follows it. */
+function readAnswerBody(
+  { style, output }: PortExchange,
+  codecs: PortCodecs,
+  { envelope, parts }: Extract<OpenedAnswer, { kind: 'message' }>,
+): unknown {
+  if (typeof output !== 'object') return undefined
+  const { body: cursor, version, around, blocks } = envelope
+  const { firsts, mayBegin } = codecs.body(output)
+  const first = cursor.event === 'start' ? cursor.name : undefined
+  if (!firsts.includes(first) && !(first && mayBegin?.(first.uri))) {
+    const expected = firsts.map(each => each?.local ?? 'nothing').join(' or ')
+    refuseAnswer('unexpected', `the element ${first?.local ?? 'nothing'} in place of ${expected}`)
+  }
+  const reading: LiteralReading = { found: [], parts, around, blocks, isResponse: true }
+  // Values that are referred to stand next to the answer (SOAP 1.1 §5.1).
+  if (style === 'encoded') return requireValid(codecs.encoded(output).read(cursor, reading, version), reading)
+  return requireValid(codecs.body(output).read(cursor, reading), reading)
+}
+
+/** Refuses a value outside of its bounds. */
+function requireValid<T>(value: T, { found }: LiteralReading): T {
+  if (found.length > 0) refuseAnswer('invalid', found.map(({ path, detail }) => `${path} ${detail}`).join('; '), found)
+  return value
+}
+
 function readTree(codec: ElementCodec, element: Element): unknown {
   const cursor = walkTree(element)
   cursor.next()
-  const reading = { found: [], parts: undefined, around: element.parent, blocks: [] }
-  const value = codec.read(cursor, reading)
-  if (reading.found.length > 0) throw new Refused({ kind: 'bounds', problems: reading.found })
-  return value
+  const reading: LiteralReading = { found: [], parts: undefined, around: element.parent, blocks: [] }
+  return requireValid(codec.read(cursor, reading), reading)
 }
 
 function readPortFault(
@@ -220,12 +266,13 @@ function readPortFault(
   element: Element,
   version: SoapVersion,
 ): PortAnswer {
-  const { code, reasons, entries } = readFault(element, version, new Map())
+  const { code, codes, reasons, entries } = readFault(element, version, new Map())
   const reason = reasons[0]?.text ?? 'a fault without a reason'
   for (const [name, root] of Object.entries(faults)) {
     const codec = codecs.literal(root)
     const entry = entries.find(each => each.name === codec.plan.name)
     if (entry) return { kind: 'fault', code, reason, declared: { name, detail: readTree(codec, entry) } }
   }
-  return { kind: 'fault', code, reason, declared: undefined }
+  const dress = codes.find(({ uri }) => uri === securityName.uri || isAddressingUri(uri))?.local
+  return { kind: 'fault', code, reason, declared: undefined, ...(dress !== undefined && { dress }) }
 }

@@ -34,6 +34,7 @@ export class RestValues {
     if (!members || !isJsonObject(json)) return json
     const written = this.writeMembers(members, json)
     if (this.#differences.arrays.has(type)) return Object.values(written)[0] ?? []
+    if (this.#differences.maps.has(type)) return objectOfEntries(written)
     const [choice] = this.#choiceOf(members)
     return choice === undefined ? written : (written[choice] ?? {})
   }
@@ -74,6 +75,8 @@ export class RestValues {
     if (choice !== undefined && member) return { [choice]: this.#readBranch(member, json) }
     const [only] = Object.entries(members)
     if (this.#differences.arrays.has(type) && only) return { [only[0]]: this.readMember(only[1], json) ?? [] }
+    if (this.#differences.maps.has(type) && isJsonObject(json))
+      return this.readMembers(members, { entry: Object.entries(json).map(([key, value]) => ({ key, value })) })
     return isJsonObject(json) ? this.readMembers(members, json) : json
   }
   readMembers(members: TypeMembers, json: JsonObject): JsonObject {
@@ -111,6 +114,14 @@ export function typeMembersOf({ definition }: AnyXmlType): TypeMembers | undefin
   if (definition.kind === 'derivable') return typeMembersOf(definition.type)
   return definition.kind === 'complex' ? definition.members : undefined
 }
+
+/** Of a key that comes twice, the last value. */
+const objectOfEntries = ({ entry }: JsonObject): JsonObject =>
+  Object.fromEntries(
+    (Array.isArray(entry) ? (entry as readonly Json[]) : []).flatMap(each =>
+      isJsonObject(each) ? [[String(each['key']), each['value'] ?? null]] : [],
+    ),
+  )
 
 /** A text that is JSON stands for it; any other text for itself. */
 function parseAny(json: Json): Json {

@@ -3,7 +3,7 @@
  * the collections with an item each, and the callers that may read them.
  */
 import type { Bench } from './bench.ts'
-import type { ApiPath, CollectionTarget, DiscoveredService } from './discovered-service.ts'
+import type { ApiPath, CheckCaller, CollectionTarget, DiscoveredService } from './discovered-service.ts'
 import {
   asRecord,
   asText,
@@ -28,7 +28,7 @@ export async function discoverService(bench: Bench, basePath: string): Promise<D
   const base = bench.options.openapi === undefined ? serverPathOf(openapi) : basePath
   const paths = listPaths(openapi, base.replace(/\/$/, ''))
   const current = chooseVersion(paths, links)
-  const collections = await discoverCollections(bench, current, links)
+  const collections = await discoverCollections(bench, current, links, entry)
   // Of WSDL, 1.1 alone says enough to send messages.
   const wsdl = [
     ...(bench.profile.wsdl ?? []),
@@ -100,18 +100,53 @@ async function discoverCollections(
   bench: Bench,
   paths: readonly ApiPath[],
   links: readonly FoundLink[],
+  entry: ProbeExchange,
 ): Promise<readonly CollectionTarget[]> {
   const described = paths.filter(
     each => each.operations['GET'] && !each.path.includes('{') && findItemPath(paths, each.path),
   )
   const linked = links.flatMap(({ href, isTemplate }) => (isTemplate ? [] : (toPath(bench, href) ?? [])))
-  const candidates = described.length > 0 ? described : linked.map(path => ({ path, operations: {} }))
+  if (described.length > 0) return readCollections(bench, paths, described)
+  // Without a description: what the entry links to, else the entry itself.
+  const undescribed = linked.length > 0 || !itemsOf(entry.json) ? linked : [entry.request.target]
+  const found = await readCollections(
+    bench,
+    paths,
+    [...new Set(undescribed)].map(path => ({ path, operations: {} })),
+  )
+  return Promise.all(found.map(each => askForMethods(bench, each)))
+}
+
+async function readCollections(
+  bench: Bench,
+  paths: readonly ApiPath[],
+  candidates: readonly ApiPath[],
+): Promise<readonly CollectionTarget[]> {
   const found: CollectionTarget[] = []
   for (const candidate of candidates) {
     const target = await readCollection(bench, paths, candidate)
     if (target) found.push(target)
   }
   return found
+}
+
+/** The methods of a collection and of its items as Allow of OPTIONS has them (RFC 9110 §10.2.1). */
+async function askForMethods(bench: Bench, target: CollectionTarget): Promise<CollectionTarget> {
+  const [first] = target.items
+  const operations = await allowedOperations(bench, target.path, target.reader)
+  const ofItem = first ? await allowedOperations(bench, first.path, target.reader) : {}
+  const itemPath = Object.keys(ofItem).length > 0 ? { path: `${target.path}/{id}`, operations: ofItem } : undefined
+  return { ...target, operations, itemPath }
+}
+
+async function allowedOperations(
+  bench: Bench,
+  path: string,
+  as: CheckCaller | undefined,
+): Promise<ApiPath['operations']> {
+  const { fields } = await bench.send('OPTIONS', path, { as })
+  const methods = (fields['allow'] ?? '').split(',').map(each => each.trim())
+  return Object.fromEntries(methods.filter(each => each !== '').map(method => [method, {}]))
 }
 
 const findItemPath = (paths: readonly ApiPath[], collection: string): ApiPath | undefined =>
@@ -123,7 +158,7 @@ async function readCollection(
   { path, operations }: ApiPath,
 ): Promise<CollectionTarget | undefined> {
   const list = await readAsAnyone(bench, path)
-  const items = itemsOf(list.json)
+  const items = list.isSuccess ? itemsOf(list.json) : undefined
   if (!items) return undefined
   const itemPath = findItemPath(paths, path)
   const credentials = list.request.fields['authorization']

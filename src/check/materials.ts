@@ -31,6 +31,18 @@ export const readSomeItem = (bench: Bench): Promise<ReadItem> =>
     throw new NotObservable('a collection with an item that a caller may read: --caller, or an OpenAPI description')
   })
 
+/**
+ * What a caller may read, an item or the entry: of a target that is not there, or not for
+ * everyone, a service need not look at the method. Undefined: there is neither.
+ */
+export async function findReadableTarget(bench: Bench): Promise<Pick<ReadItem, 'path' | 'as'> | undefined> {
+  const item = await readSomeItem(bench).catch(asUndefined)
+  const { request, isSuccess } = bench.service.entry
+  if (item || !isSuccess) return item
+  const as = bench.callers.find(({ fields }) => fields['authorization'] === request.fields['authorization'])
+  return { path: request.target, as }
+}
+
 /** An item of a collection that anonymous callers must not read. */
 export const readGuardedItem = (bench: Bench): Promise<ReadItem> =>
   bench.once('guarded item', async () => {
@@ -185,7 +197,8 @@ function addRemoval(bench: Bench, { path, as }: Pick<CreatedItem, 'path' | 'as'>
     for (const caller of [as, ...bench.callers]) {
       const current = await bench.send('GET', path, { as: caller })
       if (current.status === 404 || current.status === 410) return undefined
-      const fields = { 'if-match': current.fields['etag'] ?? '*' }
+      const etag = current.fields['etag']
+      const fields = etag === undefined ? {} : { 'if-match': etag }
       const removed = await bench.send('DELETE', path, { as: caller, fields })
       if (removed.isSuccess) return undefined
       const cancel = linkIn(current.json, 'cancel')
@@ -337,9 +350,17 @@ export async function readAbsentItem(
   bench: Bench,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<ProbeExchange> {
-  const { collection, as } = await readSomeItem(bench)
-  return bench.send('GET', `${collection.path}/no-such-item-7f3a`, { as, fields })
+  const { collection, path, as } = await readSomeItem(bench)
+  const identifier = absentIdentifier(path.slice(path.lastIndexOf('/') + 1))
+  return bench.send('GET', `${collection.path}/${identifier}`, { as, fields })
 }
+
+/** Of the kind that is there: another kind may be refused before the item is looked for. */
+function absentIdentifier(existing: string): string {
+  if (/^[0-9]+$/.test(existing)) return '987654321'
+  return uuidPattern.test(existing) ? crypto.randomUUID() : 'no-such-item-7f3a'
+}
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** @param member what holds the state. Default: `state`, then `status`. */
 export function readState(value: Json | undefined, member?: string): string | undefined {

@@ -24,11 +24,15 @@ export const asText = (value: Json | undefined): string | undefined => (typeof v
 export const memberAt = (value: Json | undefined, ...path: readonly string[]): Json | undefined =>
   path.reduce<Json | undefined>((at, name) => ownMember(asRecord(at), name) as Json | undefined, value)
 
-/** The items of a collection's representation: an array, `items`, or what HAL embeds. */
+/** Members in which frameworks put the items of a page. */
+const itemMembers = ['items', 'results', 'data', 'value', 'content']
+
+/** The items of a collection's representation: an array, such a member, or what HAL embeds. */
 export function itemsOf(value: Json | undefined): readonly Json[] | undefined {
   if (Array.isArray(value)) return value
   const record = asRecord(value)
-  if (Array.isArray(record['items'])) return record['items']
+  const member = itemMembers.find(name => Array.isArray(ownMember(record, name)))
+  if (member !== undefined) return asArray(record[member])
   return Object.values(asRecord(record['_embedded'])).find(each => Array.isArray(each)) as readonly Json[] | undefined
 }
 

@@ -14,9 +14,12 @@ type Framing = 'none' | 'chunked' | 'until close' | number
 
 export class ReplyReader {
   isDone = false
+  /** Whether 100 (Continue) has come: the peer asks for the content. */
+  isInvited = false
   readonly #method: string
   #octets: Buffer = Buffer.alloc(0)
   #status = 0
+  #isOld = false
   #lines: (readonly [string, string])[] = []
   #framing: Framing | undefined = undefined
   #content: Uint8Array = new Uint8Array(0)
@@ -37,6 +40,11 @@ export class ReplyReader {
     else this.#readContent(this.#framing)
   }
 
+  /** Whether not one octet has come. */
+  get isEmpty(): boolean {
+    return this.#framing === undefined && this.#octets.length === 0
+  }
+
   /** The connection ended. Returns whether there is a response. */
   end(): boolean {
     if (this.#framing === undefined) return false
@@ -47,7 +55,9 @@ export class ReplyReader {
   /** Whether the connection can carry another request. */
   get mayStay(): boolean {
     const says = this.#field('connection')?.toLowerCase() ?? ''
-    return this.#isWhole && this.#framing !== 'until close' && !/\bclose\b/.test(says)
+    // RFC 9112 §9.3: HTTP/1.0 closes unless it says otherwise.
+    const stays = this.#isOld ? /\bkeep-alive\b/.test(says) : !/\bclose\b/.test(says)
+    return this.#isWhole && this.#framing !== 'until close' && stays
   }
 
   reply(tookMs: number): ProbeReply {
@@ -63,11 +73,13 @@ export class ReplyReader {
     const end = this.#octets.indexOf('\r\n\r\n')
     if (end < 0) return false
     const [start = '', ...rest] = this.#octets.subarray(0, end).toString('latin1').split('\r\n')
-    const status = /^HTTP\/1\.[01] ([1-9][0-9]{2})(?: |$)/.exec(start)?.[1]
+    const [, minor, status] = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: |$)/.exec(start) ?? []
     if (status === undefined) throw new HeadTooOdd(`"${start.slice(0, 60)}" is not a status line of HTTP/1.1`)
     this.#octets = this.#octets.subarray(end + 4)
+    if (status === '100') this.isInvited = true
     if (status.startsWith('1') && status !== '101') return true
     this.#status = Number(status)
+    this.#isOld = minor === '0'
     this.#lines = rest.map(line => {
       const colon = line.indexOf(':')
       if (colon <= 0) throw new HeadTooOdd(`"${line.slice(0, 60)}" is not a field line`)

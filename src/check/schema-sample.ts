@@ -33,11 +33,22 @@ export function makeSample(document: Json, given: Json | undefined, depth = 0): 
   if (type === 'string') return makeText(schema)
   if (depth >= depthMax) return {}
   return Object.fromEntries(
-    asArray(schema['required']).map(name => {
+    [...asArray(schema['required']), ...listFreeNames(document, schema)].map(name => {
       const member = String(name)
-      return [member, makeSample(document, memberAt(schema, 'properties', member), depth + 1)]
+      const known = memberAt(schema, 'properties', member) ?? schema['additionalProperties']
+      return [member, makeSample(document, known, depth + 1)]
     }),
   )
+}
+
+/** Names for the members that a map must have. */
+function listFreeNames(document: Json, schema: ProbedRecord): readonly Json[] {
+  const lacking = Number(schema['minProperties'] ?? 0) - asArray(schema['required']).length
+  if (lacking <= 0) return []
+  const names = resolveSchema(document, schema['propertyNames'])
+  const listed = asArray(names['enum'])
+  const made = makeText(names)
+  return listed.length > 0 ? listed.slice(0, lacking) : Array.from({ length: lacking }, (_, at) => made + (at || ''))
 }
 
 const textByFormat: Readonly<Record<string, string>> = {
@@ -60,9 +71,12 @@ export function toDraft(document: Json | undefined, given: Json | undefined, val
   const schema = resolveSchema(document, given)
   if (Array.isArray(value)) return value.map(each => toDraft(document, schema['items'], each))
   if (typeof value !== 'object' || value === null) return value
+  const isOpen = schema['properties'] === undefined && schema['additionalProperties'] !== false
   const members = Object.entries(asRecord(value)).flatMap(([name, each]) => {
-    const member = resolveSchema(document, memberAt(schema, 'properties', name))
-    const isKnown = memberAt(schema, 'properties', name) !== undefined || schema['additionalProperties'] !== false
+    const known = memberAt(schema, 'properties', name)
+    const member = resolveSchema(document, known ?? asRecord(schema['additionalProperties']))
+    // What the schema does not name, such as the identifier, is of the server.
+    const isKnown = isOpen || known !== undefined
     return !isKnown || member['readOnly'] === true ? [] : [[name, toDraft(document, member, each)] as const]
   })
   return Object.fromEntries(members)

@@ -1,7 +1,7 @@
 /**
  * The endpoints of SOAP that WSDL documents describe, each with an operation that changes nothing.
  */
-import { readWsdl11, type WsdlMessage, type WsdlOperation } from '../describe/index.ts'
+import { type Find, readWsdl11, type WsdlMessage, type WsdlOperation } from '../describe/index.ts'
 import { escapeText, Malformed } from '../xml/index.ts'
 import type { Bench } from './bench.ts'
 import type { CheckCaller, SoapEndpointTarget, SoapTarget } from './discovered-service.ts'
@@ -25,7 +25,7 @@ export async function discoverSoap(bench: Bench, locations: readonly string[]): 
     const path = toPath(bench, location)
     if (path === undefined)
       bench.remarks.push(`${location} is not an address of ${bench.transport.origin}: it was not read`)
-    else targets.push(readTarget(bench, path, await readAsAnyone(bench, path)))
+    else targets.push(await readTargetWithImports(bench, path, await readAsAnyone(bench, path)))
   }
   for (const [file, octets] of Object.entries(bench.options.wsdlFiles ?? {}))
     targets.push(readTarget(bench, file, asExchange(file, octets)))
@@ -39,8 +39,33 @@ const asExchange = (file: string, content: Uint8Array): ProbeExchange =>
     { status: 200, lines: [['content-type', 'text/xml']], content, isWhole: true, tookMs: 0 },
   )
 
-function readTarget(bench: Bench, location: string, described: ProbeExchange): SoapTarget {
-  const read = readWsdl11(described.reply.content, location)
+/** With the documents of this origin that it imports, and those that they import. */
+async function readTargetWithImports(bench: Bench, path: string, described: ProbeExchange): Promise<SoapTarget> {
+  const known = new Map<string, Uint8Array | undefined>()
+  const address = bench.transport.origin + path
+  for (;;) {
+    const wanted = new Set<string>()
+    const find: Find = (written, base) => {
+      const location = URL.parse(written, base === path ? address : base)?.href
+      if (location === undefined) return undefined
+      const bytes = known.get(location)
+      if (!known.has(location)) wanted.add(location)
+      return bytes && { location, bytes }
+    }
+    const target = readTarget(bench, path, described, find)
+    if (wanted.size === 0) return target
+    for (const each of wanted) known.set(each, await readImport(bench, each))
+  }
+}
+
+async function readImport(bench: Bench, location: string): Promise<Uint8Array | undefined> {
+  const path = toPath(bench, location)
+  const read = path === undefined ? undefined : await readAsAnyone(bench, path)
+  return read?.isSuccess ? read.reply.content : undefined
+}
+
+function readTarget(bench: Bench, location: string, described: ProbeExchange, find?: Find): SoapTarget {
+  const read = readWsdl11(described.reply.content, location, find)
   const document = read instanceof Malformed ? undefined : read
   const ports = document?.services.flatMap(each => each.ports) ?? []
   const endpoints = ports.flatMap(port => {
@@ -99,23 +124,35 @@ export async function trySafeOperation(
  */
 export function writeOperationBody(
   bench: Bench,
-  { document }: SoapEndpointTarget,
-  { name, style, input }: WsdlOperation,
-  given: Json | undefined = bench.profile.messages?.[name],
+  endpoint: SoapEndpointTarget,
+  operation: WsdlOperation,
+  given: Json | undefined = bench.profile.messages?.[operation.name],
 ): string {
+  if (given === undefined) return writeSampleBody(endpoint, operation)
+  const { name, style, input } = operation
+  if (style === 'rpc') return writeProbeElement(input?.namespace ?? '', name, writeMembers(given, ''))
+  const { uri, local } = elementOf(operation)
+  const isQualified = new SchemaSampler(endpoint.document.schemas).qualifiesLocals(uri)
+  return writeProbeElement(uri, local, writeMembers(given, isQualified ? uri : ''))
+}
+
+/** The same with the least that its schema requires, whatever the profile has. */
+export function writeSampleBody({ document }: SoapEndpointTarget, operation: WsdlOperation): string {
   const sampler = new SchemaSampler(document.schemas)
-  if (style === 'rpc') {
-    const parts = given === undefined ? writeRpcParts(sampler, input) : writeMembers(given, '')
-    return writeProbeElement(input?.namespace ?? '', name, parts)
-  }
-  const [part] = input?.parts ?? []
-  const [, uri = '', local = name] = /^\{(.*)\}(.*)$/.exec(part?.element ?? '') ?? []
-  if (given !== undefined) return writeProbeElement(uri, local, writeMembers(given, uri))
+  const { name, style, input } = operation
+  if (style === 'rpc') return writeProbeElement(input?.namespace ?? '', name, writeRpcParts(sampler, input))
+  const { uri, local } = elementOf(operation)
   const declaration = sampler.find('element', uri, local)
   return writeProbeElement(uri, local, declaration ? sampler.writeContent(declaration) : '')
 }
 
-/** Each member as an element: qualified in a document, unqualified as a parameter of RPC. */
+/** What the Body of its input holds in document style. */
+function elementOf({ name, input }: WsdlOperation): { readonly uri: string; readonly local: string } {
+  const [, uri = '', local = name] = /^\{(.*)\}(.*)$/.exec(input?.parts[0]?.element ?? '') ?? []
+  return { uri, local }
+}
+
+/** Each member as an element: in a document as its schema qualifies them, in RPC unqualified. */
 function writeMembers(value: Json, uri: string): string {
   if (typeof value !== 'object' || value === null) return escapeText(String(value ?? ''))
   return Object.entries(asRecord(value))

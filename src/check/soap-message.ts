@@ -88,6 +88,8 @@ export interface ReadFaultMessage {
   readonly code: string | undefined
   /** Of the code, wherever it is from. */
   readonly codeNamespace: string | undefined
+  /** The code as the fault writes it; empty where it has none. */
+  readonly codeText: string
   readonly detail: readonly Element[]
 }
 
@@ -142,6 +144,7 @@ function readFaultParts(element: Element, words: SoapWords): ReadFaultMessage {
     element,
     code: name?.uri === words.namespace ? local : undefined,
     codeNamespace: name?.uri,
+    codeText: holder?.text.trim() ?? '',
     detail: detail?.elements() ?? [],
   }
 }

@@ -4,10 +4,14 @@
  *  (1) A request ends: with a response, or with `Unreachable` within its time limit.
  *  (2) No more than `repliesOctetsMax` octets of a response are kept.
  *  (3) A connection is used again only after a response that was whole and did not close it.
+ *  (4) Where the peer has closed such a connection without a word, an idempotent request is sent
+ *      once more, on a new one (RFC 9112 §9.3.1).
+ *  (5) Content that is announced is never sent: a peer has `announcedLimitMs` to answer without it,
+ *      and `invitedLimitMs` once it has asked for it with 100 (Continue).
  */
 import type { ClientHttp2Session } from 'node:http2'
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import {
   type Conversation,
@@ -94,10 +98,24 @@ class SocketCarrier {
 
   async #sendHttp1(request: ProbeRequest, limitMs: number): Promise<ProbeReply> {
     const isOwn = request.ownConnection === true || request.announcedOctets !== undefined
-    const kept = isOwn ? undefined : this.#kept
-    if (kept) this.#kept = undefined
-    const socket = kept && !kept.destroyed ? kept : this.#connect()
-    return this.#exchange(socket, writeRequest(request, this.#url.host, isOwn), request.method, limitMs, isOwn)
+    const octets = writeRequest(request, this.#url.host, isOwn)
+    const timeMs = request.announcedOctets === undefined ? limitMs : Math.min(limitMs, announcedLimitMs)
+    const sendOn = (socket = this.#connect()): Promise<ProbeReply> =>
+      this.#exchange(socket, octets, request.method, timeMs, isOwn)
+    const kept = isOwn ? undefined : await this.#takeKept()
+    if (!kept) return sendOn()
+    return sendOn(kept).catch(thrown => {
+      if (thrown instanceof ClosedSilently && idempotentMethods.includes(request.method)) return sendOn()
+      throw thrown
+    })
+  }
+
+  /** One turn of the loop later, so that a close that has come meanwhile is seen. */
+  async #takeKept(): Promise<Socket | undefined> {
+    const kept = this.#kept
+    this.#kept = undefined
+    if (kept) await nextTurn()
+    return kept?.destroyed || kept?.readableEnded ? undefined : kept
   }
 
   async #exchange(
@@ -111,6 +129,8 @@ class SocketCarrier {
     const reader = new ReplyReader(method)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const timer = setTimeout(() => reject(new Unreachable(`no complete response within ${limitMs} ms`)), limitMs)
+    let invited: NodeJS.Timeout | undefined
+    let late: NodeJS.Timeout | undefined
     const read = (piece: Uint8Array): void => {
       try {
         reader.add(piece)
@@ -118,11 +138,14 @@ class SocketCarrier {
         reject(thrown instanceof HeadTooOdd ? new Unreachable(thrown.message) : thrown)
         return
       }
-      if (reader.isDone) resolve()
+      // What should not follow the head of a response to HEAD may come after it.
+      if (reader.isDone && method === 'HEAD') late ??= setTimeout(resolve, lateOctetsMs)
+      else if (reader.isDone) resolve()
+      else if (reader.isInvited) invited ??= setTimeout(() => reject(new Unreachable(invitedReason)), invitedLimitMs)
     }
-    const end = (): void =>
-      reader.end() ? resolve() : reject(new Unreachable('the connection closed without a response'))
-    const fail = (thrown: Error): void => (reader.end() ? resolve() : reject(new Unreachable(thrown.message)))
+    const failure = (says: string): Unreachable => new (reader.isEmpty ? ClosedSilently : Unreachable)(says)
+    const end = (): void => (reader.end() ? resolve() : reject(failure('the connection closed without a response')))
+    const fail = (thrown: Error): void => (reader.end() ? resolve() : reject(failure(thrown.message)))
     socket.on('data', read).once('end', end).once('close', end).once('error', fail)
     socket.write(octets)
     try {
@@ -132,6 +155,8 @@ class SocketCarrier {
       throw thrown
     } finally {
       clearTimeout(timer)
+      clearTimeout(invited)
+      clearTimeout(late)
       socket.off('data', read).off('end', end).off('close', end).off('error', fail)
     }
     if (isLast || !reader.mayStay) socket.destroy()
@@ -230,6 +255,16 @@ function readConversation(octets: Buffer, tookMs: number): Omit<Conversation, 'i
 const ignoreLateError = (): void => {}
 
 const connectLimitMs = 5000
+const announcedLimitMs = 3000
+const lateOctetsMs = 50
+const invitedLimitMs = 1000
+const invitedReason = `content of that length: the service asks for it with 100 (Continue), and does not refuse it within ${invitedLimitMs} ms`
+
+/** RFC 9110 §9.2.2. */
+const idempotentMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']
+
+/** The peer closed the connection before the first octet of a response. */
+class ClosedSilently extends Unreachable {}
 
 /** RFC 9112 §3: the head as given; Host, the length and the fate of the connection are ours. */
 function writeRequest(request: ProbeRequest, host: string, isLast: boolean): Uint8Array {

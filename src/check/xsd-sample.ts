@@ -27,6 +27,12 @@ export class SchemaSampler {
       .find(each => plainAttribute(each, 'name') === local)
   }
 
+  /** Whether local elements are in the namespace; true for one without a schema. */
+  qualifiesLocals(uri: string): boolean {
+    const own = this.#schemas.filter(schema => (plainAttribute(schema, 'targetNamespace') ?? '') === uri)
+    return own.length === 0 || own.some(schema => saysQualified(schema, schema))
+  }
+
   /** The content of a declared element, with what it requires and nothing else. */
   writeContent(declaration: Element, depth = 0): string {
     const [inline] = childrenOf(declaration, 'complexType', 'simpleType')
@@ -64,7 +70,7 @@ export class SchemaSampler {
     const declaration = reference ? this.find('element', reference.uri, reference.local) : particle
     if (!declaration) return ''
     const schema = schemaOf(declaration)
-    const isQualified = reference !== undefined || plainAttribute(schema, 'elementFormDefault') === 'qualified'
+    const isQualified = reference !== undefined || formOf(declaration, schema) === 'qualified'
     const uri = plainAttribute(schema, 'targetNamespace') ?? ''
     const name = plainAttribute(declaration, 'name') ?? ''
     const content = this.writeContent(declaration, depth + 1)
@@ -84,6 +90,18 @@ export class SchemaSampler {
     return named ? this.#writeSimple(named) : textOfBuiltIn(base?.local)
   }
 }
+
+/** Whether a local element below is qualified, by its own form or by that of the schema. */
+const saysQualified = (below: Element, schema: Element): boolean =>
+  below
+    .elements()
+    .some(each => (isLocalElement(each) && formOf(each, schema) === 'qualified') || saysQualified(each, schema))
+
+const isLocalElement = (element: Element): boolean =>
+  element.name.uri === xs && element.name.local === 'element' && element.parent?.name.local !== 'schema'
+
+const formOf = (element: Element, schema: Element): string | undefined =>
+  plainAttribute(element, 'form') ?? plainAttribute(schema, 'elementFormDefault')
 
 function schemaOf(element: Element): Element {
   let at = element

@@ -1,6 +1,7 @@
 /** `diglot new`: a folder of one's own to begin with. */
+import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
-import type { StarterExample } from '../starter/create-project.ts'
+import { failUsage } from './usage.ts'
 
 /** Adds `new`. */
 export function addNewCommand(program: Command): void {
@@ -10,17 +11,28 @@ export function addNewCommand(program: Command): void {
     .argument('<folder>', 'the folder, whose name is the name of the service')
     .addOption(
       new Option(
-        '--from <example>',
-        'one resource with states, the smallest service, or a clinic with files, jobs and versions',
-      )
-        .choices(['tickets', 'hello', 'clinic'] satisfies StarterExample[])
-        .default('tickets'),
+        '--from <source>',
+        `${exampleNames.join(', ')}: one resource with states, the smallest service, or a clinic with files, jobs and versions; or tables that are there: a file of SQLite, a script of SQL, postgres://…`,
+      ).default('tickets'),
     )
     .action(newCommand)
 }
 
-async function newCommand(folder: string, { from }: { readonly from: StarterExample }): Promise<void> {
-  const { createProject } = await import('../starter/create-project.ts')
-  const files = createProject(folder, from)
+const exampleNames = ['tickets', 'hello', 'clinic'] as const
+type ExampleName = (typeof exampleNames)[number]
+const isExample = (from: string): from is ExampleName => exampleNames.some(name => name === from)
+
+const isDatabaseAddress = (from: string): boolean => /^postgres(?:ql)?:\/\//.test(from)
+
+async function newCommand(folder: string, { from }: { readonly from: string }): Promise<void> {
+  if (!isExample(from) && !isDatabaseAddress(from) && !existsSync(from))
+    failUsage(
+      `${from} is not an example, and no file has this name: use ${exampleNames.join(', ')}, a file of SQLite or SQL, or postgres://…`,
+    )
+  const { createProject, createTablesProject } = await import('../starter/create-project.ts')
+  const { files, losses } = isExample(from)
+    ? { files: createProject(folder, from), losses: [] }
+    : await createTablesProject(folder, from)
+  for (const { place, detail } of losses) console.error(`${place}: ${detail}`)
   console.log([...files, '', `next: cd ${folder} && npm install && npm test && npm start`].join('\n'))
 }

@@ -3,18 +3,21 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
+import type { BehindOptions } from '../bridge/behind-dress.ts'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
 import type { Port } from '../contract/exchange.ts'
 import { anyone, type Grant, role } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Loss } from '../import/loss.ts'
+import type { PortPolicy } from '../import/read-policies.ts'
+import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } from './bridge-dress.ts'
 import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
 /** Adds `bridge`. */
 export function addBridgeCommand(program: Command): void {
-  program
+  const command = program
     .command('bridge')
     .description('serve a SOAP service of others by REST, or a REST service by SOAP')
     .argument('<description>', 'its WSDL or OpenAPI 3, in a file')
@@ -27,10 +30,10 @@ export function addBridgeCommand(program: Command): void {
     .option('--anyone', 'callers need no credentials here')
     .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
     .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
-    .action(bridgeCommand)
+  addDressOptions(command).action(bridgeCommand)
 }
 
-interface BridgeFlags {
+interface BridgeFlags extends DressFlags {
   readonly to: string
   readonly map?: string
   readonly from: readonly string[]
@@ -70,9 +73,12 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
 interface BridgedContract {
   readonly contract: Service
   readonly resources?: readonly BridgedResource[]
+  readonly policies: ReadonlyMap<string, PortPolicy>
+  /** What its map says of messages. */
+  readonly behind?: BehindOptions
 }
 /** A service of others behind a contract. */
-interface Bridged extends BridgedContract {
+interface Bridged extends Pick<BridgedContract, 'contract' | 'resources'> {
   readonly callerOf: (port: Port) => PortCaller
   readonly close: () => void
 }
@@ -92,11 +98,14 @@ function tellLosses(losses: readonly Loss[]): void {
 async function bridgeSoap(file: string, flags: BridgeFlags): Promise<Bridged> {
   const { createPortCaller } = await import('../bridge/port-caller.ts')
   const { createHttpTransport } = await import('../client/http-transport.ts')
-  const bridged = flags.map === undefined ? await importBridge(file, flags) : { contract: await loadMap(flags.map) }
+  const { createPortDress } = await import('../bridge/behind-dress.ts')
+  const bridged = flags.map === undefined ? await importBridge(file, flags) : await loadBridge(flags.map, file, flags)
+  const behind = readDressFlags(flags, bridged.behind)
   const transport = createHttpTransport(flags.to)
+  const dressOf = ({ port: name }: Port) => createPortDress(name, bridged.policies.get(name), flags.to, behind)
   return {
     ...bridged,
-    callerOf: port => createPortCaller(port, transport, callerOptions(flags)),
+    callerOf: port => createPortCaller(port, transport, { ...callerOptions(flags), dress: dressOf(port) }),
     close: () => transport.close(),
   }
 }
@@ -104,6 +113,7 @@ async function bridgeSoap(file: string, flags: BridgeFlags): Promise<Bridged> {
 /** Each operation of the description is an exchange of one port. */
 async function bridgeRest(file: string, flags: BridgeFlags): Promise<Bridged> {
   const grants = grantsOfFlags(flags)
+  refuseDressFlags(flags)
   const { describeBridge } = await import('../bridge/bridged-service.ts')
   const { createRestCaller } = await import('../bridge/rest-caller.ts')
   const { readRestPortFile } = await import('../import/import-command.ts')
@@ -128,12 +138,25 @@ async function importBridge(file: string, flags: BridgeFlags): Promise<BridgedCo
   const { guessResources } = await import('../bridge/guess-resources.ts')
   const resources = guessResources(ports, grants)
   const declared = resources.map(each => each.resource)
-  return { contract: describeBridge(name, contract.namespace, ports, declared), resources }
+  return {
+    contract: describeBridge(name, contract.namespace, ports, declared),
+    resources,
+    policies: contract.policies,
+  }
 }
 
-async function loadMap(file: string): Promise<Service> {
+/** The contract of a map; what messages prove is said by the map, or by the WSDL if it is there. */
+async function loadBridge(map: string, wsdl: string, { from }: BridgeFlags): Promise<BridgedContract> {
+  const { contract, behind } = await loadMap(map)
+  const { readContractFile } = await import('../import/import-command.ts')
+  const policies = existsSync(wsdl) ? readContractFile(wsdl, from).policies : new Map<string, PortPolicy>()
+  return { contract, policies, ...(behind && { behind }) }
+}
+
+async function loadMap(file: string): Promise<{ readonly contract: Service; readonly behind?: BehindOptions }> {
   if (!existsSync(file)) throw new Error(`${file} not found: write it with diglot import <wsdl> -o ${file}`)
-  const module: { contract?: Service } = await import(pathToFileURL(resolve(file)).href)
+  const module: { contract?: Service; behind?: BehindOptions } = await import(pathToFileURL(resolve(file)).href)
   if (!module.contract?.ports) throw new Error(`${file} has no export contract made by service(…)`)
-  return module.contract
+  const { contract, behind } = module
+  return { contract, ...(behind && { behind }) }
 }

@@ -1,7 +1,9 @@
 /** `diglot migrate`: what a start would add, and the removals that a person names. */
 import { type Command, Option } from 'commander'
+import type { FillProgress } from '../service/store.ts'
 import { loadService, serviceText } from './locate-service.ts'
 import { collectOption } from './option-types.ts'
+import { ProgressLine } from './progress-line.ts'
 import { failUsage, writeOutput } from './usage.ts'
 
 /** Adds `migrate`. */
@@ -11,7 +13,7 @@ export function addMigrateCommand(program: Command): void {
     .description('bring a database to the contract: 0 done, or nothing to do; 3 steps are planned; 1 it cannot be done')
     .argument('[service.ts]', serviceText)
     .option('--plan', 'print each step, in words and SQL, and change nothing')
-    .option('--apply', 'do it, in one transaction')
+    .option('--apply', 'do it, in one transaction; then fill what a start leaves for later')
     .option('--drop <name>', 'remove a table, or table.field, with its values; repeatable', collectOption, [])
     .option('--json', 'print a JSON line for each step')
     .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
@@ -37,11 +39,34 @@ async function migrateCommand(
   const [{ migrateDatabase }, app] = await Promise.all([import('../host/open-store.ts'), loadService(file)])
   const isPlan = plan === true
   const lines: string[] = []
-  const tell = (step: string, sql: string) =>
-    void lines.push(json ? JSON.stringify({ step, sql }) : `-- ${step}\n${sql};`)
-  const warn = (warning: string) => void lines.push(json ? JSON.stringify({ warning }) : `-- warning: ${warning}`)
-  const count = await migrateDatabase(app, flags, { drop, now: Date.now(), isPlan, tell }, warn)
-  if (count === 0 && !json) lines.push('-- nothing to do')
-  await writeOutput(lines.map(line => `${line}\n`).join(''))
-  if (isPlan && count > 0) process.exitCode = 3
+  const progress = new ProgressLine()
+  const add = (fields: object, words: string) => void lines.push(`${json ? JSON.stringify(fields) : words}\n`)
+  const print = (): Promise<void> => {
+    progress.clear()
+    return writeOutput(lines.splice(0).join(''))
+  }
+  const tell = (step: string, sql: string): void => {
+    if (!isPlan) progress.show(step)
+    add({ step, sql }, `-- ${step}\n${sql};`)
+  }
+  let filledCount = 0
+  const filling = (now: FillProgress): void => {
+    progress.show(describeFilling(now))
+    if (!now.isOver) return
+    filledCount++
+    add({ filled: now.what, rows: now.rowsDone }, `-- filled: ${now.what}, ${now.rowsDone} rows`)
+  }
+  try {
+    const warn = (warning: string): void => add({ warning }, `-- warning: ${warning}`)
+    const wish = { drop, now: Date.now(), isPlan, tell }
+    const count = await migrateDatabase(app, flags, wish, warn, { committed: print, filling })
+    if (count + filledCount === 0 && !json) lines.push('-- nothing to do\n')
+    await print()
+    if (isPlan && count > 0) process.exitCode = 3
+  } finally {
+    progress.end()
+  }
 }
+
+const describeFilling = ({ what, rowsDone, rowsTotal, phase }: FillProgress): string =>
+  `filling: ${what}, ${rowsDone} of about ${rowsTotal} rows${phase === undefined ? '' : ` (${phase})`}`

@@ -61,6 +61,7 @@ export function addServeCommand(program: Command): void {
     .addOption(new Option('--openid-client <id>', 'how the provider knows this service').env('DIGLOT_OPENID_CLIENT'))
     .option('--openid-secret <file>', 'its secret there, in a file (or DIGLOT_OPENID_SECRET has it)')
     .option('--openid-people', 'the people of this service have the rights, not the ID token')
+    .option('--openid-sign-out-here', 'signing out ends the session here, and not that at the provider')
     .addOption(
       new Option('--key <file>', 'the local key, shared by all instances (default: next to the data)').env(
         'DIGLOT_KEY',
@@ -151,6 +152,7 @@ interface ServeFlags {
   readonly openidClient?: string
   readonly openidSecret?: string
   readonly openidPeople?: boolean
+  readonly openidSignOutHere?: boolean
   readonly key?: string
   readonly keys?: string
   readonly origin: readonly string[]
@@ -184,7 +186,15 @@ function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: Serv
 
 /** Roles and claims are where bearer tokens have them: both come from one issuer. */
 function openIdOf(flags: ServeFlags): ServeOptions['openid'] {
-  const { openid: issuer, openidClient: client, openidSecret: file, openidPeople, roles, claim } = flags
+  const {
+    openid: issuer,
+    openidClient: client,
+    openidSecret: file,
+    openidPeople,
+    openidSignOutHere,
+    roles,
+    claim,
+  } = flags
   if (issuer === undefined) {
     const unused = client !== undefined ? '--openid-client' : file !== undefined ? '--openid-secret' : undefined
     if (unused !== undefined) failUsage(`${unused} requires --openid`)
@@ -197,6 +207,7 @@ function openIdOf(flags: ServeFlags): ServeOptions['openid'] {
     client,
     ...(secret && { secret }),
     ...(openidPeople && { rights: 'people' as const }),
+    ...(openidSignOutHere && { signOut: 'here' as const }),
     ...(roles !== undefined && { roles }),
     ...(Object.keys(claim).length > 0 && { claims: claim }),
   }

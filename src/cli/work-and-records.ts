@@ -21,6 +21,7 @@ export function addRecordCommands(program: Command): void {
     .argument('[service.ts]', serviceText)
     .option('--data <file>', 'database file (default: ./data/<service>.sqlite)')
     .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
+    .option('--limit <number>', 'jobs listed at most, the last that failed', wholeNumberOption(1, 1_000_000), 1000)
     .option('--retry <id>', 'queue this job again, with all its tries')
     .action(jobsCommand)
 
@@ -61,9 +62,9 @@ async function workCommand(
 
 async function jobsCommand(
   file: string | undefined,
-  { retry, ...flags }: StoreFlags & { readonly retry?: string },
+  { retry, limit, ...flags }: StoreFlags & { readonly retry?: string; readonly limit: number },
 ): Promise<void> {
-  const [{ openStore }, { failedJobs, retryJob }, app] = await Promise.all([
+  const [{ openStore }, { listFailedJobs, retryJob }, app] = await Promise.all([
     import('../host/serve.ts'),
     import('../service/job.ts'),
     loadService(file),
@@ -72,7 +73,10 @@ async function jobsCommand(
   try {
     if (retry !== undefined && !(await retryJob(store, retry, Date.now())))
       throw new Error(`${retry} is not a failed job: run the command without --retry to list them`)
-    if (retry === undefined) for (const job of await failedJobs(store)) console.log(JSON.stringify(job))
+    if (retry !== undefined) return
+    const { jobs, more } = await listFailedJobs(store, limit)
+    for (const job of jobs) await writeOutput(`${JSON.stringify(job)}\n`)
+    if (more) console.error(`diglot: only the last ${limit} failed jobs are listed: give a larger --limit for the rest`)
   } finally {
     await store.close()
   }

@@ -14,7 +14,7 @@ import type { Document, Element } from '../xml/index.ts'
 import type { AnswerDemand } from './message-keys.ts'
 
 /** An answer as its envelope was opened. */
-export interface OpenedAnswer {
+export interface AnswerToProve {
   readonly document: Document
   readonly version: SoapVersion
   readonly body: Element
@@ -27,7 +27,7 @@ export interface OpenedAnswer {
 }
 
 /** The Body that was proven, decrypted where it was encrypted; or why nothing proves it. */
-export async function proveAnswer(answer: OpenedAnswer, demand: AnswerDemand): Promise<Element | string> {
+export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): Promise<Element | string> {
   const { document, version, body, blocks, processed, sent } = answer
   const [header] = document.root.elements(version.header)
   const message = { envelope: document.root, header, body, blocks, processed, sent, from: '', confidential: false }

@@ -5,7 +5,7 @@
  */
 import { endpointsOf, type SecurityRule } from '../contract/endpoint-rule.ts'
 import type { Service } from '../contract/service.ts'
-import type { Message } from '../contract/xml-message.ts'
+import { toXmlName } from '../contract/xml-message.ts'
 import type { Certificate } from '../security/crypto/certificate.ts'
 import { type CertificateSource, type PrivateKeySource, readCertificateList } from '../security/crypto/key-source.ts'
 import { type Anchors, CertificateTrust } from '../security/crypto/trust.ts'
@@ -38,6 +38,8 @@ export interface ClientKeys {
 export interface OperationSecurity {
   /** Asked for each message. */
   readonly protection: () => Protection
+  /** Messages are signed or encrypted. */
+  readonly isCovered: boolean
   /** What an answer has to prove; undefined: nothing. */
   readonly answers: AnswerDemand | undefined
 }
@@ -62,6 +64,7 @@ export function findSecurityRule(contract: Service, version: string, address: st
 }
 
 /**
+ * By the name of an operation in its messages, such as `GetOrder`.
  * @param username the client's UsernameToken, if it has credentials for one
  * @throws TypeError where the keys do not suffice, or one of them is not what it should be
  */
@@ -69,7 +72,7 @@ export function compileOperationSecurity(
   rule: SecurityRule,
   given: ClientKeys | undefined,
   username: Protection['username'],
-): (message: Message) => OperationSecurity {
+): (operation: string) => OperationSecurity {
   const keys = prepareKeys(given ?? {})
   const policy: SecurityPolicy = compileDeclaredPolicy(rule)
   const known = new Map<ExchangePolicy, OperationSecurity>()
@@ -79,7 +82,7 @@ export function compileOperationSecurity(
     return prepared
   }
   for (const exchange of [policy, ...(policy.operations?.values() ?? [])]) prepare(exchange)
-  return ({ request }) => prepare(policy.operations?.get(request.name) ?? policy)
+  return operation => prepare(policy.operations?.get(toXmlName(operation)) ?? policy)
 }
 
 interface PreparedKeys {
@@ -118,6 +121,7 @@ function prepareExchange(
   return {
     protection: () =>
       typeof assertion === 'function' && demand.caller === 'saml' ? { ...fixed, assertion: assertion() } : fixed,
+    isCovered: isCovering(fixed),
     answers: answers && {
       isEncrypted: answers === 'encrypted',
       trust: keys.trust,
@@ -127,6 +131,9 @@ function prepareExchange(
     },
   }
 }
+
+export const isCovering = ({ signature, encryption }: Protection): boolean =>
+  signature !== undefined || encryption !== undefined
 
 /** What a way needs and is not there; undefined when the way is open. */
 function findMissingKey(demand: Demand, keys: PreparedKeys, username: Protection['username']): string | undefined {

@@ -64,16 +64,18 @@ export function requestBlocks(
   ]
 }
 
-/** What a reply must relate to. `action` is undefined for a fault, which may have any. */
+/** What a reply must relate to. */
 export interface Correlation {
   readonly id: string
+  /** Undefined: any; that of a fault is not compared. */
   readonly action: string | undefined
+  readonly isFault: boolean
 }
 
 /** Why this is not the reply to the message; undefined when it is. */
 export function findCorrelationError({ dialect, found }: Addressing, asked: Correlation): string | undefined {
   const replies = (found.get('RelatesTo') ?? []).filter(each => isReply(each, dialect)).map(each => each.text.trim())
-  const isFault = asked.action === undefined
+  const { isFault } = asked
   // The fault of a node that could not read the message's id has nothing to relate to.
   const isUnrelated = isFault && replies.every(each => each === `${dialect.uri}/unspecified`)
   if (!isUnrelated && !replies.includes(asked.id))
@@ -83,7 +85,7 @@ export function findCorrelationError({ dialect, found }: Addressing, asked: Corr
   const to = propertyText(found, 'To')
   if (to !== undefined && to !== dialect.anonymous) return `the reply is addressed to ${to}`
   const action = propertyText(found, 'Action')
-  if (!isFault && action !== undefined && action !== asked.action)
+  if (!isFault && asked.action !== undefined && action !== undefined && action !== asked.action)
     return `the reply has the action ${action}, not ${asked.action}`
   return undefined
 }

@@ -12,31 +12,31 @@ import { type AnyService, namespaceOf, newestVersion, type Service } from '../co
 import { compileTypeNames, typeRootsOf } from '../contract/type-names.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { compileMessages, type Message, replyAction } from '../contract/xml-message.ts'
-import type { HttpFields } from '../http/message.ts'
-import type { Protected, Protection } from '../security/protect/protect.ts'
-import { prepareProtection } from '../security/protect/protection-options.ts'
 import { type MessageCodec, messageStyles } from '../soap/codecs/style.ts'
-import { inlineWriting, type TypeSpace, typesIn } from '../soap/codecs/values.ts'
-import { writeEnvelope } from '../soap/envelope.ts'
+import { type TypeSpace, typesIn } from '../soap/codecs/values.ts'
 import { compileHeaders, type HeaderCodec } from '../soap/headers/contract-header.ts'
-import { type Attached, writePackage } from '../soap/mime/write-package.ts'
 import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
 import { internName } from '../xml/index.ts'
 import type { VersionOf } from './contract-types.ts'
-import { type CredentialFields, writeCredentials } from './credentials.ts'
+import {
+  createMessageDress,
+  type MessageDress,
+  MessageSender,
+  type SignedExchange,
+  type WrittenMessage,
+} from './dressed-message.ts'
 import { ConnectionError, InputError, TransportFailure } from './errors.ts'
 import { compileFaultReaders, type Faults } from './fault-reader.ts'
 import { toReplyFields } from './field-views.ts'
 import { createHttpTransport } from './http-transport.ts'
-import { compileOperationSecurity, findSecurityRule, type OperationSecurity } from './message-keys.ts'
+import { findSecurityRule } from './message-keys.ts'
 import type { Operations } from './operation-types.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
-import { type ExpectedReply, parserLimitsFor, type RepliedMessage, readReply } from './reply.ts'
-import { type AddressingState, createAddressingState, requestBlocks } from './request-addressing.ts'
+import { type ExpectedReply, findsBlock, parserLimitsFor, type RepliedMessage, readReply } from './reply.ts'
 import { type CallMessage, createSurface } from './soap-surface.ts'
 import type { ServiceSurface } from './surface-types.ts'
 import { waitFor } from './timer.ts'
-import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
+import type { ClientTransport } from './transport.ts'
 
 /** Each operation by its own name, and by that of its resource or job as the REST client has it. */
 export type SoapClient<S extends AnyService, V extends string = never> = Operations<S, V> &
@@ -78,10 +78,7 @@ interface ClientEndpoint {
   readonly version: SoapVersion
   readonly options: SoapClientOptions
   readonly transport: ClientTransport
-  readonly credentials: CredentialFields
-  /** Of each operation; undefined: its messages carry no proof. */
-  readonly securityOf: (message: Message) => OperationSecurity | undefined
-  readonly addressing: AddressingState | undefined
+  readonly dress: MessageDress
   readonly headers: readonly HeaderCodec[]
 }
 
@@ -91,7 +88,6 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     throw new TypeError(
       `unknown version ${version} of ${contract.service}: use ${Object.keys(contract.versions).join(', ')}`,
     )
-  const credentials = writeCredentials(options.credentials)
   const namespace = namespaceOf(contract, version)
   const all = compileMessages(contract, version)
   const types = typesIn(namespace, compileTypeNames(typeRootsOf(all, options.style ?? 'document')))
@@ -103,29 +99,9 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     version: options.soap === '1.1' ? soap11 : soap12,
     options,
     transport: options.transport ?? createHttpTransport(options.address, options),
-    credentials,
-    securityOf: securityOfContract(contract, version, options, credentials),
-    addressing: createAddressingState(options.addressing, options.address),
+    dress: createMessageDress(findSecurityRule(contract, version, options.address), options.address, options),
     headers: compileHeaders(all),
   }
-}
-
-/** What the contract declares, or else what the options add to each message. */
-function securityOfContract(
-  contract: Service,
-  version: string,
-  { address, keys, security }: SoapClientOptions,
-  { protection: token }: CredentialFields,
-): ClientEndpoint['securityOf'] {
-  const rule = findSecurityRule(contract, version, address)
-  if (rule && security)
-    throw new TypeError('the contract declares the security of this endpoint: give keys in its place')
-  if (rule) return compileOperationSecurity(rule, keys, token?.username)
-  if (keys) throw new TypeError('the contract declares no security for this endpoint: give security in place of keys')
-  if (!security && !token) return () => undefined
-  const protection = { ...(security && prepareProtection(security, 'security')), ...token }
-  const same: OperationSecurity = { protection: () => protection, answers: undefined }
-  return () => same
 }
 
 /**
@@ -142,75 +118,55 @@ function createMethod(endpoint: ClientEndpoint, message: Message) {
 /** One operation, ready to be called. */
 interface ClientOperation extends ClientEndpoint, ExpectedReply {
   readonly message: Message
-  readonly security: OperationSecurity | undefined
   readonly faults: Faults
   readonly version: SoapVersion
-  readonly addressing: AddressingState | undefined
   readonly write: MessageCodec['write']
-  readonly post: (sending: TransportRequest) => Promise<TransportResponse>
-  /** With a media type of its own, since each package has another boundary. */
-  readonly postPackage: (sending: TransportRequest) => Promise<TransportResponse>
+  readonly sender: MessageSender
 }
 
 function prepareOperation(endpoint: ClientEndpoint, message: Message): ClientOperation {
-  const { namespace, types, version, options, transport } = endpoint
+  const { namespace, types, version, options, transport, dress } = endpoint
   const { request, response } = message
   const answer = { name: '', main: undefined, ...response, fields: toReplyFields(response?.fields ?? {}) }
   const longest = options.longest ?? defaultOptions.longest
-  const fields = requestFieldsOf(endpoint, message)
+  const sender = new MessageSender(
+    { name: request.name, action: message.action, version },
+    dress,
+    transport,
+    options.fields,
+  )
   const names = new Set(message.headers.map(({ name }) => name))
   const headers = endpoint.headers.filter(({ header }) => names.has(header.name))
+  const { blocks = [] } = options
+  const replied = headers.filter(({ header }) => isOfResponse(header))
   return {
     ...endpoint,
     ...messageStyles[options.style ?? 'document'](namespace, answer, request, { types }),
     message,
-    security: endpoint.securityOf(message),
-    answers: endpoint.securityOf(message)?.answers,
+    sender,
+    addressing: dress.addressing,
+    answers: sender.security?.answers,
     operation: message.operation.name,
     element: response && internName(namespace, response.name),
     action: response && replyAction(message),
-    blocks: options.blocks ?? [],
+    blocks,
     headers,
-    replied: headers.filter(({ header }) => isOfResponse(header)),
+    replied,
+    understands: findsBlock(blocks, replied),
     limits: parserLimitsFor(longest),
     longest,
-    post: transport.prepare({ ...fields, 'content-type': writeMediaTypeOf(version, message) }),
-    postPackage: transport.prepare(fields),
   }
 }
 
 const defaultOptions = { longest: 16 * 1024 * 1024, timeLimit: 30_000, retries: 1 }
-
-/** SOAP 1.1 §6.1; SOAP 1.2 Part 2 §7.1.4 (RFC 3902). */
-const writeMediaTypeOf = (version: SoapVersion, message: Message): string =>
-  `${version.mediaType}; charset=utf-8${actionParameter(version, message)}`
-const actionParameter = (version: SoapVersion, { action }: Message): string =>
-  version.actionIn === 'media type' ? `; action="${action}"` : ''
-
-function requestFieldsOf({ version, options, credentials }: ClientEndpoint, { action }: Message): HttpFields {
-  const own = Object.entries(options.fields ?? {}).map(([name, value]) => [name.toLowerCase(), value])
-  return {
-    ...Object.fromEntries(own),
-    ...credentials.fields,
-    accept: options.mtom ? `${xopPackage}, ${version.mediaType}` : version.mediaType,
-    ...(version.actionIn === 'SOAPAction' && { soapaction: `"${action}"` }),
-  }
-}
-
-/** XOP §4.1. */
-const xopPackage = 'multipart/related; type="application/xop+xml"'
-
-/** Loaded only for messages with addressing, and for packages. */
-const createUniqueId = (): string => process.getBuiltinModule('node:crypto').randomUUID()
 
 // A call
 
 async function performCall(operation: ClientOperation, input: Values, options: CallOptions): Promise<RepliedMessage> {
   const problems = [...checkValue(operation.message.request.fields, input), ...checkHeaders(operation, options)]
   if (problems.length > 0) throw new InputError(operation.operation, problems)
-  const id = operation.addressing ? (options.messageId ?? `urn:uuid:${createUniqueId()}`) : ''
-  const { response, sent } = await sendWithRetries(operation, writeMessage(operation, input, options, id), options)
-  return readReply(operation, response, { id, sent })
+  const { response, request } = await sendWithRetries(operation, writeMessage(operation, input, options), options)
+  return readReply(operation, response, request)
 }
 
 /** The header blocks of a request: those of the call, and those of the client that it has. */
@@ -231,34 +187,15 @@ function checkHeaders(operation: ClientOperation, options: CallOptions): readonl
   ]
 }
 
-/** A message, and the octets that travel next to it. */
-interface WrittenMessage {
-  readonly text: string
-  readonly attached: readonly Attached[]
-}
-
-function writeMessage(operation: ClientOperation, input: Values, options: CallOptions, id: string): WrittenMessage {
-  const { addressing, version, message } = operation
-  const attached: Attached[] = []
-  const attach = (bytes: Uint8Array) => {
-    const id = `${attached.length + 1}@diglot`
-    attached.push({ id, mediaType: 'application/octet-stream', bytes })
-    return `cid:${id}`
-  }
-  const isSigned = operation.security?.protection().signature !== undefined // it covers no other part
-  const body = operation.write(input, operation.options.mtom && !isSigned ? { attach } : inlineWriting, version)
-  const addressed = addressing ? requestBlocks(addressing, version, { action: message.action, id }) : []
+function writeMessage(operation: ClientOperation, input: Values, options: CallOptions): WrittenMessage {
+  const { sender, version } = operation
   const values = requestHeaders(operation, options)
-  const declared = operation.headers.flatMap(({ header, write }) =>
-    values[header.name] === undefined ? [] : [write(values[header.name], version)],
-  )
-  return { text: writeEnvelope(version, body, [...addressed, ...declared, ...(options.blocks ?? [])]), attached }
-}
-
-/** A response, and the values of the signatures in its request. */
-interface SignedExchange {
-  readonly response: TransportResponse
-  readonly sent: readonly Buffer[]
+  return sender.write(writing => {
+    const declared = operation.headers.flatMap(({ header, write }) =>
+      values[header.name] === undefined ? [] : [write(values[header.name], version)],
+    )
+    return { body: operation.write(input, writing, version), blocks: [...declared, ...(options.blocks ?? [])] }
+  }, options.messageId)
 }
 
 /**
@@ -273,7 +210,7 @@ async function sendWithRetries(
   const until = Date.now() + (options.timeLimit ?? operation.options.timeLimit ?? defaultOptions.timeLimit)
   for (let tries = 0; ; tries++) {
     try {
-      return await postMessage(operation, written, options.signal, until)
+      return await operation.sender.post(written, { signal: options.signal, timeLimit: until - Date.now() })
     } catch (thrown) {
       if (!(thrown instanceof TransportFailure)) throw thrown
       const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0
@@ -287,42 +224,3 @@ async function sendWithRetries(
 /** Nothing was sent; or no octet came back, and a second message has no further effect. */
 const isRepeatable = ({ message, addressing }: ClientOperation, { why, begun }: TransportFailure): boolean =>
   why === 'unreachable' || (why === 'lost' && !begun && (message.operation.safe || addressing?.once === true))
-
-/** Each try has new proof of its caller: a nonce is accepted once. */
-async function postMessage(
-  operation: ClientOperation,
-  written: WrittenMessage,
-  signal: AbortSignal | undefined,
-  until: number,
-): Promise<SignedExchange> {
-  const { credentials, security } = operation
-  if (written.attached.length > 0 || credentials.changing || security)
-    return postDressed(operation, written, signal, until)
-  const asked = { content: written.text, fields: undefined, timeLimit: until - Date.now(), signal }
-  return { response: await operation.post(asked), sent: [] }
-}
-
-async function postDressed(
-  operation: ClientOperation,
-  { text, attached }: WrittenMessage,
-  signal: AbortSignal | undefined,
-  until: number,
-): Promise<SignedExchange> {
-  const { credentials, security, version, message } = operation
-  const { envelope, signatures: sent } = security
-    ? await protectText(text, security.protection())
-    : { envelope: text, signatures: [] }
-  const fields = await credentials.changing?.()
-  const within = { signal, timeLimit: until - Date.now() }
-  if (attached.length === 0) return { response: await operation.post({ content: envelope, fields, ...within }), sent }
-  const { type, content } = writePackage(version.mediaType, envelope, attached, `diglot-${createUniqueId()}`)
-  const packaged = { ...fields, 'content-type': type + actionParameter(version, message) }
-  const whole = await Array.fromAsync(content)
-  return { response: await operation.postPackage({ content: whole, fields: packaged, ...within }), sent }
-}
-
-/** Loaded only for messages with a Security block. */
-async function protectText(text: string, protection: Protection): Promise<Protected> {
-  const { protectMessage: protect } = await import('../security/protect/protect.ts')
-  return protect(text, protection, Date.now())
-}

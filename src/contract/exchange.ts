@@ -6,7 +6,7 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Caller, Grant } from './policy.ts'
 import type { AnyRootElement, RootElement } from './xml-type.ts'
 
-/** The child of a Body; `empty`: the Body has none. */
+/** The child of a Body, or its content (`x.body`); `empty`: the Body has none. */
 export type ExchangeBody = AnyRootElement | 'empty'
 export type ExchangeFaults = Readonly<Record<string, AnyRootElement>>
 
@@ -33,6 +33,11 @@ export interface PortExchange<
   readonly allow: readonly Grant[]
   /** Nothing changes by it. */
   readonly isSafe: boolean
+  /**
+   * The template of the address, behind that of the port and a slash, at which a GET asks it too
+   * (SOAP 1.2 Part 2 §7.4; WSDL 2.0 Part 2 §6.8); undefined: it has no address of its own.
+   */
+  readonly location: string | undefined
   /** The HTTP statuses of faults, where their names do not say them (`statusOfPortFault`). */
   readonly statuses: Readonly<Record<string, number | undefined>>
 }
@@ -56,6 +61,8 @@ export function exchange<
   readonly replyHeaders?: ExchangeFaults
   readonly allow?: readonly Grant[]
   readonly safe?: boolean
+  /** For a GET: `orders/{id}`; it is safe then. Elements that it does not cite are parameters. */
+  readonly location?: string
   /** The statuses of faults by HTTP: `{ OutOfStock: 409 }`. Default: by their names, else 422. */
   readonly statuses?: { readonly [K in keyof F]?: number }
 }): PortExchange<I, O, F, H> {
@@ -68,7 +75,8 @@ export function exchange<
     requestHeaders: declaration.requestHeaders ?? ({} as H), // H's default
     replyHeaders: declaration.replyHeaders ?? {},
     allow: declaration.allow ?? [],
-    isSafe: declaration.safe === true,
+    isSafe: declaration.safe === true || declaration.location !== undefined,
+    location: declaration.location,
     statuses: declaration.statuses ?? {},
   }
 }

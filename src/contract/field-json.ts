@@ -11,7 +11,7 @@ import type { AnyField, Fields, Scalar } from './field.ts'
 import { describeLeast, Flaw } from './lexical/flaw.ts'
 import { writeFloat } from './lexical/number.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
-import { foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from './shape.ts'
+import { entryFields, foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from './shape.ts'
 
 /** A flaw and where it is: member names and indices from the content's root. */
 export interface FieldProblem {
@@ -24,7 +24,10 @@ export interface FieldProblem {
 export const describeProblems = (
   problems: readonly Pick<FieldProblem, 'path' | 'detail'>[],
   whole = 'the content',
-): string => problems.map(({ path, detail }) => `${path.join('.') || whole} ${detail}`).join('; ')
+): string => {
+  const told = problems.map(({ path, detail }) => `${path.join('.') || whole} ${detail}`).join('; ')
+  return problems.length < problemsMax ? told : `${told}; reading ended here, there may be more`
+}
 
 /**
  * Reading ends after so many problems: the content is refused anyway, and its sender has enough to
@@ -139,6 +142,27 @@ const jsonReaders: ShapeCases<MemberReader> = {
       return items
     }
   },
+  map: shape => {
+    const readValue = compileJsonReader(entryFields(shape).value)
+    const checkKey = compileScalarCheck(entryFields(shape).key.shape as Scalar) // review has seen it
+    return (json, problems, how, path) => {
+      if (!isObject(json)) {
+        problems.push(problemAt(path, new Flaw('type', 'must be an object: a value for each key')))
+        return undefined
+      }
+      const given = Object.entries(json)
+      const flaw = checkCount(shape.entries, given.length, 'entries')
+      if (flaw) problems.push(problemAt(path, flaw))
+      const entries: [string, unknown][] = []
+      for (const [key, value] of given) {
+        if (problems.length >= problemsMax) return undefined
+        const checked = checkKey(key)
+        if (checked instanceof Flaw) problems.push(problemAt([...path, key], describeKeyFlaw(checked)))
+        entries.push([key, readValue(value, problems, how, [...path, key])])
+      }
+      return Object.fromEntries(entries)
+    }
+  },
   object:
     ({ fields }) =>
     (json, problems, how, path) =>
@@ -181,12 +205,20 @@ const jsonScalarReaders: ScalarCases<JsonScalarCheck> = {
   ref: compileScalarCheck,
 }
 
-/** How many items a list may have, by its `min` and `max`. */
-export function checkCount(shape: { readonly min?: number; readonly max?: number }, count: number): Flaw | undefined {
-  if (shape.min !== undefined && count < shape.min) return new Flaw('minItems', describeLeast(shape.min, 'items'))
-  if (shape.max !== undefined && count > shape.max) return new Flaw('maxItems', `must have at most ${shape.max} items`)
+/** How many items a list may have, or entries a map, by its `min` and `max`. */
+export function checkCount(
+  shape: { readonly min?: number; readonly max?: number },
+  count: number,
+  what: 'items' | 'entries' = 'items',
+): Flaw | undefined {
+  if (shape.min !== undefined && count < shape.min) return new Flaw('minItems', describeLeast(shape.min, what))
+  if (shape.max !== undefined && count > shape.max)
+    return new Flaw('maxItems', `must have at most ${shape.max} ${what}`)
   return undefined
 }
+
+/** What is wrong with a key, at the place of its value. */
+export const describeKeyFlaw = ({ code, detail }: Flaw): Flaw => new Flaw(code, `has a key that ${detail}`)
 
 /** A typed value of some fields → the text of its JSON members, without braces. */
 export type MembersWriter = (value: Readonly<Record<string, unknown>>) => string
@@ -228,6 +260,13 @@ const jsonWriters: ShapeCases<JsonWriter> = {
   list: ({ item }) => {
     const write = valueWriter(item)
     return value => `[${(value as readonly unknown[]).map(write).join(',')}]`
+  },
+  map: shape => {
+    const write = valueWriter(entryFields(shape).value)
+    return value =>
+      `{${Object.entries(value as object)
+        .map(([key, each]) => `${quoteJson(key)}:${write(each)}`)
+        .join(',')}}`
   },
   object: ({ fields }) => {
     const members = membersWriter(fields)

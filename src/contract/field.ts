@@ -4,7 +4,7 @@
  * of elements. Values stay exact: 64-bit integers are bigint, decimals are decimal text, dates and
  * times are ISO 8601 text with their own zone, bytes are bytes.
  */
-import { fieldKind, fieldsKind, requireMemberKinds } from './member-kinds.ts'
+import { fieldKind, fieldsKind, optionalKind, requireMemberKinds } from './member-kinds.ts'
 
 import type { FieldTexts } from './texts.ts'
 
@@ -71,8 +71,15 @@ export type Shape =
       readonly isDefaultMax?: boolean
       readonly element?: string
     }
+  | { readonly kind: 'map'; readonly entries: EntryList }
   | { readonly kind: 'object'; readonly name?: string; readonly fields: Fields }
   | { readonly kind: 'union'; readonly on: string; readonly of: Readonly<Record<string, Fields>> }
+
+/**
+ * The entries of a map as a list of objects with a `key` and a `value`: its form in XML, and all
+ * that is said of how many there may be.
+ */
+export type EntryList = Extract<Shape, { readonly kind: 'list' }>
 
 /** Named fields: those of a resource, an input, an output, a detail or an object. */
 export type Fields = Readonly<Record<string, AnyField>>
@@ -190,6 +197,9 @@ export type Draft<F extends Fields> = Flatten<
   }
 >
 
+/** A key of text may be any, a key of an enumeration one of its values; none needs to be there. */
+type MapValue<K extends string, T> = string extends K ? { readonly [key: string]: T } : { readonly [key in K]?: T }
+
 type UnionValue<K extends string, U extends Readonly<Record<string, Fields>>> = {
   [C in keyof U]: Flatten<{ readonly [D in K]: C } & Value<U[C]>>
 }[keyof U]
@@ -249,6 +259,21 @@ export const t = {
   ): Field<readonly T[], false, false, readonly D[]> => {
     requireMemberKinds('t.list(item)', { item }, { item: fieldKind })
     return new Field({ kind: 'list', item, ...facets, ...listBound(max) })
+  },
+  /**
+   * Values by keys that the contract does not know, such as texts by language: an object in JSON,
+   * `entry` elements with a `key` and a `value` each in XML. A key is text, or what the field `key`
+   * allows: `t.string()` with facets, or `t.enum()`. At most 1,000 entries unless `max` says
+   * otherwise; `Infinity` removes the bound.
+   */
+  map: <T, D, K extends string = string>(
+    value: Field<T, false, boolean, D>,
+    { key, min, max }: { key?: Field<K>; min?: number; max?: number } = {},
+  ): Field<MapValue<K, T>, false, false, MapValue<K, D>> => {
+    requireMemberKinds('t.map(value)', { value, key }, { value: fieldKind, key: optionalKind(fieldKind) })
+    const entry: AnyField = new Field({ kind: 'object', fields: { key: key ?? t.string(), value } })
+    const count = { ...(min !== undefined && { min }), ...listBound(max) }
+    return new Field({ kind: 'map', entries: { kind: 'list', item: entry, element: 'entry', ...count } })
   },
   object: <F extends Fields>(fields: F, name?: string): Field<Value<F>, false, false, Draft<F>> => {
     requireMemberKinds('t.object(fields)', { fields }, { fields: fieldsKind })

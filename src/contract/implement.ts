@@ -157,6 +157,8 @@ export interface ArrivedFile<P extends string = string> {
   readonly mediaType: string
   /** Octets. */
   readonly length: number
+  /** The first octets, 32 at most, by which a format is known. */
+  readonly start: Uint8Array
 }
 
 type ResourceHandlers<S extends AnyService, R extends AnyResource, F extends Fields, V> = Flatten<

@@ -29,4 +29,4 @@ export {
   type StandardSchema,
   toStandardSchema,
 } from './standard-schema.ts'
-export { type NamedType, type RootElement, type ValueOf, type XmlType, x } from './xml-type.ts'
+export { type BodyContent, type NamedType, type RootElement, type ValueOf, type XmlType, x } from './xml-type.ts'

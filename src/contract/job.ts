@@ -1,7 +1,9 @@
 /** Jobs: work that takes longer than one request. */
+
+import { grantListKind } from './declaration-kinds.ts'
 import type { Fault } from './fault.ts'
 import { type Fields, type Singular, singularName } from './field.ts'
-import { fieldsKind, grantListKind, requireMemberKinds } from './member-kinds.ts'
+import { fieldsKind, requireMemberKinds } from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import type { Rate } from './resource.ts'
 

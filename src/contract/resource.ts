@@ -1,20 +1,12 @@
 /** Resources: their fields, states and actions first, then the rules that speak of them. */
+
+import { actionsKind, allowKind, filesKind, textKind, textListKind } from './declaration-kinds.ts'
 import type { Fault } from './fault.ts'
 import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { SortName } from './item-query.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Machine } from './machine.ts'
-import {
-  actionsKind,
-  allowKind,
-  fieldsKind,
-  filesKind,
-  type MemberKinds,
-  optionalKind,
-  requireMemberKinds,
-  textKind,
-  textListKind,
-} from './member-kinds.ts'
+import { fieldsKind, type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import { type FieldTexts, type PublicTexts, pickTexts } from './texts.ts'
 
@@ -135,11 +127,11 @@ const actionMembers: MembersOf<ActionSpec<Fields, Fields, readonly Fault[]>> = {
   description: true,
 }
 
-const actionKinds: MemberKinds<ActionSpec<Fields, Fields, readonly Fault[]>> = {
+const actionKinds = (): MemberKinds<ActionSpec<Fields, Fields, readonly Fault[]>> => ({
   rel: { ...textKind, cure: "a noun for what the action makes: write it as { rel: 'payment' }" },
   input: optionalKind(fieldsKind),
   output: optionalKind(fieldsKind),
-}
+})
 
 /** `on('placed', 'paid').to('cancelled', …)`; `on()` means any state. */
 export type On<S extends string> = <const F extends S>(...from: readonly F[]) => TransitionFrom<S, F>
@@ -152,7 +144,7 @@ function transitionsFrom(...from: readonly string[]): TransitionFrom<string, str
   ) => {
     const place = `the action from ${from.length > 0 ? from.join(', ') : 'any state'}${to === undefined ? '' : ` to ${to}`}`
     requireKnownMembers(spec?.rel ? `the action with the rel "${spec.rel}"` : place, spec, actionMembers)
-    requireMemberKinds(place, spec, actionKinds)
+    requireMemberKinds(place, spec, actionKinds())
     return {
       from,
       to,
@@ -255,7 +247,7 @@ export interface Rules<F extends string = string, S extends string = string, A e
   readonly messages?: readonly ('get' | 'list' | 'create' | 'replace' | 'delete' | 'search' | A | (string & {}))[]
 }
 
-const ruleKinds: MemberKinds<Rules> = {
+const ruleKinds = (): MemberKinds<Rules> => ({
   allow: allowKind,
   filter: optionalKind(textListKind),
   sort: optionalKind(textListKind),
@@ -265,7 +257,7 @@ const ruleKinds: MemberKinds<Rules> = {
   edit: optionalKind(textListKind),
   remove: optionalKind(textListKind),
   messages: optionalKind(textListKind),
-}
+})
 
 /** What rules declare faults for, besides the files of a resource. */
 export const faultPlaces = ['create', 'change', 'remove', 'bulk', 'search'] as const
@@ -314,6 +306,8 @@ export class Resource<
   readonly files: Readonly<Record<P, File>>
   readonly given: Rules
   readonly texts: PublicTexts
+  /** The name under which the database has it, where that is another. */
+  readonly formerName: string | undefined
 
   constructor(members: {
     name: N
@@ -323,6 +317,7 @@ export class Resource<
     files: Readonly<Record<P, File>>
     given: Rules
     texts: PublicTexts
+    formerName?: string | undefined
   }) {
     this.name = members.name
     this.fields = members.fields
@@ -331,6 +326,7 @@ export class Resource<
     this.files = members.files
     this.given = members.given
     this.texts = members.texts
+    this.formerName = members.formerName
   }
 
   /** The second phase: everything that names fields, states and actions of the first. */
@@ -397,7 +393,7 @@ export class Resource<
       faults: Faults
     }
   > {
-    requireMemberKinds<Rules>(`${this.name}.rules`, given as unknown as Rules, ruleKinds)
+    requireMemberKinds<Rules>(`${this.name}.rules`, given as unknown as Rules, ruleKinds())
     // The narrower types of the names are dropped here; `review` checks the names again at start.
     return new Resource({ ...this, given: given as unknown as Rules })
   }
@@ -442,12 +438,17 @@ export function resource<
     /** A few words for people, in place of the name. */
     readonly title?: string
     readonly description?: string
+    /**
+     * The first name that the resource had, where it was renamed: the database goes on calling it
+     * by that name, which older programs have, so both kinds may run at once.
+     */
+    readonly was?: string
     /** State → what it means for an item. */
     readonly stateDescriptions?: { readonly [K in NoInfer<S>]?: string }
   },
 ): Resource<N, WithState<F, S>, S, A, P> {
   requireKnownMembers(`the resource ${name}`, declaration, resourceMembers)
-  requireMemberKinds<Parameters<typeof resource>[1]>(`the resource ${name}`, declaration, resourceKinds)
+  requireMemberKinds<Parameters<typeof resource>[1]>(`the resource ${name}`, declaration, resourceKinds())
   const states = declaration.states ?? []
   const [first, ...others] = states
   const fields =
@@ -462,6 +463,7 @@ export function resource<
     files: declaration.files ?? ({} as Record<P, File>),
     given: { allow: {} },
     texts: pickTexts(declaration),
+    formerName: declaration.was,
   })
 }
 
@@ -482,15 +484,17 @@ const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {
   files: true,
   title: true,
   description: true,
+  was: true,
   stateDescriptions: true,
 }
 
-const resourceKinds: MemberKinds<Parameters<typeof resource>[1]> = {
+const resourceKinds = (): MemberKinds<Parameters<typeof resource>[1]> => ({
   fields: fieldsKind,
   states: optionalKind(textListKind),
   actions: optionalKind(actionsKind),
   files: optionalKind(filesKind),
-}
+  was: optionalKind(textKind),
+})
 
 /** A stored item, as handlers see it. */
 export type Item<R extends AnyResource> = Value<R['types']['fields']>

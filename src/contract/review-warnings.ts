@@ -55,6 +55,12 @@ const listWarnings: ShapeCases<string[], [place: string]> = {
       : []),
     ...foldShape(item.shape, listWarnings, `${place}[]`),
   ],
+  map: ({ entries }, place) => [
+    ...(entries.isDefaultMax
+      ? [`${place} has no max, so it holds at most ${entries.max} entries: declare max, or max: Infinity for no bound`]
+      : []),
+    ...foldShape(entries.item.shape, listWarnings, place),
+  ],
   object: ({ fields }, place) => unboundedLists(place, fields),
   union: ({ of }, place) =>
     Object.entries(of).flatMap(([which, fields]) => unboundedLists(`${place}.${which}`, fields)),
@@ -90,6 +96,7 @@ const referencesOf = ({ shape }: AnyField, place: string): Reference[] => foldSh
 const referenceCases: ShapeCases<Reference[], [place: string]> = {
   scalar: (shape, place) => (shape.kind === 'ref' && !shape.unseen ? [[place, shape.resource]] : []),
   list: ({ item }, place) => referencesOf(item, `${place}[]`),
+  map: ({ entries }, place) => referencesOf(entries.item, place),
   object: ({ fields }, place) => referencesIn(place, fields),
   union: ({ of }, place) => Object.entries(of).flatMap(([which, fields]) => referencesIn(`${place}.${which}`, fields)),
 }

@@ -4,7 +4,7 @@
  * service with a mistake does not start.
  */
 import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
-import type { Port } from './exchange.ts'
+import type { Port, PortExchange } from './exchange.ts'
 import { builtInFaults, declaredFaults, type Fault } from './fault.ts'
 import type { AnyField, Fields, Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
@@ -23,6 +23,7 @@ import { type AnyAction, faultPlaces, type Rate, type Resource, type Rules } fro
 import type { Service, VersionRule } from './service.ts'
 import {
   asObject,
+  entryFields,
   foldScalar,
   foldShape,
   innermostShape,
@@ -31,6 +32,8 @@ import {
   type ShapeCases,
 } from './shape.ts'
 import { checkValue } from './typed-value.ts'
+import { hasElementsAlone } from './xml-members.ts'
+import { BodyContent } from './xml-type.ts'
 
 /** Thrown at start: all mistakes, a line each. */
 export class ContractMistakes extends Error {
@@ -220,6 +223,7 @@ const scalarFacets: ScalarCases<object> = {
 const shapeFacets: ShapeCases<object> = {
   scalar: shape => foldScalar(shape, scalarFacets),
   list: () => ({ ...bounds, isDefaultMax: true, item: true, element: true }),
+  map: () => ({ entries: true }),
   object: () => ({ fields: true, name: true }),
   union: () => ({ on: true, of: true }),
 }
@@ -253,12 +257,37 @@ function textMistakes(place: string, field: AnyField): string[] {
   ]
 }
 
+const isEntryKey = ({
+  shape: { kind },
+  isOptional,
+  isNullable,
+  isAttribute,
+  isInternal,
+  isReadOnly,
+}: AnyField): boolean =>
+  (kind === 'string' || kind === 'enum') && !(isOptional || isNullable || isAttribute || isInternal || isReadOnly)
+
 const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = {
   scalar: (shape, contract, place) => foldScalar(shape, scalarMistakes, contract, place),
   list: ({ item, min, max }, contract, place) => [
     ...boundMistakes(place, min, max),
     ...fieldMistakes(contract, `${place}[]`, item),
   ],
+  map: (shape, contract, place) => {
+    const { key, value } = entryFields(shape)
+    return [
+      ...boundMistakes(place, shape.entries.min, shape.entries.max),
+      ...(isEntryKey(key)
+        ? fieldMistakes(contract, `${place}.key`, key)
+        : [
+            `${place}: a key of a map is text: give t.string() or t.enum() as \`key\`, without optional() or nullable()`,
+          ]),
+      ...fieldMistakes(contract, `${place}{}`, value),
+      ...(value.isOptional || value.isAttribute
+        ? [`${place}: a value of a map is there or its key is not: remove optional() and attribute() from it`]
+        : []),
+    ]
+  },
   object: ({ fields }, contract, place) => fieldsMistakes(contract, place, fields),
   union: ({ on, of }, contract, place) =>
     Object.entries(of).flatMap(([which, fields]) => [
@@ -414,7 +443,9 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...inState(given.remove, 'remove'),
     ...[...Object.keys(given.allow), ...Object.keys(given.limits ?? {})]
       .filter(doing => !doings.includes(doing))
-      .map(doing => `${name}: "${doing}" is not an operation to allow or limit: use ${doings.join(', ')}`),
+      .map(
+        doing => `${name}: "${doing}" is not an operation to allow or limit: use ${[...new Set(doings)].join(', ')}`,
+      ),
     ...Object.keys(given.faults ?? {})
       .filter(place => !failing.includes(place))
       .map(
@@ -660,12 +691,31 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
 function exchangeMistakes({ ports = {} }: Implementation, { port, exchanges }: Port): string[] {
   const given = ports[port] ?? {}
   return [
+    ...Object.entries(exchanges).flatMap(([name, exchange]) => contentMistakes(`${port}.${name}`, exchange)),
     ...Object.keys(exchanges)
       .filter(name => !Object.hasOwn(given, name))
       .map(name => `${port}.${name} has no handler: give implement() one, or remove the exchange from the port`),
     ...Object.keys(given)
       .filter(name => !Object.hasOwn(exchanges, name))
       .map(name => `implement() has a handler ${port}.${name}, which is not an exchange of the port: remove it`),
+  ]
+}
+
+/** What fills a Body is the input or the output of document style, and is made of elements. */
+function contentMistakes(name: string, { style, input, output, ...others }: PortExchange): string[] {
+  const { faults, requestHeaders, replyHeaders } = others
+  const contents = [input, output].filter(each => each instanceof BodyContent)
+  const misplaced = [faults, requestHeaders, replyHeaders]
+    .flatMap(Object.values)
+    .some(each => each instanceof BodyContent)
+  return [
+    ...(misplaced ? [`${name} has an x.body(…) as a fault or a header: declare an element of a namespace for it`] : []),
+    ...(contents.length > 0 && style !== 'document'
+      ? [`${name} has an x.body(…) in the style ${style}: use x.call(…), or leave the style out`]
+      : []),
+    ...(contents.every(each => hasElementsAlone(each.type()))
+      ? []
+      : [`${name} has an x.body(…) of a type with text or attributes: a Body has elements alone`]),
   ]
 }
 

@@ -1,20 +1,13 @@
 /** A service: its resources and jobs, and the versions in which it is served. */
+
+import { headersKind, jobListKind, resourceListKind, textKind, versionsKind } from './declaration-kinds.ts'
 import type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
 import type { Port } from './exchange.ts'
 import type { AnyField, Fields } from './field.ts'
 import type { ServiceHeaders } from './header.ts'
 import type { Job } from './job.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
-import {
-  headersKind,
-  jobListKind,
-  type MemberKinds,
-  optionalKind,
-  requireMemberKinds,
-  resourceListKind,
-  textKind,
-  versionsKind,
-} from './member-kinds.ts'
+import { type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import { type AnyResource, type Rate, Resource } from './resource.ts'
 import { innermostShape, objectFields } from './shape.ts'
@@ -142,7 +135,7 @@ export function service<
   },
 ): Service<R, J, V, H, P> {
   requireKnownMembers(`the service ${name}`, declaration, serviceMembers)
-  requireMemberKinds<Parameters<typeof service>[1]>(`the service ${name}`, declaration, serviceKinds)
+  requireMemberKinds<Parameters<typeof service>[1]>(`the service ${name}`, declaration, serviceKinds())
   return {
     service: name,
     namespace: declaration.namespace,
@@ -177,13 +170,13 @@ const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
   limits: true,
 }
 
-const serviceKinds: MemberKinds<Parameters<typeof service>[1]> = {
+const serviceKinds = (): MemberKinds<Parameters<typeof service>[1]> => ({
   namespace: { ...textKind, cure: 'an absolute URI: write it as urn:example:library' },
   resources: resourceListKind,
   jobs: optionalKind(jobListKind),
   headers: optionalKind(headersKind),
   versions: optionalKind(versionsKind),
-}
+})
 
 /**
  * The contract as one version has it: the same service with fewer fields. The store always keeps

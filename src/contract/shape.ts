@@ -11,6 +11,7 @@ import type { AnyField, Fields, Scalar, Shape } from './field.ts'
 type OfKind<S extends Shape, K> = S extends { readonly kind: infer J } ? (K extends J ? S : never) : never
 export type ScalarOf<K extends Scalar['kind']> = OfKind<Scalar, K>
 export type ListShape = OfKind<Shape, 'list'>
+export type MapShape = OfKind<Shape, 'map'>
 export type ObjectShape = OfKind<Shape, 'object'>
 export type UnionShape = OfKind<Shape, 'union'>
 
@@ -37,6 +38,8 @@ export function foldShape<R, A extends readonly unknown[] = []>(shape: Shape, ca
   switch (shape.kind) {
     case 'list':
       return cases.list(shape, ...rest)
+    case 'map':
+      return cases.map(shape, ...rest)
     case 'object':
       return cases.object(shape, ...rest)
     case 'union':
@@ -49,27 +52,40 @@ export function foldShape<R, A extends readonly unknown[] = []>(shape: Shape, ca
 const scalarOnly: ShapeCases<boolean> = {
   scalar: () => true,
   list: () => false,
+  map: () => false,
   object: () => false,
   union: () => false,
 }
 export const isScalar = (shape: Shape): shape is Scalar => foldShape(shape, scalarOnly)
 
 export const asList = (shape: Shape): ListShape | undefined => (shape.kind === 'list' ? shape : undefined)
+export const asMap = (shape: Shape): MapShape | undefined => (shape.kind === 'map' ? shape : undefined)
+/** What an array or its element is made of: the items of a list, the entries of a map. */
+export const asRows = (shape: Shape): ListShape | undefined => (shape.kind === 'map' ? shape.entries : asList(shape))
+
+/** The two fields of an entry. */
+export const entryFields = ({ entries }: MapShape): { readonly key: AnyField; readonly value: AnyField } => {
+  const { key, value } = objectFields(entries.item.shape)
+  if (!key || !value) throw new TypeError('a map has entries of a key and a value: make it with t.map(value)')
+  return { key, value }
+}
 
 /** The shape of the items of a list, through lists of lists; of anything else the shape itself. */
 export const innermostShape = (shape: Shape): Shape => foldShape(shape, innermostShapes)
 const innermostShapes: ShapeCases<Shape> = {
   scalar: shape => shape,
   list: ({ item }) => innermostShape(item.shape),
+  map: shape => shape,
   object: shape => shape,
   union: shape => shape,
 }
 
-/** The fields one level down: of an object, of each case of a union, of the items of a list. */
+/** The fields one level down: of an object, of each case of a union, of what a list or map has. */
 export const innerFields = (shape: Shape): readonly Fields[] => foldShape(shape, innerCases)
 const innerCases: ShapeCases<readonly Fields[]> = {
   scalar: () => [],
   list: ({ item }) => innerFields(item.shape),
+  map: shape => innerFields(entryFields(shape).value.shape),
   object: ({ fields }) => [fields],
   union: ({ of }) => Object.values(of),
 }
@@ -92,6 +108,10 @@ const innerChanges: ShapeCases<Shape, [change: InnerChange]> = {
   list: (shape, change) => {
     const item = change.item(shape.item)
     return item === shape.item ? shape : { ...shape, item }
+  },
+  map: (shape, change) => {
+    const item = change.item(shape.entries.item)
+    return item === shape.entries.item ? shape : { ...shape, entries: { ...shape.entries, item } }
   },
   object: (shape, change) => {
     const fields = change.fields(shape.fields)

@@ -16,7 +16,7 @@ import type { NamedHeader } from './header.ts'
 import { intBounds, intRange, longBounds, longRange, type NumberRange } from './lexical/number.ts'
 import { xsdTypeOf } from './lexical/scalar.ts'
 import { capitalize } from './lexical/text.ts'
-import { asList, asObject, foldScalar, foldShape, type ListShape, type ScalarCases, type ShapeCases } from './shape.ts'
+import { asObject, asRows, foldScalar, foldShape, type ListShape, type ScalarCases, type ShapeCases } from './shape.ts'
 import { everyFault, itemName, type Message, sharedTypeName, toXmlName } from './xml-message.ts'
 
 /**
@@ -119,7 +119,7 @@ class Naming implements PublishedTypes {
   #addShape(shape: Shape, place: TypePlace, owner: string | undefined): void {
     const key = keyOf(shape, place)
     if (isBuiltIn(shape, place) || this.#names.has(key)) return
-    const array = place.form === 'encoded' ? asList(shape) : undefined
+    const array = place.form === 'encoded' ? asRows(shape) : undefined
     // The name of an array contains that of its items.
     if (array) this.#addInner(shape, place, owner)
     const name = array ? this.#choose([this.#arrayName(array, place)]) : this.#nameFor(shape, place, owner)
@@ -132,6 +132,7 @@ class Naming implements PublishedTypes {
     foldShape<void>(shape, {
       scalar: () => {},
       list: list => this.#addShape(list.item.shape, placeOfItem(list, place), owner),
+      map: ({ entries }) => this.#addShape(entries.item.shape, placeOfItem(entries, place), owner),
       object: ({ fields }) => this.addFields(fields, place.form, owner),
       union: ({ of }) => {
         for (const [name, fields] of Object.entries(of))
@@ -174,6 +175,7 @@ const declaredName = (shape: Shape): string | undefined =>
   foldShape<string | undefined>(shape, {
     scalar: sharedTypeName,
     list: () => undefined,
+    map: () => undefined,
     object: ({ name }) => name || undefined,
     union: () => undefined,
   })
@@ -185,6 +187,7 @@ function namesInside(shape: Shape): readonly string[] {
   const inner = foldShape<readonly string[]>(shape, {
     scalar: () => [],
     list: ({ item }) => namesInside(item.shape),
+    map: ({ entries }) => namesInside(entries.item.shape),
     object: ({ fields }) => declaredNames(fields),
     union: ({ of }) => Object.values(of).flatMap(declaredNames),
   })
@@ -194,7 +197,7 @@ function namesInside(shape: Shape): readonly string[] {
 /** What a type is, as text: equal texts are equal definitions, under an equal wish. */
 function keyOf(shape: Shape, place: TypePlace): string {
   if (isBuiltIn(shape, place)) return builtInName(shape)
-  const isArray = place.form === 'encoded' && asList(shape) !== undefined
+  const isArray = place.form === 'encoded' && asRows(shape) !== undefined
   const name = isArray ? 'array' : (declaredName(shape) ?? wishedName(place))
   return JSON.stringify([name, foldShape(shape, definitions, place)], (_, value) =>
     typeof value === 'bigint' ? `${value}n` : value,
@@ -207,6 +210,7 @@ const definitions: ShapeCases<unknown, [place: TypePlace]> = {
     if (place.form === 'encoded') return [item]
     return [place.form, itemName(list, place.field), list.min, list.max, list.item.isNullable, item]
   },
+  map: ({ entries }, place) => foldShape(entries, definitions, place),
   object: ({ fields }, { form }) => [form, definitionsOf(fields, form)],
   union: ({ of }, { form }) => [form, Object.entries(of).map(([name, fields]) => [name, definitionsOf(fields, form)])],
 }
@@ -216,13 +220,20 @@ const definitionsOf = (fields: Fields, form: TypeForm): readonly unknown[] =>
   )
 
 const builtInName = (shape: Shape): string =>
-  foldShape(shape, { scalar: xsdTypeOf, list: () => 'Array', object: () => 'anyType', union: () => 'anyType' })
+  foldShape(shape, {
+    scalar: xsdTypeOf,
+    list: () => 'Array',
+    map: () => 'Array',
+    object: () => 'anyType',
+    union: () => 'anyType',
+  })
 
 /** In a SOAP encoding scalars have no facets. */
 const isBuiltIn = (shape: Shape, { form }: TypePlace): boolean =>
   foldShape<boolean>(shape, {
     scalar: each => form === 'encoded' || !isNarrowed(each),
     list: () => false,
+    map: () => false,
     object: () => false,
     union: () => false,
   })

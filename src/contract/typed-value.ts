@@ -3,11 +3,11 @@
 import { memoizeByObject } from '../base/memo.ts'
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from './field.ts'
-import { checkCount, type FieldProblem } from './field-json.ts'
+import { checkCount, describeKeyFlaw, type FieldProblem } from './field-json.ts'
 import type { Values } from './implement.ts'
 import { Flaw } from './lexical/flaw.ts'
 import { checkScalar, compileScalarCheck } from './lexical/scalar.ts'
-import { foldShape, innerFields, innermostShape, type ShapeCases, type UnionShape } from './shape.ts'
+import { entryFields, foldShape, type MapShape, type ShapeCases, type UnionShape } from './shape.ts'
 
 type ProblemPath = FieldProblem['path']
 
@@ -63,6 +63,13 @@ const soundness: ShapeCases<(value: unknown) => boolean> = {
     const isSound = compileSoundness(shape.item)
     return value => Array.isArray(value) && !checkCount(shape, value.length) && value.every(each => isSound(each))
   },
+  map: shape => {
+    const [isSoundKey, isSound] = [compileSoundness(entryFields(shape).key), compileSoundness(entryFields(shape).value)]
+    return value =>
+      isValueRecord(value) &&
+      !checkCount(shape.entries, Object.keys(value).length) &&
+      Object.entries(value).every(([key, each]) => isSoundKey(key) && isSound(each))
+  },
   object:
     ({ fields }) =>
     value =>
@@ -100,12 +107,32 @@ const problemCases: ShapeCases<FieldProblem[], [value: unknown, path: ProblemPat
       ...value.flatMap((item, i) => findFieldProblems(shape.item, item, [...path, i])),
     ]
   },
+  map: (shape, value, path) => {
+    if (!isValueRecord(value)) return oneProblem(path, new Flaw('type', 'must be an object: a value for each key'))
+    const count = checkCount(shape.entries, Object.keys(value).length, 'entries')
+    return [
+      ...(count ? oneProblem(path, count) : []),
+      ...Object.entries(value).flatMap(([key, each]) => findEntryProblems(shape, key, each, [...path, key])),
+    ]
+  },
   object: ({ fields }, value, path) =>
     typeof value === 'object'
       ? findProblems(fields, value as Values, path) // an object, just asked
       : oneProblem(path, new Flaw('type', 'must be an object')),
   union: findUnionProblems,
 }
+
+function findEntryProblems(shape: MapShape, key: string, value: unknown, path: ProblemPath): FieldProblem[] {
+  const { key: keyField, value: valueField } = entryFields(shape)
+  const [flaw] = findFieldProblems(keyField, key, path)
+  return [
+    ...(flaw ? oneProblem(path, describeKeyFlaw(new Flaw(flaw.code, flaw.detail))) : []),
+    ...findFieldProblems(valueField, value, path),
+  ]
+}
+
+const isValueRecord = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
 
 function findUnionProblems({ on, of }: UnionShape, value: unknown, path: ProblemPath): FieldProblem[] {
   if (typeof value !== 'object') return oneProblem(path, new Flaw('type', 'must be an object'))
@@ -134,9 +161,17 @@ type FindReferences = (value: unknown, path: ProblemPath) => FoundReference[]
 /** Fields that are references, or have some in them. */
 const referringMembers = memoizeByObject((fields: Fields): readonly { name: string; find: FindReferences }[] =>
   Object.entries(fields)
-    .filter(([, { shape }]) => innermostShape(shape).kind === 'ref' || innerFields(shape).some(hasReferences))
+    .filter(([, { shape }]) => foldShape(shape, refersCases))
     .map(([name, field]) => ({ name, find: compileFinder(field) })),
 )
+
+const refersCases: ShapeCases<boolean> = {
+  scalar: ({ kind }) => kind === 'ref',
+  list: ({ item }) => foldShape(item.shape, refersCases),
+  map: shape => foldShape(entryFields(shape).value.shape, refersCases),
+  object: ({ fields }) => hasReferences(fields),
+  union: ({ of }) => Object.values(of).some(hasReferences),
+}
 
 function compileFinder({ shape }: AnyField): FindReferences {
   const find = foldShape(shape, finders)
@@ -151,6 +186,10 @@ const finders: ShapeCases<FindReferences> = {
   list: ({ item }) => {
     const find = compileFinder(item)
     return (value, path) => (value as readonly unknown[]).flatMap((each, i) => find(each, [...path, i]))
+  },
+  map: shape => {
+    const find = compileFinder(entryFields(shape).value)
+    return (value, path) => Object.entries(value as Values).flatMap(([key, each]) => find(each, [...path, key]))
   },
   object:
     ({ fields }) =>

@@ -27,6 +27,12 @@ export function listMembers(definition: ComplexDefinition, around: NamespaceForm
   const extended = listMembers(base.type.definition, form)
   return [...extended.filter(({ member }) => !single.has(member.particle.kind)), ...own]
 }
+/** Whether a value of the type is elements, without text and attributes of its own. */
+export function hasElementsAlone({ definition }: AnyXmlType): boolean {
+  if (definition.kind !== 'complex') return false
+  const members = listMembers(definition, { uri: '', elements: 'unqualified', attributes: 'unqualified' })
+  return members.every(({ member: { particle } }) => particle.kind !== 'text' && particle.kind !== 'attribute')
+}
 const isSingle = (kind: AnyMember['particle']['kind']): boolean => kind === 'text' || kind === 'anyAttribute'
 
 export type DerivableDefinition = Extract<XmlDefinition, { readonly kind: 'derivable' }>

@@ -303,11 +303,16 @@ function compareOrdered(one: unknown, other: unknown): number | undefined {
 }
 
 function compareDecimals(one: string, other: string): number {
+  // A double tells any two decimals of 15 digits apart, and keeps their order (IEEE 754).
+  if (one.length <= 15 && other.length <= 15) return Number(one) - Number(other)
   const places = Math.max(...[one, other].map(text => fractionOf(text).length))
   const [left, right] = [unitsOf(one, places), unitsOf(other, places)]
   return left < right ? -1 : left > right ? 1 : 0
 }
-const fractionOf = (text: string): string => text.split('.')[1] ?? ''
+function fractionOf(text: string): string {
+  const point = text.indexOf('.')
+  return point < 0 ? '' : text.slice(point + 1)
+}
 const unitsOf = (text: string, places: number): bigint => {
   const whole = text.split('.')[0]?.replace(/^[+-]/, '') ?? ''
   const units = BigInt(whole + fractionOf(text).padEnd(places, '0') || '0')

@@ -175,6 +175,16 @@ export class RootElement<T> {
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 export type AnyRootElement = RootElement<any>
 
+/**
+ * What a Body has where it is not one element (WSDL 1.1 §3.5): the elements of several parts, or
+ * the content of a type. Where it is an element itself, in the XML of REST, its name is `Body`.
+ */
+export class BodyContent<T> extends RootElement<T> {
+  constructor(type: () => XmlType<T>) {
+    super({ uri: '', local: 'Body' }, type, { uri: '', elements: 'unqualified', attributes: 'unqualified' })
+  }
+}
+
 /** Which namespaces a wildcard has (XML Schema Part 1 §3.10). */
 export type WildcardNamespaces = 'any' | { readonly not: string } | { readonly of: readonly string[] }
 export type Particle =
@@ -264,6 +274,7 @@ type ChoiceValue<M extends TypeMembers> = {
 }[keyof M]
 
 type Lazily<T> = T | (() => T)
+type BodyContentValue<B> = B extends XmlType<infer T> ? T : B extends TypeMembers ? MembersValue<B> : never
 type RestrictedValue<T, F> = T extends string
   ? F extends { readonly values: readonly (infer V extends string)[] }
     ? V
@@ -421,6 +432,14 @@ export const x = {
       ...defineComplex(undefined, form, members, { order: 'any' }),
     })
     return new RootElement({ uri, local: name }, () => type, form)
+  },
+  /**
+   * What a message of document style has in its Body, if that is not one element: members, such as
+   * `{ order: x.ref(Order), buyer: x.ref(Buyer) }`, or the content of a type without attributes.
+   */
+  body: <const B extends TypeMembers | AnyXmlType>(content: B): BodyContent<BodyContentValue<B>> => {
+    const type = content instanceof XmlType ? content : x.object(content as TypeMembers) // else it is members
+    return new BodyContent<BodyContentValue<B>>(() => type as XmlType<BodyContentValue<B>>) // by its definition
   },
   /**
    * The detail of a fault, or a header block, that a WSDL declares by a type: an element with the

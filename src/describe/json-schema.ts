@@ -5,13 +5,14 @@
  */
 
 import type { Json } from '../base/objects.ts'
-import { omitUndefined } from '../base/objects.ts'
+import { mapMembers, omitUndefined } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
 import { intRange, isRangeWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import { compileScalarWriter } from '../contract/lexical/scalar.ts'
 import { identifierPattern } from '../contract/lexical/text.ts'
 import { describeField } from '../contract/operation-texts.ts'
 import {
+  entryFields,
   foldScalar,
   foldShape,
   innerFields,
@@ -85,6 +86,17 @@ export class Schemas {
       scalar: scalarSchema,
       list: ({ item, min, max }) =>
         omitUndefined({ type: 'array', items: this.value(item, use), minItems: min, maxItems: max }),
+      map: shape => {
+        const { key, value } = entryFields(shape)
+        const names = this.value(key, use)
+        return omitUndefined({
+          type: 'object',
+          additionalProperties: this.value(value, use),
+          propertyNames: Object.keys(names).length > 1 ? names : undefined,
+          minProperties: shape.entries.min,
+          maxProperties: shape.entries.max,
+        })
+      },
       object: ({ name, fields }) => {
         const schema = this.object(fields, use)
         const suffix = use === 'content' && hasReadOnlyFields(fields) ? 'Draft' : ''
@@ -116,6 +128,8 @@ const exampleMembers = (fields: Fields, value: unknown): { readonly [name: strin
       return shape === undefined ? [] : [[name, each === null ? null : foldShape(shape, exampleCases, each)]]
     }),
   )
+const writeExampleValue = ({ shape }: AnyField, value: unknown): Json =>
+  value === null ? null : foldShape(shape, exampleCases, value)
 /** The example has passed the check of its field, so it has its type. */
 const exampleCases: ShapeCases<Json, [value: unknown]> = {
   scalar: (shape, value) =>
@@ -123,6 +137,8 @@ const exampleCases: ShapeCases<Json, [value: unknown]> = {
       ? (value as Json)
       : compileScalarWriter(shape)(value),
   list: ({ item }, value) => (value as readonly unknown[]).map(each => foldShape(item.shape, exampleCases, each)),
+  map: (shape, value) =>
+    mapMembers(value as Readonly<Record<string, unknown>>, each => writeExampleValue(entryFields(shape).value, each)),
   object: ({ fields }, value) => exampleMembers(fields, value),
   union: ({ on, of }, value) => {
     const which = String((value as Readonly<Record<string, unknown>>)[on])

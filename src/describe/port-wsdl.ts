@@ -4,7 +4,7 @@
  * from the document of that party understands this one's messages.
  */
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
-import type { AnyRootElement, QualifiedName } from '../contract/xml-type.ts'
+import { type AnyRootElement, type AnyXmlType, BodyContent, type QualifiedName, x } from '../contract/xml-type.ts'
 import { type Attributes, writeDocument, writeTag } from './markup.ts'
 import { DocumentPrefixes, PortSchemas } from './port-schema.ts'
 
@@ -29,7 +29,9 @@ export function writePortWsdl(port: Port, address: string): string {
   const prefixes = new DocumentPrefixes()
   const exchanges = Object.entries(port.exchanges)
   const schemas = new PortSchemas(exchanges.flatMap(listElements), exchanges.flatMap(listPartTypes), prefixes)
-  const messages = exchanges.flatMap(([name, exchange]) => exchangeMessageTags(name, exchange, schemas, prefixes))
+  const messages = exchanges.flatMap(([name, exchange]) =>
+    exchangeMessageTags(name, exchange, port.namespace, schemas, prefixes),
+  )
   const body = [
     messages,
     exchangesTag(port),
@@ -72,16 +74,46 @@ const bindingName = ({ port }: Port, at: number): string => (at === 0 ? port : `
 /** Elements that are described as such: those of RPC are parts with types. */
 function listElements([, exchange]: readonly [string, PortExchange]): AnyRootElement[] {
   const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
-  const bodies = style === 'document' ? [input, output].filter(each => typeof each === 'object') : []
+  const bodies = style === 'document' ? [input, output].flatMap(listBodyElements) : []
   const others = [faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))
   return [...bodies, ...others.filter(({ isPart }) => !isPart)]
 }
+type AnyBodyContent = BodyContent<unknown>
+
+/** The elements of the parts of a Body; none where its content is that of a type. */
+const listBodyElements = (body: ExchangeBody | undefined): readonly AnyRootElement[] =>
+  typeof body !== 'object' ? [] : body instanceof BodyContent ? Object.values(listParts(body) ?? {}) : [body]
+
+/** The parts that the content of a Body is made of; undefined: only a type says it. */
+function listParts(body: AnyBodyContent): Readonly<Record<string, AnyRootElement>> | undefined {
+  const { definition } = body.type()
+  if (definition.kind !== 'complex' || definition.name || definition.isUnordered) return undefined
+  const parts = Object.entries(definition.members).flatMap(([key, { particle, marks }]) =>
+    particle.kind === 'reference' && marks.min === 1 && !marks.isMany ? [[key, particle.to()] as const] : [],
+  )
+  return parts.length === Object.keys(definition.members).length ? Object.fromEntries(parts) : undefined
+}
+
 function listPartTypes([, exchange]: readonly [string, PortExchange]) {
   const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
-  const calls = style === 'document' ? [] : [input, output].flatMap(body => partsOf(body).map(([, type]) => type))
+  const calls = [input, output].flatMap(body =>
+    style === 'document' ? listContentTypes(body) : partsOf(body).map(([, type]) => type),
+  )
   const others = [faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))
   return [...calls, ...others.filter(({ isPart }) => isPart).map(({ type }) => type())]
 }
+
+/** Any elements at all, which the type of every type says. */
+function isAnyContent(body: AnyBodyContent): boolean {
+  const { definition } = body.type()
+  if (definition.kind !== 'complex' || definition.name) return false
+  const [only, another] = Object.values(definition.members)
+  const isAny = only?.particle.kind === 'any' && only.particle.namespaces === 'any'
+  return !another && isAny && only.marks.min === 0 && only.marks.max === Number.POSITIVE_INFINITY
+}
+
+const listContentTypes = (body: ExchangeBody | undefined): readonly AnyXmlType[] =>
+  body instanceof BodyContent && !listParts(body) ? [body.type()] : []
 
 function partsOf(body: ExchangeBody | undefined) {
   if (typeof body !== 'object') return []
@@ -95,6 +127,7 @@ function partsOf(body: ExchangeBody | undefined) {
 function exchangeMessageTags(
   name: string,
   exchange: PortExchange,
+  namespace: string,
   schemas: PortSchemas,
   prefixes: DocumentPrefixes,
 ): string[] {
@@ -102,8 +135,16 @@ function exchangeMessageTags(
     root.isPart
       ? writeTag('wsdl:part', { name: root.name.local, type: schemas.nameForPart(root.type(), root.name) })
       : writeTag('wsdl:part', { name: part, element: prefixes.qname(root.name) })
+  const contentParts = (body: AnyBodyContent) => {
+    const parts = listParts(body)
+    if (parts) return Object.entries(parts).map(([part, root]) => element(part, root))
+    const wish: QualifiedName = { uri: namespace, local: `${name}${body === exchange.input ? '' : 'Response'}Body` }
+    const type = isAnyContent(body) ? schemas.nameForPart(x.anyType, wish) : schemas.nameForPart(body.type(), wish)
+    return [writeTag('wsdl:part', { name: 'parameters', type })]
+  }
   const bodyParts = (body: ExchangeBody) => {
     if (body === 'empty') return []
+    if (body instanceof BodyContent) return contentParts(body)
     if (exchange.style === 'document') return [element('parameters', body)]
     return partsOf(body).map(([part, type]) => {
       const wish: QualifiedName = { uri: body.name.uri, local: `${body.name.local}_${part}` }
@@ -124,15 +165,29 @@ function exchangeMessageTags(
   ]
 }
 
+/** Of RPC, an operation has the name of its element (WSDL 1.1 §3.5), else that of the contract. */
+const describedName = (name: string, { style, input }: PortExchange): string =>
+  style !== 'document' && typeof input === 'object' ? input.name.local : name
+/** The names of messages that tell operations of one name apart (WSDL 1.1 §2.4.5). */
+function messageNamer({ exchanges }: Port): (name: string, direction: 'Input' | 'Output') => Attributes {
+  const named = Map.groupBy(Object.entries(exchanges), ([name, exchange]) => describedName(name, exchange))
+  const overloaded = new Set(
+    [...named.values()].filter(each => each.length > 1).flatMap(each => each.map(([key]) => key)),
+  )
+  return (name, direction) => ({ name: overloaded.has(name) ? `${name}${direction}` : undefined })
+}
+
 function exchangesTag(port: Port): string {
   const { names, exchanges } = port
-  const operations = Object.entries(exchanges).map(([name, { output, faults }]) =>
+  const named = messageNamer(port)
+  const operations = Object.entries(exchanges).map(([name, exchange]) =>
     writeTag(
       'wsdl:operation',
-      { name },
-      writeTag('wsdl:input', { message: `${ownPrefix(port)}${name}Input` }),
-      output !== undefined && writeTag('wsdl:output', { message: `${ownPrefix(port)}${name}Output` }),
-      Object.keys(faults).map(fault =>
+      { name: describedName(name, exchange) },
+      writeTag('wsdl:input', { ...named(name, 'Input'), message: `${ownPrefix(port)}${name}Input` }),
+      exchange.output !== undefined &&
+        writeTag('wsdl:output', { ...named(name, 'Output'), message: `${ownPrefix(port)}${name}Output` }),
+      Object.keys(exchange.faults).map(fault =>
         writeTag('wsdl:fault', { name: fault, message: `${ownPrefix(port)}${name}_${fault}Fault` }),
       ),
     ),
@@ -144,6 +199,7 @@ function bindingTag(port: Port, binding: PortBinding, at: number): string {
   const { prefix } = binding
   const all = Object.entries(port.exchanges)
   const isRpc = all[0]?.[1].style !== 'document'
+  const named = messageNamer(port)
   return writeTag(
     'wsdl:binding',
     { name: bindingName(port, at), type: `${ownPrefix(port)}${port.names.portType}` },
@@ -151,7 +207,7 @@ function bindingTag(port: Port, binding: PortBinding, at: number): string {
       transport: 'http://schemas.xmlsoap.org/soap/http',
       style: all.length > 0 && isRpc ? 'rpc' : 'document',
     }),
-    all.map(([name, exchange]) => boundOperationTag(port, name, exchange, binding)),
+    all.map(([name, exchange]) => boundOperationTag(port, name, exchange, binding, named)),
   )
 }
 
@@ -160,6 +216,7 @@ function boundOperationTag(
   name: string,
   exchange: PortExchange,
   { prefix, encoding }: PortBinding,
+  named: ReturnType<typeof messageNamer>,
 ): string {
   const { style, action, input, output, faults, requestHeaders, replyHeaders } = exchange
   const use: Attributes = style === 'encoded' ? { use: 'encoded', encodingStyle: encoding } : { use: 'literal' }
@@ -181,10 +238,10 @@ function boundOperationTag(
     )
   return writeTag(
     'wsdl:operation',
-    { name },
+    { name: describedName(name, exchange) },
     writeTag(`${prefix}:operation`, { soapAction: action, style: style === 'document' ? 'document' : 'rpc' }),
-    writeTag('wsdl:input', {}, headers(requestHeaders), body(input)),
-    output !== undefined && writeTag('wsdl:output', {}, headers(replyHeaders), body(output)),
+    writeTag('wsdl:input', named(name, 'Input'), headers(requestHeaders), body(input)),
+    output !== undefined && writeTag('wsdl:output', named(name, 'Output'), headers(replyHeaders), body(output)),
     Object.entries(faults).map(([fault, root]) =>
       writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, ...usual(root) })),
     ),

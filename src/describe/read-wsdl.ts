@@ -60,6 +60,8 @@ export interface WsdlBinding {
   /** In James Clark's notation. */
   readonly portType: string | undefined
   readonly operations: readonly WsdlOperation[]
+  /** `wsp:Policy` of any version that is attached to it; of a port, its own as well. */
+  readonly policies?: readonly Element[]
 }
 /** A service of a WSDL, with its ports. */
 export interface WsdlService {
@@ -86,6 +88,10 @@ export interface WsdlOperation {
   readonly faults: readonly (WsdlMessage & { readonly fault: string })[]
   /** Whether WSDL 2.0 says that nothing changes by it (Part 2 §3.1). */
   readonly isSafe?: boolean
+  /** `wsp:Policy` that is attached to it in the binding, and to its messages there. */
+  readonly policies?: Readonly<Record<'operation' | 'input' | 'output', readonly Element[]>>
+  /** Where WSDL 2.0 binds it to a GET: the template of the address, relative to the endpoint's. */
+  readonly location?: string
 }
 /** A message of a WSDL: its parts, in order. */
 export interface WsdlMessage {
@@ -181,6 +187,15 @@ const attributeValue = (element: Element, local: string): string | undefined =>
 const soapChildren = (element: Element, local: string): Element[] =>
   element.elements().filter(({ name }) => Object.hasOwn(soapVersionOf, name.uri) && name.local === local)
 
+/** WS-Policy 1.2 and 1.5. */
+const policyNamespaces: ReadonlySet<string> = new Set([
+  'http://schemas.xmlsoap.org/ws/2004/09/policy',
+  'http://www.w3.org/2006/07/ws-policy',
+  'http://www.w3.org/ns/ws-policy',
+])
+const isPolicyName = ({ name }: Element): boolean =>
+  policyNamespaces.has(name.uri) && (name.local === 'Policy' || name.local === 'PolicyReference')
+
 class WsdlReader {
   readonly #find: Find
   readonly #roots: Element[] = []
@@ -206,6 +221,8 @@ class WsdlReader {
   readonly #components = new Map<string, Element>()
   readonly #declaredElements = new Set<string>()
   readonly #declaredTypes = new Set<string>()
+  /** Policies by their identifiers, once one is asked for. */
+  #known: ReadonlyMap<string, Element> | undefined
 
   constructor(find: Find) {
     this.#find = find
@@ -336,11 +353,35 @@ class WsdlReader {
   #readPort(port: Element): WsdlPort {
     const binding = this.#resolve('binding', port, 'binding')
     const [address] = soapChildren(port, 'address')
+    const bound = binding ? this.#bindingOf(binding, '') : unbound
     return {
-      ...(binding ? this.#bindingOf(binding, '') : unbound),
+      ...bound,
+      policies: [...(bound.policies ?? []), ...this.#policiesOf(port)],
       name: attributeValue(port, 'name') ?? '',
       address: address && attributeValue(address, 'location'),
     }
+  }
+
+  /** WS-PolicyAttachment §4.1: inside of the element, or referred to by the fragment of a URI. */
+  #policiesOf(element: Element): readonly Element[] {
+    return element.elements().flatMap(each => {
+      if (!isPolicyName(each)) return []
+      if (each.name.local === 'Policy') return [each]
+      const uri = attributeValue(each, 'URI') ?? ''
+      const found = this.#policies().get(uri.slice(1))
+      if (!found) this.#addFlaw(`the policy ${uri} is not in the document`)
+      return found ? [found] : []
+    })
+  }
+  #policies(): ReadonlyMap<string, Element> {
+    return (this.#known ??= new Map(
+      this.#roots.flatMap(root =>
+        root.elements().flatMap(each => {
+          const id = each.name.local === 'Policy' ? each.attributes.find(({ name }) => name.local === 'Id') : undefined
+          return id && isPolicyName(each) ? [[id.value, each] as const] : []
+        }),
+      ),
+    ))
   }
 
   /** Many ports may have one binding: it is read once. */
@@ -360,6 +401,7 @@ class WsdlReader {
       other: extension ? undefined : binding.elements().find(({ name }) => name.uri !== wsdl)?.name.uri,
       transport: extension && attributeValue(extension, 'transport'),
       portType: portType && this.#resolveName(binding, 'type'),
+      policies: this.#policiesOf(binding),
       operations:
         portType && extension
           ? wsdlChildren(binding, 'operation').map(operation => this.#readOperation(operation, portType, style))
@@ -393,6 +435,11 @@ class WsdlReader {
       input: message('input'),
       isNotification: declared !== undefined && isSentFirst(declared),
       output: message('output'),
+      policies: {
+        operation: this.#policiesOf(bound),
+        input: wsdlChildren(bound, 'input').flatMap(each => this.#policiesOf(each)),
+        output: wsdlChildren(bound, 'output').flatMap(each => this.#policiesOf(each)),
+      },
       faults: (declared ? wsdlChildren(declared, 'fault') : []).flatMap(fault => this.#readFault(fault, bound, name)),
     }
   }

@@ -19,6 +19,7 @@ export interface Wsdl20Services {
 
 const wsdl20 = 'http://www.w3.org/ns/wsdl'
 const wsoap = 'http://www.w3.org/ns/wsdl/soap'
+const whttp = 'http://www.w3.org/ns/wsdl/http'
 const wsdlx = 'http://www.w3.org/ns/wsdl-extensions'
 const soapVersions: Readonly<Record<string, '1.1' | '1.2'>> = { '1.1': '1.1', '1.2': '1.2' }
 /** Part 2 §2.2: the patterns in which a client asks. */
@@ -42,6 +43,8 @@ const nameOf = (element: Element): string => attributeValue(element, 'name') ?? 
 
 interface BoundDetails {
   readonly action: string
+  /** Of the response pattern (Part 2 §5.10.4.2); empty: the address of the endpoint. */
+  readonly location: string | undefined
   readonly input: readonly WsdlPart[]
   readonly output: readonly WsdlPart[]
 }
@@ -187,6 +190,7 @@ class Wsdl20Reader {
       output: asking?.hasReply ? message('output', details.output) : undefined,
       faults: this.#readFaults(operation),
       isSafe: isTrueText(attributeValue(operation, 'safe', wsdlx)),
+      ...(details.location !== undefined && { location: details.location }),
     }
   }
 
@@ -238,14 +242,14 @@ class Wsdl20Reader {
     const name = `{${operation.parent ? this.#namespaceOf(operation.parent) : ''}}${nameOf(operation)}`
     const bound = this.#boundOf(binding).get(name)
     const pattern = (bound && attributeValue(bound, 'mep', wsoap)) ?? attributeValue(binding, 'mepDefault', wsoap) ?? ''
-    if (pattern.replace(/\/$/, '') === soapResponsePattern)
-      this.#unserved.add(`operation ${nameOf(operation)}: is bound to a GET; it is served by POST`)
+    const isRetrieved = pattern.replace(/\/$/, '') === soapResponsePattern
     const headersOf = (kind: 'input' | 'output'): WsdlPart[] =>
       (bound ? childrenNamed(bound, kind) : []).flatMap(each =>
         childrenNamed(each, 'header', wsoap).flatMap(header => this.#readHeader(header)),
       )
     return {
       action: (bound && attributeValue(bound, 'action', wsoap)) ?? '',
+      location: isRetrieved ? ((bound && attributeValue(bound, 'location', whttp)) ?? '') : undefined,
       input: headersOf('input'),
       output: headersOf('output'),
     }

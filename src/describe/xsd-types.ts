@@ -116,6 +116,7 @@ export class SchemaTypes {
       type.form === 'encoded'
         ? this.#array(list, type)
         : writeTag('xs:complexType', { name: type.name }, writeTag('xs:sequence', {}, this.#items(list, type))),
+    map: ({ entries }, type) => this.#definitions.list(entries, type),
     object: ({ fields }, { name, form }) => writeTag('xs:complexType', { name }, this.content(fields, form)),
     union: ({ of }, { name, form }) =>
       writeTag(

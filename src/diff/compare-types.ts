@@ -3,6 +3,7 @@
  * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
  */
 import {
+  anyName,
   anyType,
   describeType,
   type ListType,
@@ -131,7 +132,15 @@ class TypeComparison {
     const typeOf = (rest: ObjectType['rest']): WireType | undefined =>
       rest === 'none' ? undefined : rest === 'any' ? anyType : rest
     const [old, now] = [typeOf(before.rest), typeOf(after.rest)]
-    if (old && now) return this.compare({ place: `${place}/*`, before: old, after: now })
+    if (old && now)
+      return [
+        ...this.compare({
+          place: `${place}/* (names)`,
+          before: before.names ?? anyName,
+          after: after.names ?? anyName,
+        }),
+        ...this.compare({ place: `${place}/*`, before: old, after: now }),
+      ]
     if (old) return [{ place, effect: 'narrower', text: 'other members allowed → refused' }]
     return now ? [{ place, effect: 'wider', text: 'other members refused → allowed' }] : []
   }

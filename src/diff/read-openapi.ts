@@ -200,6 +200,9 @@ class OpenApiReader {
       isNullable,
       members: new Map(members),
       rest: rest === false ? 'none' : isJsonObject(rest) ? this.#schema(rest) : 'any',
+      ...(isJsonObject(given['propertyNames']) && {
+        names: this.#schema({ type: 'string', ...given['propertyNames'] }),
+      }),
       isOrdered: false,
       facets: restrictionsOf(given, objectFacets),
     }

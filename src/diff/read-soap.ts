@@ -3,13 +3,14 @@
  * wire: an operation is known by the element of its Body, a type by its place.
  */
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
-import type {
-  AnyMember,
-  AnyRootElement,
-  AnyXmlType,
-  ComplexDefinition,
-  SchemaFacets,
-  TypeMembers,
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  BodyContent,
+  type ComplexDefinition,
+  type SchemaFacets,
+  type TypeMembers,
 } from '../contract/xml-type.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 import { readImportedContract } from '../import/imported-contract.ts'
@@ -49,11 +50,15 @@ class SoapFaceReader {
   readonly #names = new Map<AnyXmlType, string>()
 
   addPort({ soap, exchanges }: Port): void {
-    for (const [name, exchange] of Object.entries(exchanges))
-      for (const version of soap === 'both' ? ['1.1', '1.2'] : [soap]) {
-        const key = typeof exchange.input === 'object' ? clarkName(exchange.input.name) : name
+    const taken = new Set<string>()
+    for (const [name, exchange] of Object.entries(exchanges)) {
+      const element = exchange.input === 'empty' ? name : nameOfBody(exchange.input)
+      // Operations that share an element are told apart by their names.
+      const key = taken.has(element) ? `${element} ${name}` : element
+      taken.add(key)
+      for (const version of soap === 'both' ? ['1.1', '1.2'] : [soap])
         this.operations.set(`SOAP ${version} ${exchange.style} ${key}`, this.#operation(exchange))
-      }
+    }
   }
 
   /** Of a schema without operations: it may be sent and received. */
@@ -67,7 +72,7 @@ class SoapFaceReader {
   }
 
   #operation(exchange: PortExchange): DescribedOperation {
-    const { input, output, faults, requestHeaders, replyHeaders } = exchange
+    const { input, output, faults, requestHeaders, replyHeaders, location } = exchange
     return {
       inputs: new Map([['Body', this.#input(input)], ...this.#blocks(requestHeaders)]),
       outputs: new Map<string, DescribedOutput>([
@@ -83,7 +88,7 @@ class SoapFaceReader {
         ['soapAction', exchange.action],
         ['reply', output === undefined ? 'none' : nameOfBody(output)],
       ]),
-      ways: new Map(),
+      ways: new Map(location === undefined ? [] : [['GET at', [location || 'the endpoint']]]),
     }
   }
   #input(body: ExchangeBody): DescribedInput {
@@ -191,7 +196,14 @@ class SoapFaceReader {
 const noMembers = { isNullable: false, members: new Map(), rest: 'none', isOrdered: true, facets: new Map() } as const
 const emptyObject = { kind: 'object', ...noMembers } as const
 const anyElement = 'any element'
-const nameOfBody = (body: ExchangeBody): string => (body === 'empty' ? 'empty' : clarkName(body.name))
+function nameOfBody(body: ExchangeBody): string {
+  if (body === 'empty') return 'empty'
+  if (!(body instanceof BodyContent)) return clarkName(body.name)
+  const { definition } = body.type()
+  if (definition.kind !== 'complex') return 'content'
+  const members = Object.entries(definition.members).map(([key, each]) => nameOfMember(key, each, definition.form))
+  return members.length > 0 ? members.join(' ') : 'content'
+}
 
 function nameOfMember(key: string, { particle, marks }: AnyMember, form: ComplexDefinition['form']): string {
   const { name: local = key, uri } = marks

@@ -37,6 +37,8 @@ export interface ObjectType {
   readonly members: ReadonlyMap<string, WireMember>
   /** Members beyond those named: none, any, or of this type. */
   readonly rest: 'none' | 'any' | WireType
+  /** What those may be called. Default: anything. */
+  readonly names?: WireType
   /** The members stand in this order, as in a sequence of XML Schema. */
   readonly isOrdered: boolean
   readonly facets: ReadonlyMap<string, string | number>
@@ -55,6 +57,8 @@ export interface ChoiceType {
 export type WireType = TypeReference | AnyType | ScalarType | ListType | ObjectType | ChoiceType
 
 export const anyType: AnyType = { kind: 'any' }
+/** Any name of a member. */
+export const anyName: ScalarType = { kind: 'scalar', base: 'string', isNullable: false, facets: new Map() }
 
 /** A short text for a reader: `string (maxLength 20)`. */
 export function describeType(type: WireType): string {

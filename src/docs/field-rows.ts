@@ -1,7 +1,7 @@
 /** Fields of a contract as rows of a table: what they are called, what they hold, what is due. */
 import { escapeMarkup } from '../base/markup.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
-import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { annotationOf } from '../describe/xsd-types.ts'
 import { buildElement, type PageMarkup } from '../html/element.ts'
 import { writeRowTable } from '../html/value-views.ts'
@@ -44,6 +44,12 @@ const held: ShapeCases<string> = {
   scalar: shape => foldScalar(shape, scalarTexts),
   list: ({ item, min, max, isDefaultMax }) =>
     `list of ${foldShape(item.shape, held)}${boundsText(min, isDefaultMax ? undefined : max, 'items')}`,
+  map: shape => {
+    const { min, max, isDefaultMax } = shape.entries
+    const { key, value } = entryFields(shape)
+    const bounds = boundsText(min, isDefaultMax ? undefined : max, 'entries')
+    return `map from ${foldShape(key.shape, held)} to ${foldShape(value.shape, held)}${bounds}`
+  },
   object: ({ name }) => (name === undefined ? 'object' : `object ${name}`),
   union: ({ on, of }) => `one of ${Object.keys(of).join(', ')}, told apart by ${on}`,
 }
@@ -51,6 +57,7 @@ const held: ShapeCases<string> = {
 const inner: ShapeCases<readonly FieldRow[], [path: string]> = {
   scalar: () => [],
   list: ({ item }, path) => foldShape(item.shape, inner, `${path}[]`),
+  map: (shape, path) => foldShape(entryFields(shape).value.shape, inner, `${path}{}`),
   object: ({ fields }, path) => listFieldRows(fields, `${path}.`),
   union: ({ of }, path) => Object.entries(of).flatMap(([kind, fields]) => listFieldRows(fields, `${path} (${kind}).`)),
 }

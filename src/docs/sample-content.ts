@@ -2,10 +2,10 @@
  * Content for an example, from the fields of a contract: the smallest value that reads as one, and
  * values of items that are there where a field has them. Nothing is drawn at random.
  */
-import type { Json } from '../base/objects.ts'
+import { type Json, mapMembers } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { checkScalar } from '../contract/lexical/scalar.ts'
-import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { describedBy } from '../describe/json-schema.ts'
 import { labelOf } from '../html/element.ts'
 
@@ -48,6 +48,10 @@ const draftCases: ShapeCases<Json, [value: Json]> = {
   scalar: (_shape, value) => value,
   list: ({ item }, value) =>
     Array.isArray(value) ? value.map(each => foldShape(item.shape, draftCases, each as Json)) : value,
+  map: (shape, value) =>
+    isObjectSample(value)
+      ? mapMembers(value, each => foldShape(entryFields(shape).value.shape, draftCases, each))
+      : value,
   object: ({ fields }, value) => (isObjectSample(value) ? pickDraft(fields, value) : value),
   union: ({ on, of }, value) => {
     if (!isObjectSample(value)) return value
@@ -67,6 +71,11 @@ const sampleCases: ShapeCases<Json | undefined, [name: string, source: SampleSou
   list: ({ item }, name, source) => {
     const value = makeSampleValue(item, name.replace(/s$/, ''), source)
     return value === undefined ? [] : [value]
+  },
+  map: (shape, name, source) => {
+    const key = makeSampleValue(entryFields(shape).key, 'key', source)
+    const value = makeSampleValue(entryFields(shape).value, name.replace(/s$/, ''), source)
+    return typeof key !== 'string' || value === undefined ? {} : { [key]: value }
   },
   object: ({ fields }, _name, source) => makeSampleContent(fields, source),
   union: ({ on, of }, _name, source) => {

@@ -53,7 +53,13 @@ export const addressFrom = (page: string, to: string): string => `${'../'.repeat
 /** Pages that stand in the head of each. */
 export type SiteHead = readonly (readonly [path: string, text: string])[]
 
-export function writeSitePage({ path, title, main, trail = [] }: SitePage, service: string, head: SiteHead): string {
+/** @param footer what stands below each page; by default, that the service is served by Diglot */
+export function writeSitePage(
+  { path, title, main, trail = [] }: SitePage,
+  service: string,
+  head: SiteHead,
+  footer?: string,
+): string {
   const frame: PageFrame = {
     title,
     service,
@@ -62,6 +68,7 @@ export function writeSitePage({ path, title, main, trail = [] }: SitePage, servi
     trail: trail.map(({ href, text }) => ({ href: addressFrom(path, href), text })),
     places: head.map(([to, text]) => ({ href: addressFrom(path, to), text })),
     isFile: true,
+    footer,
   }
   return writePage(frame, main)
 }

@@ -5,6 +5,7 @@ import type { Store } from '../service/store.ts'
 import type { Delivery, Sinks } from './delivery/sinks.ts'
 import type { Metrics } from './operations/metrics.ts'
 import type { OverloadGuard } from './operations/overload.ts'
+import type { StoreFiller } from './operations/store-filler.ts'
 
 export function addFrontGauges(figures: Metrics, load: OverloadGuard, listener: HttpListener): void {
   const one = (value: () => number) => () => [{ labels: {}, value: value() }]
@@ -57,4 +58,13 @@ export function addWorkGauges(figures: Metrics, parts: { store: Store; feed: Cha
     'Sinks that are not retried before a restart.',
     bySink(each => (each.dead ? 1 : 0)),
   )
+}
+
+/** No line where nothing is being filled. Processes on one database tell the same: the largest. */
+export function addFillGauges(figures: Metrics, filler: StoreFiller): void {
+  const ofEach = (name: 'rowsDone' | 'rowsTotal') => () =>
+    filler.unfinished.map(each => ({ labels: { what: each.what }, value: each[name] }))
+  const [done, total] = [ofEach('rowsDone'), ofEach('rowsTotal')]
+  figures.addGauge('diglot_fill_rows_done', 'Rows that came in of what is filled.', done, 'gauge', 'max')
+  figures.addGauge('diglot_fill_rows_total', 'All rows of what is filled, about.', total, 'gauge', 'max')
 }

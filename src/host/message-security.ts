@@ -193,7 +193,7 @@ function watchStatuses({ ocspAddresses = [], ocspNonce }: MessageSecurity, world
   requireAddresses(ocspAddresses, 'ocspAddresses')
   if (ocspAddresses.length === 0) return undefined
   const addresses = ocspAddresses.map(address => new URL(address).href)
-  return new OcspStatuses({ addresses, nonce: ocspNonce ?? false, post: createOcspClient(), ...watchingOf(world) })
+  return new OcspStatuses({ addresses, nonce: ocspNonce ?? false, send: createOcspClient(), ...watchingOf(world) })
 }
 
 /** A message waits where no fresh list is known and a request for one is under way. */

@@ -4,23 +4,26 @@
  *      allows.
  *  (2) Questions wait in turns, by the issuer of the certificate: the certificates of one partner
  *      shut those of no other out.
+ *  (3) A question that a cache may answer is a GET; a responder that refuses it is asked by POST.
  */
 import { takeBounded } from '../base/octets.ts'
-import type { OcspPost } from '../security/crypto/ocsp-statuses.ts'
+import type { OcspRequest } from '../security/crypto/ocsp-statuses.ts'
 import { Unavailable } from '../service/store.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
 
 /** Octets of a response, certificates included: honest ones have some 2,000. */
 const octetsMax = 64 * 1024
+/** Of an address with the request in it (RFC 5019 §5). */
+const addressOctetsMax = 255
 const lineBounds = { running: 8, waiting: 200, waitingOfCaller: 50 }
 const waitMs = 5000
 
-/** Posts questions to responders, in turns. */
-export function createOcspClient(): (post: OcspPost) => Promise<Buffer> {
+/** Sends questions to responders, in turns. */
+export function createOcspClient(): (request: OcspRequest) => Promise<Buffer> {
   const lines = new WaitingLines(lineBounds, 'as many questions to OCSP responders wait as may')
-  return async post => {
+  return async request => {
     try {
-      return await lines.take(post.party, () => requestStatus(post), waitMs)
+      return await lines.take(request.party, () => requestStatus(request), waitMs)
     } catch (thrown) {
       if (thrown instanceof Unavailable) throw new Error(String(thrown.cause), { cause: thrown })
       const { cause, message } = thrown as Error // of `fetch`, or of `requestStatus`
@@ -29,15 +32,30 @@ export function createOcspClient(): (post: OcspPost) => Promise<Buffer> {
   }
 }
 
+/** (3) */
+async function requestStatus({ address, request, isCacheable, signal }: OcspRequest): Promise<Buffer> {
+  const own = { redirect: 'manual', signal } as const
+  const accept = 'application/ocsp-response'
+  const short = isCacheable ? shortAddress(address, request) : undefined
+  if (short !== undefined) {
+    const answer = await fetch(short, { ...own, headers: { accept } })
+    if (answer.status === 200) return readOcspAnswer(answer)
+    await answer.body?.cancel()
+  }
+  const headers = { 'content-type': 'application/ocsp-request', accept }
+  return readOcspAnswer(await fetch(address, { ...own, method: 'POST', headers, body: new Uint8Array(request) }))
+}
+
+/** RFC 5019 §5, RFC 6960 §A.1: with the request in it, if it is short enough. */
+function shortAddress(address: string, request: Buffer): string | undefined {
+  const url = new URL(address)
+  if (url.search !== '') return undefined
+  url.pathname += `${url.pathname.endsWith('/') ? '' : '/'}${encodeURIComponent(request.toString('base64'))}`
+  return url.href.length <= addressOctetsMax ? url.href : undefined
+}
+
 /** (1) */
-async function requestStatus({ address, request, signal }: OcspPost): Promise<Buffer> {
-  const answer = await fetch(address, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { 'content-type': 'application/ocsp-request', accept: 'application/ocsp-response' },
-    body: new Uint8Array(request),
-    signal,
-  })
+async function readOcspAnswer(answer: Response): Promise<Buffer> {
   if (answer.status !== 200 || !answer.body) throw new Error(`the status is ${answer.status}`)
   const octets = await takeBounded(answer.body, octetsMax)
   if (!octets) throw new Error(`it is longer than ${octetsMax} octets`)

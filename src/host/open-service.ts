@@ -30,7 +30,7 @@ import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
 import { startOutbox } from './delivery/outbox.ts'
 import { startSinks } from './delivery/sinks.ts'
-import { addWorkGauges } from './gauges.ts'
+import { addFillGauges, addWorkGauges } from './gauges.ts'
 import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './job-workers.ts'
 import type { MessageSecurityPort } from './message-security.ts'
@@ -124,7 +124,9 @@ export async function openService(
   addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
   addWorkGauges(figures, { store, feed: deliveries.changes, sinks: deliveries.sinks })
   options.siblings?.answer(() => collectMetrics(figures))
-  const stopUpkeep = startUpkeep(store, site.world)
+  const filler = new StoreFiller(store, { ...site.world, elapsed: () => performance.now() })
+  addFillGauges(figures, filler)
+  const stopUpkeep = startUpkeep(store, site.world, filler)
   const lease = new InstanceLease(store, app.contract, site.world, randomUUID())
   await lease.begin()
   return {
@@ -280,8 +282,7 @@ const siteOf = ({ docs }: ServiceOptions) =>
   docs === undefined ? undefined : readDocs(typeof docs === 'string' ? { folder: docs } : docs)
 
 /** Removes what has expired, and fills indexes, from time to time. Gives what ends it. */
-function startUpkeep(store: Store, { clock, failed }: World): () => void {
-  const filler = new StoreFiller(store, failed)
+function startUpkeep(store: Store, { clock, failed }: World, filler: StoreFiller): () => void {
   const sweeping = setInterval(() => {
     void store.sweep(clock()).catch(failed)
     void filler.run()

@@ -1,10 +1,11 @@
 /** Databases and limiters of a service, by its options; drivers are loaded when needed. */
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt } from '../base/attempt.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
-import type { Store } from '../service/store.ts'
+import type { Store, TellFilling } from '../service/store.ts'
 import type { WarnOfLength } from '../store/long-values.ts'
 import type { MigrationWish } from '../store/migration.ts'
 import { createFolderOf } from '../store/private-file.ts'
@@ -63,8 +64,17 @@ export async function openStore(
   return openAt(app, options.database, data, options.retention ?? {}, { ...(warn && { warn }) })
 }
 
+/** Called as a migration goes on. */
+export interface MigrationWatch {
+  /** Once the steps are committed, of which so many were told; what is filled comes then. */
+  readonly committed: (steps: number) => Promise<void>
+  readonly filling: TellFilling
+}
+const unwatched: MigrationWatch = { committed: async () => {}, filling: () => {} }
+
 /**
- * Brings the database of a service to its contract, or only tells the steps to it.
+ * Brings the database of a service to its contract, or only tells the steps to it. What a service
+ * would fill after its start is filled here.
  * @param warn told of stored values that are longer than the contract allows
  * @returns how many steps were told
  */
@@ -73,6 +83,7 @@ export async function migrateDatabase(
   options: Pick<ServeOptions, 'data' | 'database'>,
   wish: MigrationWish,
   warn: WarnOfLength,
+  { committed, filling }: MigrationWatch = unwatched,
 ): Promise<number> {
   let count = 0
   const migration: MigrationWish = {
@@ -86,9 +97,16 @@ export async function migrateDatabase(
   const isNew = !options.database && !existsSync(data)
   if (!wish.isPlan && isNew) createFolderOf(data)
   const store = await openAt(app, options.database, wish.isPlan && isNew ? ':memory:' : data, {}, { migration, warn })
-  await store.close()
+  try {
+    await committed(count)
+    // Another process may have a part under way: it is over when that one has completed it.
+    while (!wish.isPlan && (await store.fill?.(filling)) === false) await sleep(fillAgainMs)
+  } finally {
+    await store.close()
+  }
   return count
 }
+const fillAgainMs = 1000
 
 /** Opens a standby, which gets safe operations first. */
 export async function openReplica(

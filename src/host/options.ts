@@ -153,6 +153,7 @@ const openIdMembers: MembersOf<OpenIdProvider> = {
   scope: true,
   title: true,
   rights: true,
+  signOut: true,
   roles: true,
   claims: true,
 }

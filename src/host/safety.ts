@@ -77,7 +77,7 @@ function checkAddress(options: SafetyOptions): string[] {
 function checkOpenId(options: SafetyOptions): string[] {
   const { openid, settings = {} } = options
   if (!openid) return []
-  const { issuer, client, rights } = openid
+  const { issuer, client, rights, signOut } = openid
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackAddress(url.hostname))
   return [
@@ -86,6 +86,9 @@ function checkOpenId(options: SafetyOptions): string[] {
     ...(rights === undefined || rights === 'token' || rights === 'people'
       ? []
       : [`the rights ${rights} of the OpenID provider are unknown: use token or people`]),
+    ...(signOut === undefined || signOut === 'provider' || signOut === 'here'
+      ? []
+      : [`signing out ${signOut} is unknown to the OpenID provider: use provider or here`]),
     ...(settings.publicUrl === undefined && !isForThisMachine(options)
       ? ['the OpenID provider sends people back to the address of this service: give it by --public-url']
       : []),

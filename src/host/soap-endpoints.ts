@@ -50,19 +50,22 @@ export function createSoapEndpoints(
   }
   for (const port of context.app.contract.ports) {
     const path = portPath(port)
-    endpoints.set(
-      path,
-      memoizeFirst(() =>
-        compilePortEndpoint(context, port, path, {
-          inflate: gunzipWithin,
-          codings,
-          describe: describePort(port),
-          ...options,
-        }),
-      ),
+    const made = memoizeFirst(() =>
+      compilePortEndpoint(context, port, path, {
+        inflate: gunzipWithin,
+        codings,
+        describe: describePort(port),
+        ...options,
+      }),
     )
+    endpoints.set(path, made)
+    endpoints.set(`${path}/`, made)
   }
-  return path => (endpoints.get(path) ?? endpoints.get(path.slice(0, path.lastIndexOf('/') + 1)))?.()
+  const folders = (path: string) => [path.lastIndexOf('/') + 1, path.indexOf('/', '/soap/'.length) + 1]
+  return path => {
+    const above = () => folders(path).flatMap(end => endpoints.get(path.slice(0, end)) ?? [])[0]
+    return (endpoints.get(path) ?? above())?.()
+  }
 }
 
 /** `/soap/StockQuote`. */

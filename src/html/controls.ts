@@ -11,6 +11,7 @@ import { escapeMarkup } from '../base/markup.ts'
 import { type AnyField, type Fields, type Scalar, singularName } from '../contract/field.ts'
 import { describeField } from '../contract/operation-texts.ts'
 import {
+  entryFields,
   foldScalar,
   foldShape,
   isScalar,
@@ -97,6 +98,7 @@ const writeControlAt = (place: Place, state: FormState): PageMarkup =>
 const placeCases: ShapeCases<PageMarkup, [place: Place, state: FormState]> = {
   scalar: (shape, place, state) => writeScalarPlace(shape, place, state),
   list: (shape, place, state) => writeRows(shape, place, state),
+  map: ({ entries }, place, state) => writeRows(entries, place, state),
   object: (shape, place, state) => writeFieldGroup(shape, place, state),
   union: (shape, place, state) => writeUnion(shape, place, state),
 }
@@ -311,6 +313,31 @@ function changeAt(tree: TextTree, change: 'add' | 'drop', [step = '', ...rest]: 
   return { ...members, [step]: Object.fromEntries([...rows, ''].map((row, at) => [at, row])) }
 }
 
+type MemberPath = readonly (string | number)[]
+/**
+ * The path of the control of what a path leads to: where a map has a key, its form has the number
+ * of a row.
+ * @param tree as `normalizeRows` gives it
+ */
+export function placeControl(fields: Fields, tree: TextTree | undefined, [name, ...rest]: MemberPath): MemberPath {
+  if (name === undefined) return []
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  return [name, ...(field ? placeInside(field, treeMember(tree, String(name)), rest) : rest)]
+}
+const placeInside = ({ shape }: AnyField, tree: TextTree | undefined, path: MemberPath): MemberPath =>
+  path.length === 0 ? [] : foldShape(shape, controlPaths, tree, path)
+const controlPaths: ShapeCases<MemberPath, [tree: TextTree | undefined, path: MemberPath]> = {
+  scalar: (_shape, _tree, path) => path,
+  list: ({ item }, tree, [at = 0, ...rest]) => [at, ...placeInside(item, treeMember(tree, String(at)), rest)],
+  map: (shape, tree, [key = '', ...rest]) => {
+    const [row, entry] = Object.entries(tree ?? {}).find(each => treeMember(each[1], 'key') === key) ?? []
+    if (row === undefined) return [key, ...rest]
+    return [row, 'value', ...placeInside(entryFields(shape).value, treeMember(entry, 'value'), rest)]
+  },
+  object: ({ fields }, tree, path) => placeControl(fields, tree, path),
+  union: ({ on, of }, tree, path) => placeControl(of[String(treeMember(tree, on))] ?? {}, tree, path),
+}
+
 /** The tree with the rows that a reader sees, in its order, so that a problem finds its row. */
 export function normalizeRows(fields: Fields, tree: TextTree): TextTree {
   if (typeof tree === 'string') return tree
@@ -326,6 +353,7 @@ const normalizeValue = ({ shape }: AnyField, value: TextTree): TextTree =>
 const normalCases: ShapeCases<TextTree, [value: TextTree]> = {
   scalar: (_shape, value) => value,
   list: ({ item }, value) => Object.fromEntries(filledRows(value).map((row, at) => [at, normalizeValue(item, row)])),
+  map: ({ entries }, value) => foldShape(entries, normalCases, value),
   object: ({ fields }, value) => normalizeRows(fields, value),
   union: (_shape, value) => (isFilled(value) ? value : {}),
 }

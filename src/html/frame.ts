@@ -36,6 +36,8 @@ export interface PageFrame {
   readonly places?: readonly Crumb[]
   /** A file that a browser may open by itself: it has its policy inside, and no script. */
   readonly isFile?: boolean
+  /** What stands below the page; by default, what serves it. */
+  readonly footer?: string | undefined
 }
 
 /** What a page that is a file may load: its own style and icon, also from `file:`. */
@@ -47,7 +49,13 @@ export const lookPaths = { style: '/look/page.css', script: '/look/page.js', ico
 
 /** @param aside what stands next to the page where there is room, else below it */
 export function writePage(frame: PageFrame, main: PageMarkup, aside: PageMarkup = ''): string {
-  const { title, service, prefix, isFile = false } = frame
+  const {
+    title,
+    service,
+    prefix,
+    isFile = false,
+    footer = `${service}, served by Diglot: one contract, two faces.`,
+  } = frame
   const policy = isFile ? `<meta http-equiv="Content-Security-Policy" content="${filePolicy}">` : ''
   const script = isFile ? '' : `<script src="${escapeMarkup(prefix + lookPaths.script)}" defer></script>`
   const name = title === service ? service : `${title} · ${service}`
@@ -59,7 +67,7 @@ ${writeFrameHeader(frame)}
 <div class="page${layoutOf(frame, aside)}"><main id="main" tabindex="-1">${writeTrail(frame)}<h1>${escapeMarkup(title)}</h1>
 ${isFile ? '' : '<p id="done" class="done">Done. This is how it stands now.</p>\n'}${main}
 </main>${aside === '' ? '' : `\n<aside aria-label="For programs">${aside}</aside>`}</div>
-<footer><p>${escapeMarkup(service)}, served by Diglot: one contract, two faces.</p></footer></body></html>
+<footer><p>${escapeMarkup(footer)}</p></footer></body></html>
 `
 }
 

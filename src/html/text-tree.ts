@@ -5,6 +5,7 @@
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from '../contract/field.ts'
 import { writeScalar } from '../contract/lexical/scalar.ts'
+import { listEntries } from '../contract/map-entries.ts'
 import { foldShape, type ShapeCases } from '../contract/shape.ts'
 
 export type TextTree = string | TextMembers
@@ -77,6 +78,7 @@ const treeCases: ShapeCases<TextTree, [value: unknown]> = {
       createMembers(),
       Object.fromEntries((value as readonly unknown[]).map((each, at) => [at, valueTree(item, each) ?? ''])),
     ),
+  map: ({ entries }, value) => foldShape(entries, treeCases, listEntries(value)),
   object: ({ fields }, value) => toTextTree(fields, value as Readonly<Record<string, unknown>>),
   union: ({ on, of }, value) => {
     const chosen = value as Readonly<Record<string, unknown>>

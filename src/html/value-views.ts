@@ -4,7 +4,15 @@ import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { writeScalar } from '../contract/lexical/scalar.ts'
 import { describeField } from '../contract/operation-texts.ts'
-import { asObject, foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import {
+  asObject,
+  entryFields,
+  foldScalar,
+  foldShape,
+  isScalar,
+  type ScalarCases,
+  type ShapeCases,
+} from '../contract/shape.ts'
 import { buildElement, labelOf, type PageMarkup, writeAnchor } from './element.ts'
 
 type RowOfValues = Readonly<Record<string, unknown>>
@@ -18,6 +26,7 @@ export function writeValue({ shape }: AnyField, value: unknown, base: string): P
 const valueCases: ShapeCases<PageMarkup, [value: unknown, base: string]> = {
   scalar: (shape, value, base) => writeScalarMarkup(shape, writeScalar(shape, value), base),
   list: ({ item }, value, base) => writeListMarkup(item, value as readonly unknown[], base),
+  map: (shape, value, base) => writeEntries(entryFields(shape).value, value as RowOfValues, base),
   object: ({ fields }, value, base) => writeDefinitions(fields, value as RowOfValues, base),
   union: ({ on, of }, value, base) => {
     const row = value as RowOfValues
@@ -69,6 +78,19 @@ export function writeDefinitions(
         buildElement('dd', {}, writeValue(field, value[name], base)),
       ),
     )
+  return rows.length === 0 ? '' : buildElement('dl', {}, ...rows)
+}
+
+/** The keys are the service's content, and stand as they are. */
+function writeEntries(value: AnyField, map: RowOfValues, base: string): PageMarkup {
+  const rows = Object.entries(map).map(([key, each]) =>
+    buildElement(
+      'div',
+      {},
+      buildElement('dt', {}, escapeMarkup(key)),
+      buildElement('dd', {}, writeValue(value, each, base)),
+    ),
+  )
   return rows.length === 0 ? '' : buildElement('dl', {}, ...rows)
 }
 

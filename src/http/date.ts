@@ -11,8 +11,12 @@ const rfc850Pattern =
   /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/
 const asctimePattern = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/
 
-/** The one form that may be sent, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`. */
-export const writeDate = (time: number): string => writeSecond(Math.floor(time / 1000))
+/**
+ * The one form that may be sent, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
+ * @param latest in place of a later time: §8.8.2.1, a Last-Modified that is still to come is now
+ */
+export const writeDate = (time: number, latest = Number.POSITIVE_INFINITY): string =>
+  writeSecond(Math.floor((time > latest ? latest : time) / 1000))
 
 const writeSecond = memoizeByNumber(second => new Date(second * 1000).toUTCString(), 1000)
 

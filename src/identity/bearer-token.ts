@@ -129,7 +129,7 @@ export function readTokenCaller(payload: JWTPayload, { roles = 'roles', claims }
   }
 }
 
-const hasMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const hasMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**

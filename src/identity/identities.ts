@@ -1,12 +1,14 @@
 /**
  * People, tokens and keys behind the port `service/identity-port.ts`. What it guards, by number:
  *  (1) Passwords are proven in one place, `password-proof.ts`.
- *  (2) Proven credentials are remembered for minutes at most, by a tag and never by themselves.
+ *  (2) Proven credentials are remembered for minutes at most, by a tag and never by themselves;
+ *      sessions that a provider may end, for seconds.
  *  (3) The seeded people have public passwords, which count only if `seeded` is true; people of
  *      `people-directory.ts` count always, and nothing proves one who is disabled.
  */
 
 import { hash as digest } from 'node:crypto'
+import type { Maybe } from '../base/maybe.ts'
 import { BoundedCache } from '../base/memo.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity-port.ts'
@@ -21,13 +23,17 @@ import { callerOfPerson, callerWith, parsePerson, readPersonText, type StoredPer
 import {
   issueCallerSession,
   issueSession,
+  type ProvenSession,
   readSessionSubject,
   type SessionCookie,
   verifyCallerSession,
   verifySession,
 } from './session-cookie.ts'
+import { isSessionEnded, recordSessionEnd, type SessionEnd } from './session-end.ts'
 
 const rememberMs = 5 * 60_000
+/** (2) */
+const rememberEndableMs = 10_000
 const rememberedMax = 10_000
 
 export interface IdentitySources {
@@ -59,22 +65,26 @@ interface ProvenPerson {
 
 export interface People extends Identities {
   /**
-   * The cookie of a person who was just proven; undefined for one who may not sign in. See
-   * `session-cookie.ts`.
+   * The cookie of a person who was just proven; undefined for one who may not sign in. `mark`: of
+   * the provider that proved them. See `session-cookie.ts`.
    */
-  readonly session: (name: string) => Promise<SessionCookie | undefined>
+  readonly session: (name: string, mark?: string) => Promise<SessionCookie | undefined>
   /**
    * The cookie of a caller whom an OpenID provider has just proven; undefined where they have more
    * roles and claims than a cookie holds.
    */
-  readonly callerSession: (caller: Caller) => SessionCookie | undefined
+  readonly callerSession: (caller: Caller, mark: string) => SessionCookie | undefined
+  /** Ends sessions that a provider began; false for a logout token that has counted before. */
+  readonly endSessions: (end: SessionEnd) => Promise<boolean>
 }
 
 export function createIdentities(sources: IdentitySources): People {
   const { store, key, trust, clock, seeded, onLock, people } = sources
   const signing = key.secret(`cookies of ${sources.service}`)
   const signingCallers = key.secret(`cookies of callers of ${sources.service}`)
-  const proven = new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(rememberedMax)
+  const createMemory = () =>
+    new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(rememberedMax)
+  let proven = createMemory()
   /** The object that a token came in → the token's tag. */
   const tags = new WeakMap<object, string>()
 
@@ -91,9 +101,17 @@ export function createIdentities(sources: IdentitySources): People {
     const known = proven.get(tag)
     return known && known.until > clock() ? known.caller : undefined
   }
-  const remember = (tag: string, caller: Caller, until: number): Caller => {
-    proven.set(tag, { caller, until: Math.min(until, clock() + rememberMs) })
+  const remember = (tag: string, caller: Caller, until: number, longest = rememberMs): Caller => {
+    proven.set(tag, { caller, until: Math.min(until, clock() + longest) })
     return caller
+  }
+  /** The same of a session that was not ended meanwhile, if a provider began it. */
+  async function rememberSession(tag: string, caller: Caller, session: ProvenSession): Promise<Caller | undefined> {
+    const { mark, until } = session
+    if (until <= clock()) return undefined
+    if (mark === undefined) return remember(tag, caller, until)
+    if (await store.read(reader => isSessionEnded(reader, caller.subject, { mark, until }))) return undefined
+    return remember(tag, caller, until, rememberEndableMs)
   }
 
   async function byToken(token: string, tag: string): Promise<Caller | undefined> {
@@ -106,13 +124,13 @@ export function createIdentities(sources: IdentitySources): People {
   async function byCookie(value: string, tag: string): Promise<Caller | undefined> {
     const found = readSessionSubject(value)
     const kept = found === undefined ? undefined : await person(found)
-    const until = kept?.canSignIn ? verifySession(signing, value, kept.salt) : undefined
-    return kept && until && until > clock() ? remember(tag, kept.caller, until) : undefined
+    const session = kept?.canSignIn ? verifySession(signing, value, kept.salt) : undefined
+    return kept && session && rememberSession(tag, kept.caller, session)
   }
 
-  const byCallerCookie = (value: string, tag: string): Caller | undefined => {
+  const byCallerCookie = (value: string, tag: string): Maybe<Caller | undefined> => {
     const found = verifyCallerSession(signingCallers, value)
-    return found && found.until > clock() ? remember(tag, found.caller, found.until) : undefined
+    return found && rememberSession(tag, found.caller, found)
   }
 
   async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
@@ -147,10 +165,15 @@ export function createIdentities(sources: IdentitySources): People {
       const tag = `cookie ${digest('sha256', value, 'base64url')}`
       return recall(tag) ?? (value.startsWith('~') ? byCallerCookie(value, tag) : byCookie(value, tag))
     },
-    session: async name => {
+    session: async (name, mark) => {
       const kept = await person(name)
-      return kept?.canSignIn ? issueSession(signing, name, kept.salt, clock()) : undefined
+      return kept?.canSignIn ? issueSession(signing, name, kept.salt, clock(), mark) : undefined
     },
-    callerSession: caller => issueCallerSession(signingCallers, caller, clock()),
+    callerSession: (caller, mark) => issueCallerSession(signingCallers, caller, clock(), mark),
+    endSessions: async end => {
+      const isFirst = await store.write(writer => recordSessionEnd(writer, end, clock()))
+      if (isFirst) proven = createMemory()
+      return isFirst
+    },
   }
 }

@@ -8,7 +8,12 @@
  *  (3) A provider that is slow or down is `Unavailable`; so many may be asking it at once, and the
  *      next one is told to come again.
  *  (4) What the provider is told to give never decides where the browser goes afterwards.
+ *  (5) Signing out goes on at the provider where it publishes an address for that (RP-Initiated
+ *      Logout 1.0); an outage there keeps no session here.
+ *  (6) The provider ends sessions here by a logout token (Back-Channel Logout 1.0), which counts as
+ *      `logout-token.ts` says, by the keys that its metadata name.
  */
+import type { JWTVerifyGetKey } from 'jose'
 import { isLoopbackAddress } from '../base/address.ts'
 import { decodeUtf8 } from '../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../base/base64.ts'
@@ -16,6 +21,8 @@ import type { Caller } from '../contract/policy.ts'
 import { Unavailable } from '../service/store.ts'
 import { type Places, readTokenCaller } from './bearer-token.ts'
 import { authenticationTag, isSameTag } from './local-key.ts'
+import { verifyLogoutToken } from './logout-token.ts'
+import { digestSession, type SessionEnd } from './session-end.ts'
 
 /** An OpenID provider at which people sign in with a browser. */
 export interface OpenIdProvider extends Places {
@@ -34,6 +41,11 @@ export interface OpenIdProvider extends Places {
    * of this service, by a name that is the subject (`people`).
    */
   readonly rights?: 'token' | 'people' | undefined
+  /**
+   * Where signing out ends: at the provider, too, if it publishes an address for that (`provider`,
+   * the default), or only `here`, where people stay signed in for other services.
+   */
+  readonly signOut?: 'provider' | 'here' | undefined
 }
 
 /** What stays in the browser while it is at the provider. */
@@ -46,7 +58,15 @@ export interface StartedSignIn {
 }
 
 export type SignInEnd =
-  | { readonly kind: 'proven'; readonly caller: Caller; readonly to: string }
+  | {
+      readonly kind: 'proven'
+      readonly caller: Caller
+      readonly to: string
+      /** Of the session at the provider; empty where it has no name. */
+      readonly mark: string
+      /** The ID token, which says at the provider who signs out; undefined where that ends here. */
+      readonly hint: string | undefined
+    }
   /** The provider says no, or the person does. */
   | { readonly kind: 'declined'; readonly to: string }
   /** Nothing that this browser had begun here, or too long ago, or a forged answer. */
@@ -62,6 +82,17 @@ export interface OpenIdSignIn {
   begin(returnAddress: string, to: string): Promise<StartedSignIn>
   /** @param returned the return address with its query; `sealed` as `begin` gave it */
   finish(returned: URL, sealed: string): Promise<SignInEnd>
+  /**
+   * Where the browser signs out at the provider; undefined where that is not possible now (5).
+   * @param hint the ID token, as `finish` gave it; undefined if it is not at hand
+   * @param returnAddress where the provider sends the browser back, as it is registered there
+   * @param to the path to go to afterwards
+   */
+  signOut(hint: string | undefined, returnAddress: string, to: string): Promise<string | undefined>
+  /** The path to go to after that, by the `state` of the return; empty if it is not one of ours. */
+  readReturn(state: string): string
+  /** (6) What a logout token ends, or why it does not count. Throws `Unavailable`. */
+  readLogout(token: string): Promise<SessionEnd | string>
 }
 
 export interface OpenIdSources {
@@ -85,6 +116,8 @@ type Configuration = Awaited<ReturnType<Library['discovery']>>
 export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSources): OpenIdSignIn {
   const { clock, failed } = sources
   const find = createDiscovery(provider)
+  const end = createSignOut(provider, find, sources)
+  let keys: JWTVerifyGetKey | undefined
   let asking = 0
   const ask = async <T>(work: (library: Library, configuration: Configuration) => Promise<T>): Promise<T> => {
     if (asking >= askingMax) throw new Unavailable(retrySeconds, 'too many people are signing in at once')
@@ -118,11 +151,11 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
         return {
           address: address.href,
           state,
-          sealed: sealSignIn(sources.secret, { state, nonce, verifier, to, until }),
+          sealed: seal(sources.secret, { state, nonce, verifier, to, until }),
         }
       }),
     finish: async (returned, sealed) => {
-      const kept = openSignIn(sources.secret, sealed)
+      const kept = unseal<KeptSignIn>(sources.secret, sealed)
       if (!kept || kept.until <= clock() || returned.searchParams.get('state') !== kept.state)
         return { kind: 'invalid' }
       return ask(async (library, configuration) => {
@@ -134,9 +167,10 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
             idTokenExpected: true,
           })
           const claims = tokens.claims()
-          return claims
-            ? { kind: 'proven', caller: readTokenCaller(claims, provider), to: kept.to }
-            : { kind: 'invalid' }
+          if (!claims) return { kind: 'invalid' }
+          const mark = digestSession(typeof claims['sid'] === 'string' ? claims['sid'] : undefined)
+          const hint = findSignOutAddress(provider, configuration) === undefined ? undefined : tokens.id_token
+          return { kind: 'proven', caller: readTokenCaller(claims, provider), to: kept.to, mark, hint }
         } catch (thrown) {
           if (thrown instanceof library.AuthorizationResponseError) return { kind: 'declined', to: kept.to }
           if (isOutage(thrown)) throw new Unavailable(retrySeconds, thrown)
@@ -144,6 +178,47 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
           return { kind: 'invalid' }
         }
       })
+    },
+    ...end,
+    readLogout: token =>
+      ask(async (_, configuration) => {
+        const { issuer, jwks_uri: address } = configuration.serverMetadata()
+        if (address === undefined) return 'the provider publishes no keys'
+        keys ??= (await import('./jwks.ts')).openJwks(address, { clock, failed })
+        return verifyLogoutToken(token, { keys, issuer, audience: provider.client }, clock())
+      }),
+  }
+}
+
+/** (5) */
+function findSignOutAddress({ signOut }: OpenIdProvider, configuration: Configuration): string | undefined {
+  return signOut === 'here' ? undefined : configuration.serverMetadata().end_session_endpoint
+}
+
+/** (5) The way to the provider and back. */
+function createSignOut(
+  provider: OpenIdProvider,
+  find: (library: Library) => Promise<Configuration>,
+  { secret, clock }: OpenIdSources,
+): Pick<OpenIdSignIn, 'signOut' | 'readReturn'> {
+  return {
+    signOut: async (hint, returnAddress, to) => {
+      if (provider.signOut === 'here') return undefined
+      const library = await import('openid-client')
+      const configuration = await find(library).catch(thrown => {
+        if (thrown instanceof Unavailable) return undefined
+        throw thrown
+      })
+      if (!configuration || findSignOutAddress(provider, configuration) === undefined) return undefined
+      return library.buildEndSessionUrl(configuration, {
+        post_logout_redirect_uri: returnAddress,
+        state: seal(secret, { to, until: clock() + signInSeconds * 1000 } satisfies KeptSignOut),
+        ...(hint !== undefined && { id_token_hint: hint }),
+      }).href
+    },
+    readReturn: state => {
+      const kept = unseal<KeptSignOut>(secret, state)
+      return kept && kept.until > clock() ? kept.to : ''
     },
   }
 }
@@ -187,15 +262,18 @@ interface KeptSignIn {
   readonly until: number
 }
 
+/** It has other members than what is kept of a sign-in, and counts for none. */
+type KeptSignOut = Pick<KeptSignIn, 'to' | 'until'>
+
 /** (1) `<JSON in base64url>.<tag>` */
-function sealSignIn(secret: Uint8Array, kept: KeptSignIn): string {
+function seal(secret: Uint8Array, kept: KeptSignIn | KeptSignOut): string {
   const text = encodeBase64Url(Buffer.from(JSON.stringify(kept)))
   return `${text}.${authenticationTag(secret, text)}`
 }
 
-function openSignIn(secret: Uint8Array, sealed: string): KeptSignIn | undefined {
+function unseal<T extends KeptSignOut>(secret: Uint8Array, sealed: string): T | undefined {
   const [text = '', tag = ''] = sealed.split('.')
   if (!isSameTag(authenticationTag(secret, text), tag)) return undefined
   const octets = decodeBase64Url(text)
-  return octets && (JSON.parse(decodeUtf8(octets) ?? 'null') as KeptSignIn) // it was sealed here
+  return octets && (JSON.parse(decodeUtf8(octets) ?? 'null') as T) // it was sealed here
 }

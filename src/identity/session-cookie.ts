@@ -3,7 +3,9 @@
  * The server keeps no session: any instance with the key can verify it. What it guards:
  *  (1) The tag covers the salt of the password, too: a new password ends every cookie of the old
  *      one.
- *  (2) A cookie is valid for eight hours. It can be revoked before only by (1) or by another key.
+ *  (2) A cookie is valid for eight hours. It can be revoked before only by (1), by another key, or,
+ *      if an OpenID provider began its session, by that provider (`session-end.ts`): it bears the
+ *      provider's mark of the session.
  *  (3) Whoever an OpenID provider has proven need not be a person of this service: their cookie
  *      holds what they may do, under a secret of its own, so that no cookie counts as the other
  *      kind.
@@ -21,31 +23,45 @@ export interface SessionCookie {
   readonly until: number
 }
 
-/** `<subject>.<until>.<tag>`: in base64url, base 36 and base64url. */
-export function issueSession(secret: Uint8Array, subject: string, salt: string, now: number): SessionCookie {
+/**
+ * `<subject>.<until>.<tag>`: in base64url, base 36 and base64url. With a mark of 43 characters or
+ * none, `<subject>.<until>~<mark>.<tag>`.
+ */
+export function issueSession(
+  secret: Uint8Array,
+  subject: string,
+  salt: string,
+  now: number,
+  mark?: string,
+): SessionCookie {
   const until = now + sessionSeconds * 1000
-  const signed = `${encodeBase64Url(Buffer.from(subject))}.${until.toString(36)}`
+  const marked = mark === undefined ? '' : `~${mark}`
+  const signed = `${encodeBase64Url(Buffer.from(subject))}.${until.toString(36)}${marked}`
   return { value: `${signed}.${authenticationTag(secret, `${signed}.${salt}`)}`, until }
 }
 
-const shape = /^([\w-]{1,1400})\.([0-9a-z]{1,11})\.([\w-]{43})$/
+const shape = /^(([\w-]{1,1400})\.([0-9a-z]{1,11})(?:~([\w-]{43}|))?)\.([\w-]{43})$/
 
 /** The subject that a cookie names, without any proof; undefined for another text. */
 export function readSessionSubject(value: string): string | undefined {
-  const [, subject] = shape.exec(value) ?? []
+  const [, , subject] = shape.exec(value) ?? []
   const octets = subject && decodeBase64Url(subject)
   return octets ? decodeUtf8(octets) : undefined
 }
 
-/**
- * The expiry of a cookie, in milliseconds since 1970; undefined if it was not issued with this
- * secret and salt.
- */
-export function verifySession(secret: Uint8Array, value: string, salt: string): number | undefined {
-  const [, subject, until = '', tag = ''] = shape.exec(value) ?? []
-  if (subject === undefined) return undefined
-  return isSameTag(authenticationTag(secret, `${subject}.${until}.${salt}`), tag)
-    ? Number.parseInt(until, 36)
+export interface ProvenSession {
+  /** Milliseconds since 1970. */
+  readonly until: number
+  /** Of the provider that began the session; undefined after a password. */
+  readonly mark: string | undefined
+}
+
+/** What a cookie says; undefined if it was not issued with this secret and salt. */
+export function verifySession(secret: Uint8Array, value: string, salt: string): ProvenSession | undefined {
+  const [, signed, , until = '', mark, tag = ''] = shape.exec(value) ?? []
+  if (signed === undefined) return undefined
+  return isSameTag(authenticationTag(secret, `${signed}.${salt}`), tag)
+    ? { until: Number.parseInt(until, 36), mark }
     : undefined
 }
 
@@ -56,23 +72,30 @@ const callerCookieMax = 3_500
  * (3) `~<caller>.<until>.<tag>`; undefined where the caller has more roles and claims than a cookie
  * holds.
  */
-export function issueCallerSession(secret: Uint8Array, caller: Caller, now: number): SessionCookie | undefined {
+export function issueCallerSession(
+  secret: Uint8Array,
+  caller: Caller,
+  now: number,
+  mark: string,
+): SessionCookie | undefined {
   const until = now + sessionSeconds * 1000
-  const signed = `~${encodeBase64Url(Buffer.from(JSON.stringify(caller)))}.${until.toString(36)}`
+  const signed = `~${encodeBase64Url(Buffer.from(JSON.stringify({ ...caller, mark })))}.${until.toString(36)}`
   const value = `${signed}.${authenticationTag(secret, signed)}`
   return value.length > callerCookieMax ? undefined : { value, until }
 }
 
 const callerShape = /^(~([\w-]{1,3500})\.([0-9a-z]{1,11}))\.([\w-]{43})$/
 
-/** The caller and expiry (milliseconds since 1970) of such a cookie; undefined for another text. */
+/** The caller and session of such a cookie; undefined for another text. */
 export function verifyCallerSession(
   secret: Uint8Array,
   value: string,
-): { readonly caller: Caller; readonly until: number } | undefined {
+): (ProvenSession & { readonly caller: Caller }) | undefined {
   const [, signed = '', text = '', until = '', tag = ''] = callerShape.exec(value) ?? []
   if (signed === '' || !isSameTag(authenticationTag(secret, signed), tag)) return undefined
   const octets = decodeBase64Url(text)
-  const caller = octets && decodeUtf8(octets)
-  return caller ? { caller: JSON.parse(caller) as Caller, until: Number.parseInt(until, 36) } : undefined // sealed here
+  const sealed = octets && decodeUtf8(octets)
+  if (!sealed) return undefined
+  const { mark = '', ...caller } = JSON.parse(sealed) as Caller & { readonly mark?: string } // sealed here
+  return { caller, until: Number.parseInt(until, 36), mark }
 }

@@ -6,6 +6,7 @@ import { type Find, type ReadDescription, readDescription } from '../describe/re
 import { readWsdl20Services } from '../describe/read-wsdl20.ts'
 import { Malformed } from '../xml/index.ts'
 import { type Loss, Losses } from './loss.ts'
+import type { PortPolicy } from './read-policies.ts'
 import { readPorts } from './read-ports.ts'
 import { SchemaComponents } from './schema-components.ts'
 import { SchemaModel } from './schema-model.ts'
@@ -14,6 +15,8 @@ export interface ImportedContract {
   readonly kind: ReadDescription['kind']
   readonly namespace: string
   readonly ports: readonly Port[]
+  /** What the policies of a port demand, by its name. */
+  readonly policies: ReadonlyMap<string, PortPolicy>
   /** Every type that the ports use; of a document without ports, every one that it has. */
   readonly types: readonly AnyXmlType[]
   readonly elements: readonly AnyRootElement[]
@@ -37,7 +40,8 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
     for (const flaw of services.flaws) losses.add('document', flaw, 'document')
     for (const each of services.unserved) losses.add('document', each)
   }
-  const ports = readPorts(services, model, losses)
+  const policies = new Map<string, PortPolicy>()
+  const ports = readPorts(services, model, losses, policies)
   const hasPorts = ports.length > 0
   const roots = hasPorts
     ? ports.flatMap(listPortElements)
@@ -52,6 +56,7 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
     kind,
     namespace: services.targetNamespace,
     ports,
+    policies,
     types: reached.types,
     elements: reached.elements,
     comments: model.comments,

@@ -1,11 +1,15 @@
 /** The ports of a WSDL as a contract declares them, whether or not a service has them. */
-import { exchange, type Port, type PortExchange, port } from '../contract/exchange.ts'
-import { type AnyMember, type AnyRootElement, Member, x } from '../contract/xml-type.ts'
+import { type ExchangeBody, exchange, type Port, type PortExchange, port } from '../contract/exchange.ts'
+import { compileUriContent } from '../contract/uri-content.ts'
+import type { AnyRootElement } from '../contract/xml-type.ts'
 import type { WsdlBinding, WsdlDocument, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
+import { compileAddressTemplate } from '../http/address-template.ts'
 import { isNcName } from '../xml/character.ts'
 import type { Losses } from './loss.ts'
+import { BodyReader, digestParts } from './read-body.ts'
+import { type PortPolicy, readPortPolicy } from './read-policies.ts'
 import { splitClark } from './schema-components.ts'
-import { memoizeOnce, type SchemaModel } from './schema-model.ts'
+import type { SchemaModel } from './schema-model.ts'
 
 interface BoundPort {
   readonly name: string
@@ -16,7 +20,13 @@ interface BoundPort {
 /** What both versions of WSDL have. */
 type BoundServices = Pick<WsdlDocument, 'targetNamespace' | 'services' | 'bindings'>
 
-export function readPorts(document: BoundServices, model: SchemaModel, losses: Losses): readonly Port[] {
+/** @param policies gets what the policies of each port demand, by its name */
+export function readPorts(
+  document: BoundServices,
+  model: SchemaModel,
+  losses: Losses,
+  policies: Map<string, PortPolicy>,
+): readonly Port[] {
   const bound: BoundPort[] = document.services.flatMap(({ name, ports }) =>
     ports.map(each => ({ name: each.name, service: name, binding: each })),
   )
@@ -30,6 +40,7 @@ export function readPorts(document: BoundServices, model: SchemaModel, losses: L
     bound.push({ name: local, service: `${local}Service`, binding })
   }
   const ports: Port[] = []
+  const bodies = new BodyReader(model, losses)
   for (const each of bound) {
     if (each.binding.soap === undefined)
       losses.add(
@@ -37,7 +48,11 @@ export function readPorts(document: BoundServices, model: SchemaModel, losses: L
         `is a binding of ${nameBinding(each.binding)}, not of SOAP: it is left out`,
         'transport',
       )
-    else addPort(ports, readPort(each, document.targetNamespace, model, losses))
+    else {
+      const { port: found, operations } = readPort(each, document.targetNamespace, bodies, model, losses)
+      const added = addPort(ports, found)
+      if (added) policies.set(added, readPortPolicy(each.binding, operations))
+    }
   }
   return ports
 }
@@ -49,14 +64,19 @@ const knownBindings: Readonly<Record<string, string>> = {
 const nameBinding = ({ other }: WsdlBinding): string =>
   other === undefined ? 'no protocol' : (knownBindings[other] ?? other)
 
-/** Two ports that differ in nothing but the version of SOAP are one. */
-function addPort(ports: Port[], found: Port): void {
+/** Two ports that differ in nothing but the version of SOAP are one: the name of a new one. */
+function addPort(ports: Port[], found: Port): string | undefined {
   const twin = ports.findIndex(
     each => each.names.service === found.names.service && each.soap !== found.soap && haveSameExchanges(each, found),
   )
   const known = ports[twin]
-  if (known) ports[twin] = { ...known, soap: 'both' }
-  else ports.push({ ...found, port: freePortName(found.port, ports) })
+  if (known) {
+    ports[twin] = { ...known, soap: 'both' }
+    return undefined
+  }
+  const name = freePortName(found.port, ports)
+  ports.push({ ...found, port: name })
+  return name
 }
 const freePortName = (name: string, ports: readonly Port[]): string =>
   ports.some(each => each.port === name) ? freePortName(`${name}2`, ports) : name
@@ -71,6 +91,7 @@ function haveSameExchanges(one: Port, other: Port): boolean {
         b &&
         a.action === b.action &&
         a.style === b.style &&
+        a.location === b.location &&
         isSameBody(a, b, 'input') &&
         isSameBody(a, b, 'output')
       )
@@ -83,36 +104,52 @@ function isSameBody(one: PortExchange, other: PortExchange, which: 'input' | 'ou
   return one.style === 'document' ? a === b : a.name.uri === b.name.uri && a.name.local === b.name.local
 }
 
-function readPort({ name, service, binding }: BoundPort, namespace: string, model: SchemaModel, losses: Losses): Port {
+/** A port, and the operations of its binding by the names of their exchanges. */
+interface ReadPort {
+  readonly port: Port
+  readonly operations: ReadonlyMap<string, WsdlOperation>
+}
+
+function readPort(
+  { name, service, binding }: BoundPort,
+  namespace: string,
+  bodies: BodyReader,
+  model: SchemaModel,
+  losses: Losses,
+): ReadPort {
   const exchanges: Record<string, PortExchange> = {}
+  const operations = new Map<string, WsdlOperation>()
   const calls = new Map<string, string>()
   for (const operation of binding.operations) {
     const place = `operation ${operation.name}`
-    const made = readExchange(operation, namespace, model, losses)
-    if (!made) continue
+    const made = readExchange(operation, namespace, bodies, model, losses)
+    if (!made || !operation.input) continue
     const key = Object.hasOwn(exchanges, operation.name)
       ? freeExchangeName(`${operation.name}`, exchanges)
       : operation.name
-    // Where operations share an element, their actions tell them apart.
+    // Where operations share an element, their actions tell them apart, or what is in it.
     const element = typeof made.input === 'object' ? `{${made.input.name.uri}}${made.input.name.local}` : ''
-    const call = `${element} ${made.action}`
+    const call = [element, made.action, digestParts(operation.input, operation.style)].join('\n')
     const first = calls.get(call)
     if (first !== undefined) {
-      losses.add(place, `has the same element of Body as ${first}, and the same action: it is left out`)
+      const detail = `has the same content of Body as ${first}, and the same action: it is left out (R2710)`
+      losses.add(place, detail, 'document')
       continue
     }
     calls.set(call, operation.name)
     exchanges[key] = made
+    operations.set(key, operation)
   }
   const place = `port ${name}`
   const portName = nameInXml(name, 'port', place, losses)
-  return port(portName, {
+  const made = port(portName, {
     namespace,
     service: nameInXml(service, 'service', place, losses),
     portType: nameInXml(portTypeOf(binding, portName), 'portType', place, losses),
     soap: binding.soap ?? 'both',
     exchanges,
   })
+  return { port: made, operations }
 }
 /** An NCName (WSDL 1.1 §2.1): any other name makes the served WSDL unreadable. */
 function nameInXml(name: string, otherwise: string, place: string, losses: Losses): string {
@@ -133,6 +170,7 @@ function freeExchangeName(name: string, used: object): string {
 function readExchange(
   operation: WsdlOperation,
   namespace: string,
+  bodies: BodyReader,
   model: SchemaModel,
   losses: Losses,
 ): PortExchange | undefined {
@@ -146,8 +184,8 @@ function readExchange(
   const isEncoded = input.use === 'encoded' || output?.use === 'encoded'
   const body = (message: WsdlMessage, local: string) =>
     style === 'rpc'
-      ? readCall(message, local, namespace, isEncoded, model, losses)
-      : readDocumentBody(message, `${place}, ${local}`, model, losses)
+      ? bodies.readCall(message, local, namespace, isEncoded)
+      : bodies.readDocument(message, `${place}, ${local}`)
   const asked = body(input, name)
   const answered = output && body(output, `${name}Response`)
   if (asked === undefined || (output && answered === undefined)) return undefined
@@ -166,7 +204,25 @@ function readExchange(
     requestHeaders: readHeaderParts(input, place, model, losses),
     replyHeaders: output ? readHeaderParts(output, place, model, losses) : {},
     safe: operation.isSafe === true,
+    ...readLocation(operation.location, asked, place, losses),
   })
+}
+
+/** WSDL 2.0 Part 2 §5.10.4.2: a GET has what an address can say of its input. */
+function readLocation(
+  location: string | undefined,
+  input: ExchangeBody,
+  place: string,
+  losses: Losses,
+): { readonly location?: string } {
+  if (location === undefined) return {}
+  const byPost = 'is bound to a GET, and served by POST'
+  if (input !== 'empty' && !compileUriContent(input))
+    losses.add(place, `${byPost}: an address cannot have the content of its input (§4.2)`, 'document')
+  else if (!compileAddressTemplate(location))
+    losses.add(place, `${byPost}: the address ${location} leads away from that of its endpoint`)
+  else return { location }
+  return {}
 }
 
 function readHeaderParts(
@@ -192,57 +248,4 @@ function readPartElement(
 ): AnyRootElement | undefined {
   if (element !== undefined) return model.element(element, place)
   return type === undefined ? undefined : model.partElement(namespace, name, type, place)
-}
-
-/** One element, or an empty Body (WS-I Basic Profile 1.1 R2201). */
-function readDocumentBody(
-  { parts }: WsdlMessage,
-  place: string,
-  model: SchemaModel,
-  losses: Losses,
-): AnyRootElement | 'empty' | undefined {
-  const [part] = parts
-  if (!part) return 'empty'
-  if (part.content !== undefined) {
-    losses.add(place, `its content is ${part.content}: the operation is left out`)
-    return undefined
-  }
-  if (parts.length > 1) losses.add(place, 'a Body of several elements: the operation is left out (R2201)')
-  if (part.element === undefined)
-    losses.add(
-      place,
-      `the part ${part.name} has no element: the operation is left out (R2204)`,
-      part.type === undefined ? 'document' : 'contract',
-    )
-  return parts.length > 1 || part.element === undefined ? undefined : model.element(part.element, place)
-}
-
-/** SOAP 1.1 §7.1: an element around an accessor for each part. */
-function readCall(
-  { namespace, parts }: WsdlMessage,
-  local: string,
-  target: string,
-  isEncoded: boolean,
-  model: SchemaModel,
-  losses: Losses,
-): AnyRootElement {
-  const members = Object.fromEntries(
-    parts.map(part => {
-      const member = readPartMember(part, local, model, losses)
-      // SOAP 1.1 §5.1: nil stands for no value, and a list without one is empty.
-      const isList = isEncoded && part.type !== undefined && model.isLinked(part.type)
-      return [part.name, isList ? member.nillable() : member]
-    }),
-  )
-  const call = x.call(namespace || target, local, members)
-  return call
-}
-function readPartMember(part: WsdlPart, local: string, model: SchemaModel, losses: Losses): AnyMember {
-  const place = `${local}, part ${part.name}`
-  if (part.element !== undefined) {
-    losses.add(place, 'an RPC part with an element has its type here (R2203)', 'document')
-    const element = model.element(part.element, place)
-    return element ? new Member({ kind: 'element', type: element.type }) : x.element(x.anyType)
-  }
-  return new Member({ kind: 'element', type: memoizeOnce(() => model.typeOfElement(part.type ?? '', place)) })
 }

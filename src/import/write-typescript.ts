@@ -11,6 +11,7 @@ import {
   type AnyRootElement,
   type AnyXmlType,
   type ArrayDefinition,
+  BodyContent,
   type BuiltInName,
   type ComplexDefinition,
   cellTypeOf,
@@ -41,7 +42,7 @@ export function writePorts(contract: PrintedContract, names: ConstantNames, writ
   return new Printer(contract, names, writeGrants).parts()
 }
 
-type PrintedContract = Omit<ImportedContract, 'kind' | 'missing'>
+type PrintedContract = Omit<ImportedContract, 'kind' | 'missing' | 'policies'>
 /** Grants as an array of constants; undefined: nothing is known of them. */
 type GrantsWriter = (grants: readonly Grant[]) => string | undefined
 
@@ -77,7 +78,7 @@ class Printer {
         Object.values(exchanges).flatMap(({ style, input, output }) => (style === 'document' ? [] : [input, output])),
       ),
     )
-    return [...types, ...this.#contract.elements.filter(each => !calls.has(each))]
+    return [...types, ...this.#contract.elements.filter(each => !calls.has(each) && !(each instanceof BodyContent))]
   }
 
   #identify(of: Declared): void {
@@ -444,6 +445,7 @@ class Printer {
     replyHeaders,
     allow,
     isSafe,
+    location,
   }: PortExchange): string {
     const roots = (all: Readonly<Record<string, AnyRootElement>>) =>
       Object.entries(all)
@@ -463,7 +465,7 @@ class Printer {
       ...(Object.keys(requestHeaders).length > 0 ? [`requestHeaders: { ${roots(requestHeaders)} }`] : []),
       ...(Object.keys(replyHeaders).length > 0 ? [`replyHeaders: { ${roots(replyHeaders)} }`] : []),
       ...(grants === undefined ? [] : [`allow: ${grants}`]),
-      ...(isSafe ? ['safe: true'] : []),
+      ...(location === undefined ? (isSafe ? ['safe: true'] : []) : [`location: ${quoteLiteral(location)}`]),
     ]
     return `exchange({\n${parts.map(part => `      ${part},`).join('\n')}\n    })`
   }
@@ -472,6 +474,10 @@ class Printer {
     const known = this.#identifiers.get(body)
     if (known !== undefined) return known
     const { definition } = body.type()
+    if (body instanceof BodyContent) {
+      const type = this.#identifiers.get(body.type())
+      return `x.body(${type ?? (definition.kind === 'complex' ? this.#callMembers(definition.members) : '{}')})`
+    }
     const members = definition.kind === 'complex' ? this.#callMembers(definition.members) : '{}'
     return `x.call(${quoteLiteral(body.name.uri)}, ${quoteLiteral(body.name.local)}, ${members})`
   }

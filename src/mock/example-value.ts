@@ -2,12 +2,13 @@
  * Examples of fields: a fold over the shapes of a contract. Each value has passed the check of its
  * field.
  */
+import { mapMembers } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { checkScalar, readScalar } from '../contract/lexical/scalar.ts'
 import { compilePattern } from '../contract/lexical/text.ts'
-import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWithin } from './example-text.ts'
 
 /** A value of each field, optional ones included. */
@@ -41,6 +42,19 @@ const examples: ShapeCases<unknown, [value: unknown, place: ExamplePlace]> = {
     const known = Array.isArray(value) ? value : Array.from({ length: Math.min(Math.max(min, 1), max) })
     return known.map((each, i) =>
       completeItem(item, each, value === undefined ? { ...place, item: place.item + i } : place),
+    )
+  },
+  map: (shape, value, place) => {
+    const { key, value: field } = entryFields(shape)
+    if (value !== undefined)
+      return mapMembers(value as Values, each => (each === null ? null : completeItem(field, each, place)))
+    const { min = 0, max = 2 } = shape.entries
+    const places = Array.from({ length: Math.min(Math.max(min, 1), max) }, (_, i) => ({
+      ...place,
+      item: place.item + i,
+    }))
+    return Object.fromEntries(
+      places.map(at => [completeItem(key, undefined, placeWithin(at, 'key')), completeItem(field, undefined, at)]),
     )
   },
   object: ({ fields }, value, place) => completeValue(fields, (value ?? {}) as Values, place),

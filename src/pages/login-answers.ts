@@ -1,8 +1,12 @@
-/** The answers of the pages of signing in: a page, or a redirection with a session's cookie. */
+/**
+ * What the pages of signing in share: their forms, and their answers, which are a page or a
+ * redirection with a session's cookie.
+ */
 import { sessionCookieName } from '../front/authenticate.ts'
 import { prefixOf } from '../front/entry.ts'
 import { writePage } from '../html/frame.ts'
 import { writeCookie } from '../http/cookie.ts'
+import { parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import type { FaceContext } from '../service/face-context.ts'
 
@@ -38,3 +42,17 @@ export function redirectWithCookie(
  */
 export const safeLocalPath = (to: string): string | undefined =>
   /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : undefined
+
+/** With these cookies after its own. */
+export function addCookies(response: Response, ...cookies: readonly string[]): Response {
+  const own = response.fields['set-cookie'] ?? []
+  return { ...response, fields: { ...response.fields, 'set-cookie': [own, cookies].flat() } }
+}
+
+/** The fields of the form, or the status of a refusal. */
+export async function readForm({ fields, content }: Request, octetsMax: number): Promise<URLSearchParams | number> {
+  const type = parseMediaType(fields['content-type'] ?? '')
+  if (type?.essence !== 'application/x-www-form-urlencoded' || fields['content-encoding'] !== undefined) return 415
+  const octets = await content.bytes(octetsMax)
+  return octets ? new URLSearchParams(Buffer.from(octets).toString('utf8')) : 413
+}

@@ -12,15 +12,21 @@ import { isCrossOrigin } from '../front/cross-origin.ts'
 import type { Entry, Mount } from '../front/entry.ts'
 import { createPages } from '../front/page.ts'
 import { buildElement, writeNotice } from '../html/element.ts'
-import { parseMediaType } from '../http/media-type.ts'
-import type { Request, Response } from '../http/message.ts'
+import type { Response } from '../http/message.ts'
 import type { People } from '../identity/identities.ts'
 import type { OpenIdSignIn } from '../identity/openid.ts'
 import { sessionSeconds } from '../identity/session-cookie.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Unavailable } from '../service/store.ts'
-import { pageFields, redirectWithCookie, respondWithPage, safeLocalPath } from './login-answers.ts'
-import { createOpenIdPages, writeOpenIdLink } from './openid-login.ts'
+import {
+  addCookies,
+  pageFields,
+  readForm,
+  redirectWithCookie,
+  respondWithPage,
+  safeLocalPath,
+} from './login-answers.ts'
+import { createOpenIdPages, removeHintCookie, signOutThere, writeOpenIdLink } from './openid-login.ts'
 
 /** Octets of a form. */
 const formOctets = 8 * 1024
@@ -35,9 +41,12 @@ export function createLoginPage(context: FaceContext, people: People, openid?: O
           const to = new Map(pairs).get('to') ?? ''
           return respondWithPage(context, 200, 'Sign in', (openid ? writeOpenIdLink(openid, to) : '') + writeSignIn(to))
         },
-        POST: entry => signIn(context, people, entry),
+        POST: async entry => {
+          const response = await signIn(context, people, entry)
+          return openid && response.status === 303 ? addCookies(response, removeHintCookie(context, entry)) : response
+        },
       },
-      '/logout': { POST: entry => signOut(context, entry) },
+      '/logout': { POST: entry => signOut(context, entry, openid) },
       ...(openid && createOpenIdPages(context, people, openid)),
     },
     { name: 'rest' },
@@ -55,7 +64,7 @@ async function signIn(context: FaceContext, people: People, entry: Entry): Promi
       'Secured connection required',
       writeNotice('Passwords are accepted over TLS only. Open this page with https.'),
     )
-  const given = await readForm(request)
+  const given = await readForm(request, formOctets)
   if (typeof given === 'number') return respondWithPage(context, given, 'Sign in', writeSignIn(''))
   return proveAndRedirect(context, people, entry, given)
 }
@@ -103,11 +112,12 @@ async function proveAndRedirect(
   }
 }
 
-async function signOut(context: FaceContext, entry: Entry): Promise<Response> {
+async function signOut(context: FaceContext, entry: Entry, openid: OpenIdSignIn | undefined): Promise<Response> {
   if (isCrossOrigin(entry, context.settings)) return refuseForeignForm(context) // (2)
-  const given = await readForm(entry.request)
+  const given = await readForm(entry.request, formOctets)
   const to = typeof given === 'number' ? '' : (given.get('to') ?? '')
-  return redirectWithCookie(context, entry.request, to, '', 0)
+  const here = redirectWithCookie(context, entry.request, to, '', 0)
+  return openid ? signOutThere(context, openid, entry, to, here) : here
 }
 
 /**
@@ -117,14 +127,6 @@ const challengeFields = ({ app }: FaceContext) => ({
   ...pageFields,
   'www-authenticate': `Bearer realm="${app.contract.service}"`,
 })
-
-/** The fields of the form, or the status of a refusal. */
-async function readForm({ fields, content }: Request): Promise<URLSearchParams | number> {
-  const type = parseMediaType(fields['content-type'] ?? '')
-  if (type?.essence !== 'application/x-www-form-urlencoded' || fields['content-encoding'] !== undefined) return 415
-  const octets = await content.bytes(formOctets)
-  return octets ? new URLSearchParams(Buffer.from(octets).toString('utf8')) : 413
-}
 
 const writeSignIn = (to: string, name = ''): string =>
   buildElement(

@@ -6,6 +6,10 @@
  *  (2) The return address is that of the service (`publicUrl`), which the provider knows.
  *  (3) Whom the provider proves may still have nothing to do here: that is said, and no session
  *      begins.
+ *  (4) Signing out goes on at the provider by a page of ours that leads there: browsers follow no
+ *      form to another site (CSP `form-action`). The session here has ended by then, whatever comes
+ *      of that. Until then the browser keeps the ID token in a cookie for `/logout` alone.
+ *  (5) The provider ends a session by a token that proves it, and by no cookie.
  */
 import { sessionCookieName } from '../front/authenticate.ts'
 import { type Entry, originOf, prefixOf } from '../front/entry.ts'
@@ -18,10 +22,15 @@ import { type OpenIdSignIn, type SignInEnd, signInSeconds } from '../identity/op
 import { type SessionCookie, sessionSeconds } from '../identity/session-cookie.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import { Unavailable } from '../service/store.ts'
-import { redirectWithCookie, respondWithPage, safeLocalPath } from './login-answers.ts'
+import { addCookies, readForm, redirectWithCookie, respondWithPage, safeLocalPath } from './login-answers.ts'
 
 const beginning = '/login/openid'
 const returning = '/login/openid/return'
+const goneReturning = '/logout/openid/return'
+const backChannel = '/logout/openid/back-channel'
+
+/** Octets of a form with a logout token. */
+const logoutOctets = 32 * 1024
 
 export const writeOpenIdLink = ({ title }: OpenIdSignIn, to: string): string => {
   const path = safeLocalPath(to)
@@ -37,14 +46,16 @@ export function createOpenIdPages(
   return {
     [beginning]: { GET: entry => answerOutage(context, entry, () => leave(context, openid, entry)) },
     [returning]: { GET: entry => answerOutage(context, entry, () => comeBack(context, people, openid, entry)) },
+    [goneReturning]: { GET: entry => comeBackSignedOut(context, openid, entry) },
+    [backChannel]: { POST: entry => receiveLogout(people, openid, entry) },
   }
 }
 
 /** (2) */
-function returnAddressOf(entry: Entry, { settings }: FaceContext): string {
+function returnAddressOf(entry: Entry, { settings }: FaceContext, path = returning): string {
   const { publicUrl } = settings
   const origin = publicUrl === undefined ? originOf(entry) : new URL(publicUrl).origin
-  return `${origin}${prefixOf(settings)}${returning}`
+  return `${origin}${prefixOf(settings)}${path}`
 }
 
 async function leave(context: FaceContext, openid: OpenIdSignIn, entry: Entry): Promise<Response> {
@@ -65,28 +76,73 @@ async function comeBack(context: FaceContext, people: People, openid: OpenIdSign
   const end = await openid.finish(returned, sealed)
   const response =
     end.kind === 'proven' ? await beginSession(context, people, openid, entry, end) : respondToEnd(context, end)
-  const begun = response.fields['set-cookie']
   const removed = writeStateCookie(context, entry, state, '', 0) // (1)
-  const cookies = begun === undefined ? [removed] : [String(begun), removed]
-  return { ...response, fields: { ...response.fields, 'set-cookie': cookies } }
+  return addCookies(response, removed)
 }
 
 async function beginSession(
   context: FaceContext,
   people: People,
   { rights, title }: OpenIdSignIn,
-  { request }: Entry,
-  { caller, to }: Extract<SignInEnd, { kind: 'proven' }>,
+  entry: Entry,
+  { caller, to, mark, hint }: Extract<SignInEnd, { kind: 'proven' }>,
 ): Promise<Response> {
   const found: SessionCookie | undefined =
-    rights === 'token' ? people.callerSession(caller) : await people.session(caller.subject ?? '')
-  if (found) return redirectWithCookie(context, request, to, found.value, sessionSeconds)
+    rights === 'token' ? people.callerSession(caller, mark) : await people.session(caller.subject ?? '', mark)
+  if (found) {
+    const response = redirectWithCookie(context, entry.request, to, found.value, sessionSeconds)
+    return hint === undefined ? response : addCookies(response, writeHintCookie(context, entry, hint))
+  }
   const why =
     rights === 'token'
       ? `${title} names more roles and claims of yours than a cookie holds. The operator of this service can choose fewer.`
       : `${title} knows you as ${caller.subject}, and this service has no person of that name.`
   return respondWithPage(context, 403, 'No access', writeNotice(why)) // (3)
 }
+
+/**
+ * (4) Goes on at the provider if it began the session that `here` has ended; else it is `here`.
+ */
+export async function signOutThere(
+  context: FaceContext,
+  openid: OpenIdSignIn,
+  entry: Entry,
+  to: string,
+  here: Response,
+): Promise<Response> {
+  const hint = parseCookies(entry.request.fields['cookie'] ?? '').get(hintCookieName(context, entry))
+  if (hint === undefined) return here
+  const forgotten = removeHintCookie(context, entry)
+  const back = returnAddressOf(entry, context, goneReturning)
+  const address = await openid.signOut(hint === noHint ? undefined : hint, back, safeLocalPath(to) ?? '')
+  if (address === undefined) return addCookies(here, forgotten)
+  const notice = writeNotice(`You are signed out here. Signing out at ${openid.title} follows.`)
+  const link = buildElement('a', { class: 'button', href: address }, `Sign out at ${openid.title}`)
+  const page = respondWithPage(context, 200, 'Signed out', notice + buildElement('p', {}, link))
+  const cookies = { 'set-cookie': here.fields['set-cookie'] ?? [] }
+  return addCookies({ ...page, fields: { ...page.fields, ...cookies, refresh: `0;url=${address}` } }, forgotten)
+}
+
+const comeBackSignedOut = (context: FaceContext, openid: OpenIdSignIn, { pairs }: Entry): Response => {
+  const to = openid.readReturn(new Map(pairs).get('state') ?? '')
+  const location = safeLocalPath(to) ?? `${prefixOf(context.settings)}/`
+  return { status: 303, fields: { 'cache-control': 'no-store', location } }
+}
+
+/** (5) Back-Channel Logout 1.0 §2.8: 200, or 400 with the reason. */
+async function receiveLogout(people: People, openid: OpenIdSignIn, { request }: Entry): Promise<Response> {
+  const given = await readForm(request, logoutOctets)
+  if (typeof given === 'number') return respondToLogout(given, 'a form with a logout_token is needed')
+  const end = await openid.readLogout(given.get('logout_token') ?? '')
+  if (typeof end === 'string') return respondToLogout(400, end)
+  return (await people.endSessions(end)) ? respondToLogout(200) : respondToLogout(400, 'the token was sent before')
+}
+
+const respondToLogout = (status: number, why?: string): Response => ({
+  status,
+  fields: { 'cache-control': 'no-store', 'content-type': 'application/json' },
+  content: JSON.stringify(why === undefined ? {} : { error: 'invalid_request', error_description: why }),
+})
 
 const ends = {
   declined: [403, 'Not signed in', 'The sign-in was declined.'],
@@ -120,3 +176,22 @@ function writeStateCookie(context: FaceContext, entry: Entry, state: string, val
   const attributes = { maxAge, path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const
   return writeCookie(stateCookieName(context, entry, state), value, attributes) ?? '' // all of its characters may be in one
 }
+
+/** In place of an ID token that fills more than a cookie. */
+const noHint = '-'
+const hintOctetsMax = 3_500
+
+/** (4) Not `__Host-`, which is for all paths. */
+const hintCookieName = ({ app }: FaceContext, { request }: Entry): string =>
+  `${request.scheme === 'https' ? '__Secure-' : ''}${app.contract.service}-provider`
+
+const writeHintCookie = (context: FaceContext, entry: Entry, hint: string, maxAge = sessionSeconds): string => {
+  const secure = entry.request.scheme === 'https'
+  const path = `${prefixOf(context.settings)}/logout`
+  const value = hint.length > hintOctetsMax ? noHint : hint
+  const attributes = { maxAge, path, httpOnly: true, secure, sameSite: 'Lax' } as const
+  return writeCookie(hintCookieName(context, entry), value, attributes) ?? '' // a token is of base64url and dots
+}
+
+/** A session that the provider did not begin has none. */
+export const removeHintCookie = (context: FaceContext, entry: Entry): string => writeHintCookie(context, entry, '', 0)

@@ -68,7 +68,8 @@ async function* limitOctets(content: AsyncIterable<Uint8Array>, limit: number): 
 
 /** RFC 9110 §9.3.4: the octets are kept as they came, so the response may carry their tag. */
 export function replyToPut(exchange: Exchange, { file, created }: FileOutcome, path: string): Response {
-  const fields = { etag: fileTag(exchange, file.version), 'last-modified': writeDate(file.modified) }
+  const dated = writeDate(file.modified, exchange.face.context.clock())
+  const fields = { etag: fileTag(exchange, file.version), 'last-modified': dated }
   return created ? { status: 201, fields: { ...fields, location: path } } : { status: 204, fields }
 }
 
@@ -82,7 +83,7 @@ export function replyWithFile(exchange: Exchange, file: FileVersion, octets: Sto
   const fields: FieldDraft = {
     'content-type': file.mediaType,
     etag,
-    'last-modified': writeDate(file.modified),
+    'last-modified': writeDate(file.modified, exchange.entry.now),
     'accept-ranges': 'bytes',
     'content-security-policy': "default-src 'none'; sandbox", // an uploaded file is never a page of ours
   }

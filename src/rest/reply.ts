@@ -101,7 +101,8 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
     if (!exchange.isSafe) fields['content-location'] = href
     if (isStoredUnchanged(exchange, octets)) {
       fields['etag'] = selected.etag
-      fields['last-modified'] = writeDate(item.modified)
+      const { entry, face } = exchange
+      fields['last-modified'] = writeDate(item.modified, exchange.isSafe ? entry.now : face.context.clock())
     }
     const link = writeLinkField(selected.document.links)
     if (link !== '') fields['link'] = link
@@ -171,7 +172,7 @@ function replyWithValidators(
   const { version = shortDigest(text), fields, modified } = about
   const coding = chooseCoding(exchange, text)
   const etag = representationTag(exchange, version, '', coding)
-  const dated = modified === undefined ? {} : { 'last-modified': writeDate(modified) }
+  const dated = modified === undefined ? {} : { 'last-modified': writeDate(modified, exchange.entry.now) }
   const verdict = evaluatePreconditions(readPreconditions(exchange), exchange.entry.request.method, {
     etag,
     ...(modified !== undefined && { lastModified: modified }),

@@ -12,7 +12,7 @@ import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { ReceivedFile } from './file-content.ts'
 import type { Outcome } from './outcome.ts'
-import type { FileOctets, Query, Snapshot } from './store.ts'
+import type { Query, Snapshot } from './store.ts'
 
 /** The result of a precondition: it holds, the caller has the current state already, it failed. */
 export type ExpectsResult = 'proceed' | 'unchanged' | 'failed'
@@ -63,7 +63,7 @@ export interface Call {
   /** The content; it gets the current item, to apply a patch to it and to keep parts of it. */
   readonly input?: (current: Snapshot | undefined) => Input
   /** The new content of a file. */
-  readonly file?: { readonly mediaType: string; readonly octets: FileOctets }
+  readonly file?: { readonly mediaType: string; readonly octets: ReceivedFile }
   /** The precondition, asked once the current item is known. Default: none. */
   readonly expects?: ((current: Snapshot | undefined) => ExpectsResult) | undefined
   /** Fields of the newest contract that the caller's version lacks: a replacement keeps them. */

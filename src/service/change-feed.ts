@@ -6,7 +6,7 @@
 import type { Implementation } from '../contract/implement.ts'
 import { type Caller, isAllowed, readRestriction } from '../contract/policy.ts'
 import { readGrants } from './item-checks.ts'
-import { type ChangeRecord, isFormer, type Store, type StoreReader } from './store.ts'
+import type { ChangeRecord, Store, StoreReader } from './store.ts'
 
 /** A change as a caller may know it: the operation tells more than the item does. */
 export type KnownChange = Omit<ChangeRecord, 'operation'> & { readonly operation?: string }
@@ -35,14 +35,8 @@ export async function changesFor(
     const [swept, found] = await Promise.all([reader.swept(), reader.changes(asked ?? 0, limit)])
     if (asked !== undefined && asked < swept) return { changes: [], next: swept, more: true, missed: swept }
     const after = asked ?? swept
-    const changes: KnownChange[] = []
-    const known = new Map<string, boolean>()
-    for (const change of found) {
-      const item = `${change.resource} ${change.id}`
-      const isKnown = known.get(item) ?? (await mayKnow(app, reader, caller, change, now))
-      known.set(item, isKnown)
-      if (isKnown) changes.push(tellTo(caller, change))
-    }
+    const isKnown = await findKnown(app, reader, caller, found, now)
+    const changes = found.filter(isKnown).map(change => tellTo(caller, change))
     return { changes, next: found.at(-1)?.sequence ?? after, more: found.length === limit }
   })
 }
@@ -52,19 +46,34 @@ function tellTo(caller: Caller, { operation, ...change }: ChangeRecord): KnownCh
   return caller.subject === undefined ? change : { ...change, operation }
 }
 
-async function mayKnow(
+/**
+ * Which of the changes the caller may know. Items are read where the policy depends on them alone:
+ * those of a resource in one question, however many have changed.
+ */
+async function findKnown(
   app: Implementation,
   reader: StoreReader,
   caller: Caller,
-  change: ChangeRecord,
+  changes: readonly ChangeRecord[],
   now: number,
-): Promise<boolean> {
-  const resource = app.contract.resources.find(each => each.name === change.resource)
-  if (!resource) return false
-  const grants = readGrants(resource)
-  const found = await reader.get(change.resource, change.id)
-  if (!found || isFormer(found)) return readRestriction(grants, caller, now) === 'all'
-  return isAllowed(grants, caller, now, found.value)
+): Promise<(change: ChangeRecord) => boolean> {
+  const known = new Map<string, 'all' | ReadonlySet<string>>()
+  for (const [name, of] of Map.groupBy(changes, change => change.resource)) {
+    const resource = app.contract.resources.find(each => each.name === name)
+    if (!resource) continue
+    const grants = readGrants(resource)
+    const restriction = readRestriction(grants, caller, now)
+    if (restriction === 'all') known.set(name, 'all')
+    else if (restriction.length > 0) {
+      const items = await reader.getAll(name, [...new Set(of.map(change => change.id))])
+      const own = [...items.values()].filter(item => isAllowed(grants, caller, now, item.value))
+      known.set(name, new Set(own.map(item => item.id)))
+    }
+  }
+  return ({ resource, id }) => {
+    const of = known.get(resource)
+    return of === 'all' || (of?.has(id) ?? false)
+  }
 }
 
 /** CloudEvents 1.0 §3.1: a change has the same source and id in each delivery. */

@@ -49,14 +49,29 @@ async function loadSnapshot({ provider, context }: ExternalEntry, id: string): P
   return found && toSnapshot(found)
 }
 
+async function loadSnapshots(entry: ExternalEntry, ids: readonly string[]): Promise<ReadonlyMap<string, Snapshot>> {
+  const found = new Map<string, Snapshot>()
+  for (const id of ids) {
+    const item = await loadSnapshot(entry, id)
+    if (item) found.set(id, item)
+  }
+  return found
+}
+
+type ProvidedReads = Pick<StoreReader, 'get' | 'getAll' | 'list' | 'has'>
+
 const extendReader = (find: EntryFinder, reader: StoreReader): StoreReader =>
   extendObject(reader, externalReads(find, reader))
 
-function externalReads(find: EntryFinder, reader: StoreReader): Pick<StoreReader, 'get' | 'list' | 'has'> {
-  const own: Pick<StoreReader, 'get' | 'list' | 'has'> = {
+function externalReads(find: EntryFinder, reader: StoreReader): ProvidedReads {
+  const own: ProvidedReads = {
     get: (resource, id) => {
       const mine = find(resource)
       return mine ? loadSnapshot(mine, id) : reader.get(resource, id)
+    },
+    getAll: (resource, ids) => {
+      const mine = find(resource)
+      return mine ? loadSnapshots(mine, ids) : reader.getAll(resource, ids)
     },
     list: (resource, query) => {
       const mine = find(resource)

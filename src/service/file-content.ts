@@ -19,11 +19,15 @@ import type { FileOctets, Store, StoredOctets } from './store.ts'
  * socket, sixty-four pages of SQLite.
  */
 export const pieceOctets = 256 * 1024
+/** Of the octets that a handler sees of a file: formats are told apart by no more. */
+const startOctetsMax = 32
 /** One flush of the disk for each megabyte. */
 const piecesPerTransaction = 4
 
 /** Octets that were received with a call. */
 export interface ReceivedFile extends FileOctets {
+  /** The first octets, 32 at most. */
+  readonly start: Uint8Array
   /** SHA-256, in hexadecimal. */
   digest(): string
 }
@@ -32,6 +36,7 @@ export const inMemoryFile = (octets: Uint8Array): ReceivedFile => ({
   length: octets.length,
   here: octets,
   name: undefined,
+  start: octets.subarray(0, startOctetsMax),
   digest: () => hash('sha256', octets, 'hex'),
 })
 
@@ -134,6 +139,7 @@ class StagingBuffer {
   readonly #keeping: StagingContext
   readonly #block = new Uint8Array(piecesPerTransaction * pieceOctets)
   readonly #hash = createHash('sha256')
+  #start = new Uint8Array()
   #filled = 0
   /** The number of pieces in the store. */
   #kept = 0
@@ -145,6 +151,7 @@ class StagingBuffer {
 
   async add(octets: Uint8Array): Promise<void> {
     this.#hash.update(octets)
+    if (this.#start.length < startOctetsMax) this.#start = joinOctets([this.#start, octets]).slice(0, startOctetsMax)
     for (let at = 0; at < octets.length; ) {
       const part = octets.subarray(at, at + this.#block.length - this.#filled)
       this.#block.set(part, this.#filled)
@@ -167,6 +174,6 @@ class StagingBuffer {
   async done(length: number): Promise<ReceivedFile> {
     if (this.#filled > 0) await this.#flush()
     const digest = this.#hash.digest('hex')
-    return { length, here: undefined, name: this.name, digest: () => digest }
+    return { length, here: undefined, name: this.name, start: this.#start, digest: () => digest }
   }
 }

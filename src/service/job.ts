@@ -261,12 +261,16 @@ export interface FailedJob {
   readonly at: string
 }
 
-/** The jobs that failed last, a thousand at most. */
-export async function failedJobs(store: Store): Promise<readonly FailedJob[]> {
-  const rows = await store.read(reader => reader.jobs('failed', 1000))
-  return rows.map(({ id, job, owner, failure = '', tries, modified }) => {
+/** The jobs that failed last, so many at most, and whether others have failed. */
+export async function listFailedJobs(
+  store: Store,
+  limit: number,
+): Promise<{ readonly jobs: readonly FailedJob[]; readonly more: boolean }> {
+  const rows = await store.read(reader => reader.jobs('failed', limit + 1))
+  const jobs = rows.slice(0, limit).map(({ id, job, owner, failure = '', tries, modified }) => {
     return { id, job, owner, failure, tries, at: new Date(modified).toISOString() }
   })
+  return { jobs, more: rows.length > limit }
 }
 
 /** Queues a failed job again, with all its tries; false if it is not a failed job. */

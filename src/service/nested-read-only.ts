@@ -4,9 +4,10 @@
  */
 
 import { memoizeByObject } from '../base/memo.ts'
+import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
-import { foldShape, innerFields, type ShapeCases } from '../contract/shape.ts'
+import { entryFields, foldShape, innerFields, type ShapeCases } from '../contract/shape.ts'
 import { packTyped } from './typed-json.ts'
 
 /** The new values, with the read-only members of the old ones inside their objects. */
@@ -28,6 +29,15 @@ const mergeCases: ShapeCases<unknown, [sent: unknown, previous: unknown]> = {
     Array.isArray(sent) && Array.isArray(previous)
       ? sent.map((each, at) =>
           packTyped(keepWithin(item, each, previous[at])) === packTyped(previous[at]) ? previous[at] : each,
+        )
+      : sent,
+  map: (shape, sent, previous) =>
+    isRow(sent) && isRow(previous)
+      ? Object.fromEntries(
+          Object.entries(sent).map(([key, each]) => [
+            key,
+            keepWithin(entryFields(shape).value, each, ownMember(previous, key)),
+          ]),
         )
       : sent,
   object: ({ fields }, sent, previous) =>

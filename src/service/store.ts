@@ -200,6 +200,8 @@ export interface ChangeRecord {
 
 export interface StoreReader {
   get(resource: string, id: string): Maybe<Snapshot | Former | undefined>
+  /** Those of them that are there, by their ids, in one question to the database. */
+  getAll(resource: string, ids: readonly string[]): Maybe<ReadonlyMap<string, Snapshot>>
   list(resource: string, query: Query): Maybe<ItemPage>
   /** Whether there is any item that all filters select. */
   has(resource: string, filters: readonly Filter[]): Maybe<boolean>
@@ -300,8 +302,9 @@ export interface Store {
    * Completes what a start left for later: the words of large tables, and their indexes, while
    * others read and write. False where another process has a part of it under way; rejects where
    * it cannot go on. The next call takes it up.
+   * @param tell how far it is: when it begins with a thing, after each batch, and at its end
    */
-  fill?(): Promise<boolean>
+  fill?(tell?: TellFilling): Promise<boolean>
   /** Whether the store can be used now. */
   ready(): Promise<boolean>
   /**
@@ -313,6 +316,19 @@ export interface Store {
   usage?(): Usage | undefined
   close(): Promise<void>
 }
+
+/** How far a store is with something that it completes while others read and write. */
+export interface FillProgress {
+  /** For a person: `words of notes`. */
+  readonly what: string
+  readonly rowsDone: number
+  /** Those that were there when this process took it up: others write meanwhile. */
+  readonly rowsTotal: number
+  /** What a server says that it is at. */
+  readonly phase?: string
+  readonly isOver: boolean
+}
+export type TellFilling = (progress: FillProgress) => void
 
 /** The load of a store, for operators. */
 export interface Usage {

@@ -180,7 +180,8 @@ export async function putItemFile(change: WriteContext, operation: OperationOf<'
   const content = call.file
   if (!content) throw new Error(`${operation.name}: no content was given`)
   const { mediaType, octets } = content
-  await change.handlers.receiving?.(change.context(), item.value, { part, mediaType, length: octets.length })
+  const { length, start } = octets
+  await change.handlers.receiving?.(change.context(), item.value, { part, mediaType, length, start })
   const file = await writer.putFile(resource.name, item.id, part, content, about.now)
   return { kind: 'file', item, file, created: before === undefined }
 }

@@ -6,7 +6,7 @@ import type { MessageStyle, SpokenVersions } from '../contract/endpoint-rule.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { VersionRule } from '../contract/service.ts'
 import type { FaceContext, RequestNotes } from '../service/face-context.ts'
-import type { Cursor } from '../xml/index.ts'
+import type { Cursor, Name } from '../xml/index.ts'
 import type { SoapFault } from './fault.ts'
 import type { Addressing, AgreedAddressing, ReplyTargets } from './headers/addressing.ts'
 import type { Block } from './headers/block.ts'
@@ -71,9 +71,10 @@ export interface SoapNode extends SoapOptions {
   readonly endpoint: Omit<Endpoint, 'version' | 'style'>
   readonly spoken: readonly SoapVersion[]
   readonly exchanges: readonly BoundOperation[]
-  readonly byElement: ReadonlyMap<BoundOperation['element'], BoundOperation>
-  /** Elements that several operations have. */
-  readonly sharedElements: ReadonlySet<BoundOperation['element']>
+  /** By each element with which their Body may begin. */
+  readonly byFirst: ReadonlyMap<Name | undefined, readonly BoundOperation[]>
+  /** Those whose Body may begin with elements that are not declared. */
+  readonly open: readonly BoundOperation[]
   readonly byAction: ReadonlyMap<string, BoundOperation>
   /** Octets that a message may have: the smallest and the largest limit of the operations. */
   readonly sizes: { readonly shortest: number; readonly longest: number }

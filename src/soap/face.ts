@@ -1,8 +1,9 @@
 /**
  * The SOAP face: START HERE. `runSteps` is the processing model (SOAP 1.2 Part 1 §2.6; rule
  * B4.8), one line for each step. What always holds, by number:
- *  (1) The Envelope's namespace determines the version, the Body's element the operation; media
- *      type and action must only agree.
+ *  (1) The Envelope's namespace determines the version, the Body's first element the operation;
+ *      media type and action must only agree. Where operations share this element, the action
+ *      decides, or all that the Body has.
  *  (2) Nothing is performed before the message has been read to its last octet and every mandatory
  *      block is understood.
  *  (3) The Body that was proven is the Body that is read, by identity.
@@ -21,14 +22,17 @@ import { packTyped } from '../service/typed-json.ts'
 import {
   type Cursor,
   clarkNotation,
-  type Element,
+  Element,
+  type Event,
   Malformed,
   type Name,
   parseOrUndefined,
   parseXml,
+  readElement,
   scanDocument,
   walkTree,
 } from '../xml/index.ts'
+import type { PartSource } from './codecs/values.ts'
 import type {
   Endpoint,
   Exchanged,
@@ -74,11 +78,11 @@ function runSteps(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
   requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // every mandatory one
   return chain(proveSender(node, known, envelope, blocks), proven => {
     known.protect = proven.protect
-    const exchange = requireOperation(node, known, proven.body) // the operation: the Body's element
+    const { exchange, content } = requireOperation(node, known, proven) // the operation: by the Body's first element
     requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // … by the operation, too
     requireAgreement(node, known, exchange) // addressing and action agree with it
     const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect() // the parts of its package
-    return chain(parts, () => processBody(node, known, exchange, proven, blocks))
+    return chain(parts, () => processBody(node, known, exchange, { ...proven, body: content }, blocks))
   })
 }
 
@@ -215,11 +219,11 @@ async function handleBlocks(
 // Security
 
 interface Proven {
-  /** At the Body's `start`. */
+  /** At the Body's `start`; later in its content. */
   readonly body: Cursor
   /** The Body, or its start tag alone. */
   readonly around: Element
-  /** The cursor continues after the Body to the end of the message. */
+  /** The cursor of the message continues after the Body to the end of the message. */
   readonly streamed: boolean
   /**
    * Header blocks that the Body may refer to, whatever their roles; none where it was proven by
@@ -267,29 +271,97 @@ async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyM
 
 // Body
 
-function requireOperation(node: SoapNode, known: Exchanged, body: Cursor): BoundOperation {
+interface ChosenOperation {
+  readonly exchange: BoundOperation
+  /** At the first child of the Body, or at its end. */
+  readonly content: Cursor
+}
+
+function requireOperation(node: SoapNode, known: Exchanged, proven: Proven): ChosenOperation {
+  const { body } = proven
   const event = body.child()
   if (event === 'text') refuseMessage({ kind: 'structure', detail: 'the Body contains text' })
-  const element = event === 'start' ? body.name : undefined
-  if (element === known.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault is not a request' })
-  const exchange = chooseOperation(node, known, element)
-  if (!exchange) {
-    const detail = element ? `${clarkNotation(element)} is not a known operation of this endpoint` : 'the Body is empty'
+  const first = event === 'start' ? body.name : undefined
+  if (first === known.version.fault) refuseMessage({ kind: 'structure', detail: 'a Fault is not a request' })
+  const found = chooseOperation(node, known, proven, first)
+  if (!found) {
+    const detail = first ? `${clarkNotation(first)} is not a known operation of this endpoint` : 'the Body is empty'
     return refuseMessage({ kind: 'no-operation', detail })
   }
+  const { exchange } = found
   known.exchange = exchange
   known.message.notes.operation = exchange.name
   if (known.message.bytes.length > exchange.longest) refuseMessage({ kind: 'too-long', limit: exchange.longest })
-  return exchange
+  return found
 }
 
-/** Where several operations have one element, the action tells which is meant. */
-function chooseOperation(node: SoapNode, known: Exchanged, element: Name | undefined): BoundOperation | undefined {
-  const first = node.byElement.get(element)
-  if (!first || !node.sharedElements.has(element)) return first
+/**
+ * Where the first element may be that of several operations, the action tells which is meant; where
+ * it does not, the first one whose declared content the Body has.
+ */
+function chooseOperation(
+  node: SoapNode,
+  known: Exchanged,
+  proven: Proven,
+  first: Name | undefined,
+): ChosenOperation | undefined {
+  const declared = node.byFirst.get(first) ?? []
+  const open = first ? node.open.filter(each => each.mayBegin?.(first.uri) && !declared.includes(each)) : []
+  const all = open.length === 0 ? declared : [...declared, ...open]
+  if (all.length < 2) return all[0] && { exchange: all[0], content: proven.body }
   const action = known.message.action || (known.addressing && statedAction(known.addressing))
-  const named = node.exchanges.find(each => each.element === element && each.action === action)
-  return named ?? first
+  const named = all.filter(each => each.action === action)
+  const meant = named.length > 0 ? named : declared.length > 0 ? declared : open
+  return meant.length > 1
+    ? chooseByContent(meant, known, proven)
+    : meant[0] && { exchange: meant[0], content: proven.body }
+}
+
+/** The Body is read as a tree, of which each operation may try the whole. */
+function chooseByContent(
+  candidates: readonly BoundOperation[],
+  known: Exchanged,
+  proven: Proven,
+): ChosenOperation | undefined {
+  const differing = listDiffering(candidates)
+  if (differing.length < 2) return differing[0] && { exchange: differing[0], content: proven.body }
+  const tree = proven.streamed ? readBodyTree(proven) : proven.around
+  const walk = () => {
+    const cursor = walkTree(tree)
+    cursor.next()
+    cursor.child()
+    return cursor
+  }
+  const fits = ({ read }: BoundOperation): boolean => {
+    const reading = { found: [], parts: noOctets, around: tree, blocks: proven.blocks }
+    try {
+      read(walk(), reading, known.version)
+      return reading.found.length === 0
+    } catch (thrown) {
+      if (thrown instanceof Refused) return false
+      throw thrown
+    }
+  }
+  const exchange = differing.find(fits) ?? differing[0]
+  return exchange && { exchange, content: walk() }
+}
+/** The first one of those that declare the same content: a Body is tried once for all of them. */
+function listDiffering(candidates: readonly BoundOperation[]): readonly BoundOperation[] {
+  const tried = new Set<object>()
+  return candidates.filter(each => {
+    const { declared = each } = each
+    return !tried.has(declared) && tried.add(declared)
+  })
+}
+/** Octets next to the message say nothing of its operation. */
+const noOctets: PartSource = { take: () => new Uint8Array(0) }
+
+/** From the first child of the Body to its end. */
+function readBodyTree({ body, around: { parent, name, prefix, attributes, declarations } }: Proven): Element {
+  const tree = new Element(parent, name, prefix, attributes, declarations)
+  for (let event: Event = body.event; event === 'start'; event = body.child()) tree.addChild(readElement(body, tree))
+  if (body.event === 'text') refuseMessage({ kind: 'structure', detail: 'the Body contains text' })
+  return tree
 }
 
 function requireAgreement(node: SoapNode, known: Exchanged, { action, replyAction }: BoundOperation): void {
@@ -316,13 +388,14 @@ function readBody(
   const reading = { found: [], parts: known.message.parts, around, blocks }
   try {
     const row = exchange.read(body, reading, known.version)
-    if (streamed) closeEnvelope(body)
+    if (streamed) closeEnvelope(known.cursor ?? body)
     return reading.found.length === 0
       ? { row: () => row, sound: true }
       : { row: () => refuseMessage({ kind: 'bounds', problems: reading.found }), sound: false }
   } catch (thrown) {
     if (!(thrown instanceof Refused)) throw thrown
-    body.finish() // it must be well-formed to its end
+    const message = streamed ? known.cursor : body
+    message?.finish() // it must be well-formed to its end
     return {
       row: () => {
         throw thrown

@@ -1,7 +1,12 @@
 /** `diglot new`: a folder with a service, its tests, its container and its checks. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { projectFiles } from './project-files.ts'
+import { planResources } from './tables/plan-resources.ts'
+import { readPostgresTables } from './tables/postgres-tables.ts'
+import type { FoundTables, TableLoss } from './tables/sql-table.ts'
+import { readSqliteFile, readSqlScript } from './tables/sqlite-tables.ts'
+import { type TablesPlace, writeTablesService } from './tables/write-tables-service.ts'
 
 interface Example {
   /** A first request that anyone may make, or with a person of the seed. */
@@ -45,13 +50,17 @@ const packageRoot = join(import.meta.dirname, '..', '..')
 export function createProject(folder: string, from: StarterExample): readonly string[] {
   const at = resolve(folder)
   const files = listProjectFiles(requireName(at), from)
+  writeProject(folder, at, files)
+  return Object.keys(files)
+}
+
+function writeProject(folder: string, at: string, files: Readonly<Record<string, string>>): void {
   const present = Object.keys(files).filter(path => existsSync(join(at, path)))
   if (present.length > 0)
     throw new ProjectRefused(
       `${folder} already has ${present.join(', ')}: give another folder, or move them away; nothing was written`,
     )
   for (const [path, text] of Object.entries(files)) writeNewFile(at, path, text)
-  return Object.keys(files)
 }
 
 function requireName(at: string): string {
@@ -66,7 +75,6 @@ function requireName(at: string): string {
 
 function listProjectFiles(name: string, from: StarterExample): Readonly<Record<string, string>> {
   const { isRenamed, firstRequest } = starterExamples[from]
-  const { version, engines, devDependencies } = readOwnManifest()
   const examples = join(packageRoot, 'examples', from)
   const rename = (text: string): string =>
     isRenamed ? text.replace(/(\bservice\(')[^']*(', \{ namespace: 'urn:example:)[^']*/, `$1${name}$2${name}`) : text
@@ -74,22 +82,111 @@ function listProjectFiles(name: string, from: StarterExample): Readonly<Record<s
     const text = readFileSync(join(examples, file), 'utf8').replaceAll(`examples/${from}/`, '')
     return [file, rename(text)] as const
   })
-  const facts = {
+  return { ...Object.fromEntries(sources), ...projectFiles({ ...commonFacts(name), firstRequest }) }
+}
+
+function commonFacts(name: string) {
+  const { version, engines, devDependencies } = readOwnManifest()
+  return {
     name,
     title: `${name[0]?.toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`,
     version,
     node: engines.node,
     typescript: devDependencies.typescript,
     nodeTypes: devDependencies['@types/node'],
-    firstRequest,
   }
-  return { ...Object.fromEntries(sources), ...projectFiles(facts) }
+}
+
+/** What a project over tables is made of, and what its contract does not say of them. */
+export interface TablesProject {
+  readonly files: readonly string[]
+  readonly losses: readonly TableLoss[]
+}
+
+/**
+ * Writes a new project over tables that are there, as `createProject` does; they are read alone.
+ * @param from a file of SQLite, a script that makes tables (`.sql`), or the address of a PostgreSQL
+ *   database
+ * @throws {ProjectRefused} as `createProject`, and where no table can be read
+ */
+export async function createTablesProject(folder: string, from: string): Promise<TablesProject> {
+  const at = resolve(folder)
+  const name = requireName(at)
+  const place = findTables(at, from)
+  const plan = planResources(await readPlaceTables(from, place), place.kind === 'postgres')
+  const [first] = plan.resources
+  if (!first) {
+    const why = plan.losses.map(({ place, detail }) => `${place}: ${detail}`).join('; ')
+    throw new ProjectRefused(
+      `${hidePassword(from)} has no table that can be served${why === '' ? '' : ` (${why})`}: give another`,
+    )
+  }
+  const facts = commonFacts(name)
+  const helpers = ['cells.ts', 'table.ts', place.kind === 'postgres' ? 'postgres-database.ts' : 'sqlite-database.ts']
+  const files = {
+    ...writeTablesService({ name, title: facts.title, place, plan }),
+    ...Object.fromEntries(
+      helpers.map(file => [file, readFileSync(join(packageRoot, 'examples', 'tables', file), 'utf8')]),
+    ),
+    ...(place.kind === 'script' && { 'tables.sql': readFileSync(from, 'utf8') }),
+    ...projectFiles({
+      ...facts,
+      firstRequest: `-u ann:ann-secret http://127.0.0.1:8080/api/${first.name}`,
+      ...(place.kind === 'postgres' && { packages: readPackages(['pg'], ['@types/pg']) }),
+    }),
+  }
+  writeProject(folder, at, files)
+  return { files: Object.keys(files), losses: plan.losses }
+}
+
+/** A file is named as the project sees it; the password of an address is not kept. */
+function findTables(at: string, from: string): TablesPlace {
+  if (isPostgres(from)) return { kind: 'postgres', address: hidePassword(from) }
+  if (/\.sql$/i.test(from)) return { kind: 'script', source: basename(from) }
+  return { kind: 'sqlite', file: relative(at, resolve(from)).replaceAll('\\', '/') }
+}
+const isPostgres = (from: string): boolean => /^postgres(?:ql)?:\/\//.test(from)
+const hidePassword = (from: string): string =>
+  isPostgres(from) ? from.replace(/^(\w+:\/\/[^:@/]*):[^@]*@/, '$1@') : from
+
+async function readPlaceTables(from: string, { kind }: TablesPlace): Promise<FoundTables> {
+  try {
+    if (kind === 'postgres') return await readPostgresTables(from)
+    return kind === 'script' ? readSqlScript(readFileSync(from, 'utf8')) : readSqliteFile(from)
+  } catch (thrown) {
+    throw new ProjectRefused(`${hidePassword(from)} cannot be read (${messageOfThrown(thrown)}): ${cures[kind]}`)
+  }
+}
+const cures: Readonly<Record<TablesPlace['kind'], string>> = {
+  postgres:
+    'see that the database runs, that the address has its user and name, and that pg is installed (npm install pg)',
+  script:
+    'SQLite reads a script; for one of another database, give the address of the database, or take out what SQLite does not have',
+  sqlite: 'give a file of SQLite, a script that ends in .sql, or postgres://…',
+}
+function messageOfThrown(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  const errors = thrown instanceof AggregateError ? thrown.errors.map(each => String(each)) : []
+  return thrown.message || errors.join(', ') || thrown.name
+}
+
+/** Our own versions of what a project needs besides. */
+function readPackages(dependencies: readonly string[], devDependencies: readonly string[]) {
+  const own = readOwnManifest()
+  const versionOf = (name: string) => [name, own.devDependencies[name] ?? '*'] as const
+  return {
+    dependencies: Object.fromEntries(dependencies.map(versionOf)),
+    devDependencies: Object.fromEntries(devDependencies.map(versionOf)),
+  }
 }
 
 interface PackageFacts {
   readonly version: string
   readonly engines: { readonly node: string }
-  readonly devDependencies: { readonly typescript: string; readonly '@types/node': string }
+  readonly devDependencies: Readonly<Record<string, string>> & {
+    readonly typescript: string
+    readonly '@types/node': string
+  }
 }
 const readOwnManifest = (): PackageFacts => JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) // our own
 

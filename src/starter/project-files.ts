@@ -14,6 +14,11 @@ export interface ProjectFacts {
   readonly nodeTypes: string
   /** A first request, below the address of the service. */
   readonly firstRequest: string
+  /** What its sources need besides, by name and version. */
+  readonly packages?: {
+    readonly dependencies: Readonly<Record<string, string>>
+    readonly devDependencies: Readonly<Record<string, string>>
+  }
 }
 
 /** Path in the project → text. */
@@ -27,7 +32,7 @@ export const projectFiles = (facts: ProjectFacts): Readonly<Record<string, strin
   'README.md': writeReadme(facts),
 })
 
-const writeManifest = ({ name, version, node, typescript, nodeTypes }: ProjectFacts): string =>
+const writeManifest = ({ name, version, node, typescript, nodeTypes, packages }: ProjectFacts): string =>
   `${JSON.stringify(
     {
       name,
@@ -41,8 +46,8 @@ const writeManifest = ({ name, version, node, typescript, nodeTypes }: ProjectFa
         test: 'node --test',
         types: 'tsc -p .',
       },
-      dependencies: { diglot: `^${version}` },
-      devDependencies: { '@types/node': nodeTypes, typescript },
+      dependencies: { diglot: `^${version}`, ...packages?.dependencies },
+      devDependencies: { '@types/node': nodeTypes, ...packages?.devDependencies, typescript },
     },
     undefined,
     2,

@@ -2,8 +2,9 @@
  * How the stored values of a field look: kept next to them, so that a contract that would misread
  * them is noticed.
  */
+import { mapMembers } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
-import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
+import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { isLarge } from './sort-key.ts'
 
 /** Without facets: they say which values may come, not how they are kept. */
@@ -30,6 +31,7 @@ export function signatureOf({ shape, isOptional, isNullable }: AnyField): Column
 const shapeSignatures: ShapeCases<ColumnSignature> = {
   scalar: shape => foldScalar(shape, scalarSignatures),
   list: ({ item }) => ({ kind: 'list', item: signatureOf(item) }),
+  map: shape => ({ kind: 'map', item: signatureOf(entryFields(shape).value) }),
   object: ({ fields }) => ({ kind: 'object', members: signatures(fields) }),
   union: ({ on, of }) => ({ kind: `union by ${on}`, of: mapMembers(of, signatures) }),
 }
@@ -51,8 +53,6 @@ const scalarSignatures: ScalarCases<ColumnSignature> = {
   id: textKind,
   ref: textKind,
 }
-const mapMembers = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(of).map(([name, each]) => [name, change(each)]))
 const signatures = (fields: Fields): Signatures => mapMembers(fields, signatureOf)
 
 /** Kinds that have a further column, which compares. */

@@ -85,6 +85,7 @@ function markNulls(of: StoredColumns, dialect: Dialect): StoredColumns {
 const shapeColumns: ShapeCases<StoredColumns, [name: string, field: AnyField, dialect: Dialect]> = {
   scalar: (shape, name, _field, dialect) => foldScalar(shape, scalarColumns, name, dialect),
   list: nestedColumns,
+  map: nestedColumns,
   object: nestedColumns,
   union: nestedColumns,
 }

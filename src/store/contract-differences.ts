@@ -60,6 +60,9 @@ export function* findDifferences(
     const was = shape.get(tableKey(table.name))
     if (was) found.push(...(yield* findTableDifferences(table, was, drop)))
     else found.push(...(yield* suspectRenamedTable(schema, shape, table, drop)))
+    const { name } = table.resource
+    if (!schema.tables.has(name) && shape.has(tableKey(name)) && !drop.includes(name))
+      found.push(describeTwoTables(table))
   }
   return found
 }
@@ -112,6 +115,15 @@ const describeTwoNames = (table: Table, { field, stored }: FieldColumns): Differ
   ],
 })
 
+/** The same of a resource. */
+const describeTwoTables = ({ name: stored, resource: { name } }: Table): Difference => ({
+  what: `${name} is in the database by that name, and the contract says that it was ${stored}`,
+  cure: [
+    `-- remove was: '${stored}' from the contract: the database does not need it`,
+    `-- or, to lose the items that are under ${name}: ${command} --drop ${name}`,
+  ],
+})
+
 /**
  * A field that went and one of its kind that came are likely one: it would be read as empty. Only
  * an optional field that went comes here alone; both are told of where it was required.
@@ -154,7 +166,7 @@ function* suspectRenamedTable(
     found.push({
       what: `${name} is gone and ${table.name} with the same fields is new: was it renamed?`,
       cure: [
-        `-- if so, name it ${name} again: a resource keeps its name`,
+        `-- if so, declare ${table.name} with was: '${name}'`,
         `-- if not, leave ${name} declared beside it for one release, or remove its rows by name:`,
         `-- ${command} --drop ${name}`,
       ],

@@ -40,10 +40,17 @@ export interface Dialect {
   /** In both, absent values come first ascending and last descending. */
   readonly ascending: Sql
   readonly descending: Sql
+  /** An index can be made outside of a transaction, while others write. */
+  readonly buildsBeside: boolean
   readonly search: SearchDialect
   readonly json: JsonDialect
   /** Behind the choice of a row that no other transaction may change before this one ends. */
   readonly locking: Sql
+  /**
+   * Behind a table: read by this index, whatever the statistics say. SQLite takes a partial index
+   * that holds most rows for no help, and sorts the whole table.
+   */
+  readonly byIndex: (index: string) => Sql
   /** Behind the choice of a row that no other transaction may choose. */
   readonly choosing: Sql
   /** Statements that make a table refuse all but additions. */
@@ -72,8 +79,10 @@ export const sqlite: Dialect = {
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   ascending: sql`asc`,
   descending: sql`desc`,
+  buildsBeside: false,
   json: sqliteJson,
   locking: sql``,
+  byIndex: index => sql`indexed by ${sql.id(index)}`,
   choosing: sql``,
   appendOnly: table => ['update', 'delete'].map(what => refusingTrigger(table, what)),
   removal: table => [sql`drop trigger ${sql.id(`${table} delete`)}`, refusingTrigger(table, 'delete')],
@@ -101,8 +110,10 @@ export const postgres: Dialect = {
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   ascending: sql`asc nulls first`,
   descending: sql`desc nulls last`,
+  buildsBeside: true,
   json: postgresJson,
   locking: sql`for update`,
+  byIndex: () => sql``,
   choosing: sql`for update skip locked`,
   appendOnly: table => [
     sql`create or replace function ${sql.id(`${table} refuse`)}() returns trigger language plpgsql as

@@ -6,6 +6,7 @@ import type { Service } from '../contract/service.ts'
 import type { Steps } from './database-shape.ts'
 import { sql } from './sql.ts'
 import { parameterAt } from './statement.ts'
+import { tableNameOf } from './stored-resources.ts'
 
 /** Of its records. */
 export const instanceSpace = 'instance'
@@ -18,10 +19,11 @@ export interface InstanceNeeds {
 }
 
 export const neededNames = ({ resources }: Service): readonly string[] =>
-  resources.flatMap(({ name, fields }) => [
-    name,
-    ...Object.entries(fields).map(([field, { formerName }]) => `${name}.${formerName ?? field}`),
-  ])
+  resources.flatMap(resource => {
+    const table = tableNameOf(resource)
+    const fields = Object.entries(resource.fields)
+    return [table, ...fields.map(([field, { formerName }]) => `${table}.${formerName ?? field}`)]
+  })
 
 export interface NeedOfName {
   readonly name: string

@@ -30,7 +30,9 @@ export interface ItemStatements {
   readonly kept: (kept: Values) => Cell
   /** Of an id. */
   readonly get: Statement
-  /** The same; no other transaction changes the row before this one ends. */
+  /** Of a JSON array of ids. */
+  readonly getAll: Statement
+  /** Of an id; no other transaction changes the row before this one ends. */
   readonly getForChange: Statement
   readonly version: Statement
   /**
@@ -62,6 +64,7 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
       each.wide ? sql`cast(${quoteName(each.name)} as text)` : quoteName(each.name),
     ),
   ])
+  const { json } = dialect
   const make = (text: Sql): Statement => compileStatement(dialect, text)
   const former = sql`(select "version" from "_former" where "resource" = ${sql.lit(table.name)} and "id" = ${parameterAt(0)})`
   const head = sql`"id", "_version", "_created", "_modified", "_kept"`
@@ -80,6 +83,10 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
     cells: createCellsWriter(table),
     kept: kept => (Object.keys(kept).length === 0 ? null : table.outputs.encode(kept)),
     get: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)}`),
+    getAll: make(
+      sql`select ${own} from ${at} where "id" in
+        (select ${json.itemText('asked')} from ${json.items(json.of(parameterAt(0)), 'asked')})`,
+    ),
     getForChange: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)} ${dialect.locking}`),
     version: make(sql`select "_version" from ${at} where "id" = ${parameterAt(0)}`),
     insert: make(

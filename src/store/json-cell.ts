@@ -3,8 +3,9 @@
  * that JSON lacks.
  */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
+import { mapMembers } from '../base/objects.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
-import { foldShape, type ShapeCases } from '../contract/shape.ts'
+import { entryFields, foldShape, type ShapeCases } from '../contract/shape.ts'
 
 export interface CellCodec {
   readonly encode: (value: unknown) => string
@@ -31,6 +32,7 @@ function compileConversion({ shape }: AnyField, way: ConversionWay): CellConvers
 const conversions: ShapeCases<CellConversion, [way: ConversionWay]> = {
   scalar: ({ kind }, way) => scalarConversions[kind][way],
   list: ({ item }, way) => listConversion(compileConversion(item, way)),
+  map: (shape, way) => mapConversion(compileConversion(entryFields(shape).value, way)),
   object: ({ fields }, way) => memberConversion(fields, way),
   union: ({ on, of }, way) => unionConversion(on, of, way),
 }
@@ -63,6 +65,9 @@ export const doubleText = (value: number): string => (Object.is(value, -0) ? '-0
 
 const listConversion = (item: CellConversion): CellConversion =>
   item && (value => (value as readonly unknown[]).map(item))
+
+const mapConversion = (made: CellConversion): CellConversion =>
+  made && (value => mapMembers(value as Readonly<Record<string, unknown>>, made))
 
 function memberConversion(fields: Fields, way: ConversionWay): CellConversion {
   const changes = Object.entries(fields).flatMap(([name, field]) => {

@@ -2,7 +2,8 @@
  * Brings a database to the shape of the contract, at start. What always holds:
  *  (1) Only additions are made: a new table, an optional column, an index, a word index. No stored
  *      value is lost or read as another. Tables and optional columns that are not declared stay:
- *      they may belong to a newer program that runs too.
+ *      they may belong to a newer program that runs too. What takes long on a large table is left
+ *      for later (`Store.fill`).
  *  (2) Any other difference is refused before the first change, all of them at once, each with its
  *      cure (`contract-differences.ts`). What a `MigrationWish` names is dropped.
  *  (3) Files that an older program has kept as one value are cut into pieces, one after the other;
@@ -18,30 +19,22 @@ import {
   findDifferences,
   formatBefore,
   type GivenUp,
-  listUndeclared,
   shapeFormat,
   tableKey,
 } from './contract-differences.ts'
-import {
-  type DatabaseShape,
-  forgetShape,
-  type MigrationStep,
-  readShape,
-  rememberShape,
-  type Steps,
-  shapeRows,
-} from './database-shape.ts'
+import { type DatabaseShape, forgetShape, readShape, rememberShape, type Steps, shapeRows } from './database-shape.ts'
 import type { Dialect, Sql } from './dialect.ts'
-import { columnsOfIndex, dropNamed, parseIndex } from './dropped-names.ts'
+import { dropNamed } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
+import { findLargeTables, growIndexes } from './list-index-growth.ts'
 import { findLongValues, type WarnOfLength } from './long-values.ts'
 import { declareRecordTables, migratePieces, migrateTurns } from './records.ts'
-import { dropSearches, growSearches, isSearchName } from './search-growth.ts'
+import { dropSearches, growSearches } from './search-growth.ts'
 import { foldingVersion } from './search-text.ts'
 import { sql } from './sql.ts'
 import type { StoreSchema } from './sql-access.ts'
 import { compileStatement, joinList, parameterAt, quoteName } from './statement.ts'
-import type { Index, Table } from './table.ts'
+import type { Table } from './table.ts'
 
 /** What a person asks for beyond additions: each loss by its name. */
 export interface MigrationWish extends GivenUp {
@@ -83,6 +76,7 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
     table.length === 0
       ? new Map([['store', new Map(Object.entries({ format: shapeFormat, jobs: 'turns' }))]])
       : readShape(yield { text: shapeRows })
+  const large = yield* findLargeTables(schema, shape)
   const differences = yield* findDifferences(schema, shape, wish)
   if (differences.length > 0) throw new Error(createMigrationError(differences))
   const bounds = yield* findLongValues(schema, shape, drop !== undefined, warn)
@@ -98,7 +92,7 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
   for (const name of drop ?? []) yield* dropNamed(shape, name)
   const stale = new Map<string, readonly string[]>()
   for (const [name, items] of schema.items) stale.set(name, yield* growTable(items, dialect, shape, drop !== undefined))
-  yield* growIndexes(schema, shape)
+  yield* growIndexes(schema, shape, large, wish?.tell)
   yield* growSearches(schema, shape, stale)
   yield* bounds
 }
@@ -232,43 +226,4 @@ function* growWords(
     yield rememberShape(tableKey(table.name), column, foldingVersion)
   }
   return was ? stale.map(each => each.column) : []
-}
-
-function* growIndexes(schema: StoreSchema, shape: DatabaseShape): Steps {
-  const was = new Map([...(shape.get('index') ?? [])].filter(([name]) => !isSearchName(name)))
-  const wanted = new Map<string, { table: Table; index: Index }>()
-  for (const table of schema.tables.values())
-    for (const index of table.indexes) wanted.set(index.name, { table, index })
-  const drop = (index: string): MigrationStep => ({ text: sql`drop index if exists ${quoteName(index)}` })
-  for (const [index, is] of was)
-    if (!wanted.has(index) && !isForeign(schema, shape, is)) {
-      yield { ...drop(index), says: `drop the index ${index}` }
-      yield forgetShape('index', index)
-    }
-  for (const [key, { table, index }] of wanted) {
-    const is = JSON.stringify([table.name, index])
-    if (was.get(key) === is) continue
-    yield drop(key)
-    yield { says: `create the index ${key}`, text: createIndex(table, index, schema.dialect) }
-    yield rememberShape('index', key, is)
-  }
-}
-
-/** An index that only another program declares: it goes with the field or the table it is for. */
-function isForeign(schema: StoreSchema, shape: DatabaseShape, is: string): boolean {
-  const [of, index] = parseIndex(is)
-  const table = schema.tables.get(of)
-  if (!table) return true
-  const foreign = listUndeclared(table, shape.get(tableKey(of)) ?? new Map())
-  return foreign.some(({ name }) => columnsOfIndex(index).some(each => each === name || each.startsWith(`${name}#`)))
-}
-
-function createIndex(table: Table, index: Index, dialect: Dialect): Sql {
-  const columns = index.columns.map(
-    ({ name: column, descending }) => sql`${quoteName(column)} ${descending ? dialect.descending : dialect.ascending}`,
-  )
-  if (index.isHash)
-    return sql`create index ${quoteName(index.name)} on ${quoteName(table.name)} using hash (${joinList(index.columns.map(each => quoteName(each.name)))})`
-  const where = index.where === undefined ? sql`` : sql` where ${quoteName(index.where)} is not null`
-  return sql`create index ${quoteName(index.name)} on ${quoteName(table.name)} (${joinList(columns)})${where}`
 }

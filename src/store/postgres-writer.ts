@@ -183,6 +183,16 @@ export class PostgresWriter extends SqlWriter {
     return found
   }
 
+  /** One by one: each is asked again before the commit. */
+  override async getAll(resource: string, ids: readonly string[]): Promise<ReadonlyMap<string, Snapshot>> {
+    const found = new Map<string, Snapshot>()
+    for (const id of ids) {
+      const item = await this.get(resource, id)
+      if (item && !isFormer(item)) found.set(id, item)
+    }
+    return found
+  }
+
   /** What one transaction reads twice is the same. */
   #requireSame(resource: string, id: string, version: number | null): void {
     const before = this.#reads.get(packNames(resource, id))

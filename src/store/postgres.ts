@@ -29,8 +29,10 @@ import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
 import { findDropped } from './dropped-names.ts'
 import { KeyTurns } from './key-turns.ts'
+import { listIndexBuilds } from './list-index-growth.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
+import { executeSteps, IndexBuilds } from './postgres-builds.ts'
 import {
   beginRead,
   beginWrite,
@@ -42,11 +44,11 @@ import {
 } from './postgres-sessions.ts'
 import { CollisionMemory, compileWriteStatements, PostgresWriter } from './postgres-writer.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
-import { completeSearch, fillSearch, listUnfilled } from './search-growth.ts'
-import { listSearchParts } from './search-index.ts'
+import { fillRows } from './row-filling.ts'
+import { listUnfilled, searchBuildOf } from './search-growth.ts'
 import { compileStoreSchema, SqlReader, type StoreSchema } from './sql-access.ts'
-import { compileStatement, type Statement } from './statement.ts'
-import type { Table } from './table.ts'
+import type { Statement } from './statement.ts'
+import { translateNames } from './stored-resources.ts'
 import { defaultBounds } from './write-queue.ts'
 
 export type { PostgresClient, PostgresPool, PostgresQuery } from './postgres-sessions.ts'
@@ -65,7 +67,7 @@ export interface PostgresOptions extends Retention {
   /** Told of stored values that are longer than the contract allows. */
   readonly warn?: WarnOfLength
 }
-/** For bringing the database to the contract's shape: an index of a large table takes long. */
+/** For bringing the database to the contract's shape. */
 const migrationTimeoutMs = 3_600_000
 /** To wait for a row that another transaction has: longer than deadlocks take to be found. */
 const lockTimeoutMs = 2000
@@ -96,7 +98,9 @@ export async function openPostgresStore(
   const sweeps = compileExpiries(service, postgres, options)
   const statements = compileWriteStatements(schema)
   const turns = new KeyTurns()
-  return {
+  const run = <T>(steps: () => Steps<T>): Promise<T> => writes.run(beginWrite, on => executeSteps(steps(), on))
+  const builds = new IndexBuilds({ writes, probe })
+  const store: Store = {
     read: <T>(work: (reader: StoreReader) => Maybe<T>) => reads.run(beginRead, on => work(new SqlReader(schema, on))),
     write: <T>(work: (writer: StoreWriter) => Maybe<T>, turn?: WriteTurn) => {
       const memory = new CollisionMemory()
@@ -116,16 +120,11 @@ export async function openPostgresStore(
           removed = await writes.run(beginWrite, on => removeExpired(sweep, on, now))
       return count
     },
-    fill: async () => {
-      const run = <T>(steps: () => Steps<T>): Promise<T> => writes.run(beginWrite, on => executeSteps(steps(), on))
-      for (const table of await run(() => listUnfilled(schema))) {
-        let due = await run(() => fillSearch(schema, table))
-        while (due === 'rows') due = await run(() => fillSearch(schema, table))
-        if (due === 'nothing') continue
-        const isMade = await writes.run(noTransaction, on => createBeside(schema, table, on), migrationTimeoutMs)
-        if (!isMade) return false
-        await run(() => completeSearch(schema, table))
-      }
+    fill: async (tell = () => {}) => {
+      for (const table of await run(() => listUnfilled(schema)))
+        if ((await fillRows(run, schema, table, tell)) === 'index')
+          if (!(await builds.make(searchBuildOf(schema, table), tell))) return false
+      for (const build of await run(() => listIndexBuilds(schema))) if (!(await builds.make(build, tell))) return false
       return true
     },
     ready: () =>
@@ -138,8 +137,12 @@ export async function openPostgresStore(
     findDropped: () =>
       probe.run(beginRead, on => executeSteps(findDropped(schema.tables), on), Math.min(time, promptMs)),
     usage: () => (reads === writes ? writes.usage() : addUsage(writes.usage(), reads.usage())),
-    close,
+    close: async () => {
+      await builds.stop()
+      await close()
+    },
   }
+  return translateNames(store, service)
 }
 
 /**
@@ -193,7 +196,7 @@ export async function openPostgresReplica(
   const schema: StoreSchema = compileStoreSchema(service, postgres, work =>
     sessions.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
-  return {
+  const replica: Replica = {
     read: <T>(work: (reader: StoreReader) => Maybe<T>) =>
       sessions.run(beginRead, on => work(new SqlReader(schema, on))),
     usage: () => sessions.usage(),
@@ -202,6 +205,7 @@ export async function openPostgresReplica(
       await pool.end()
     },
   }
+  return translateNames(replica, service)
 }
 
 async function migrate(schema: StoreSchema, on: StatementRunner, { migration, warn }: PostgresOptions): Promise<void> {
@@ -209,31 +213,6 @@ async function migrate(schema: StoreSchema, on: StatementRunner, { migration, wa
   // that is busy.
   while (!(await awaitPromptly(on.first(migrationLock, [])))?.[0]) await sleep(lockRetryMs)
   await executeSteps(planMigration(schema, migration, warn), on)
-}
-
-async function executeSteps<T>(steps: Steps<T>, on: StatementRunner): Promise<T> {
-  let step = steps.next()
-  while (!step.done) {
-    const { text, values = [] } = step.value
-    step = steps.next(await on.rows(compileStatement(postgres, text, false), values))
-  }
-  return step.value
-}
-
-/**
- * One process makes an index, the others try again later. It waits for transactions that were there
- * before it, longer than others may wait for a lock.
- */
-async function createBeside(schema: StoreSchema, table: Table, on: StatementRunner): Promise<boolean> {
-  const { createBeside } = postgres.search
-  if (!(await on.first(indexingLock, []))?.[0]) return false
-  try {
-    for (const text of createBeside?.(table.name, listSearchParts(table, schema.tables)) ?? [])
-      await on.run(compileStatement(postgres, text, false), [])
-    return true
-  } finally {
-    await on.run(indexingEnd, [])
-  }
 }
 
 function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {
@@ -252,15 +231,6 @@ const migrationLock: Statement = {
   straight: true,
   name: undefined,
 }
-const createPlainStatement = (text: string): Statement => ({ text, places: [], straight: true, name: undefined })
-const indexingLock = createPlainStatement(
-  "select pg_try_advisory_lock(7306360, hashtext(current_schema())), set_config('lock_timeout', '0', false)",
-)
-/** `reset` gives back the limit with which the connection began. */
-const indexingEnd = createPlainStatement(
-  "select pg_advisory_unlock(7306360, hashtext(current_schema())), set_config('lock_timeout', reset_val, false) from pg_settings where name = 'lock_timeout'",
-)
-
 function createPool(url: string, max: number, time: number): PostgresPool {
   const pool = new pg.Pool({
     connectionString: url,

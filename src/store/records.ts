@@ -223,7 +223,7 @@ export function leaseStatement(dialect: Dialect, jobs: number): Statement {
   const over = sql`select "id" from "_job" where "state" = 'running' and "leased" <= ${parameterAt(0)} and ${named}
     order by "leased", "due", "id" limit 1 ${dialect.choosing}`
   const running = sql`select count(*) from "_job" as "other" where "other"."state" = 'running' and "other"."party" = "_job"."party"`
-  const next = sql`select "id" from "_job" where "state" = 'queued' and "due" <= ${parameterAt(0)} and ${named}
+  const next = sql`select "id" from "_job" ${dialect.byIndex('_job#turn')} where "state" = 'queued' and "due" <= ${parameterAt(0)} and ${named}
     and (${running}) < ${parameterAt(2)} order by "turn", "due", "created", "id" limit 1 ${dialect.choosing}`
   return compileStatement(
     dialect,
@@ -238,12 +238,10 @@ export function leaseStatement(dialect: Dialect, jobs: number): Statement {
  * the first turn of all.
  */
 export function turnStatement(dialect: Dialect, jobs: number): Statement {
-  const queued = sql`from "_job" where "state" = 'queued' and "job" in (${parameterList(1, jobs)})`
-  const own = sql`${queued} and "party" = ${parameterAt(0)}`
-  return compileStatement(
-    dialect,
-    sql`select (select count(*) ${own}), (select max("turn") ${own}), (select "turn" ${queued} order by "turn" limit 1)`,
-  )
+  const queued = sql`where "state" = 'queued' and "job" in (${parameterList(1, jobs)})`
+  const own = sql`from "_job" ${queued} and "party" = ${parameterAt(0)}`
+  const first = sql`select "turn" from "_job" ${dialect.byIndex('_job#turn')} ${queued} order by "turn" limit 1`
+  return compileStatement(dialect, sql`select (select count(*) ${own}), (select max("turn") ${own}), (${first})`)
 }
 
 /** Rows that one transaction deletes: some ten milliseconds. */

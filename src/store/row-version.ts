@@ -39,10 +39,17 @@ export function followVersion(before: number, now: number): number {
 export const followingVersion = (before: Sql, drawn: Sql): Sql =>
   sql`case when ${before} < ${drawn} then ${drawn} else ${before} + 1 + ${drawn} % cast(${sql.lit(stepsMax)} as bigint) end`
 
+/** A zone that was set wrong is an hour or so. */
+const leadMaxMs = 2 * 3_600_000
+
 /**
- * RFC 9110 §8.8.2.1: the time of a change, from the clock; where the clock was set back by more
- * than clocks of machines differ, a second after the change before, so that If-Modified-Since tells
- * the two apart.
+ * RFC 9110 §8.8.2.1: the time of a change, from the clock, and never before that of the change
+ * before. Where the clock is more than a second behind that, since it was set back or another
+ * machine's is ahead, it is a second after the change before, so that If-Modified-Since tells the
+ * two apart; but not more than two hours ahead of the clock, or a row that is changed all the time
+ * by two machines would run away from both.
  */
-export const laterTime = (before: Sql, now: Sql): Sql =>
-  sql`case when ${before} - 60000 > ${now} then ${before} + 1000 else ${now} end`
+export const laterTime = (before: Sql, now: Sql): Sql => {
+  const [step, lead] = [sql.lit(1000), sql.lit(leadMaxMs)]
+  return sql`case when ${before} <= ${now} then ${now} when ${before} - ${lead} > ${now} or ${before} - ${step} <= ${now} then ${before} else ${before} + ${step} end`
+}

@@ -10,7 +10,9 @@
  */
 import { type DatabaseShape, forgetShape, type MigrationStep, rememberShape, type Steps } from './database-shape.ts'
 import type { Dialect } from './dialect.ts'
+import type { IndexBuild } from './index-build.ts'
 import type { ItemStatements } from './item-rows.ts'
+import { findNextRows, hasManyRows, type NextRows } from './next-rows.ts'
 import type { SearchPart } from './search-dialect.ts'
 import { listSearchParts } from './search-index.ts'
 import { sql } from './sql.ts'
@@ -34,6 +36,8 @@ interface SearchShape {
   readonly folding?: readonly string[]
   /** The id of the last row that came in. */
   readonly upTo?: string
+  /** How many came in. */
+  readonly rows?: number
   readonly filled?: true
 }
 /** What a read needs to know of it. */
@@ -82,9 +86,6 @@ function* dropSearch(dialect: Dialect, table: string, parts: readonly SearchPart
     yield { text }
 }
 
-/** A table with more rows gets them after the start. */
-const rowsAtStartMax = 10_000
-
 /** @param stale by table, the columns whose words are to be made from stored values */
 export function* growSearches(
   schema: SearchSchema,
@@ -106,35 +107,29 @@ export function* growSearches(
 
 function* growSearch(schema: SearchSchema, table: Table, is: SearchShape, isKept: boolean): Steps {
   const { dialect } = schema
-  const beyond = yield {
-    text: sql`select 1 from ${quoteName(table.name)} limit 1 offset ${sql.lit(rowsAtStartMax)}`,
-  }
-  const isLarge = beyond.length > 0 && (is.search.length > 0 || is.folding !== undefined)
+  const isLarge = (yield* hasManyRows(table)) && (is.search.length > 0 || is.folding !== undefined)
   if (!isKept && !(isLarge && dialect.search.createBeside)) {
     yield* dropSearch(dialect, table.name, is.search)
     if (is.search.length > 0) for (const text of dialect.search.create(table.name, is.search)) yield { text }
   }
   if (!isLarge)
-    for (let last: string | undefined = ''; last !== undefined; ) last = yield* addRows(schema, table, is, last)
+    for (let last: string | undefined = ''; last !== undefined; ) last = (yield* addRows(schema, table, is, last))?.last
   yield rememberSearch(table.name, isLarge ? is : { search: is.search, filled: true })
 }
 
 const batchRowsMax = 500
 
-/** Brings in the next rows, in one transaction; gives the id of the last. */
-function* addRows(schema: SearchSchema, table: Table, is: SearchShape, after: string): Steps<string | undefined> {
+/** Brings in the next rows, in one transaction. */
+function* addRows(schema: SearchSchema, table: Table, is: SearchShape, after: string): Steps<NextRows | undefined> {
   const { fill } = schema.dialect.search
   if (!needsRows(schema, is)) return undefined
-  const [row] = yield {
-    text: sql`select max("id"), count(*) from (select "id" from ${quoteName(table.name)} where "id" > ${parameterAt(0)} order by "id" limit ${sql.lit(batchRowsMax)}) as "next"`,
-    values: [after],
-  }
-  const last = row?.[0]
-  if (typeof last !== 'string') return undefined
+  const next = yield* findNextRows(table, after, batchRowsMax)
+  if (!next) return undefined
+  const { last } = next
   yield* foldWords(schema, table, is.folding ?? [], after, last)
   if (is.search.length > 0)
     for (const text of fill?.(table.name, is.search) ?? []) yield { text, values: [after, last] }
-  return last
+  return next
 }
 
 const needsRows = ({ dialect }: SearchSchema, { folding, search }: SearchShape): boolean =>
@@ -197,7 +192,7 @@ export function* settleSearches(schema: SearchSchema): Steps<boolean> {
       const is = yield* readSearch(schema, table)
       if (!is || is.search.length === 0) continue
       const [row] = yield {
-        text: sql`select max("id") from (select "id" from (${waiting.ids(table.name)}) as "all" order by "id" limit ${sql.lit(batchRowsMax)}) as "next"`,
+        text: sql`select max("id"), count(*) from (select "id" from (${waiting.ids(table.name)}) as "all" order by "id" limit ${sql.lit(batchRowsMax)}) as "next"`,
       }
       const [last, count] = row ?? []
       if (typeof last !== 'string') continue
@@ -207,22 +202,51 @@ export function* settleSearches(schema: SearchSchema): Steps<boolean> {
   return hasMore
 }
 
-/** Adds the next rows, in one transaction. Where it gives 'index', `createBeside` is due. */
-export function* fillSearch(schema: SearchSchema, table: Table): Steps<'rows' | 'index' | 'nothing'> {
+/** Where the rows of a table have come in: how many did, by any process, and up to which id. */
+export interface FilledRows {
+  readonly rows: number
+  readonly upTo: string
+}
+/** Undefined where no rows have to come in. */
+export function* readFilledRows(schema: SearchSchema, table: Table): Steps<FilledRows | undefined> {
   const is = yield* readUnfilled(schema, table)
-  if (!is) return 'nothing'
-  const last = yield* addRows(schema, table, is, is.upTo ?? '')
-  if (last !== undefined) {
-    yield rememberSearch(table.name, { ...is, upTo: last })
-    return 'rows'
-  }
-  if (is.search.length > 0 && schema.dialect.search.createBeside) return 'index'
-  yield rememberSearch(table.name, { search: is.search, filled: true })
-  return 'nothing'
+  return is && needsRows(schema, is) ? { rows: is.rows ?? 0, upTo: is.upTo ?? '' } : undefined
 }
 
-/** After `createBeside`. */
-export function* completeSearch(schema: SearchSchema, table: Table): Steps {
+/** Of one batch; where more is due, and how many rows came in so far, by any process. */
+export interface FilledBatch {
+  /** 'index': `createBeside` */
+  readonly due: 'rows' | 'index' | 'nothing'
+  /** Undefined where the table had its last row already. */
+  readonly rows?: number
+}
+/** Adds the next rows, in one transaction. */
+export function* fillSearch(schema: SearchSchema, table: Table): Steps<FilledBatch> {
   const is = yield* readUnfilled(schema, table)
-  if (is) yield rememberSearch(table.name, { search: is.search, filled: true })
+  if (!is) return { due: 'nothing' }
+  const next = yield* addRows(schema, table, is, is.upTo ?? '')
+  if (next) {
+    const rows = (is.rows ?? 0) + next.count
+    yield rememberSearch(table.name, { ...is, upTo: next.last, rows })
+    return { due: 'rows', rows }
+  }
+  if (is.search.length > 0 && schema.dialect.search.createBeside) return { due: 'index' }
+  yield rememberSearch(table.name, { search: is.search, filled: true })
+  return { due: 'nothing' }
+}
+
+/** Of the whole table, once its rows came in; by `createBeside`. */
+export function searchBuildOf(schema: SearchSchema, table: Table): IndexBuild {
+  return {
+    what: `index of words of ${table.name}`,
+    table,
+    *isDue() {
+      return (yield* readUnfilled(schema, table)) !== undefined
+    },
+    texts: schema.dialect.search.createBeside?.(table.name, listSearchParts(table, schema.tables)) ?? [],
+    *complete() {
+      const is = yield* readUnfilled(schema, table)
+      if (is) yield rememberSearch(table.name, { search: is.search, filled: true })
+    },
+  }
 }

@@ -123,6 +123,15 @@ export class SqlReader implements StoreReader {
     return this.find(resource, id, 'get')
   }
 
+  getAll(resource: string, ids: readonly string[]): Maybe<ReadonlyMap<string, Snapshot>> {
+    const items = itemsOf(this.schema, resource)
+    const found = this.on.rows(items.getAll, [JSON.stringify(ids.filter(isTextCell))])
+    return chain(found, rows => {
+      const read = rows.map(row => this.schema.recent.item(items, row))
+      return new Map(read.map(item => [item.id, item]))
+    })
+  }
+
   protected find(resource: string, id: string, how: 'get' | 'getForChange'): Maybe<Snapshot | Former | undefined> {
     const items = itemsOf(this.schema, resource)
     if (!isTextCell(id)) return undefined

@@ -29,6 +29,7 @@ import {
   type Store,
   type StoreReader,
   type StoreWriter,
+  type TellFilling,
   Unavailable,
   type WriteTurn,
 } from '../service/store.ts'
@@ -42,10 +43,12 @@ import { type MigrationWish, planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
 import { ReadThreads } from './read-thread.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
-import { fillSearch, listUnfilled, settleSearches } from './search-growth.ts'
+import { fillRows } from './row-filling.ts'
+import { listUnfilled, settleSearches } from './search-growth.ts'
 import { countCandidates } from './search-plan.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema, WatchedReader } from './sql-access.ts'
 import { boundParameters, compileStatement, type Statement } from './statement.ts'
+import { translateNames } from './stored-resources.ts'
 import type { Table } from './table.ts'
 import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
 
@@ -88,7 +91,7 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
   }
   writing.exec(`pragma busy_timeout = ${lockWaitMs}`)
   const store = isMemory ? createMemoryStore(schema, writing, options) : createFileStore(schema, writing, file, options)
-  return store
+  return translateNames(store, service)
 }
 
 async function copyPrivately(source: DatabaseSync, file: string): Promise<void> {
@@ -385,10 +388,10 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
     while (await run(() => settleSearches(schema))) await sleep(fillPauseMs)
   }
   const settler = new Settler(settle)
-  const fill = async (): Promise<boolean> => {
+  const fill = async (tell: TellFilling = () => {}): Promise<boolean> => {
     await settle()
     for (const table of await run(() => listUnfilled(schema)))
-      while ((await run(() => fillSearch(schema, table))) === 'rows') await sleep(fillPauseMs)
+      await fillRows(run, schema, table, tell, () => sleep(fillPauseMs))
     return true
   }
   const close = async (): Promise<void> => {

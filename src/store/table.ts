@@ -11,8 +11,10 @@ import type { Dialect } from './dialect.ts'
 import { type CellCodec, createCellCodec } from './json-cell.ts'
 import type { Step } from './search-dialect.ts'
 import { foldText } from './search-text.ts'
+import { tableNameOf } from './stored-resources.ts'
 
 export interface Table {
+  /** In the database: the first that the resource had. */
   readonly name: string
   readonly resource: Resource
   /** Every field but the id, whose column every table has. */
@@ -54,20 +56,19 @@ export interface Index {
 /** Columns that every item has, in the order in which rows are read. */
 export const systemColumns = ['_version', '_modified', '_created', '_kept', 'id'] as const
 
+/** By the names of the database. */
 export function compileTables(service: Service, dialect: Dialect): ReadonlyMap<string, Table> {
-  requireDistinct(
-    service.resources.map(each => each.name),
-    'resources',
-  )
-  const paths = new Map(service.resources.map(each => [each.name, compileSearchPaths(service, each)]))
-  const searched = new Map<string, Set<string>>(service.resources.map(each => [each.name, new Set()]))
+  requireFormerResourceNames(service)
+  requireDistinct(service.resources.map(tableNameOf), 'resources')
+  const paths = new Map(service.resources.map(each => [tableNameOf(each), compileSearchPaths(service, each)]))
+  const searched = new Map<string, Set<string>>(service.resources.map(each => [tableNameOf(each), new Set()]))
   for (const [name, of] of paths)
     for (const path of of) searched.get(path.through.at(-1)?.table ?? name)?.add(path.path)
   return new Map(
-    service.resources.map(each => [
-      each.name,
-      compileTable(each, service, dialect, paths.get(each.name) ?? [], [...(searched.get(each.name) ?? [])]),
-    ]),
+    service.resources.map(each => {
+      const name = tableNameOf(each)
+      return [name, compileTable(each, service, dialect, paths.get(name) ?? [], [...(searched.get(name) ?? [])])]
+    }),
   )
 }
 
@@ -96,7 +97,7 @@ function compileTable(
   ])
   const lists = listIndexesOf(resource, service)
   return {
-    name: resource.name,
+    name: tableNameOf(resource),
     resource,
     fields,
     compared,
@@ -141,6 +142,18 @@ const storedName = (fields: Fields, name: string): string => fields[name]?.forme
 /** Of `total`, or of several keys: `(state,-total)`. */
 const storedIndexName = (fields: Fields, own: string): string =>
   own.replace(/[^(),-]+/g, name => storedName(fields, name))
+
+/** A database has one name for a resource. */
+function requireFormerResourceNames({ resources }: Service): void {
+  for (const { name, formerName } of resources) {
+    if (formerName === undefined) continue
+    const says = `the resource ${name}: was: '${formerName}'`
+    if (name === formerName)
+      throw new Error(`${says} is the name that it has now: give the one that it had, or remove it`)
+    const other = resources.find(each => each.name !== name && tableNameOf(each) === formerName)
+    if (other) throw new Error(`${says} is the name of ${other.name} in the database: remove it from one`)
+  }
+}
 
 /** A database has one name for a field, and none for its members. */
 function requireFormerNames({ name: resource, fields }: Resource): void {
@@ -191,7 +204,7 @@ function compileSearchPaths(service: Service, resource: Resource): SearchPath[] 
       fields = Object.assign({}, ...innerFields(shape))
       const next = shape.kind === 'ref' && i + 1 < parts.length ? findReferred(service, shape.resource) : undefined
       if (next) {
-        through.push({ steps, table: next.name })
+        through.push({ steps, table: tableNameOf(next) })
         at = next
         inside = []
         steps = []
@@ -210,6 +223,7 @@ const listDepth = (shape: Shape): number =>
   foldShape<number>(shape, {
     scalar: () => 0,
     list: ({ item }) => 1 + listDepth(item.shape),
+    map: () => 0,
     object: () => 0,
     union: () => 0,
   })
@@ -242,7 +256,7 @@ function compileIndexes(
     return name === undefined || isTooLong(field) ? [] : [{ name, descending }]
   }
   return lists.flatMap(({ name: own, keys }): Index[] => {
-    const name = databaseName(`${resource.name}#${storedIndexName(fields, own)}`)
+    const name = databaseName(`${tableNameOf(resource)}#${storedIndexName(fields, own)}`)
     const [first] = keys
     const at = first && compared.get(first.field)
     if (at && own === first?.field && isTooLong(own))

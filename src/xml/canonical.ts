@@ -207,9 +207,12 @@ class CanonicalWriter {
       this.#declareIfNew(element.prefix, element.name.uri, needed)
       for (const { prefix, name } of element.attributes) if (prefix !== '') this.#declareIfNew(prefix, name.uri, needed)
     }
-    for (const { prefix, uri } of isApex ? element.declarationsInScope() : element.declarations) {
-      if (!isAbsolute(uri)) throw new Malformed('a relative namespace name has no canonical form', element.from)
-      if (!exclusive || this.#prefixes.has(prefix)) this.#declareIfNew(prefix, uri, needed)
+    if (isApex && exclusive && this.#prefixes.size === 0) requireAbsoluteScope(element)
+    else {
+      for (const { prefix, uri } of isApex ? element.declarationsInScope() : element.declarations) {
+        if (!isAbsolute(uri)) failRelative(element)
+        if (!exclusive || this.#prefixes.has(prefix)) this.#declareIfNew(prefix, uri, needed)
+      }
     }
     return needed.length < 2 ? needed : needed.sort(([a], [b]) => compareCodePoints(a, b))
   }
@@ -268,6 +271,18 @@ const qualifiedName = ({ prefix, name }: Element): string => (prefix === '' ? na
 
 /** No namespace, or a URI with a scheme. The usual schemes are tested first. */
 const isAbsolute = (uri: string): boolean => uri.startsWith('http:') || uri.startsWith('urn:') || absoluteUri.test(uri)
+/** C14N §1.3, of all namespaces in scope, for a form that needs to know no more of them. */
+function requireAbsoluteScope(element: Element): void {
+  for (let outer: Element | undefined = element; outer; outer = outer.parent) {
+    for (const { prefix, uri } of outer.declarations)
+      if (!isAbsolute(uri) && element.namespace(prefix) === uri) failRelative(element)
+  }
+}
+
+function failRelative({ from }: Element): never {
+  throw new Malformed('a relative namespace name has no canonical form', from)
+}
+
 const absoluteUri = /^(?:$|[A-Za-z][-+.A-Za-z0-9]*:)/
 
 /**

@@ -104,8 +104,10 @@ export class Element {
    * no room for more.
    */
   addChild(child: Node): void {
-    if (this.#nodes === noChildren) this.#nodes = [child]
-    else (this.#nodes as Node[]).push(child) // the array is this element's own
+    const nodes = this.#nodes
+    if (nodes === noChildren) this.#nodes = [child]
+    else if (nodes.length === 1) this.#nodes = [nodes[0]!, child]
+    else (nodes as Node[]).push(child) // the array is this element's own
   }
 
   append(nodes: readonly Node[]): void {
@@ -219,13 +221,22 @@ export function readElement(cursor: Cursor, parent?: Element): Element {
 }
 
 function readStartTag(cursor: Cursor, parent: Element | undefined): Element {
-  const attributes = cursor.attributes === 0 ? noAttributes : [readAttribute(cursor, 0)]
-  for (let index = 1; index < cursor.attributes; index++) attributes.push(readAttribute(cursor, index))
+  const attributes = readAllAttributes(cursor)
   const made = new Element(parent, cursor.name, cursor.prefix, attributes, cursor.declarations())
   made.from = cursor.from
   made.inside = cursor.to
   if (cursor.irregular < cursor.from) made.spelling = cursor.bytes
   return made
+}
+
+/** An array that grows has room for sixteen more: a literal has none. */
+function readAllAttributes(cursor: Cursor): Attribute[] {
+  const count = cursor.attributes
+  if (count === 0) return noAttributes
+  if (count === 1) return [readAttribute(cursor, 0)]
+  const found = [readAttribute(cursor, 0), readAttribute(cursor, 1)]
+  for (let index = 2; index < count; index++) found.push(readAttribute(cursor, index))
+  return found
 }
 
 const readAttribute = (cursor: Cursor, index: number): Attribute => ({

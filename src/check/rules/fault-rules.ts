@@ -5,7 +5,7 @@ import type { Bench } from '../bench.ts'
 import type { CheckCaller, SoapEndpointTarget } from '../discovered-service.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
-import { isSafe, listProbeOperations, type ProbeOperation, sendMessage, writeOperationBody } from '../soap-discovery.ts'
+import { isSafe, listProbeOperations, type ProbeOperation, sendMessage, writeSampleBody } from '../soap-discovery.ts'
 import { readSoapMessage } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { unknownBody } from './binding-rules.ts'
@@ -247,7 +247,7 @@ const collectFailures = (bench: Bench): Promise<readonly Failure[]> =>
     const found: Failure[] = []
     for (const { endpoint, as } of await listProbeOperations(bench))
       for (const operation of endpoint.port.operations.filter(each => each.output && isSafe(bench, each.name))) {
-        const body = writeOperationBody(bench, endpoint, operation)
+        const body = writeSampleBody(endpoint, operation)
         if (!body.includes('>probe<')) continue
         const answered = await sendAsAnyone(bench, endpoint, body, operation.action, as)
         if (readSoapMessage(answered)?.fault && answered.status === 500) found.push({ operation, answered })

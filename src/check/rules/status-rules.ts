@@ -3,6 +3,7 @@ import {
   absentPath,
   createTemporaryItem,
   currentMatch,
+  findReadableTarget,
   performSomeAction,
   postDraft,
   putNewItem,
@@ -246,7 +247,9 @@ export const statusRules: readonly CheckRule[] = [
     how: 'no response of 500 or above shows the inside of the program; an unknown method is answered 501 or 405',
     isPassive: true,
     probe: async (trial: Trial) => {
-      trial.expectStatus(await trial.send('BREW', trial.bench.service.basePath), [501, 405, 400], 'an unknown method')
+      const found = await findReadableTarget(trial.bench)
+      if (found)
+        trial.expectStatus(await trial.send('BREW', found.path, { as: found.as }), [501, 405, 400], 'an unknown method')
       for (const each of trial.bench.exchanges.filter(({ status }) => status >= 500)) {
         const inside = insidePattern.exec(each.text)?.[0]
         trial.expect(

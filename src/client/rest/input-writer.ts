@@ -2,12 +2,12 @@
  * Input → JSON, held against the contract by the reader that the service has for it, so that what
  * is sent is what the service accepts, but for its own knowledge of other items.
  */
-import { type Json, ownMember } from '../../base/objects.ts'
+import { type Json, mapMembers, ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import { type FieldProblem, readFields } from '../../contract/field-json.ts'
 import type { Values } from '../../contract/implement.ts'
 import { writeScalar } from '../../contract/lexical/scalar.ts'
-import { foldShape, type ShapeCases } from '../../contract/shape.ts'
+import { entryFields, foldShape, type ShapeCases } from '../../contract/shape.ts'
 import { writeJson } from '../../http/json.ts'
 import { InputError } from '../errors.ts'
 
@@ -54,6 +54,8 @@ const jsonCases: ShapeCases<Json, [value: unknown]> = {
     return isText ? writeScalar(shape, value) : (value as Json)
   },
   list: ({ item }, value) => (Array.isArray(value) ? value.map(each => valueToJson(item, each)) : (value as Json)),
+  map: (shape, value) =>
+    isMembers(value) ? mapMembers(value, each => valueToJson(entryFields(shape).value, each)) : (value as Json),
   object: ({ fields }, value) => (isMembers(value) ? membersToJson(fields, value) : (value as Json)),
   union: ({ on, of }, value) =>
     isMembers(value) ? membersToJson(ownMember(of, String(value[on])) ?? {}, value) : (value as Json),

@@ -64,16 +64,25 @@ export class Metrics {
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
 
-  /** Adds a figure that is read on demand. */
-  addGauge(name: string, help: string, read: Gauge['read'], type: Gauge['type'] = 'gauge'): void {
-    this.#gauges.set(name, { help, read, type })
+  /**
+   * Adds a figure that is read on demand.
+   * @param aggregator what those of several processes are as one
+   */
+  addGauge(
+    name: string,
+    help: string,
+    read: Gauge['read'],
+    type: Gauge['type'] = 'gauge',
+    aggregator: Gauge['aggregator'] = 'sum',
+  ): void {
+    this.#gauges.set(name, { help, read, type, aggregator })
   }
 
   /** All figures, in the form of prom-client. */
   async listFamilies(): Promise<Family[]> {
-    const asked = [...this.#gauges].map(async ([name, { help, read, type }]): Promise<Family> => {
+    const asked = [...this.#gauges].map(async ([name, { help, read, type, aggregator }]): Promise<Family> => {
       const values = await readInTime(read())
-      return createFamily(name, type, help, [...values])
+      return createFamily(name, type, help, [...values], aggregator)
     })
     return [
       createFamily(
@@ -131,13 +140,19 @@ const gaugeMs = 500
 interface Gauge {
   readonly help: string
   readonly type: 'gauge' | 'counter'
+  readonly aggregator: 'sum' | 'max'
   readonly read: () => readonly MetricSample[] | Promise<readonly MetricSample[]>
 }
 export type MetricSample = MetricValue<string> & { readonly metricName?: string }
 export type Family = MetricObjectWithValues<MetricSample>
 
-const createFamily = (name: string, type: string, help: string, values: MetricSample[]): Family =>
-  ({ name, help, type, aggregator: 'sum', values }) as unknown as Family // prom-client's enum of types has these words
+const createFamily = (
+  name: string,
+  type: string,
+  help: string,
+  values: MetricSample[],
+  aggregator: Gauge['aggregator'] = 'sum',
+): Family => ({ name, help, type, aggregator, values }) as unknown as Family // prom-client's enum of types has these words
 
 const createDurations = (labels: Record<string, string>): Durations => ({
   labels,

@@ -1,18 +1,42 @@
-/** Has a store complete what its start left for later, and tells the operator where it cannot. */
-import type { Store } from '../../service/store.ts'
+/**
+ * Has a store complete what its start left for later, and tells the operator how far it is, or why
+ * it cannot go on.
+ */
+import type { FillProgress, Store } from '../../service/store.ts'
+import type { Logger } from './log.ts'
 
 const trouble =
-  'the indexes of words are not complete: until they are, searches look at each item, and those for words that are new to the contract are answered with 503. Mend the cause: it is tried again within a minute'
+  'indexes are not complete: until they are, lists and searches that need them look at each item, and searches for words that are new to the contract are answered with 503. Mend the cause: it is tried again within a minute'
+
+/** Between two lines about one thing. */
+const lineEveryMs = 10_000
+
+/** What a filler is given of its surroundings. */
+export interface FillerSite {
+  readonly failed: (thrown: unknown) => void
+  readonly logger: Pick<Logger, 'info'>
+  /** Milliseconds, which never go back. */
+  readonly elapsed: () => number
+}
+
+/** What is being completed, as this process has seen it. */
+interface Filling {
+  readonly begunAt: number
+  readonly rowsBefore: number
+  toldAt: number
+  progress: FillProgress
+}
 
 export class StoreFiller {
   readonly #store: Pick<Store, 'fill'>
-  readonly #failed: (thrown: unknown) => void
+  readonly #site: FillerSite
+  readonly #fillings = new Map<string, Filling>()
   #isOver = false
   #isRunning = false
 
-  constructor(store: Pick<Store, 'fill'>, failed: (thrown: unknown) => void) {
+  constructor(store: Pick<Store, 'fill'>, site: FillerSite) {
     this.#store = store
-    this.#failed = failed
+    this.#site = site
   }
 
   /** Goes on, unless all is done or under way. */
@@ -20,14 +44,43 @@ export class StoreFiller {
     if (this.#isOver || this.#isRunning) return
     this.#isRunning = true
     try {
-      if ((await this.#store.fill?.()) !== false) this.#isOver = true
+      if ((await this.#store.fill?.(progress => this.#watch(progress))) !== false) {
+        this.#isOver = true
+        this.#fillings.clear() // another process may have completed it
+      }
     } catch (thrown) {
-      if (!this.#isOver) this.#failed(new Error(trouble, { cause: thrown }))
+      if (!this.#isOver) this.#site.failed(new Error(trouble, { cause: thrown }))
     }
     this.#isRunning = false
   }
 
   stop(): void {
     this.#isOver = true
+  }
+
+  /** What is not complete, also where it has failed and waits for its next try. */
+  get unfinished(): readonly FillProgress[] {
+    return [...this.#fillings.values()].map(each => each.progress)
+  }
+
+  #watch(progress: FillProgress): void {
+    const now = this.#site.elapsed()
+    const known = this.#fillings.get(progress.what)
+    const filling = known ?? { begunAt: now, rowsBefore: progress.rowsDone, toldAt: now, progress }
+    filling.progress = progress
+    if (progress.isOver) this.#fillings.delete(progress.what)
+    else this.#fillings.set(progress.what, filling)
+    if (progress.isOver) this.#tell(filling, now, 'filled')
+    else if (!known) this.#tell(filling, now, 'filling begins, while the service runs')
+    else if (now - filling.toldAt >= lineEveryMs) this.#tell(filling, now, 'filling goes on')
+  }
+
+  #tell(filling: Filling, now: number, message: string): void {
+    const { what, rowsDone, rowsTotal, phase } = filling.progress
+    const seconds = (now - filling.begunAt) / 1000
+    const rate = seconds > 0 ? { rowsPerSecond: Math.round((rowsDone - filling.rowsBefore) / seconds) } : {}
+    const at = { ...(phase !== undefined && { phase }), ...rate, seconds: Math.round(seconds) }
+    filling.toldAt = now
+    this.#site.logger.info({ what, rowsDone, rowsTotal, ...at }, message)
   }
 }

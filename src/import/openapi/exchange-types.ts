@@ -19,8 +19,10 @@ import {
   findJsonContent,
   isOpenByIntent,
   listedTexts,
+  type MapFacts,
   mediaTypesOf,
   propertiesOf,
+  readMapFacts,
   readSchemaFacts,
   requiredNamesOf,
   type SchemaFacts,
@@ -61,6 +63,8 @@ export interface JsonDifferences {
   readonly choices: ReadonlySet<AnyMember>
   /** Types with one member, which stand for the array in it. */
   readonly arrays: ReadonlySet<AnyXmlType>
+  /** Types of members `entry`, each a key and a value, which stand for an object with any names. */
+  readonly maps: ReadonlySet<AnyXmlType>
   /** Texts that may be any JSON. */
   readonly texts: ReadonlySet<AnyXmlType>
   /** Lists that are there when they are empty. */
@@ -72,6 +76,7 @@ export class ExchangeTypes implements JsonDifferences {
   readonly names = new Map<AnyMember, string>()
   readonly choices = new Set<AnyMember>()
   readonly arrays = new Set<AnyXmlType>()
+  readonly maps = new Set<AnyXmlType>()
   readonly texts = new Set<AnyXmlType>()
   readonly requiredLists = new Set<AnyMember>()
   readonly #document: OpenApiDocument
@@ -189,6 +194,8 @@ export class ExchangeTypes implements JsonDifferences {
     if (type === 'object' && propertiesOf(schema).length > 0)
       return this.#once(facts, () => this.#members(schema, place))
     if (type === 'array') return this.#array(facts, place)
+    const map = type === 'object' ? readMapFacts(this.#document, schema) : undefined
+    if (map) return this.#map(facts, map, place)
     const values = listedTexts(schema)
     if (values) return x.simple(x.string, { values })
     const scalar = type === 'string' ? (textTypes[stringOf(schema['format'])] ?? x.string) : scalarTypes[type]
@@ -201,6 +208,15 @@ export class ExchangeTypes implements JsonDifferences {
   #array(facts: SchemaFacts, place: string): AnyXmlType {
     const made = this.#once(facts, () => ({ item: this.#member(facts.schema, `${place}.item`, false) }))
     this.arrays.add(made)
+    return made
+  }
+  #map(facts: SchemaFacts, { value, names }: MapFacts, place: string): AnyXmlType {
+    const made = this.#once(facts, () => {
+      const key = x.element(this.#type({ ...facts, schema: names, type: 'string', name: '' }, `${place}.key`))
+      const entry = x.object({ key, value: this.#member(value, `${place}.value`, true) })
+      return { entry: x.element(entry).many() }
+    })
+    this.maps.add(made)
     return made
   }
   /** Its members are filled in after it is known, since it may contain itself. */

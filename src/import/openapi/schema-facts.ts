@@ -87,6 +87,25 @@ export const isOpenByIntent = (schema: JsonObject): boolean =>
   ['additionalProperties', 'unevaluatedProperties'].some(
     keyword => schema[keyword] !== undefined && isAllowing(schema[keyword]),
   )
+/** The members of an object that may have any name, or any of a pattern. */
+export interface MapFacts {
+  readonly value: Json
+  /** What a name must be, as a schema of text. */
+  readonly names: JsonObject
+}
+/** Undefined for an object with properties of its own, and for several schemas of members. */
+export function readMapFacts(document: OpenApiDocument, schema: JsonObject): MapFacts | undefined {
+  if (propertiesOf(schema).length > 0) return undefined
+  const names = document.resolve(schema['propertyNames'] ?? {}).value
+  const [open] = [schema['additionalProperties'], schema['unevaluatedProperties']].flatMap(each =>
+    each !== undefined && isAllowing(each) ? [each] : [],
+  )
+  const [named, another] = Object.entries(objectOf(schema['patternProperties'])).filter(each => isAllowing(each[1]))
+  if (named)
+    return another || open !== undefined ? undefined : { value: named[1], names: { ...names, pattern: named[0] } }
+  return open === undefined ? undefined : { value: open, names }
+}
+
 /** The schema `false` allows nothing. */
 const isAllowing = (schema: Json | undefined): boolean => schema !== false
 

@@ -15,7 +15,9 @@ import {
   describeSchema,
   isOpenByIntent,
   listedTexts,
+  type MapFacts,
   propertiesOf,
+  readMapFacts,
   readSchemaFacts,
   requiredNamesOf,
   type SchemaFacts,
@@ -241,12 +243,30 @@ export class SchemaFields {
   #object(facts: SchemaFacts, place: string): AnyField | undefined {
     return this.#once(facts, place, () => {
       const { schema, name } = facts
+      const map = readMapFacts(this.#document, schema)
+      if (map) return this.#map(map, schema, place)
       if (propertiesOf(schema).length === 0 && isOpenByIntent(schema))
-        return this.#lose(place, 'is a map: its members may have any name, and a contract names all of them')
+        return this.#lose(place, 'is a map whose values are of several schemas, by their names')
       const fields = this.#members(schema, name === '' ? place : toTypeName(name), new Set(['_links']))
       if (Object.keys(fields).length === 0) return this.#lose(place, 'is an object whose members are not named')
       return this.#comment(name === '' ? t.object(fields) : t.object(fields, this.#claimName(toTypeName(name))), schema)
     })
+  }
+  #map({ value, names }: MapFacts, schema: JsonObject, place: string): AnyField | undefined {
+    const field = this.field(value, `${place}{}`)
+    if (!field) return undefined
+    const listed = listedTexts(names)
+    const key = listed ? t.enum(...listed) : this.#string(names, '', `${place}, its names`)
+    const min = numberOf(schema['minProperties'])
+    // A value is never optional, and a key of either kind is text.
+    return this.#comment(
+      t.map(field as Field<unknown>, {
+        key: key as Field<string>,
+        ...(min !== undefined && min > 0 && { min }),
+        max: numberOf(schema['maxProperties']) ?? Number.POSITIVE_INFINITY,
+      }),
+      schema,
+    )
   }
   /** What contains itself is left out where it does; what many share is made once. */
   #once({ key }: SchemaFacts, place: string, make: () => AnyField | undefined): AnyField | undefined {

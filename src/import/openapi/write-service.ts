@@ -12,6 +12,7 @@ import type { AnyAction, File, Resource } from '../../contract/resource.ts'
 import type { Service } from '../../contract/service.ts'
 import {
   asObject,
+  entryFields,
   foldScalar,
   foldShape,
   innerFields,
@@ -229,6 +230,16 @@ class ServicePrinter {
       scalar: each => foldScalar(each, scalarTexts),
       list: ({ item, min, max }) =>
         `t.list(${[this.#field(item, indent), ...writeOptions({ min, max: max ?? Number.POSITIVE_INFINITY })].join(', ')})`,
+      map: shape => {
+        const { key, value } = entryFields(shape)
+        const { min, max } = shape.entries
+        const isAnyKey = key.shape.kind === 'string' && Object.keys(key.shape).length === 1
+        const options = [
+          ...(isAnyKey ? [] : [`key: ${this.#field(key, indent)}`]),
+          ...listOptions({ min, max: max ?? Number.POSITIVE_INFINITY }),
+        ]
+        return `t.map(${this.#field(value, indent)}, { ${options.join(', ')} })`
+      },
       object: ({ name, fields }) =>
         `t.object(${[this.#fields(fields, indent), ...(name === undefined ? [] : [quoteLiteral(name)])].join(', ')})`,
       union: ({ on, of }) => {
@@ -274,6 +285,7 @@ function listStructures(service: Service): readonly Structure[] {
   const visitCases: ShapeCases<void> = {
     scalar: () => undefined,
     list: ({ item }) => visit(item),
+    map: shape => visit(entryFields(shape).value),
     object: ({ fields }) => visitAll(fields),
     union: ({ of }) => Object.values(of).forEach(visitAll),
   }
@@ -323,14 +335,17 @@ const writeFiles = (files: Readonly<Record<string, File>>): string =>
     .join(', ')} }`
 
 /** `{ min: 1 }`; nothing where there are no options. */
-function writeOptions(options: Readonly<Record<string, string | number | bigint | undefined>>): readonly string[] {
-  const members = Object.entries(options).flatMap(([name, value]) =>
+type OptionValues = Readonly<Record<string, string | number | bigint | undefined>>
+const listOptions = (options: OptionValues): readonly string[] =>
+  Object.entries(options).flatMap(([name, value]) =>
     value === undefined
       ? []
       : [
           `${name}: ${typeof value === 'string' ? quoteLiteral(value) : typeof value === 'bigint' ? `${value}n` : value}`,
         ],
   )
+function writeOptions(options: OptionValues): readonly string[] {
+  const members = listOptions(options)
   return members.length === 0 ? [] : [`{ ${members.join(', ')} }`]
 }
 const writeBareCall = (kind: Scalar['kind']) => (): string => `t.${kind}()`

@@ -4,12 +4,11 @@
  *  (1) What was typed is kept, whatever was refused once the content had been read.
  *  (2) The current item is read as any other: admitted, and in one look at the store.
  */
-import type { Fields } from '../../contract/field.ts'
 import type { FieldProblem } from '../../contract/field-json.ts'
-import { normalizeRows } from '../../html/controls.ts'
+import { normalizeRows, placeControl } from '../../html/controls.ts'
 import { labelOf, writeSection } from '../../html/element.ts'
 import { writePage } from '../../html/frame.ts'
-import { nameControl, type TextMembers } from '../../html/text-tree.ts'
+import { nameControl } from '../../html/text-tree.ts'
 import type { Response } from '../../http/message.ts'
 import { Refused } from '../../service/refusal.ts'
 import { searchFields } from '../api-version.ts'
@@ -92,8 +91,13 @@ export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefu
   const problem = createProblem(exchange, refusal)
   const current = await readCurrentItem(exchange)
   const found = findSpec(exchange, current)
-  const problems = refusal.kind === 'invalid' ? refusal.problems : []
-  const spec = found && exchange.typed && { ...found, ...placeTyped(exchange.typed, found.fields, problems) }
+  const given = refusal.kind === 'invalid' ? refusal.problems : []
+  const tree = found && exchange.typed ? normalizeRows(found.fields, exchange.typed) : undefined
+  const problems = given.map(each => ({
+    ...each,
+    path: found ? placeControl(found.fields, tree, each.path) : each.path,
+  }))
+  const spec = found && tree !== undefined ? { ...found, tree, problems: groupByControl(problems) } : undefined
   const after = [
     spec ? writeSection('What you sent', { id: 'again' }, writeForm(spec)) : '',
     current ? writeSection('How it stands now', { id: 'now' }, writeItemView(exchange, current, spec)) : '',
@@ -106,18 +110,14 @@ export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefu
   }
 }
 
-/** (1) Rows as the reader numbers them, each problem at its control. */
-function placeTyped(
-  typed: TextMembers,
-  fields: Fields,
-  problems: readonly FieldProblem[],
-): Pick<FormSpec, 'tree' | 'problems'> {
+/** (1) Rows are as the reader numbers them, each problem at its control. */
+function groupByControl(problems: readonly FieldProblem[]): ReadonlyMap<string, readonly string[]> {
   const byName = new Map<string, string[]>()
   for (const { path, detail } of problems) {
     const name = nameControl(path)
     byName.set(name, [...(byName.get(name) ?? []), detail])
   }
-  return { tree: normalizeRows(fields, typed), problems: byName }
+  return byName
 }
 
 function problemPlace(spec: FormSpec, { path, detail }: FieldProblem): { control: string; detail: string } {

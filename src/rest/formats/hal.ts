@@ -84,6 +84,7 @@ const noHints = (): InputHints => ({})
 const shapeHints: ShapeCases<InputHints> = {
   scalar: shape => foldScalar(shape, scalarHints),
   list: noHints,
+  map: noHints,
   object: noHints,
   union: noHints,
 }

@@ -6,7 +6,15 @@ import type { Json } from '../../base/objects.ts'
 import { type AnyField, type Fields, type Scalar, t } from '../../contract/field.ts'
 import { integerText } from '../../contract/lexical/number.ts'
 import { compileScalarReader, compileScalarWriter } from '../../contract/lexical/scalar.ts'
-import { asList, foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
+import {
+  asList,
+  asRows,
+  foldScalar,
+  foldShape,
+  isScalar,
+  type ScalarCases,
+  type ShapeCases,
+} from '../../contract/shape.ts'
 import { isFilled, parseTextTree, type TextMembers, type TextTree } from '../../html/text-tree.ts'
 import type { Pairs } from '../../http/uri.ts'
 
@@ -68,13 +76,13 @@ function membersJson(tree: TextMembers, fields: Fields): Json {
   return Object.fromEntries([...emptyLists(tree, fields), ...members])
 }
 
-/** A form cannot tell an empty list from an absent one: a list that must be there is empty. */
+/** A form cannot tell an empty list or map from an absent one: one that must be there is empty. */
 const emptyLists = (tree: TextMembers, fields: Fields) =>
   Object.entries(fields)
     .filter(
-      ([name, field]) => !Object.hasOwn(tree, name) && !field.isOptional && !field.isReadOnly && asList(field.shape),
+      ([name, field]) => !Object.hasOwn(tree, name) && !field.isOptional && !field.isReadOnly && asRows(field.shape),
     )
-    .map(([name]) => [name, []] as const)
+    .map(([name, { shape }]) => [name, asList(shape) ? [] : {}] as const)
 
 const valueJson = (value: TextTree, { shape }: AnyField): Json =>
   typeof value !== 'string'
@@ -88,8 +96,23 @@ const treeReaders: ShapeCases<Json, [tree: TextMembers]> = {
     Object.values(tree)
       .filter(isFilled)
       .map(each => valueJson(each, item)),
+  map: ({ entries }, tree) => entriesJson(treeReaders.list(entries, tree)),
   object: ({ fields }, tree) => membersJson(tree, fields),
   union: ({ on, of }, tree) => membersJson(tree, { ...of[String(tree[on])], [on]: t.string() }),
+}
+
+/**
+ * Entries, each of a key and a value, as the object of a map. What is no such entry stays, and what
+ * comes twice is no value of any type: the contract's reader says so.
+ */
+export function entriesJson(entries: Json): Json {
+  const found = new Map<string, Json>()
+  for (const entry of Array.isArray(entries) ? (entries as readonly Json[]) : []) {
+    const { key, value, ...others } = Object(entry) as Readonly<Record<string, Json>>
+    if (typeof key !== 'string' || value === undefined || Object.keys(others).length > 0) return entries
+    found.set(key, found.has(key) ? [value] : value)
+  }
+  return Object.fromEntries(found)
 }
 
 /** Browsers give a time without seconds that are zero, and a moment without its zone: UTC. */

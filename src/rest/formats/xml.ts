@@ -10,13 +10,14 @@ import type { Json } from '../../base/objects.ts'
 import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
 import { compileScalarWriter } from '../../contract/lexical/scalar.ts'
+import { listEntries } from '../../contract/map-entries.ts'
 import { foldShape, isScalar, type ShapeCases } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
 import type { WorkSteps } from '../../service/turns.ts'
 import { clarkNotation, type Element, escapeText, Malformed, parseXml } from '../../xml/index.ts'
 import { writeAttribute } from '../../xml/write.ts'
 import type { DocumentContext, RepresentationDocument } from './document.ts'
-import { readTextValue } from './untyped-text.ts'
+import { entriesJson, readTextValue } from './untyped-text.ts'
 
 const atom = 'http://www.w3.org/2005/Atom'
 const schemaInstance = 'http://www.w3.org/2001/XMLSchema-instance'
@@ -94,6 +95,10 @@ const elementWriters: ShapeCases<WriteElement, [tag: string, name: string | unde
     const write = compileElement(itemName(shape, name), undefined, shape.item)
     return value => `<${tag}>${(value as readonly unknown[]).map(write).join('')}</${tag}>`
   },
+  map: ({ entries }, tag, name) => {
+    const write = elementWriters.list(entries, tag, name)
+    return value => write(listEntries(value))
+  },
   object:
     ({ fields }, tag) =>
     value => {
@@ -158,6 +163,7 @@ const elementReaders: ShapeCases<Json, [of: Element, name: string | undefined, n
       .elements()
       .map(each => (each.name.local === item ? valueJson(each, undefined, shape.item, namespace) : {}))
   },
+  map: ({ entries }, of, name, namespace) => entriesJson(elementReaders.list(entries, of, name, namespace)),
   object: ({ fields }, of, _name, namespace) => membersJson(of, fields, namespace),
   union: (shape, of, _name, namespace) => {
     const [chosen] = of.elements()

@@ -7,6 +7,9 @@
  *  (3) A certificate that was revoked stays so until a newer answer says otherwise.
  *  (4) One question about a certificate is under way at a time, for `questionMs` at most, and none
  *      follows a failure for `retryMs`; a message that needs no answer does not wait.
+ *  (5) A question without a nonce may be answered by a cache (RFC 5019 §6). If that answer cannot
+ *      be used, the responder itself is asked.
+ *  (6) A responder's failure is told once, by `ocsp-failures.ts`, however many certificates wait.
  */
 
 import { hash, randomBytes } from 'node:crypto'
@@ -14,14 +17,17 @@ import type { Maybe } from '../../base/maybe.ts'
 import { BoundedCache, memoizeByObject } from '../../base/memo.ts'
 import type { Certificate } from './certificate.ts'
 import { type CertificateStatus, judgeOcspResponse, type OcspQuestion } from './ocsp.ts'
+import { OcspFailures } from './ocsp-failures.ts'
 import { identityOf, writeOcspRequest } from './ocsp-response.ts'
 import { describeCertificate } from './path-validation.ts'
 import type { RevocationLists } from './revocation.ts'
 
 /** A request to a responder. */
-export interface OcspPost {
+export interface OcspRequest {
   readonly address: string
   readonly request: Buffer
+  /** Whether a cache may answer (5). */
+  readonly isCacheable: boolean
   /** Whose turn it is: equal for certificates of one issuer. */
   readonly party: string
   readonly signal: AbortSignal
@@ -34,7 +40,7 @@ export interface OcspMeans {
   /** Whether every answer has to repeat a nonce (RFC 9654). */
   readonly nonce: boolean
   /** The octets of the answer. Rejects with an Error when none comes. */
-  readonly post: (post: OcspPost) => Promise<Buffer>
+  readonly send: (request: OcspRequest) => Promise<Buffer>
   readonly clock: () => number
   /** Is told why there is no answer that can be used. */
   readonly failed: (thrown: unknown) => void
@@ -65,9 +71,11 @@ const certificateDigest = memoizeByObject(({ der }: Certificate) => hash('sha256
 export class OcspStatuses {
   readonly #means: OcspMeans
   readonly #entries = new BoundedCache<string, StatusEntry>(entriesMax)
+  readonly #failures: OcspFailures
 
   constructor(means: OcspMeans) {
     this.#means = means
+    this.#failures = new OcspFailures(means)
   }
 
   /** What is known of the first certificate of the path; a promise while it has to be asked for. */
@@ -106,38 +114,60 @@ export class OcspStatuses {
 
   /** The first responder that knows the certificate has the word. */
   async #ask(question: StatusQuestion, entry: StatusEntry): Promise<void> {
-    const { clock, failed } = this.#means
     const [certificate] = question.path
     const signal = AbortSignal.timeout(questionMs)
     let unknown: CertificateStatus | undefined
     for (const address of this.#addressesOf(certificate)) {
       if (signal.aborted) break
-      const found = await this.#askAt(address, question, signal)
-      const problem = typeof found === 'string' ? found : checkOlder(entry.known, found)
-      if (typeof found === 'string' || problem !== undefined) {
-        const about = describeCertificate(certificate)
-        failed(new Error(`the OCSP answer of ${address} about ${about} cannot be used: ${problem}`))
-      } else if (found.status === 'unknown') unknown ??= found
-      else return this.#take(found, entry)
+      const found = await this.#askAt(address, question, entry, signal)
+      if (found?.status === 'unknown') unknown ??= found
+      else if (found) return this.#take(found, entry)
     }
     if (unknown && entry.known?.status !== 'revoked') {
-      const until = Math.min(unknown.until, clock() + unknownMs)
+      const until = Math.min(unknown.until, this.#means.clock() + unknownMs)
       entry.known = { ...unknown, until }
       entry.dueAt = until
     }
   }
 
-  async #askAt(address: string, question: StatusQuestion, signal: AbortSignal): Promise<CertificateStatus | string> {
-    const { post, clock, nonce: hasNonce } = this.#means
+  /** (5), (6) What the responder says that can be used. */
+  async #askAt(
+    address: string,
+    question: StatusQuestion,
+    { known }: StatusEntry,
+    signal: AbortSignal,
+  ): Promise<CertificateStatus | undefined> {
+    const [certificate] = question.path
+    const ways = this.#means.nonce ? [false] : [true, false]
+    let problem: string | undefined
+    for (const isCacheable of ways) {
+      let found: CertificateStatus | string
+      try {
+        found = await this.#askOnce(address, question, isCacheable, signal)
+      } catch (thrown) {
+        this.#failures.tellOutage(address, thrown as Error) // nothing else is thrown there
+        return undefined
+      }
+      problem = typeof found === 'string' ? found : checkOlder(known, found)
+      this.#failures.forgetOutage(address)
+      if (typeof found !== 'string' && problem === undefined) return found
+    }
+    if (problem !== undefined) this.#failures.tellUnusable(address, describeCertificate(certificate), problem)
+    return undefined
+  }
+
+  /** @throws an Error of `send` */
+  async #askOnce(
+    address: string,
+    question: StatusQuestion,
+    isCacheable: boolean,
+    signal: AbortSignal,
+  ): Promise<CertificateStatus | string> {
+    const { send, clock, nonce: hasNonce } = this.#means
     const [certificate, issuer] = question.path
     const nonce = hasNonce ? randomBytes(nonceOctets) : undefined
     const request = writeOcspRequest(identityOf(certificate, issuer), nonce)
-    let octets: Buffer
-    try {
-      octets = await post({ address, request, party: certificateDigest(issuer), signal })
-    } catch (thrown) {
-      return (thrown as Error).message // nothing else is thrown there
-    }
+    const octets = await send({ address, request, isCacheable, party: certificateDigest(issuer), signal })
     return judgeOcspResponse(octets, { ...question, search: { ...question.search, now: clock() }, nonce })
   }
 

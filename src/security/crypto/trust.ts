@@ -104,6 +104,10 @@ interface TrustedPath {
 
 const carriedMax = 5
 const pathsRemembered = 1000
+/** Characters of a certificate that is remembered as it was spelt: 6 KB of octets. */
+const spellingMax = 8192
+/** Most partners spell theirs in one way. */
+const spellingsRemembered = 1000
 
 export class CertificateTrust {
   readonly #authorities: readonly Certificate[]
@@ -117,6 +121,7 @@ export class CertificateTrust {
   readonly #revoked: (certificate: Certificate) => boolean
   readonly #statuses: OcspStatuses | undefined
   readonly #paths = new BoundedCache<string, TrustedPath>(pathsRemembered)
+  readonly #spelt = new BoundedCache<string, TrustedPath>(spellingsRemembered)
   readonly #pathOf = new WeakMap<Certificate, TrustedPath>()
 
   /**
@@ -159,15 +164,42 @@ export class CertificateTrust {
   judge(der: Buffer, now: number, others: readonly Buffer[] = []): Certificate | string {
     const lists = this.#currentLists()
     const key = der.toString('latin1')
-    let path = this.#paths.get(key)
-    if (!path || path.lists !== lists || now < path.from || now > path.until) {
-      const found = this.#findPath(der, others, lists, now)
-      if (typeof found === 'string') return found
-      path = found
-      this.#paths.set(key, path)
-      this.#pathOf.set(path.certificates[0], path)
-    }
-    return path.certificates.some(this.#revoked) ? 'it is revoked' : path.certificates[0]
+    const known = this.#findRemembered(this.#paths, key, lists, now)
+    if (known) return this.#judgePath(known)
+    const found = this.#findPath(der, others, lists, now)
+    if (typeof found === 'string') return found
+    this.#paths.set(key, found)
+    this.#pathOf.set(found.certificates[0], found)
+    return this.#judgePath(found)
+  }
+
+  /**
+   * The same of one certificate as a message spells it. A spelling that was trusted is not decoded
+   * again while (4) holds: partners repeat theirs with every message.
+   * @param decode gives the octets of the text, or throws
+   */
+  judgeSpelling(text: string, now: number, decode: () => Buffer): Certificate | string {
+    const known = this.#findRemembered(this.#spelt, text, this.#currentLists(), now)
+    if (known) return this.#judgePath(known)
+    const found = this.judge(decode(), now)
+    const path = typeof found === 'string' ? undefined : this.#pathOf.get(found)
+    if (path && text.length <= spellingMax) this.#spelt.set(text, path)
+    return found
+  }
+
+  #findRemembered(
+    paths: BoundedCache<string, TrustedPath>,
+    key: string,
+    lists: RevocationLists | undefined,
+    now: number,
+  ): TrustedPath | undefined {
+    const path = paths.get(key)
+    return path && path.lists === lists && now >= path.from && now <= path.until ? path : undefined
+  }
+
+  /** What is asked at every use. */
+  #judgePath({ certificates }: TrustedPath): Certificate | string {
+    return certificates.some(this.#revoked) ? 'it is revoked' : certificates[0]
   }
 
   /**

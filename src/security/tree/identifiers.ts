@@ -49,8 +49,10 @@ export class Identifiers {
   }
 
   #enter(value: string, element: Element): void {
-    if (this.#elements.has(value)) failSecurity('InvalidSecurity', 'an identifier that occurs twice')
-    this.#elements.set(value, element)
+    const elements = this.#elements
+    const before = elements.size
+    elements.set(value, element)
+    if (elements.size === before) failSecurity('InvalidSecurity', 'an identifier that occurs twice')
   }
 
   /** The element of a same-document URI reference (`#id`); other URIs refer to no element. */

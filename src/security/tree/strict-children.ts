@@ -63,9 +63,14 @@ export function readBase64(element: Element, fault: SecurityFault = 'InvalidSecu
 export function readInstant(text: string): number | undefined {
   if (!dateTimePattern.test(text)) return undefined
   const time = Date.parse(text)
+  const day = Number(text.slice(8, 10))
+  if (day <= daysOfAnyMonth) return Number.isNaN(time) ? undefined : time
   // A day that its month does not have is one of the next to Date.
-  const day = text.endsWith('Z') ? time : Date.parse(`${text.slice(0, 19)}Z`)
-  return new Date(day).getUTCDate() === Number(text.slice(8, 10)) ? time : undefined
+  const local = text.endsWith('Z') ? time : Date.parse(`${text.slice(0, 19)}Z`)
+  return new Date(local).getUTCDate() === day ? time : undefined
 }
+
+/** No month has fewer. */
+const daysOfAnyMonth = 28
 
 const dateTimePattern = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/

@@ -15,7 +15,7 @@ import { parseDistinguishedName } from '../crypto/distinguished-name.ts'
 import type { CertificateReference, CertificateTrust } from '../crypto/trust.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
-import { readBase64, requiredAttribute, requiredChild, trimmedText } from '../tree/strict-children.ts'
+import { readBase64, requiredAttribute, requiredChild, textOnly, trimmedText } from '../tree/strict-children.ts'
 import {
   BinarySecurityTokenName,
   base64TypeUri,
@@ -167,18 +167,21 @@ function limitCertificate(octets: Buffer): Buffer {
 
 /** WSS §6.3: the octets of a BinarySecurityToken of this ValueType. */
 export function readBinaryToken(token: Element): Buffer {
-  if ((token.attribute(encodingTypeAttribute) ?? base64TypeUri) !== base64TypeUri) {
-    return failSecurity('UnsupportedSecurityToken', 'a BinarySecurityToken in an unsupported encoding')
-  }
+  requireBase64Token(token)
   return readBase64(token, 'InvalidSecurityToken')
+}
+
+function requireBase64Token(token: Element): void {
+  if ((token.attribute(encodingTypeAttribute) ?? base64TypeUri) !== base64TypeUri)
+    failSecurity('UnsupportedSecurityToken', 'a BinarySecurityToken in an unsupported encoding')
 }
 
 /**
  * X.509 Token Profile 1.1 §3.1: the certificate in a BinarySecurityToken, and those on its path.
  */
 export function readCertificates(token: Element): { readonly der: Buffer; readonly others: readonly Buffer[] } {
+  if (isCertificateToken(token)) return { der: limitCertificate(readBinaryToken(token)), others: [] }
   const type = token.name === BinarySecurityTokenName ? token.attribute(valueTypeAttribute) : undefined
-  if (type === x509v3Uri) return { der: limitCertificate(readBinaryToken(token)), others: [] }
   if (type !== x509PathUri) return failSecurity('UnsupportedSecurityToken', 'a token without a certificate')
   const path = orFail('InvalidSecurityToken', 'an invalid path', () => {
     const sequence = readDer(limitCertificate(readBinaryToken(token)))
@@ -188,14 +191,31 @@ export function readCertificates(token: Element): { readonly der: Buffer; readon
   return { der, others: path.slice(0, -1).reverse() }
 }
 
+const isCertificateToken = (token: Element): boolean =>
+  token.name === BinarySecurityTokenName && token.attribute(valueTypeAttribute) === x509v3Uri
+
 /** The certificate that this names; refuses unless it is trusted now. */
 export function requireTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {
+  if (key.kind === 'token' && isCertificateToken(key.element)) return requireTrustedToken(key.element, trust, now)
   const carried = key.kind === 'token' ? readCertificates(key.element) : key.kind === 'certificates' ? key : undefined
-  if (carried) return requireJudged(trust.judge(carried.der, now, carried.others), 'the certificate is not trusted')
+  if (carried) return requireJudged(trust.judge(carried.der, now, carried.others), untrusted)
   if (key.kind !== 'certificate') return failSecurity('SecurityTokenUnavailable', 'the key has no certificate')
   const known = trust.findPinned(key.reference) ?? failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
   return requireJudged(trust.judge(known.der, now), 'the certificate is not trusted now')
 }
+
+/**
+ * Of a token with one certificate, the usual kind. Its text is decoded unless it was trusted
+ * before.
+ */
+function requireTrustedToken(token: Element, trust: CertificateTrust, now: number): Certificate {
+  requireBase64Token(token)
+  const text = textOnly(token, 'InvalidSecurityToken')
+  const decode = () => limitCertificate(readBase64(token, 'InvalidSecurityToken'))
+  return requireJudged(trust.judgeSpelling(text, now, decode), untrusted)
+}
+
+const untrusted = 'the certificate is not trusted'
 
 /** Refuses a certificate that was trusted, where responders speak against it. */
 export const requireConfirmed = (certificate: Certificate, trust: CertificateTrust, now: number): Maybe<void> =>

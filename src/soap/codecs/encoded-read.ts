@@ -14,10 +14,12 @@ import { checkCount } from '../../contract/field-json.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { collectEntries, findRepeatedKey, type MapEntry, repeatedKeyFlaw } from '../../contract/map-entries.ts'
 import {
   foldShape,
   isScalar,
   type ListShape,
+  type MapShape,
   objectFields,
   type ShapeCases,
   type UnionShape,
@@ -280,6 +282,7 @@ export function countText(graph: Graph, at: Element, count: number): void {
 const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, place: TypePlace]> = {
   scalar: (shape, graph, at) => readText(graph, at, shape, takeText(graph, at)),
   list: (shape, graph, at, place) => readItems(graph, at, shape, place),
+  map: (shape, graph, at, place) => readMap(graph, at, shape, place),
   object: ({ fields }, graph, at) => readMembers(graph, at, fields),
   union: (shape, graph, at) => readUnion(graph, at, shape),
 }
@@ -363,6 +366,7 @@ const typeMatches: ShapeCases<boolean, [type: StatedType]> = {
     return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
   },
   list: (_shape, { local, isBuiltIn }) => !isBuiltIn || local === 'Array', // each toolkit names array types as it likes
+  map: (_shape, { local, isBuiltIn }) => !isBuiltIn || local === 'Array',
   object: ({ name }, { local, isBuiltIn, isOurs, published }) =>
     isBuiltIn ? isStruct(local) : isOurs && (name === undefined || local === published),
   union: (_shape, { local, isBuiltIn, isOurs }) => (isBuiltIn ? isStruct(local) : isOurs),
@@ -381,6 +385,16 @@ function readItems(graph: Graph, at: Element, shape: ListShape, place: TypePlace
     const item = readField(graph, each, shape.item, placeOfItem(shape, place))
     return item === null && !shape.item.isNullable ? refuseElement(each, 'must not be nil') : item
   })
+}
+/** An array of structs; each key comes once. */
+function readMap(graph: Graph, at: Element, { entries }: MapShape, place: TypePlace): Values {
+  const rows = readItems(graph, at, entries, place) as MapEntry[]
+  const repeated = findRepeatedKey(rows)
+  if (repeated !== undefined) {
+    const { code, detail } = repeatedKeyFlaw(repeated)
+    graph.reading.found.push({ path: pathTo(at), code, detail })
+  }
+  return collectEntries(rows)
 }
 /** Guard (2). */
 export function listArrayItems({ encoding }: Graph, at: Element): readonly Element[] {

@@ -3,6 +3,7 @@ import { ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields, Shape } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { compileScalarWriter, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { listEntries } from '../../contract/map-entries.ts'
 import { foldShape, type ShapeCases } from '../../contract/shape.ts'
 import { placeOfField, placeOfItem, type TypePlace } from '../../contract/type-names.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
@@ -68,6 +69,10 @@ const typedWriters: ShapeCases<WriteTyped, [place: TypePlace, tag: string, types
       return `<${tag} xsi:type="enc:Array"${array}>${items.map(each => write(each, encoding)).join('')}</${tag}>`
     }
   },
+  map: ({ entries }, place, tag, types) => {
+    const write = typedWriters.list(entries, place, tag, types)
+    return (value, encoding) => write(listEntries(value), encoding)
+  },
   object: (shape, place, tag, types) => {
     const [start, write] = [startTag(tag, shape, place, types), compileStructWriter(shape.fields, types)]
     return (value, encoding) => `${start}${write(value, encoding)}</${tag}>`
@@ -96,6 +101,7 @@ const typeNameOf = (shape: Shape, place: TypePlace, types: TypeSpace): string | 
   foldShape<string | undefined>(shape, {
     scalar: each => `xsd:${xsdTypeOf(each)}`,
     list: () => 'enc:Array',
+    map: () => 'enc:Array',
     object: each => (each.name === undefined ? undefined : `t:${types.nameOf(each, place)}`),
     union: () => undefined,
   })

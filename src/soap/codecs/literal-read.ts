@@ -16,10 +16,12 @@ import { checkCount } from '../../contract/field-json.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { compileScalarCheck, compileScalarReader, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
+import { collectEntries, findRepeatedKey, type MapEntry, repeatedKeyFlaw } from '../../contract/map-entries.ts'
 import {
   foldShape,
   isScalar,
   type ListShape,
+  type MapShape,
   type ScalarOf,
   type ShapeCases,
   type UnionShape,
@@ -272,6 +274,7 @@ const contentReaders: ShapeCases<ReadValue, [place: TypePlace, space: Space, rul
   scalar: (shape, _place, _space, rules) =>
     shape.kind === 'bytes' ? compileBytesReader(shape, rules) : compileTextReader(shape, rules),
   list: compileListReader,
+  map: compileMapReader,
   object: ({ fields }, _place, space, rules) => compileObjectReader(fields, space, rules),
   union: compileUnionReader,
 }
@@ -308,6 +311,18 @@ function compileListReader(shape: ListShape, place: TypePlace, space: Space, rul
     const flaw = checkCount(shape, items.length)
     if (flaw) addFlaw(cursor, reading, flaw)
     return items
+  }
+}
+
+/** The entries as a list; a key that comes twice is a flaw, which no schema can tell. */
+function compileMapReader({ entries }: MapShape, place: TypePlace, space: Space, rules: ElementRules): ReadValue {
+  const read = compileListReader(entries, place, space, rules)
+  return (cursor, reading) => {
+    const rows = read(cursor, reading) as readonly MapEntry[] | undefined
+    if (rows === undefined) return undefined
+    const repeated = findRepeatedKey(rows)
+    if (repeated !== undefined) addFlaw(cursor, reading, repeatedKeyFlaw(repeated))
+    return collectEntries(rows)
   }
 }
 

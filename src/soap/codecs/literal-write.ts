@@ -2,6 +2,7 @@ import { ownMember } from '../../base/objects.ts'
 import { type AnyField, Field, type Fields, type Scalar } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { compileScalarWriter } from '../../contract/lexical/scalar.ts'
+import { listEntries } from '../../contract/map-entries.ts'
 import {
   foldScalar,
   foldShape,
@@ -82,6 +83,10 @@ const contentWriters: ShapeCases<Write, [key: string | undefined, prefix: string
       for (const each of value as readonly unknown[]) written += item(each, writing)
       return written
     }
+  },
+  map: ({ entries }, key, prefix) => {
+    const write = contentWriters.list(entries, key, prefix)
+    return (value, writing) => write(listEntries(value), writing)
   },
   object: ({ fields }, _key, prefix) => compileRowWriter(fields, prefix),
   union: ({ on, of }, _key, prefix) => {

@@ -18,6 +18,12 @@ import type {
 import { internName, type Name } from '../../xml/index.ts'
 import { xsdUri } from './values.ts'
 
+/** Octets, which may travel outside of the XML: also where facets restrict them. */
+export function isBase64Type({ definition }: AnyXmlType): boolean {
+  if (definition.kind === 'restriction') return isBase64Type(definition.of)
+  return definition.kind === 'builtIn' && definition.name === 'base64Binary'
+}
+
 export interface ArrayPlan {
   readonly kind: 'array'
   readonly name: Name | undefined
@@ -243,11 +249,13 @@ export function isEmptiable(particle: ParticlePlan): boolean {
   if (particle.kind === 'choice') return particle.parts.length === 0 || particle.parts.some(isEmptiable)
   return particle.kind === 'sequence' && particle.parts.every(isEmptiable)
 }
-/** The names that may come first, for messages. */
-export function firstNames(particle: ParticlePlan): readonly Name[] {
-  if (particle.kind === 'element') return [particle.name]
-  if (particle.kind === 'any') return [internName('', 'any element')]
-  if (particle.kind === 'choice') return particle.parts.flatMap(firstNames)
+/** The elements and wildcards that may come first. */
+export function listFirstParticles(particle: ParticlePlan): readonly (ElementPlan | AnyPlan)[] {
+  if (particle.kind === 'element' || particle.kind === 'any') return [particle]
+  if (particle.kind === 'choice') return particle.parts.flatMap(listFirstParticles)
   const until = particle.parts.findIndex(each => !isEmptiable(each))
-  return particle.parts.slice(0, until < 0 ? undefined : until + 1).flatMap(firstNames)
+  return particle.parts.slice(0, until < 0 ? undefined : until + 1).flatMap(listFirstParticles)
 }
+/** The names that may come first, for messages. */
+export const firstNames = (particle: ParticlePlan): readonly Name[] =>
+  listFirstParticles(particle).map(each => (each.kind === 'any' ? internName('', 'any element') : each.name))

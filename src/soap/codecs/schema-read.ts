@@ -21,6 +21,7 @@ import {
   type DerivablePlan,
   type ElementPlan,
   firstNames,
+  isBase64Type,
   isEmptiable,
   type ParticlePlan,
   type TypePlan,
@@ -107,8 +108,8 @@ function readSimple(
   initial: string | undefined,
 ): unknown {
   const { definition } = type
-  const isBase64 = definition.kind === 'builtIn' && definition.name === 'base64Binary'
-  if (isBase64 && reading.parts) return readOctets(cursor, reading)
+  const isBase64 = isBase64Type(type)
+  if (isBase64 && reading.parts) return readOctetsOf(codec, cursor, reading)
   checkEncodings(cursor)
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
@@ -121,6 +122,13 @@ function readSimple(
   if (written !== undefined && !(named && (names.has(named) || (isAny && named.uri === xsdUri))))
     refuseContent(cursor, `must not have the xsi:type ${written}`)
   return readPlannedText(codec, cursor, reading, initial)
+}
+
+/** A part that has not arrived yet has no length: only octets that are there are compared. */
+function readOctetsOf(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading): unknown {
+  const octets = readOctets(cursor, reading)
+  const checked = octets instanceof Uint8Array ? codec.check(octets) : octets
+  return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
 }
 
 function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
@@ -167,10 +175,37 @@ function readComplex(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading)
     return row
   }
   cursor.child()
+  readElements(plan, cursor, reading, row)
+  return row
+}
+
+/** At the first child, or the end, of the element around: the elements up to its end. */
+function readElements(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
   if (plan.isUnordered) readUnordered(plan.content, cursor, reading, row)
   else readSequence(plan.content, cursor, reading, row)
-  if (cursor.event === 'start') refuseUnexpected(cursor, plan.content)
+  if (cursor.event === 'start') refuseUnexpected(cursor, listRemaining(plan, row), plan.content)
   if (cursor.event !== 'end') refuseContent(cursor, 'has text where elements are expected')
+}
+
+/** The particles of which more may come. */
+function listRemaining({ content, isUnordered }: ComplexPlan, row: ElementRow): readonly ParticlePlan[] {
+  const countOf = ({ key, isMany }: ParticlePlan): number => {
+    const found = Object.hasOwn(row, key) ? row[key] : undefined
+    return isMany && Array.isArray(found) ? found.length : Number(found !== undefined)
+  }
+  const from = isUnordered
+    ? 0
+    : Math.max(
+        content.findLastIndex(each => countOf(each) > 0),
+        0,
+      )
+  return content.slice(from).filter(each => countOf(each) < each.max)
+}
+
+/** At the first child, or the end, of the element around: the value of all that is in it. */
+export function readPlannedElements(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading): unknown {
+  const row: ElementRow = {}
+  readElements(plan, cursor, reading, row)
   return row
 }
 
@@ -270,9 +305,14 @@ function refuseLacking(cursor: Cursor, parts: readonly ParticlePlan[]): never {
   const expected = firstNames({ kind: 'sequence', key: '', min: 1, max: 1, isMany: false, parts })
   return refuseContent(cursor, `must have the element ${describeNames(expected)}`)
 }
-function refuseUnexpected(cursor: Cursor, parts: readonly ParticlePlan[]): never {
+/** @param declared the particles around, of which these are the ones that may come */
+function refuseUnexpected(
+  cursor: Cursor,
+  parts: readonly ParticlePlan[],
+  declared: readonly ParticlePlan[] = parts,
+): never {
   const sequence = { kind: 'sequence', key: '', min: 1, max: 1, isMany: false, parts } as const
-  const known = parts.flatMap(firstNames)
+  const known = declared.flatMap(firstNames)
   return refuseContent(
     cursor,
     known.includes(cursor.name)

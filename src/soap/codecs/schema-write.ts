@@ -12,6 +12,7 @@ import {
   type DerivablePlan,
   type ElementPlan,
   type GroupPlan,
+  isBase64Type,
   isEmptiable,
   type ParticlePlan,
   type TypePlan,
@@ -26,10 +27,11 @@ type ValueRow = Readonly<Record<string, unknown>>
 /** One message while it is written: its prefixes, and the place of the value at hand. */
 export class MessageWriting {
   readonly #prefixes = new Map<string, string>()
-  readonly path: string[] = []
+  readonly path: string[]
   readonly attach: LiteralWriting['attach']
-  constructor(attach: LiteralWriting['attach']) {
+  constructor(attach: LiteralWriting['attach'], path: readonly string[] = []) {
     this.attach = attach
+    this.path = [...path]
   }
   readonly prefixFor = (uri: string): string => {
     let prefix = this.#prefixes.get(uri)
@@ -52,8 +54,25 @@ export class MessageWriting {
 }
 
 /** The whole element, with every namespace that it uses declared on it. */
-export function writePlannedElement(plan: ElementPlan, value: unknown, { attach }: LiteralWriting): string {
+export const writePlannedElement = (plan: ElementPlan, value: unknown, { attach }: LiteralWriting): string =>
+  writeAlone(plan, value, new MessageWriting(attach))
+
+/** The elements of a type, each with every namespace that it uses declared on it. */
+export function writePlannedElements(
+  { content, keys }: ComplexPlan,
+  value: unknown,
+  { attach }: LiteralWriting,
+): string {
   const writing = new MessageWriting(attach)
+  writing.path.push('Body')
+  if (!isValueRow(value)) return writing.fail('must be an object')
+  requireKnown({ keys }, value, writing)
+  return writeParticles(content, value, writing, (plan, each, { path }) =>
+    writeAlone(plan, each, new MessageWriting(attach, path)),
+  )
+}
+
+function writeAlone(plan: ElementPlan, value: unknown, writing: MessageWriting): string {
   const written = writeField(plan, value, writing)
   const tag = `<${writing.name(plan.name)}`
   return written.startsWith(tag) ? tag + writing.declarations() + written.slice(tag.length) : written
@@ -99,17 +118,20 @@ function writeSimple(
   value: unknown,
   writing: MessageWriting,
 ): string {
-  const { definition } = type
-  const isBase64 = definition.kind === 'builtIn' && definition.name === 'base64Binary'
-  if (isBase64 && writing.attach && value instanceof Uint8Array)
+  if (writing.attach && value instanceof Uint8Array && isBase64Type(type)) {
+    requireChecked(codec, value, writing)
     return `<xop:Include xmlns:xop="${includeName.uri}" href=${writeAttribute(writing.attach(value))}/>`
+  }
   return escapeText(writeCheckedText(codec, value, writing))
 }
 
 function writeCheckedText(codec: SimpleCodec, value: unknown, writing: MessageWriting): string {
+  return codec.write(requireChecked(codec, value, writing), writing.prefixFor)
+}
+
+function requireChecked(codec: SimpleCodec, value: unknown, writing: MessageWriting): unknown {
   const checked = codec.check(value)
-  if (checked instanceof Flaw) return writing.fail(checked.detail)
-  return codec.write(checked, writing.prefixFor)
+  return checked instanceof Flaw ? writing.fail(checked.detail) : checked
 }
 
 function writeDerived(
@@ -151,7 +173,7 @@ function writeComplex(
 const ownValue = (row: ValueRow, key: string): unknown => (Object.hasOwn(row, key) ? row[key] : undefined)
 
 /** A member that no declaration has would be lost. */
-function requireKnown(plan: ComplexPlan, row: ValueRow, writing: MessageWriting): void {
+function requireKnown(plan: Pick<ComplexPlan, 'keys'>, row: ValueRow, writing: MessageWriting): void {
   for (const key of Object.keys(row))
     if (!plan.keys.has(key) && row[key] !== undefined)
       writing.fail(`has the member ${key}, which its type does not have`)
@@ -183,7 +205,15 @@ function writeOthers({ anyAttribute }: ComplexPlan, row: ValueRow, writing: Mess
   return written
 }
 
-function writeParticles(parts: readonly ParticlePlan[], row: ValueRow, writing: MessageWriting): string {
+/** How an element among others is written. */
+type WriteParticleElement = (plan: ElementPlan, value: unknown, writing: MessageWriting) => string
+
+function writeParticles(
+  parts: readonly ParticlePlan[],
+  row: ValueRow,
+  writing: MessageWriting,
+  write: WriteParticleElement = writeField,
+): string {
   let written = ''
   for (const part of parts) {
     const { key, min, max, isMany } = part
@@ -192,35 +222,41 @@ function writeParticles(parts: readonly ParticlePlan[], row: ValueRow, writing: 
     const values: readonly unknown[] = isMany ? ((value as unknown[]) ?? []) : value === undefined ? [] : [value]
     if (values.length < min) writing.fail(isMany ? `must have at least ${min} of ${key}` : `must have ${key}`)
     if (values.length > max) writing.fail(`must have at most ${max} of ${key}`)
-    for (const each of values) written += writeParticle(part, each, writing)
+    for (const each of values) written += writeParticle(part, each, writing, write)
   }
   return written
 }
 
-function writeParticle(part: ParticlePlan, value: unknown, writing: MessageWriting): string {
-  if (part.kind === 'element') return writeField(part, value, writing)
+function writeParticle(
+  part: ParticlePlan,
+  value: unknown,
+  writing: MessageWriting,
+  write: WriteParticleElement,
+): string {
+  if (part.kind === 'element') return write(part, value, writing)
   writing.path.push(part.key)
   const written =
     part.kind === 'any'
       ? writeXmlValue(value, name => part.matches(name.uri), writing)
-      : writeGroup(part, value, writing)
+      : writeGroup(part, value, writing, write)
   writing.path.pop()
   return written
 }
 
-function writeGroup(part: GroupPlan, value: unknown, writing: MessageWriting): string {
+function writeGroup(part: GroupPlan, value: unknown, writing: MessageWriting, write: WriteParticleElement): string {
   if (!isValueRow(value)) return writing.fail('must be an object')
   const given = Object.keys(value).filter(key => value[key] !== undefined)
   const known = part.parts.map(each => each.key)
   const unknown = given.find(key => !known.includes(key))
   if (unknown !== undefined) writing.fail(`has ${unknown}: expected ${known.join(', ')}`)
-  if (part.kind === 'sequence') return writeParticles(part.parts, value, writing)
+  if (part.kind === 'sequence') return writeParticles(part.parts, value, writing, write)
   if (given.length === 0 && !isEmptiable({ ...part, min: 1 })) writing.fail(`must have one of ${known.join(', ')}`)
   if (given.length > 1) writing.fail(`has ${given.join(' and ')}: a choice has exactly one`)
   return writeParticles(
     part.parts.filter(each => each.key === given[0]),
     value,
     writing,
+    write,
   )
 }
 

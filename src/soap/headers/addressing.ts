@@ -66,6 +66,9 @@ export const addressingVersions: readonly AddressingVersion[] = [
   }),
 ]
 
+/** Whether a name of this namespace is one of WS-Addressing. */
+export const isAddressingUri = (uri: string): boolean => addressingVersions.some(each => each.uri === uri)
+
 /**
  * The addressing blocks for this node. Text is trimmed and not yet checked: see `agreeOnReplies`.
  */

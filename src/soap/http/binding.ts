@@ -27,7 +27,7 @@ import { type AnySoapRefusal, refuseMessage } from '../refusal.ts'
 import { soap12, versions } from '../version.ts'
 import { receivePost } from './post.ts'
 import { addressesOf, announcedVersion } from './request-facts.ts'
-import { isRetrievable, respondToGet } from './retrieve.ts'
+import { isRetrievable, refuseUnknownOperation, respondToGet } from './retrieve.ts'
 import { endExchange, responseOfEnd, writeResponse } from './write-response.ts'
 
 export type { Request, Response }
@@ -117,8 +117,8 @@ function compileNode(
     endpoint,
     spoken,
     exchanges,
-    byElement: new Map(exchanges.toReversed().map(each => [each.element, each])),
-    sharedElements: new Set(listShared(exchanges.map(({ element }) => element))),
+    byFirst: groupByFirst(exchanges),
+    open: exchanges.filter(({ mayBegin }) => mayBegin),
     byAction: new Map(exchanges.map(each => [each.action, each])),
     sizes: { shortest: Math.min(...sizes), longest: Math.max(...sizes) },
     place: { roles, ultimate: true },
@@ -126,9 +126,10 @@ function compileNode(
   }
 }
 
-const listShared = <T>(elements: readonly T[]): T[] => {
-  const seen = new Set<T>()
-  return elements.filter(each => seen.has(each) || !seen.add(each))
+function groupByFirst(exchanges: readonly BoundOperation[]): SoapNode['byFirst'] {
+  const pairs = exchanges.flatMap(each => [...new Set(each.firsts)].map(first => ({ first, each })))
+  const groups = Map.groupBy(pairs, ({ first }) => first)
+  return new Map(Array.from(groups, ([first, found]) => [first, found.map(({ each }) => each)]))
 }
 
 const bindNode = (node: SoapNode): SoapEndpoint => ({
@@ -178,7 +179,7 @@ function respondToEntry({ node, entry }: EndpointRequest): Maybe<Response> {
   const operation = operationAt(node, entry)
   requireServed(node, entry)
   if (request.method === 'POST' && operation === '') return receivePost(node, entry)
-  if (operation !== '' && !isRetrievable(node, operation)) endExchange(404, 'this operation does not exist')
+  if (operation !== '' && !isRetrievable(node, entry, operation)) refuseUnknownOperation()
   const allow = operation === '' && entry.query === '' ? allowOfEndpoint : allowOfOperation
   if (isPreflight(request)) return answerPreflight(request, node.serving.settings, allow)
   if (request.method === 'OPTIONS') return { status: 204, fields: { allow, 'cache-control': 'no-store' } }

@@ -1,4 +1,5 @@
 /** GET on an endpoint: its descriptions, its page, the response pattern (SOAP 1.2 Part 2 §7.4). */
+import { memoizeByText } from '../../base/memo.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { readScalar } from '../../contract/lexical/scalar.ts'
@@ -7,6 +8,7 @@ import { toXmlName } from '../../contract/xml-message.ts'
 import type { Entry } from '../../front/entry.ts'
 import { respondToRefusal } from '../../front/refusal.ts'
 import { replyWithText } from '../../front/static-text.ts'
+import { compileAddressTemplate } from '../../http/address-template.ts'
 import { writeDate } from '../../http/date.ts'
 import { sameVersion } from '../../http/entity-tag.ts'
 import type { HttpFields, Response } from '../../http/message.ts'
@@ -21,34 +23,71 @@ import { soap12 } from '../version.ts'
 import { addressesOf, requestFacts } from './request-facts.ts'
 import { endExchange, writeResponse } from './write-response.ts'
 
-/** @param operation its name; '' for the endpoint itself */
-export async function respondToGet(node: SoapNode, entry: Entry, operation: string, allow: string): Promise<Response> {
-  if (operation !== '') return retrieveOutcome(node, entry, operation)
+/** @param rest what follows the path of the endpoint and a slash; '' for the endpoint itself */
+export async function respondToGet(node: SoapNode, entry: Entry, rest: string, allow: string): Promise<Response> {
+  const asked = findRetrievable(node, entry, rest)
+  if (rest !== '') return asked ? retrieveOutcome(node, entry, asked) : refuseUnknownOperation()
   const [address] = addressesOf(node, entry)
   if (entry.query !== '') {
     const found = await node.describe?.(entry.query, address)
-    return found ? replyWithText(entry, found, node.codings ?? {}) : endExchange(404, 'this description does not exist')
+    if (found) return replyWithText(entry, found, node.codings ?? {})
+    return asked ? retrieveOutcome(node, entry, asked) : endExchange(404, 'this description does not exist')
   }
   const page = acceptsHtml(entry.request.fields['accept']) ? await node.page?.(address) : undefined
-  if (page === undefined) return respondToRefusal({ kind: 'not-allowed', allow })
+  if (page === undefined)
+    return asked ? retrieveOutcome(node, entry, asked) : respondToRefusal({ kind: 'not-allowed', allow })
   return { status: 200, fields: { 'content-type': 'text/html; charset=utf-8', vary: 'Accept' }, content: page }
 }
 
 const acceptsHtml = (accept: string | undefined): boolean =>
   accept !== undefined && parseAccept(accept).some(each => each.subtype === 'html' && each.quality > 0)
 
-export const isRetrievable = (node: SoapNode, operation: string): boolean =>
-  findRetrievable(node, operation) !== undefined
+export const isRetrievable = (node: SoapNode, entry: Entry, rest: string): boolean =>
+  findRetrievable(node, entry, rest) !== undefined
+export const refuseUnknownOperation = (): never => endExchange(404, 'this operation does not exist')
+
+interface RetrievedOperation {
+  readonly exchange: BoundOperation
+  readonly row: () => Values
+}
 
 /** Safe operations of endpoints where the transport alone proves the caller. */
-const findRetrievable = ({ exchanges, endpoint, spoken }: SoapNode, operation: string): BoundOperation | undefined =>
-  endpoint.secure || !spoken.includes(soap12)
-    ? undefined
-    : exchanges.find(each => each.safe && each.name === operation && Object.values(each.request).every(hasScalarShape))
+function findRetrievable(node: SoapNode, entry: Entry, rest: string): RetrievedOperation | undefined {
+  const { exchanges, endpoint, spoken } = node
+  if (endpoint.secure || !spoken.includes(soap12)) return undefined
+  const safe = exchanges.filter(each => each.safe)
+  const named = safe.find(each => each.name === rest && isFitForUri(each))
+  return named ? { exchange: named, row: () => readUri(named, entry.pairs) } : findByLocation(safe, entry, rest)
+}
+const isFitForUri = ({ request, retrieval }: BoundOperation): boolean =>
+  retrieval ? retrieval() !== 'none' : Object.values(request).every(hasScalarShape)
 const hasScalarShape = ({ shape }: BoundOperation['request'][string]): boolean => isScalar(shape)
 
-async function retrieveOutcome(node: SoapNode, entry: Entry, operation: string): Promise<Response> {
-  const exchange = findRetrievable(node, operation) ?? endExchange(404, 'this operation does not exist')
+/** By the template of its address; of several that match, the first whose parameters are these. */
+function findByLocation(
+  exchanges: readonly BoundOperation[],
+  { query }: Entry,
+  rest: string,
+): RetrievedOperation | undefined {
+  const address = query === '' ? rest : `${rest}?${query}`
+  for (const exchange of exchanges) {
+    const content = exchange.retrieval?.()
+    if (content === undefined || content === 'none' || content.location === undefined) continue
+    const pairs = addressMatcherOf(content.location).match?.(address)
+    const names = new Set(pairs?.map(([name]) => name))
+    if (pairs && names.isSubsetOf(content.names) && content.required.isSubsetOf(names))
+      return { exchange, row: () => content.read(pairs) }
+  }
+  return undefined
+}
+const addressMatcherOf = memoizeByText((location: string) => ({ match: compileAddressTemplate(location) }), 1024, 1024)
+
+function readUri(exchange: BoundOperation, pairs: Pairs): Values {
+  const content = exchange.retrieval?.()
+  return content && content !== 'none' ? content.read(pairs) : readUriParameters(exchange, pairs)
+}
+
+async function retrieveOutcome(node: SoapNode, entry: Entry, { exchange, row }: RetrievedOperation): Promise<Response> {
   const { fields } = entry.request
   const media = `${soap12.mediaType}; charset=utf-8`
   negotiateType(fields['accept'], [media]) ?? endExchange(406, `available media type: ${media}`)
@@ -62,32 +101,27 @@ async function retrieveOutcome(node: SoapNode, entry: Entry, operation: string):
     takesPackage: false,
     ...requestFacts(node, entry),
   }
-  const sent = await performRetrieval(
-    node,
-    message,
-    exchange,
-    () => readUriParameters(exchange, entry.pairs),
-    current => {
-      const verdict = evaluatePreconditions(preconditions, 'GET', current && standingValidators(current), sameVersion)
-      return verdict === 'not-modified' ? 'unchanged' : verdict
-    },
-  )
+  const sent = await performRetrieval(node, message, exchange, row, current => {
+    const verdict = evaluatePreconditions(preconditions, 'GET', current && standingValidators(current), sameVersion)
+    return verdict === 'not-modified' ? 'unchanged' : verdict
+  })
   const caching = { 'cache-control': 'private, no-cache', vary: 'Accept, Authorization' }
   const refusal = sent.fault?.refusal
-  if (refusal?.kind === 'unchanged') return { status: 304, fields: { ...caching, ...standingFields(refusal.current) } }
+  if (refusal?.kind === 'unchanged')
+    return { status: 304, fields: { ...caching, ...standingFields(refusal.current, entry.now) } }
   if (refusal?.kind === 'stale') endExchange(412, 'the precondition failed')
   const response = writeResponse(node, entry, sent)
   if (sent.fault) return response
   return {
     ...response,
-    fields: { ...response.fields, ...caching, ...(sent.standing && standingFields(sent.standing)) },
+    fields: { ...response.fields, ...caching, ...(sent.standing && standingFields(sent.standing, entry.now)) },
   }
 }
 
 const standingValidators = ({ version, modified }: Standing) => ({ etag: `"${version}-soap"`, lastModified: modified })
-function standingFields(standing: Standing): HttpFields {
+function standingFields(standing: Standing, now: number): HttpFields {
   const { etag, lastModified } = standingValidators(standing)
-  return { etag, 'last-modified': writeDate(lastModified) }
+  return { etag, 'last-modified': writeDate(lastModified, now) }
 }
 
 /** The parameters of a URI, read as children of the request's element. */

@@ -8,6 +8,7 @@ import type { Maybe } from '../../base/maybe.ts'
 import type { Fields } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import type { Caller } from '../../contract/policy.ts'
+import type { UriContent, UriPairs } from '../../contract/uri-content.ts'
 import type { ExpectsResult } from '../../service/call.ts'
 import type { StoredOctets } from '../../service/store.ts'
 import type { Cursor, Name } from '../../xml/index.ts'
@@ -18,8 +19,12 @@ import type { SoapVersion } from '../version.ts'
 
 export interface BoundOperation {
   readonly name: string
-  /** The child of Body that requests it (rule B4.6); undefined: an empty Body. */
-  readonly element: Name | undefined
+  /** The elements with which its Body begins (rule B4.6); undefined: an empty Body. */
+  readonly firsts: readonly (Name | undefined)[]
+  /** What declares its content, if others may share it: the content tells these not apart. */
+  readonly declared?: object | undefined
+  /** Whether its Body may begin with any element of this namespace, too. */
+  readonly mayBegin?: ((uri: string) => boolean) | undefined
   readonly action: string
   /** Undefined: there is no reply (rule B4.10). */
   readonly replyAction: string | undefined
@@ -36,14 +41,24 @@ export interface BoundOperation {
    */
   readonly awaits?: 'all' | 'nothing'
   readonly request: Fields
+  /** How an address has its content, if that is not of fields; `none`: no address can. */
+  readonly retrieval?: () => RetrievedContent | 'none'
   /** Header blocks of this operation. */
   readonly blocks?: readonly Block[]
-  /** From the `start` of its element to the `end` of Body. */
+  /** From the `start` of its first element, or the `end` of an empty Body, to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => Values
-  /** The child of the reply's Body, as XML. */
+  /** The children of the reply's Body, as XML. */
   readonly write: (answer: Values, writing: LiteralWriting, version: SoapVersion) => string
   readonly perform: (asked: OperationRequest) => Maybe<OperationResponse>
   readonly wording: FaultWording
+}
+
+/** The content of a request in an address (SOAP 1.2 Part 2 §7.4). */
+export interface RetrievedContent extends Pick<UriContent, 'names' | 'required'> {
+  /** The template of the address, behind that of the endpoint; undefined: the name alone. */
+  readonly location: string | undefined
+  /** Refuses what is not valid. */
+  readonly read: (pairs: UriPairs) => Values
 }
 
 export interface OperationRequest {

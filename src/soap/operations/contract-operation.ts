@@ -10,7 +10,7 @@ import { isOfRequest } from '../../contract/header.ts'
 import type { Values } from '../../contract/implement.ts'
 import { isPaged } from '../../contract/operation.ts'
 import { namespaceOf } from '../../contract/service.ts'
-import { asList, objectFields } from '../../contract/shape.ts'
+import { asList, asMap, entryFields, objectFields } from '../../contract/shape.ts'
 import { compileTypeNames, typeRootsOf } from '../../contract/type-names.ts'
 import {
   compileMessages,
@@ -55,7 +55,7 @@ export function bindOperations(
     const codec = messageStyles[style](namespace, message.request, message.response, { types })
     return {
       name: message.operation.name,
-      element: internName(namespace, message.request.name),
+      firsts: [internName(namespace, message.request.name)],
       action: message.action,
       replyAction: message.response && replyAction(message),
       faultAction: fault => faultAction(message, fault),
@@ -339,11 +339,16 @@ function writePlace(fields: Fields, path: FieldProblem['path']): string {
   let key: string | undefined
   let inside = fields
   for (const part of path) {
+    const map = at && asMap(at.shape)
     if (typeof part === 'number') {
       const list = at && asList(at.shape)
       written += `/${list ? itemName(list, key) : 'item'}[${part + 1}]`
       at = list?.item
       key = undefined
+    } else if (map) {
+      written += `/entry[key=${JSON.stringify(part)}]/value[1]`
+      at = entryFields(map).value
+      key = 'value'
     } else {
       written += `/${toXmlName(part)}[1]`
       at = Object.hasOwn(inside, part) ? inside[part] : undefined

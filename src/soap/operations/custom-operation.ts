@@ -48,7 +48,7 @@ export function bindCustomOperation<I extends Fields, O extends Fields>(declarat
   const action = declaration.action ?? `${declaration.namespace}/${declaration.name}`
   return {
     name: declaration.name,
-    element: internName(declaration.namespace, declaration.name),
+    firsts: [internName(declaration.namespace, declaration.name)],
     action,
     replyAction: response && `${action}Response`,
     faultAction: fault => `${action}/Fault/${fault}`,
@@ -90,7 +90,7 @@ export function bareElement<T, R>(declaration: {
   const action = declaration.action ?? `${declaration.namespace}/${declaration.name}`
   return {
     name: declaration.name,
-    element: internName(declaration.namespace, declaration.name),
+    firsts: [internName(declaration.namespace, declaration.name)],
     action,
     replyAction: `${action}Response`,
     faultAction: fault => `${action}/Fault/${fault}`,
@@ -117,7 +117,7 @@ export function bareElement<T, R>(declaration: {
 export function emptyBodyOperation(action: string, perform: (asked: OperationRequest) => Maybe<void>): BoundOperation {
   return {
     name: 'empty',
-    element: undefined,
+    firsts: [undefined],
     action,
     replyAction: `${action}Response`,
     faultAction: fault => `${action}/Fault/${fault}`,

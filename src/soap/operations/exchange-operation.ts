@@ -5,17 +5,18 @@
 import { chain } from '../../base/maybe.ts'
 import type { ExchangeContext, Port, PortExchange } from '../../contract/exchange.ts'
 import type { ErasedExchangeHandler } from '../../contract/implement.ts'
+import { compileUriContent, type UriContent, type UriPairs } from '../../contract/uri-content.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import type { FaceContext } from '../../service/face-context.ts'
-import { type Cursor, Element, internName, type Name, readElement, walkTree } from '../../xml/index.ts'
+import { type Cursor, Element, internName, readElement, walkTree } from '../../xml/index.ts'
+import { createBodyCodecs } from '../codecs/body-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../codecs/schema-codec.ts'
 import { createEncodedCodecs, type EncodedCodec } from '../codecs/schema-encoded.ts'
-import { requireOnlyChild } from '../codecs/style.ts'
 import type { LiteralReading, LiteralWriting } from '../codecs/values.ts'
 import { type Block, isForeignAttribute, refuseWithFault } from '../headers/block.ts'
-import { asBadArguments, asSchemaRefusal } from '../refusal.ts'
+import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
-import type { BoundOperation, OperationRequest } from './bound-operation.ts'
+import type { BoundOperation, OperationRequest, RetrievedContent } from './bound-operation.ts'
 import { faultWordingOf } from './contract-operation.ts'
 
 /** Of a message of another party; large octets travel as parts. */
@@ -38,7 +39,9 @@ export function bindExchanges({ app, calls, clock }: PortContext, port: Port): r
     const action = exchange.action || defaultAction(port, name)
     return {
       name,
-      element: codecs.element,
+      firsts: codecs.firsts,
+      declared: typeof exchange.input === 'object' ? exchange.input : undefined,
+      mayBegin: codecs.mayBegin,
       action,
       replyAction: exchange.output && `${action}Response`,
       faultAction: fault => `${action}/Fault/${fault}`,
@@ -46,6 +49,7 @@ export function bindExchanges({ app, calls, clock }: PortContext, port: Port): r
       isLong: false,
       longest: messageOctetsMax,
       request: {},
+      retrieval: createRetrieval(exchange, name),
       blocks: codecs.blocks.map(({ block }) => block),
       read: codecs.read,
       write: ({ content }, writing, version) => codecs.write(content, writing, version),
@@ -62,8 +66,7 @@ export function bindExchanges({ app, calls, clock }: PortContext, port: Port): r
 const defaultAction = ({ namespace, names }: Port, name: string): string =>
   `${namespace}${namespace.endsWith('/') ? '' : '/'}${names.portType}/${name}Request`
 
-interface ExchangeCodecs {
-  readonly element: Name | undefined
+interface ExchangeCodecs extends Pick<BoundOperation, 'firsts' | 'mayBegin'> {
   readonly read: BoundOperation['read']
   readonly write: (content: unknown, writing: LiteralWriting, version: SoapVersion) => string
   readonly blocks: readonly { readonly name: string; readonly block: Block }[]
@@ -77,17 +80,18 @@ function compileExchange(
   codecOf: (root: AnyRootElement) => ElementCodec,
   encodedOf: (root: AnyRootElement) => EncodedCodec,
 ): ExchangeCodecs {
-  const asked = input === 'empty' ? undefined : codecOf(input)
+  const bodyOf = createBodyCodecs(codecOf)
+  const asked = bodyOf(input)
   const mapCodecs = (roots: Readonly<Record<string, AnyRootElement>>) =>
     Object.fromEntries(Object.entries(roots).map(([name, root]) => [name, codecOf(root)]))
-  const read = (cursor: Cursor, reading: LiteralReading) =>
-    asked ? requireOnlyChild({ content: asked.read(cursor, reading) }, cursor) : {}
+  const read = (cursor: Cursor, reading: LiteralReading) => ({ content: asked.read(cursor, reading) })
   const encodedInput = style === 'encoded' && input !== 'empty' ? encodedOf(input) : undefined
   const answer = typeof output === 'object' ? output : undefined
-  const literal = answer && codecOf(answer)
+  const literal = answer && bodyOf(answer)
   const encoded = answer && encodedOf(answer)
   return {
-    element: input === 'empty' ? undefined : internName(input.name.uri, input.name.local),
+    firsts: asked.firsts,
+    mayBegin: asked.mayBegin,
     read: (cursor, reading, version) => {
       if (encodedInput) return { content: encodedInput.read(cursor, reading, version) }
       return style === 'document' ? read(cursor, reading) : readAsCall(() => read(cursor, reading))
@@ -110,6 +114,25 @@ function compileExchange(
     ),
   }
 }
+/** Compiled when it is first asked for. */
+function createRetrieval({ input, location, style }: PortExchange, name: string): () => RetrievedContent | 'none' {
+  let made: RetrievedContent | 'none' | undefined
+  const compile = (): RetrievedContent | 'none' => {
+    if (input === 'empty') return { location, names: new Set(), required: new Set(), read: () => ({}) }
+    const content = style === 'document' ? compileUriContent(input) : undefined
+    return content
+      ? { ...content, location, read: pairs => ({ content: readRetrieved(content, pairs, name) }) }
+      : 'none'
+  }
+  return () => (made ??= compile())
+}
+function readRetrieved({ read }: UriContent, pairs: UriPairs, operation: string): object {
+  const found = read(pairs)
+  if ('value' in found) return found.value
+  const path = `/${operation}/${found.name}`
+  return refuseMessage({ kind: 'schema', path, detail: found.flaw.detail })
+}
+
 /** SOAP 1.2 Part 2 §4.4. */
 const readAsCall = <T>(read: () => T): T =>
   asSchemaRefusal(read, refusal => ({ ...refusal, kind: 'encoded', subcode: asBadArguments }))

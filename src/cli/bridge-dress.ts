@@ -1,0 +1,94 @@
+/** What messages of `diglot bridge` wear: flags, files, the environment, `behind` of the map. */
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { BehindOptions } from '../bridge/behind-dress.ts'
+import type { ClientKeys } from '../client/message-keys.ts'
+import type { MembersOf } from '../contract/known-members.ts'
+import { failUsage } from './usage.ts'
+
+export interface DressFlags {
+  readonly key?: string
+  readonly certificate?: string
+  readonly serviceCertificates?: string
+  readonly serviceAuthorities?: string
+  readonly serviceName?: string
+  readonly encryptTo?: string
+  readonly assertion?: string
+  readonly digest?: boolean
+  readonly addressing?: boolean
+  readonly mtom?: boolean
+}
+
+const dressFlags: MembersOf<DressFlags> = {
+  key: true, certificate: true, serviceCertificates: true, serviceAuthorities: true, serviceName: true, encryptTo: true,
+  assertion: true, digest: true, addressing: true, mtom: true,
+} // biome-ignore format: a list of names reads best in few lines
+
+/** Ends with a usage error where one is given before a REST service, to which it means nothing. */
+export function refuseDressFlags(flags: DressFlags): void {
+  const given = Object.keys(dressFlags).find(name => flags[name as keyof DressFlags] !== undefined)
+  const option = given?.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+  if (option !== undefined)
+    failUsage(`--${option} is about messages of SOAP, which a REST service has none of: leave it out`)
+}
+
+/** Adds the options that say what messages to a SOAP service wear. */
+export function addDressOptions(command: Command): Command {
+  return command
+    .option('--key <file>', 'private key in PEM that signs messages and decrypts answers')
+    .option('--certificate <file>', 'its certificate in PEM')
+    .option('--service-certificates <file>', 'certificates in PEM that may sign answers')
+    .option('--service-authorities <file>', 'authorities in PEM whose certificates may; requires --service-name')
+    .option('--service-name <name>', 'the common name of the signer of answers')
+    .option('--encrypt-to <file>', 'certificate in PEM that messages are encrypted to (default: the one that signs)')
+    .option('--assertion <file>', 'a SAML assertion, read again for each message')
+    .option('--digest', 'the password of the UsernameToken (DIGLOT_BEHIND_PASSWORD) goes as a digest')
+    .option('--addressing', 'WS-Addressing in each message')
+    .option('--mtom', 'octets go outside of the XML')
+}
+
+/** The flags over the members of the map. Throws where a file or half of a pair is missing. */
+export function readDressFlags(flags: DressFlags, mapped: BehindOptions = {}): BehindOptions {
+  const keys = readKeys(flags, mapped.keys)
+  const credentials = readCredentials(flags) ?? mapped.credentials
+  return {
+    ...mapped,
+    ...(keys && { keys }),
+    ...(credentials && { credentials }),
+    ...(flags.addressing && { addressing: mapped.addressing || true }),
+    ...(flags.mtom && { mtom: true }),
+  }
+}
+
+function readKeys(flags: DressFlags, mapped: ClientKeys | undefined): ClientKeys | undefined {
+  const { assertion } = flags
+  const certificates = readPem(flags.serviceCertificates)
+  const authorities = readPem(flags.serviceAuthorities)
+  const given = {
+    ...readMember('key', flags.key),
+    ...readMember('certificate', flags.certificate),
+    ...readMember('encryptTo', flags.encryptTo),
+    ...(assertion !== undefined && { assertion: () => readFileSync(assertion, 'utf8').trim() }),
+    ...((certificates ?? authorities ?? flags.serviceName) !== undefined && {
+      service: {
+        ...mapped?.service,
+        ...(certificates !== undefined && { certificates }),
+        ...(authorities !== undefined && { authorities }),
+        ...(flags.serviceName !== undefined && { name: flags.serviceName }),
+      },
+    }),
+  }
+  return Object.keys(given).length === 0 ? mapped : { ...mapped, ...given }
+}
+const readPem = (file: string | undefined): string | undefined =>
+  file === undefined ? undefined : readFileSync(file, 'utf8')
+const readMember = (name: string, file: string | undefined) => (file === undefined ? {} : { [name]: readPem(file) })
+
+/** From the environment alone: a command line is seen by all who share the machine. */
+function readCredentials({ digest = false }: DressFlags): BehindOptions['credentials'] {
+  const { DIGLOT_BEHIND_USERNAME: username, DIGLOT_BEHIND_PASSWORD: password } = process.env
+  if (!username && !password) return digest ? failUsage(`${nameless}, for --digest`) : undefined
+  if (!username || !password) return failUsage(nameless)
+  return { username, password, digest }
+}
+const nameless = 'a UsernameToken has two parts: set DIGLOT_BEHIND_USERNAME and DIGLOT_BEHIND_PASSWORD'

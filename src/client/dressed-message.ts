@@ -1,0 +1,218 @@
+/**
+ * What a message wears on its way to a service: the blocks of WS-Addressing, a Security block, the
+ * credentials of the transport, and octets that travel outside of the XML. This is the one home for
+ * all that is put on a request besides its Body; what is asked of the answer is in
+ * `opened-answer.ts`.
+ * What always holds, by number:
+ *  (1) What is declared is done, or nothing is sent.
+ *  (2) Each try has new proof of its caller: a nonce is accepted once.
+ *  (3) Octets stay inside of the XML where it is signed or encrypted, which covers no other part.
+ */
+import type { ExchangeSecurity, SecurityRule } from '../contract/endpoint-rule.ts'
+import type { HttpFields } from '../http/message.ts'
+import type { Protected, Protection } from '../security/protect/protect.ts'
+import { type ProtectionOptions, prepareProtection } from '../security/protect/protection-options.ts'
+import { inlineWriting, type LiteralWriting } from '../soap/codecs/values.ts'
+import { writeEnvelope } from '../soap/envelope.ts'
+import { type Attached, writePackage } from '../soap/mime/write-package.ts'
+import type { SoapVersion } from '../soap/version.ts'
+import { type ClientCredentials, type CredentialFields, writeCredentials } from './credentials.ts'
+import { type ClientKeys, compileOperationSecurity, isCovering, type OperationSecurity } from './message-keys.ts'
+import type { SentRequest } from './opened-answer.ts'
+import {
+  type AddressingOptions,
+  type AddressingState,
+  createAddressingState,
+  requestBlocks,
+} from './request-addressing.ts'
+import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
+
+/** What messages wear, as it is configured. */
+export interface DressOptions {
+  readonly credentials?: ClientCredentials
+  /**
+   * Keys for an endpoint whose security is declared: by the contract, or by the policy of a WSDL.
+   */
+  readonly keys?: ClientKeys
+  /** A Security block in each message, where nothing is declared. */
+  readonly security?: ProtectionOptions
+  readonly addressing?: boolean | AddressingOptions
+  readonly mtom?: boolean
+}
+
+/** What the messages to one address wear. */
+export interface MessageDress {
+  readonly credentials: CredentialFields
+  /** By the name that the rule has for an operation; undefined: its messages carry no proof. */
+  readonly securityOf: (operation: string) => OperationSecurity | undefined
+  readonly addressing: AddressingState | undefined
+  readonly mtom: boolean
+}
+
+/** What is declared of an endpoint, or of each of its operations: others prove nothing then. */
+export type DeclaredSecurity = SecurityRule | ReadonlyMap<string, ExchangeSecurity>
+
+/** @throws TypeError where what is declared cannot be done, or an option is wrong */
+export function createMessageDress(
+  rule: DeclaredSecurity | undefined,
+  address: string,
+  options: DressOptions,
+): MessageDress {
+  const credentials = writeCredentials(options.credentials)
+  return {
+    credentials,
+    securityOf: compileSecurity(rule, options, credentials),
+    addressing: createAddressingState(options.addressing, address),
+    mtom: options.mtom === true,
+  }
+}
+
+/** What is declared, or else what the options add to each message. */
+function compileSecurity(
+  rule: DeclaredSecurity | undefined,
+  { keys, security }: DressOptions,
+  { protection: token }: CredentialFields,
+): MessageDress['securityOf'] {
+  if (rule && security)
+    throw new TypeError('the contract declares the security of this endpoint: give keys in its place')
+  if (rule) return compileDeclared(rule, keys, token?.username)
+  if (keys) throw new TypeError('the contract declares no security for this endpoint: give security in place of keys')
+  if (!security && !token) return () => undefined
+  const protection = { ...(security && prepareProtection(security, 'security')), ...token }
+  const same: OperationSecurity = {
+    protection: () => protection,
+    isCovered: isCovering(protection),
+    answers: undefined,
+  }
+  return () => same
+}
+
+function compileDeclared(
+  rule: DeclaredSecurity,
+  ...given: [keys: ClientKeys | undefined, username: Protection['username']]
+): MessageDress['securityOf'] {
+  if (!(rule instanceof Map)) return compileOperationSecurity(rule as SecurityRule, ...given)
+  const declared: ReadonlyMap<string, ExchangeSecurity> = rule
+  const [first] = declared.values()
+  const operations = Object.fromEntries(declared)
+  const compile = first && compileOperationSecurity({ ...first, operations }, ...given)
+  return name => (declared.has(name) ? compile?.(name) : undefined)
+}
+
+/** An operation, as its messages name it. */
+export interface SentOperation {
+  /** By which the rule of its security may name it. */
+  readonly name: string
+  readonly action: string
+  readonly version: SoapVersion
+}
+
+/** What its writer puts into a message: children of the Body, and header blocks. */
+export interface MessageContent {
+  readonly body: string
+  readonly blocks: readonly string[]
+}
+
+/** A message before its proof, and the octets that travel next to it. */
+export interface WrittenMessage {
+  /** Its MessageID; empty without addressing. */
+  readonly id: string
+  readonly text: string
+  readonly attached: readonly Attached[]
+}
+
+/** An answer, and what it has to relate to. */
+export interface SignedExchange {
+  readonly response: TransportResponse
+  readonly request: SentRequest
+}
+
+/** Writes and posts the messages of one operation. */
+export class MessageSender {
+  readonly security: OperationSecurity | undefined
+  readonly #operation: SentOperation
+  readonly #dress: MessageDress
+  readonly #post: (sending: TransportRequest) => Promise<TransportResponse>
+  /** With a media type of its own, since each package has another boundary. */
+  readonly #postPackage: (sending: TransportRequest) => Promise<TransportResponse>
+
+  /** @param own fields of each request, by any case of their names */
+  constructor(operation: SentOperation, dress: MessageDress, transport: ClientTransport, own: HttpFields = {}) {
+    const { version, action } = operation
+    this.security = dress.securityOf(operation.name)
+    this.#operation = operation
+    this.#dress = dress
+    const fields = {
+      ...Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value])),
+      ...dress.credentials.fields,
+      accept: dress.mtom ? `${xopPackage}, ${version.mediaType}` : version.mediaType,
+      ...(version.actionIn === 'SOAPAction' && { soapaction: quoteAction(action) }),
+    }
+    const type = `${version.mediaType}; charset=utf-8${actionParameter(operation)}`
+    this.#post = transport.prepare({ ...fields, 'content-type': type })
+    this.#postPackage = transport.prepare(fields)
+  }
+
+  /** @param messageId with addressing: the message's id, otherwise a random one */
+  write(write: (writing: LiteralWriting) => MessageContent, messageId?: string): WrittenMessage {
+    const { action, version } = this.#operation
+    const { addressing, mtom } = this.#dress
+    const attached: Attached[] = []
+    const attach = (bytes: Uint8Array) => {
+      const id = `${attached.length + 1}@diglot`
+      attached.push({ id, mediaType: 'application/octet-stream', bytes })
+      return `cid:${id}`
+    }
+    const { body, blocks } = write(mtom && !this.security?.isCovered ? { attach } : inlineWriting) // (3)
+    const id = addressing ? (messageId ?? `urn:uuid:${createUniqueId()}`) : ''
+    const addressed = addressing ? requestBlocks(addressing, version, { action, id }) : []
+    return { id, text: writeEnvelope(version, body, [...addressed, ...blocks]), attached }
+  }
+
+  /** Sends it once. Rejects as the transport does. */
+  post(written: WrittenMessage, within: Pick<TransportRequest, 'timeLimit' | 'signal'>): Promise<SignedExchange> {
+    const { id, text, attached } = written
+    if (attached.length > 0 || this.#dress.credentials.changing || this.security)
+      return this.#postDressed(written, within)
+    return this.#post({ content: text, fields: undefined, ...within }).then(response => ({
+      response,
+      request: { id, sent: [] },
+    }))
+  }
+
+  /** (2) */
+  async #postDressed(
+    { id, text, attached }: WrittenMessage,
+    within: Pick<TransportRequest, 'timeLimit' | 'signal'>,
+  ): Promise<SignedExchange> {
+    const { mediaType } = this.#operation.version
+    const { envelope, signatures: sent } = this.security
+      ? await protectText(text, this.security.protection())
+      : { envelope: text, signatures: [] }
+    const fields = await this.#dress.credentials.changing?.()
+    const request = { id, sent }
+    if (attached.length === 0) return { response: await this.#post({ content: envelope, fields, ...within }), request }
+    const { type, content } = writePackage(mediaType, envelope, attached, `diglot-${createUniqueId()}`)
+    const packaged = { ...fields, 'content-type': type + actionParameter(this.#operation) }
+    const whole = await Array.fromAsync(content)
+    return { response: await this.#postPackage({ content: whole, fields: packaged, ...within }), request }
+  }
+}
+
+/** SOAP 1.1 §6.1.1: the action is a field; SOAP 1.2 Part 2 §7.1.4 (RFC 3902): a parameter. */
+const actionParameter = ({ version, action }: SentOperation): string =>
+  version.actionIn === 'media type' && action !== '' ? `; action=${quoteAction(action)}` : ''
+/** RFC 9110 §5.6.4. */
+const quoteAction = (text: string): string => `"${text.replace(/["\\]/g, each => `\\${each}`)}"`
+
+/** XOP §4.1. */
+const xopPackage = 'multipart/related; type="application/xop+xml"'
+
+/** Loaded only for messages with addressing, and for packages. */
+const createUniqueId = (): string => process.getBuiltinModule('node:crypto').randomUUID()
+
+/** Loaded only for messages with a Security block. */
+async function protectText(text: string, protection: Protection): Promise<Protected> {
+  const { protectMessage: protect } = await import('../security/protect/protect.ts')
+  return protect(text, protection, Date.now())
+}

@@ -1,0 +1,293 @@
+/**
+ * What came back, up to the content of its Body: HTTP, packaging, the message, its proof, and that
+ * it relates to the request. All demands on an answer but those on its Body have their home here;
+ * those on the request are in `dressed-message.ts`. An answer that has to be proven and is not is
+ * not read.
+ */
+import { type MediaType, parseMediaType } from '../http/media-type.ts'
+import { contentOf } from '../http/message.ts'
+import type { PartSource } from '../soap/codecs/values.ts'
+import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
+import { type Addressing, isAddressingBlock, readAddressing } from '../soap/headers/addressing.ts'
+import { type NodeRoles, requireUnderstood, targetedBlocks } from '../soap/headers/node.ts'
+import { collectParts, readPackage } from '../soap/mime/parts.ts'
+import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
+import { securityName } from '../soap/security-port.ts'
+import { type SoapVersion, versions } from '../soap/version.ts'
+import {
+  type Element,
+  Malformed,
+  type ParseOptions,
+  parseXml,
+  readElement,
+  scanDocument,
+  walkTree,
+} from '../xml/index.ts'
+import type { AnswerError, FailureReason } from './errors.ts'
+import { type Faults, readFault } from './fault-reader.ts'
+import type { AnswerDemand } from './message-keys.ts'
+import { type AddressingState, findCorrelationError } from './request-addressing.ts'
+import type { TransportResponse } from './transport.ts'
+
+/** The request that an answer belongs to. */
+export interface SentRequest {
+  /** Its MessageID. */
+  readonly id: string
+  /** The values of its signatures. */
+  readonly sent: readonly Buffer[]
+}
+
+/** What is asked of the answers to an operation. */
+export interface AnswerExpectation {
+  readonly version: SoapVersion
+  readonly addressing: AddressingState | undefined
+  /** By WS-Addressing; undefined: any. */
+  readonly action: string | undefined
+  /** What the answer has to prove; undefined: nothing. */
+  readonly answers: AnswerDemand | undefined
+  /** Whether a block is read, besides those of WS-Addressing and WS-Security. */
+  readonly understands: (block: Element, version: SoapVersion) => boolean
+  readonly faults: Faults
+  readonly limits: ParseOptions
+  /** Octets of a package: of its message, and of all other parts together. */
+  readonly longest: number
+  /** XML of any media type and of either version is a message: the service may be an old one. */
+  readonly isLenient?: true
+}
+
+/** An answer with a fault, or at the content of its Body; `closeAnswer` reads to its last octet. */
+export type OpenedAnswer =
+  | { readonly kind: 'fault'; readonly version: SoapVersion; readonly fault: Element }
+  | {
+      readonly kind: 'message'
+      /** Its cursor is at the first child of the Body, or at the Body's end. */
+      readonly envelope: Envelope
+      /** The header blocks for this node. */
+      readonly blocks: readonly Element[]
+      readonly parts: PartSource | undefined
+      /** The message goes on behind the Body. */
+      readonly isStreamed: boolean
+    }
+
+/** Ends the reading with the reason why the response is not an answer. */
+export class UnfitAnswer {
+  readonly why: FailureReason
+  readonly detail: string
+  readonly problems: AnswerError['problems']
+  constructor(why: FailureReason, detail: string, problems: AnswerError['problems'] = []) {
+    this.why = why
+    this.detail = detail
+    this.problems = problems
+  }
+}
+export function refuseAnswer(why: FailureReason, detail: string, problems?: AnswerError['problems']): never {
+  throw new UnfitAnswer(why, detail, problems)
+}
+
+/** What was thrown while an answer was read, if it is about the answer. */
+export function explainUnfit(thrown: unknown): UnfitAnswer | undefined {
+  if (thrown instanceof UnfitAnswer) return thrown
+  if (thrown instanceof Malformed)
+    return new UnfitAnswer('malformed', `not well-formed: ${thrown.reason} (octet ${thrown.at})`)
+  if (!(thrown instanceof Refused)) return undefined
+  const refusal = thrown.refusal as AnySoapRefusal // the two unions are all that is thrown as Refused
+  const [reason] = createFault(refusal, readerWords).reasons
+  return new UnfitAnswer(failureReasonOf(refusal), reason?.text ?? refusal.kind)
+}
+
+/** For the words of the service's readers; none of their refusals is a fault of a contract. */
+const readerWords = { element: () => '', nameOf: () => ({ uri: '', local: '' }), place: () => '' }
+
+function failureReasonOf({ kind }: AnySoapRefusal): FailureReason {
+  if (kind === 'not-understood' || kind === 'package') return kind
+  return kind === 'schema' || kind === 'encoded' || kind === 'encoding-unknown' ? 'invalid' : 'structure'
+}
+
+/**
+ * A promise where it came in a package, or has to be proven.
+ *
+ * @throws what `explainUnfit` explains
+ */
+export function openAnswer(
+  expected: AnswerExpectation,
+  response: TransportResponse,
+  request: SentRequest,
+): OpenedAnswer | Promise<OpenedAnswer> {
+  const type = readAnswerType(expected, response)
+  if (type.essence === 'multipart/related')
+    return unpackAnswer(response, type, expected.longest).then(unpacked =>
+      openAnswerMessage(expected, response, type, unpacked, request),
+    )
+  return openAnswerMessage(expected, response, type, { bytes: response.content, type, parts: undefined }, request)
+}
+
+/** Reads the message to its last octet, once its Body has been read to its end. */
+export function closeAnswer({ envelope, isStreamed }: Extract<OpenedAnswer, { kind: 'message' }>): void {
+  if (isStreamed) closeEnvelope(envelope.body)
+}
+
+// HTTP and packaging
+
+function readAnswerType({ isLenient }: AnswerExpectation, { status, fields, content }: TransportResponse): MediaType {
+  if (status >= 300 && status < 400)
+    refuseAnswer('redirect', `redirects are not followed: ${status} to ${fields['location'] ?? 'no location'}`)
+  const coding = fields['content-encoding']?.trim().toLowerCase()
+  if (coding !== undefined && coding !== 'identity')
+    refuseAnswer('coding', `the content coding ${coding} is not supported`)
+  const isSuccess = status < 300
+  if (content.length === 0)
+    refuseAnswer(isSuccess ? 'empty' : 'status', `the response has the status ${status} and no content`)
+  const field = fields['content-type'] ?? ''
+  const type = parseMediaType(field)
+  if (type && (type.essence === 'multipart/related' || soapVersionOf(type) || isLenient)) return type
+  if (isLenient) return untyped
+  return refuseAnswer(
+    isSuccess ? 'media-type' : 'status',
+    `not a SOAP message: status ${status} with ${field || 'no media type'}`,
+  )
+}
+const untyped: MediaType = { essence: '', parameters: {} } as MediaType // of a response without one
+
+const soapVersionOf = ({ essence }: MediaType): SoapVersion | undefined =>
+  versions.find(each => each.mediaType === essence)
+
+/** The message of a package, or all that came. */
+interface UnpackedAnswer {
+  readonly bytes: Uint8Array
+  readonly type: MediaType
+  readonly parts: PartSource | undefined
+}
+
+async function unpackAnswer(response: TransportResponse, type: MediaType, longest: number): Promise<UnpackedAnswer> {
+  const { boundary = refuseAnswer('package', 'the media type of the package has no boundary'), start } = type.parameters
+  const sizes = { root: longest, rest: longest }
+  const found = await readPackage(contentOf(response.content).chunks(), boundary, start, sizes)
+  if (!found) return refuseAnswer('package', `the package is longer than ${longest} octets`)
+  const root = parseMediaType(found.root.type) ?? refuseAnswer('package', 'the root of the package has no media type')
+  return { bytes: found.root.bytes, type: root, parts: collectParts(found.parts) }
+}
+
+/** XOP §4.1: the type of the message in an XOP document is a parameter. */
+function typeOfRoot(root: MediaType, whole: MediaType): MediaType | undefined {
+  if (root.essence !== 'application/xop+xml') return root
+  return parseMediaType(root.parameters['type'] ?? whole.parameters['start-info'] ?? '')
+}
+
+// The message
+
+const receiverRoles: NodeRoles = { roles: [], ultimate: true }
+
+function openAnswerMessage(
+  expected: AnswerExpectation,
+  response: TransportResponse,
+  whole: MediaType,
+  { bytes, type, parts }: UnpackedAnswer,
+  request: SentRequest,
+): OpenedAnswer | Promise<OpenedAnswer> {
+  const root = typeOfRoot(type, whole)
+  const media = root && soapVersionOf(root)
+  if (!media && !expected.isLenient) refuseAnswer('media-type', 'the root of the package is not a SOAP message')
+  const { charset } = type.parameters
+  if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
+    refuseAnswer('media-type', `the charset ${charset} is not supported`)
+  const limits = charset === undefined ? expected.limits : { ...expected.limits, charset }
+  const open = (found: OpenedEnvelope): OpenedAnswer => openBody(expected, response, found, media, request)
+  if (expected.answers) return openProven(expected, expected.answers, bytes, limits, request).then(open)
+  return open({ envelope: openEnvelope(scanDocument(bytes, limits), versions), parts, isStreamed: true })
+}
+
+/** A message at its Body. */
+interface OpenedEnvelope {
+  readonly envelope: Envelope
+  readonly parts: PartSource | undefined
+  readonly isStreamed: boolean
+}
+
+const isUnderstood = (
+  { answers, understands }: AnswerExpectation,
+  addressing: Addressing | undefined,
+  version: SoapVersion,
+  block: Element,
+): boolean =>
+  (addressing !== undefined && isAddressingBlock(addressing, block)) ||
+  (answers !== undefined && block.name === securityName) ||
+  understands(block, version)
+
+/** The message with the Body that was proven; a fault that proves nothing is no fault. */
+async function openProven(
+  expected: AnswerExpectation,
+  demand: AnswerDemand,
+  bytes: Uint8Array,
+  limits: ParseOptions,
+  { sent }: SentRequest,
+): Promise<OpenedEnvelope> {
+  const { proveAnswer } = await import('./answer-proof.ts') // loaded for proven answers alone
+  const document = parseXml(bytes, limits)
+  if (document instanceof Malformed) throw document
+  const { version, blocks: all, element } = openEnvelopeTree(document, versions)
+  const blocks = targetedBlocks(all, version, receiverRoles)
+  const addressing = expected.addressing && readAddressing(blocks)
+  const processed = blocks.filter(
+    each => each.name !== securityName && isUnderstood(expected, addressing, version, each),
+  )
+  const proven = await proveAnswer({ document, version, body: element, blocks, processed, sent }, demand)
+  if (typeof proven === 'string')
+    return refuseAnswer('unproven', `${describeUnproven(element, version, expected)}: ${proven}`)
+  const body = walkTree(proven)
+  body.next()
+  return { envelope: { version, around: proven, blocks: all, body }, parts: undefined, isStreamed: false }
+}
+
+function describeUnproven(body: Element, version: SoapVersion, { faults }: AnswerExpectation): string {
+  const [fault] = body.elements(version.fault)
+  if (!fault) return "nothing proves that the reply is the service's"
+  const { codes, reasons } = readFault(fault, version, faults)
+  return `nothing proves the fault ${codes.at(-1)?.local ?? 'without a code'} (${reasons[0]?.text ?? 'no reason'})`
+}
+
+/** Either opening has the cursor at the Body's `start`. A fault is one whatever the status says. */
+function openBody(
+  expected: AnswerExpectation,
+  { status }: TransportResponse,
+  { envelope, parts, isStreamed }: OpenedEnvelope,
+  media: SoapVersion | undefined,
+  request: SentRequest,
+): OpenedAnswer {
+  const { body: cursor, version } = envelope
+  if (media && version !== media && !expected.isLenient)
+    refuseAnswer('structure', `a SOAP ${version.number} envelope must not be sent as ${media.mediaType}`)
+  const blocks = targetedBlocks(envelope.blocks, version, receiverRoles)
+  const addressing = expected.addressing && readAddressing(blocks)
+  requireUnderstood(blocks, version, each => isUnderstood(expected, addressing, version, each))
+  if (cursor.child() === 'start' && cursor.name === version.fault) {
+    const fault = readFaultElement(envelope, isStreamed)
+    requireCorrelated(expected, addressing, request, true)
+    return { kind: 'fault', version, fault }
+  }
+  if (status >= 300) refuseAnswer('status', `the status is ${status}, and the message is not a fault`)
+  if (version !== expected.version && !expected.isLenient)
+    refuseAnswer('structure', `the reply is in SOAP ${version.number}, the request in SOAP ${expected.version.number}`)
+  requireCorrelated(expected, addressing, request, false)
+  return { kind: 'message', envelope, blocks, parts, isStreamed }
+}
+
+/** The cursor is at the Fault's `start`. */
+function readFaultElement({ body, around }: Envelope, isStreamed: boolean): Element {
+  const found = readElement(body, around)
+  if (body.child() !== 'end') refuseAnswer('structure', 'the Body has another element behind the Fault')
+  if (isStreamed) closeEnvelope(body)
+  return found
+}
+
+function requireCorrelated(
+  { addressing: asked, action }: AnswerExpectation,
+  addressing: Addressing | undefined,
+  { id }: SentRequest,
+  isFault: boolean,
+): void {
+  if (!asked) return
+  if (!addressing && asked.demanded && !isFault)
+    refuseAnswer('uncorrelated', 'the reply does not name the message it relates to')
+  const flaw = addressing && findCorrelationError(addressing, { id, action, isFault })
+  if (flaw !== undefined) refuseAnswer('uncorrelated', flaw)
+}

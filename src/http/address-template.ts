@@ -1,0 +1,91 @@
+/**
+ * Templates of addresses by WSDL 2.0 Part 2 §6.8.1 and §6.8.2: `{name}` stands for a value,
+ * `{!name}` for one whose reserved characters are not encoded, `{{` and `}}` for braces. What the
+ * template does not cite follows as parameters. Matching is linear in the address.
+ */
+import { decodePercent } from '../base/attempt.ts'
+import { type Pairs, parseQuery } from './uri.ts'
+
+/** The values in an address behind its endpoint; undefined: the template has no such address. */
+export type MatchAddress = (rest: string) => Pairs | undefined
+
+type TemplatePart =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'value'; readonly name: string; readonly isRaw: boolean }
+
+/**
+ * @param template relative to the path of an endpoint and a slash
+ * @returns undefined for one that is not well-formed, leads elsewhere, or has values without
+ *   anything between them
+ */
+export function compileAddressTemplate(template: string): MatchAddress | undefined {
+  const parts = parseTemplate(template.replace(/^(?:\.\/)+/, ''))
+  if (!parts || leadsElsewhere(parts)) return undefined
+  if (parts.some((each, at) => each.kind === 'value' && parts[at + 1]?.kind === 'value')) return undefined
+  const hasQuery = parts.some(each => each.kind === 'literal' && each.text.includes('?'))
+  return rest => matchParts(parts, hasQuery, rest)
+}
+
+function leadsElsewhere([first]: readonly TemplatePart[]): boolean {
+  if (!first) return false
+  return first.kind === 'value' ? first.isRaw : /^(?:\/|\.\.(?:\/|$)|[A-Za-z][A-Za-z0-9+.-]*:)/.test(first.text)
+}
+
+function parseTemplate(template: string): readonly TemplatePart[] | undefined {
+  const parts: TemplatePart[] = []
+  let literal = ''
+  const closeLiteral = (): void => {
+    if (literal !== '') parts.push({ kind: 'literal', text: encodeURI(literal) })
+    literal = ''
+  }
+  for (const [token] of template.matchAll(/\{\{|\}\}|\{!?[^{}!]+\}|[\s\S]/g)) {
+    if (token === '{' || token === '}') return undefined
+    if (token === '{{' || token === '}}') literal += token.charAt(0)
+    else if (!token.startsWith('{')) literal += token
+    else {
+      closeLiteral()
+      const isRaw = token.startsWith('{!')
+      parts.push({ kind: 'value', name: token.slice(isRaw ? 2 : 1, -1), isRaw })
+    }
+  }
+  closeLiteral()
+  return parts
+}
+
+function matchParts(parts: readonly TemplatePart[], hasQuery: boolean, rest: string): Pairs | undefined {
+  const pairs: (readonly [string, string])[] = []
+  let at = 0
+  for (const [index, part] of parts.entries()) {
+    if (part.kind === 'literal') {
+      if (!rest.startsWith(part.text, at)) return undefined
+      at += part.text.length
+      continue
+    }
+    const end = endOfValue(part, parts[index + 1], rest, at)
+    const value = end < 0 ? undefined : decodePercent(rest.slice(at, end))
+    if (value === undefined || (!part.isRaw && /[/?#]/.test(rest.slice(at, end)))) return undefined
+    pairs.push([part.name, value])
+    at = end
+  }
+  const others = matchUncited(rest.slice(at), hasQuery)
+  return others && [...pairs, ...others]
+}
+
+/** Up to what follows in the template; the last one ends with its parameter or segment. */
+function endOfValue(
+  { isRaw }: TemplatePart & { readonly kind: 'value' },
+  next: TemplatePart | undefined,
+  rest: string,
+  at: number,
+): number {
+  if (next?.kind === 'literal') return rest.indexOf(next.text, at)
+  const found = isRaw ? -1 : rest.slice(at).search(/[?&;]/)
+  return found < 0 ? rest.length : at + found
+}
+
+/** §6.8.2.2: parameters for what is not cited, behind those of the template. */
+function matchUncited(rest: string, hasQuery: boolean): Pairs | undefined {
+  if (rest === '') return []
+  const isQuery = hasQuery ? /^[&;]/.test(rest) : rest.startsWith('?')
+  return isQuery ? parseQuery(rest.slice(1).replaceAll(';', '&')) : undefined
+}

@@ -1,0 +1,107 @@
+/** The content of the Body of a message, as a contract declares it (WSDL 1.1 §3.5). */
+import type { ExchangeBody } from '../contract/exchange.ts'
+import { hasElementsAlone } from '../contract/xml-members.ts'
+import { type AnyMember, type AnyRootElement, Member, x } from '../contract/xml-type.ts'
+import type { WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
+import type { Losses } from './loss.ts'
+import { splitClark } from './schema-components.ts'
+import { memoizeOnce, type SchemaModel } from './schema-model.ts'
+
+/** Reads the bodies of one document; messages of the same parts have the same body. */
+export class BodyReader {
+  readonly #model: SchemaModel
+  readonly #losses: Losses
+  /** By the names of parts and what they have. */
+  readonly #contents = new Map<string, ExchangeBody>()
+
+  constructor(model: SchemaModel, losses: Losses) {
+    this.#model = model
+    this.#losses = losses
+  }
+
+  /** One element, several, the content of a type, or none; undefined: a contract cannot say it. */
+  readDocument({ parts }: WsdlMessage, place: string): ExchangeBody | undefined {
+    const [first, ...others] = parts
+    if (!first) return 'empty'
+    if (others.length === 0) return this.#readOnly(first, place)
+    const members: Record<string, AnyMember> = {}
+    for (const part of parts) {
+      const root = this.#readPartElement(part, place)
+      if (root) members[freePartKey(part.name, members)] = x.ref(root)
+    }
+    return Object.keys(members).length < parts.length ? undefined : this.#once(parts, () => x.body(members))
+  }
+  #once(parts: readonly WsdlPart[], make: () => ExchangeBody | undefined): ExchangeBody | undefined {
+    const key = parts.map(({ name, element, type, content }) => [name, element, type, content].join(' ')).join('\n')
+    const made = this.#contents.get(key) ?? make()
+    if (made) this.#contents.set(key, made)
+    return made
+  }
+
+  #readOnly(part: WsdlPart, place: string): ExchangeBody | undefined {
+    if (part.content === 'any element') return this.#once([part], () => x.body({ any: x.any() }))
+    if (part.content !== undefined) {
+      this.#losses.add(place, `its content is ${part.content}: the operation is left out`)
+      return undefined
+    }
+    if (part.element === undefined && part.type !== undefined)
+      return this.#once([part], () => this.#readContent(part.name, part.type ?? '', place))
+    return this.#readPartElement(part, place)
+  }
+  #readPartElement({ name, element }: WsdlPart, place: string): AnyRootElement | undefined {
+    if (element !== undefined) return this.#model.element(element, place)
+    this.#losses.add(place, `the part ${name} has no element: the operation is left out (R2204)`, 'document')
+    return undefined
+  }
+
+  /** The type of the only part is that of the Body itself. */
+  #readContent(name: string, type: string, place: string): ExchangeBody | undefined {
+    const found = this.#model.typeOf(type, place)
+    const { definition } = found
+    if (definition.kind === 'builtIn' && definition.name === 'anyType') return x.body({ any: x.any().many() })
+    if (hasElementsAlone(found)) return x.body(found)
+    const { local } = splitClark(type)
+    const what = definition.kind === 'complex' ? 'has attributes or text' : 'is text'
+    const detail = `the part ${name} has the type ${local}, which ${what}, and a Body has elements alone`
+    this.#losses.add(place, `${detail}: the operation is left out (R2204)`, 'document')
+    return undefined
+  }
+
+  /** SOAP 1.1 §7.1: an element around an accessor for each part. */
+  readCall({ namespace, parts }: WsdlMessage, local: string, target: string, isEncoded: boolean): AnyRootElement {
+    const members = Object.fromEntries(
+      parts.map(part => {
+        const member = this.#readAccessor(part, local)
+        // SOAP 1.1 §5.1: nil stands for no value, and a list without one is empty.
+        const isList = isEncoded && part.type !== undefined && this.#model.isLinked(part.type)
+        return [part.name, isList ? member.nillable() : member]
+      }),
+    )
+    return x.call(namespace || target, local, members)
+  }
+  #readAccessor(part: WsdlPart, local: string): AnyMember {
+    const place = `${local}, part ${part.name}`
+    if (part.element !== undefined) {
+      this.#losses.add(place, 'an RPC part with an element has its type here (R2203)', 'document')
+      const element = this.#model.element(part.element, place)
+      return element ? new Member({ kind: 'element', type: element.type }) : x.element(x.anyType)
+    }
+    return new Member({
+      kind: 'element',
+      type: memoizeOnce(() => this.#model.typeOfElement(part.type ?? '', place)),
+    })
+  }
+}
+
+/** Names of parts are unique, but for mistakes of a document (WSDL 1.1 §2.3). */
+const freePartKey = (name: string, used: object): string =>
+  Object.hasOwn(used, name) ? freePartKey(`${name}2`, used) : name
+
+/** What tells a request from others of its operation's name, as text. */
+export const digestParts = ({ parts }: WsdlMessage, style: WsdlOperation['style']): string =>
+  style === 'rpc'
+    ? parts
+        .map(({ name, element, type }) => `${name} ${element ?? type}`)
+        .sort()
+        .join('\n')
+    : parts.map(({ element, type, content }) => `${element} ${type} ${content}`).join('\n')

@@ -1,0 +1,189 @@
+/**
+ * What the policies of a WSDL demand of messages (WS-Policy, WS-SecurityPolicy 1.1 to 1.3), in the
+ * words in which a contract declares it. An alternative that demands what these words cannot say is
+ * left out; where none is left, that is told, and nothing weaker takes its place.
+ */
+import {
+  type CallerProof,
+  type ExchangeSecurity,
+  proofOf,
+  type SubjectConfirmation,
+} from '../contract/endpoint-rule.ts'
+import type { WsdlBinding, WsdlOperation } from '../describe/read-wsdl.ts'
+import type { Element } from '../xml/index.ts'
+
+/** What the policies of a port demand. */
+export interface PortPolicy {
+  /** By exchange; one that is not there proves nothing. */
+  readonly security: ReadonlyMap<string, ExchangeSecurity>
+  /** By exchange, what none of the alternatives does without. */
+  readonly unmet: ReadonlyMap<string, string>
+  /** Demanded, not merely offered. */
+  readonly addressing: boolean
+  readonly mtom: boolean
+}
+
+/** @param operations of the binding by the names of their exchanges */
+export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<string, WsdlOperation>): PortPolicy {
+  const { policies = [] } = binding
+  const [common = []] = listAlternatives(policies)
+  const unmet = new Map<string, string>()
+  const security = [...operations].flatMap(([name, { policies: own }]) => {
+    const around = [...policies, ...(own?.operation ?? [])]
+    const request = listAlternatives([...around, ...(own?.input ?? [])])
+    const answer = listAlternatives([...around, ...(own?.output ?? [])])
+    const found = attemptUnmet(() => readExchangePolicy(request, answer))
+    if (found instanceof Unmet) unmet.set(name, found.detail)
+    return found && !(found instanceof Unmet) ? [[name, found] as const] : []
+  })
+  return {
+    security: new Map(security),
+    unmet,
+    addressing: common.some(({ name }) => name.local === 'Addressing' || name.local === 'UsingAddressing'),
+    mtom: common.some(({ name }) => name.local === 'OptimizedMimeSerialization'),
+  }
+}
+
+// WS-Policy
+
+type Alternative = readonly Element[]
+/** A policy that multiplies without end is read in part: the first alternatives are as good. */
+const alternativesMax = 64
+
+/** WS-Policy 1.5 §4.3: each way to meet all of these policies, by its assertions. */
+function listAlternatives(policies: readonly Element[]): readonly Alternative[] {
+  return policies.reduce<readonly Alternative[]>((ways, each) => join(ways, readOperator(each)), [[]])
+}
+const join = (ways: readonly Alternative[], more: readonly Alternative[]): readonly Alternative[] =>
+  ways.flatMap(way => more.map(each => [...way, ...each])).slice(0, alternativesMax)
+
+function readOperator(element: Element): readonly Alternative[] {
+  const { local } = element.name
+  if (local === 'Policy' || local === 'All') return listAlternatives(element.elements())
+  if (local === 'ExactlyOne') return element.elements().flatMap(readOperator).slice(0, alternativesMax)
+  return isOptionalAssertion(element) ? [[]] : [[element]]
+}
+const isOptionalAssertion = ({ attributes }: Element): boolean =>
+  attributes.some(({ name, value }) => name.local === 'Optional' && /^(?:true|1)$/.test(value.trim()))
+
+// WS-SecurityPolicy
+
+/** Says which part of a policy is not met. */
+class Unmet {
+  readonly detail: string
+  constructor(detail: string) {
+    this.detail = detail
+  }
+}
+const failUnmet = (detail: string): never => {
+  throw new Unmet(detail)
+}
+
+interface RequestDemand {
+  readonly caller: CallerProof | undefined
+  readonly isEncrypted: boolean
+}
+
+/** By the first alternative for the request that can be met, and all that ask for the same. */
+function readExchangePolicy(
+  request: readonly Alternative[],
+  answer: readonly Alternative[],
+): ExchangeSecurity | undefined {
+  const read = request.map(each => attemptUnmet(() => readRequest(each)))
+  const demands = read.filter((each): each is RequestDemand => !(each instanceof Unmet))
+  const [first] = demands
+  const [unmet] = read
+  if (!first && unmet instanceof Unmet) throw unmet
+  if (!first?.caller) return undefined
+  const same = demands.flatMap(each => (each.caller && each.isEncrypted === first.isEncrypted ? [each.caller] : []))
+  const callers = same.filter((each, at) => same.findIndex(other => isSameProof(each, other)) === at)
+  const base = { callers, ...(first.isEncrypted && { encrypted: true }) }
+  if (!proofOf(callers[0]!).signed) return base // answers could not tell which request they answer
+  const [way = []] = answer
+  const answers = readAnswer(way)
+  return { ...base, ...(answers && { answers }) }
+}
+const isSameProof = (one: CallerProof, other: CallerProof): boolean => JSON.stringify(one) === JSON.stringify(other)
+function attemptUnmet<T>(read: () => T): T | Unmet {
+  try {
+    return read()
+  } catch (thrown) {
+    if (!(thrown instanceof Unmet)) throw thrown
+    return thrown
+  }
+}
+
+/** The assertions that change what a message carries, and are not met. */
+const unmetAssertions = /^(?:SymmetricBinding|.*Endorsing.*|SignedElements|EncryptedElements|ContentEncryptedElements)$/
+
+function readRequest(assertions: Alternative): RequestDemand {
+  const unmet = assertions.find(({ name }) => unmetAssertions.test(name.local))
+  if (unmet) failUnmet(unmet.name.local)
+  const binding = findAsymmetric(assertions)
+  const supporting = assertions.find(({ name }) => /^(?:Signed)?(?:Encrypted)?SupportingTokens$/.test(name.local))
+  const isEncrypted = hasBody(assertions, 'EncryptedParts')
+  if (supporting?.name.local.includes('Encrypted')) failUnmet('an encrypted token')
+  const named = supporting && readTokens(supporting, 'bearer')
+  const holder = binding && requireInside(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
+  const initiator = holder && readTokens(holder, 'holder-of-key')
+  if (isEncrypted && !binding) failUnmet('encryption that nothing signs')
+  if (isEncrypted && binding && !hasInside(binding, 'EncryptBeforeSigning'))
+    failUnmet('that messages are signed before they are encrypted')
+  const isNamed = named !== undefined && named.by !== 'x509'
+  if (isNamed) return { caller: { ...named, signed: binding !== undefined }, isEncrypted }
+  return { caller: initiator ?? named, isEncrypted }
+}
+
+/** The parts that answers have signed or encrypted. */
+function readAnswer(assertions: Alternative): ExchangeSecurity['answers'] {
+  if (!findAsymmetric(assertions) || !hasBody(assertions, 'SignedParts')) return undefined
+  if (!assertions.some(each => hasInside(each, 'RequireSignatureConfirmation')))
+    failUnmet('signed answers that do not confirm the signature of their request')
+  return hasBody(assertions, 'EncryptedParts') ? 'encrypted' : 'signed'
+}
+
+function findAsymmetric(assertions: Alternative): Element | undefined {
+  const binding = assertions.find(({ name }) => name.local === 'AsymmetricBinding')
+  if (!binding) return undefined
+  const [suite] = listInside(requireInside(binding, ['AlgorithmSuite']))
+  if (suite?.name.local !== 'Basic256Sha256') failUnmet(`the algorithms ${suite?.name.local ?? 'of no suite'}`)
+  return binding
+}
+const hasBody = (assertions: Alternative, parts: string): boolean =>
+  assertions.some(each => each.name.local === parts && (each.elements().length === 0 || hasChild(each, 'Body')))
+const hasChild = (element: Element, local: string): boolean =>
+  element.elements().some(({ name }) => name.local === local)
+
+/** One token, or one in several spellings. */
+function readTokens(holder: Element, confirmation: SubjectConfirmation): CallerProof {
+  const proofs = listInside(holder).map(each => readPolicyToken(each, confirmation))
+  const [first] = proofs
+  if (!first) return failUnmet(`${holder.name.local} without a token`)
+  if (proofs.some(each => each.by !== first.by)) return failUnmet('tokens of several kinds')
+  const passwords = [...new Set(proofs.flatMap(each => each.passwords ?? []))]
+  return { ...first, ...(passwords.length > 0 && { passwords }) }
+}
+
+function readPolicyToken(token: Element, confirmation: SubjectConfirmation): CallerProof {
+  switch (token.name.local) {
+    case 'X509Token':
+      return { by: 'x509' }
+    case 'UsernameToken':
+      if (hasInside(token, 'NoPassword')) return failUnmet('a UsernameToken without a password')
+      return { by: 'username', passwords: [hasInside(token, 'HashPassword') ? 'digest' : 'text'] }
+    case 'SamlToken':
+      return { by: 'saml', confirmations: [confirmation] }
+    default:
+      return failUnmet(token.name.local)
+  }
+}
+
+/** What a nested policy asserts, whatever the alternative. */
+const listInside = (element: Element): readonly Element[] =>
+  element.elements().flatMap(each => (operators.has(each.name.local) ? listInside(each) : [each]))
+const operators: ReadonlySet<string> = new Set(['Policy', 'ExactlyOne', 'All'])
+const findInside = (element: Element, locals: readonly string[]): Element | undefined =>
+  listInside(element).find(({ name }) => locals.includes(name.local))
+const hasInside = (element: Element, local: string): boolean => findInside(element, [local]) !== undefined
+const requireInside = (element: Element, locals: readonly string[]): Element =>
+  findInside(element, locals) ?? failUnmet(`${element.name.local} without ${locals[0]}`)

@@ -1,0 +1,114 @@
+/**
+ * The indexes of lists, as a contract comes to declare them. What always holds:
+ *  (1) `_shape` has an index from when it is complete. One that a contract declares and `_shape`
+ *      lacks is unmade, whatever the database has under its name: a build may have failed halfway.
+ *  (2) Where the database can (`buildsBeside`), a start leaves the indexes of large tables for
+ *      later: they are built while others read and write.
+ */
+import { listUndeclared, tableKey } from './contract-differences.ts'
+import { type DatabaseShape, forgetShape, readShape, rememberShape, type Steps, shapeRows } from './database-shape.ts'
+import type { Dialect } from './dialect.ts'
+import { columnsOfIndex, parseIndex } from './dropped-names.ts'
+import type { IndexBuild } from './index-build.ts'
+import { hasManyRows } from './next-rows.ts'
+import { isSearchName } from './search-growth.ts'
+import { type Sql, sql } from './sql.ts'
+import { compileStatement, joinList, quoteName } from './statement.ts'
+import type { Index, Table } from './table.ts'
+
+export interface ListIndexSchema {
+  readonly dialect: Dialect
+  readonly tables: ReadonlyMap<string, Table>
+}
+
+interface WantedIndex {
+  readonly table: Table
+  readonly index: Index
+  /** As `_shape` has it once it is complete. */
+  readonly is: string
+}
+
+const listUnmade = ({ tables }: ListIndexSchema, shape: DatabaseShape): readonly WantedIndex[] =>
+  [...tables.values()].flatMap(table =>
+    table.indexes
+      .map(index => ({ table, index, is: JSON.stringify([table.name, index]) }))
+      .filter(({ index, is }) => shape.get('index')?.get(index.name) !== is),
+  )
+
+const dropIndex = (index: string, how: Sql = sql``): Sql => sql`drop index ${how}if exists ${quoteName(index)}`
+
+/** Tables that lack an index, which is left for later: to be asked before anything is changed. */
+export function* findLargeTables(schema: ListIndexSchema, shape: DatabaseShape): Steps<ReadonlySet<string>> {
+  const large = new Set<string>()
+  if (!schema.dialect.buildsBeside) return large
+  for (const table of new Set(listUnmade(schema, shape).map(each => each.table)))
+    if (shape.has(tableKey(table.name)) && (yield* hasManyRows(table))) large.add(table.name)
+  return large
+}
+
+/** @param tell called with what is left for later */
+export function* growIndexes(
+  schema: ListIndexSchema,
+  shape: DatabaseShape,
+  large: ReadonlySet<string>,
+  tell: (says: string, text: string) => void = () => {},
+): Steps {
+  const { dialect, tables } = schema
+  const wanted = new Set([...tables.values()].flatMap(table => table.indexes.map(each => each.name)))
+  for (const [name, is] of shape.get('index') ?? [])
+    if (!isSearchName(name) && !wanted.has(name) && !isForeign(tables, shape, is)) {
+      yield { text: dropIndex(name), says: `drop the index ${name}` }
+      yield forgetShape('index', name)
+    }
+  for (const { table, index, is } of listUnmade(schema, shape)) {
+    const { name } = index
+    if (large.has(table.name)) {
+      const { text } = compileStatement(dialect, createIndex(table, index, dialect, sql`concurrently `), false)
+      tell(`create the index ${name}, while the service runs`, text)
+      continue
+    }
+    yield { text: dropIndex(name) }
+    yield { says: `create the index ${name}`, text: createIndex(table, index, dialect) }
+    yield rememberShape('index', name, is)
+  }
+}
+
+/** An index that only another program declares: it goes with the field or the table it is for. */
+function isForeign(tables: ReadonlyMap<string, Table>, shape: DatabaseShape, is: string): boolean {
+  const [of, index] = parseIndex(is)
+  const table = tables.get(of)
+  if (!table) return true
+  const foreign = listUndeclared(table, shape.get(tableKey(of)) ?? new Map())
+  return foreign.some(({ name }) => columnsOfIndex(index).some(each => each === name || each.startsWith(`${name}#`)))
+}
+
+function createIndex(table: Table, index: Index, dialect: Dialect, how: Sql = sql``): Sql {
+  const columns = index.columns.map(
+    ({ name: column, descending }) => sql`${quoteName(column)} ${descending ? dialect.descending : dialect.ascending}`,
+  )
+  const begin = sql`create index ${how}${quoteName(index.name)} on ${quoteName(table.name)}`
+  if (index.isHash) return sql`${begin} using hash (${joinList(index.columns.map(each => quoteName(each.name)))})`
+  const where = index.where === undefined ? sql`` : sql` where ${quoteName(index.where)} is not null`
+  return sql`${begin} (${joinList(columns)})${where}`
+}
+
+/** Those that a start has left for later. */
+export function* listIndexBuilds(schema: ListIndexSchema): Steps<readonly IndexBuild[]> {
+  const unmade = listUnmade(schema, readShape(yield { text: shapeRows }))
+  return unmade.map(({ table, index, is }) => ({
+    what: `index ${index.name}`,
+    table,
+    *isDue() {
+      return (
+        readShape(yield { text: shapeRows })
+          .get('index')
+          ?.get(index.name) !== is
+      )
+    },
+    // PostgreSQL "CREATE INDEX CONCURRENTLY": one that failed is left behind, invalid.
+    texts: [dropIndex(index.name, sql`concurrently `), createIndex(table, index, schema.dialect, sql`concurrently `)],
+    *complete() {
+      yield rememberShape('index', index.name, is)
+    },
+  }))
+}

@@ -1,0 +1,57 @@
+/**
+ * Rows that come into an index of words after a start, batch after batch. How far that is rests on
+ * what the database tells, so it is right where several processes take the batches in turns.
+ */
+import type { TellFilling } from '../service/store.ts'
+import type { Steps } from './database-shape.ts'
+import { findNextRows } from './next-rows.ts'
+import { type FilledBatch, fillSearch, readFilledRows, type SearchSchema } from './search-growth.ts'
+import type { Table } from './table.ts'
+
+/** Runs steps in a transaction of their own. */
+export type RunSteps = <T>(steps: () => Steps<T>) => Promise<T>
+
+/** Counted in one transaction: some ten milliseconds. */
+const countedRowsMax = 50_000
+
+/** Without holding others up, however large the table. */
+export async function countRows(run: RunSteps, table: Table, after = ''): Promise<number> {
+  let count = 0
+  for (let from: string | undefined = after; from !== undefined; ) {
+    const at: string = from
+    const next = await run(() => findNextRows(table, at, countedRowsMax))
+    count += next?.count ?? 0
+    from = next?.count === countedRowsMax ? next.last : undefined
+  }
+  return count
+}
+
+/**
+ * Brings in all rows that lack.
+ * @param pause between two batches
+ * @returns what is due then
+ */
+export async function fillRows(
+  run: RunSteps,
+  schema: SearchSchema,
+  table: Table,
+  tell: TellFilling,
+  pause: () => Promise<void> = async () => {},
+): Promise<FilledBatch['due']> {
+  const begun = await run(() => readFilledRows(schema, table))
+  if (!begun) return (await run(() => fillSearch(schema, table))).due
+  const what = `words of ${table.name}`
+  let rowsDone = begun.rows
+  let rowsTotal = rowsDone + (await countRows(run, table, begun.upTo))
+  for (;;) {
+    tell({ what, rowsDone, rowsTotal, isOver: false })
+    const { due, rows } = await run(() => fillSearch(schema, table))
+    rowsDone = rows ?? rowsDone
+    rowsTotal = Math.max(rowsTotal, rowsDone)
+    if (due === 'rows') await pause()
+    else {
+      tell({ what, rowsDone, rowsTotal, isOver: true })
+      return due
+    }
+  }
+}
