@@ -170,6 +170,8 @@ export interface Ask {
   /** What every answer must contain. */
   readonly contains: string
   readonly status: number
+  /** Another message each time; `request` and `contains` are those of the first. */
+  readonly vary?: (turn: number) => Pick<Ask, 'request' | 'contains'>
 }
 
 /** Keep-alive connections to one server. */
@@ -193,17 +195,20 @@ export class Line {
     let asked = 0
     const one = (socket: Socket): Promise<void> =>
       new Promise((resolve, reject) => {
+        let { contains } = ask
         const next = (): void => {
           if (asked < count && performance.now() < until) {
+            const { request, contains: expected } = ask.vary?.(asked) ?? ask
             asked++
-            socket.write(ask.request)
+            contains = expected
+            socket.write(request)
           } else resolve()
         }
         const wrong = (why: string) => reject(new Error(`not the answer: ${why}`))
         socket.removeAllListeners('data').removeAllListeners('close').removeAllListeners('error')
         socket.on('error', reject).on('close', () => wrong('the connection was closed'))
         answers(socket, text => {
-          if (text.startsWith(`HTTP/1.1 ${ask.status} `) && text.includes(ask.contains)) next()
+          if (text.startsWith(`HTTP/1.1 ${ask.status} `) && text.includes(contains)) next()
           else wrong(text)
         })
         next()
@@ -336,6 +341,14 @@ export async function paired(
     ours: median(found.map(([a]) => a)),
     theirs: median(found.map(([, b]) => b)),
   }
+}
+
+/** Microseconds of CPU that this process takes for one call, over so many. */
+export async function cpuOf(calls: number, work: () => unknown): Promise<number> {
+  const before = process.cpuUsage()
+  for (let call = 0; call < calls; call++) await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / calls
 }
 
 const shown = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(0))

@@ -24,6 +24,11 @@ const parts: Readonly<Record<string, readonly Part[]>> = {
   xml: [async () => (await import('./xml.ts')).xml()],
   write: [async () => (await import('./write.ts')).write(), async () => (await import('./large.ts')).large()],
   client: [async () => (await import('./client.ts')).client()],
+  bridge: [
+    async () => (await import('./bridge.ts')).bridgeBeside(),
+    async () => (await import('./bridge.ts')).bridgeMemory(),
+    async () => (await import('./bridge.ts')).bridgeLateness(),
+  ],
   start: [async () => (await import('./start.ts')).startBench()],
   attacks: [async () => (await import('./attacks.ts')).attacksBench()],
 }

@@ -1,7 +1,7 @@
 /**
- * A signed message of 1 KB, from its octets to the Body that was proven: parsed, its certificate trusted, the digests of Body
- * and Timestamp and the signature over them verified; beside the public-key operation alone. The memory against replays is
- * the database's, and not in it.
+ * Signed messages of 1 KB, each another one, from its octets to the Body that was proven: parsed, its certificate trusted,
+ * the digests of Body and Timestamp and the signature over them verified; beside the public-key operation alone. The memory
+ * against replays is the database's, and not in it.
  */
 import { sign, verify } from 'node:crypto'
 import { protectMessage } from '../src/security/protect/protect.ts'
@@ -16,8 +16,12 @@ import {
   soap12Uri,
   trustOf,
 } from '../test/security/message.ts'
-import { median, quick, type Row, stayOff } from './harness.ts'
+import { cpuOf, paired, quick, type Row, row, stayOff } from './harness.ts'
 import { orderXml } from './servers/shop.ts'
+
+/** Different messages, and those of one measurement. */
+const count = 500
+const block = 100
 
 export async function signed(): Promise<Row[]> {
   stayOff()
@@ -25,41 +29,28 @@ export async function signed(): Promise<Row[]> {
   const bits = key.asymmetricKeyDetails?.modulusLength
   const parts = ['Body', 'Timestamp'] as const
   const signature = { key, by: { certificate, refer: 'direct' as const }, parts }
-  const { envelope } = protectMessage(plainMessage(soap12Uri, '', orderXml(5)), { timestamp: {}, signature }, now)
-  const octets = new TextEncoder().encode(envelope)
-  const watch = { ...createGuard(now, { trust: trustOf('ca') }), seen: () => false }
-  const ours = async (): Promise<void> => {
+  const plain = plainMessage(soap12Uri, '', orderXml(5))
+  const messages = Array.from({ length: count }, (_, at) => {
+    const { envelope } = protectMessage(plain, { timestamp: {}, signature }, now + at)
+    const signedInfo = Buffer.from(/<ds:SignedInfo.*<\/ds:SignedInfo>/s.exec(envelope)?.[0] ?? '')
+    return { octets: new TextEncoder().encode(envelope), signedInfo, value: sign('sha256', signedInfo, key) }
+  })
+  const watch = { ...createGuard(now + count, { trust: trustOf('ca') }), seen: () => false }
+  const next = { ours: 0, theirs: 0 }
+  const verifyNext = async (): Promise<void> => {
+    const { octets } = messages[next.ours++ % count]!
     const { caller } = await verifyMessage(openMessage(octets), signedPolicy, watch)
-    if (!caller) throw new Error('nobody was proven')
+    if (!caller) throw new Error('no caller was proven')
   }
-  const text = Buffer.from(/<ds:SignedInfo.*<\/ds:SignedInfo>/s.exec(envelope)?.[0] ?? '')
-  const value = sign('sha256', text, key)
   const { key: publicKey } = certificate
-  const theirs = (): void => {
-    if (!verify('sha256', text, publicKey, value)) throw new Error('not verified')
+  const verifyBare = (): void => {
+    const { signedInfo, value } = messages[next.theirs++ % count]!
+    if (!verify('sha256', signedInfo, publicKey, value)) throw new Error('not verified')
   }
-  const found: [number, number][] = []
-  const warming = Array<boolean>(quick ? 1 : 10).fill(true) // a second, until all of it is compiled
-  for (const warm of [...warming, ...Array<boolean>(quick ? 3 : 11).fill(false)]) {
-    const one = [await time(ours, 1000), await time(async () => theirs(), 2000)] as [number, number]
-    if (!warm) found.push(one)
-  }
-  const [a, b] = [median(found.map(([mine]) => mine)), median(found.map(([, other]) => other))]
-  return [
-    {
-      what: `signed SOAP message verified, RSA-${bits}, ${octets.length.toLocaleString('en')} octets`,
-      against: 'the public-key operation alone',
-      ratio: median(found.map(([mine, other]) => mine / other)),
-      goal: '≤ 3',
-      note: `${a.toFixed(0)} µs, ${b.toFixed(0)} µs`,
-    },
-  ]
-}
-
-/** Microseconds of CPU for one call. */
-async function time(work: () => Promise<void>, calls: number): Promise<number> {
-  const before = process.cpuUsage()
-  for (let call = 0; call < calls; call++) await work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / calls
+  const [ours, theirs] = [() => cpuOf(block, verifyNext), () => cpuOf(block, verifyBare)]
+  await paired(quick ? 10 : 80, ours, theirs) // until all of it is compiled
+  const found = await paired(quick ? 10 : 300, ours, theirs)
+  const size = messages[0]!.octets.length.toLocaleString('en')
+  const what = `signed SOAP message verified, RSA-${bits}, ${size} octets`
+  return [row(what, 'the public-key operation alone', '≤ 3', found)]
 }

@@ -206,7 +206,7 @@ async function working(folder: string, text: string): Promise<Target> {
   return launch('one in C of 15 µs', port, [join(folder, 'constant'), String(port), '15', text])
 }
 
-interface Late {
+export interface Late {
   readonly p50: number
   readonly p99: number
   /** Requests a second that keep the server's core busy for 70 % of the time. */
@@ -230,7 +230,7 @@ const spells = quick ? 2 : 10
 const spellTakes = 2
 
 /** The middle of some spells; those in which the host gave the machine's time to another machine are taken again. */
-async function lateOf(folder: string, target: Target, ask: Ask): Promise<Late> {
+export async function lateOf(folder: string, target: Target, ask: Ask): Promise<Late> {
   const rate = await rateOf(folder, target, ask)
   const kept: (readonly [number, number])[] = []
   for (let tries = 0; kept.length < spells && tries < spells * 3; tries++) {
@@ -246,7 +246,12 @@ async function lateOf(folder: string, target: Target, ask: Ask): Promise<Late> {
 const stolen = (): number => Number(readFileSync('/proc/stat', 'latin1').split('\n')[0]?.trim().split(/ +/)[8] ?? 0)
 
 /** Some seconds of requests at fixed times: milliseconds that half of them, and 99 of a hundred, took. */
-async function spell(folder: string, { port }: Target, ask: Ask, rate: number): Promise<readonly [number, number]> {
+export async function spell(
+  folder: string,
+  { port }: Target,
+  ask: Ask,
+  rate: number,
+): Promise<readonly [number, number]> {
   const request = join(folder, 'request')
   const words = [join(folder, 'load'), String(port), String(rate), String(spellTakes), request, ask.contains]
   const [program = '', ...rest] = on(1, words)
