@@ -55,5 +55,5 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   const folder = process.env['DIGLOT_PICTURES']
   if (folder === undefined) return
   mkdirSync(folder, { recursive: true })
-  await page.screenshot({ path: join(folder, `${name.replace(/\W+/g, '-')}.png`), fullPage: true })
+  await page.screenshot({ path: join(folder, `${name.replace(/\W+/g, '-')}.png`), fullPage: true, timeout: 60_000 })
 }

@@ -44,7 +44,7 @@ function peers(): void {
     const index = file('index.txt', row('V', '', '07') + row('R', '260101000000Z', '08'))
     const port = await findFreePort()
     const words = ['ocsp', '-port', String(port), '-index', index, '-CA', file('root.pem', authority)]
-    words.push('-rkey', file('desk.key', keyPem(desk.key)), '-rsigner', file('desk.pem', delegate))
+    words.push('-ndays', '1', '-rkey', file('desk.key', keyPem(desk.key)), '-rsigner', file('desk.pem', delegate))
     const child = spawn('openssl', words, { stdio: ['ignore', 'pipe', 'pipe'] })
     atEnd(() => child.kill('SIGKILL'))
     await new Promise<void>((resolve, reject) => {
@@ -60,27 +60,31 @@ function peers(): void {
     return `http://127.0.0.1:${port}/`
   }
 
-  test('good, revoked and unknown by the responder of OpenSSL, with a nonce', { timeout: 120_000 }, async () => {
-    const ocspAddresses = [await startResponder()]
-    const { server, lines } = await startHosted({
-      messageSecurity: { authorities: authority, ocspAddresses, ocspNonce: true, revocation: 'ifKnown' },
+  for (const [way, ocspNonce] of [
+    ['by POST with a nonce', true],
+    ['by GET', false],
+  ] as const)
+    test(`good, revoked and unknown by the responder of OpenSSL, ${way}`, { timeout: 120_000 }, async () => {
+      const ocspAddresses = [await startResponder()]
+      const { server, lines } = await startHosted({
+        messageSecurity: { authorities: authority, ocspAddresses, ocspNonce, revocation: 'ifKnown' },
+      })
+      for (const [serial, isAccepted] of [
+        [7, true],
+        [8, false],
+        [9, false],
+      ] as const) {
+        const certificate = pemOf({ name: 'CN=maria', key: signer, serial, extensions: [x.usage(0)] })
+        const security = { signature: { key: keyPem(signer), by: { certificate } } } as const
+        const client = createSoapClient(shop, { address: `${server.url}/soap/v2/secure`, version: 'v2', security })
+        const found = await client.GetOrder({ id: 'o-1' }).catch((thrown: unknown) => thrown)
+        client.close()
+        if (isAccepted) assert.ok(!(found instanceof Error), `${found} ${JSON.stringify(lines)}`)
+        else assert.equal(found instanceof FaultError && found.codes.at(-1)?.local, 'FailedAuthentication')
+      }
+      const why = JSON.stringify(lines.filter(({ message }) => message === 'message refused'))
+      assert.match(why, /its responder says that it is revoked/)
     })
-    for (const [serial, isAccepted] of [
-      [7, true],
-      [8, false],
-      [9, false],
-    ] as const) {
-      const certificate = pemOf({ name: 'CN=maria', key: signer, serial, extensions: [x.usage(0)] })
-      const security = { signature: { key: keyPem(signer), by: { certificate } } } as const
-      const client = createSoapClient(shop, { address: `${server.url}/soap/v2/secure`, version: 'v2', security })
-      const found = await client.GetOrder({ id: 'o-1' }).catch((thrown: unknown) => thrown)
-      client.close()
-      if (isAccepted) assert.ok(!(found instanceof Error), `${found} ${JSON.stringify(lines)}`)
-      else assert.equal(found instanceof FaultError && found.codes.at(-1)?.local, 'FailedAuthentication')
-    }
-    const why = JSON.stringify(lines.filter(({ message }) => message === 'message refused'))
-    assert.match(why, /its responder says that it is revoked/)
-  })
 }
 
 /** A port that was free a moment ago: `openssl ocsp` does not say which it took. */

@@ -194,6 +194,93 @@ async function roll(options: { readonly data: string; readonly database?: string
   await stop(last)
 }
 
+/** A release that has its one resource under this name. */
+function releaseNamed(name: string, was?: string) {
+  const allow = { read: [anyone], create: [anyone], change: [anyone], remove: [anyone] }
+  const of = resource(name, { fields: { id: t.id('n'), text }, ...(was !== undefined && { was }) })
+  return implement(
+    service('notes', {
+      namespace: 'urn:diglot:rolling',
+      resources: [of.rules({ allow, search: ['text'] })],
+      searches: { of: name, allow: [anyone] },
+      limits: { reads: plenty, changes: plenty },
+    }) as never,
+    {} as never,
+  )
+}
+
+/** Instances with the old and the new name of a resource change the same items in turns. */
+async function rename(options: { readonly data: string; readonly database?: string }): Promise<void> {
+  const logger = { info: () => {}, warn: () => {}, error: () => {} }
+  await using opened = new AsyncDisposableStack()
+  const start = async (name: string, was?: string) => {
+    const started = await startService(releaseNamed(name, was), { ...options, port: 0, flood: 1e9, logger })
+    return { name, server: opened.adopt(started, each => each.close()) }
+  }
+  type Named = Awaited<ReturnType<typeof start>>
+  const send = async ({ name, server }: Named, method: string, path: string, content?: object) => {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const response = await fetch(`${server.url}/api/v1/${path.replace('*', name)}`, {
+      method,
+      headers: { 'content-type': type, ...(method !== 'POST' && { 'if-match': '*' }) },
+      ...(content && { body: JSON.stringify(content) }),
+    })
+    const answer = await response.text()
+    return { status: response.status, value: answer === '' ? undefined : JSON.parse(answer) }
+  }
+  const older = await start('notes')
+  const newer = await start('papers', 'notes')
+  const texts = new Map<string, string>()
+  const client = async (of: number, one: Named, other: Named): Promise<void> => {
+    for (let round = 0; round < 20; round++) {
+      const made = await send(one, 'POST', '*', { text: `first${of}x${round}` })
+      assert.equal(made.status, 201)
+      const { id } = made.value
+      const changed = await send(other, 'PATCH', `*/${id}`, { text: `word${of}x${round}` })
+      assert.equal(changed.status, 200)
+      const read = await send(one, 'GET', `*/${id}`)
+      assert.deepEqual([read.status, read.value.text], [200, `word${of}x${round}`])
+      if (round % 2 === 0) texts.set(id, read.value.text)
+      else {
+        assert.equal((await send(other, 'DELETE', `*/${id}`)).status, 204)
+        assert.equal((await send(one, 'GET', `*/${id}`)).status, 410)
+      }
+    }
+  }
+  await Promise.all([client(1, older, newer), client(2, newer, older), client(3, older, newer)])
+  for (const one of [older, newer]) {
+    const page = await fetch(`${one.server.url}/changes?after=0`)
+    const { items } = (await page.json()) as { items: readonly { resource: string }[] }
+    const names = new Set(items.map(each => each.resource))
+    assert.deepEqual([...names], [one.name])
+  }
+  const back = await start('notes')
+  for (const one of [back, await start('papers', 'notes')]) {
+    for (const [id, expected] of texts) assert.equal((await send(one, 'GET', `*/${id}`)).value.text, expected)
+    const [[id, word] = ['', '']] = texts
+    const found = await send(one, 'GET', `search?q=${word}`)
+    assert.ok(JSON.stringify(found.value).includes(id), `${one.name}: ${JSON.stringify(found)}`)
+  }
+}
+
+test('a resource is renamed while instances with either name change its items: SQLite', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-rename-'))
+  after(() => rmSync(folder, { recursive: true }))
+  await rename({ data: join(folder, 'notes.sqlite') })
+})
+
+test('a resource is renamed while instances with either name change its items: PostgreSQL', {
+  skip: noDatabase(),
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-rename-'))
+  const { url, stop } = await database()
+  after(async () => {
+    await stop()
+    rmSync(folder, { recursive: true })
+  })
+  await rename({ data: join(folder, 'notes.sqlite'), database: url })
+})
+
 test('a rolling change under load, forwards and back: two instances on one file of SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'diglot-rolling-'))
   after(() => rmSync(folder, { recursive: true }))
