@@ -51,8 +51,8 @@ const layers: Record<string, readonly string[]> = {
   bridge: ['client', 'import', 'soap', 'service', 'http', 'xml', 'contract', 'base'],
   host: everything,
   testing: [...everything, 'client', 'mock'],
-  // Texts of a new project; they name the package, and import nothing of it.
-  starter: [],
+  // Texts of a new project; they name the package. Of it they know how a contract names things.
+  starter: ['contract'],
   // What an application starts from may name anything.
   'index.ts': [...everything, 'cli/config.ts'],
   cli: [...everything, 'client', 'check', 'diff', 'docs', 'import', 'mock', 'bridge', 'starter'],

@@ -383,11 +383,11 @@ describe('diglot migrate', () => {
   const file = join(folder, 'notes.ts')
   const data = join(folder, 'notes.sqlite')
   const source = pathToFileURL(join(root, 'src', 'index.ts')).href
-  const write = (fields: string) =>
+  const write = (fields: string, rules = '') =>
     writeFileSync(
       file,
       `import { anyone, implement, resource, service, t } from '${source}'
-const notes = resource('notes', { fields: { id: t.id('n'), ${fields} } }).rules({ allow: { read: [anyone] } })
+const notes = resource('notes', { fields: { id: t.id('n'), ${fields} } }).rules({ allow: { read: [anyone] }, ${rules} })
 export default implement(service('notes', { namespace: 'urn:notes', resources: [notes] }), {})
 `,
     )
@@ -436,6 +436,27 @@ export default implement(service('notes', { namespace: 'urn:notes', resources: [
       await running.close()
     }
     assert.equal(drop().status, 0)
+  })
+
+  test('fills what a start would leave for later, and tells what it has filled', () => {
+    const at = join(folder, 'filled.sqlite')
+    const ask = (...words: string[]) => diglot('migrate', file, '--data', at, ...words)
+    write('text: t.string()')
+    assert.equal(ask('--apply').status, 0)
+    const database = new DatabaseSync(at)
+    database.exec(
+      `insert into "notes" ("id", "_version", "_created", "_modified", "text")
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < 10001) select 'n-' || i, 1, 1, 1, 'hay' from n`,
+    )
+    write('text: t.string()', "search: ['text']")
+    assert.deepEqual(ask('--apply').stdout, '-- filled: words of notes, 10001 rows\n')
+    const [words] = database.prepare(`select count(*) as n from "notes" where "text#words" = ' hay '`).all()
+    assert.equal(words?.['n'], 10_001)
+    database.close()
+    assert.equal(ask('--apply').stdout, '-- nothing to do\n')
+    write('text: t.string()', "search: ['text', 'id']")
+    const [filled] = ask('--apply', '--json').stdout.split('\n')
+    assert.deepEqual(JSON.parse(filled ?? ''), { filled: 'words of notes', rows: 10_001 })
   })
 
   test('G16: a max below what is stored is told, with its place, the rows and the cure', () => {

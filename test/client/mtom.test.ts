@@ -14,9 +14,10 @@ import {
 } from '../../src/client/index.ts'
 import type { TransportRequest } from '../../src/client/transport.ts'
 import { startConversation } from '../soap/orders-over-soap.ts'
+import { likePng } from '../support/png.ts'
 import { address, came, envelope, ns, recordRequests, transportTo } from './canned.ts'
 
-const picture = Uint8Array.from({ length: 3000 }, (_, at) => (at * 7) % 256)
+const picture = likePng(Uint8Array.from({ length: 3000 }, (_, at) => (at * 7) % 256))
 const path = '/soap/v2'
 
 /** The real face, and all that went to it and came of it. */
@@ -72,7 +73,7 @@ test('with addressing, and a UsernameToken', async () => {
   const { version } = await client({ mtom: true, addressing: true }).PutProductPicture({
     id: 'p-1',
     picture,
-    mediaType: 'image/jpeg',
+    mediaType: 'image/png',
   })
   assert.ok(version)
 })

@@ -512,6 +512,34 @@ test('an exchange that no caller may ask is a warning', () => {
   ])
   assert.deepEqual(findContractWarnings(withDesk([anyone], {}).contract), [])
 })
+test('what fills a Body elsewhere than in a message of document style is a mistake', () => {
+  const body = x.body({ any: x.any() })
+  const text = x.namespace('urn:t').type('Text', { value: x.text(x.string) })
+  const P = port('P', {
+    namespace: 'urn:p',
+    allow: [anyone],
+    exchanges: {
+      a: exchange({ action: '', input: 'empty', faults: { Body: body } }),
+      b: exchange({ style: 'rpc', action: '', input: body }),
+      c: exchange({ action: '', input: body, output: x.body(text) }),
+    },
+  })
+  const contract = service('p', { namespace: 'urn:p', resources: [], ports: [P] })
+  const handlers = { a: () => {}, b: () => {}, c: () => ({ value: '' }) }
+  assert.throws(
+    () => requireSoundContract(implement(contract, { P: handlers })),
+    (thrown: unknown) => {
+      assert.ok(thrown instanceof ContractMistakes)
+      assert.deepEqual(thrown.mistakes, [
+        'P.a has an x.body(…) as a fault or a header: declare an element of a namespace for it',
+        'P.b has an x.body(…) in the style rpc: use x.call(…), or leave the style out',
+        'P.c has an x.body(…) of a type with text or attributes: a Body has elements alone',
+      ])
+      return true
+    },
+  )
+})
+
 test('an exchange without a handler, and a handler without an exchange, are mistakes', () => {
   const found = findContractMistakes(withDesk([anyone], { Ask() {}, Tell() {}, Show() {}, Seek() {} }))
   assert.deepEqual(found, [

@@ -52,7 +52,7 @@ const kinds = [
   {
     title: 'a structure',
     union: 'Shape',
-    member: "{ readonly kind: 'map'; readonly of: AnyField }",
+    member: "{ readonly kind: 'tuple'; readonly of: readonly AnyField[] }",
     table: /\bconst \w+: ShapeCases<[\s\S]*?> = \{$|\{(?<=\bfoldShape(?:<[^()]*>)?\(\s*\w+(?:\.\w+)*,\s*\{)/gm,
     tablesMin: 27,
   },
@@ -69,7 +69,7 @@ for (const { title, union, member, table, tablesMin } of kinds)
   })
 
 test('kinds are told apart in contract/shape.ts alone', () => {
-  const byHand = /\bshape\??\.kind\s*[!=]==\s*'(?:list|object|union)'|\bswitch \((?:\w+\.)*shape\.kind\)/
+  const byHand = /\bshape\??\.kind\s*[!=]==\s*'(?:list|map|object|union)'|\bswitch \((?:\w+\.)*shape\.kind\)/
   const files = sourceFiles.filter(file => byHand.test(codeOf(file)))
   assert.deepEqual(files, ['contract/shape.ts'])
 })
@@ -79,6 +79,7 @@ const parts: readonly (readonly [title: string, field: AnyField, inner: readonly
   ['a scalar', t.int(), [], 'int'],
   ['a list of scalars', t.list(t.ref('x')), [], 'ref'],
   ['a list of lists of objects', t.list(t.list(t.object(name))), [name], 'object'],
+  ['a map of objects', t.map(t.object(name)), [name], 'map'],
   ['an object', t.object(name), [name], 'object'],
   ['a union', t.union('by', { a: name, b: {} }), [name, {}], 'union'],
 ]
@@ -98,7 +99,7 @@ for (const [title, { shape }, inner] of parts)
     assert.equal(mapShape(shape, same), shape)
     const changed = mapShape(shape, { item: optional, fields: all })
     assert.equal(changed === shape, isScalar(shape))
-    assert.deepEqual(innerFields(changed), shape.kind === 'list' ? inner : inner.map(all))
+    assert.deepEqual(innerFields(changed), ['list', 'map'].includes(shape.kind) ? inner : inner.map(all))
   })
 
 test('an object whose fields have changed takes another name', () => {

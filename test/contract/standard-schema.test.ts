@@ -90,3 +90,12 @@ test('a single field, optional, nullable or read-only', () => {
   assert.equal(check(toStandardSchema(t.string().nullable()), null), null)
   assert.equal(check(toStandardSchema(t.id('o')), 'o-1'), 'o-1')
 })
+
+test('a list without a max holds 1,000 items; with max: Infinity there is no bound', () => {
+  const count = (field: Parameters<typeof toStandardSchema>[0], items: number): number => {
+    const result = toStandardSchema(field)['~standard'].validate(Array.from({ length: items }, (_, i) => i))
+    return 'issues' in result && result.issues ? result.issues.length : 0
+  }
+  assert.deepEqual([count(t.list(t.int()), 1000), count(t.list(t.int()), 1001)], [0, 1])
+  assert.equal(count(t.list(t.int(), { max: Infinity }), 1001), 0)
+})

@@ -140,6 +140,20 @@ test('handlers are typed from the contract', () => {
   })
 })
 
+test('a map has any key, or some of those that its enumeration names', () => {
+  type Texts = (typeof texts)['type']
+  const texts = t.map(t.string())
+  same<Texts, { readonly [key: string]: string }>(true)
+  const sizes = t.map(t.long(), { key: t.enum('inner', 'outer') })
+  same<(typeof sizes)['type'], { readonly inner?: bigint; readonly outer?: bigint }>(true)
+  const parts = t.map(t.object({ name: t.string(), made: t.date().readOnly() }))
+  same<(typeof parts)['draft'], { readonly [key: string]: { readonly name: string } }>(true)
+  // @ts-expect-error a value of a map is never optional
+  t.map(t.string().optional())
+  // @ts-expect-error a key is text
+  t.map(t.string(), { key: t.int() })
+})
+
 test('a provider is asked for fields of its resource, with their types, and gives whole items', () => {
   type Person = Item<typeof people>
   const person = { value: { id: 'p-1', name: 'Ann' }, version: 1, modified: 1 }

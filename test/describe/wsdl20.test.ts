@@ -33,6 +33,16 @@ test('B2.13 so does that of any contract, with a valid schema', () => {
     { numRuns: 30 },
   )
 })
+test('B2.13 it has nothing that the checker leaves out: no style, no binding of HTTP', () => {
+  const leftOut = / style(?:Default)?=|http:\/\/www\.w3\.org\/ns\/wsdl\/(?:http|rpc|style)/
+  assert.doesNotMatch(ours, leftOut)
+  fc.assert(
+    fc.property(services, service =>
+      assert.doesNotMatch(writeWsdl20(service, 'v1', { address: 'http://x/' }), leftOut),
+    ),
+    { numRuns: 30 },
+  )
+})
 test('B2.13 an operation for each message, with the pattern of its reply', () => {
   const operations = children(only(rootOf(ours), 'interface'), 'operation')
   assert.deepEqual(

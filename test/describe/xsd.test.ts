@@ -129,6 +129,7 @@ const shapes: Readonly<Record<string, { field: AnyField; lead: string; item?: An
   union: { field: t.union('kind', { card: { number: t.string() }, cash: {} }), lead: '' },
   nullable: { field: t.int().nullable(), lead: '' },
   nested: { field: t.list(t.list(t.int())), lead: '' },
+  map: { field: t.map(t.int(), { key: t.enum('a', 'b'), max: 2 }), lead: '' },
   named: { field: t.list(t.int(), { element: 'entry', max: 2 }), lead: '' },
 }
 const structures: readonly (readonly [keyof typeof shapes, boolean, string])[] = [
@@ -142,6 +143,10 @@ const structures: readonly (readonly [keyof typeof shapes, boolean, string])[] =
   ['nullable', true, '<value xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/>'],
   ['nullable', false, '<value/>'],
   ['nested', true, '<value><value><item>1</item></value><value/></value>'],
+  ['map', true, '<value><entry><key>a</key><value>1</value></entry></value>'],
+  ['map', true, '<value/>'],
+  ['map', false, '<value><entry><key>c</key><value>1</value></entry></value>'],
+  ['map', false, '<value><entry><value>1</value><key>a</key></entry></value>'],
   ['named', true, '<value><entry>1</entry><entry>2</entry></value>'],
   ['named', false, '<value><entry>1</entry><entry>2</entry><entry>3</entry></value>'],
 ]

@@ -37,6 +37,11 @@ const only = (differences: readonly ServiceDifference[]): ServiceDifference => {
 
 const object = (properties: Members, more: Members = {}): Json => ({ type: 'object', properties, ...more })
 const closed = { additionalProperties: false }
+const mapBy = (propertyNames: { readonly [keyword: string]: Json }) => ({
+  type: 'object',
+  additionalProperties: string,
+  propertyNames,
+})
 const string = { type: 'string' }
 const integer = { type: 'integer' }
 const a = (schema: Json, more: Members = {}): Json => object({ a: schema }, more)
@@ -204,6 +209,30 @@ const changesOfTypes: readonly (readonly [string, Json, Json, Verdict, Verdict, 
     'breaking',
     'breaking',
     'Thing/*',
+  ],
+  [
+    'a map takes other names than those of its pattern',
+    a(mapBy({ pattern: '^[a-z]{2}$' })),
+    a(mapBy({})),
+    'compatible',
+    'breaking',
+    'Thing/a/* (names)',
+  ],
+  [
+    'a map lists its names from now on',
+    a(mapBy({ maxLength: 2 })),
+    a(mapBy({ maxLength: 2, enum: ['de', 'en'] })),
+    'breaking',
+    'compatible',
+    'Thing/a/* (names)',
+  ],
+  [
+    'a map has fewer members than before',
+    a({ ...mapBy({}), maxProperties: 9 }),
+    a({ ...mapBy({}), maxProperties: 3 }),
+    'breaking',
+    'compatible',
+    'Thing/a',
   ],
   [
     'a choice comes',

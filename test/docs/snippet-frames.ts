@@ -81,6 +81,13 @@ const octets = Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10])`,
   'docs/import.md': {
     before: `import { exchange, implement, port, service, type ValueOf, x } from 'diglot'
 declare const isStolen: (card: string) => boolean, place: (line: readonly Line[]) => Promise<bigint>`,
+    whole: {
+      'Order: exchange(': text => `export const several = () => {
+  const of = (name: string) => shop.element(name, x.object({ id: x.element(x.string) }))
+  const [Order, Buyer, OrderNumber, DueDate] = [of('Order'), of('Buyer'), of('OrderNumber'), of('DueDate')] as const
+  return { ${text} }
+}`,
+    },
   },
   'docs/message-security.md': {
     before: `import { type Implementation, type ServeOptions, service } from 'diglot'

@@ -65,6 +65,13 @@ test('diglot jobs lists what has failed and puts it back', async () => {
     tries: 3,
     at: '1970-01-01T00:00:01.000Z',
   })
+  const another = { ...failed, id: createItemIdentifier('j'), modified: 2000 }
+  await store.write(writer => writer.putJob(another))
+  const last = diglot('jobs', file, '--data', data, '--limit', '1')
+  assert.equal(JSON.parse(last.stdout).id, another.id, 'the last that failed')
+  assert.equal(last.stderr, 'diglot: only the last 1 failed jobs are listed: give a larger --limit for the rest\n')
+  assert.equal(list().stderr, '', 'all of them')
+  await store.write(writer => writer.putJob({ ...another, state: 'completed' }))
   const wrong = diglot('jobs', file, '--data', data, '--retry', 'j-none')
   assert.deepEqual(
     [wrong.status, wrong.stderr],
@@ -118,4 +125,16 @@ test('diglot backup copies a file in use, whole, and overwrites none', async () 
   writeFileSync(bad, 'not a database, and long enough to have a header of its own, were it one'.repeat(20))
   assert.equal(diglot('backup', join(folder, 'third.sqlite'), '--data', bad).status, 1)
   assert.ok(!readdirSync(folder).some(name => name.startsWith('third') || name.endsWith('unfinished')))
+})
+
+test('diglot backup takes the place of a copy that was killed, and leaves nothing of it', async () => {
+  const data = join(folder, 'killed.sqlite')
+  await startHosted({ data })
+  const copy = join(folder, 'after-kill.sqlite')
+  for (const end of ['', '-wal', '-shm']) writeFileSync(`${copy}.unfinished${end}`, 'half of a copy'.repeat(1000))
+  await backUpDatabase(data, copy)
+  const made = readdirSync(folder).filter(name => name.startsWith('after-kill'))
+  assert.deepEqual(made, ['after-kill.sqlite'])
+  const restored = await startHosted({ data: copy })
+  assert.equal((await restored.ask('GET', '/api/v1/products/p-1')).status, 200)
 })

@@ -1,13 +1,16 @@
 /** OpenID Connect Core 1.0 with PKCE (RFC 7636): signing in with a browser at a provider of the test. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import type { ServeOptions } from '../../src/host/serve.ts'
-import { type Answer, type Hosted, startHosted } from './hosted-service.ts'
+import { type Answer, form, type Hosted, startHosted } from './hosted-service.ts'
 
 const [right, wrong] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')])
 const client = 'orders'
@@ -21,8 +24,11 @@ interface Mischief {
   readonly answer?: readonly [status: number, content: string]
 }
 
+/** Members of the provider's metadata besides those that all need. */
+type Metadata = Readonly<Record<string, string>>
+
 /** A provider that signs in whoever comes, as its standard says. */
-async function startProvider() {
+async function startProvider(metadata: (issuer: string) => Metadata = () => ({})) {
   const codes = new Map<string, { readonly challenge: string; readonly nonce: string; readonly address: string }>()
   let mischief: Mischief = {}
   const asked: string[] = []
@@ -42,6 +48,7 @@ async function startProvider() {
         id_token_signing_alg_values_supported: ['ES256'],
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
+        ...metadata(issuer()),
       })
     if (url.pathname === '/keys') return send(200, { keys: [{ ...(await exportJWK(right.publicKey)), alg: 'ES256' }] })
     if (url.pathname === '/authorize') {
@@ -75,8 +82,27 @@ async function startProvider() {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   after(() => server.close())
   const issuer = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { issuer: issuer(), asked, misbehave: (next: Mischief) => (mischief = next), stop: () => server.close() }
+  /** A logout token of its own, with these changes. */
+  const signLogout = (
+    payload: Record<string, unknown>,
+    { key = right.privateKey, typ = 'logout+jwt' as string | undefined, from = issuer(), to = client } = {},
+  ): Promise<string> =>
+    new SignJWT({ jti: randomUUID(), events: { [logoutEvent]: {} }, ...payload })
+      .setProtectedHeader({ alg: 'ES256', ...(typ !== undefined && { typ }) })
+      .setIssuer(from)
+      .setAudience(to)
+      .sign(key)
+  return {
+    issuer: issuer(),
+    asked,
+    signLogout,
+    misbehave: (next: Mischief) => (mischief = next),
+    stop: () => server.close(),
+  }
 }
+
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
+const nowSeconds = (): number => Math.floor(Date.now() / 1000)
 
 const provider = await startProvider()
 const options = {
@@ -241,6 +267,160 @@ describe('the people of the service have the rights', async () => {
   })
 })
 
+describe('RP-Initiated Logout 1.0: signing out goes on at the provider', async () => {
+  const ending = await startProvider(issuer => ({ end_session_endpoint: `${issuer}/end` }))
+  const own = { openid: { ...options.openid, issuer: ending.issuer } }
+  const open = await startHosted(own)
+  const signedIn = async (at: Hosted) => {
+    const left = await at.ask('GET', '/login/openid')
+    const returned = pathOf(await follow(left.fields['location']))
+    return at.ask('GET', returned, { cookie: cookieOf(left) })
+  }
+  const signOut = (at: Hosted, cookie: string, to = '/api/v1/products') =>
+    at.ask('POST', '/logout', { ...form, cookie }, new URLSearchParams({ to }).toString())
+
+  test('§2: by a page that leads there with the ID token, a return address and a state', async () => {
+    const answer = await signedIn(open)
+    const hint = (answer.fields['set-cookie'] as string[]).find(each => each.startsWith('orders-provider=')) ?? ''
+    assert.match(hint, /^orders-provider=ey[\w.-]+; Max-Age=28800; Path=\/logout; HttpOnly; SameSite=Lax$/)
+    const out = await signOut(open, cookieOf(answer))
+    assert.equal(out.status, 200)
+    const [, address = ''] = /^0;url=(.*)$/.exec(String(out.fields['refresh'])) ?? []
+    const { origin, pathname, searchParams: sent } = new URL(address)
+    assert.equal(`${origin}${pathname}`, `${ending.issuer}/end`)
+    assert.equal(sent.get('id_token_hint'), /=([^;]*)/.exec(hint)?.[1])
+    assert.equal(sent.get('client_id'), client)
+    assert.equal(sent.get('post_logout_redirect_uri'), `${open.server.url}/logout/openid/return`)
+    assert.ok(out.text.includes(`href="${address.replaceAll('&', '&amp;')}"`), 'a link for browsers that wait')
+    const removed = out.fields['set-cookie'] as string[]
+    assert.match(removed[0] ?? '', /^orders=; Max-Age=0;/)
+    assert.match(removed[1] ?? '', /^orders-provider=; Max-Age=0; Path=\/logout;/)
+    const back = await open.ask('GET', `/logout/openid/return?state=${sent.get('state')}`)
+    assert.deepEqual([back.status, back.fields['location']], [303, '/api/v1/products'])
+  })
+  test('§3: a return with another state leads to the entry', async () => {
+    const out = await signOut(open, cookieOf(await signedIn(open)), '//evil.example')
+    const state = new URL(String(out.fields['refresh']).slice(6)).searchParams.get('state')
+    for (const query of [`?state=${state}`, '?state=e30.forged', '?state=', ''])
+      assert.equal((await open.ask('GET', `/logout/openid/return${query}`)).fields['location'], '/')
+  })
+  test('a session that the provider did not begin ends here', async () => {
+    const cookie = await open.signIn('clara', 'clara-secret')
+    assert.deepEqual([(await signOut(open, cookie)).status], [303])
+    const { fields } = await open.ask('POST', '/login', form, 'name=clara&password=clara-secret')
+    assert.match(String((fields['set-cookie'] as string[])[1]), /^orders-provider=; Max-Age=0;/)
+  })
+  test('an ID token that fills more than a cookie is left out', async () => {
+    ending.misbehave({ claims: claims => ({ ...claims, padding: 'x'.repeat(4000) }) })
+    const cookie = cookieOf(await signedIn(open))
+    ending.misbehave({})
+    const out = await signOut(open, cookie)
+    const sent = new URL(String(out.fields['refresh']).slice(6)).searchParams
+    assert.deepEqual([sent.has('id_token_hint'), sent.get('client_id')], [false, client])
+  })
+  test('a provider without such an address, one that is away, and the option `here`: it ends here', async () => {
+    const without = await startHosted(options)
+    const cookie = cookieOf(await signedIn(without))
+    assert.doesNotMatch(cookie, /orders-provider/)
+    assert.equal((await signOut(without, cookie)).status, 303)
+    const away = await startHosted({ openid: { ...options.openid, issuer: 'http://127.0.0.1:9' } })
+    const out = await signOut(away, 'orders=x; orders-provider=ey.J.x')
+    assert.deepEqual([out.status, out.fields['location']], [303, '/api/v1/products'])
+    const here = await startHosted({ openid: { ...own.openid, signOut: 'here' } })
+    assert.equal((await signOut(here, cookieOf(await signedIn(here)))).status, 303)
+  })
+})
+
+describe('Back-Channel Logout 1.0: the provider ends sessions', async () => {
+  let aheadMs = 0
+  const clock = () => Date.now() + aheadMs
+  const folder = await mkdtemp(join(tmpdir(), 'diglot-openid-'))
+  after(() => rm(folder, { recursive: true }))
+  const shared = { ...options, clock, data: join(folder, 'shared.sqlite') }
+  const [open, other] = [await startHosted(shared), await startHosted(shared)]
+  const people = await startHosted({ ...shared, openid: { ...options.openid, rights: 'people' } })
+  const begin = async (sid: string | undefined, at = open): Promise<string> => {
+    provider.misbehave({ claims: claims => ({ ...claims, ...(sid !== undefined && { sid }) }) })
+    const { answer } = await signIn(at)
+    provider.misbehave({})
+    return (answer.fields['set-cookie'] as string[])[0]?.split(';')[0] ?? ''
+  }
+  const isSignedIn = async (cookie: string, at = open): Promise<boolean> =>
+    (await at.ask('GET', '/api/v1/orders', { cookie })).status === 200
+  const times = () => ({ iat: nowSeconds(), exp: nowSeconds() + 120 })
+  const send = (token: string, fields = form, at = open) =>
+    at.ask('POST', '/logout/openid/back-channel', fields, new URLSearchParams({ logout_token: token }).toString())
+
+  test('§2.7: a token with a sid ends this session, and no other of the person', async () => {
+    const [one, two] = [await begin('s-1'), await begin('s-2')]
+    assert.deepEqual([await isSignedIn(one), await isSignedIn(two)], [true, true])
+    const answer = await send(await provider.signLogout({ ...times(), sub: 'clara', sid: 's-1' }))
+    assert.deepEqual([answer.status, answer.fields['cache-control']], [200, 'no-store'])
+    assert.deepEqual([await isSignedIn(one), await isSignedIn(two)], [false, true])
+  })
+  test('§2.7: a token with a subject alone ends all sessions that began before', async () => {
+    const sessions = [await begin('s-3'), await begin(undefined), await begin('s-3', people)]
+    assert.deepEqual(await Promise.all(sessions.map(each => isSignedIn(each))), [true, true, true])
+    assert.equal((await send(await provider.signLogout({ ...times(), sub: 'clara' }))).status, 200)
+    assert.deepEqual(await Promise.all(sessions.map(each => isSignedIn(each))), [false, false, false])
+    aheadMs += 1000
+    assert.equal(await isSignedIn(await begin('s-4')), true, 'a later one')
+    assert.equal(await isSignedIn(await open.signIn('clara', 'clara-secret')), true, 'one by password')
+  })
+  test('another instance knows within ten seconds', async () => {
+    const cookie = await begin('s-5')
+    assert.equal(await isSignedIn(cookie, other), true)
+    await send(await provider.signLogout({ ...times(), sid: 's-5' }, { typ: undefined }))
+    aheadMs += 10_001
+    assert.equal(await isSignedIn(cookie, other), false)
+  })
+  test('a cookie without its mark is none', async () => {
+    const cookie = await begin('s-6', people)
+    assert.match(cookie, /^orders=[\w-]+\.[0-9a-z]+~[\w-]{43}\.[\w-]{43}$/)
+    assert.equal(await isSignedIn(cookie.replace(/~[^.]*/, ''), people), false)
+    assert.equal(await isSignedIn(cookie.replace(/~[^.]*/, '~'), people), false)
+  })
+
+  const about = { sub: 'clara', sid: 's-7' }
+  const lies: readonly [string, () => Promise<string> | string, RegExp][] = [
+    ['of another key', () => provider.signLogout({ ...times(), ...about }, { key: wrong.privateKey }), /signature/],
+    ['of another issuer', () => provider.signLogout({ ...times(), ...about }, { from: 'https://evil.example' }), /iss/],
+    ['for another client', () => provider.signLogout({ ...times(), ...about }, { to: 'another' }), /aud/],
+    ['that has expired', () => provider.signLogout({ iat: 1, exp: nowSeconds() - 3600, ...about }), /exp|old/],
+    ['of the future', () => provider.signLogout({ iat: nowSeconds() + 3600, exp: nowSeconds() + 7200, ...about }), /iat/],
+    ['without iat', () => provider.signLogout({ exp: nowSeconds() + 60, ...about }), /iat/],
+    ['without exp', () => provider.signLogout({ iat: nowSeconds(), ...about }), /exp/],
+    ['without jti', () => provider.signLogout({ ...times(), ...about, jti: undefined }), /jti/],
+    ['without the event', () => provider.signLogout({ ...times(), ...about, events: { other: {} } }), /events/],
+    ['with an event that is no object', () => provider.signLogout({ ...times(), ...about, events: { [logoutEvent]: 1 } }), /events/],
+    ['with a nonce', () => provider.signLogout({ ...times(), ...about, nonce: 'n' }), /nonce/],
+    ['about no one', () => provider.signLogout(times()), /neither/],
+    ['with a number for a sid', () => provider.signLogout({ ...times(), sub: 'clara', sid: 7 }), /sid/],
+    ['of another type', () => provider.signLogout({ ...times(), ...about }, { typ: 'at+jwt' }), /typ/],
+    ['without a signature', () => `e30.${Buffer.from(JSON.stringify(about)).toString('base64url')}.`, /./],
+    ['that is none', () => 'x', /./],
+  ] // biome-ignore format: rows
+  for (const [what, token, why] of lies)
+    test(`§2.6: a token ${what} is refused with 400, and ends nothing`, async () => {
+      const cookie = await begin('s-7')
+      const answer = await send(await token())
+      assert.deepEqual([answer.status, answer.fields['cache-control']], [400, 'no-store'])
+      assert.match(JSON.parse(answer.text).error_description, why)
+      assert.equal(await isSignedIn(cookie), true)
+    })
+  test('§2.6: a token counts once, at any instance', async () => {
+    const token = await provider.signLogout({ ...times(), sid: 's-8' })
+    assert.deepEqual([(await send(token)).status, (await send(token, form, other)).status], [200, 400])
+  })
+  test('§2.5: other content is refused', async () => {
+    assert.equal((await send('x', { 'content-type': 'application/json' })).status, 415)
+    assert.equal(
+      (await open.ask('POST', '/logout/openid/back-channel', form, `logout_token=${'x'.repeat(40_000)}`)).status,
+      413,
+    )
+  })
+})
+
 const mistakes: readonly [string, ServeOptions, RegExp][] = [
   ['an issuer in cleartext', { openid: { issuer: 'http://login.example.org', client } }, /is not an https address/],
   ['no client', { openid: { issuer: 'https://login.example.org', client: '' } }, /--openid-client/],
@@ -249,6 +429,7 @@ const mistakes: readonly [string, ServeOptions, RegExp][] = [
     { host: '0.0.0.0', openid: { issuer: 'https://login.example.org', client } },
     /--public-url/,
   ],
+  ['an unknown way to sign out', { openid: { ...options.openid, signOut: 'nowhere' as never } }, /provider or here/],
   ['an unknown member', { openid: { ...options.openid, clientId: 'x' } as never }, /clientId/],
 ]
 for (const [what, given, message] of mistakes)

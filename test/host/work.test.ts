@@ -14,7 +14,7 @@ import { service } from '../../src/contract/service.ts'
 import { createItemIdentifier } from '../../src/host/item-identifier.ts'
 import { startJobWorkers } from '../../src/host/job-workers.ts'
 import { parseSchedule } from '../../src/host/schedule-instants.ts'
-import { failedJobs, type JobContext, retryJob, runNextJob } from '../../src/service/job.ts'
+import { type JobContext, listFailedJobs, retryJob, runNextJob } from '../../src/service/job.ts'
 import { queuedJob } from '../../src/service/job-queue.ts'
 import { type Schedule, startDueJobs } from '../../src/service/schedule.ts'
 import { type JobRow, Unavailable } from '../../src/service/store.ts'
@@ -176,11 +176,14 @@ test('jobs that have failed are listed, and one that is put back has all its tri
     await go()
     pass(10_000)
   }
-  const [failed, ...others] = await failedJobs(store)
-  assert.deepEqual([failed?.id, failed?.failure, failed?.tries, others], [id, 'error', 3, []])
+  const {
+    jobs: [failed, ...others],
+    more,
+  } = await listFailedJobs(store, 1)
+  assert.deepEqual([failed?.id, failed?.failure, failed?.tries, others, more], [id, 'error', 3, [], false])
   assert.equal(await retryJob(store, 'j-none', working.clock()), false)
   assert.equal(await retryJob(store, id, working.clock()), true)
-  assert.deepEqual(await failedJobs(store), [])
+  assert.deepEqual(await listFailedJobs(store, 1), { jobs: [], more: false })
   good = true
   await go()
   assert.deepEqual([(await row(id)).state, (await row(id)).tries], ['completed', 1])

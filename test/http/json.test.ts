@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Json, parseJson, writeJson } from '../../src/http/json.ts'
+import { type Json, jsonLimits, parseJson, writeJson } from '../../src/http/json.ts'
 import { suites } from '../suites.ts'
 
 const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join(',')}}`
@@ -38,6 +38,8 @@ for (const [title, text, value] of accepted)
   test(`RFC 8259 ${title}`, () => {
     assert.deepStrictEqual(parseJson(text), { value })
     assert.deepStrictEqual(parseJson(new TextEncoder().encode(text)), { value })
+    // An exponent anywhere sends the text to the careful reader.
+    assert.deepStrictEqual(parseJson(`[1e0,${text}]`, { ...jsonLimits, depth: 65 }), { value: [1, value] })
   })
 
 const refused: readonly [title: string, text: string | Uint8Array, at: number, pointer: string, reason: RegExp][] = [
@@ -157,6 +159,40 @@ test('both readers agree with JSON.parse, and the careful one with the fast one'
     }),
   )
 })
+
+test('RFC 8259 §2 white space of all four kinds may stand around each token, for both readers', () => {
+  const tokens = '{ "a" : [ 1 , { } , [ ] , "b" ] , "c" : { "d" : null , "e" : [ [ true ] ] } }'.split(' ')
+  const value = { a: [1, {}, [], 'b'], c: { d: null, e: [[true]] } }
+  for (const space of ['', ' ', '\t', '\n', '\r', ' \t\r\n '])
+    for (const [number, read] of [
+      ['1', 1],
+      ['10e-1', 1],
+    ] as const) {
+      const text = [...tokens.map(token => (token === '1' ? number : token)), ''].join(space)
+      assert.deepStrictEqual(parseJson(space + text), { value: { ...value, a: [read, {}, [], 'b'] } }, text)
+    }
+})
+
+/** What the quick reader takes: in each of them something that it counts, up to its edge. */
+const plain: readonly [title: string, text: string][] = [
+  ['names in objects within each other', '{"a":{"b":{"c":[{"d":1},{"d":2}]}}}'],
+  ['a list, whose places are no names', '[["a","b"],[1,2,3],[]]'],
+  ['numbers of 15 digits, one after the other', '[123456789012345,-123456789012345,0.12345678901234]'],
+  ['64 levels', `${'['.repeat(64)}${']'.repeat(64)}`],
+  ['a hundred lists and objects in a row', `[${'[],{},'.repeat(50)}0]`],
+  ['10,000 names in each of two objects', `[${members(10_000)},${members(10_000)}]`],
+  ['colons, brackets and digits in strings', '{"a:[{0123456789012345678":"]}:9e9E9"}'],
+  ['escapes of one character, and of one that is no surrogate', '{"\\"\\n":"\\\\","\\u00e9":"\\uffff"}'],
+  ['the letter e, not after a digit', '[true,false,"e","2e2"]'],
+]
+for (const [title, text] of plain)
+  test(`plain text takes the quick reader: ${title}`, t => {
+    const parse = t.mock.method(JSON, 'parse')
+    const { value } = parseJson(text)
+    assert.equal(parse.mock.callCount(), 1)
+    const made: unknown = parse.mock.calls[0]?.result
+    assert.ok(value !== undefined && value === made, 'the careful reader was asked')
+  })
 
 test('a text that is damaged is refused exactly where JSON.parse refuses it', () => {
   fc.assert(

@@ -144,6 +144,8 @@ const failures: readonly [
   ['§4 path is a pointer', '{"a":1}', '[{"op":"remove","path":"a"}]', 'malformed', 0],
   ['§4.1 value is there', '{}', '[{"op":"add","path":"/a"}]', 'malformed', 0],
   ['§4.4 from is there', '{}', '[{"op":"move","path":"/a"}]', 'malformed', 0],
+  ['§4.4 a move from where nothing is', '{}', '[{"op":"move","from":"/b","path":"/a"}]', 'conflict', 0],
+  ['§4.5 a copy from where nothing is', '{"a":1}', '[{"op":"copy","from":"/a/b","path":"/a"}]', 'conflict', 0],
   ['§4.4 no move into itself', '{"a":{}}', '[{"op":"move","from":"/a","path":"/a/b"}]', 'malformed', 0],
   ['malformed comes before conflict', '{}', '[{"op":"remove","path":"/a"},{"op":"?","path":""}]', 'malformed', 1],
   ['§4.2 removes what exists', '{}', '[{"op":"remove","path":"/a"}]', 'conflict', 0],
@@ -285,6 +287,24 @@ test('RFC 6902 limits are what may still be', () => {
   assert.ok(applyJsonPatch({ a: [[]] }, copy, { ...jsonPatchLimits, depth: 3 }).value)
   assert.match(applyJsonPatch({ a: [[]] }, [], { ...jsonPatchLimits, depth: 2 }).failure?.reason ?? '', /deeper/)
 })
+
+for (const [what, value, cost] of [
+  ['a text, one and its characters', 'xy', 3],
+  ['an empty text', '', 1],
+  ['a number', 7, 1],
+  ['null', null, 1],
+  ['a truth', true, 1],
+  ['an empty list', [], 1],
+  ['a list, one and its values', [1, 'x', null], 5],
+  ['an object, one and its names and values', { ab: 1, c: 'x' }, 7],
+  ['a list within an object', { a: [[]] }, 4],
+] as const)
+  test(`RFC 6902 what a copy costs: ${what}`, () => {
+    const copied = (limit: number) =>
+      applyJsonPatch({ a: value }, [{ op: 'copy', from: '/a', path: '/b' }], { ...jsonPatchLimits, copied: limit })
+    assert.ok(copied(cost).value)
+    assert.equal(copied(cost - 1).failure?.kind, 'malformed')
+  })
 
 test('RFC 6902 add, test, remove leaves the document as it was', () => {
   fc.assert(

@@ -229,6 +229,18 @@ test('the version part of a tag', () => {
   assert.equal(readVersionPart('"7-html"'), '7')
 })
 
+test('RFC 9110 §13.1.3, §13.1.4 a date is read only where there is no tag, even an invalid one', () => {
+  for (const [date, tag, of, given] of [
+    ['if-modified-since', 'if-none-match', 'ifModifiedSince', 'ifNoneMatch'],
+    ['if-unmodified-since', 'if-match', 'ifUnmodifiedSince', 'ifMatch'],
+  ] as const) {
+    assert.deepEqual(parsePreconditions({ [date]: at }), { [of]: stood })
+    assert.deepEqual(parsePreconditions({ [date]: at, [tag]: '"v2"' }), { [given]: ['"v2"'] })
+    assert.deepEqual(parsePreconditions({ [date]: at, [tag]: 'v2' }), { [given]: 'malformed' })
+    assert.deepEqual(parsePreconditions({ [date]: 'yesterday' }), {})
+  }
+})
+
 test('RFC 9110 §8.8.3 tags joined by commas are parsed one by one', () => {
   const tag = fc.stringMatching(/^(W\/)?"[!#-~]{0,8}"$/)
   fc.assert(

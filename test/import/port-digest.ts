@@ -1,5 +1,12 @@
 import type { Port } from '../../src/contract/exchange.ts'
-import type { AnyMember, AnyRootElement, AnyXmlType, NamespaceForm, TypeMembers } from '../../src/contract/xml-type.ts'
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  BodyContent,
+  type NamespaceForm,
+  type TypeMembers,
+} from '../../src/contract/xml-type.ts'
 /** All that the messages of a port depend on, as text: names, namespaces, order, types. Keys of groups are not on the wire. */
 export function digestPort(port: Port): string {
   const seen = new Map<unknown, string>()
@@ -84,12 +91,20 @@ export function digestPort(port: Port): string {
     }
     return name
   }
+  /** A type that a part alone names may have any name. */
+  const content = (b: BodyContent<unknown>): string => {
+    const { definition } = b.type()
+    const isOwn = definition.kind === 'complex' && (!definition.name || /Body$/.test(definition.name.local))
+    return isOwn ? body(b.type(), b.form) : typeRef(b.type(), b.form)
+  }
   const bodyOf = (b: unknown, style: string) =>
     b === undefined || b === 'empty'
       ? String(b)
-      : style === 'document'
-        ? root(b as AnyRootElement)
-        : `${(b as AnyRootElement).name.uri} ${(b as AnyRootElement).name.local} ${typeRef((b as AnyRootElement).type(), { uri: '', elements: 'unqualified', attributes: 'unqualified' })}`
+      : b instanceof BodyContent
+        ? `content ${content(b)}`
+        : style === 'document'
+          ? root(b as AnyRootElement)
+          : `${(b as AnyRootElement).name.uri} ${(b as AnyRootElement).name.local} ${typeRef((b as AnyRootElement).type(), { uri: '', elements: 'unqualified', attributes: 'unqualified' })}`
   const heads = Object.entries(port.exchanges).map(
     ([n, e]) =>
       `${n} ${e.style} ${e.action} in ${bodyOf(e.input, e.style)} out ${bodyOf(e.output, e.style)} faults ${Object.entries(e.faults).map(([k, v]) => k + root(v))} heads ${Object.entries(e.requestHeaders).map(([k, v]) => k + root(v))} ${Object.entries(e.replyHeaders).map(([k, v]) => k + root(v))}`,

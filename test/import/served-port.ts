@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { ExchangeContext, Port, PortExchange } from '../../src/contract/exchange.ts'
 import type { AnyRootElement } from '../../src/contract/xml-type.ts'
+import { createBodyCodecs } from '../../src/soap/codecs/body-codec.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
 import { createEncodedCodecs } from '../../src/soap/codecs/schema-encoded.ts'
 import type { LiteralReading } from '../../src/soap/codecs/values.ts'
@@ -53,7 +54,10 @@ export async function askPort(
 export const findPort = (ports: readonly Port[], body: Element | undefined): Port =>
   ports.find(port => exchangeFor(port, body)) ?? assert.fail(`no port has the element ${body?.name.local}`)
 const exchangeFor = ({ exchanges }: Port, body: Element | undefined): PortExchange | undefined =>
-  Object.values(exchanges).find(({ input }) => (input === 'empty' ? body === undefined : isNamed(input, body)))
+  Object.values(exchanges).find(({ input }) => {
+    const { firsts, mayBegin } = createBodyCodecs()(input)
+    return firsts.includes(body?.name) || (body && mayBegin?.(body.name.uri))
+  })
 const isNamed = ({ name }: AnyRootElement, element: Element | undefined): boolean =>
   name.uri === element?.name.uri && name.local === element.name.local
 

@@ -4,6 +4,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import type { Port } from '../../src/contract/exchange.ts'
+import { compareServices } from '../../src/diff/compare-services.ts'
+import { readSoapDescription } from '../../src/diff/read-soap.ts'
 import type { ImportedContract } from '../../src/import/imported-contract.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
 import { type Element, Malformed, parseXml } from '../../src/xml/index.ts'
@@ -13,7 +15,9 @@ import { importFile, importText } from './folder-find.ts'
 import { askPort, digestElement, findPort, readMessage } from './served-port.ts'
 
 const describe = (operations: string, bindings: string, face = ''): ImportedContract =>
-  importText(`<description xmlns="http://www.w3.org/ns/wsdl" xmlns:t="urn:t" targetNamespace="urn:t"
+  importText(writeDescription(operations, bindings, face))
+const writeDescription = (operations: string, bindings: string, face = '') =>
+  `<description xmlns="http://www.w3.org/ns/wsdl" xmlns:t="urn:t" targetNamespace="urn:t"
     xmlns:wsoap="http://www.w3.org/ns/wsdl/soap" xmlns:wsdlx="http://www.w3.org/ns/wsdl-extensions">
   <types><xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:t" elementFormDefault="qualified">
     <xs:element name="Ask" type="xs:string"/><xs:element name="Answer" type="xs:int"/>
@@ -25,7 +29,7 @@ const describe = (operations: string, bindings: string, face = ''): ImportedCont
   </interface>
   ${bindings}
   <service name="DeskService" interface="t:Desk"><endpoint name="DeskPort" binding="t:B" address="http://x/"/></service>
-</description>`)
+</description>`
 const soap = (inside = '', attributes = '') =>
   `<binding name="B" interface="t:Desk" type="http://www.w3.org/ns/wsdl/soap" wsoap:protocol="http://www.w3.org/2003/05/soap/bindings/HTTP/" ${attributes}>${inside}</binding>`
 const inOut =
@@ -104,6 +108,35 @@ test('§2.9: a binding without an endpoint is a port', () => {
   )
 })
 
+test('Part 1 §2.5.1: a message of any element is one', () => {
+  const contract = describe(inPattern('in-only', '<input element="#any"/>'), soap())
+  assert.deepEqual(contract.losses, [])
+  assert.match(writeTypescript(contract, 'desk.wsdl'), /input: x\.body\(\{\s+any: x\.any\(\),\s+\}\)/)
+})
+
+const retrieved = (operation: string, location: string) =>
+  `<operation ref="t:${operation}" wsoap:mep="http://www.w3.org/2003/05/soap/mep/soap-response/" xmlns:whttp="http://www.w3.org/ns/wsdl/http"${location && ` whttp:location="${location}"`}/>`
+test('Part 2 §5.10.4.2, §6.8: a GET has the template of its address, and is safe', () => {
+  const nothing = inPattern('in-out', '<input element="#none"/><output element="t:Answer"/>')
+  const contract = describe(nothing, soap(retrieved('tell', 'now')))
+  const { tell } = onlyPort(contract).exchanges
+  assert.deepEqual([tell?.location, tell?.isSafe, contract.losses], ['now', true, []])
+  assert.match(writeTypescript(contract, 'desk.wsdl'), /location: 'now',/)
+  const { tell: bare } = onlyPort(describe(nothing, soap(retrieved('tell', '')))).exchanges
+  assert.equal(bare?.location, '')
+})
+
+test('diglot diff: an address of GET that is gone breaks its callers, a new one breaks nothing', () => {
+  const nothing = inPattern('in-out', '<input element="#none"/><output element="t:Answer"/>')
+  const read = (inside: string) =>
+    readSoapDescription(writeDescription(nothing, soap(inside)), 'desk.wsdl', () => undefined)
+  const [bare, bound] = [read(''), read(retrieved('tell', 'now'))]
+  const told = (from: typeof bare, to: typeof bare) =>
+    compareServices(from, to).map(({ text, writers }) => `${text}: ${writers}`)
+  assert.deepEqual(told(bound, bare), ['GET at now removed: breaking'])
+  assert.deepEqual(told(bare, bound), ['GET at now added: compatible'])
+})
+
 const told: readonly [what: string, contract: ImportedContract, line: string][] = [
   [
     'a binding of HTTP',
@@ -111,9 +144,17 @@ const told: readonly [what: string, contract: ImportedContract, line: string][] 
     'port DeskPort: is a binding of HTTP, not of SOAP: it is left out',
   ],
   [
-    'the response pattern of SOAP',
-    describe(inOut, soap('<operation ref="t:ask" wsoap:mep="http://www.w3.org/2003/05/soap/mep/soap-response/"/>')),
-    'document: operation ask: is bound to a GET; it is served by POST',
+    'a GET with what an address cannot have',
+    describe(inOut, soap(retrieved('ask', ''))),
+    'operation ask: is bound to a GET, and served by POST: an address cannot have the content of its input (§4.2)',
+  ],
+  [
+    'a GET at another address',
+    describe(
+      inPattern('in-out', '<input element="#none"/><output element="t:Answer"/>'),
+      soap(retrieved('tell', 'http://y/')),
+    ),
+    'operation tell: is bound to a GET, and served by POST: the address http://y/ leads away from that of its endpoint',
   ],
   [
     'a required module',
@@ -121,9 +162,9 @@ const told: readonly [what: string, contract: ImportedContract, line: string][] 
     'document: the SOAP module urn:m is required',
   ],
   [
-    'any element',
-    describe(inPattern('in-only', '<input element="#any"/>'), soap()),
-    'operation tell, tell: its content is any element: the operation is left out',
+    'what is not XML',
+    describe(inPattern('in-only', '<input element="#other"/>'), soap()),
+    'operation tell, tell: its content is not XML: the operation is left out',
   ],
   [
     'a notification',

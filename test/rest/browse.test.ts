@@ -1,6 +1,7 @@
 /** Forms of pages: each stands for one request of the interface, and passes all of its rows. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { likePng } from '../support/png.ts'
 import { type Answer, json, order, startOrders } from './orders-over-rest.ts'
 
 const own = {
@@ -201,11 +202,13 @@ describe('pages: a form stands for the request that its address names', async ()
     const type = 'multipart/form-data; boundary=b'
     const send = async (sent: string) => {
       const to = `${product}/picture?_method=PUT&_type=image%2Fpng`
-      const { status, text } = await shop.as.maria('POST', to, { ...own, 'content-type': type }, sent)
+      const octets = Buffer.from(sent, 'latin1')
+      const { status, text } = await shop.as.maria('POST', to, { ...own, 'content-type': type }, octets)
       return [status, /(?<=<p>)The form [^<]+/.exec(text)?.[0]]
     }
     const fields = 'Content-Disposition: form-data; name="file"\r\n\r\n'
-    assert.deepEqual(await send(`--b\r\n${fields}first\r\n--b--\r\n`), [303, undefined])
+    const png = Buffer.from(likePng(Buffer.from('--------first'))).toString('latin1')
+    assert.deepEqual(await send(`--b\r\n${fields}${png}\r\n--b--\r\n`), [303, undefined])
     const cut = 'The form is not valid: its file does not end with --b: send all of it.'
     const long = 'The form is not valid: the fields before its file exceed 8192 octets.'
     for (const [sent, says] of [
@@ -216,7 +219,8 @@ describe('pages: a form stands for the request that its address names', async ()
       [`--b\r\nX-Long: ${'x'.repeat(9000)}`, long],
     ] as const)
       assert.deepEqual(await send(sent), [400, says], sent.slice(0, 80))
-    assert.equal((await shop.as.anyone('GET', `${product}/picture`)).text, 'first')
+    const { bytes } = await shop.as.anyone('GET', `${product}/picture`)
+    assert.equal(Buffer.from(bytes).toString('latin1'), png)
   })
 
   it('RFC 9110 §8.8.3 a page names its reader, and so does its tag; JSON is the same for both', async () => {

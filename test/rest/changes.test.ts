@@ -1,6 +1,7 @@
 /** What a change says with its validators, and what is no change at all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { likePng } from '../support/png.ts'
 import { json, order, startOrders } from './orders-over-rest.ts'
 
 const merge = { 'content-type': 'application/merge-patch+json' }
@@ -84,6 +85,59 @@ test('a change that changes nothing makes no version, and does not show in the f
   assert.notEqual(noted, tag)
   await shop.as.clara('PATCH', at, { ...merge, 'if-match': noted }, { note: null })
   assert.notEqual(await tagAt(at), noted, 'a member that goes is a change')
+})
+
+test('A2.5 content with more mistakes than are told says that there may be more', async () => {
+  const post = (count: number) => {
+    const lines = Array.from({ length: count }, () => ({ product: 'p-1', quantity: 0 }))
+    return shop.as.clara('POST', '/api/v2/orders', json, { ...order, lines })
+  }
+  const [few, many] = [await post(99), await post(1000)]
+  assert.deepEqual([few.status, few.json.errors.length], [422, 99])
+  assert.doesNotMatch(few.json.detail, /there may be more/)
+  assert.deepEqual([many.status, many.json.errors.length], [422, 100])
+  assert.match(many.json.detail, /lines\.99\.quantity [^;]+; reading ended here, there may be more$/)
+})
+
+test('RFC 9110 §8.8.2.1 no Last-Modified is still to come after the clock was set back, and nothing changed is 304', async () => {
+  const shop = await startOrders()
+  const png = { 'content-type': 'image/png' }
+  const paths = ['/api/v2/products/p-1', '/api/v2/products/p-1/picture']
+  const get = (at: string, since?: string) =>
+    shop.as.maria('GET', at, { accept: '*/*', ...(since !== undefined && { 'if-modified-since': since }) })
+  const change = async (stock: number) => [
+    await shop.as.maria('PATCH', paths[0] ?? '', { ...merge, 'if-match': '*' }, { stock }),
+    await shop.as.maria('PUT', paths[1] ?? '', png, likePng(new Uint8Array(8 + stock))),
+  ]
+  await change(1)
+  const seen = await Promise.all(paths.map(at => get(at)))
+  shop.clock.now -= 3_600_000
+  const isToCome = (field = '') => Date.parse(field) > shop.clock.now
+  for (const { status, fields } of await change(2)) {
+    assert.ok(status < 300)
+    assert.ok(!isToCome(fields['last-modified']))
+  }
+  for (const [i, at] of paths.entries()) {
+    const again = await get(at, seen[i]?.fields['last-modified'])
+    assert.equal(again.status, 200, at)
+    assert.ok(!isToCome(again.fields['last-modified']), `${at}: ${again.fields['last-modified']}`)
+    const same = await shop.as.maria('GET', at, { accept: '*/*', 'if-none-match': again.fields['etag'] ?? '' })
+    assert.deepEqual([same.status, isToCome(same.fields['last-modified'])], [304, false], at)
+  }
+})
+
+test('A7.13 an order has one to 1,000 lines', async () => {
+  for (const [count, status] of [
+    [0, 422],
+    [1, 201],
+    [1000, 201],
+    [1001, 422],
+  ] as const) {
+    const lines = Array.from({ length: count }, () => order.lines[0])
+    const answer = await shop.as.clara('POST', '/api/v2/orders', json, { ...order, lines })
+    assert.equal(answer.status, status, `${count} lines`)
+    if (status === 422) assert.equal(answer.json.errors[0].pointer, '/lines')
+  }
 })
 
 test('RFC 9110 §6.4 empty content is no content, whatever Content-Type says, where nothing is mandatory', async () => {

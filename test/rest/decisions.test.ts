@@ -5,6 +5,7 @@ import type { Request } from '../../src/http/message.ts'
 import { decisionRows } from '../../src/rest/plan.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { floodedGate, overloadedGate } from '../support/gates.ts'
+import { likePng } from '../support/png.ts'
 import { type Answer, json, type OrdersOptions, type OrdersOverRest, order, startOrders } from './orders-over-rest.ts'
 
 /** The edges of the plan that a case has taken: `23 stale`, `30 201`. */
@@ -479,7 +480,7 @@ const cases: readonly Case[] = [
   ['30 204', 204, 'removed', s => s.as.maria('DELETE', '/api/v1/orders/o-15', { 'if-match': '*' })],
 ]
 
-const png = Uint8Array.from({ length: 3000 }, (_, i) => i & 255)
+const png = likePng(Uint8Array.from({ length: 3000 }, (_, i) => i & 255))
 const withPicture: readonly Case[] = [
   [
     '30 206',

@@ -8,6 +8,7 @@ import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { anyone, implement, resource, role, service, t } from 'diglot'
 import type { Content } from '../../src/http/message.ts'
 import { pieceOctets } from '../../src/service/file-content.ts'
+import { likePng } from '../support/png.ts'
 import { type Answer, type OrdersOverRest, startOrders } from './orders-over-rest.ts'
 
 const at = '/api/v1/products/p-4/picture'
@@ -18,7 +19,7 @@ const hour = 3_600_000
 function octets(seed: number, length = 3 * pieceOctets + 100): Uint8Array {
   const made = new Uint32Array(Math.ceil(length / 4))
   for (let i = 0; i < made.length; i++) made[i] = Math.imul(i + 1, 2654435761) ^ seed
-  return new Uint8Array(made.buffer, 0, length)
+  return likePng(new Uint8Array(made.buffer, 0, length))
 }
 
 /** Chunked content, whose length is unknown. */
@@ -200,8 +201,31 @@ describe('A8.3 media type and size of a picture, and its sender, are checked in 
     assert.equal(bomb.length < 50_000, true)
     requireEqual((await get(shop)).bytes, octets(1))
     assert.deepEqual(shop.incidents, [])
-    assert.equal((await coded(new Uint8Array())).status, 204, 'nothing is nothing in any coding')
-    assert.equal((await get(shop)).bytes.length, 0)
+    const empty = await coded(new Uint8Array())
+    assert.deepEqual([empty.status, empty.json.errors[0].pointer], [422, ''], 'nothing is nothing in any coding')
+  })
+
+  it('a picture that does not begin as its type does is 422, in one piece or many, and nothing of it stays', async () => {
+    const shop = await startOrders()
+    await put(shop, chunked(octets(1)))
+    const jpeg = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0)
+    const html = new TextEncoder().encode('<!doctype html><script>alert(1)</script>')
+    const wrong = [new Uint8Array(), jpeg, html, octets(1).subarray(0, 7), octets(1).subarray(1)]
+    for (const sent of wrong) {
+      const { status, json } = await put(shop, chunked(sent))
+      assert.deepEqual([status, json.errors[0].pointer], [422, ''], `${sent.length} octets`)
+      assert.match(json.detail, /does not begin as image\/png does/)
+    }
+    requireEqual((await get(shop)).bytes, octets(1))
+    assert.equal(await sweepNow(shop), rows, 'those of the long one')
+    const other = await put(shop, chunked(jpeg), { 'content-type': 'image/jpeg' })
+    assert.equal(other.status, 204)
+    const slow = octets(3)
+    const chunks = async function* () {
+      for (let at = 0; at < 40; at++) yield slow.slice(at, at + 1)
+      yield slow.slice(40)
+    }
+    assert.equal((await put(shop, { ...chunked(slow), chunks })).status, 204, 'octets that come one by one')
   })
 
   it('the same key is the same upload: its answer is given again, its octets are kept once; other octets are 422', async () => {

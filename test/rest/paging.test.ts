@@ -1,6 +1,7 @@
 /** What a page tells of its collection, and how far pages go by number (rules A2.3, A4.1). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { parseLinks } from '../../src/http/link.ts'
 import { startOrders } from './orders-over-rest.ts'
 
 describe('a collection of 1,001 and more items', async () => {
@@ -41,4 +42,20 @@ describe('a collection of 1,001 and more items', async () => {
     assert.equal(beyond.status, 400)
     assert.match(beyond.json.detail, /page.*10000.*cursor/)
   })
+})
+
+it('RFC 8288 §3 the Link field has the links with registered relations, one after the other', async () => {
+  const orders = await startOrders()
+  const linksOf = async (at: string) =>
+    parseLinks((await orders.as.clara('GET', at)).fields['link'] ?? '').map(({ rel, target }) => `${rel} ${target}`)
+  assert.deepEqual(await linksOf('/api/v2/orders?size=2&page=2'), [
+    'next /api/v2/orders?size=2&page=3',
+    'prev /api/v2/orders?size=2&page=1',
+  ])
+  assert.deepEqual(await linksOf('/api/v2/orders?size=2&page=1'), ['next /api/v2/orders?size=2&page=2'])
+  assert.deepEqual(await linksOf('/api/v2/orders/o-1'), [
+    'collection /api/v2/orders',
+    'edit /api/v2/orders/o-1',
+    'payment /api/v2/orders/o-1/payment',
+  ])
 })

@@ -8,6 +8,7 @@ import { writeCsv } from '../../src/rest/formats/csv.ts'
 import { writeXml } from '../../src/rest/formats/xml.ts'
 import { finishSteps } from '../../src/service/turns.ts'
 import { parseXml } from '../../src/xml/index.ts'
+import { likePng } from '../support/png.ts'
 import { type Answer, json, order, startOrders } from './orders-over-rest.ts'
 
 const merge = { 'content-type': 'application/merge-patch+json' }
@@ -790,7 +791,7 @@ describe('A4 methods', async () => {
 
 describe('files', async () => {
   const shop = await startOrders()
-  const png = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) & 255)
+  const png = likePng(Uint8Array.from({ length: 1000 }, (_, i) => (i * 7) & 255))
   const at = '/api/v1/products/p-1/picture'
 
   it('A4.10 a picture: 201, 204, its bytes, its type', async () => {

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { Certificate } from '../../src/security/crypto/certificate.ts'
 import { NotDer, readDerValues, readObjectIdentifier } from '../../src/security/crypto/der.ts'
 import { parseDistinguishedName, sameDistinguishedName } from '../../src/security/crypto/distinguished-name.ts'
+import { RevocationLists } from '../../src/security/crypto/revocation.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityFault } from '../../src/security/security-fault.ts'
 import { wsuNs, x509PathUri, x509v3Uri } from '../../src/security/vocabulary.ts'
@@ -102,6 +103,43 @@ test('a certificate that is withdrawn is refused at once, and so is what its aut
     verifyOrRefuse(openMessage(signedMessage()), signedPolicy, createGuard(now, { trust })),
     'FailedAuthentication',
   )
+})
+
+test('a certificate that was trusted as it was spelt is judged by the clock and its lists each time', () => {
+  const { der, notAfter } = keyPair('alice').certificate
+  const text = der.toString('base64')
+  let decoded = 0
+  const decode = () => {
+    decoded++
+    return der
+  }
+  let lists: RevocationLists | undefined
+  const trust = new CertificateTrust({ authorities: pemsOf('ca'), revocation: 'ifKnown' }, 'trust', {
+    lists: () => lists,
+  })
+  const isTrusted = (at: number) => typeof trust.judgeSpelling(text, at, decode) !== 'string'
+  assert.deepEqual([isTrusted(now), isTrusted(now), decoded], [true, true, 1])
+  assert.deepEqual([isTrusted(notAfter + 1), isTrusted(now)], [false, true])
+  lists = new RevocationLists([])
+  const before = decoded
+  assert.deepEqual([isTrusted(now), decoded], [true, before + 1], 'other lists are other facts')
+})
+
+test('a certificate that is not trusted, or spelt at great length, is decoded each time', () => {
+  const { der } = keyPair('alice').certificate
+  const timesDecoded = (trust: CertificateTrust, text: string): number => {
+    let decoded = 0
+    for (let again = 0; again < 3; again++)
+      trust.judgeSpelling(text, now, () => {
+        decoded++
+        return der
+      })
+    return decoded
+  }
+  const text = der.toString('base64')
+  assert.equal(timesDecoded(trustOf('stranger'), text), 3)
+  assert.equal(timesDecoded(trustOf('ca'), text + ' '.repeat(10_000)), 3)
+  assert.equal(timesDecoded(trustOf('ca'), text), 1)
 })
 
 test('X.509 Token Profile §3.1: a path in a token', async () => {

@@ -31,12 +31,13 @@ const said =
 const silent: Answer = () => Promise.reject(new Error('no connection'))
 
 function ask(...first: readonly Answer[]) {
-  const world = { now: x.testTime, answers: first, asked: [] as string[], failures: [] as string[] }
+  const world = { now: x.testTime, answers: first, asked: [] as string[], again: 0, failures: [] as string[] }
   const statuses = new OcspStatuses({
     addresses: first.map((_, at) => `http://responder${at}/`),
     nonce: false,
-    post: async ({ address }) => {
-      world.asked.push(address)
+    send: async ({ address, isCacheable }) => {
+      if (isCacheable) world.asked.push(address)
+      else world.again++
       return world.answers[Number(/\d/.exec(address))]!()
     },
     clock: () => world.now,
@@ -79,14 +80,49 @@ test('an answer ends with its next update: the next message waits for another, o
 test('a responder that cannot be had is asked again after ten seconds, and its failure is told', async () => {
   const { world, status, statusAtOnce } = ask(silent)
   assert.equal(await status(), undefined)
-  assert.deepEqual(world.failures, [
-    'the OCSP answer of http://responder0/ about "maria" cannot be used: no connection',
-  ])
+  assert.deepEqual(world.failures, ['the OCSP responder http://responder0/ gives no answer: no connection'])
   world.now += 9999
   assert.equal(await statusAtOnce(), undefined)
   world.now += 1
   world.answers = [said()]
   assert.deepEqual([await status(), world.asked.length], ['good', 2])
+})
+
+test('a failure is told once, until the responder answers; an unusable answer once an hour', async () => {
+  const { world, status, statusAtOnce } = ask(silent)
+  const after = async (ms: number, answer: Answer) => {
+    world.now += ms
+    world.answers = [answer]
+    await status()
+    return world.failures.length
+  }
+  await status()
+  assert.deepEqual([await after(10_000, silent), await after(10_000, silent)], [1, 1])
+  assert.equal(await after(10_000, said({ serial: 9 })), 2)
+  assert.match(world.failures[1] ?? '', /of http:\/\/responder0\/ about "maria" cannot be used: it is about another/)
+  assert.deepEqual([await after(10_000, said({ serial: 9 })), await after(10_000, silent)], [2, 3])
+  assert.equal(await after(hour, said({ serial: 9 })), 4)
+  assert.equal(await statusAtOnce(), undefined)
+})
+
+test('RFC 5019 §6: the responder itself is asked where a cache has an answer that cannot be used', async () => {
+  const world = { ways: [] as boolean[] }
+  const statuses = new OcspStatuses({
+    addresses: ['http://responder/'],
+    nonce: false,
+    send: async ({ isCacheable }) => {
+      world.ways.push(isCacheable)
+      return (isCacheable ? said({ nextUpdate: x.testTime - 1 }) : said())()
+    },
+    clock: () => x.testTime,
+    failed: thrown => assert.fail(String(thrown)),
+  })
+  const search = { anchors: new CertificatePool([root]), between: none, signers: none, rules: {}, lists: undefined }
+  const found = await statuses.find({
+    path: [maria, root],
+    search: { ...search, revocation: 'required', now: x.testTime },
+  })
+  assert.deepEqual([found?.status, world.ways], ['good', [true, false]])
 })
 
 test('while a responder cannot be had, the last answer counts until its end; a revocation stays', async () => {
@@ -171,7 +207,7 @@ test('RFC 5280 §6.1.3 a 3: responders are asked about every certificate of a pa
     const statuses = new OcspStatuses({
       addresses: ['http://responder/'],
       nonce: false,
-      post: async ({ request }) => answers[request.includes(Buffer.of(2, 1, 6)) ? 0 : 1]!,
+      send: async ({ request }) => answers[request.includes(Buffer.of(2, 1, 6)) ? 0 : 1]!,
       clock: () => now,
       failed: () => {},
     })

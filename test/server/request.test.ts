@@ -233,6 +233,23 @@ suite('what a face sees', { concurrency: 8 }, () => {
       },
     ))
 
+  test('of one connection sixty-four requests begin in a turn of the event loop, however fast they are answered', async () => {
+    let inTurn = 0
+    let most = 0
+    await withServer(
+      request => {
+        if (inTurn++ === 0) setImmediate(() => (inTurn = 0))
+        most = Math.max(most, inTurn)
+        return hello(request)
+      },
+      async ({ port }) => {
+        const { text } = await exchangeOctets(port, message(['GET /1 HTTP/1.1']).repeat(3000), 3000)
+        assert.equal(statuses(text).length, 3000)
+      },
+    )
+    assert.ok(most <= 64, `${most} in one turn`)
+  })
+
   test('RFC 9112 §9.6: nothing is served after the response that closes', () =>
     withServer(
       async () => after(20, { status: 200, fields: { connection: 'close' }, content: 'x' }),

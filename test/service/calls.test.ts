@@ -159,6 +159,24 @@ test('A1.8 one key, one effect: the first outcome again, another request under i
   assert.deepEqual(answers.map(kind).sort(), ['in-flight', 'in-flight', 'in-flight', 'in-flight', 'item'])
 })
 
+test('A1.8 a key holds for a day: after it the same one belongs to another request', async () => {
+  const { ask, clock } = await startOrdersService()
+  const once = { key: 'k', fingerprint: 'f', space: 'idempotency' } as const
+  const create = async (fingerprint = 'f') => {
+    const made = await ask(alice, 'CreateOrder', { once: { ...once, fingerprint }, ...input(draft) })
+    return made.kind === 'item' ? made.item.id : made.kind
+  }
+  const first = await create()
+  clock.now += 24 * 3_600_000 - 1
+  assert.equal(await create(), first)
+  assert.equal(await create('g'), 'key-reused')
+  clock.now += 1
+  const second = await create('g')
+  assert.match(second, /^o-/)
+  assert.notEqual(second, first)
+  assert.equal(await create('g'), second)
+})
+
 test('A1.8 a try that was rolled back is not audited: under the same key it was done elsewhere', async () => {
   const { store, clock } = await startOrdersService()
   const done: AuditRecord[] = []
@@ -236,7 +254,7 @@ test('A2.1 server fields in content: equal is ignored, different is refused', as
 test('A2.1 A4.4 read-only members inside objects stay, too; inside lists if the item is otherwise unchanged', async () => {
   const own = { seen: t.int().optional().readOnly(), note: t.string().optional().internal() }
   const part = t.object({ name: t.string(), ...own })
-  const which = t.union('kind', { a: { name: t.string(), ...own }, b: {} })
+  const which = t.union('kind', { a: { name: t.string(), ...own }, b: {}, c: { name: t.string(), ...own } })
   const fields = {
     id: t.id('t'),
     name: t.string(),
@@ -282,6 +300,8 @@ test('A2.1 A4.4 read-only members inside objects stay, too; inside lists if the 
     place: { ...a, name: 'z' },
     parts: [a, { name: 'c' }],
   })
+  const other = { name: 'y', which: { kind: 'c', name: 'a' }, parts: [] }
+  assert.deepEqual(await replaced(other), { id: 't-1', ...other }, 'another case of a union has members of its own')
   assert.deepEqual(await replaced({ name: 'y', which: { kind: 'b' }, parts: [] }), {
     id: 't-1',
     name: 'y',
@@ -308,6 +328,8 @@ test('A7.6 gone and moved: 410 after removal until the identifier is used again,
   assert.ok(again.kind === 'item' && again.created)
   assert.ok(again.item.version > before.item.version, 'a version is never used twice')
   assert.equal(kind(await ask(maria, 'MergeCustomer', { id: 'c-3', ...input({ into: 'c-3' }) })), 'conflict')
+  const merged = await ask(maria, 'MergeCustomer', { id: 'c-3', ...input({ into: 'c-none' }) })
+  assert.ok(merged.kind === 'conflict' || merged.kind === 'invalid', 'there is no such customer')
   await ask(maria, 'MergeCustomer', { id: 'c-3', ...input({ into: 'c-2' }) })
   assert.deepEqual(await ask(maria, 'GetCustomer', { id: 'c-3' }), { kind: 'moved', to: 'c-2' })
   assert.equal(

@@ -4,9 +4,12 @@ import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
 import { anonymous } from '../../src/contract/policy.ts'
 import { changesFor } from '../../src/service/change-feed.ts'
+import type { Store, StoreReader } from '../../src/service/store.ts'
 import { alice, clara, input, maria, startOrdersService } from './orders-service.ts'
 
 const all = { after: undefined, limit: 100 }
+const everyOrder = { within: 'all', sort: [], size: 1000, counted: false } as const
+const ownOrders = { field: 'customer', is: 'eq', value: 'c-1' } as const
 
 test('C6.1 a change is told to whom a GET would show the item now, the end of one to who may read all', async () => {
   const { ask, store, clock } = await startOrdersService()
@@ -58,4 +61,48 @@ test('C6.1 a reader goes on behind the last change that was looked at, told or n
   assert.deepEqual([second.changes, second.more, second.next > first.next], [[], false, true])
   assert.deepEqual(await ask(second.next, 3), { changes: [], next: second.next, more: false })
   assert.deepEqual((await ask(second.next, 0)).next, second.next)
+})
+
+test('C6.1 items are read in one question for each resource, and only where the policy depends on them', async () => {
+  const { store, clock } = await startOrdersService()
+  const about = { at: clock.now, version: 1, what: 'changed', operation: 'x' } as const
+  const ids = Array.from({ length: 300 }, (_, i) => `o-${i % 150}`)
+  await store.write(async writer => {
+    for (const id of ids) await writer.changed({ ...about, resource: 'orders', id })
+    for (const id of ['c-1', 'c-2', 'c-1']) await writer.changed({ ...about, resource: 'customers', id })
+    await writer.changed({ ...about, resource: 'products', id: 'p-1' })
+  })
+  const countQuestions = async (caller: typeof clara) => {
+    const asked: string[] = []
+    const counting: Pick<Store, 'read'> = {
+      read: work =>
+        store.read(reader =>
+          work(
+            new Proxy(reader, {
+              get: (on, name: keyof StoreReader) => {
+                if (name === 'get' || name === 'getAll' || name === 'list') asked.push(name)
+                return (on[name] as (...given: unknown[]) => unknown).bind(on)
+              },
+            }),
+          ),
+        ),
+    }
+    const { changes } = await changesFor(app, counting as Store, caller, {
+      after: undefined,
+      limit: 1000,
+      now: clock.now,
+    })
+    return { asked, changes }
+  }
+  assert.deepEqual((await countQuestions(anonymous)).asked, [], 'orders and customers are never theirs')
+  const clerk = await countQuestions(clara)
+  assert.deepEqual([clerk.asked, clerk.changes.length], [[], 304], 'a clerk may know of every one')
+  const customer = await countQuestions(alice)
+  assert.deepEqual(customer.asked, ['getAll', 'getAll'])
+  const own = await store.read(reader => reader.list('orders', { ...everyOrder, filters: [ownOrders] }))
+  const mine = new Set(own.items.map(item => item.id))
+  assert.deepEqual(
+    customer.changes.map(({ resource, id }) => `${resource} ${id}`),
+    [...ids.filter(id => mine.has(id)).map(id => `orders ${id}`), 'customers c-1', 'customers c-1', 'products p-1'],
+  )
 })

@@ -214,6 +214,15 @@ describe('A5.2 a reference', () => {
   })
 })
 
+test('A5.2 a field that a claim fills may be left out by who has the claim, and by no other', async () => {
+  const { ask } = await startDesk()
+  const made = await ask(ann, 'CreatePaper', input({}))
+  assert.ok(made.kind === 'item' && made.item.value['owner'] === 'ann')
+  const problems = [{ path: ['owner'], code: 'required', detail: 'is required' }]
+  assert.deepEqual(await ask(eve, 'CreatePaper', input({})), { kind: 'invalid', problems })
+  assert.deepEqual(await ask(ann, 'CreatePaper', input({ owner: 'bob' })), { kind: 'forbidden' })
+})
+
 test('A5.2 a change is granted for the new value too: an item of one’s own cannot be given away', async () => {
   const { ask } = await startDesk()
   for (const name of ['ReplacePaper', 'PatchPaper']) {
@@ -282,6 +291,12 @@ describe('A4.7 bulk removal', () => {
     const both = await Promise.all([remove(desk, bob), remove(desk, eve)])
     const removed = both.map(each => (each.kind === 'bulk' ? each.removed : 0))
     assert.equal((removed[0] ?? 0) + (removed[1] ?? 0), 230)
+    // What the other one removed is gone: it was not changed, and may not go again.
+    const left = both.map(each => each.kind === 'bulk' && [each.refused, each.more])
+    assert.deepEqual(left, [
+      [1, false],
+      [3, false],
+    ])
   })
   test('leaves an item that was changed since it was selected, and says that more may go', async () => {
     const desk = await startFilled(3, {

@@ -48,6 +48,13 @@ test('(1) a caller with 64 works waiting is refused the next; others are not', a
   await Promise.all(all)
 })
 
+test('(1) works of 256 callers wait, and the next is refused', async () => {
+  const { line, work } = createLine()
+  const all = Array.from({ length: 257 }, (_, i) => line.run(`caller ${i}`, work('w', 0)))
+  await assert.rejects(line.run('late', work('late', 0)), Unavailable)
+  await Promise.all(all)
+})
+
 test('(2) while another caller asks the next one rests four times as long', async () => {
   const { line, times, work } = createLine()
   await Promise.all([line.run('a', work('1', 25, 'b')), line.run('a', work('2', 0))])

@@ -8,6 +8,7 @@ import { listOperations } from '../../src/contract/operation.ts'
 import { implement, job, type Provider, type ProviderContext, resource, role, service, t } from '../../src/index.ts'
 import type { Call } from '../../src/service/call.ts'
 import { createServiceCalls } from '../../src/service/calls.ts'
+import { createExternalStores } from '../../src/service/external-resource.ts'
 import { createMemoryLimiter } from '../../src/service/limiter.ts'
 import { type Refusal, Refused } from '../../src/service/refusal.ts'
 import type { Query } from '../../src/service/store.ts'
@@ -88,7 +89,7 @@ function startLibrary() {
       throw thrown
     }
   }
-  return { keep, ask }
+  return { keep, ask, store, app }
 }
 const content = (value: Record<string, unknown>): Partial<Call> => ({ input: () => ({ value, server: [] }) })
 const query = (more: Partial<Query> = {}): Partial<Call> => ({
@@ -120,6 +121,22 @@ test('each method of a provider is told whose call it serves', async () => {
   assert.deepEqual(told.splice(0).sort(), ['list ann reader ann', 'load bob reader bob'])
   await ask('DeleteBook', { id: made.item.id }, callers.bob)
   assert.deepEqual(new Set(told), new Set(['load bob reader bob', 'remove bob reader bob']))
+})
+
+test('items of a provider come by their ids, next to those of the store', async () => {
+  const { keep, ask, store, app } = startLibrary()
+  await ask('CreateShelf', content({ name: 'Poetry' }))
+  const made = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-1' }))
+  assert.ok(made.kind === 'item')
+  const caller = { subject: 'ann', roles: ['reader'], claims: {} }
+  const both = createExternalStores(app, store)?.({ caller, party: 'ann' })
+  const find = (resource: string, ids: readonly string[]) => both?.read(reader => reader.getAll(resource, ids))
+  assert.deepEqual([...((await find('books', [made.item.id, 'b-none'])) ?? []).keys()], [made.item.id])
+  assert.deepEqual(
+    [...((await find('shelves', ['s-1', 's-2'])) ?? [])].map(([id]) => id),
+    ['s-1'],
+  )
+  assert.equal(keep.rows.size, 1)
 })
 
 test('an item of a provider is made, read, changed, moved through its states and removed', async () => {

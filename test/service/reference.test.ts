@@ -1,6 +1,7 @@
 /** The reference service keeps what orders.md promises of its handlers: prices, sums, reports, mergers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { shop } from '../../examples/orders/contract.ts'
 import type { Values } from '../../src/contract/implement.ts'
 import type { Caller } from '../../src/contract/policy.ts'
 import type { Call } from '../../src/service/call.ts'
@@ -210,4 +211,13 @@ describe('A7.9 a product', () => {
     assert.equal(value(await change(4, 1))['total'], '4.00')
     assert.equal((await change(4, 2)).kind, 'invalid')
   })
+})
+
+test('A4.23 orders, customers and products filter by every scalar field, the identifier included', () => {
+  for (const { name, fields, given } of shop.resources) {
+    const scalars = Object.entries(fields).filter(
+      ([, { shape }]) => !['list', 'object', 'union', 'bytes'].includes(shape.kind),
+    )
+    assert.deepEqual([...(given.filter ?? [])].sort(), scalars.map(([field]) => field).sort(), name)
+  }
 })

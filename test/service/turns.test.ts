@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RecentCallers } from '../../src/service/recent-callers.ts'
 import { Refused } from '../../src/service/refusal.ts'
-import { Turns, type WorkSteps } from '../../src/service/turns.ts'
+import { restMsAfter, Turns, type WorkSteps } from '../../src/service/turns.ts'
 
 /** Turns with a manual event loop: `next` is its next turn. */
 function createLoop() {
@@ -37,6 +37,7 @@ function createLoop() {
     turns,
     callers,
     now: () => nowMs,
+    pass: (ms: number) => (nowMs += ms),
     work,
     /** What was done since it was asked before. */
     done: () => done.splice(0).join(' '),
@@ -167,3 +168,41 @@ test('(4) a caller that rests does not hold up others', async () => {
   assert.equal(await long, 'l is done')
   assert.equal(await next, 'n is done')
 })
+
+test('(4) a rest is four times as long as the work before it, and 400 ms at most', () => {
+  for (const [heldMs, restMs] of [
+    [0, 0],
+    [10, 40],
+    [99, 396],
+    [100, 400],
+    [101, 400],
+    [5000, 400],
+  ] as const)
+    assert.equal(restMsAfter(heldMs), restMs, `${heldMs} ms`)
+})
+
+for (const [heldMs, restMs] of [
+  [9.9, 0],
+  [10, 40],
+  [150, 400],
+] as const)
+  test(`(4) work that has held the event loop for ${heldMs} ms rests for ${restMs} ms to the millisecond`, async () => {
+    const loop = createLoop()
+    loop.turns.perform('long', loop.work('l', 1, heldMs))
+    loop.callers.note('other')
+    await loop.next()
+    if (restMs > 0) {
+      loop.pass(restMs - 1)
+      const early = loop.turns.perform('long', loop.work('early', 1, 1))
+      assert.ok(early instanceof Promise)
+      while ((await loop.next()) > 0);
+      assert.equal(await early, 'early is done')
+      assert.ok(loop.now() >= heldMs + restMs)
+    }
+    const again = createLoop()
+    again.turns.perform('long', again.work('l', 1, heldMs))
+    again.callers.note('other')
+    await again.next()
+    again.pass(restMs)
+    assert.equal(again.turns.perform('long', again.work('late', 1, 1)), 'late is done', 'at once')
+  })

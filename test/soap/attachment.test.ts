@@ -14,6 +14,7 @@ import { Refused } from '../../src/service/refusal.ts'
 import { type PackagePart, readParts } from '../../src/soap/mime/multipart.ts'
 import { bareElement } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
+import { likePng } from '../support/png.ts'
 import { createEchoNode } from './echo.ts'
 import {
   type Conversation,
@@ -26,7 +27,7 @@ import {
   startConversation,
 } from './orders-over-soap.ts'
 
-const picture = Buffer.from([...Array(256).keys(), 13, 10, 45, 45, 13, 10])
+const picture = Buffer.from(likePng(Uint8Array.from([...Array(264).keys(), 13, 10, 45, 45, 13, 10])))
 const put = (inside: string, id = 'p-1') =>
   `<PutProductPicture xmlns="${ns}"><id>${id}</id><picture>${inside}</picture><mediaType>image/png</mediaType></PutProductPicture>`
 const xop = (href: string) => `<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="${href}"/>`

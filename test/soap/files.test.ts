@@ -8,6 +8,7 @@ import { type Content, contentOf } from '../../src/http/message.ts'
 import { pieceOctets } from '../../src/service/file-content.ts'
 import type { Endpoint } from '../../src/soap/face.ts'
 import { readParts } from '../../src/soap/mime/multipart.ts'
+import { likePng } from '../support/png.ts'
 import {
   type Answer,
   type Conversation,
@@ -26,7 +27,7 @@ const wsa = 'http://www.w3.org/2005/08/addressing'
 function picture(seed: number, length = 3 * pieceOctets + 100): Uint8Array {
   const made = new Uint32Array(Math.ceil(length / 4))
   for (let i = 0; i < made.length; i++) made[i] = Math.imul(i + 1, 2654435761) ^ seed
-  return new Uint8Array(made.buffer, 0, length)
+  return likePng(new Uint8Array(made.buffer, 0, length))
 }
 /** The pieces and the name of a picture of this length. */
 const rows = 5

@@ -11,6 +11,7 @@ import { contentOf } from '../../src/http/message.ts'
 import { refuse } from '../../src/service/refusal.ts'
 import { createSoapFace } from '../../src/soap/http/binding.ts'
 import { refusingGate } from '../support/gates.ts'
+import { likePng } from '../support/png.ts'
 import {
   createContext,
   envelope,
@@ -197,7 +198,7 @@ test('B8.1 over 1 MiB: 413, announced, chunked and with an action alike; a pictu
     envelope(body).replace('</s:Envelope>', `${' '.repeat(size)}</s:Envelope>`)
   const mib = 1024 * 1024
   const put = (size: number) =>
-    `<PutProductPicture xmlns="${ns}"><id>p-1</id><picture>${Buffer.alloc(size).toString('base64')}</picture><mediaType>image/png</mediaType></PutProductPicture>`
+    `<PutProductPicture xmlns="${ns}"><id>p-1</id><picture>${Buffer.from(likePng(Buffer.alloc(size))).toString('base64')}</picture><mediaType>image/png</mediaType></PutProductPicture>`
   const rows: readonly (readonly [string, number])[] = [
     [padded(get(), mib - 1000), 200],
     [padded(get(), mib), 413],
@@ -276,6 +277,29 @@ test('SOAP 1.2 Part 2 §7.4 the response pattern: GET of a safe operation, with 
   assert.equal((await ask('ListOrders?size=2&state=paid')).status, 200)
 })
 
+const uriParameters = [
+  // target, status, what the fault says
+  ['GetOrder', 500, /GetOrder\/id<\/path><detail>must be given exactly once</],
+  ['GetOrder?id=o-1&id=o-2', 500, /GetOrder\/id<\/path><detail>must be given exactly once</],
+  ['GetOrder?id=', 500, /GetOrder\/id<\/path><detail>must be an identifier/],
+  ['GetOrder?id=o-1&x=1', 500, /GetOrder<\/path><detail>has the unknown parameter x</],
+  ['GetOrder?id=o-1&__proto__=1', 500, /has the unknown parameter __proto__</],
+  ['ListOrders', 200, /<ListOrdersResponse/],
+  ['ListOrders?size=1&size=2', 500, /ListOrders\/size<\/path><detail>must be given exactly once</],
+  ['ListOrders?size=x', 500, /ListOrders\/size<\/path><detail>must be a whole number</],
+  ['ListOrders?size=0', 500, /ListOrders\/size<\/path><code>minimum<\/code><detail>must be at least 1</],
+  ['ListOrders?size=1', 200, /^(?!.*<order>.*<order>).*<order>/s],
+  ['ListOrders?size=100', 200, /<order>.*<order>/s],
+  ['ListOrders?size=101', 500, /ListOrders\/size<\/path><code>maximum<\/code><detail>must be at most 100</],
+  ['ListOrders?state=none', 500, /ListOrders\/state<\/path><detail>must be one of placed, paid/],
+] as const
+for (const [target, status, says] of uriParameters)
+  test(`SOAP 1.2 Part 2 §7.4 the parameters of a URI are children of the request: ${target}`, async () => {
+    const answer = await shop.send({ method: 'GET', target: `/soap/v1/${target}`, fields: bearer })
+    assert.equal(answer.status, status)
+    assert.match(String(answer.content), says)
+  })
+
 const turnedAway = [
   // request, status, media type of the response
   ['of SOAP 1.1', 'too-many', {}, 429, 'text/xml'],
@@ -319,4 +343,12 @@ test('H1 a foreign target; exactly one Host, and an invalid one is never echoed'
   assert.equal((await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: unnamed })).status, 400)
   const old = await shop.send({ method: 'GET', target: '/soap/v1?wsdl', fields: unnamed, version: '1.0' })
   assert.equal((await octets(old.content)).toString(), '<wsdl at="http://localhost/soap/v1"/>')
+})
+
+test('B2.14 messages are exchanged where no WSDL is served', async () => {
+  const bare = await startConversation()
+  for (const query of ['wsdl', 'wsdl2', 'xsd'])
+    assert.equal((await bare.send({ method: 'GET', target: `/soap/v1?${query}` })).status, 404, query)
+  const answer = await bare.post({ body: product })
+  assert.equal(find(answer.body, 'product', 'id')?.text, 'p-1')
 })

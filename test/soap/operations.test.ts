@@ -9,6 +9,7 @@ import { runNextJob } from '../../src/service/job.ts'
 import type { Endpoint } from '../../src/soap/face.ts'
 import { createSoapFace } from '../../src/soap/http/binding.ts'
 import type { Element } from '../../src/xml/index.ts'
+import { likePng } from '../support/png.ts'
 import { type Answer, createContext, find, type Message, sendMessage, startConversation } from './orders-over-soap.ts'
 
 type Style = Endpoint['style']
@@ -152,7 +153,7 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
         product: { name: '<&> ]]&gt;'.replace('<&>', '&lt;&amp;&gt;'), price: '1.5', stock: '1' },
       })
       assert.deepEqual([text(product, 'product', 'name'), text(product, 'product', 'price')], ['<&> ]]>', '1.50'])
-      const picture = Buffer.from('a picture').toString('base64')
+      const picture = Buffer.from(likePng(Buffer.from('not a picture'))).toString('base64')
       const put = await good('PutProductPicture', { id: 'p-1', picture, mediaType: 'image/png' })
       assert.ok(text(put, 'version'))
       assert.equal(text(await good('GetProductPicture', { id: 'p-1' }), 'picture'), picture)
@@ -216,4 +217,16 @@ test('a page by number reaches item 10,000; beyond, the fault names the cursor (
   const beyond = await ask(101)
   assert.equal(beyond.status, 500)
   assert.match(beyond.text, /must end by item 10000.*cursor/)
+})
+
+test('A4.12 B2.6 a search without words finds what a list does, and its element may be left out', async () => {
+  const shop = await startConversation()
+  const fields = { authorization: 'Bearer maria' }
+  const ask = (name: string) =>
+    shop.post({ body: `<${name} xmlns="urn:diglot:orders:v1"><size>100</size></${name}>`, fields })
+  const [found, listed] = [await ask('SearchOrders'), await ask('ListOrders')]
+  assert.equal(found.status, 200, found.text)
+  const count = (answer: Answer) => find(answer.body, 'orders')?.elements().length
+  assert.ok(Number(count(found)) > 0)
+  assert.equal(count(found), count(listed))
 })

@@ -24,6 +24,7 @@ const optional = {
   point: Point.optional(),
   words: t.list(t.string(), { min: 1 }).optional(),
   way: t.union('by', { card: { number: t.string() }, cash: {} }).optional(),
+  labels: t.map(t.int(), { min: 1 }).optional(),
 }
 const none = t.string().nullable().optional()
 const scope = 'xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:xs="http://www.w3.org/2001/XMLSchema"'

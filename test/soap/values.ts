@@ -4,6 +4,7 @@ import type { MessageStyle } from '../../src/contract/endpoint-rule.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../../src/contract/field.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
 import { checkScalar } from '../../src/contract/lexical/scalar.ts'
+import { entryFields } from '../../src/contract/shape.ts'
 
 const character = fc.oneof(
   fc.constantFrom(...'<>&"\'\r\n\t ]é数\u{1F600}\u0085\u2028'),
@@ -108,6 +109,11 @@ function shapeOf(shape: Shape): fc.Arbitrary<unknown> | undefined {
   if (shape.kind === 'list') {
     const item = anyOf(shape.item)
     return item && fc.array(item, { minLength: shape.min ?? 0, maxLength: Math.min(shape.max ?? 3, 3) })
+  }
+  if (shape.kind === 'map') {
+    const { key, value } = entryFields(shape)
+    const [keys, values] = [anyOf(key), anyOf(value)]
+    return keys && values && fc.dictionary(keys as fc.Arbitrary<string>, values, { maxKeys: 3, noNullPrototype: true })
   }
   if (shape.kind === 'union') {
     const cases = Object.entries(shape.of).flatMap(([name, fields]) => {

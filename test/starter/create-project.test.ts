@@ -52,14 +52,7 @@ for (const [from, [path, status, namespace]] of Object.entries(expected))
 test('every example of the command is tried here', () => {
   assert.deepEqual(Object.keys(expected), Object.keys(starterExamples))
   const help = runDiglot(['new', '--help'], folder).stdout.replaceAll(/\s+/g, ' ')
-  assert.match(
-    help,
-    new RegExp(
-      `choices: ${Object.keys(starterExamples)
-        .map(each => `"${each}"`)
-        .join(', ')}`,
-    ),
-  )
+  assert.ok(help.includes(Object.keys(starterExamples).join(', ')), help)
 })
 
 test('the package of the project asks for this version, its Node and its compiler', () => {
@@ -92,7 +85,12 @@ test('a folder with other files is taken', () => {
 
 const refusals: readonly (readonly [string, readonly string[], number, RegExp])[] = [
   ['no folder', [], 2, /missing required argument 'folder'/],
-  ['an example that is none', ['x', '--from', 'bank'], 2, /Allowed choices are tickets, hello, clinic/],
+  [
+    'an example that is none',
+    ['x', '--from', 'bank'],
+    2,
+    /bank is not an example, and no file has this name: use tickets, hello, clinic/,
+  ],
   ['a name that no service can have', ['My_Shop'], 1, /"My_Shop" cannot name a service: give a folder whose name/],
   ['the name of the package', ['diglot'], 1, /give a folder that is not named diglot/],
   ['a place below a file', ['mine/README.md/shop'], 1, /cannot be written \(ENOTDIR\): give a folder/],

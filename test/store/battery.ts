@@ -10,6 +10,7 @@ import fc from 'fast-check'
 import type { Values } from '../../src/contract/implement.ts'
 import { parseScaledDecimal } from '../../src/contract/lexical/decimal.ts'
 import type { Service } from '../../src/contract/service.ts'
+import { isScalar } from '../../src/contract/shape.ts'
 import { inMemoryFile } from '../../src/service/file-content.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import {
@@ -87,6 +88,24 @@ const oneItem: readonly Case[] = [
   [
     'what was never there is undefined',
     using(async store => assert.equal(await get(store, 'items', 'i-1'), undefined)),
+  ],
+  [
+    'those of several ids that are there come by their ids, in one question; none for what a database cannot name',
+    using(async store => {
+      for (let i = 0; i < 5; i++) await put(store, `i-${i}`, { rank: i })
+      const gone = (await get(store, 'items', 'i-4')) as Snapshot
+      await store.write(writer => writer.remove('items', 'i-4', gone.version, 0))
+      const ids = ['i-3', 'i-1', 'i-1', 'i-4', 'i-none', 'i-1\u0000', `'"\\`, '']
+      const found = await store.read(reader => reader.getAll('items', ids))
+      assert.deepEqual([...found.keys()].sort(), ['i-1', 'i-3'])
+      for (const [id, item] of found) assert.deepEqual(item, await get(store, 'items', id))
+      assert.equal((await store.read(reader => reader.getAll('items', []))).size, 0)
+      const within = await store.write(async writer => {
+        await writer.put('items', 'i-new', { id: 'i-new', rank: 9 }, {}, undefined, 1)
+        return writer.getAll('items', ['i-new', 'i-0'])
+      })
+      assert.deepEqual([...within.keys()].sort(), ['i-0', 'i-new'])
+    }),
   ],
   [
     'a first put makes a version, and the item comes back as it went in',
@@ -246,8 +265,23 @@ const formerItems: readonly Case[] = [
       const third = await put(store, 'i-1', { rank: 3 }, second.version, noon + 2 * hour)
       assert.equal(third.modified, noon + 2 * hour)
       const skewed = await put(store, 'i-1', { rank: 4 }, third.version, noon + 2 * hour - 50)
-      assert.equal(skewed.modified, noon + 2 * hour - 50, 'clocks of two machines differ')
+      assert.equal(skewed.modified, third.modified, 'clocks of two machines differ')
       assert.ok(skewed.version > third.version)
+      const behind = await put(store, 'i-1', { rank: 5 }, skewed.version, noon + 2 * hour - 1001)
+      assert.equal(behind.modified, third.modified + 1000)
+    }),
+  ],
+  [
+    'RFC 9110 §8.8.2.1 a row that two machines change, one of them 5 s behind, stays within two hours of both',
+    using(async store => {
+      const [now, behind] = [Date.UTC(2026, 10, 22, 12), 5000]
+      let row = await put(store, 'i-1', { rank: 0 }, undefined, now)
+      for (let n = 1; n <= 20; n++) row = await put(store, 'i-1', { rank: n }, row.version, now - (n % 2) * behind)
+      assert.ok(row.modified > now && row.modified <= now + 20_000)
+      const far = await put(store, 'i-2', {}, undefined, now + 7_200_001)
+      const kept = await put(store, 'i-2', { rank: 1 }, far.version, now)
+      assert.equal(kept.modified, far.modified)
+      assert.equal((await put(store, 'i-2', { rank: 2 }, kept.version, now + 1)).modified, far.modified + 1000)
     }),
   ],
   [
@@ -262,6 +296,28 @@ const formerItems: readonly Case[] = [
       assert.ok((await put(store, 'i-1')).version > former.version)
       const found = await get(store, 'items', 'i-1')
       assert.ok(found && !isFormer(found))
+    }),
+  ],
+  [
+    'what a work has made it can change, move and remove before it commits, and its key is a former one then',
+    using(async store => {
+      let runs = 0
+      await store.write(async writer => {
+        runs++
+        const create = (id: string) => writer.put('items', id, { id }, {}, undefined, 1)
+        const [gone, moved, changed] = [await create('i-1'), await create('i-2'), await create('i-3')]
+        await writer.put('items', 'i-3', { id: 'i-3', rank: 5 }, {}, changed, 1)
+        await writer.remove('items', 'i-1', gone.version, 1)
+        await writer.move('items', 'i-2', 'i-3', moved.version, 1)
+      })
+      assert.equal(runs, 1, 'it collides with itself')
+      const formers = await Promise.all(['i-1', 'i-2'].map(id => get(store, 'items', id)))
+      assert.deepEqual(
+        formers.map(each => each && isFormer(each) && each.to),
+        [undefined, 'i-3'],
+      )
+      const stays = await get(store, 'items', 'i-3')
+      assert.ok(stays && !isFormer(stays) && stays.value['rank'] === 5)
     }),
   ],
   [
@@ -774,7 +830,7 @@ const collections: readonly Case[] = [
       const values = fc.sample(members(every), { numRuns: 7, seed: 7 })
       for (const [i, value] of values.entries())
         await store.write(writer => writer.put('things', `x-${i}`, { ...value, id: `x-${i}` }, {}, undefined, i))
-      const scalars = Object.entries(every).filter(([, { shape }]) => !['list', 'object', 'union'].includes(shape.kind))
+      const scalars = Object.entries(every).filter(([, { shape }]) => isScalar(shape))
       for (const [field] of scalars) {
         if (field === 'id') continue
         for (const [i, value] of values.entries()) {
@@ -1206,7 +1262,7 @@ const search: readonly Case[] = [
   ],
 ]
 
-function jobRow(id: string, more: Partial<JobRow> = {}): JobRow {
+export function jobRow(id: string, more: Partial<JobRow> = {}): JobRow {
   const none = { output: undefined, failure: undefined }
   const times = { created: 10, modified: 10, leased: 0, due: 10, party: 'ada', turn: 0 }
   return {

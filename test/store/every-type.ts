@@ -10,6 +10,7 @@ import { writeScaledDecimal } from '../../src/contract/lexical/decimal.ts'
 import { role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
+import { entryFields } from '../../src/contract/shape.ts'
 
 const owner = role('owner')
 
@@ -50,6 +51,8 @@ export const every = {
   object: deep,
   objects: t.list(deep).optional(),
   union: t.union('kind', { circle: { radius: t.double(), area: t.long() }, label: { text: t.string() } }),
+  map: t.map(t.long()),
+  maps: t.map(t.map(deep.nullable()), { key: t.enum('red', 'green') }).optional(),
   nullable: t.int().nullable(),
   both: t.string().optional().nullable(),
   bothLong: t.long().optional().nullable(),
@@ -179,13 +182,24 @@ export function value(field: AnyField): fc.Arbitrary<unknown> {
   const plain =
     shape.kind === 'list'
       ? fc.array(value(shape.item), { maxLength: 3 })
-      : shape.kind === 'object'
-        ? members(shape.fields)
-        : shape.kind === 'union'
-          ? fc.oneof(
-              ...Object.entries(shape.of).map(([kind, of]) => members(of).map(rest => ({ [shape.on]: kind, ...rest }))),
-            )
-          : scalar(shape)
+      : shape.kind === 'map'
+        ? fc.dictionary(
+            scalar(entryFields(shape).key.shape as Scalar) as fc.Arbitrary<string>,
+            value(entryFields(shape).value),
+            {
+              maxKeys: 3,
+              noNullPrototype: true,
+            },
+          )
+        : shape.kind === 'object'
+          ? members(shape.fields)
+          : shape.kind === 'union'
+            ? fc.oneof(
+                ...Object.entries(shape.of).map(([kind, of]) =>
+                  members(of).map(rest => ({ [shape.on]: kind, ...rest })),
+                ),
+              )
+            : scalar(shape)
   return field.isNullable ? fc.option(plain) : plain
 }
 

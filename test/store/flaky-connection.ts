@@ -19,6 +19,8 @@ export interface Wire {
   readonly open: () => number
   /** Texts of statements in the order they came. */
   readonly heard: readonly string[]
+  /** Cuts all connections that stand, as the restart of a server does. */
+  readonly cutAll: () => void
 }
 
 const message = (type: string, content = Buffer.alloc(0)): Buffer => {
@@ -64,7 +66,10 @@ export async function wire(fate: (text: string, n: number) => Fate): Promise<Wir
     server.close()
   })
   const { port } = server.address() as AddressInfo // it listens on TCP
-  return { url: `postgres://tests@127.0.0.1:${port}/none`, port, open: () => sockets.size, heard }
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy()
+  }
+  return { url: `postgres://tests@127.0.0.1:${port}/none`, port, open: () => sockets.size, heard, cutAll }
 }
 
 function converse(socket: Socket, fateOf: (text: string) => Fate): void {

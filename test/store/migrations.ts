@@ -5,7 +5,7 @@ import { t } from '../../src/contract/field.ts'
 import type { Values } from '../../src/contract/implement.ts'
 import { type Rules, resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
-import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
+import { type FillProgress, isFormer, type Store, Unavailable } from '../../src/service/store.ts'
 import type { Case } from './battery.ts'
 
 const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []): Service =>
@@ -207,7 +207,19 @@ export const migrations: readonly Case[] = [
       await here.write(writer =>
         writer.put('notes', 'n-1', { ...stands, text: 'new needle', id: 'n-1' }, {}, undefined, 2),
       )
-      assert.equal(await here.fill?.(), true)
+      const told: FillProgress[] = []
+      assert.equal(await here.fill?.(progress => told.push(progress)), true)
+      const ofWords = told.filter(({ what }) => what === 'words of notes')
+      const rowsTotal = 10_502
+      assert.deepEqual(
+        ofWords.map(each => [each.rowsDone, each.rowsTotal]),
+        Array.from({ length: 24 }, (_, i) => [Math.min(i * 500, rowsTotal), rowsTotal]),
+        'each batch is told',
+      )
+      assert.deepEqual(
+        ofWords.map(each => each.isOver),
+        ofWords.map((_, i) => i === ofWords.length - 1),
+      )
       const found: readonly [string, unknown][] = [
         ['needle', [['n-1', 'n-0'], 2]],
         ['hay', [['r-10500', 'r-10499', 'r-10498'], undefined]],

@@ -17,6 +17,17 @@ const notes = (fields: Fields, rules: Partial<Rules> = {}, more: string[] = []):
       resource(name, { fields: { id: t.id('n'), ...fields } }).rules({ allow: {}, ...rules } as never),
     ),
   }) as unknown as Service // a service of these resources is read as one of any
+/** A library of what is called so, and of copies that refer to it. */
+const libraryOf = (name: string, was?: string) => {
+  const allow = {}
+  const rules = { allow, filter: ['text'], search: ['text'] }
+  const books = resource(name, { fields: { id: t.id('n'), text: t.string() }, ...(was !== undefined && { was }) })
+  const copies = resource('copies', { fields: { id: t.id('c'), of: t.ref(name) } })
+  return service('library', {
+    namespace: 'urn:library',
+    resources: [books.rules(rules as never), copies.rules({ allow, search: ['of.text'] } as never)],
+  }) as unknown as Service
+}
 const papers = (fields: Fields) => resource('papers', { fields: { id: t.id('n'), ...fields } }).rules({ allow: {} })
 
 const older: Fields = { text: t.string({ max: 50 }), at: t.dateTime().optional().nullable() }
@@ -102,7 +113,7 @@ export const rollingChanges: readonly Case[] = [
       await refused(
         place,
         service('notes', { namespace: 'urn:notes', resources: [papers(older)] }) as unknown as Service,
-        /notes is gone and papers with the same fields is new: was it renamed\?[\s\S]*name it notes again/,
+        /notes is gone and papers with the same fields is new: was it renamed\?[\s\S]*declare papers with was: 'notes'/,
       )
     },
   ],
@@ -230,6 +241,112 @@ export const rollingChanges: readonly Case[] = [
       const store = await place.open(notes(older))
       assert.deepEqual(await readItem(store), stands)
       await store.close()
+    },
+  ],
+  [
+    'a rolling change: a resource is renamed with all that is kept of it, beside the older program, and back',
+    async place => {
+      const [before, after] = [libraryOf('notes'), libraryOf('papers', 'notes')]
+      const one = await place.open(before)
+      const octets = { length: 2, here: new Uint8Array([1, 2]), name: undefined }
+      const deed = { at: 5, subject: 's', operation: 'o', version: 1, face: 'rest', request: 'r' }
+      await one.write(async writer => {
+        for (const id of ['n-1', 'n-2']) await writer.put('notes', id, { id, text: `word ${id}` }, {}, undefined, 1)
+        await writer.put('copies', 'c-1', { id: 'c-1', of: 'n-1' }, {}, undefined, 1)
+        await writer.putFile('notes', 'n-1', 'scan', { mediaType: 'image/png', octets }, 1)
+        await writer.record({ ...deed, resource: 'notes', id: 'n-1' })
+        await writer.changed({ at: 5, resource: 'notes', id: 'n-1', version: 1, what: 'created', operation: 'o' })
+      })
+      assert.deepEqual(await migrate(place, after, { isPlan: true }), [], 'nothing changes in the database')
+      const other = await place.open(after)
+      const look = async (store: Store, name: string) => ({
+        item: (await store.read(reader => reader.get(name, 'n-1')))?.version,
+        known: [...(await store.read(reader => reader.getAll(name, ['n-1', 'n-9']))).keys()],
+        found: idsOf(
+          await list(store, name, { words: ['word'], filters: [{ field: 'text', is: 'eq', value: 'word n-1' }] }),
+        ),
+        copies: idsOf(await list(store, 'copies', { words: ['n', '1'] })),
+        has: await store.read(reader => reader.has(name, [{ field: 'text', is: 'eq', value: 'word n-2' }])),
+        file: (await store.read(reader => reader.file(name, 'n-1', 'scan')))?.mediaType,
+        told: await store.read(async reader => (await reader.changes(0, 9)).map(each => each.resource)),
+        audit: await store.read(async reader => (await reader.deeds(0, 9, 9)).map(each => each.resource)),
+      })
+      const seen = async () => [await look(one, 'notes'), await look(other, 'papers')] as const
+      const [old, now] = await seen()
+      assert.deepEqual(now, { ...old, told: ['papers'], audit: ['papers'] })
+      assert.deepEqual(
+        [old.known, old.found, old.copies, old.has, old.file],
+        [['n-1'], ['n-1'], ['c-1'], true, 'image/png'],
+      )
+      const removed = await other.write(async writer => {
+        const item = await writer.getForChange('papers', 'n-2')
+        assert.ok(item)
+        await writer.move('papers', 'n-2', 'n-1', item.version, 2)
+        await writer.put('papers', 'n-3', { id: 'n-3', text: 'new' }, {}, undefined, 2)
+        await writer.record({ ...deed, resource: 'papers', id: 'n-3' })
+        await writer.changed({ at: 6, resource: 'papers', id: 'n-3', version: 1, what: 'created', operation: 'o' })
+        await writer.putFile('papers', 'n-3', 'scan', { mediaType: 'image/gif', octets }, 2)
+        return writer.get('papers', 'n-2')
+      })
+      assert.ok(removed && isFormer(removed) && removed.to === 'n-1')
+      assert.deepEqual(await one.read(reader => reader.get('notes', 'n-2')), removed)
+      assert.equal((await one.read(reader => reader.file('notes', 'n-3', 'scan')))?.mediaType, 'image/gif')
+      assert.deepEqual((await look(one, 'notes')).told, ['notes', 'notes'])
+      assert.deepEqual((await look(one, 'notes')).audit, ['notes', 'notes'])
+      const back = await place.open(before)
+      assert.deepEqual(await look(back, 'notes'), await look(one, 'notes'))
+      await other.write(async writer => {
+        const item = await writer.get('papers', 'n-3')
+        assert.ok(item)
+        await writer.remove('papers', 'n-3', item.version, 3)
+      })
+      assert.ok(isFormer((await back.read(reader => reader.get('notes', 'n-3'))) ?? assert.fail('it was there')))
+      const running = new InstanceLease(back, before, { clock: () => 1_000, failed: assert.ifError }, 'i-1')
+      await running.begin()
+      await assert.rejects(
+        migrate(place, notes(older, {}, []), { drop: ['copies'], now: 1_000 }),
+        /copies is declared by an instance that runs/,
+      )
+      for (const store of [one, other, back]) await store.close()
+    },
+  ],
+  [
+    'a rolling change: what an instance needs of a renamed resource goes by the name of the database',
+    async place => {
+      const after = libraryOf('papers', 'notes')
+      const store = await place.open(after)
+      await new InstanceLease(store, after, { clock: () => 1_000, failed: assert.ifError }, 'i-1').begin()
+      const less = service('library', { namespace: 'urn:library', resources: [] }) as unknown as Service
+      await assert.rejects(migrate(place, less, { drop: ['notes'], now: 1_000 }), /notes is declared by an instance/)
+      await store.close()
+    },
+  ],
+  [
+    'a rolling change: a former name of a resource that cannot be followed is refused at start',
+    async place => {
+      const named = (...names: readonly (readonly [name: string, was?: string])[]) =>
+        service('notes', {
+          namespace: 'urn:notes',
+          resources: names.map(([name, was]) =>
+            resource(name, { fields: { id: t.id('n') }, ...(was !== undefined && { was }) }).rules({ allow: {} }),
+          ),
+        }) as unknown as Service
+      await refused(place, named(['papers', 'papers']), /resource papers: was: 'papers' is the name that it has now/)
+      await refused(place, named(['papers', 'notes'], ['notes']), /was: 'notes' is the name of notes in the database/)
+      await refused(
+        place,
+        named(['papers', 'notes'], ['sheets', 'notes']),
+        /the resource papers: was: 'notes' is the name of sheets in the database: remove it from one/,
+      )
+      await (await place.open(named(['notes'], ['papers']))).close()
+      await refused(
+        place,
+        named(['papers', 'notes']),
+        /papers is in the database by that name, and the contract says that it was notes[\s\S]*--drop papers/,
+      )
+      await migrate(place, named(['papers', 'notes']), { drop: ['papers'] })
+      await (await place.open(named(['papers', 'notes']))).close()
+      await (await place.open(named(['papers', 'notes'], ['notes', 'papers']))).close()
     },
   ],
   [

@@ -190,6 +190,19 @@ describe('limits', () => {
       await windows.close()
     })
 
+  test('a connection that is cut while nothing is counted ends no process; the next has another', async () => {
+    const server = await wire(() => 'answered')
+    const windows = await openRateWindows(server.url)
+    for (let round = 0; round < 2; round++) {
+      assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
+      server.cutAll()
+      while (server.open() > 0) await sleep(1)
+      await sleep(20) // for the client to hear of it
+    }
+    assert.deepEqual(await windows.count([key]), [{ count: 1, left: 0 }])
+    await windows.close()
+  })
+
   test('a server that stops in one breath with its readiness ends no process', async () => {
     const server = await wire((text, n) => {
       if (text === '') return n === 2 || n === 3 ? 'stopped' : 'answered'

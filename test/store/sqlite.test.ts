@@ -15,7 +15,7 @@ import { planMigration } from '../../src/store/migration.ts'
 import { compileStoreSchema } from '../../src/store/sql-access.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts'
 import { compileStatement } from '../../src/store/statement.ts'
-import { type Place, storeCases } from './battery.ts'
+import { jobRow, type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
 
 /** Memory that looks like a disk, where there is one: what is tested here is no disk's speed. */
@@ -104,6 +104,24 @@ describe('sqlite: what only a file shows', () => {
     const rows = reading.prepare(`select "stat" from "sqlite_stat1" where "tbl" = 'towns'`).all()
     assert.ok(rows.length > 0)
     for (const { stat } of rows) assert.match(String(stat), /^3000 /)
+  })
+
+  test('a store that stays open has them made again each hour', async t => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const { store, file } = await opened(t)
+    const countOf = () => {
+      using reading = new DatabaseSync(file, { readOnly: true })
+      const [row] = reading.prepare(`select "stat" from "sqlite_stat1" where "tbl" = 'towns'`).all()
+      return Number.parseInt(String(row?.['stat'] ?? '0'), 10)
+    }
+    await store.write(async writer => {
+      for (let i = 0; i < 3000; i++)
+        await writer.put('towns', `t-${i}`, { id: `t-${i}`, name: `${i}` }, {}, undefined, 1)
+    })
+    t.mock.timers.tick(3_599_999)
+    assert.equal(countOf(), 0)
+    t.mock.timers.tick(1)
+    assert.equal(countOf(), 3000)
   })
 
   test('a sweep of many rows lets a write in after each batch', async t => {
@@ -356,6 +374,46 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(stands && !isFormer(stands) && stands.value, emptied.value)
   })
 
+  test('taking a job, queueing one and asking whether an item is referred to read indexes alone, and sort nothing', async t => {
+    const { file, store } = await opened(t)
+    await store.write(async writer => {
+      for (let i = 0; i < 500; i++) {
+        await writer.putJob(jobRow(`j-${i}`, { job: 'sums', party: `p-${i % 7}`, turn: i, due: i }))
+        await writer.put('items', `i-${i}`, { id: `i-${i}`, maker: `m-${i % 3}` }, {}, undefined, i)
+      }
+    })
+    direct(file, 'analyze')
+    const asked = new Set<string>()
+    for (const name of ['get', 'all', 'run'] as const) {
+      const real = StatementSync.prototype[name] as (...given: unknown[]) => unknown
+      t.mock.method(StatementSync.prototype, name, function (this: StatementSync, ...given: unknown[]) {
+        asked.add(this.sourceSQL)
+        return real.apply(this, given)
+      } as never)
+    }
+    await store.write(async writer => {
+      assert.ok(await writer.lease(['sums', 'reports'], 1000, 2000))
+      assert.ok((await writer.nextTurn(['sums', 'reports'], 'p-1')).waiting > 0)
+      assert.ok(await writer.has('items', [{ field: 'maker', is: 'eq', value: 'm-1' }]))
+    })
+    t.mock.restoreAll()
+    const other = new DatabaseSync(file)
+    t.after(() => other.close())
+    const reading = [...asked].filter(text => /"_job"|"items"/.test(text))
+    assert.equal(reading.length, 3, reading.join('\n'))
+    for (const text of reading) {
+      const steps = other
+        .prepare(`explain query plan ${text}`)
+        .all()
+        .map(each => String(each['detail']))
+      assert.deepEqual(
+        steps.filter(step => /^SCAN (?!.*USING (?:COVERING )?INDEX)(?!CONSTANT)|TEMP B-TREE FOR ORDER/.test(step)),
+        [],
+        text,
+      )
+    }
+  })
+
   test('a snapshot that a failing disk does not end is given up with its connection', async t => {
     const { store } = await opened(t)
     await put(store, 't-1')
@@ -515,4 +573,14 @@ test('rows that were written come into the index soon, and are found before they
   while (count('waiting') !== 0) await sleep(20)
   assert.equal(count('documents'), 1, 'a removed row leaves nothing')
   await looks()
+})
+
+test('what one work wrote comes into the index at once, also where it is more than a batch', async t => {
+  const { file, store } = await opened(t)
+  await store.write(async writer => {
+    for (let i = 0; i < 1100; i++) await writer.put('items', `i-${i}`, { id: `i-${i}`, note: 'hay' }, {}, undefined, 1)
+  })
+  await store.sweep(0)
+  using other = new DatabaseSync(file)
+  assert.equal(other.prepare('select count(*) as n from "items##waiting"').get()?.['n'], 0)
 })

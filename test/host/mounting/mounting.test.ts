@@ -9,6 +9,7 @@ import { shop } from '../../../examples/orders/contract.ts'
 import orders from '../../../examples/orders/service.ts'
 import { createRestClient, createSoapClient } from '../../../src/client/index.ts'
 import { handler } from '../../../src/index.ts'
+import { likePng } from '../../support/png.ts'
 import { basic, json, sendRequest } from '../hosted-service.ts'
 import { hosts } from './hosts.ts'
 import { converse } from './raw.ts'
@@ -22,6 +23,7 @@ const hrefsIn = (page: string): string[] =>
 /** Octets that no coding makes smaller. */
 const picture = Buffer.alloc(4 * 1024 * 1024)
 for (let at = 0, seed = 1; at < picture.length; at += 4) picture.writeUInt32LE((seed = (seed * 48271) % 2147483647), at)
+picture.set(likePng(picture.subarray(0, 8)))
 
 for (const host of hosts)
   describe(`mounted: ${host.name}`, async () => {
@@ -119,10 +121,10 @@ for (const host of hosts)
 
     test('RFC 9110 §10.1.1  a client that expects 100 is told the status before it sends, if the host lets it', async () => {
       const head = (path: string) =>
-        `PUT ${prefix}${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${asMaria['authorization']}\r\nContent-Type: image/png\r\nIf-None-Match: *\r\nContent-Length: 5\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`
+        `PUT ${prefix}${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${asMaria['authorization']}\r\nContent-Type: image/jpeg\r\nIf-None-Match: *\r\nContent-Length: 5\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`
       const [first = ''] = await converse(port, head('/api/v2/products/none/picture'), 'hello')
       assert.match(first, host.hides.includes('expect') ? /^HTTP\/1\.1 100 / : /^HTTP\/1\.1 404 /)
-      const [asked = '', rest = ''] = await converse(port, head('/api/v2/products/p-2/picture'), 'hello')
+      const [asked = '', rest = ''] = await converse(port, head('/api/v2/products/p-2/picture'), '\xff\xd8\xff..')
       assert.match(asked, /^HTTP\/1\.1 100 Continue\r\n\r\n/)
       assert.match(asked + rest, /HTTP\/1\.1 201 /)
       assert.equal((asked + rest).match(/100 Continue/g)?.length, 1)
@@ -243,6 +245,9 @@ describe('what a host knows', () => {
         lines.filter(each => each.message === 'answered').map(each => each.fields['from']),
         ['203.0.113.7', 'unknown'],
       )
+      await proxied('2001:db8:1:2:3::4')
+      const answered = lines.filter(each => each.message === 'answered')
+      assert.equal(answered.at(-1)?.fields['from'], '2001:db8:1:2::/64', 'RFC 4291 §2.5.1')
       const wsdl = await fetch(`${base}/soap/v2?wsdl`, {
         headers: {
           'x-forwarded-for': '203.0.113.7',
@@ -253,6 +258,28 @@ describe('what a host knows', () => {
       assert.ok((await wsdl.text()).includes('location="https://shop.example:8443/shop/soap/v2"'), host.name)
       await close()
     }
+  })
+
+  test('RFC 4291 §2.5.1 the address that a host of Fetch tells: a client with IPv6 is its /64', async () => {
+    const lines: Record<string, unknown>[] = []
+    const logger = { info: (fields: object) => void lines.push({ ...fields }), warn: () => {}, error: () => {} }
+    const service = await handler(orders, { data: ':memory:', insecure: true, accessLog: true, logger })
+    after(() => service.close(0))
+    const address = '2001:db8:1:2:3::4'
+    const tellings = [
+      { remoteAddr: { hostname: address } },
+      { requestIP: () => ({ address }) },
+      { incoming: { socket: { remoteAddress: address } } },
+    ]
+    for (const told of tellings) {
+      const { status } = await service.fetch(new Request('http://shop.test/api/v2/products/p-1'), told)
+      assert.equal(status, 200)
+    }
+    const seen = lines.filter(each => 'from' in each).map(each => each['from'])
+    assert.deepEqual(
+      seen,
+      Array.from(tellings, () => '2001:db8:1:2::/64'),
+    )
   })
 
   test('its context: what it keeps by AsyncLocalStorage, as tracers do, is there in the service', async () => {

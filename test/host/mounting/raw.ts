@@ -26,7 +26,7 @@ export async function converse(port: number, first: string, rest?: string): Prom
   await once(socket, 'data')
   const before = text
   text = ''
-  if (socket.writable) socket.write(rest)
+  if (socket.writable) socket.write(rest, 'latin1')
   await closed
   return [before, text]
 }

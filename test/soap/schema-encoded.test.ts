@@ -1,0 +1,187 @@
+/**
+ * RPC/encoded by declared types (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): each kind of type comes back as it
+ * was written, in both versions, and what does not fit is refused with its place.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { x } from '../../src/contract/xml-type.ts'
+import { Refused } from '../../src/service/refusal.ts'
+import { createEncodedCodecs } from '../../src/soap/codecs/schema-encoded.ts'
+import { UnfitValue } from '../../src/soap/codecs/schema-write.ts'
+import { type SoapVersion, soap11, soap12 } from '../../src/soap/version.ts'
+import { Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
+import { a, Car, Price, Tree, Vehicle } from './schema-values.ts'
+
+const Abstract = a.type('Shape', { name: x.element(x.string) }, { abstract: true })
+const Circle = a.type('Circle', { radius: x.element(x.int) }, { extends: Abstract })
+const Grouped = a.type('Grouped', {
+  both: x.sequence({ left: x.element(x.int), right: x.element(x.int).optional() }),
+  way: x.choice({ card: x.element(x.string), cash: x.sequence({ coins: x.element(x.int) }) }).optional(),
+  steps: x.choice({ up: x.element(x.int), down: x.element(x.int) }).many(),
+})
+const call = x.call('urn:a', 'put', {
+  text: x.element(x.string).optional(),
+  number: x.element(x.int).nillable().optional(),
+  name: x.element(x.QName).optional(),
+  octets: x.element(x.base64Binary).optional(),
+  price: x.element(Price).optional(),
+  tree: x.element(Tree).optional(),
+  way: x.element(x.derivable(Vehicle, () => [Car])).optional(),
+  shape: x.element(x.derivable(Abstract, () => [Circle])).optional(),
+  grouped: x.element(Grouped).optional(),
+  list: x.element(x.array(x.int)).optional(),
+  table: x.element(x.array(x.array(x.string))).optional(),
+  anything: x.element(x.anyType).optional(),
+  all: x.element(x.array(x.anyType)).optional(),
+  items: x.element(x.int).many(),
+})
+const codec = createEncodedCodecs()(call)
+
+function read(inside: string, version: SoapVersion = soap11, scope = ''): unknown {
+  const text = `<Body xmlns:m="urn:a" xmlns:soap="${version.namespace}" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"${scope}>${inside}</Body>`
+  const document = parseXml(new TextEncoder().encode(text))
+  assert.ok(!(document instanceof Malformed), text)
+  const cursor = walkTree(document.root)
+  cursor.next()
+  cursor.child()
+  return codec.read(cursor, { found: [], parts: undefined, around: document.root, blocks: [] }, version)
+}
+const readPut = (inside: string): unknown => read(`<m:put>${inside}</m:put>`)
+
+const values: Readonly<Record<string, object>> = {
+  'nothing but a list without items': {},
+  'a text with markup, empty text': { text: 'a<b>&"c" ' },
+  'an empty text': { text: '' },
+  'a number, and nil': { number: 7 },
+  nil: { number: null },
+  'a name with a namespace': { name: '{urn:other}n' },
+  octets: { octets: new Uint8Array([0, 255, 7]) },
+  'a text with attributes': { price: { value: '1.50', currency: 'EUR' } },
+  'a text with all attributes': { price: { value: '0.1', currency: 'E"<', note: 'n' } },
+  'a type in itself': { tree: { name: 'a', branch: [{ name: 'b', branch: [] }] } },
+  'a derivable type as it is': { way: { wheels: 3 } },
+  'a derived type': { way: { $type: 'Car', wheels: 4, doors: 2, id: 'c' } },
+  'a type derived from an abstract one': { shape: { $type: 'Circle', name: 'c', radius: 1 } },
+  'a sequence and a repeated choice': {
+    grouped: { both: { left: 1, right: 2 }, steps: [{ up: 1 }, { down: 2 }, { up: 3 }] },
+  },
+  'one branch of a choice': { grouped: { both: { left: 1 }, way: { card: 'x' }, steps: [] } },
+  'a sequence in a choice': { grouped: { both: { left: 1 }, way: { cash: { coins: 5 } }, steps: [] } },
+  'an array': { list: [1, 2, 3] },
+  'an array with nil': { list: [1, null, 3] },
+  'an empty array': { list: [] },
+  'an array of two dimensions': {
+    table: [
+      ['a', 'b', 'c'],
+      ['d', 'e', 'f'],
+    ],
+  },
+  'repeated elements': { items: [1, 2, 3] },
+}
+
+describe('decode(encode(v)) = v', () => {
+  for (const version of [soap11, soap12])
+    for (const [title, value] of Object.entries(values))
+      test(`${title}, SOAP ${version.number}`, () => {
+        const written = codec.write(value, version)
+        assert.deepEqual(read(written, version), { items: [], ...value }, written)
+      })
+  test('XML of any type stays as it is, with the namespaces that it needs', () => {
+    for (const member of ['anything', 'all'] as const) {
+      const tag = member === 'all' ? 'item' : member
+      const xml = `<${tag} xmlns:q="urn:q" q:at="1"><q:b>c</q:b> d</${tag}>`
+      const value = { [member]: member === 'all' ? [xml, xml] : xml }
+      const written = codec.write(value, soap11)
+      const back = read(written) as Record<string, string | readonly string[]>
+      for (const text of [back[member] ?? []].flat()) {
+        assert.ok(text?.includes('urn:q') && text.includes('c</'), text)
+        assert.match(text ?? '', /^<item|^<anything/)
+      }
+      assert.equal([back[member]].flat().length, member === 'all' ? 2 : 1)
+    }
+  })
+})
+
+test('SOAP 1.1 §5.1 rule 5 an element alone has its own name, its scope and its type', () => {
+  const alone = createEncodedCodecs()(a.element('fault', Price))
+  const written = alone.writeAlone({ value: '1.50', currency: 'EUR' }, soap11)
+  assert.match(written, /^<(\w+:)?fault /)
+  assert.match(written, /encodingStyle="http:\/\/schemas\.xmlsoap\.org\/soap\/encoding\/"/)
+  assert.match(written, /:type="\w+:Price"/)
+  assert.match(written, / currency="EUR">1\.50<\/(\w+:)?fault>$/)
+  const document = parseXml(new TextEncoder().encode(written.replace(/ /, ` xmlns:soap="${soap11.namespace}" `)))
+  assert.ok(!(document instanceof Malformed), written)
+})
+
+test('the type of each value is stated, those of arrays with their sizes', () => {
+  const value = { text: 'a', list: [1, 2], price: { value: '1', currency: 'E' }, way: { wheels: 3 } }
+  const in11 = codec.write(value, soap11)
+  const in12 = codec.write(value, soap12)
+  for (const text of [in11, in12]) {
+    assert.match(text, /<text \w+:type="\w+:string">a</)
+    assert.match(text, /<price \w+:type="\w+:Price" /)
+    assert.match(text, /<way \w+:type="\w+:Vehicle">/)
+    assert.match(text, /<list \w+:type="enc:Array"/)
+    assert.match(text, /<item \w+:type="\w+:int">1</)
+  }
+  assert.match(in11, /arrayType="\w+:int\[2\]"/)
+  assert.match(in12, /itemType="\w+:int"/)
+  assert.match(in12, /arraySize="2"/)
+})
+
+const unreadable: Readonly<Record<string, readonly [inside: string, says: RegExp]>> = {
+  'an accessor that is none': ['<other/>', /is not expected here: expected text, number, name/],
+  'an accessor of another namespace': ['<m2:text xmlns:m2="urn:b"/>', /is not expected here/],
+  'nil of what must not be': ['<grouped><left i:nil="true"/></grouped>', /must not be nil/],
+  'an accessor twice': ['<text>a</text><text>b</text>', /is repeated/],
+  'a branch of a choice twice': ['<grouped><left>1</left><card>a</card><card>b</card></grouped>', /is repeated/],
+  'both branches of a choice': ['<grouped><left>1</left><card>a</card><coins>1</coins></grouped>', /is repeated/],
+  'a member that is missing': ['<tree/>', /must have name/],
+  'a member of a group that is missing': ['<grouped/>', /must have left/],
+  'an attribute that is missing': ['<price>1</price>', /must have the attribute currency/],
+  'an attribute that is none': ['<tree other="1"><name/></tree>', /other/],
+  'text among elements': ['<tree>text<name>a</name></tree>', /has text where elements are expected/],
+  'text that is not of its type': ['<number>x</number>', /whole number/],
+  'an abstract type that is not derived': [
+    '<shape><name>a</name></shape>',
+    /has an abstract type: its xsi:type must name another one/,
+  ],
+  'an item that is not of its type': ['<list><item>x</item></list>', /whole number/],
+}
+describe('refused, with its place', () => {
+  for (const [title, [inside, says]] of Object.entries(unreadable))
+    test(title, () => {
+      assert.throws(
+        () => readPut(inside),
+        thrown => thrown instanceof Refused && says.test(JSON.stringify(thrown.refusal)),
+      )
+    })
+  test('and what is nil and may be absent is absent', () => {
+    assert.deepEqual(readPut('<text i:nil="true"/><number i:nil="1"/>'), { number: null, items: [] })
+  })
+})
+
+const unwritable: Readonly<Record<string, readonly [value: object, says: RegExp]>> = {
+  'a member that the type does not have': [{ other: 1 }, /has the member other, which its type does not have/],
+  'a text in place of an object': [{ tree: 'a' }, /tree.*must be an object/],
+  'null in place of an object': [{ grouped: { both: null, steps: [] } }, /must be an object/],
+  'a member that is missing': [{ tree: { branch: [] } }, /must have name/],
+  'a type that is not derived': [
+    { way: { $type: 'Bus', wheels: 1 } },
+    /has the \$type Bus, which is not derived from its type/,
+  ],
+  'a value of another type': [{ number: 'x' }, /number/],
+  'an attribute of another type': [{ price: { value: '1', currency: 5 } }, /price/],
+}
+describe('a value that does not fit is not written', () => {
+  for (const [title, [value, says]] of Object.entries(unwritable))
+    test(title, () => {
+      assert.throws(
+        () => codec.write(value, soap11),
+        thrown => thrown instanceof UnfitValue && says.test(String(thrown.message)),
+      )
+    })
+  test('and a member that is undefined is absent', () => {
+    assert.deepEqual(read(codec.write({ text: undefined, other: undefined }, soap11)), { items: [] })
+  })
+})
