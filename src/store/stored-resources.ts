@@ -23,7 +23,7 @@ export function translateNames<S extends Pick<Store, 'read'> & Partial<Store>>(s
   return extendObject(store, { read, ...(store.write && { write }) } as Partial<S>)
 }
 
-/** Methods that name a resource: all but these. A method that is added has its place in one of the two. */
+/** Methods that name a resource: all but these. One that is added has to be in either list. */
 type ReadsByName = Omit<StoreReader, 'recall' | 'recallAll' | 'job' | 'nextTurn' | 'jobs' | 'swept'>
 type WritesByName = Omit<
   StoreWriter,
