@@ -2,6 +2,7 @@
  * Simple types of XML Schema Part 2: text → value, value → text, and the checks of both. A reader
  * returns a flaw instead of throwing; a list or union is read by the readers of its parts.
  */
+import { encodeHex } from '../base/base64.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import type { Scalar, StringType } from './field.ts'
 import { Flaw, typeFlaw } from './lexical/flaw.ts'
@@ -25,6 +26,8 @@ export interface SimpleCodec {
   readonly check: (value: unknown) => unknown | Flaw
   /** A value that `check` has passed. */
   readonly write: (value: unknown, prefixFor: PrefixFor) => string
+  /** Further texts of the same value, which a pattern may ask for (Part 2 §4.3.4); absent: none. */
+  readonly writeOthers?: (value: unknown) => Iterable<string>
   /** Whether text of this type keeps white space at its ends. */
   readonly keepsSpace: boolean
 }
@@ -95,7 +98,36 @@ function builtInCodec(name: BuiltInName): SimpleCodec {
   if (name === 'QName' || name === 'NOTATION') return qnameCodec
   const scalar = scalarsByName[name] ?? { kind: 'string' }
   const [read, check, write] = [compileScalarReader(scalar), compileScalarCheck(scalar), compileScalarWriter(scalar)]
-  return { read, check, write, keepsSpace: name === 'string' || name === 'anySimpleType' }
+  const writeOthers = name === 'base64Binary' ? undefined : otherTexts[scalar.kind]
+  const keepsSpace = name === 'string' || name === 'anySimpleType'
+  return { read, check, write, ...(writeOthers && { writeOthers }), keepsSpace }
+}
+
+/** Kinds of values with several texts for one value. */
+const otherTexts: Readonly<Partial<Record<Scalar['kind'], NonNullable<SimpleCodec['writeOthers']>>>> = {
+  boolean: value => [value === true ? '1' : '0'],
+  int: listIntegerTexts,
+  long: listIntegerTexts,
+  double: listDoubleTexts,
+  bytes: octets => (octets instanceof Uint8Array ? [encodeHex(octets).toLowerCase()] : []),
+}
+const zerosMax = 40
+function* listIntegerTexts(value: unknown): Generator<string> {
+  const [, sign = '', digits = ''] = /^(-?)(\d+)$/.exec(String(value)) ?? []
+  for (let length = digits.length; length < digits.length + zerosMax; length++) {
+    const padded = digits.padStart(length, '0')
+    yield sign + padded
+    if (sign === '') yield `+${padded}`
+  }
+}
+const placesMax = 20
+function* listDoubleTexts(value: unknown): Generator<string> {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return
+  for (let places = 0; places <= placesMax; places++) {
+    const fixed = value.toFixed(places)
+    if (Number(fixed) === value) yield fixed
+  }
+  yield value.toExponential().replace('e+', 'E').replace('e', 'E')
 }
 
 const decimalText = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)$/
@@ -194,6 +226,15 @@ function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
     const wrong = patterns.find(([, expression]) => expression && !expression.test(text))
     return wrong && new Flaw('pattern', `must match ${wrong[0]}`)
   }
+  const { writeOthers: listOthers } = base
+  const writeOthers =
+    listOthers && ((value: unknown) => Iterator.from(listOthers(value)).filter(each => !checkText(each)))
+  /** The usual text of a value, unless a pattern asks for another one. */
+  const write: SimpleCodec['write'] = (value, prefixFor) => {
+    const usual = base.write(value, prefixFor)
+    if (patterns.length === 0 || !writeOthers || !checkText(usual)) return usual
+    return Iterator.from(writeOthers(value)).next().value ?? usual
+  }
   const checkValue = (value: unknown): unknown | Flaw => {
     if (value instanceof Flaw) return value
     for (const check of checks) {
@@ -213,9 +254,10 @@ function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
       if (checked instanceof Flaw) return checked
       if (normalize && typeof checked === 'string' && normalize(checked) !== checked)
         return typeFlaw('text without white space that its type would change')
-      return (patterns.length > 0 && checkText(base.write(checked, () => 'p'))) || checked
+      return (patterns.length > 0 && checkText(write(checked, () => 'p'))) || checked
     },
-    write: base.write,
+    write,
+    ...(writeOthers && { writeOthers }),
     keepsSpace: !collapses,
   }
 }

@@ -190,8 +190,7 @@ export class PortSchemas {
   #complexTag(definition: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm, name?: string): string {
     const { members, base, isAbstract } = definition
     const attributes = { name, abstract: isAbstract || undefined }
-    const text = Object.values(members).find(({ particle }) => particle.kind === 'text')
-    const isSimple = text !== undefined || (base !== undefined && hasTextContent(base.type))
+    const isSimple = ownTextType(members) !== undefined || (base !== undefined && textTypeOf(base.type) !== undefined)
     if (isSimple) return writeTag('xs:complexType', attributes, this.#simpleContentTag(definition, draft, form))
     const content = [
       this.#groupTag(definition, draft, form),
@@ -203,17 +202,34 @@ export class PortSchemas {
     const derivation = writeTag(`xs:${base.by}`, { base: this.#refer(baseName, draft) }, content)
     return writeTag('xs:complexType', attributes, writeTag('xs:complexContent', {}, derivation))
   }
-  /** A restriction of text is written as an extension of the narrowed text. */
-  #simpleContentTag({ members, base }: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm): string {
-    const text = Object.values(members).flatMap(({ particle }) => (particle.kind === 'text' ? [particle.type] : []))[0]
-    const of = base?.by === 'extension' || !text ? base?.type : text
+  #simpleContentTag(definition: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm): string {
+    const { members, base } = definition
     const attributes = this.#attributeTags(members, draft, form)
-    const name = of && (this.typeName(of) ?? this.#nameText(of, draft, form))
-    return writeTag(
-      'xs:simpleContent',
-      {},
-      writeTag('xs:extension', { base: name && this.#refer(name, draft) }, attributes),
-    )
+    const baseName = base && this.typeName(base.type)
+    if (base?.by !== 'restriction' || !baseName) {
+      const of = ownTextType(members) ?? base?.type
+      const name = of && (this.typeName(of) ?? this.#nameText(of, draft, form))
+      const extension = writeTag('xs:extension', { base: name && this.#refer(name, draft) }, attributes)
+      return writeTag('xs:simpleContent', {}, extension)
+    }
+    const narrowed = this.#narrowedTags(textTypeOf(base.type), ownTextType(members), draft, form)
+    const content = [narrowed, attributes, prohibitedTags(base.type, members)]
+    return writeTag('xs:simpleContent', {}, writeTag('xs:restriction', { base: this.#refer(baseName, draft) }, content))
+  }
+  /** Text of a restriction: by facets of that of its base, or by a type of its own. */
+  #narrowedTags(
+    before: AnyXmlType | undefined,
+    own: AnyXmlType | undefined,
+    draft: SchemaDraft,
+    form: NamespaceForm,
+  ): MarkupContent {
+    if (!own || own === before) return undefined
+    const { definition } = own
+    if (definition.kind === 'restriction' && !definition.name && definition.of === before)
+      return this.#facetTags(definition.facets)
+    const name = this.typeName(own)
+    if (!name) return this.#typeTag(own, draft, form)
+    return writeTag('xs:simpleType', {}, writeTag('xs:restriction', { base: this.#refer(name, draft) }))
   }
   /** The base of an extension has to have a name. */
   #nameText(type: AnyXmlType, draft: SchemaDraft, form: NamespaceForm): QualifiedName {
@@ -370,10 +386,13 @@ const inheritedAttributeNames = ({ definition }: AnyXmlType): readonly string[] 
       ]
     : []
 
-const hasTextContent = ({ definition }: AnyXmlType): boolean =>
-  definition.kind === 'complex' &&
-  (Object.values(definition.members).some(({ particle }) => particle.kind === 'text') ||
-    (definition.base !== undefined && hasTextContent(definition.base.type)))
+const ownTextType = (members: TypeMembers): AnyXmlType | undefined =>
+  Object.values(members).flatMap(({ particle }) => (particle.kind === 'text' ? [particle.type] : []))[0]
+/** Of content that is text alone; undefined: it is not. */
+const textTypeOf = ({ definition }: AnyXmlType): AnyXmlType | undefined =>
+  definition.kind === 'complex'
+    ? (ownTextType(definition.members) ?? (definition.base && textTypeOf(definition.base.type)))
+    : undefined
 
 function writeNamespaces(namespaces: WildcardNamespaces, target: string): string {
   if (namespaces === 'any') return '##any'

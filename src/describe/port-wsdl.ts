@@ -161,8 +161,32 @@ function exchangeMessageTags(
       ? []
       : [writeTag('wsdl:message', { name: `${name}Output` }, bodyParts(exchange.output))]),
     ...single('Fault', exchange.faults),
-    ...single('Header', { ...exchange.requestHeaders, ...exchange.replyHeaders }),
+    ...Array.from(listHeaderMessages(name, exchange), ([message, { key, root }]) =>
+      writeTag('wsdl:message', { name: message }, element(key, root)),
+    ),
   ]
+}
+
+type HeaderSide = 'requestHeaders' | 'replyHeaders'
+/** Blocks of a request and of its reply may have one name and different elements. */
+function nameHeaderMessage(name: string, exchange: PortExchange, direction: HeaderSide, key: string): string {
+  const asked = exchange.requestHeaders[key]
+  const isOther = direction === 'replyHeaders' && asked !== undefined && asked !== exchange.replyHeaders[key]
+  return `${name}_${key}${isOther ? 'Reply' : ''}Header`
+}
+function listHeaderMessages(
+  name: string,
+  exchange: PortExchange,
+): ReadonlyMap<string, { readonly key: string; readonly root: AnyRootElement }> {
+  const directions: readonly HeaderSide[] = ['requestHeaders', 'replyHeaders']
+  return new Map(
+    directions.flatMap(direction =>
+      Object.entries(exchange[direction]).map(([key, root]) => [
+        nameHeaderMessage(name, exchange, direction, key),
+        { key, root },
+      ]),
+    ),
+  )
 }
 
 /** Of RPC, an operation has the name of its element (WSDL 1.1 §3.5), else that of the contract. */
@@ -218,7 +242,7 @@ function boundOperationTag(
   { prefix, encoding }: PortBinding,
   named: ReturnType<typeof messageNamer>,
 ): string {
-  const { style, action, input, output, faults, requestHeaders, replyHeaders } = exchange
+  const { style, action, input, output, faults } = exchange
   const use: Attributes = style === 'encoded' ? { use: 'encoded', encodingStyle: encoding } : { use: 'literal' }
   const body = (of: ExchangeBody) =>
     writeTag(`${prefix}:body`, {
@@ -228,10 +252,10 @@ function boundOperationTag(
   // What stands for a part is encoded where its exchange is; an element of a schema is literal.
   const usual = (root: AnyRootElement): Attributes =>
     root.isPart ? { ...use, namespace: root.name.uri || undefined } : { use: 'literal' }
-  const headers = (roots: Readonly<Record<string, AnyRootElement>>) =>
-    Object.entries(roots).map(([key, root]) =>
+  const headers = (direction: HeaderSide) =>
+    Object.entries(exchange[direction]).map(([key, root]) =>
       writeTag(`${prefix}:header`, {
-        message: `${ownPrefix(port)}${name}_${key}Header`,
+        message: `${ownPrefix(port)}${nameHeaderMessage(name, exchange, direction, key)}`,
         part: root.isPart ? root.name.local : key,
         ...usual(root),
       }),
@@ -240,8 +264,8 @@ function boundOperationTag(
     'wsdl:operation',
     { name: describedName(name, exchange) },
     writeTag(`${prefix}:operation`, { soapAction: action, style: style === 'document' ? 'document' : 'rpc' }),
-    writeTag('wsdl:input', named(name, 'Input'), headers(requestHeaders), body(input)),
-    output !== undefined && writeTag('wsdl:output', named(name, 'Output'), headers(replyHeaders), body(output)),
+    writeTag('wsdl:input', named(name, 'Input'), headers('requestHeaders'), body(input)),
+    output !== undefined && writeTag('wsdl:output', named(name, 'Output'), headers('replyHeaders'), body(output)),
     Object.entries(faults).map(([fault, root]) =>
       writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, ...usual(root) })),
     ),

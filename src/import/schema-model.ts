@@ -48,7 +48,10 @@ export const encodingUris = [
   'http://www.w3.org/2003/05/soap-encoding',
 ] as const
 const xmlUri = 'http://www.w3.org/XML/1998/namespace'
-/** Attributes of standard schemas: of XML, and of the media types of binary data. */
+/**
+ * Attributes of standard schemas: of the media types of binary data, and of XML, which has the
+ * same whatever a document says of them.
+ */
 const knownAttributes: Readonly<Record<string, AnyXmlType>> = {
   [`{${xmlUri}}lang`]: x.string,
   [`{${xmlUri}}space`]: x.NCName,
@@ -661,8 +664,8 @@ export class SchemaModel {
   #attributeReference(node: Element, name: string, around: Around): Part[] {
     const { uri, local } = splitClark(name)
     if (encodingUris.includes(uri as (typeof encodingUris)[number])) return []
-    const found = this.components.find('attribute', name)
     const known = knownAttributes[name]
+    const found = uri === xmlUri && known ? undefined : this.components.find('attribute', name)
     if (!found && !known) this.losses.add(around.place, `the attribute ${name} is not declared: it is text`, 'document')
     const type = found
       ? this.#attributeType(found.node, { form: found.form, place: around.place })

@@ -22,7 +22,7 @@ export function makeMessage(root: AnyRootElement, place: ExamplePlace): unknown 
   return value
 }
 
-/** From here on types are left out where they may be; a type that needs itself has no value. */
+/** From here on elements are left out, or nil, where they may be: a type may need itself. */
 const depthOfOptional = 5
 const depthMax = 16
 
@@ -90,12 +90,14 @@ const isWildcard = ({ particle: { kind } }: AnyMember): boolean => kind === 'any
 function makeMember(key: string, { particle, marks }: AnyMember, place: ExamplePlace, depth: number): unknown {
   switch (particle.kind) {
     case 'element': {
+      if (marks.isNillable && depth > depthOfOptional + 1) return null
       const type = particle.type()
       const name = { uri: marks.uri ?? '', local: marks.name ?? key }
       return readFixed(type, marks.isFixed ? marks.initial : undefined) ?? makeTyped(type, name, place, depth)
     }
     case 'reference': {
       const root = particle.to()
+      if ((marks.isNillable || root.isNillable) && depth > depthOfOptional + 1) return null
       return makeTyped(root.type(), root.name, place, depth)
     }
     case 'attribute':

@@ -29,7 +29,8 @@ for (const name of [
     test(`${name} ${file}: what is served back means the same messages`, () => {
       const contract = importFile(join(suite, file))
       if (contract instanceof Malformed) return assert.notEqual(contract.reason, '')
-      assert.doesNotMatch(writeTypescript(contract, file), /\bany\b(?=[;,)>\]]| \|)/, 'a type is any')
+      const types = writeTypescript(contract, file).replaceAll(/\/\*\*[\s\S]*?\*\//g, '')
+      assert.doesNotMatch(types, /\bany\b(?=[;,)>\]]| \|)/, 'a type is any')
       for (const loss of contract.losses) assert.ok(loss.place !== '' && loss.detail !== '')
       for (const port of contract.ports) {
         if (Object.keys(differing).some(each => file.endsWith(each))) continue

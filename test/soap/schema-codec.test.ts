@@ -174,6 +174,49 @@ test('patterns of XML Schema: classes, blocks and subtraction (Part 2, appendix 
   }
 })
 
+test('Part 2 §4.3.4 a value has the first of its texts that the pattern takes, and is read from each', () => {
+  const digits = x.simple(x.integer, { patterns: ['\\d{5,}'] })
+  const rows = [
+    [x.simple(x.boolean, { patterns: ['0|1'] }), true, '1'],
+    [x.simple(x.boolean, { patterns: ['true|false'] }), false, 'false'],
+    [digits, 42n, '00042'],
+    [x.simple(digits, { patterns: ['\\d{7}'] }), 42n, '0000042'],
+    [x.simple(x.int, { patterns: ['[+-]\\d+'] }), 7, '+7'],
+    [x.simple(x.double, { patterns: ['\\d+\\.\\d{2}'] }), 1.5, '1.50'],
+    [x.simple(x.double, { patterns: ['-?\\d\\.\\d+E-?\\d+'] }), 0.00125, '1.25E-3'],
+    [x.simple(x.hexBinary, { patterns: ['[0-9a-f]+'] }), new Uint8Array([171, 205]), 'abcd'],
+  ] as const
+  for (const [type, value, text] of rows) {
+    const root = a.element('p', type as typeof x.int)
+    assert.equal(write(root, value), `<n1:p xmlns:n1="urn:a">${text}</n1:p>`)
+    assert.deepEqual(read(root, write(root, value)), value)
+  }
+  const unfit = [
+    [x.simple(x.double, { patterns: ['\\d+\\.\\d{2}'] }), 1.125],
+    [x.simple(digits, { patterns: ['\\d{7}'] }), -1n],
+    [x.simple(x.boolean, { patterns: ['yes'] }), true],
+  ] as const
+  for (const [type, value] of unfit) assert.throws(() => write(a.element('p', type as typeof x.int), value), UnfitValue)
+})
+
+test('XSD 1.1 Part 1 §3.8.6.4 what a particle declares goes before a wildcard beside it', () => {
+  const open = (min: number) =>
+    a.element('r', x.object({ more: x.any().many(min), last: x.element(x.int).optional(), end: x.element(x.int) }))
+  const [one, must] = [open(0), open(1)]
+  const lastElement = '<last xmlns="urn:a">9</last>'
+  const value = { more: ['<f/>'], last: 1, end: 2 }
+  assert.deepEqual(read(one, write(one, value)), value)
+  assert.deepEqual(read(one, write(one, { more: [], end: 2 })), { more: [], end: 2 })
+  assert.throws(() => write(one, { more: ['<end xmlns="urn:a">3</end>'], end: 2 }), UnfitValue)
+  // Nothing competes with a wildcard that still has to have one.
+  const first = { more: [lastElement], last: 1, end: 2 }
+  assert.deepEqual(read(must, write(must, first)), first)
+  assert.throws(() => write(must, { ...first, more: ['<f/>', lastElement] }), UnfitValue)
+  const either = a.element('r', x.object({ way: x.choice({ free: x.any(), known: x.element(x.int) }) }))
+  for (const way of [{ known: 1 }, { free: '<f/>' }]) assert.deepEqual(read(either, write(either, { way })), { way })
+  assert.throws(() => write(either, { way: { free: '<known xmlns="urn:a">1</known>' } }), UnfitValue)
+})
+
 function readEncodedBody(codec: EncodedCodec, text: string): unknown {
   const document = parseXml(new TextEncoder().encode(text))
   assert.ok(!(document instanceof Malformed))

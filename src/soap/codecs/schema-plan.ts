@@ -91,6 +91,10 @@ export interface GroupPlan extends Occurrence {
 export interface AnyPlan extends Occurrence {
   readonly kind: 'any'
   readonly matches: (uri: string) => boolean
+  /** Elements of other particles of its group: they go before it (XSD 1.1 Part 1 §3.8.6.4). */
+  readonly declared: ReadonlySet<Name>
+  /** The number of elements that it has to have before others come: nothing competes for those. */
+  readonly due: number
 }
 export type ParticlePlan = ElementPlan | GroupPlan | AnyPlan
 
@@ -155,7 +159,10 @@ export class SchemaPlans {
       attributes: [...(extended?.attributes ?? []), ...own],
       anyAttribute: wildcard ? { key: wildcard[0], matches: matcherOf(wildcard[1], form.uri) } : extended?.anyAttribute,
       text: text ? textPlan(text[0], text[1]) : extended?.text,
-      content: [...(extended?.content ?? []), ...this.#particles(definition.members, form)],
+      content: preferDeclared(
+        [...(extended?.content ?? []), ...this.#particles(definition.members, form)],
+        definition.isUnordered ? 'choice' : 'sequence',
+      ),
     }
   }
 
@@ -181,9 +188,12 @@ export class SchemaPlans {
   #particle(key: string, member: AnyMember, form: NamespaceForm): ParticlePlan[] {
     const { particle, marks } = member
     const occurrence = { key, min: marks.min, max: marks.max, isMany: marks.isMany }
-    if (particle.kind === 'choice' || particle.kind === 'sequence')
-      return [{ ...occurrence, kind: particle.kind, parts: this.#particles(particle.members, form) }]
-    if (particle.kind === 'any') return [{ ...occurrence, kind: 'any', matches: matcherOf(member, form.uri) }]
+    if (particle.kind === 'choice' || particle.kind === 'sequence') {
+      const parts = preferDeclared(this.#particles(particle.members, form), particle.kind)
+      return [{ ...occurrence, kind: particle.kind, parts }]
+    }
+    if (particle.kind === 'any')
+      return [{ ...occurrence, kind: 'any', matches: matcherOf(member, form.uri), declared: new Set(), due: 0 }]
     const about = { ...occurrence, kind: 'element', initial: marks.initial, isFixed: marks.isFixed } as const
     if (particle.kind === 'element') {
       const uri = marks.uri ?? (form.elements === 'qualified' ? form.uri : '')
@@ -232,10 +242,28 @@ function namesOfSimple(type: AnyXmlType): ReadonlySet<Name> {
 
 // What may come next
 
+/** Wildcards that leave to other particles of their group what may as well be one of those. */
+const preferDeclared = (parts: readonly ParticlePlan[], kind: GroupPlan['kind']): readonly ParticlePlan[] =>
+  parts.map((part, at) => {
+    if (part.kind !== 'any') return part
+    const others: GroupPlan = {
+      ...{ key: '', min: 1, max: 1, isMany: false, kind },
+      parts: kind === 'choice' ? parts : parts.slice(at + 1),
+    }
+    const names = listFirstParticles(others).flatMap(each => (each.kind === 'element' ? [each.name] : []))
+    return { ...part, declared: new Set(names), due: kind === 'sequence' ? part.min : 0 }
+  })
+/**
+ * Whether a particle goes on with this element.
+ * @param count how many it has
+ */
+export const mayTake = (part: ParticlePlan, count: number, name: Name): boolean =>
+  beginsParticle(part, name) || (part.kind === 'any' && count < part.due && part.matches(name.uri))
+
 /** Whether an element of this name begins this particle. */
 export function beginsParticle(particle: ParticlePlan, name: Name): boolean {
   if (particle.kind === 'element') return particle.name === name
-  if (particle.kind === 'any') return particle.matches(name.uri)
+  if (particle.kind === 'any') return particle.matches(name.uri) && !particle.declared.has(name)
   if (particle.kind === 'choice') return particle.parts.some(each => beginsParticle(each, name))
   for (const each of particle.parts) {
     if (beginsParticle(each, name)) return true

@@ -5,7 +5,8 @@
  *      attributes, nil, xsi:type and facets. An element or attribute that is not declared is
  *      refused.
  *  (2) Each element decides by its name alone which particle it belongs to, as the schema's rule of
- *      unique attribution has it (XML Schema Part 1 §3.8.6): nothing is tried twice.
+ *      unique attribution has it (XML Schema Part 1 §3.8.6): nothing is tried twice. Where a schema
+ *      breaks the rule by a wildcard, what is declared goes before it, as in XSD 1.1.
  *  (3) What `schema-write.ts` writes of a value is read as that value.
  */
 import { t } from '../../contract/field.ts'
@@ -23,6 +24,7 @@ import {
   firstNames,
   isBase64Type,
   isEmptiable,
+  mayTake,
   type ParticlePlan,
   type TypePlan,
 } from './schema-plan.ts'
@@ -236,7 +238,7 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
 function readSequence(parts: readonly ParticlePlan[], cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
   for (const [at, part] of parts.entries()) {
     const found: unknown[] = []
-    while (found.length < part.max && cursor.event === 'start' && beginsParticle(part, cursor.name))
+    while (found.length < part.max && cursor.event === 'start' && mayTake(part, found.length, cursor.name))
       found.push(readParticle(part, cursor, reading))
     while (found.length < part.min) {
       if (!isEmptiableOnce(part)) refuseLacking(cursor, parts.slice(at))

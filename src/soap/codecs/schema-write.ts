@@ -14,6 +14,7 @@ import {
   type GroupPlan,
   isBase64Type,
   isEmptiable,
+  mayTake,
   type ParticlePlan,
   type TypePlan,
 } from './schema-plan.ts'
@@ -222,13 +223,15 @@ function writeParticles(
     const values: readonly unknown[] = isMany ? ((value as unknown[]) ?? []) : value === undefined ? [] : [value]
     if (values.length < min) writing.fail(isMany ? `must have at least ${min} of ${key}` : `must have ${key}`)
     if (values.length > max) writing.fail(`must have at most ${max} of ${key}`)
-    for (const each of values) written += writeParticle(part, each, writing, write)
+    for (const [at, each] of values.entries()) written += writeParticle(part, at, each, writing, write)
   }
   return written
 }
 
+/** @param at how many of them came before */
 function writeParticle(
   part: ParticlePlan,
+  at: number,
   value: unknown,
   writing: MessageWriting,
   write: WriteParticleElement,
@@ -237,7 +240,7 @@ function writeParticle(
   writing.path.push(part.key)
   const written =
     part.kind === 'any'
-      ? writeXmlValue(value, name => part.matches(name.uri), writing)
+      ? writeXmlValue(value, name => mayTake(part, at, name), writing)
       : writeGroup(part, value, writing, write)
   writing.path.pop()
   return written

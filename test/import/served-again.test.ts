@@ -1,0 +1,70 @@
+/** What an imported document means is kept where it is described again. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
+import { makeMessage } from '../../src/mock/example-message.ts'
+import { importText } from './folder-find.ts'
+import { digestPort } from './port-digest.ts'
+
+/** One operation of document style, whose Body is `t:r`. */
+const importSchema = (schema: string, binding = { input: '', output: '' }) =>
+  importText(`<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:t" targetNamespace="urn:t"
+    xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <types><xs:schema targetNamespace="urn:t" elementFormDefault="qualified">
+    <xs:element name="asked" type="xs:int"/><xs:element name="answered" type="xs:date"/>${schema}</xs:schema></types>
+  <message name="In"><part name="body" element="t:r"/><part name="head" element="t:asked"/></message>
+  <message name="Out"><part name="body" element="t:r"/><part name="head" element="t:answered"/></message>
+  <portType name="P"><operation name="ask"><input message="t:In"/><output message="t:Out"/></operation></portType>
+  <binding name="B" type="t:P"><s:binding style="document" transport="http://schemas.xmlsoap.org/soap/http"/>
+    <operation name="ask"><s:operation soapAction=""/>
+      <input>${binding.input}<s:body parts="body" use="literal"/></input>
+      <output>${binding.output}<s:body parts="body" use="literal"/></output></operation></binding>
+  <service name="S"><port name="P" binding="t:B"><s:address location="http://x/"/></port></service>
+</definitions>`)
+
+function assertKept(...imported: Parameters<typeof importSchema>): string {
+  const { losses, ports } = importSchema(...imported)
+  assert.deepEqual(losses, [])
+  const [port] = ports
+  assert.ok(port)
+  const served = writePortWsdl(port, 'http://localhost/')
+  assert.equal(digestPort(importText(served).ports[0] ?? assert.fail('no port')), digestPort(port))
+  return served
+}
+
+test('WSDL 1.1 §3.7 blocks of one name and two elements, in a request and in its reply', () => {
+  const head = (message: string) => `<s:header message="t:${message}" part="head" use="literal"/>`
+  assertKept('<xs:element name="r" type="xs:string"/>', { input: head('In'), output: head('Out') })
+})
+
+test('XML Schema Part 1 §3.4.2 text that is restricted stays derived from its base, so xsi:type may name it', () => {
+  const served = assertKept(`
+    <xs:complexType name="Code" abstract="true"><xs:simpleContent>
+      <xs:extension base="xs:string"><xs:attribute name="list" type="xs:string"/><xs:attribute name="note" type="xs:string"/></xs:extension></xs:simpleContent></xs:complexType>
+    <xs:complexType name="Known"><xs:simpleContent>
+      <xs:restriction base="t:Code">s*<xs:enumeration value="a"/><xs:attribute name="note" use="prohibited"/></xs:restriction></xs:simpleContent></xs:complexType>
+    <xs:complexType name="Short"><xs:simpleContent>
+      <xs:restriction base="t:Code"><xs:simpleType><xs:restriction base="xs:token"><xs:maxLength value="3"/></xs:restriction></xs:simpleType></xs:restriction></xs:simpleContent></xs:complexType>
+    <xs:complexType name="Same"><xs:simpleContent><xs:restriction base="t:Code"/></xs:simpleContent></xs:complexType>
+    <xs:element name="r"><xs:complexType><xs:sequence><xs:element name="any" type="t:Code"/><xs:element name="one" type="t:Known"/></xs:sequence></xs:complexType></xs:element>`)
+  assert.match(served, /<xs:restriction base="\w+:Code">\s*<xs:enumeration value="a"\/>/)
+})
+
+test('the attributes of XML are what XML says, whatever a document declares of them', () => {
+  const served = assertKept(
+    '<xs:element name="r"><xs:complexType><xs:simpleContent><xs:extension base="xs:string"><xs:attribute ref="xml:lang"/></xs:extension></xs:simpleContent></xs:complexType></xs:element>',
+  )
+  assert.match(served, /ref="xml:lang"/)
+})
+
+test('a type that needs itself, and may be nil, has an example', () => {
+  const { ports } = importSchema(`
+    <xs:complexType name="Node"><xs:sequence>
+      <xs:element name="left" type="t:Node" nillable="true"/><xs:element name="right" type="t:Node" nillable="true"/></xs:sequence></xs:complexType>
+    <xs:element name="r" type="t:Node"/>`)
+  const input = ports[0]?.exchanges['ask']?.input
+  assert.ok(typeof input === 'object')
+  const example = JSON.stringify(makeMessage(input as never, { seed: 1, name: 'ask', item: 0, given: {} } as never))
+  assert.match(example, /"left":null,"right":null/)
+  assert.ok(example.length < 5_000)
+})
