@@ -152,6 +152,34 @@ test('names that every service has itself are given other ones, or stay exchange
 
 // Documents of others
 
+test('schemas that contain themselves, by whatever way: each has a name where it returns to itself', () => {
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+  const schemas = {
+    Direct: { type: 'object', properties: { next: ref('Direct') } },
+    Row: { type: 'array', items: { type: 'object', properties: { rows: ref('Row') }, required: ['rows'] } },
+    Map: { type: 'object', additionalProperties: ref('Map') },
+    Either: { type: 'object', properties: { child: { oneOf: [ref('Either'), { type: 'string' }] } } },
+    // A description beside a reference, as documents of 3.0 write it.
+    Told: { type: 'object', properties: { next: { description: 'The next.', allOf: [ref('Told')] } } },
+    Joined: {
+      type: 'object',
+      properties: { next: { allOf: [ref('Joined'), { properties: { more: { type: 'string' } } }] } },
+    },
+  }
+  for (const name of Object.keys(schemas)) {
+    const content = { 'application/json': { schema: ref(name) } }
+    const answer = { 'application/json': { schema: { type: 'object', properties: { it: ref(name) } } } }
+    const operation = { requestBody: { content }, responses: { 200: { description: 'It.', content: answer } } }
+    const text = JSON.stringify({
+      ...{ openapi: '3.0.3', info: { title: 'T', version: '1' } },
+      ...{ paths: { '/run': { post: operation } }, components: { schemas } },
+    })
+    const code = writeServiceTypescript(importText(text), 'test')
+    assert.match(code, name === 'Row' ? /Row_?[iI]tem/ : new RegExp(`\\b${name}\\b`), name)
+    if (name === 'Told') assert.match(code, /The next\.[\s\S]{0,40}next: .*Told/)
+  }
+})
+
 test('the TypeScript of documents in four styles compiles strictly, without any', async () => {
   const files = ['pets.yaml', 'payments.json', 'forge.yaml', 'records.json']
   const project = join(folder, 'strict')

@@ -1,5 +1,5 @@
 /** JSON Schemas as types of XML, and the JSON of an operation as a message. */
-import { type JsonObject, objectOf, stringOf } from '../../base/json-members.ts'
+import { type JsonObject, jsonItems, objectOf, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
 import {
   type AnyMember,
@@ -171,18 +171,22 @@ export class ExchangeTypes implements JsonDifferences {
     const facts = readSchemaFacts(this.#document, given)
     const { schema, type, isNullable, options } = facts
     const isList = type === 'array' && options.length === 0
-    const one = x.element(() => this.#lazily(isList ? schema['items'] : given, place))
+    // An item of an array that is a component has a name too: it may contain that array.
+    const itemName = facts.name === '' ? '' : `${facts.name} item`
+    const one = x.element(() => (isList ? this.#lazily(schema['items'], place, itemName) : this.#lazily(given, place)))
     const base: AnyMember = isNullable && !isList ? one.nillable() : one
     const member: AnyMember = isList ? base.many() : isRequired ? base : base.optional()
-    const comment = describeSchema({ ...schema, ...objectOf(given) })
-    if (comment !== undefined && facts.name === '') this.#comments.set(member, comment)
+    // What is said of a component stands at its type.
+    const comment = describeSchema(facts.name === '' ? { ...schema, ...objectOf(given) } : objectOf(given))
+    if (comment !== undefined) this.#comments.set(member, comment)
     return member
   }
   readonly #lazy = new Map<string, AnyXmlType>()
-  #lazily(given: Json | undefined, place: string): AnyXmlType {
+  #lazily(given: Json | undefined, place: string, name = ''): AnyXmlType {
     const known = this.#lazy.get(place)
     if (known) return known
-    const made = this.#type(readSchemaFacts(this.#document, given), place)
+    const facts = readSchemaFacts(this.#document, given)
+    const made = this.#type({ ...facts, name: facts.name || name }, place)
     this.#lazy.set(place, made)
     return made
   }
@@ -190,9 +194,9 @@ export class ExchangeTypes implements JsonDifferences {
   #type(facts: SchemaFacts, from: string): AnyXmlType {
     const { schema, type, options, name } = facts
     const place = name === '' ? from : toTypeName(name) // a type is the same wherever it is
-    if (options.length > 0) return this.#once(facts, () => this.#choiceMembers(options, place))
+    if (options.length > 0) return this.#once(facts, place, () => this.#choiceMembers(options, place))
     if (type === 'object' && propertiesOf(schema).length > 0)
-      return this.#once(facts, () => this.#members(schema, place))
+      return this.#once(facts, place, () => this.#members(schema, place))
     if (type === 'array') return this.#array(facts, place)
     const map = type === 'object' ? readMapFacts(this.#document, schema) : undefined
     if (map) return this.#map(facts, map, place)
@@ -206,12 +210,12 @@ export class ExchangeTypes implements JsonDifferences {
     return text
   }
   #array(facts: SchemaFacts, place: string): AnyXmlType {
-    const made = this.#once(facts, () => ({ item: this.#member(facts.schema, `${place}.item`, false) }))
+    const made = this.#once(facts, place, () => ({ item: this.#member(facts.schema, `${place}.item`, false) }))
     this.arrays.add(made)
     return made
   }
   #map(facts: SchemaFacts, { value, names }: MapFacts, place: string): AnyXmlType {
-    const made = this.#once(facts, () => {
+    const made = this.#once(facts, place, () => {
       const key = x.element(this.#type({ ...facts, schema: names, type: 'string', name: '' }, `${place}.key`))
       const entry = x.object({ key, value: this.#member(value, `${place}.value`, true) })
       return { entry: x.element(entry).many() }
@@ -220,12 +224,13 @@ export class ExchangeTypes implements JsonDifferences {
     return made
   }
   /** Its members are filled in after it is known, since it may contain itself. */
-  #once({ key, name }: SchemaFacts, make: () => TypeMembers): AnyXmlType {
+  #once({ key, name }: SchemaFacts, place: string, make: () => TypeMembers): AnyXmlType {
     const known = this.#made.get(key)
     if (known) return known
     const members: Record<string, AnyMember> = {}
+    const wish = name === '' && isComposed(key) ? place : name
     const type =
-      name === '' ? x.object(members) : this.#namespace.type(this.#claimName(toTypeName(name) || 'Type'), members)
+      wish === '' ? x.object(members) : this.#namespace.type(this.#claimName(toTypeName(wish) || 'Type'), members)
     this.#made.set(key, type)
     Object.assign(members, make())
     return type
@@ -249,6 +254,10 @@ export class ExchangeTypes implements JsonDifferences {
     return { oneOf }
   }
 }
+
+/** Whether it has members of others, through which it may contain itself: only a name ends that. */
+const isComposed = (schema: JsonObject): boolean =>
+  jsonItems(schema['allOf']).some(part => objectOf(part)['$ref'] !== undefined)
 
 /** OpenAPI §4.8.12.1: the first three are ignored; the others are of the connection. */
 const isOfHttp =

@@ -31,10 +31,12 @@ export function readSchemaFacts(document: OpenApiDocument, given: Json | undefin
     each => typeof each === 'string',
   )
   const isNullable = schema['nullable'] === true || types.includes('null') || real.length < all.length
-  const [only, ...more] = real
-  if (only !== undefined && more.length === 0 && types.length === 0 && depth < depthMax) {
+  const sole = name === '' ? findSolePart(value) : undefined
+  const [first, ...more] = real
+  const only = sole ?? (types.length === 0 && more.length === 0 ? first : undefined)
+  if (only !== undefined && depth < depthMax) {
     const inner = readSchemaFacts(document, only, depth + 1)
-    const { oneOf: _, anyOf: __, ...around } = schema
+    const { oneOf: _, anyOf: __, ...around } = sole === undefined ? schema : withoutParts(value)
     return {
       ...inner,
       schema: { ...inner.schema, ...around },
@@ -45,6 +47,17 @@ export function readSchemaFacts(document: OpenApiDocument, given: Json | undefin
   const type = types.filter(each => each !== 'null').join(' ') || impliedType(schema)
   return { key: value, schema, name, type, isNullable, options: more.length > 0 ? real : [] }
 }
+
+/** Keywords that constrain nothing (JSON Schema Validation §9; OpenAPI §4.8.24). */
+const annotations =
+  /^(?:title|description|default|deprecated|readOnly|writeOnly|examples?|externalDocs|xml|nullable|\$comment|x-.*)$/
+/** The one schema of allOf: documents of 3.0 have no other place for words next to a reference. */
+function findSolePart(schema: JsonObject): Json | undefined {
+  const [only, ...more] = jsonItems(schema['allOf'])
+  const isSole = more.length === 0 && Object.keys(withoutParts(schema)).every(each => annotations.test(each))
+  return isSole ? only : undefined
+}
+const withoutParts = ({ allOf: _, ...own }: JsonObject): JsonObject => own
 
 /**
  * JSON Schema §10.2.1.1: all of them hold; the members and demands of objects are put together.
