@@ -5,6 +5,7 @@ import { isHttpAddress } from '../base/address.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { ServeOptions, Server } from '../host/serve.ts'
 import { type CertificateNameKind, certificateNameKinds } from '../identity/certificate-name.ts'
+import { type OcspHash, ocspHashes } from '../security/crypto/ocsp-response.ts'
 import type { CertificatePurpose } from '../security/crypto/trust.ts'
 import { loadService, serviceText } from './locate-service.ts'
 import { collectOption, createPortOption, pairOption, wholeNumberOption } from './option-types.ts'
@@ -80,6 +81,11 @@ export function addServeCommand(program: Command): void {
     )
     .option('--ocsp <address>', 'an OCSP responder to ask about signers, by http; repeatable', collectOption, [])
     .addOption(
+      new Option('--ocsp-hash <name>', 'how these are told the issuer (default: sha1, which all know)').choices(
+        ocspHashes,
+      ),
+    )
+    .addOption(
       new Option(
         '--revocation <mode>',
         'when no fresh CRL and no responder tells: refuse, or accept what none revokes',
@@ -139,6 +145,7 @@ interface ServeFlags {
   readonly messageCertificate?: string
   readonly crl: readonly string[]
   readonly ocsp: readonly string[]
+  readonly ocspHash?: OcspHash
   readonly revocation?: 'required' | 'ifKnown'
   readonly purpose: readonly string[]
   readonly certificateName: CertificateNameKind
@@ -214,7 +221,7 @@ function openIdOf(flags: ServeFlags): ServeOptions['openid'] {
 }
 
 async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messageSecurity']> {
-  const { signers, crl: places, ocsp: ocspAddresses, revocation, purpose } = flags
+  const { signers, crl: places, ocsp: ocspAddresses, ocspHash, revocation, purpose } = flags
   const { messageKey: key, messageCertificate: certificate } = flags
   if ((key === undefined) !== (certificate === undefined))
     failUsage('--message-key and --message-certificate must be given together')
@@ -223,6 +230,7 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
     const [unused] = [
       places.length > 0 && '--crl',
       ocspAddresses.length > 0 && '--ocsp',
+      ocspHash && '--ocsp-hash',
       revocation && '--revocation',
       purpose.length > 0 && '--purpose',
     ].filter(Boolean)
@@ -231,7 +239,8 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
   }
   const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
   const [crlFiles, crlAddresses] = [places.filter(each => !isHttpAddress(each)), places.filter(isHttpAddress)]
-  const revocations = { crlFiles, crlAddresses, ocspAddresses, ...(revocation && { revocation }) }
+  const responders = { ocspAddresses, ...(ocspHash && { ocspHash }) }
+  const revocations = { crlFiles, crlAddresses, ...responders, ...(revocation && { revocation }) }
   return { signerFiles: [signers], keyFiles, purposes, ...revocations }
 }
 

@@ -8,6 +8,7 @@ import type { ServedEndpoint } from '../contract/endpoint-rule.ts'
 import { type Watching, watchOctets } from '../identity/watched-file.ts'
 import type { Certificate } from '../security/crypto/certificate.ts'
 import { type OneOrMore, readCertificateList, readCrlList } from '../security/crypto/key-source.ts'
+import { type OcspHash, ocspHashes } from '../security/crypto/ocsp-response.ts'
 import { OcspStatuses } from '../security/crypto/ocsp-statuses.ts'
 import { RevocationLists } from '../security/crypto/revocation.ts'
 import { type Anchors, CertificateTrust, type CurrentLists } from '../security/crypto/trust.ts'
@@ -47,6 +48,12 @@ export interface MessageSecurity extends Anchors {
    * that prepare responses ahead cannot (RFC 5019).
    */
   readonly ocspNonce?: boolean
+  /**
+   * The hash by which questions to responders name the issuer of a certificate. Default: `sha1`,
+   * which every responder knows; `sha256` as RFC 9919 has it. Answers by SHA-1, SHA-256, SHA-384
+   * and SHA-512 are read in any case.
+   */
+  readonly ocspHash?: OcspHash
   /**
    * Files of PEM certificates in addition to `authorities` and `certificates`: each that is an
    * authority is one of the former, any other one of the latter. Read again when they change.
@@ -189,11 +196,16 @@ function requireAddresses(addresses: readonly string[], setting: string): void {
 }
 
 /** What the responders say; undefined without any. */
-function watchStatuses({ ocspAddresses = [], ocspNonce }: MessageSecurity, world: SecurityWorld) {
+function watchStatuses(
+  { ocspAddresses = [], ocspNonce: nonce = false, ocspHash: hash = 'sha1' }: MessageSecurity,
+  world: SecurityWorld,
+) {
   requireAddresses(ocspAddresses, 'ocspAddresses')
+  if (!ocspHashes.includes(hash))
+    throw new TypeError(`${place}.ocspHash is ${JSON.stringify(hash)}: give one of ${ocspHashes.join(', ')}`)
   if (ocspAddresses.length === 0) return undefined
   const addresses = ocspAddresses.map(address => new URL(address).href)
-  return new OcspStatuses({ addresses, nonce: ocspNonce ?? false, send: createOcspClient(), ...watchingOf(world) })
+  return new OcspStatuses({ addresses, nonce, hash, send: createOcspClient(), ...watchingOf(world) })
 }
 
 /** A message waits where no fresh list is known and a request for one is under way. */

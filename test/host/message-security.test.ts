@@ -142,18 +142,25 @@ interface Responder {
   readonly by: x.Holder
   readonly types: Set<string | undefined>
   readonly url: string
+  /** Of the last question by GET. */
+  hash?: 'sha1' | 'sha256'
 }
+/** The object identifier of SHA-256, as hexadecimal DER. */
+const sha256Der = '0609608648016503040201'
 
 async function respond(first: Responder['status'], by: x.Holder = bank): Promise<Responder> {
   const place = createServer((request, response) => {
     found.asked++
     found.types.add(`${request.method} ${request.headers['content-type']}`)
+    const question = Buffer.from(decodeURIComponent(request.url?.split('/').at(-1) ?? ''), 'base64')
+    found.hash = question.toString('hex').includes(sha256Der) ? 'sha256' : 'sha1'
     const { status } = found
     if (status === 'silent') return void response.destroy()
     if (status === 'moved') return void response.writeHead(302, { location: '/' }).end()
     if (status === 'endless') return void response.end(Buffer.alloc(70_000))
     const [thisUpdate, nextUpdate] = [Date.now() - day, Date.now() + day]
-    const answers = [{ issuer: bank, status, thisUpdate: thisUpdate + found.asked * 1000, nextUpdate }]
+    const { hash } = found
+    const answers = [{ issuer: bank, status, hash, thisUpdate: thisUpdate + found.asked * 1000, nextUpdate }]
     response.end(x.issueOcsp({ by, answers, producedAt: thisUpdate }))
   }).listen(0, '127.0.0.1')
   after(() => place.close())
@@ -206,6 +213,15 @@ test('RFC 9654: a responder that repeats no nonce is not enough where one is dem
   assert.deepEqual([...responder.types], ['POST application/ocsp-request'])
 })
 
+test('RFC 9919: a question by SHA-256, where the settings say so', async () => {
+  const responder = await respond('good')
+  const { sign } = await host({ ocspAddresses: [responder.url], ocspHash: 'sha256' })
+  assert.equal(await sign(maria), true)
+  assert.deepEqual([responder.asked, responder.hash], [1, 'sha256'])
+  await (await host({ ocspAddresses: [responder.url] })).sign(maria)
+  assert.equal(responder.hash, 'sha1')
+})
+
 test('responders of the settings alone are asked, first the one that the certificate names', async () => {
   const [named, strange, other] = [await respond('good'), await respond('good'), await respond('good')]
   const certificateNaming = ({ url }: Responder) => {
@@ -253,6 +269,7 @@ test('a mistake ends the start, by its place', async () => {
     [{ crlFiles: [join(folder, 'absent.crl')] }, /absent\.crl cannot be used/],
     [{ crlAddresses: ['ldap://bank/root'] }, /crlAddresses has "ldap:\/\/bank\/root": give an address of http/],
     [{ ocspAddresses: ['bank/ocsp'] }, /ocspAddresses has "bank\/ocsp": give an address of http/],
+    [{ ocspHash: 'md5' as never }, /messageSecurity\.ocspHash is "md5": give one of sha1, sha256/],
     [{ revocation: 'required' }, /messageSecurity\.revocation is required without a CRL/],
     [{ purposes: ['signing' as never] }, /messageSecurity\.purposes has "signing"/],
     [
@@ -277,6 +294,7 @@ test('the command line: revocation, purposes and names; mistakes are told before
   for (const flag of [
     ['--crl', 'x.crl'],
     ['--ocsp', 'http://bank.example/ocsp'],
+    ['--ocsp-hash', 'sha256'],
     ['--revocation', 'required'],
     ['--purpose', 'clientAuth'],
   ] as const)
@@ -285,5 +303,6 @@ test('the command line: revocation, purposes and names; mistakes are told before
   assert.match(run('--signers', signers, '--revocation', 'required'), /^1 diglot: .*without a CRL/)
   assert.match(run('--signers', signers, '--revocation', 'maybe'), /^2 diglot: .*required, ifKnown/)
   assert.match(run('--signers', signers, '--purpose', 'signing'), /^1 diglot: .*purposes has "signing"/)
+  assert.match(run('--ocsp-hash', 'md5'), /^2 diglot: .*sha1, sha256/)
   assert.match(run('--certificate-name', 'any'), /^2 diglot: .*commonName, email, dns, uri/)
 })

@@ -60,14 +60,15 @@ function peers(): void {
     return `http://127.0.0.1:${port}/`
   }
 
-  for (const [way, ocspNonce] of [
-    ['by POST with a nonce', true],
-    ['by GET', false],
+  for (const [way, ocspNonce, ocspHash] of [
+    ['by POST with a nonce', true, 'sha1'],
+    ['by GET', false, 'sha1'],
+    ['by GET with SHA-256 (RFC 9919)', false, 'sha256'],
   ] as const)
     test(`good, revoked and unknown by the responder of OpenSSL, ${way}`, { timeout: 120_000 }, async () => {
       const ocspAddresses = [await startResponder()]
       const { server, lines } = await startHosted({
-        messageSecurity: { authorities: authority, ocspAddresses, ocspNonce, revocation: 'ifKnown' },
+        messageSecurity: { authorities: authority, ocspAddresses, ocspNonce, ocspHash, revocation: 'ifKnown' },
       })
       for (const [serial, isAccepted] of [
         [7, true],

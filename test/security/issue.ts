@@ -220,6 +220,16 @@ export interface OcspAnswerDraft {
   readonly nameHash?: Uint8Array
   readonly keyHash?: Uint8Array
   readonly hashIdentifier?: string
+  readonly hash?: keyof typeof namingHashes
+}
+
+/** By which CertID names the issuer. */
+const namingHashes = {
+  sha1: '1.3.14.3.2.26',
+  sha224: '2.16.840.1.101.3.4.2.4',
+  sha256: '2.16.840.1.101.3.4.2.1',
+  sha384: '2.16.840.1.101.3.4.2.2',
+  sha512: '2.16.840.1.101.3.4.2.3',
 }
 
 /** A response (RFC 6960 §4.2.1). */
@@ -235,12 +245,12 @@ export interface OcspDraft {
   readonly type?: string
 }
 
-const sha1Of = (octets: Uint8Array): Buffer => createHash('sha1').update(octets).digest()
-/** The content of subjectPublicKey, SHA-1. */
-export const hashKey = ({ publicKey }: TestKey): Buffer => {
+const hashOf = (octets: Uint8Array, name = 'sha1'): Buffer => createHash(name).update(octets).digest()
+/** The content of subjectPublicKey. */
+export const hashKey = ({ publicKey }: TestKey, hash = 'sha1'): Buffer => {
   const spki = publicKey.export({ format: 'der', type: 'spki' })
   const at = spki.length - (publicKey.asymmetricKeyType === 'ec' ? 65 : 270)
-  return sha1Of(spki.subarray(at))
+  return hashOf(spki.subarray(at), hash)
 }
 export const responderByName = (name: string): Buffer => der(0xa1, writeName(name))
 export const responderByKey = (key: TestKey): Buffer => der(0xa2, octetString(hashKey(key)))
@@ -248,10 +258,11 @@ export const nonceExtension = (nonce: Uint8Array): Buffer => extension('1.3.6.1.
 
 function writeOcspAnswer(draft: OcspAnswerDraft): Buffer {
   const { issuer, serial = 7, status = 'good', thisUpdate = testTime - 3_600_000, extensions = [] } = draft
-  const { nameHash = sha1Of(writeName(issuer.name)), keyHash = hashKey(issuer.key) } = draft
+  const { hash = 'sha1' } = draft
+  const { nameHash = hashOf(writeName(issuer.name), hash), keyHash = hashKey(issuer.key, hash) } = draft
   const nextUpdate = 'nextUpdate' in draft ? draft.nextUpdate : testTime + 3_600_000
   const statuses = { good: der(0x80), revoked: der(0xa1, writeTime(thisUpdate)), unknown: der(0x82) }
-  const algorithm = sequence(identifier(draft.hashIdentifier ?? '1.3.14.3.2.26'), nothing)
+  const algorithm = sequence(identifier(draft.hashIdentifier ?? namingHashes[hash]), nothing)
   return sequence(
     sequence(algorithm, octetString(nameHash), octetString(keyHash), integer(serial)),
     statuses[status],

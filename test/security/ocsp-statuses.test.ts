@@ -35,6 +35,7 @@ function ask(...first: readonly Answer[]) {
   const statuses = new OcspStatuses({
     addresses: first.map((_, at) => `http://responder${at}/`),
     nonce: false,
+    hash: 'sha1',
     send: async ({ address, isCacheable }) => {
       if (isCacheable) world.asked.push(address)
       else world.again++
@@ -110,6 +111,7 @@ test('RFC 5019 §6: the responder itself is asked where a cache has an answer th
   const statuses = new OcspStatuses({
     addresses: ['http://responder/'],
     nonce: false,
+    hash: 'sha1',
     send: async ({ isCacheable }) => {
       world.ways.push(isCacheable)
       return (isCacheable ? said({ nextUpdate: x.testTime - 1 }) : said())()
@@ -207,6 +209,7 @@ test('RFC 5280 §6.1.3 a 3: responders are asked about every certificate of a pa
     const statuses = new OcspStatuses({
       addresses: ['http://responder/'],
       nonce: false,
+      hash: 'sha1',
       send: async ({ request }) => answers[request.includes(Buffer.of(2, 1, 6)) ? 0 : 1]!,
       clock: () => now,
       failed: () => {},

@@ -9,7 +9,7 @@ import { Certificate } from '../../src/security/crypto/certificate.ts'
 import type { RevocationMode } from '../../src/security/crypto/certification-path.ts'
 import { readCrlList } from '../../src/security/crypto/key-source.ts'
 import { judgeOcspResponse } from '../../src/security/crypto/ocsp.ts'
-import { identityOf, writeOcspRequest } from '../../src/security/crypto/ocsp-response.ts'
+import { identityOf, type OcspHash, writeOcspRequest } from '../../src/security/crypto/ocsp-response.ts'
 import { CertificatePool } from '../../src/security/crypto/path-building.ts'
 import { RevocationLists } from '../../src/security/crypto/revocation.ts'
 import * as x from './issue.ts'
@@ -66,6 +66,14 @@ const accepted: readonly (readonly [string, Buffer, string, Asked?])[] = [
     x.issueOcsp({ by: bank, answers: [answer({ serial: 8, status: 'revoked' }), answer()] }),
     'good',
   ],
+  ...(['sha256', 'sha384', 'sha512'] as const).map(
+    hash => [`§4.1.1, RFC 9919 the certificate named by ${hash}`, byBank({ hash }), 'good'] as const,
+  ),
+  [
+    'RFC 9919 by two hashes that agree',
+    x.issueOcsp({ by: bank, answers: [answer({ hash: 'sha256' }), answer()] }),
+    'good',
+  ],
   ['§4.2.2.2 a responder with ocsp-nocheck, by name', byDesk(certifyDesk()), 'good'],
   ['§4.2.2.2 the same by key', byDesk(certifyDesk(), { responder: x.responderByKey(desk.key) }), 'good'],
   ['§4.2.2.2 the second certificate that it carries', byDesk(root, { certificates: [root, certifyDesk()] }), 'good'],
@@ -109,8 +117,23 @@ const refused: readonly (readonly [string, Buffer, RegExp, Asked?])[] = [
   ['§3.2 1 another serial number', byBank({ serial: 8 }), /another certificate/],
   ['§3.2 1 another name of the issuer', byBank({ nameHash: Buffer.alloc(20) }), /another certificate/],
   ['§3.2 1 another key of the issuer', byBank({ keyHash: Buffer.alloc(20) }), /another certificate/],
-  ['§4.1.1 another hash than was asked with', byBank({ hashIdentifier: '1.2.3' }), /another certificate/],
-  ['two answers', x.issueOcsp({ by: bank, answers: [answer(), answer({ status: 'revoked' })] }), /twice/],
+  ['§4.1.1 a hash that is not known', byBank({ hash: 'sha224' }), /another certificate/],
+  [
+    '§4.1.1 SHA-1 under the name of SHA-256',
+    byBank({ hashIdentifier: '2.16.840.1.101.3.4.2.1' }),
+    /another certificate/,
+  ],
+  ['two answers', x.issueOcsp({ by: bank, answers: [answer(), answer({ status: 'revoked' })] }), /that differ/],
+  [
+    'two answers by two hashes',
+    x.issueOcsp({ by: bank, answers: [answer({ hash: 'sha256', status: 'revoked' }), answer()] }),
+    /that differ/,
+  ],
+  [
+    'two answers of two times',
+    x.issueOcsp({ by: bank, answers: [answer(), answer({ nextUpdate: now + 2 * hour })] }),
+    /that differ/,
+  ],
   ['§3.2 2 a signature that was changed', broken, /not by the key of its issuer/],
   ['§3.2 3 another key with the name of the issuer', byBank({}, { by: stranger }), /not by the key of its issuer/],
   [
@@ -184,7 +207,12 @@ test('whatever octet of a response is changed, nothing is proven that was not si
   }
 })
 
-test('§4.1 a request, and its answer by OpenSSL: good, revoked and unknown', { skip: !hasOpenSsl() }, () => {
+for (const hash of ['sha1', 'sha256'] as const)
+  test(`§4.1 a request by ${hash}, and its answer by OpenSSL: good, revoked and unknown`, { skip: !hasOpenSsl() }, () =>
+    askOpenSsl(hash),
+  )
+
+function askOpenSsl(hash: OcspHash): void {
   const folder = mkdtempSync(join(tmpdir(), 'diglot-ocsp-'))
   after(() => rmSync(folder, { recursive: true }))
   const at = (name: string) => join(folder, name)
@@ -209,7 +237,7 @@ test('§4.1 a request, and its answer by OpenSSL: good, revoked and unknown', { 
   ] as const) {
     const draft = { name: 'CN=maria', key: desk.key, by: bank, serial, ...times }
     const certificate = new Certificate(x.issueCertificate(draft))
-    const request = write('request.der', writeOcspRequest(identityOf(certificate, issuer), nonce))
+    const request = write('request.der', writeOcspRequest(identityOf(certificate, issuer, hash), nonce))
     execFileSync('openssl', ['ocsp', '-reqin', request, '-respout', at('answer.der'), ...files, ...signer], {
       stdio: 'pipe',
       timeout: 60_000,
@@ -223,7 +251,7 @@ test('§4.1 a request, and its answer by OpenSSL: good, revoked and unknown', { 
     })
     assert.equal(typeof found === 'string' ? found : found.status, status)
   }
-})
+}
 
 function hasOpenSsl(): boolean {
   return spawnSync('openssl', ['version'], { timeout: 60_000 }).status === 0

@@ -32,42 +32,64 @@ import {
 import { readDistinguishedName, writeNameKey } from './distinguished-name.ts'
 import { checkX509Signature, type SignedObject } from './x509-signature.ts'
 
+/** The hashes by which requests name the issuer: that of RFC 5019 §2.1.1, and that of RFC 9919. */
+export const ocspHashes = ['sha1', 'sha256'] as const
+export type OcspHash = (typeof ocspHashes)[number]
+
+/** Object identifiers of all hashes that are read in responses (RFC 3279, RFC 5754). */
+const hashIdentifiers = {
+  sha1: Buffer.of(0x06, 5, 0x2b, 0x0e, 0x03, 0x02, 0x1a),
+  sha256: Buffer.of(0x06, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01),
+  sha384: Buffer.of(0x06, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02),
+  sha512: Buffer.of(0x06, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03),
+}
+type NamingHash = keyof typeof hashIdentifiers
+const hashNames: ReadonlyMap<string, NamingHash> = new Map(
+  (Object.keys(hashIdentifiers) as NamingHash[]).map(name => [hashIdentifiers[name].toString('latin1'), name]),
+)
+
 /**
- * CertID (§4.1.1). Its hash is SHA-1, which every responder knows (RFC 5019 §2.1.1); it only names
- * the issuer, whose key then has to prove the answer.
+ * CertID (§4.1.1). Its hashes only name the issuer, whose key then has to prove the answer: SHA-1
+ * does no harm here.
  */
 export interface CertificateIdentity {
+  readonly hash: NamingHash
   readonly issuerNameHash: Buffer
   readonly issuerKeyHash: Buffer
   /** The content of the INTEGER. */
   readonly serial: Buffer
 }
 
-/** SHA-1 of the octets: a name, not a proof. */
-export const hashToName = (octets: Uint8Array): Buffer => createHash('sha1').update(octets).digest()
+/** A hash of the octets: a name, not a proof. KeyHash of a ResponderID is SHA-1 always (§4.2.1). */
+export const hashToName = (octets: Uint8Array, hash: NamingHash = 'sha1'): Buffer =>
+  createHash(hash).update(octets).digest()
 
-export const identityOf = ({ issuerOctets, serialKey }: Certificate, issuer: Certificate): CertificateIdentity => ({
-  issuerNameHash: hashToName(issuerOctets),
-  issuerKeyHash: hashToName(issuer.keyOctets),
+export const identityOf = (
+  { issuerOctets, serialKey }: Certificate,
+  issuer: Certificate,
+  hash: NamingHash,
+): CertificateIdentity => ({
+  hash,
+  issuerNameHash: hashToName(issuerOctets, hash),
+  issuerKeyHash: hashToName(issuer.keyOctets, hash),
   serial: Buffer.from(serialKey, 'latin1'),
 })
 
 export const isSameIdentity = (one: CertificateIdentity, other: CertificateIdentity): boolean =>
+  one.hash === other.hash &&
   one.issuerNameHash.equals(other.issuerNameHash) &&
   one.issuerKeyHash.equals(other.issuerKeyHash) &&
   one.serial.equals(other.serial)
 
-/** 1.3.14.3.2.26 */
-const sha1Identifier = Buffer.of(0x06, 5, 0x2b, 0x0e, 0x03, 0x02, 0x1a)
 /** 1.3.6.1.5.5.7.48.1.2 */
 const nonceIdentifier = Buffer.of(0x06, 9, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x30, 0x01, 0x02)
 
 /**
- * OCSPRequest for one certificate, unsigned (§4.1.1, RFC 5019 §2.1.1).
+ * OCSPRequest for one certificate, unsigned (§4.1.1, RFC 9919 §3.1.1).
  * @param nonce octets that the response has to repeat (RFC 9654 §2.1)
  */
 export function writeOcspRequest(identity: CertificateIdentity, nonce: Buffer | undefined): Buffer {
-  const algorithm = writeDer(SEQUENCE, sha1Identifier, Buffer.of(0x05, 0x00))
+  const algorithm = writeDer(SEQUENCE, hashIdentifiers[identity.hash], Buffer.of(0x05, 0x00))
   const certId = writeDer(
     SEQUENCE,
     algorithm,
@@ -207,7 +229,7 @@ const statusOfTag: ReadonlyMap<number, SingleAnswer['status']> = new Map([
   [primitiveTag(2), 'unknown'],
 ])
 
-/** Empty for an answer whose certificate is named by another hash. */
+/** Empty for an answer whose certificate is named by an unknown hash. */
 function readSingleAnswer(value: DerValue): SingleAnswer[] {
   const fields = new DerFields(value)
   const identity = readIdentity(fields.required(SEQUENCE))
@@ -227,5 +249,6 @@ function readIdentity(value: DerValue): CertificateIdentity | undefined {
   const issuerKeyHash = fields.required(OCTET_STRING).content
   const serial = readIntegerOctets(fields.required(INTEGER))
   fields.end()
-  return algorithm.octets.equals(sha1Identifier) ? { issuerNameHash, issuerKeyHash, serial } : undefined
+  const hash = hashNames.get(algorithm.octets.toString('latin1'))
+  return hash && { hash, issuerNameHash, issuerKeyHash, serial }
 }

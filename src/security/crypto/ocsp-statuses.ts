@@ -12,13 +12,13 @@
  *  (6) A responder's failure is told once, by `ocsp-failures.ts`, however many certificates wait.
  */
 
-import { hash, randomBytes } from 'node:crypto'
+import { hash as digest, randomBytes } from 'node:crypto'
 import type { Maybe } from '../../base/maybe.ts'
 import { BoundedCache, memoizeByObject } from '../../base/memo.ts'
 import type { Certificate } from './certificate.ts'
 import { type CertificateStatus, judgeOcspResponse, type OcspQuestion } from './ocsp.ts'
 import { OcspFailures } from './ocsp-failures.ts'
-import { identityOf, writeOcspRequest } from './ocsp-response.ts'
+import { identityOf, type OcspHash, writeOcspRequest } from './ocsp-response.ts'
 import { describeCertificate } from './path-validation.ts'
 import type { RevocationLists } from './revocation.ts'
 
@@ -39,6 +39,8 @@ export interface OcspMeans {
   readonly addresses: readonly string[]
   /** Whether every answer has to repeat a nonce (RFC 9654). */
   readonly nonce: boolean
+  /** How requests name the issuer. */
+  readonly hash: OcspHash
   /** The octets of the answer. Rejects with an Error when none comes. */
   readonly send: (request: OcspRequest) => Promise<Buffer>
   readonly clock: () => number
@@ -66,7 +68,7 @@ const unknownMs = 60_000
 /** RFC 9654 §2.1. */
 const nonceOctets = 32
 
-const certificateDigest = memoizeByObject(({ der }: Certificate) => hash('sha256', der, 'base64url'))
+const certificateDigest = memoizeByObject(({ der }: Certificate) => digest('sha256', der, 'base64url'))
 
 export class OcspStatuses {
   readonly #means: OcspMeans
@@ -163,10 +165,10 @@ export class OcspStatuses {
     isCacheable: boolean,
     signal: AbortSignal,
   ): Promise<CertificateStatus | string> {
-    const { send, clock, nonce: hasNonce } = this.#means
+    const { send, clock, hash, nonce: hasNonce } = this.#means
     const [certificate, issuer] = question.path
     const nonce = hasNonce ? randomBytes(nonceOctets) : undefined
-    const request = writeOcspRequest(identityOf(certificate, issuer), nonce)
+    const request = writeOcspRequest(identityOf(certificate, issuer, hash), nonce)
     const octets = await send({ address, request, isCacheable, party: certificateDigest(issuer), signal })
     return judgeOcspResponse(octets, { ...question, search: { ...question.search, now: clock() }, nonce })
   }

@@ -47,10 +47,11 @@ export function judgeOcspResponse(octets: Buffer, question: OcspQuestion): Certi
   const response = parseOcspResponse(octets)
   if (typeof response === 'string') return response
   const { path, search, nonce } = question
-  const identity = identityOf(path[0], path[1])
-  const [answer, another] = response.answers.filter(each => isSameIdentity(each.identity, identity))
+  const [answer, ...others] = response.answers.filter(({ identity }) =>
+    isSameIdentity(identity, identityOf(path[0], path[1], identity.hash)),
+  )
   if (!answer) return 'it is about another certificate' // (2)
-  if (another) return 'it answers twice about the certificate'
+  if (others.some(each => !isSameAnswer(each, answer))) return 'it has two answers about the certificate that differ'
   if (nonce && !response.hasNonce(nonce)) return 'it does not repeat the nonce of the request'
   const until = Math.min(answer.nextUpdate ?? (nonce ? search.now + momentMs : Number.NaN), search.now + longestMs)
   if (Number.isNaN(until)) return 'it does not say until when it counts' // (3)
@@ -61,6 +62,10 @@ export function judgeOcspResponse(octets: Buffer, question: OcspQuestion): Certi
   if (typeof signer === 'string') return signer
   return { status: answer.status, thisUpdate: answer.thisUpdate, until, lists: signer.lists }
 }
+
+/** A responder may answer by two hashes at once, and has to say the same. */
+const isSameAnswer = (one: SingleAnswer, other: SingleAnswer): boolean =>
+  one.status === other.status && one.thisUpdate === other.thisUpdate && one.nextUpdate === other.nextUpdate
 
 function parseOcspResponse(octets: Buffer): OcspResponse | string {
   try {
