@@ -5,29 +5,37 @@
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createPrivateKey, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, writeFileSync } from 'node:fs'
-import { createServer, type RequestOptions, request } from 'node:http'
-import { request as requestByTls } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
-import { inspect } from 'node:util'
-import { shop } from '../../examples/orders/contract.ts'
-import app from '../../examples/orders/service.ts'
-import { AnswerError, createSoapClient, FaultError } from '../../src/client/index.ts'
+import { AnswerError, createSoapClient } from '../../src/client/index.ts'
 import type { ClientKeys } from '../../src/client/message-keys.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
-import { type Server, startService } from '../../src/host/serve.ts'
-import { readCertificateList } from '../../src/security/crypto/key-source.ts'
-import { dsNs, wsuNs } from '../../src/security/vocabulary.ts'
-import { issueBank, issuePartner, type PemPair, partnerRoot, bankRoot as serviceRoot } from '../host/partner-keys.ts'
-import { issueAssertion, writeAssertion } from '../security/assertion.ts'
-import * as x from '../security/issue.ts'
+import type { Server } from '../../src/host/serve.ts'
+import { bankRoot, issueBank } from '../host/partner-keys.ts'
+import { createAttacks, freePort, same, standBetween } from './attacker.ts'
 import { atEnd, folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
-import { type Driver, driver, type Said } from './soap-driver.ts'
+import {
+  assertionFor,
+  clientEntries,
+  describedAt,
+  type Name,
+  names,
+  newCustomer,
+  people,
+  type SoapVersion,
+  sayAs,
+  secureOrders,
+  serverEntries,
+  service,
+  startSecured,
+  tls,
+  tlsFiles,
+  writeKeyStores,
+} from './secured-orders.ts'
+import { type Driver, driver } from './soap-driver.ts'
 
 const here = join(import.meta.dirname, 'cxf')
 const jars = join(here, 'lib')
@@ -50,44 +58,12 @@ const rules = {
 } satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
 const overTls: readonly Path[] = ['/soap/username', '/soap/bearer']
-const endpoints = Object.fromEntries(
-  Object.entries(rules).map(([path, security]) => [path, { version: 'v2', security }] as const),
-)
-const open = { '/soap/v2': { version: 'v2' } }
-/** Three callers do in a minute what limits allow in several. */
-const plenty = { count: 1e9, seconds: 60 }
-const contract = {
-  ...shop,
-  limits: { reads: plenty, changes: plenty },
-  endpoints: { ...open, ...endpoints },
-}
-const secured = { ...app, contract }
-
-const place = folder()
-const write = (name: string, text: string): string => {
-  const file = join(place, name)
-  writeFileSync(file, text)
-  return file
-}
-const names = ['maria', 'alice', 'clara'] as const
-type Name = (typeof names)[number]
-type Version = '1.1' | '1.2'
-const service = issueBank('O=Shop/CN=shop.example')
-const tls = issueBank('O=Shop/CN=localhost', x.alternativeNames(x.ipName(127, 0, 0, 1)))
-const issuer = issuePartner('O=Issuer/CN=issuer')
-const people: Record<string, PemPair> = Object.fromEntries(names.map(name => [name, issuePartner(`CN=${name}`)]))
-const triple = (alias: string, { key, certificate }: PemPair, isOwn = true) => [
-  alias,
-  isOwn ? write(`${alias}.key`, key) : '-',
-  write(`${alias}.pem`, certificate),
-]
-const root = (alias: string, pem: string) => [alias, '-', write(`${alias}.pem`, pem)]
+const { contract, secured } = secureOrders(rules)
 
 let classes: string
-const clientStore = join(place, 'client.p12')
-const serverStore = join(place, 'server.p12')
-const tlsStore = join(place, 'tls.p12')
-const tlsFiles = { key: write('tls.key', tls.key), certificate: write('tls.pem', tls.certificate) }
+let clientStore: string
+let serverStore: string
+let tlsStore: string
 /** Of both halves, 74 s of CPU; 104 s with the second compiler. */
 const java = (...words: string[]): string[] => ['-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, ...words]
 
@@ -95,7 +71,7 @@ let plain: Server
 let secure: Server
 
 async function prepare(): Promise<void> {
-  classes = join(place, 'classes')
+  classes = folder()
   const sources = readdirSync(here).filter(name => name.endsWith('.java'))
   run('javac', [
     '-encoding',
@@ -108,51 +84,11 @@ async function prepare(): Promise<void> {
     classes,
     ...sources.map(name => join(here, name)),
   ])
-  const own = names.flatMap(name => triple(name, people[name]!))
-  const roots = [...root('shop-root', serviceRoot), ...triple('service', service, false)]
-  const stores = [
-    [clientStore, ...own, ...triple('issuer', issuer), ...roots],
-    [serverStore, ...triple('service', service), ...root('partners', partnerRoot)],
-    [tlsStore, 'tls', tlsFiles.key, tlsFiles.certificate],
-  ]
-  run('java', java('Store', ...stores.flatMap((store, at) => (at > 0 ? ['--', ...store] : store))))
-  const messageSecurity = {
-    authorities: partnerRoot,
-    keyFiles: [{ key: join(place, 'service.key'), certificate: join(place, 'service.pem') }],
-    means: { saml: { issuers: [{ name: 'urn:issuer', certificates: issuer.certificate }], audiences: ['urn:shop'] } },
-  }
-  const warn = (...said: unknown[]) => console.error(...said)
-  const options = { port: 0, messageSecurity, logger: { info() {}, warn, error: warn }, flood: 100_000 }
-  plain = await startService(secured, { ...options, data: ':memory:' })
-  secure = await startService(secured, { ...options, data: ':memory:', tls: tlsFiles })
-  atEnd(() => plain.close(0))
-  atEnd(() => secure.close(0))
-}
-
-/** A customer's id, made by REST: no SOAP operation makes one. */
-async function customer(server: Server): Promise<string> {
-  const token = await server.token('maria', ['manager'])
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ name: 'Dora Double', email: 'dora@example.org', tier: 'basic' })
-  const made = await ask(`${server.url}/api/v2/customers`, { method: 'POST', headers }, body)
-  return JSON.parse(made).id
-}
-
-/** Over TLS as well, with the authority of these tests. */
-function ask(address: string, options: RequestOptions = {}, body?: string): Promise<string> {
-  const url = new URL(address)
-  const send = url.protocol === 'https:' ? requestByTls : request
-  return new Promise((resolve, reject) => {
-    const asking = send(url, { ...options, ca: serviceRoot, agent: false }, async answer => {
-      resolve((await answer.toArray()).join(''))
-    })
-    asking.once('error', reject).end(body)
-  })
-}
-
-async function describedAt(server: Server, path: Path, version: string, change = (wsdl: string) => wsdl) {
-  const text = await ask(`${server.url}${path}?wsdl=${version}`)
-  return write(`${path.slice(6)}-${version}-${server.port}-${Math.random()}.wsdl`, change(text))
+  const tlsEntries = ['tls', tlsFiles.key, tlsFiles.certificate]
+  const stores = { 'client.p12': clientEntries(), 'server.p12': serverEntries(), 'tls.p12': tlsEntries }
+  ;[clientStore, serverStore, tlsStore] = writeKeyStores(stores) as [string, string, string]
+  plain = await startSecured(secured)
+  secure = await startSecured(secured, tlsFiles)
 }
 
 const tlsTrust = (): string[] => [
@@ -180,7 +116,7 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
         it(`calls every operation by the policies of ${path} in SOAP ${version}`, async () => {
           const server = overTls.includes(path) ? secure : plain
           const call = caller(await describedAt(server, path, version), version, path)
-          const customers = [await customer(server), await customer(server)] as const
+          const customers = [await newCustomer(server), await newCustomer(server)] as const
           await walk({ call, style: 'document', contract: 'v2', customers })
         })
       }
@@ -264,7 +200,7 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
         it(`serves every operation to our client by the policies of ${path} in SOAP ${version}`, async () => {
           const address = (await servedByCxf())(path, version)
           const clients = Object.fromEntries(names.map(name => [name, connect(path, version, address, name)]))
-          const customers = [await customer(plain), await customer(plain)] as const
+          const customers = [await newCustomer(plain), await newCustomer(plain)] as const
           const call = (operation: string, input: object, as: Name = 'maria') => sayAs(clients[as]!, operation, input)
           // Lists have no wrapper in our typed values, as in encoded messages.
           await walk({ call, style: 'encoded', contract: 'v2', customers })
@@ -318,92 +254,15 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
   })
 })
 
-/** What is done to messages on their way; `kept.former` is one that was sent before. */
-function createAttacks() {
-  const kept = { former: '' }
-  const part = (text: string, local: string): string =>
-    new RegExp(`<(\\w+:)?${local}[ >].*?</(\\w+:)?${local}>`, 's').exec(text)?.[0] ?? ''
-  const without = (local: string) => (text: string) => text.replace(part(text, local), '')
-  const addBlock = (text: string, content: string): string =>
-    text.replace(/<\/(\w+:)?Header>/, end => `<w:w xmlns:w="urn:w" xmlns:wsu="${wsuNs}">${content}</w:w>${end}`)
-  const unnamed = (element: string): string => element.replace(/ \w+:Id="[^"]*"/, '')
-  const tampered = (text: string): string => text.replace('o-1<', 'o-2<')
-  const attacks: readonly (readonly [string, (message: string) => string])[] = [
-    ['is tampered with', tampered],
-    ['has lost its Security block', without('Security')],
-    ['has lost its Signature', without('Signature')],
-    ['has lost its Timestamp', without('Timestamp')],
-    [
-      'has another Body, and the signed one in a block',
-      text =>
-        addBlock(text, part(text, 'Body')).replace(/(?<!<w:w [^>]*>)<(\w+:)?Body[ >].*$/s, each =>
-          tampered(unnamed(each)),
-        ),
-    ],
-    ['has a second element with the identifier of the Body', text => addBlock(text, tampered(part(text, 'Body')))],
-    [
-      'has another Timestamp, and the signed one in a block',
-      text => {
-        const stamp = part(text, 'Timestamp')
-        const later = unnamed(stamp).replace(/(Expires>\d{3})\d/, '$19')
-        return addBlock(text.replace(stamp, later), stamp)
-      },
-    ],
-    ['was sent before', () => kept.former],
-  ]
-  const cipher = (within: string) => (text: string) => {
-    const sealed = part(text, within)
-    return text.replace(sealed, sealed.replace(/CipherValue>[^<]{8}/, 'CipherValue>AAAAAAAA'))
-  }
-  const sealedAttacks: typeof attacks = [
-    ...attacks.filter(([, change]) => change !== tampered), // nothing of it is in clear
-    ['has another wrapped key', cipher('EncryptedKey')],
-    ['has other octets in its EncryptedData', cipher('EncryptedData')],
-    ['has lost its EncryptedKey', without('EncryptedKey')],
-    ['has lost its EncryptedData', without('EncryptedData')],
-  ]
-  return { kept, attacks, sealedAttacks }
-}
-
-/** What an attacker on the way makes of messages. */
-interface Attacker {
-  readonly request?: (text: string) => string
-  readonly response?: (text: string) => string
-}
-
-/** @returns the address of an attacker between clients and the server at `target` */
-async function standBetween(target: string, { request = same, response = same }: Attacker): Promise<string> {
-  const between = createServer(async (asked, told) => {
-    const body = request((await asked.toArray()).join(''))
-    const { host, 'content-type': type, soapaction } = asked.headers
-    const headers = { host, 'content-type': type, ...(soapaction && { soapaction }) }
-    const answer = await ask(`${target}${asked.url}`, { method: 'POST', headers }, body)
-    told.writeHead(200, { 'content-type': `${type?.split(';')[0]}; charset=utf-8` }).end(response(answer))
-  }).listen(0, '127.0.0.1')
-  atEnd(() => between.close())
-  await once(between, 'listening')
-  return `http://127.0.0.1:${(between.address() as AddressInfo).port}` // it listens on a port
-}
-const same = (text: string): string => text
-
-async function freePort(): Promise<number> {
-  const held = createServer().listen(0, '127.0.0.1')
-  await once(held, 'listening')
-  const { port } = held.address() as AddressInfo // it listens on a port
-  held.close()
-  await once(held, 'close')
-  return port
-}
-
 /** CXF in front of our service without security, started once; the address of a path in a version. */
-function servedByCxf(): Promise<(path: Path, version: Version) => string> {
+function servedByCxf(): Promise<(path: Path, version: SoapVersion) => string> {
   return (standing ??= serveByCxf())
 }
 let standing: ReturnType<typeof serveByCxf> | undefined
 
 async function serveByCxf() {
   const [port, tlsPort] = [await freePort(), await freePort()]
-  const addressOf = (path: Path, version: Version): string => {
+  const addressOf = (path: Path, version: SoapVersion): string => {
     const origin = overTls.includes(path) ? `https://127.0.0.1:${tlsPort}` : `http://127.0.0.1:${port}`
     return `${origin}/${version}${path}`
   }
@@ -429,7 +288,7 @@ async function serveByCxf() {
 }
 
 /** Our client of a path, with the keys or the password of a person. */
-function connect(path: Path, version: Version, address: string, name: Name = 'maria', more: More = {}) {
+function connect(path: Path, version: SoapVersion, address: string, name: Name = 'maria', more: More = {}) {
   const { callers } = rules[path]
   const [caller] = callers
   const isUser = typeof caller === 'object' && caller.by === 'username'
@@ -440,7 +299,7 @@ function connect(path: Path, version: Version, address: string, name: Name = 'ma
     address,
     version: 'v2',
     soap: version,
-    tls: { ca: serviceRoot },
+    tls: { ca: bankRoot },
     addressing: more.addressing ?? false,
     keys: { ...own, ...(assertion && { assertion: () => assertionFor(name, assertion) }), ...more.keys },
     ...(isUser && { credentials: { username: name, password: `${name}-secret`, digest } }),
@@ -450,47 +309,3 @@ interface More {
   readonly addressing?: boolean
   readonly keys?: ClientKeys
 }
-
-/** An assertion about a person, by the issuer. */
-function assertionFor(name: Name, method: 'holder-of-key' | 'bearer'): string {
-  const der = (pem: string): string => pem.replaceAll(/-----[^-]+-----|\s/g, '')
-  const holder = `<ds:KeyInfo xmlns:ds="${dsNs}"><ds:X509Data><ds:X509Certificate>${der(people[name]!.certificate)}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`
-  const id = `a${randomUUID()}`
-  const keyInfo = method === 'bearer' ? '' : holder
-  const unsigned = writeAssertion({
-    subject: name,
-    audience: 'urn:shop',
-    method,
-    keyInfo,
-    at: Date.now(),
-    id,
-    signer: undefined,
-  })
-  const [certificate = assert.fail()] = readCertificateList(issuer.certificate, 'issuer')
-  return issueAssertion(unsigned, 'issuer', id, { key: createPrivateKey(issuer.key), certificate })
-}
-
-/** What a typed call says, as drivers of peers do. */
-async function sayAs(client: object, operation: string, input: object): Promise<Said> {
-  const typed = { ...input, ...('picture' in input && { picture: Buffer.from(String(input.picture), 'base64') }) }
-  try {
-    const output: object | undefined = await Reflect.get(client, operation)(typed)
-    return { output: JSON.parse(JSON.stringify(output ?? {}, writeSaid)) }
-  } catch (error) {
-    if (!(error instanceof FaultError)) return { error: inspect(error) }
-    const [reason] = error.reasons
-    return {
-      fault: {
-        code: error.code ?? '',
-        reason: reason?.text ?? '',
-        detail: inspect({ [String(error.fault)]: error.detail }),
-      },
-    }
-  }
-}
-const writeSaid = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint'
-    ? String(value)
-    : value instanceof Uint8Array
-      ? Buffer.from(value).toString('base64')
-      : value

@@ -30,8 +30,13 @@ export interface Driver {
 
 export type Caller = 'alice' | 'clara' | 'maria'
 
-/** @param rpc the WSDL, where messages are RPC/literal */
-export function driver(program: string, words: readonly string[], namespace: string, rpc?: string): Driver {
+/** A program that reads one JSON object a line and prints another for each. */
+export interface LineProgram {
+  ask(asked: object): Promise<Record<string, unknown>>
+  end(): void
+}
+
+export function startLineProgram(program: string, words: readonly string[]): LineProgram {
   const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'] })
   let said = ''
   child.stderr.on('data', part => {
@@ -42,25 +47,29 @@ export function driver(program: string, words: readonly string[], namespace: str
   child.stdin.on('error', () => undefined) // a program that ended early has said why on standard error
   atEnd(end)
   return {
-    async call(operation, input, as = 'maria', password = `${as}-secret`, more = {}) {
-      const asked = {
-        ...more,
-        operation,
-        input,
-        as,
-        password,
-        namespace,
-        xml: rpc ? toRpcXml(namespace, operation, input, rpc) : toXml(namespace, operation, input),
-      }
+    async ask(asked) {
       child.stdin.write(`${JSON.stringify(asked)}\n`)
       const line = await lines.next()
+      const { operation = program } = asked as { operation?: string }
       if (line.done) throw new Error(`${program} ended at ${operation}: ${said}`)
       try {
-        const { xml, ...rest } = JSON.parse(line.value)
-        return xml === undefined ? rest : { output: fromXml(xml) }
+        return JSON.parse(line.value)
       } catch {
         throw new Error(`${program} at ${operation} said: ${line.value}\n${said}`)
       }
+    },
+    end,
+  }
+}
+
+/** @param rpc the WSDL, where messages are RPC/literal */
+export function driver(program: string, words: readonly string[], namespace: string, rpc?: string): Driver {
+  const { ask, end } = startLineProgram(program, words)
+  return {
+    async call(operation, input, as = 'maria', password = `${as}-secret`, more = {}) {
+      const xml = rpc ? toRpcXml(namespace, operation, input, rpc) : toXml(namespace, operation, input)
+      const { xml: output, ...rest } = await ask({ ...more, operation, input, as, password, namespace, xml })
+      return output === undefined ? rest : { output: fromXml(String(output)) }
     },
     end,
   }

@@ -1,0 +1,97 @@
+/** Attacks on messages on their way, in both directions. */
+import { once } from 'node:events'
+import { createServer, type RequestOptions, request } from 'node:http'
+import { request as requestByTls } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { wsuNs } from '../../src/security/vocabulary.ts'
+import { bankRoot } from '../host/partner-keys.ts'
+import { atEnd } from './peer.ts'
+
+/** Over TLS as well, with the authority of these tests. */
+export function requestText(address: string, options: RequestOptions = {}, body?: string): Promise<string> {
+  const url = new URL(address)
+  const send = url.protocol === 'https:' ? requestByTls : request
+  return new Promise((resolve, reject) => {
+    const asking = send(url, { ...options, ca: bankRoot, agent: false }, async answer => {
+      resolve((await answer.toArray()).join(''))
+    })
+    asking.once('error', reject).end(body)
+  })
+}
+
+/** What is done to messages on their way; `kept.former` is one that was sent before. */
+export function createAttacks() {
+  const kept = { former: '' }
+  const part = (text: string, local: string): string =>
+    new RegExp(`<(\\w+:)?${local}[ >].*?</(\\w+:)?${local}>`, 's').exec(text)?.[0] ?? ''
+  const without = (local: string) => (text: string) => text.replace(part(text, local), '')
+  const addBlock = (text: string, content: string): string =>
+    text.replace(/<\/(\w+:)?Header>/, end => `<w:w xmlns:w="urn:w" xmlns:wsu="${wsuNs}">${content}</w:w>${end}`)
+  const unnamed = (element: string): string => element.replace(/ \w+:Id="[^"]*"/, '')
+  const tampered = (text: string): string => text.replace('o-1<', 'o-2<')
+  const attacks: readonly (readonly [string, (message: string) => string])[] = [
+    ['is tampered with', tampered],
+    ['has lost its Security block', without('Security')],
+    ['has lost its Signature', without('Signature')],
+    ['has lost its Timestamp', without('Timestamp')],
+    [
+      'has another Body, and the signed one in a block',
+      text =>
+        addBlock(text, part(text, 'Body')).replace(/(?<!<w:w [^>]*>)<(\w+:)?Body[ >].*$/s, each =>
+          tampered(unnamed(each)),
+        ),
+    ],
+    ['has a second element with the identifier of the Body', text => addBlock(text, tampered(part(text, 'Body')))],
+    [
+      'has another Timestamp, and the signed one in a block',
+      text => {
+        const stamp = part(text, 'Timestamp')
+        const later = unnamed(stamp).replace(/(Expires>\d{3})\d/, '$19')
+        return addBlock(text.replace(stamp, later), stamp)
+      },
+    ],
+    ['was sent before', () => kept.former],
+  ]
+  const cipher = (within: string) => (text: string) => {
+    const sealed = part(text, within)
+    return text.replace(sealed, sealed.replace(/CipherValue>[^<]{8}/, 'CipherValue>AAAAAAAA'))
+  }
+  const sealedAttacks: typeof attacks = [
+    ...attacks.filter(([, change]) => change !== tampered), // nothing of it is in clear
+    ['has another wrapped key', cipher('EncryptedKey')],
+    ['has other octets in its EncryptedData', cipher('EncryptedData')],
+    ['has lost its EncryptedKey', without('EncryptedKey')],
+    ['has lost its EncryptedData', without('EncryptedData')],
+  ]
+  return { kept, attacks, sealedAttacks }
+}
+
+/** What an attacker on the way makes of messages. */
+export interface Attacker {
+  readonly request?: (text: string) => string
+  readonly response?: (text: string) => string
+}
+
+/** @returns the address of an attacker between clients and the server at `target` */
+export async function standBetween(target: string, { request = same, response = same }: Attacker): Promise<string> {
+  const between = createServer(async (asked, told) => {
+    const body = request((await asked.toArray()).join(''))
+    const { host, 'content-type': type, soapaction } = asked.headers
+    const headers = { host, 'content-type': type, ...(soapaction && { soapaction }) }
+    const answer = await requestText(`${target}${asked.url}`, { method: 'POST', headers }, body)
+    told.writeHead(200, { 'content-type': `${type?.split(';')[0]}; charset=utf-8` }).end(response(answer))
+  }).listen(0, '127.0.0.1')
+  atEnd(() => between.close())
+  await once(between, 'listening')
+  return `http://127.0.0.1:${(between.address() as AddressInfo).port}` // it listens on a port
+}
+export const same = (text: string): string => text
+
+export async function freePort(): Promise<number> {
+  const held = createServer().listen(0, '127.0.0.1')
+  await once(held, 'listening')
+  const { port } = held.address() as AddressInfo // it listens on a port
+  held.close()
+  await once(held, 'close')
+  return port
+}
