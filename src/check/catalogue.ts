@@ -3,6 +3,7 @@ import { type CheckRule, sectionOf } from './rule.ts'
 import { accessRules } from './rules/access-rules.ts'
 import { bindingRules } from './rules/binding-rules.ts'
 import { contentAttacks } from './rules/content-attacks.ts'
+import { encodingAttacks } from './rules/encoding-attacks.ts'
 import { faultRules } from './rules/fault-rules.ts'
 import { fieldRules } from './rules/field-rules.ts'
 import { httpAttacks } from './rules/http-attacks.ts'
@@ -12,6 +13,7 @@ import { limitRules } from './rules/limit-rules.ts'
 import { messageAttacks } from './rules/message-attacks.ts'
 import { messageRules } from './rules/message-rules.ts'
 import { methodRules } from './rules/method-rules.ts'
+import { packageAttacks } from './rules/package-attacks.ts'
 import { statusRules } from './rules/status-rules.ts'
 
 const orderOf = ({ id }: CheckRule): readonly [string, number, number] => {
@@ -38,9 +40,13 @@ export const checkRules: readonly CheckRule[] = [
 ].sort(compareRules)
 
 /** What a run tries only when it is told to. */
-export const attackRules: readonly CheckRule[] = [...httpAttacks, ...contentAttacks, ...messageAttacks].sort(
-  compareRules,
-)
+export const attackRules: readonly CheckRule[] = [
+  ...httpAttacks,
+  ...contentAttacks,
+  ...messageAttacks,
+  ...encodingAttacks,
+  ...packageAttacks,
+].sort(compareRules)
 
 export const isAttack = ({ id }: CheckRule): boolean => id.startsWith('D')
 

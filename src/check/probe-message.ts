@@ -75,6 +75,12 @@ export interface Conversation {
 /** No response came: the peer refused, went silent or sent what is not HTTP. */
 export class Unreachable extends Error {}
 
+/** For a request whose silence is a finding. Throws what is thrown for any other reason. */
+export function requireUnreachable(thrown: unknown): Unreachable {
+  if (thrown instanceof Unreachable) return thrown
+  throw thrown
+}
+
 /** One request with its response: the evidence of a verdict. */
 export class ProbeExchange {
   readonly request: ProbeRequest

@@ -650,6 +650,18 @@ describe('attacks that another test holds', () => {
     ['jobs of the service alone', 'host/handlers', 'a job without grants has no address'],
     ['credentials in lines of handlers', 'host/handlers', 'and no credential'],
     ['half of a connection', 'host/handlers', 'RFC 9112 §9.6 a client that has closed its own side alone'],
+    ['S8 a circle of references', 'soap/encoding', 'S8 a circle of references'],
+    ['S8 references that multiply', 'soap/encoded-arrays', '§5.4.2 sparse arrays that are referred to count each time'],
+    ['S8 arrays of nothing', 'soap/encoded-arrays', 'sizes of nothing'],
+    ['S8 an item far behind', 'soap/encoded-arrays', 'a far place'],
+    ['M2 a flood of parts', 'soap/attachment', 'M2 10,000 parts'],
+    ['M2 a flood of fields', 'soap/attachment', 'M2 10,000 fields'],
+    ['M2 two parts of one name', 'soap/attachment', 'two parts have the same Content-ID'],
+    [
+      'M2, S8 in one run against the endpoints',
+      'check/mutants',
+      'in memory all pass, but for those that need a socket',
+    ],
     ['races for one version', 'rest/races', 'A4.20 twenty PUTs with one tag'],
   ]
   for (const [attack, file, title] of held)

@@ -59,7 +59,7 @@ const fetching =
   }
 
 /** No response comes to requests that match. */
-const ending =
+export const ending =
   (matches: (seen: Seen) => boolean): Mutation =>
   serve =>
     changing(matches, () => {
@@ -178,6 +178,20 @@ export const attackMutants: readonly Mutant[] = [
   mutant('D3.16', 'the Body is read where it was not signed', () => acceptedInstead(sends(/x:Wrapper/))),
   mutant('D3.17', 'gzip that is not is taken', () =>
     acceptedInstead(seen => isSoap(seen) && seen.fields['content-encoding'] === 'gzip'),
+  ),
+  mutant('D3.18', 'an array that announces more than it has is accepted', () => acceptedInstead(sends(/2147483647/))),
+  mutant('D3.18', 'references that double end the connection', () => ending(sends(/probe11/))),
+  mutant('D3.18', 'after a circle the operation is a failure', () =>
+    since(
+      sends(/id="probe0"><a (?:href="#|e:ref=")probe0/),
+      seen => /encoded/.test(seen.path) && seen.status === 200,
+      status(500),
+    ),
+  ),
+  mutant('D3.19', 'parts that nothing refers to are passed over', () => acceptedInstead(sends(/<p1999>/))),
+  mutant('D3.19', 'a package in a package ends the connection', () => ending(sends(/probe-boundary-499/))),
+  mutant('D3.19', 'the last of two parts with one Content-ID counts', () =>
+    acceptedInstead(sends(/<p>\r\n\r\na\r\n--probe-boundary\r\nContent-ID: <p>/)),
   ),
 ]
 

@@ -17,7 +17,7 @@ import {
 } from '../../src/check/index.ts'
 import { issueCertificate } from '../client/issued.ts'
 import { startHosted } from '../host/hosted-service.ts'
-import { attackMutants, attackProfile, serveSignedMessages, wireMutants } from './attack-mutants.ts'
+import { attackMutants, attackProfile, ending, serveSignedMessages, wireMutants } from './attack-mutants.ts'
 import {
   acceptedInstead,
   changing,
@@ -519,6 +519,7 @@ const mutants: readonly Mutant[] = [
   mutant('B7.1', 'an unknown media type breaks the service', () =>
     changing(seen => isSoap(seen) && seen.status === 415, status(500), content('')),
   ),
+  mutant('B7.1', 'an unknown media type is not answered', () => ending(seen => isSoap(seen) && seen.status === 415)),
   mutant('B7.2', 'an unknown version is a plain fault', () =>
     changing(seen => sends(/soap-9\.9/)(seen) && !/Unknown/.test(seen.sent), plainFault(/:VersionMismatch</)),
   ),
@@ -577,7 +578,11 @@ const isFault = (seen: Seen): boolean => isSoap(seen) && /:Fault>/.test(seen.tex
 const variants: readonly Omit<Mutant, 'rule'>[] = [
   {
     breaks: 'a fault of the Sender has 400 in SOAP 1.2 (Part 2 Table 20)',
-    make: () => changing(seen => isFault(seen) && is12(seen) && /Value>\w+:Sender</.test(seen.text), status(400)),
+    make: () =>
+      changing(
+        seen => seen.status === 500 && isFault(seen) && is12(seen) && /Value>\w+:Sender</.test(seen.text),
+        status(400),
+      ),
   },
 ]
 

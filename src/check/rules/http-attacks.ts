@@ -5,7 +5,7 @@
  */
 import type { Heard } from '../bench.ts'
 import { readSomeItem } from '../materials.ts'
-import { type OctetPiece, Unreachable } from '../probe-message.ts'
+import { type OctetPiece, requireUnreachable, Unreachable } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 
@@ -249,15 +249,10 @@ export const httpAttacks: readonly CheckRule[] = [
     probe: async (trial: Trial) => {
       const { entry } = trial.bench.service
       const { fields } = entry.request
-      const now = await trial.send('GET', entry.request.target, { fields }).catch(asUnreachable)
+      const now = await trial.send('GET', entry.request.target, { fields }).catch(requireUnreachable)
       if (now instanceof Unreachable) return trial.expect(false, `the entry is answered: ${now.message}`, entry)
       const isSame = now.status === entry.status && now.mediaType === entry.mediaType
       trial.expect(isSame, 'the entry is what it was', entry, now)
     },
   },
 ]
-
-function asUnreachable(thrown: unknown): Unreachable {
-  if (thrown instanceof Unreachable) return thrown
-  throw thrown
-}

@@ -1,73 +1,22 @@
 /**
- * D3: what attackers send to an endpoint of SOAP: each message is at most 200 KB, expands to 10 KB,
+ * D3: what attackers send to an endpoint of SOAP: each message is at most 200 KB, expands to 20 KB,
  * and names no address but one of the check itself. None can change anything: the operation in it
  * is one that reads, or none at all.
  */
 import { gzipSync } from 'node:zlib'
-import type { Bench } from '../bench.ts'
-import type { SoapEndpointTarget } from '../discovered-service.ts'
-import { type ProbeExchange, Unreachable } from '../probe-message.ts'
+import type { ProbeExchange } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
 import { listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
 import { addressingNamespace, readSoapMessage, writeSoapMessage } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { unknownBody } from './binding-rules.ts'
 import { usernameToken } from './fault-rules.ts'
+import { expectAllRefused, expectRefused, putIntoBody, sendText, writeHostileEnvelope } from './hostile-message.ts'
 import { isAnswer, sendAddressed, sendChanged, writeBlock } from './message-rules.ts'
 import { probeWrapping } from './signature-wrapping.ts'
 
-const quickMs = 5000
 const levels = 5000
 const inflatedOctets = 8 * 1024 * 1024
-
-/** By name, a whole message in place of that of a safe operation. */
-type Hostile = readonly (readonly [what: string, text: string | Uint8Array])[]
-
-/** Sends each in place of the message of each safe operation, and wants none of them answered. */
-async function expectAllRefused(trial: Trial, write: (probe: ProbeOperation) => Hostile): Promise<void> {
-  for (const probe of await listProbeOperations(trial.bench))
-    for (const [what, text] of write(probe)) {
-      const refused = await sendText(trial.bench, probe, text).catch(asUnanswered)
-      if (typeof refused === 'string') trial.expect(false, `${what} is answered: ${refused}`)
-      else expectRefused(trial, what, refused)
-    }
-}
-
-/** A message without a response has stopped its connection, or the program that reads it. */
-function asUnanswered(thrown: unknown): string {
-  if (thrown instanceof Unreachable) return thrown.message
-  throw thrown
-}
-
-function sendText(
-  bench: Bench,
-  { endpoint, as, operation }: Pick<ProbeOperation, 'endpoint' | 'as' | 'operation'>,
-  text: string | Uint8Array,
-  fields: Readonly<Record<string, string>> = {},
-): Promise<ProbeExchange> {
-  return sendMessage(bench, endpoint, {}, { as, action: operation.action, text, fields })
-}
-
-/** Refused by a Fault or by a status that blames the sender, and soon. */
-function expectRefused(trial: Trial, what: string, refused: ProbeExchange): void {
-  const fault = readSoapMessage(refused)?.fault
-  const isBlamed = fault
-    ? !/^(?:Receiver|Server)$/.test(fault.code ?? '')
-    : refused.status >= 400 && refused.status < 500
-  const given = fault?.code ?? refused.status
-  trial.expect(isBlamed, `${what} is refused as the fault of its sender${isBlamed ? '' : `, not ${given}`}`, refused)
-  trial.expect(refused.reply.tookMs < quickMs, `${what} is answered within ${quickMs} ms`, refused)
-}
-
-const envelope = ({ words }: SoapEndpointTarget, body: string, more = ''): string =>
-  `<s:Envelope xmlns:s="${words.namespace}"${more}><s:Body>${body}</s:Body></s:Envelope>`
-
-/** The first text in an element, replaced; without one, an element with it as the last child. */
-function putIntoBody(body: string, content: string): string {
-  const leaf = />([^<>]+)<\//
-  if (leaf.test(body)) return body.replace(leaf, () => `>${content}</`)
-  return body.replace(/<\/[^<>]*>$/, end => `<p:probe>${content}</p:probe>${end}`)
-}
 
 /** Names with one hash in Java's String, and as many without: 2,048 of 22 letters. */
 const listCombinations = ([one, other]: readonly [string, string]): readonly string[] =>
@@ -88,10 +37,19 @@ export const messageAttacks: readonly CheckRule[] = [
         const expanded = `${entities}<!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;">`
         const inner = '<!ENTITY % p \'<!ENTITY d "probe">\'> %p;'
         return [
-          ['an empty DTD', `<!DOCTYPE s:Envelope>${envelope(endpoint, body)}`],
-          ['an expanding entity', `<!DOCTYPE s:Envelope [${expanded}]>${envelope(endpoint, putIntoBody(body, '&d;'))}`],
-          ['a parameter entity', `<!DOCTYPE s:Envelope [${inner}]>${envelope(endpoint, putIntoBody(body, '&d;'))}`],
-          ['a default attribute', `<!DOCTYPE s:Envelope [<!ATTLIST s:Body a CDATA "b">]>${envelope(endpoint, body)}`],
+          ['an empty DTD', `<!DOCTYPE s:Envelope>${writeHostileEnvelope(endpoint, body)}`],
+          [
+            'an expanding entity',
+            `<!DOCTYPE s:Envelope [${expanded}]>${writeHostileEnvelope(endpoint, putIntoBody(body, '&d;'))}`,
+          ],
+          [
+            'a parameter entity',
+            `<!DOCTYPE s:Envelope [${inner}]>${writeHostileEnvelope(endpoint, putIntoBody(body, '&d;'))}`,
+          ],
+          [
+            'a default attribute',
+            `<!DOCTYPE s:Envelope [<!ATTLIST s:Body a CDATA "b">]>${writeHostileEnvelope(endpoint, body)}`,
+          ],
         ]
       }),
   },
@@ -105,10 +63,13 @@ export const messageAttacks: readonly CheckRule[] = [
       await expectAllRefused(trial, ({ endpoint, body }) => [
         [
           'an external entity',
-          `<!DOCTYPE a [<!ENTITY x SYSTEM "${at}">]>${envelope(endpoint, putIntoBody(body, '&x;'))}`,
+          `<!DOCTYPE a [<!ENTITY x SYSTEM "${at}">]>${writeHostileEnvelope(endpoint, putIntoBody(body, '&x;'))}`,
         ],
-        ['an external subset', `<!DOCTYPE s:Envelope SYSTEM "${at}">${envelope(endpoint, body)}`],
-        ['an external parameter entity', `<!DOCTYPE a [<!ENTITY % x SYSTEM "${at}"> %x;]>${envelope(endpoint, body)}`],
+        ['an external subset', `<!DOCTYPE s:Envelope SYSTEM "${at}">${writeHostileEnvelope(endpoint, body)}`],
+        [
+          'an external parameter entity',
+          `<!DOCTYPE a [<!ENTITY % x SYSTEM "${at}"> %x;]>${writeHostileEnvelope(endpoint, body)}`,
+        ],
       ])
       trial.expect(!(await listener.hasVisit('/entity')), 'nothing is fetched')
     },
@@ -125,9 +86,9 @@ export const messageAttacks: readonly CheckRule[] = [
         const xsi = ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${endpoint.words.namespace} ${at}" xsi:noNamespaceSchemaLocation="${at}"`
         const include = `<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="${at}"/>`
         for (const text of [
-          envelope(endpoint, body, xsi),
-          envelope(endpoint, putIntoBody(body, include)),
-          `<?xml-stylesheet type="text/xsl" href="${at}"?>${envelope(endpoint, body)}`,
+          writeHostileEnvelope(endpoint, body, xsi),
+          writeHostileEnvelope(endpoint, putIntoBody(body, include)),
+          `<?xml-stylesheet type="text/xsl" href="${at}"?>${writeHostileEnvelope(endpoint, body)}`,
         ])
           await sendText(trial.bench, probe, text)
       }
@@ -140,7 +101,7 @@ export const messageAttacks: readonly CheckRule[] = [
     how: `a message with ${levels} levels in its Body`,
     probe: (trial: Trial) =>
       expectAllRefused(trial, ({ endpoint }) => [
-        ['deep nesting', envelope(endpoint, `${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}`)],
+        ['deep nesting', writeHostileEnvelope(endpoint, `${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}`)],
       ]),
   },
   {
@@ -151,9 +112,12 @@ export const messageAttacks: readonly CheckRule[] = [
       expectAllRefused(trial, ({ endpoint }) => {
         const numbers = Array.from({ length: 5000 }, (_, at) => at)
         return [
-          ['5,000 attributes', envelope(endpoint, `<a ${numbers.map(at => `b${at}=""`).join(' ')}/>`)],
-          ['5,000 namespaces', envelope(endpoint, `<a ${numbers.map(at => `xmlns:b${at}="urn:${at}"`).join(' ')}/>`)],
-          ['20,000 elements', envelope(endpoint, `<a>${'<b/>'.repeat(20_000)}</a>`)],
+          ['5,000 attributes', writeHostileEnvelope(endpoint, `<a ${numbers.map(at => `b${at}=""`).join(' ')}/>`)],
+          [
+            '5,000 namespaces',
+            writeHostileEnvelope(endpoint, `<a ${numbers.map(at => `xmlns:b${at}="urn:${at}"`).join(' ')}/>`),
+          ],
+          ['20,000 elements', writeHostileEnvelope(endpoint, `<a>${'<b/>'.repeat(20_000)}</a>`)],
         ]
       }),
   },
@@ -164,7 +128,11 @@ export const messageAttacks: readonly CheckRule[] = [
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const send = (pair: readonly [string, string]): Promise<ProbeExchange> =>
-          sendText(trial.bench, probe, envelope(probe.endpoint, `<a ${writeAttributes(listCombinations(pair))}/>`))
+          sendText(
+            trial.bench,
+            probe,
+            writeHostileEnvelope(probe.endpoint, `<a ${writeAttributes(listCombinations(pair))}/>`),
+          )
         const usual = await send(['Ab', 'Cd'])
         const colliding = await send(['Aa', 'BB'])
         const isCheap = colliding.reply.tookMs < Math.max(1000, 10 * usual.reply.tookMs)
@@ -180,7 +148,7 @@ export const messageAttacks: readonly CheckRule[] = [
       expectAllRefused(trial, ({ endpoint }) =>
         ['__proto__', 'constructor', 'hasOwnProperty', 'toString'].map(name => {
           const uri = endpoint.document.targetNamespace
-          return [`the operation ${name}`, envelope(endpoint, `<p:${name} xmlns:p="${uri}"/>`)]
+          return [`the operation ${name}`, writeHostileEnvelope(endpoint, `<p:${name} xmlns:p="${uri}"/>`)]
         }),
       ),
   },
@@ -190,7 +158,7 @@ export const messageAttacks: readonly CheckRule[] = [
     how: 'a message cut at eight places, one with a second root and one with text after its end',
     probe: (trial: Trial) =>
       expectAllRefused(trial, ({ endpoint, body }) => {
-        const whole = envelope(endpoint, body)
+        const whole = writeHostileEnvelope(endpoint, body)
         const cuts = Array.from({ length: 8 }, (_, at) => whole.slice(0, Math.floor((whole.length * (at + 1)) / 9)))
         return [
           ...cuts.map(cut => [`a message cut after ${cut.length} characters`, cut] as const),
@@ -207,7 +175,7 @@ export const messageAttacks: readonly CheckRule[] = [
     probe: (trial: Trial) =>
       expectAllRefused(trial, ({ endpoint, body }) => {
         const write = (content: string): Uint8Array =>
-          Buffer.from(envelope(endpoint, putIntoBody(body, content)), 'latin1')
+          Buffer.from(writeHostileEnvelope(endpoint, putIntoBody(body, content)), 'latin1')
         return [
           ['an overlong form', write('\xc0\xbc')],
           ['half of a character', write('\xe2\x82')],
@@ -215,7 +183,7 @@ export const messageAttacks: readonly CheckRule[] = [
           ['a reference to NUL', write('&#0;')],
           [
             'UTF-16 that says UTF-8',
-            Buffer.from(`<?xml version="1.0" encoding="utf-8"?>${envelope(endpoint, body)}`, 'utf16le'),
+            Buffer.from(`<?xml version="1.0" encoding="utf-8"?>${writeHostileEnvelope(endpoint, body)}`, 'utf16le'),
           ],
         ]
       }),
@@ -290,7 +258,10 @@ export const messageAttacks: readonly CheckRule[] = [
       await expectAllRefused(trial, ({ endpoint, body }) =>
         [`${listener.address}/xop`, 'file:///etc/passwd'].map(href => {
           const include = `<xop:Include xmlns:xop="http://www.w3.org/2004/08/xop/include" href="${href}"/>`
-          return [`a reference to ${new URL(href).protocol}`, envelope(endpoint, putIntoBody(body, include))]
+          return [
+            `a reference to ${new URL(href).protocol}`,
+            writeHostileEnvelope(endpoint, putIntoBody(body, include)),
+          ]
         }),
       )
       const shown = trial.findings

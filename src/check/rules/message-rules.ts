@@ -306,7 +306,7 @@ async function findByStyle(bench: Bench, style: 'rpc'): Promise<ProbeOperation |
   return undefined
 }
 
-async function findEncoded(bench: Bench): Promise<ProbeOperation | undefined> {
+export async function findEncoded(bench: Bench): Promise<ProbeOperation | undefined> {
   for (const { endpoints } of bench.service.soap)
     for (const endpoint of endpoints.filter(({ port }) =>
       port.operations.some(each => each.output?.use === 'encoded'),
