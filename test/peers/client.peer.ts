@@ -24,7 +24,7 @@ import type { Service } from '../../src/contract/service.ts'
 import { writeWsdl11 } from '../../src/describe/wsdl11.ts'
 import { contract, Torn } from './client/samples.ts'
 import { type Kind, type Losses, type Sample, sent } from './client/values.ts'
-import { installed } from './npm-soap/installed.ts'
+import { installed } from './installed.ts'
 import { atEnd, folder, missing, run } from './peer.ts'
 
 type Version = '1.1' | '1.2'
@@ -76,7 +76,7 @@ const peers: readonly Peer[] = [
   },
   {
     name: 'npm soap',
-    skip: installed(),
+    skip: installed('npm-soap'),
     command: ({ place, version, port }) => [process.execPath, join(here, 'npm-soap.js'), join(place, 'samples.wsdl'), version, String(port)], // biome-ignore format: words
     cases: [['1.1'], ['1.2', { addressing: true }]],
     losses: {

@@ -1,12 +1,12 @@
 /** SOAP clients of the Node world, in a folder of their own: what it installs is none of the project's. */
 import { join } from 'node:path'
-import { installed } from './npm-soap/installed.ts'
+import { installed } from './installed.ts'
 import { soapPeer } from './soap-peer.ts'
 
 const folder = join(import.meta.dirname, 'npm-soap')
 soapPeer({
   name: 'npm soap',
-  skip: installed(),
+  skip: installed('npm-soap'),
   command: () => [process.execPath, join(folder, 'soap.js')],
   cases: [
     { version: '1.1', style: 'document', contract: 'v2' },
@@ -25,7 +25,7 @@ const cannot = ['NotifyDelivery', 'decimals']
 
 soapPeer({
   name: 'npm strong-soap',
-  skip: installed(),
+  skip: installed('npm-soap'),
   command: () => [process.execPath, join(folder, 'strong-soap.js')],
   cases: [
     { version: '1.1', style: 'document', cannot, contract: 'v1' },

@@ -109,6 +109,9 @@ function ofSoap(version: string): Readonly<Record<string, Evidence>> {
 
 const notAllowed: Evidence = { words: ['-X', 'PUT'], shows: without('\\nallow:[^\\n]*post', '405') }
 
+/** Nothing is printed: curl ends with 52. */
+const unanswered: Evidence = { words: [...plainText, '-d', 'probe'], shows: /^$/ }
+
 /** Where a stack fails in its own way. */
 const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
   Express: { 'A4.9': { words: ['-X', 'TRACE'], shows: status(404) } },
@@ -133,6 +136,13 @@ const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
     'A7.17': patch('application/json-patch+json', '[{"op":"test","path":"/title","value":"none"}]', status(400)),
     'A7.18': { words: [], path: '/notes/__proto__', shows: status(500) },
   },
+  'json-server': {
+    'A4.9': { words: ['-X', 'OPTIONS'], shows: without('\\nallow:', '204') },
+    'A7.7': post('{"', status(500)),
+    'A7.13': post('{"title":{"unexpected":true}}', status(201)),
+    'A7.15': post('{"', /\n {4}at parse \(/),
+    'A7.18': { words: [], path: '/notes/%E0%80', shows: status(500) },
+  },
   'npm soap 1.1': {
     'A7.15': message('1.1', /index\.js:\d+:\d+/, { body: unknownOperation }, '""'),
     'B2.10': message('1.1', /<soap:Code>|faultcode>500</, { text: '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"></s:Envelope>' }), // biome-ignore format: one row
@@ -150,6 +160,8 @@ const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
     'B4.1': { ...get, shows: status(500) },
     'B7.2': message('1.2', /Code><soap:Value>soap:Receiver</, { namespace: 'urn:example:soap-9.9' }),
   },
+  'gSOAP 1.1': { 'B4.1': notAllowed, 'B7.1': unanswered },
+  'gSOAP 1.2': { 'B4.1': notAllowed, 'B7.1': unanswered },
   'Spring-WS 1.1': { 'A7.15': { words: ['-X', 'BREW'], path: '/', shows: status(404) }, 'B4.1': notAllowed },
 }
 

@@ -8,6 +8,7 @@ const introduction = `# What the checker says of others
 \`diglot check\` knows rules, not Diglot: these are its verdicts on small services, one resource of notes or two operations of SOAP, as the guides of their frameworks write them.
 \`test/peers/check-others.peer.ts\` starts each of them, compares the verdicts with the table that this page is made of, and asks curl for each failure.
 A failure is one of the conventions in [check-rules.md](check-rules.md): most are a choice of the framework, some are against a standard, and an application can mend nearly all.
+PostgREST is not among them: Debian has no package of it.
 `
 
 const judges = `## Next to other judges

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type CheckOptions, parseCaller } from '../../../src/check/index.ts'
-import { installed } from '../npm-soap/installed.ts'
+import { installed } from '../installed.ts'
 import { atEnd, folder, missing, root, run } from '../peer.ts'
 import type { StackName } from './verdicts.ts'
 
@@ -86,10 +86,17 @@ const restStacks: readonly Stack[] = [
     options: { callers: ['alice:alice-secret', 'bob:bob-secret'].map(parseCaller) },
   },
   { name: 'Spring Data REST', skip: hasSpring, program: spring, path: '/' },
+  {
+    name: 'json-server',
+    skip: installed('json-server'),
+    program: { command: ({ port }) => [process.execPath, join(here, 'json-server-notes.js'), String(port)] },
+    path: '/',
+    options: { openapi: notesDescription },
+  },
 ]
 
 interface SoapPeer {
-  readonly name: 'npm soap' | 'Spyne' | 'PHP SoapServer' | 'JAX-WS RI' | 'Apache CXF'
+  readonly name: 'npm soap' | 'Spyne' | 'PHP SoapServer' | 'JAX-WS RI' | 'Apache CXF' | 'gSOAP'
   readonly skip: string | false
   readonly program: (version: Version) => Program
   readonly soap: (version: Version) => string
@@ -126,7 +133,7 @@ const jaxwsJars = [
 const soapPeers: readonly SoapPeer[] = [
   {
     name: 'npm soap',
-    skip: installed(),
+    skip: installed('npm-soap'),
     program: version => ({
       command: place => {
         const wsdl = writeWsdl(place, version, '/notes')
@@ -159,6 +166,18 @@ const soapPeers: readonly SoapPeer[] = [
     `${cxfJars}/*`,
     true,
   ),
+  {
+    name: 'gSOAP',
+    skip: missing('gSOAP', 'sh', ['-c', 'command -v wsdl2h && command -v soapcpp2 && command -v g++']),
+    program: version => ({
+      command: place => {
+        const wsdl = writeWsdl(place, version, '/notes')
+        run(join(here, 'build-gsoap'), [place.folder, version])
+        return [join(place.folder, 'notes'), String(place.port), wsdl]
+      },
+    }),
+    soap: () => '/notes',
+  },
 ]
 
 const soapOptions = (wsdl: string): CheckOptions => ({ profile: { wsdl: [wsdl], messages: { GetNote: { id: '1' } } } })
@@ -206,12 +225,14 @@ function writeWsdl({ port, folder }: Place, version: Version, path: string): str
 const running = new Map<Program, Promise<string>>()
 
 /** Its address, once it answers. */
-export function startStack({ name, program }: Stack): Promise<string> {
-  const known = running.get(program)
-  if (known) return known
-  const started = startProgram(name, program)
+export async function startStack({ name, program, options }: Stack): Promise<string> {
+  const started = running.get(program) ?? startProgram(name, program)
   running.set(program, started)
-  return started
+  const origin = await started
+  // A program with two endpoints accepts connections before it has both.
+  for (const wsdl of options?.profile?.wsdl ?? [])
+    for (let tries = 0; tries < 100 && !(await fetch(origin + wsdl)).ok; tries++) await pause(100)
+  return origin
 }
 
 async function startProgram(name: string, { command, environment }: Program): Promise<string> {

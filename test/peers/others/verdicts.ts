@@ -3,8 +3,8 @@
  * `check-others.peer.ts` holds it against the services; docs/check-others.md is made of it.
  */
 
-type Rest = 'Express' | 'Fastify' | 'FastAPI' | 'Django REST framework' | 'Spring Data REST'
-type Soap = 'npm soap' | 'Spyne' | 'PHP SoapServer' | 'JAX-WS RI' | 'Apache CXF'
+type Rest = 'Express' | 'Fastify' | 'FastAPI' | 'Django REST framework' | 'Spring Data REST' | 'json-server'
+type Soap = 'npm soap' | 'Spyne' | 'PHP SoapServer' | 'JAX-WS RI' | 'Apache CXF' | 'gSOAP'
 export type StackName = Rest | `${Soap} ${'1.1' | '1.2'}` | 'Spring-WS 1.1'
 
 export interface StackVerdicts {
@@ -56,6 +56,12 @@ const cxf: Readonly<Record<string, string>> = {
   'B4.2': 'the fault that answers PUT says charset=iso-8859-1',
   ...bodyFirst,
   ...anyType,
+}
+const gsoap: Readonly<Record<string, string>> = {
+  ...lateHeader,
+  ...noAllow,
+  ...anyAction,
+  'B7.1': 'content of a foreign media type closes the connection without a response',
 }
 const spyne: Readonly<Record<string, string>> = { ...lateHeader, ...noMandatory, ...noAllow, ...anyAction, ...anyType }
 const npmSoap: Readonly<Record<string, string>> = {
@@ -135,6 +141,19 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
       'A7.18': 'an identifier that is not a number is answered 500',
     },
   },
+  'json-server': {
+    pass: 'A1.2 A1.3 A1.6 A1.7 A1.8 A1.9 A1.10 A2.1 A4.1 A4.2 A4.3 A4.4 A4.6 A4.8 A4.18 A4.21 A7.1 A7.2 A7.4 A7.6 A7.10',
+    fail: {
+      ...noProblem,
+      'A4.9': 'the middleware of CORS answers OPTIONS, without Allow',
+      'A4.17': 'Accept is not looked at, and content that is not JSON makes an item without members',
+      ...noPrecondition,
+      'A7.7': `content that is not JSON is answered 500; ${twoHosts['A7.7']}`,
+      'A7.13': 'there is no schema: content of any type is stored',
+      'A7.15': 'errors show a stack trace, unless NODE_ENV is production',
+      'A7.18': 'an identifier that is no UTF-8 is answered 500',
+    },
+  },
   'npm soap 1.1': {
     pass: 'B2.1 B2.3 B2.7 B2.8 B2.12 B4.2 B4.3 B4.4 B4.6 B5.5 B7.4 B7.5 B9.1',
     fail: {
@@ -206,6 +225,14 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
   'Apache CXF 1.2': {
     pass: 'A7.15 B2.1 B2.3 B2.4 B2.7 B2.8 B2.9 B2.10 B2.12 B4.3 B4.4 B4.5 B4.6 B4.7 B5.5 B7.3 B7.4 B7.5 B9.1',
     fail: { ...cxf, 'B7.2': `VersionMismatch stands as Subcode of Receiver; ${encodingIgnored}` },
+  },
+  'gSOAP 1.1': {
+    pass: 'A7.15 B2.1 B2.3 B2.4 B2.7 B2.8 B2.10 B2.12 B4.2 B4.4 B4.5 B4.6 B4.7 B4.8 B5.5 B7.3 B7.4 B7.5 B9.1',
+    fail: { ...gsoap, 'B7.2': 'an unknown version is a fault of the Client, without VersionMismatch' },
+  },
+  'gSOAP 1.2': {
+    pass: 'A7.15 B2.1 B2.3 B2.4 B2.7 B2.8 B2.9 B2.10 B2.12 B4.2 B4.4 B4.5 B4.6 B4.7 B4.8 B5.5 B7.3 B7.4 B7.5 B9.1',
+    fail: { ...gsoap, 'B7.2': `an unknown version is a fault of the Sender; ${encodingIgnored}` },
   },
   'Spring-WS 1.1': {
     pass: 'B2.1 B2.3 B2.4 B2.7 B2.8 B2.10 B2.12 B4.2 B4.4 B4.6 B4.7 B9.1',
