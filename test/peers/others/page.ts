@@ -1,6 +1,7 @@
 /** docs/check-others.md, made of the table. */
 import { findRule } from '../../../src/check/index.ts'
 import { curlWords, evidenceOf } from './evidence.ts'
+import { failuresOfNode, failuresOfTiming, type H2specFailure, ownFailures } from './h2spec-verdicts.ts'
 import { type StackName, verdicts } from './verdicts.ts'
 
 const introduction = `# What the checker says of others
@@ -28,6 +29,20 @@ What they say besides, and why no rule does:
 - ST103, an undocumented status: a description that lists no errors breaks no rule.
 - ST202, a request that the schema allows and the service refuses: an empty name in \`fields\`, a value of a filter that is not one of its enumeration; the description has them as text.
 - REDbot finds \`public\` and \`Expires\` next to \`max-age\` unnecessary: they change nothing.
+`
+
+const writeH2spec = (failures: readonly H2specFailure[]): string =>
+  failures.map(({ test, sends, why }) => `| ${test} | ${inCell(sends)} | ${inCell(why)} |\n`).join('')
+const h2spec = (): string => `## HTTP/2 by h2spec
+
+A1.1 compares what HTTP/1.1 and HTTP/2 answer; h2spec 2.2.1, the last one that Go's proxy has, looks at the frames.
+\`test/peers/h2spec.peer.ts\` runs its 145 tests against the orders service and against a bare server of \`node:http2\`.
+135 pass; the others, by their section of RFC 7540, which RFC 9113 has replaced:
+
+| test | what h2spec sends | what becomes of it |
+|---|---|---|
+${writeH2spec([...failuresOfNode, ...failuresOfTiming, ...ownFailures])}
+All but ${ownFailures.map(({ test }) => test).join(', ')} are those of the bare server, too: frames are read by nghttp2, which is a part of Node.
 `
 
 const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
@@ -91,5 +106,5 @@ ${counts.join('\n')}
 
 All other rules did not apply, or could not be observed: these services have no jobs, searches or limits.
 
-${[...names.map(writeStack), judges, writeCommands(names)].join('\n')}`
+${[...names.map(writeStack), judges, h2spec(), writeCommands(names)].join('\n')}`
 }
