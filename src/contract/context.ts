@@ -177,6 +177,11 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
   conflict(detail: string): never
   /** Ends the call because the caller may not do this: 403, fault `Forbidden`. */
   forbid(): never
+  /**
+   * Ends the call because its handler is still to be written: 501, Receiver. The log has the place
+   * of this line. In a job, the job has failed.
+   */
+  unimplemented(): never
 }
 
 /** The context of a job. Each read and each change is a transaction of its own. */

@@ -153,6 +153,8 @@ export interface ExchangeContext<F extends ExchangeFaults = ExchangeFaults, H ex
   setHeader(name: string, value: unknown): void
   /** Ends the call with a declared fault. */
   fail<K extends DetailKeys<F>>(fault: K, detail: BodyValue<F[K]>, reason?: string): never
+  /** Ends the call because its handler is still to be written: 501, Receiver. */
+  unimplemented(): never
 }
 
 export type ExchangeHandler<E extends PortExchange> =

@@ -14,6 +14,7 @@ import type { FaceContext } from '../service/face-context.ts'
 import { Refused } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import type { WorkSteps } from '../service/turns.ts'
+import { Unimplemented } from '../service/unimplemented.ts'
 import { answerRedraw, answerRefusedForm, redirectAfterForm } from './browse/form-answer.ts'
 import type { PageForm } from './browse/page-form.ts'
 import { readPageForm } from './browse/page-form.ts'
@@ -94,7 +95,8 @@ function respondWithRefusal(exchange: Exchange, refusal: AnyRestRefusal | FrontR
 function toRefusal(exchange: Exchange, thrown: unknown): AnyRestRefusal {
   if (thrown instanceof Refused) return thrown.refusal as AnyRestRefusal // thrown by `refuseRequest` and by the service alone
   if (thrown instanceof Unavailable) return unavailableRefusal(thrown)
-  return reportIncident(exchange, thrown)
+  const failed = reportIncident(exchange, thrown)
+  return thrown instanceof Unimplemented ? { kind: 'unimplemented', operation: thrown.operation } : failed
 }
 
 const answerExchange = (exchange: Exchange): Maybe<Response> =>

@@ -211,8 +211,8 @@ const ownRows: readonly Exclude<DecisionRow, FrontRow>[] = [
     number: 29,
     of: 'service',
     question: 'Was it done, in one transaction, on the version that was compared?',
-    no: ['unavailable', 'failed'],
-    source: 'RFC 9110 §15.6.1, §15.6.4',
+    no: ['unavailable', 'unimplemented', 'failed'],
+    source: 'RFC 9110 §15.6.1, §15.6.2, §15.6.4',
   },
   {
     number: 30,

@@ -16,6 +16,7 @@ import { parseJson, writeJson } from '../http/json.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { evaluatePreconditions } from '../http/precondition.ts'
 import { refuse } from '../service/refusal.ts'
+import { failUnimplemented } from '../service/unimplemented.ts'
 import { Malformed, parseXml } from '../xml/index.ts'
 import type { ElementTexts } from './compiled-face.ts'
 import type { Exchange } from './exchange.ts'
@@ -107,7 +108,7 @@ async function loadElements({ face }: Exchange): Promise<ElementTexts> {
 
 function createPortContext(
   exchange: Exchange,
-  { exchange: declared, faults }: PortOperation,
+  { port, exchangeName, exchange: declared, faults }: PortOperation,
   into: FieldDraft,
 ): ExchangeContext {
   return {
@@ -126,6 +127,7 @@ function createPortContext(
       if (!fault || !root) throw new Error(`the fault ${name} is not declared for this exchange`)
       return refuse({ kind: 'declared', fault, detail: {}, element: { reason, json: jsonCodecOf(root).write(detail) } })
     },
+    unimplemented: () => failUnimplemented(`${port.port}.${exchangeName}`),
   }
 }
 

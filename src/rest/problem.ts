@@ -66,6 +66,10 @@ const explanations: Readonly<Record<RefusalKind, readonly [title: string, advice
     'The header fields are larger than 32 KiB together. Send fewer or shorter ones.',
   ],
   failed: ['Internal server error', 'The service has failed. Its operators can find the incident by its number.'],
+  unimplemented: [
+    'Not implemented yet',
+    'The service declares this operation and does not carry it out yet. Nothing was changed.',
+  ],
   'unknown-method': ['Not implemented', 'This server does not support the method.'],
   unavailable: ['Service unavailable', 'The service cannot answer now. Retry after as long as Retry-After says.'],
   moved: ['Moved', 'The resource has another address. Location gives it.'],
@@ -128,6 +132,8 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
       return { detail: `the content is larger than the limit of ${refusal.limit} octets` }
     case 'stale':
       return { detail: explanations.stale[1] }
+    case 'unimplemented':
+      return { detail: `${refusal.operation} is not implemented yet` }
     case 'failed':
       return { detail: `incident ${refusal.incident}`, incident: refusal.incident }
     default:

@@ -50,6 +50,7 @@ export const statusOf: Readonly<Record<RefusalKind, number>> = {
   declared: 422,
   'precondition-required': 428,
   failed: 500,
+  unimplemented: 501,
   /** For GET and HEAD; other methods get 308: `statusOfRefusal`. */
   moved: 301,
 }

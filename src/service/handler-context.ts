@@ -10,6 +10,7 @@ import { createItems } from './handler-items.ts'
 import { failByProblem } from './item-changes.ts'
 import { addJob, queuedJob } from './job-queue.ts'
 import { refuse } from './refusal.ts'
+import { failUnimplemented } from './unimplemented.ts'
 
 export function createContext(about: ContextFacts, reach: StoreReach): Context {
   return {
@@ -32,6 +33,7 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
     invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
     conflict: detail => refuse({ kind: 'conflict', detail }),
     forbid: () => refuse({ kind: 'forbidden' }),
+    unimplemented: () => failUnimplemented(about.operation),
   } as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
 }
 

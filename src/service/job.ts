@@ -28,6 +28,7 @@ import type { Outcome } from './outcome.ts'
 import { type Refusal, Refused, refuse } from './refusal.ts'
 import { type JobRow, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
+import { Unimplemented } from './unimplemented.ts'
 
 const activeStates = new Set<JobRow['state']>(jobStates.slice(0, 2))
 const leaseMs = 30_000
@@ -201,13 +202,19 @@ async function settleFailedTry(
     return updateJob(context, job, { state: 'queued', tries: job.tries - 1, due, leased: 0 })
   }
   context.failed(job, thrown)
-  const isRetried = !(thrown instanceof Refused) && job.tries < declared.tries
-  const failure = thrown instanceof Refused ? failureOf(thrown.refusal as Refusal) : 'error' // no other is thrown here
+  const isFinal = thrown instanceof Refused || thrown instanceof Unimplemented
+  const isRetried = !isFinal && job.tries < declared.tries
+  const failure = failureOf(thrown)
   const due = clock() + retryDelayMs(job.tries)
   await updateJob(context, job, isRetried ? { state: 'queued', due, leased: 0 } : { state: 'failed', failure })
 }
 
-const failureOf = (refusal: Refusal): string => (refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind)
+function failureOf(thrown: unknown): string {
+  if (thrown instanceof Unimplemented) return 'unimplemented'
+  if (!(thrown instanceof Refused)) return 'error'
+  const refusal = thrown.refusal as Refusal // no other is thrown here
+  return refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind
+}
 
 /** Milliseconds before the next try: 1000, doubled each time, at most five minutes. */
 const retryDelayMs = (tries: number): number => Math.min(300_000, 1000 * 2 ** (tries - 1))

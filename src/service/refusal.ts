@@ -50,6 +50,8 @@ export type Refusal =
   | { readonly kind: 'in-flight' }
   /** The idempotency key belongs to another call. */
   | { readonly kind: 'key-reused' }
+  /** Its handler is still to be written (`unimplemented.ts`). */
+  | { readonly kind: 'unimplemented'; readonly operation: string }
   /**
    * The store is busy or out of reach, or requests are too many; `after` in seconds. The cause is
    * for the operator's log: no face tells it.

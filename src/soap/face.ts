@@ -19,6 +19,7 @@ import { largeContentOctets } from '../service/large-work.ts'
 import { Refused } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import { packTyped } from '../service/typed-json.ts'
+import { Unimplemented } from '../service/unimplemented.ts'
 import {
   type Cursor,
   clarkNotation,
@@ -434,5 +435,7 @@ function toSoapRefusal(node: SoapNode, { request: incident, notes }: ReceivedMes
   if (thrown instanceof Refused) return thrown.refusal as AnySoapRefusal // Refused has no other refusals
   if (thrown instanceof Unavailable) return unavailableRefusal(thrown)
   node.serving.report(incident, thrown, notes)
-  return { kind: 'incident', incident }
+  return thrown instanceof Unimplemented
+    ? { kind: 'unimplemented', operation: thrown.operation }
+    : { kind: 'incident', incident }
 }

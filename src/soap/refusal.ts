@@ -115,6 +115,7 @@ export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   'in-flight': 'Receiver',
   'too-many': 'Receiver',
   unavailable: 'Receiver',
+  unimplemented: 'Receiver',
   incident: 'Receiver',
 }
 
@@ -260,6 +261,8 @@ function createServiceFault(
       return declared(Busy, 'the service is busy: retry later', { retryAfter: refusal.after })
     case 'in-flight':
       return declared(Busy, 'a message with this MessageID is still in progress: retry later', { retryAfter: 1 })
+    case 'unimplemented':
+      return reasonOnly(`${refusal.operation} is not implemented yet`)
     case 'key-reused':
       return reasonOnly('this MessageID belongs to another message: use a new one')
   }

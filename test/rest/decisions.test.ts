@@ -4,6 +4,7 @@ import app from '../../examples/orders/service.ts'
 import type { Request } from '../../src/http/message.ts'
 import { decisionRows } from '../../src/rest/plan.ts'
 import { Refused } from '../../src/service/refusal.ts'
+import { Unimplemented } from '../../src/service/unimplemented.ts'
 import { floodedGate, overloadedGate } from '../support/gates.ts'
 import { likePng } from '../support/png.ts'
 import { type Answer, json, type OrdersOptions, type OrdersOverRest, order, startOrders } from './orders-over-rest.ts'
@@ -554,6 +555,12 @@ for (const repeats of [false, true])
     it('row 29 unavailable: the store is busy', async () => {
       const { edge, answer } = await answerToThrown(new Refused({ kind: 'unavailable', after: 3 }))
       assert.deepEqual([edge, answer.status, answer.fields['retry-after']], ['29 unavailable', 503, '3'])
+    })
+    it('row 29 unimplemented: 501 with the operation, and the handler for the operator alone', async () => {
+      const { edge, answer, reported } = await answerToThrown(new Unimplemented('orders.pay'))
+      assert.deepEqual([edge, answer.status, reported], ['29 unimplemented', 501, 1])
+      assert.equal(answer.json['detail'], 'orders.pay is not implemented yet')
+      assert.doesNotMatch(answer.text, /\.ts/)
     })
     it('row 29 failed: 500 with an incident and nothing else (H9)', async () => {
       const { edge, answer, reported } = await answerToThrown(new Error('SELECT * FROM secrets'))

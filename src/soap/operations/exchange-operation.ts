@@ -8,6 +8,7 @@ import type { ErasedExchangeHandler } from '../../contract/implement.ts'
 import { compileUriContent, type UriContent, type UriPairs } from '../../contract/uri-content.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import type { FaceContext } from '../../service/face-context.ts'
+import { failUnimplemented } from '../../service/unimplemented.ts'
 import { type Cursor, Element, internName, readElement, walkTree } from '../../xml/index.ts'
 import { createBodyCodecs } from '../codecs/body-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../codecs/schema-codec.ts'
@@ -55,7 +56,7 @@ export function bindExchanges({ app, calls, clock }: PortContext, port: Port): r
       write: ({ content }, writing, version) => codecs.write(content, writing, version),
       perform: asked =>
         chain(calls.admitExchange(exchange, asked.caller, asked.from), party =>
-          callHandler(exchange, codecs, handler, asked, { party, now: clock() }),
+          callHandler(exchange, codecs, handler, asked, { place: `${port.port}.${name}`, party, now: clock() }),
         ),
       wording: faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
     }
@@ -158,6 +159,8 @@ function withoutForeignAttributes(cursor: Cursor, { around }: LiteralReading): C
 }
 
 interface AdmittedExchange {
+  /** The port and the exchange. */
+  readonly place: string
   readonly party: string
   readonly now: number
 }
@@ -179,7 +182,7 @@ async function callHandler(
 function createExchangeContext(
   { blocks, replyBlocks, faults }: ExchangeCodecs,
   asked: OperationRequest,
-  { party, now }: AdmittedExchange,
+  { place, party, now }: AdmittedExchange,
 ): ExchangeContext {
   const headers = blocks.flatMap(({ name, block }) => {
     const [value] = asked.blocks(block)
@@ -204,5 +207,6 @@ function createExchangeContext(
         detail: write(detail, asked.version),
       })
     },
+    unimplemented: () => failUnimplemented(place),
   }
 }
