@@ -6,7 +6,7 @@ const reserved = new Set(
     'function if import in instanceof new null return super switch this throw true try typeof var void while with',
     'as implements interface let package private protected public static yield any boolean constructor declare get',
     'module require number set string symbol type from of async await arguments eval undefined never unknown object',
-    'bigint x t port exchange resource job fault header role anyone service contract ValueOf XmlType NamedType RootElement Record Readonly Uint8Array',
+    'bigint x t port exchange resource job fault header role anyone service contract ValueOf XmlType NamedType RootElement Grant Record Readonly Uint8Array',
     'Object Array String Number Boolean Function Symbol Promise Map Set Date Error NaN Infinity globalThis',
   ].flatMap(line => line.split(' ')),
 )

@@ -145,6 +145,7 @@ class Printer {
       for (const each of component) body.push(this.#declaration(each, isCircle))
     }
     this.#circle = new Set()
+    if (!this.#contract.ports.every(hasGrants)) body.push(this.#declareCallers())
     for (const port of this.#contract.ports) body.push(this.#port(port))
     const namespaces = [...this.#namespaces.values()].map(({ name, form }) => this.#namespace(name, form))
     return { text: [...namespaces, ...body].join('\n'), names: this.#portNames }
@@ -154,7 +155,11 @@ class Printer {
     const code = text.replace(/\/\*\*[\s\S]*?\*\//g, '')
     const values = ['exchange', 'port', 'service', 'x'].filter(name => new RegExp(`[ (]${name}[.(]`).test(code))
     const types = ['NamedType', 'RootElement', 'ValueOf', 'XmlType'].filter(name => code.includes(`${name}<`))
-    const names = [...types.map(name => `type ${name}`), ...values]
+    const names = [
+      ...(this.#callers === undefined ? [] : ['type Grant']),
+      ...types.map(name => `type ${name}`),
+      ...values,
+    ]
     return `import { ${names.join(', ')} } from 'diglot'`
   }
 
@@ -415,6 +420,13 @@ class Printer {
   // Ports
 
   readonly #portNames: string[] = []
+  /** The constant that has the callers of ports of which the document does not say them. */
+  #callers: string | undefined
+  /** A declaration of its own, so that an import keeps its edit and writes the ports anew. */
+  #declareCallers(): string {
+    this.#callers = this.#names.claim('callers', '')
+    return `\n/** The callers of the ports: none, until this names roles, such as role('clerk'), or anyone. */\nconst ${this.#callers}: readonly Grant[] = []`
+  }
   #port(port: Port): string {
     const name = this.#names.claim(port.port, 'Port')
     this.#portNames.push(name)
@@ -428,9 +440,7 @@ class Printer {
       `  service: ${quoteLiteral(port.names.service)},`,
       `  portType: ${quoteLiteral(port.names.portType)},`,
       ...(port.soap === 'both' ? [] : [`  soap: ${quoteLiteral(port.soap)},`]),
-      ...(Object.values(port.exchanges).some(({ allow }) => allow.length > 0)
-        ? []
-        : ['  // No caller may ask these yet: name roles, role(…), or anyone.', '  allow: [],']),
+      ...(hasGrants(port) ? [] : [`  allow: ${this.#callers ?? '[]'},`]),
       `  exchanges: {${exchanges.length > 0 ? `\n${exchanges.join('\n')}\n  ` : ''}},`,
       '})',
     ].join('\n')
@@ -505,6 +515,7 @@ class Printer {
   }
 }
 
+const hasGrants = ({ exchanges }: Port): boolean => Object.values(exchanges).some(({ allow }) => allow.length > 0)
 const isSimple = (of: Declared): boolean => !(of instanceof RootElement) && of.definition.kind !== 'complex'
 /** What has to be there when a definition is made. */
 function eagerlyReferred({ definition }: AnyXmlType): readonly Declared[] {

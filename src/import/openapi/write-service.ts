@@ -386,6 +386,7 @@ function writeImports(body: string): string {
     .filter(name => code.includes(`${name}<`))
     .map(name => `type ${name}`)
   const others = [
+    ...(code.includes(': readonly Grant[] =') ? ['type Grant'] : []),
     ...(/\banyone\b/.test(code) ? ['anyone'] : []),
     ...(/\bt\.[a-z]/.test(code) ? ['t'] : []),
     ...(/\bx\.[a-z]/.test(code) ? ['x'] : []),
