@@ -10,7 +10,14 @@ import type { Entry } from './entry.ts'
 export type Coding = (octets: Uint8Array) => Uint8Array
 
 /** Up to this many octets a coding costs more than it saves: the content fits one packet. */
-export const codedFromOctets = 1024
+const codedFromOctets = 1024
+
+/** Whether the octets are enough: a text has up to three for each unit of its length. */
+export const isWorthCoding = (content: string | Uint8Array): boolean =>
+  content.length > codedFromOctets ||
+  (typeof content === 'string' &&
+    3 * content.length > codedFromOctets &&
+    new TextEncoder().encode(content).length > codedFromOctets)
 
 const isText = /^(?:text\/(?!event-stream)|application\/(?:[a-z.+-]*[+/])?(?:json|xml|javascript)\b|image\/svg\+xml)/i
 
@@ -21,7 +28,7 @@ export function compressResponse(
 ): Response {
   const { content, fields } = response
   if (content === undefined || (typeof content !== 'string' && !(content instanceof Uint8Array))) return response
-  if (content.length <= codedFromOctets || fields['etag'] !== undefined || fields['content-encoding'] !== undefined)
+  if (!isWorthCoding(content) || fields['etag'] !== undefined || fields['content-encoding'] !== undefined)
     return response
   const names = Object.keys(codings)
   if (names.length === 0 || !isText.test(String(fields['content-type'] ?? ''))) return response

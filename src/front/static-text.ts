@@ -8,7 +8,7 @@ import type { Response } from '../http/message.ts'
 import { acceptableEncodings } from '../http/negotiate.ts'
 import { evaluatePreconditions, parsePreconditions } from '../http/precondition.ts'
 import { respond } from '../http/respond.ts'
-import { type Coding, codedFromOctets } from './compression.ts'
+import { type Coding, isWorthCoding } from './compression.ts'
 import type { Entry } from './entry.ts'
 
 /** The same object is digested and compressed once, so its owner keeps it. */
@@ -30,7 +30,7 @@ export function replyWithText(
   text: StaticText,
   codings: Readonly<Record<string, Coding>>,
 ): Response {
-  const names = text.content.length > codedFromOctets ? Object.keys(codings) : []
+  const names = isWorthCoding(text.content) ? Object.keys(codings) : []
   const [coding = 'identity'] = acceptableEncodings(request.fields['accept-encoding'], [...names, 'identity'])
   const { digest, byCoding } = variantsOf(text)
   const fields = {

@@ -1,7 +1,6 @@
 /** What one request may cost, and how much a face remembers. */
 
 import type { Operation } from '../contract/operation.ts'
-import { codedFromOctets } from '../front/compression.ts'
 import { frontLimits } from '../front/front-rows.ts'
 
 export const restLimits = {
@@ -10,7 +9,6 @@ export const restLimits = {
   contentOctets: 1024 * 1024,
   /** Content of more octets is not read before target and precondition are checked (rows 22–24). */
   eagerOctets: 16 * 1024,
-  codedFromOctets,
   /** Longer content is compressed outside of the event loop. */
   codedAtOnceOctets: 64 * 1024,
   /** Items of one page. */

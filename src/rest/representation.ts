@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
+import { isWorthCoding } from '../front/compression.ts'
 import { writeDate } from '../http/date.ts'
 import type { Validators } from '../http/precondition.ts'
 import type { Current } from '../service/outcome.ts'
@@ -13,7 +14,6 @@ import { offeredLinks, type ResourceView } from './api-version.ts'
 import { writeBrowserPage } from './browse/browser-page.ts'
 import type { Exchange } from './exchange.ts'
 import { type RepresentationDocument, writingOf } from './formats/document.ts'
-import { restLimits } from './limits.ts'
 import type { ItemDocument, SelectedItem, Variant } from './memory.ts'
 import { fileVersionTag, representationTag } from './tags.ts'
 
@@ -141,7 +141,7 @@ function writeForCoding(
 /** A coding for more than 1 KiB alone, unless the client accepts nothing else (row 21). */
 export function chooseCoding(exchange: Exchange, content: string | Uint8Array): string {
   if (exchange.head.coding === 'identity') return 'identity'
-  return content.length > restLimits.codedFromOctets || !exchange.head.identityTaken ? exchange.head.coding : 'identity'
+  return !exchange.head.identityTaken || isWorthCoding(content) ? exchange.head.coding : 'identity'
 }
 
 /** A 304 has the validators that the 200 would have had. */

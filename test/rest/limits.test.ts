@@ -93,11 +93,14 @@ describe('a request', async () => {
     const at = made.fields['location'] ?? ''
     const asIs = { accept: 'application/json', 'accept-encoding': 'identity' }
     const { bytes } = await shop.as.clara('GET', at, asIs)
-    for (const [octets, coding] of [
-      [1024, undefined],
-      [1025, 'gzip'],
+    for (const [octets, coding, letter] of [
+      [1024, undefined, ''],
+      [1025, 'gzip', ''],
+      [1024, undefined, '€'],
+      [1025, 'gzip', '€'],
     ] as const) {
-      const note = 'n'.repeat(1 + octets - bytes.length)
+      const more = 1 + octets - bytes.length
+      const note = letter.repeat(more / 3) + 'n'.repeat(letter === '' ? more : more % 3)
       const patch = { 'content-type': 'application/merge-patch+json', 'if-match': '*' }
       await shop.as.clara('PATCH', at, patch, { note })
       assert.equal((await shop.as.clara('GET', at, asIs)).bytes.length, octets)
