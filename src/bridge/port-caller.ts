@@ -24,6 +24,7 @@ import {
 } from '../client/opened-answer.ts'
 import type { ClientTransport } from '../client/transport.ts'
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import { createActionNamer } from '../contract/port-names.ts'
 import type { AnyRootElement } from '../contract/xml-type.ts'
 import { type BodyCodec, createBodyCodecs } from '../soap/codecs/body-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
@@ -82,9 +83,11 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
   const literal = createElementCodecs()
   const codecs = { literal, body: createBodyCodecs(literal), encoded: createEncodedCodecs() }
   const dress = options.dress ?? plainDress
+  const nameActions = createActionNamer(port)
   const callers = new Map(
     Object.entries(port.exchanges).map(([name, exchange]) => {
-      const sender = new MessageSender({ name, action: exchange.action, version }, dress, transport, options.fields)
+      const operation = { name, action: exchange.action, addressedAs: nameActions(name).request, version }
+      const sender = new MessageSender(operation, dress, transport, options.fields)
       const expected = expectAnswer(exchange, codecs, version, dress, sender)
       return [name, new PortExchangeCaller(exchange, codecs, sender, expected, options.timeLimit)]
     }),

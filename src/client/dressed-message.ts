@@ -103,7 +103,10 @@ function compileDeclared(
 export interface SentOperation {
   /** By which the rule of its security may name it. */
   readonly name: string
+  /** Of HTTP: `SOAPAction`, or the parameter of the media type; it may be empty. */
   readonly action: string
+  /** With addressing, the [action] of its messages; default the `action`. */
+  readonly addressedAs?: string
   readonly version: SoapVersion
 }
 
@@ -155,7 +158,7 @@ export class MessageSender {
 
   /** @param messageId with addressing: the message's id, otherwise a random one */
   write(write: (writing: LiteralWriting) => MessageContent, messageId?: string): WrittenMessage {
-    const { action, version } = this.#operation
+    const { action, addressedAs = action, version } = this.#operation
     const { addressing, mtom } = this.#dress
     const attached: Attached[] = []
     const attach = (bytes: Uint8Array) => {
@@ -165,7 +168,7 @@ export class MessageSender {
     }
     const { body, blocks } = write(mtom && !this.security?.isCovered ? { attach } : inlineWriting) // (3)
     const id = addressing ? (messageId ?? `urn:uuid:${createUniqueId()}`) : ''
-    const addressed = addressing ? requestBlocks(addressing, version, { action, id }) : []
+    const addressed = addressing ? requestBlocks(addressing, version, { action: addressedAs, id }) : []
     return { id, text: writeEnvelope(version, body, [...addressed, ...blocks]), attached }
   }
 

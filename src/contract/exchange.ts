@@ -10,6 +10,12 @@ import type { AnyRootElement, RootElement } from './xml-type.ts'
 export type ExchangeBody = AnyRootElement | 'empty'
 export type ExchangeFaults = Readonly<Record<string, AnyRootElement>>
 
+/** `wsam:Action` of a request and of its reply (WS-Addressing 1.0 Metadata §4.4.1). */
+export interface DeclaredActions {
+  readonly request?: string
+  readonly reply?: string
+}
+
 /** One exchange of a port: the message in, the message out, faults and header blocks. */
 export interface PortExchange<
   I extends ExchangeBody = ExchangeBody,
@@ -21,6 +27,8 @@ export interface PortExchange<
   readonly style: 'document' | 'rpc' | 'encoded'
   /** The URI that soapAction has; it may be empty. */
   readonly action: string
+  /** The [action] of WS-Addressing where its WSDL says another than `createActionNamer` does. */
+  readonly addressedAs: DeclaredActions
   readonly input: I
   /** Undefined: one-way, there is no reply. */
   readonly output: O
@@ -54,6 +62,8 @@ export function exchange<
 >(declaration: {
   readonly style?: PortExchange['style']
   readonly action: string
+  /** With WS-Addressing, where it is neither `action` nor the default of Metadata §4.4.4. */
+  readonly addressedAs?: DeclaredActions
   readonly input: I
   readonly output?: O
   readonly faults?: F
@@ -69,6 +79,7 @@ export function exchange<
   return {
     style: declaration.style ?? 'document',
     action: declaration.action,
+    addressedAs: declaration.addressedAs ?? {},
     input: declaration.input,
     output: declaration.output as O, // O defaults to undefined
     faults: declaration.faults ?? ({} as F), // F's default

@@ -4,6 +4,7 @@
  * from the document of that party understands this one's messages.
  */
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import { createMessageNamer, describedName, type MessageNames } from '../contract/port-names.ts'
 import { type AnyRootElement, type AnyXmlType, BodyContent, type QualifiedName, x } from '../contract/xml-type.ts'
 import { type Attributes, writeDocument, writeTag } from './markup.ts'
 import { DocumentPrefixes, PortSchemas } from './port-schema.ts'
@@ -57,6 +58,11 @@ export function writePortWsdl(port: Port, address: string): string {
         targetNamespace: port.namespace || undefined,
         'xmlns:wsdl': 'http://schemas.xmlsoap.org/wsdl/',
         'xmlns:tns': port.namespace || undefined,
+        'xmlns:wsam': Object.values(port.exchanges).some(
+          ({ addressedAs: { request, reply } }) => (request ?? reply) !== undefined,
+        )
+          ? 'http://www.w3.org/2007/05/addressing/metadata'
+          : undefined,
         ...Object.fromEntries(bindings.map(each => [`xmlns:${each.prefix}`, each.namespace])),
         ...prefixes.declarations(),
       },
@@ -189,28 +195,24 @@ function listHeaderMessages(
   )
 }
 
-/** Of RPC, an operation has the name of its element (WSDL 1.1 §3.5), else that of the contract. */
-const describedName = (name: string, { style, input }: PortExchange): string =>
-  style !== 'document' && typeof input === 'object' ? input.name.local : name
-/** The names of messages that tell operations of one name apart (WSDL 1.1 §2.4.5). */
-function messageNamer({ exchanges }: Port): (name: string, direction: 'Input' | 'Output') => Attributes {
-  const named = Map.groupBy(Object.entries(exchanges), ([name, exchange]) => describedName(name, exchange))
-  const overloaded = new Set(
-    [...named.values()].filter(each => each.length > 1).flatMap(each => each.map(([key]) => key)),
-  )
-  return (name, direction) => ({ name: overloaded.has(name) ? `${name}${direction}` : undefined })
-}
-
 function exchangesTag(port: Port): string {
   const { names, exchanges } = port
-  const named = messageNamer(port)
+  const nameMessages = createMessageNamer(port)
   const operations = Object.entries(exchanges).map(([name, exchange]) =>
     writeTag(
       'wsdl:operation',
       { name: describedName(name, exchange) },
-      writeTag('wsdl:input', { ...named(name, 'Input'), message: `${ownPrefix(port)}${name}Input` }),
+      writeTag('wsdl:input', {
+        name: nameMessages(name).input,
+        message: `${ownPrefix(port)}${name}Input`,
+        'wsam:Action': exchange.addressedAs.request,
+      }),
       exchange.output !== undefined &&
-        writeTag('wsdl:output', { ...named(name, 'Output'), message: `${ownPrefix(port)}${name}Output` }),
+        writeTag('wsdl:output', {
+          name: nameMessages(name).output,
+          message: `${ownPrefix(port)}${name}Output`,
+          'wsam:Action': exchange.addressedAs.reply,
+        }),
       Object.keys(exchange.faults).map(fault =>
         writeTag('wsdl:fault', { name: fault, message: `${ownPrefix(port)}${name}_${fault}Fault` }),
       ),
@@ -223,7 +225,7 @@ function bindingTag(port: Port, binding: PortBinding, at: number): string {
   const { prefix } = binding
   const all = Object.entries(port.exchanges)
   const isRpc = all[0]?.[1].style !== 'document'
-  const named = messageNamer(port)
+  const nameMessages = createMessageNamer(port)
   return writeTag(
     'wsdl:binding',
     { name: bindingName(port, at), type: `${ownPrefix(port)}${port.names.portType}` },
@@ -231,7 +233,7 @@ function bindingTag(port: Port, binding: PortBinding, at: number): string {
       transport: 'http://schemas.xmlsoap.org/soap/http',
       style: all.length > 0 && isRpc ? 'rpc' : 'document',
     }),
-    all.map(([name, exchange]) => boundOperationTag(port, name, exchange, binding, named)),
+    all.map(([name, exchange]) => boundOperationTag(port, name, exchange, binding, nameMessages(name))),
   )
 }
 
@@ -240,7 +242,7 @@ function boundOperationTag(
   name: string,
   exchange: PortExchange,
   { prefix, encoding }: PortBinding,
-  named: ReturnType<typeof messageNamer>,
+  messages: MessageNames,
 ): string {
   const { style, action, input, output, faults } = exchange
   const use: Attributes = style === 'encoded' ? { use: 'encoded', encodingStyle: encoding } : { use: 'literal' }
@@ -264,8 +266,8 @@ function boundOperationTag(
     'wsdl:operation',
     { name: describedName(name, exchange) },
     writeTag(`${prefix}:operation`, { soapAction: action, style: style === 'document' ? 'document' : 'rpc' }),
-    writeTag('wsdl:input', named(name, 'Input'), headers('requestHeaders'), body(input)),
-    output !== undefined && writeTag('wsdl:output', named(name, 'Output'), headers('replyHeaders'), body(output)),
+    writeTag('wsdl:input', { name: messages.input }, headers('requestHeaders'), body(input)),
+    output !== undefined && writeTag('wsdl:output', { name: messages.output }, headers('replyHeaders'), body(output)),
     Object.entries(faults).map(([fault, root]) =>
       writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, ...usual(root) })),
     ),

@@ -11,6 +11,7 @@
  *
  * Types are not interpreted: the result has the schemas as trees.
  */
+import { describeActionPattern } from '../contract/port-names.ts'
 import { Malformed } from '../xml/malformed.ts'
 import { clarkNotation } from '../xml/name.ts'
 import { type Element, parseXml } from '../xml/tree.ts'
@@ -78,6 +79,8 @@ export interface WsdlOperation {
   readonly name: string
   /** soapAction; empty if absent. */
   readonly action: string
+  /** The [action] of its messages (WS-Addressing 1.0 Metadata §4.4). */
+  readonly addressedAs: { readonly request: string; readonly reply: string }
   readonly style: 'document' | 'rpc'
   /** Undefined: it has none, or none that could be read. */
   readonly input: WsdlMessage | undefined
@@ -428,9 +431,11 @@ class WsdlReader {
       const [binding] = wsdlChildren(bound, kind)
       return part && this.#readMessage(part, binding, `${name} ${kind}`, own)
     }
+    const action = (extension && attributeValue(extension, 'soapAction')) ?? ''
     return {
       name,
-      action: (extension && attributeValue(extension, 'soapAction')) ?? '',
+      action,
+      addressedAs: readActions(declared ?? bound, portType, action),
       style: own,
       input: message('input'),
       isNotification: declared !== undefined && isSentFirst(declared),
@@ -626,6 +631,29 @@ const soapAttributes: Readonly<Record<string, readonly string[]>> = {
 function isSentFirst(operation: Element): boolean {
   const first = operation.elements().find(({ name }) => name.uri === wsdl && /^(?:in|out)put$/.test(name.local))
   return first?.name.local === 'output'
+}
+
+/** Of the recommendation, and of the candidate that WSDLs of 2006 and 2007 have. */
+const actionNamespaces: readonly string[] = [
+  'http://www.w3.org/2007/05/addressing/metadata',
+  'http://www.w3.org/2006/05/addressing/wsdl',
+]
+/** `wsam:Action` of an input or an output (WS-Addressing 1.0 Metadata §4.4.1). */
+export const readDeclaredAction = (message: Element | undefined): string | undefined =>
+  actionNamespaces
+    .map(uri => message?.attributes.find(({ name }) => name.uri === uri && name.local === 'Action')?.value.trim())
+    .find(Boolean)
+
+function readActions(operation: Element, portType: Element, action: string): WsdlOperation['addressedAs'] {
+  const namespace = portType.parent && attributeValue(portType.parent, 'targetNamespace')
+  const [start] = describeActionPattern(namespace ?? '', attributeValue(portType, 'name') ?? '')
+  const [request = '', reply = ''] = messageNames(operation)
+  const [input] = wsdlChildren(operation, 'input')
+  const [output] = wsdlChildren(operation, 'output')
+  return {
+    request: readDeclaredAction(input) ?? (action || start + request),
+    reply: readDeclaredAction(output) ?? start + reply,
+  }
 }
 
 /** §2.4.5: the names of an operation's input and output, with their defaults. */

@@ -2,9 +2,18 @@
  * The services of a WSDL 2.0 in the terms of WSDL 1.1: an interface is a portType, an endpoint a
  * port, and each message has one element or none. Clauses: WSDL 2.0 Part 1 (§2) and Part 2 (§5).
  */
+import { describeActionPattern } from '../contract/port-names.ts'
 import { clarkNotation } from '../xml/name.ts'
 import type { Element } from '../xml/tree.ts'
-import type { WsdlBinding, WsdlMessage, WsdlOperation, WsdlPart, WsdlPort, WsdlService } from './read-wsdl.ts'
+import {
+  readDeclaredAction,
+  type WsdlBinding,
+  type WsdlMessage,
+  type WsdlOperation,
+  type WsdlPart,
+  type WsdlPort,
+  type WsdlService,
+} from './read-wsdl.ts'
 
 /** What a WSDL 2.0 says of services; its schemas are read as those of any description. */
 export interface Wsdl20Services {
@@ -184,6 +193,7 @@ class Wsdl20Reader {
     return {
       name,
       action: details.action,
+      addressedAs: this.#readActions(operation, details.action, asking?.hasReply === true),
       style: 'document',
       input: asking && message('input', details.input),
       isNotification: !asking,
@@ -236,6 +246,19 @@ class Wsdl20Reader {
       this.#bound.set(binding, (known = new Map(named.reverse())))
     }
     return known
+  }
+
+  /** WS-Addressing 1.0 Metadata §4.4.2: an operation without a reply has no direction token. */
+  #readActions(operation: Element, action: string, hasReply: boolean): WsdlOperation['addressedAs'] {
+    const namespace = operation.parent ? this.#namespaceOf(operation.parent) : ''
+    const [start] = describeActionPattern(namespace, operation.parent ? nameOf(operation.parent) : '')
+    const usual = `${start}${nameOf(operation)}`
+    const [input] = childrenNamed(operation, 'input')
+    const [output] = childrenNamed(operation, 'output')
+    return {
+      request: readDeclaredAction(input) ?? (action || `${usual}${hasReply ? 'Request' : ''}`),
+      reply: readDeclaredAction(output) ?? `${usual}Response`,
+    }
   }
 
   #readDetails(operation: Element, binding: Element): BoundDetails {

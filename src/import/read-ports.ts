@@ -1,5 +1,6 @@
 /** The ports of a WSDL as a contract declares them, whether or not a service has them. */
 import { type ExchangeBody, exchange, type Port, type PortExchange, port } from '../contract/exchange.ts'
+import { createActionNamer } from '../contract/port-names.ts'
 import { compileUriContent } from '../contract/uri-content.ts'
 import type { AnyRootElement } from '../contract/xml-type.ts'
 import type { WsdlBinding, WsdlDocument, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
@@ -90,6 +91,8 @@ function haveSameExchanges(one: Port, other: Port): boolean {
         a &&
         b &&
         a.action === b.action &&
+        a.addressedAs.request === b.addressedAs.request &&
+        a.addressedAs.reply === b.addressedAs.reply &&
         a.style === b.style &&
         a.location === b.location &&
         isSameBody(a, b, 'input') &&
@@ -149,7 +152,23 @@ function readPort(
     soap: binding.soap ?? 'both',
     exchanges,
   })
-  return { port: made, operations }
+  return { port: declareActions(made, operations), operations }
+}
+
+/** Names the actions of WS-Addressing that a reader of the contract could not work out. */
+function declareActions(found: Port, operations: ReadonlyMap<string, WsdlOperation>): Port {
+  const nameActions = createActionNamer(found)
+  const exchanges = Object.entries(found.exchanges).map(([key, exchange]): [string, PortExchange] => {
+    const { request, reply } = nameActions(key)
+    const said = operations.get(key)?.addressedAs
+    if (!said) return [key, exchange]
+    const addressedAs = {
+      ...(said.request !== request && { request: said.request }),
+      ...(exchange.output !== undefined && said.reply !== reply && { reply: said.reply }),
+    }
+    return [key, { ...exchange, addressedAs }]
+  })
+  return { ...found, exchanges: Object.fromEntries(exchanges) }
 }
 /** An NCName (WSDL 1.1 §2.1): any other name makes the served WSDL unreadable. */
 function nameInXml(name: string, otherwise: string, place: string, losses: Losses): string {

@@ -448,6 +448,7 @@ class Printer {
   #exchange({
     style,
     action,
+    addressedAs,
     input,
     output,
     faults,
@@ -465,10 +466,12 @@ class Printer {
             : `${writeMemberKey(key)}: ${this.#identifiers.get(root) ?? 'undefined'}`,
         )
         .join(', ')
+    const actions = Object.entries(addressedAs).map(([key, uri]) => `${key}: ${quoteLiteral(uri)}`)
     const grants = allow.length > 0 ? this.#writeGrants(allow) : undefined
     const parts = [
       ...(style === 'document' ? [] : [`style: ${quoteLiteral(style)}`]),
       `action: ${quoteLiteral(action)}`,
+      ...(actions.length === 0 ? [] : [`addressedAs: { ${actions.join(', ')} }`]),
       `input: ${this.#body(input)}`,
       ...(output === undefined ? [] : [`output: ${this.#body(output)}`]),
       ...(Object.keys(faults).length > 0 ? [`faults: { ${roots(faults)} }`] : []),

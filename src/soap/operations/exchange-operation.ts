@@ -5,6 +5,7 @@
 import { chain } from '../../base/maybe.ts'
 import type { ExchangeContext, Port, PortExchange } from '../../contract/exchange.ts'
 import type { ErasedExchangeHandler } from '../../contract/implement.ts'
+import { createActionNamer } from '../../contract/port-names.ts'
 import { compileUriContent, type UriContent, type UriPairs } from '../../contract/uri-content.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import type { FaceContext } from '../../service/face-context.ts'
@@ -33,19 +34,20 @@ export interface PortContext extends Pick<FaceContext, 'clock'> {
 export function bindExchanges({ app, calls, clock }: PortContext, port: Port): readonly BoundOperation[] {
   const codecOf = createElementCodecs()
   const encodedOf = createEncodedCodecs()
+  const nameActions = createActionNamer(port)
   return Object.entries(port.exchanges).map(([name, exchange]) => {
     const handler = app.ports?.[port.port]?.[name]
     if (!handler) throw new Error(`the port ${port.port} has no handler for ${name}: give implement(…) one`)
     const codecs = compileExchange(exchange, name, codecOf, encodedOf)
-    const action = exchange.action || defaultAction(port, name)
+    const actions = nameActions(name)
     return {
       name,
       firsts: codecs.firsts,
       declared: typeof exchange.input === 'object' ? exchange.input : undefined,
       mayBegin: codecs.mayBegin,
-      action,
-      replyAction: exchange.output && `${action}Response`,
-      faultAction: fault => `${action}/Fault/${fault}`,
+      action: actions.request,
+      replyAction: exchange.output && actions.reply,
+      faultAction: actions.fault,
       safe: exchange.isSafe,
       isLong: false,
       longest: messageOctetsMax,
@@ -62,10 +64,6 @@ export function bindExchanges({ app, calls, clock }: PortContext, port: Port): r
     }
   })
 }
-
-/** WS-Addressing 1.0 Metadata §4.4.4. */
-const defaultAction = ({ namespace, names }: Port, name: string): string =>
-  `${namespace}${namespace.endsWith('/') ? '' : '/'}${names.portType}/${name}Request`
 
 interface ExchangeCodecs extends Pick<BoundOperation, 'firsts' | 'mayBegin'> {
   readonly read: BoundOperation['read']
