@@ -1,41 +1,18 @@
 /**
- * A SOAP client of a port of others, made from its contract at run time. A call ends in one of
- * three ways: an answer that is valid by the contract, a fault of the service, or a reason why
- * neither is known. Nothing that breaks the contract is passed on, or that has to be proven and is
- * not.
+ * The service behind a bridge, asked for the exchanges of a port. A call ends in one of three ways:
+ * an answer that is valid by the contract, a fault of the service, or a reason why neither is
+ * known. Nothing that breaks the contract is passed on, or that has to be proven and is not.
  */
 
-import {
-  createMessageDress,
-  type MessageDress,
-  MessageSender,
-  type SignedExchange,
-  type WrittenMessage,
-} from '../client/dressed-message.ts'
-import { TransportFailure } from '../client/errors.ts'
-import { readFault } from '../client/fault-reader.ts'
-import {
-  type AnswerExpectation,
-  closeAnswer,
-  explainUnfit,
-  type OpenedAnswer,
-  openAnswer,
-  refuseAnswer,
-} from '../client/opened-answer.ts'
+import { createMessageDress, type MessageDress } from '../client/dressed-message.ts'
+import { AnswerError, ConnectionError, FaultError, type TransportFailure } from '../client/errors.ts'
+import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } from '../client/port-exchange.ts'
+import { isRepeatable, timingOf } from '../client/repeated-post.ts'
 import type { ClientTransport } from '../client/transport.ts'
-import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
-import { createActionNamer } from '../contract/port-names.ts'
-import type { AnyRootElement } from '../contract/xml-type.ts'
-import { type BodyCodec, createBodyCodecs } from '../soap/codecs/body-codec.ts'
-import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
-import { createEncodedCodecs, type EncodedCodec } from '../soap/codecs/schema-encoded.ts'
-import type { LiteralReading } from '../soap/codecs/values.ts'
-import { strictParsing } from '../soap/envelope.ts'
+import type { Port, PortExchange } from '../contract/exchange.ts'
 import type { Code } from '../soap/fault.ts'
 import { isAddressingUri } from '../soap/headers/addressing.ts'
 import { securityName } from '../soap/security-port.ts'
-import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
-import { type Cursor, type Element, walkTree } from '../xml/index.ts'
 
 export type PortAnswer =
   | { readonly kind: 'answer'; readonly content: unknown; readonly blocks: Readonly<Record<string, unknown>> }
@@ -79,203 +56,57 @@ export interface CallerOptions {
 }
 
 export function createPortCaller(port: Port, transport: ClientTransport, options: CallerOptions): PortCaller {
-  const version = port.soap === '1.2' ? soap12 : soap11
-  const literal = createElementCodecs()
-  const codecs = { literal, body: createBodyCodecs(literal), encoded: createEncodedCodecs() }
-  const dress = options.dress ?? plainDress
-  const nameActions = createActionNamer(port)
-  const callers = new Map(
-    Object.entries(port.exchanges).map(([name, exchange]) => {
-      const operation = { name, action: exchange.action, addressedAs: nameActions(name).request, version }
-      const sender = new MessageSender(operation, dress, transport, options.fields)
-      const expected = expectAnswer(exchange, codecs, version, dress, sender)
-      return [name, new PortExchangeCaller(exchange, codecs, sender, expected, options.timeLimit)]
-    }),
+  const { dress = plainDress, fields } = options
+  const endpoint: PortEndpoint = {
+    version: versionOfPort(port),
+    transport,
+    dress,
+    fields,
+    lenient: new Set(['envelope']), // the service may be an old one
+    // A read is asked again by `bridged-service.ts`, which also counts the calls in vain.
+    mayRepeat: (_, failure) => failure.why !== 'unreachable' && isRepeatable(failure, dress.addressing?.once === true),
+  }
+  const plans = createPortPlans(port)
+  const operations = new Map(
+    Object.entries(port.exchanges).map(([name, each]) => [name, new CallableExchange(name, each, endpoint, plans)]),
   )
-  return async (name, call) => {
-    const caller = callers.get(name)
-    if (!caller) throw new Error(`${name} is not an exchange of the port ${port.port}`)
-    return await caller.ask(call)
+  return async (name, { input, blocks: headers }) => {
+    const operation = operations.get(name)
+    const exchange = port.exchanges[name]
+    if (!operation || !exchange) throw new Error(`${name} is not an exchange of the port ${port.port}`)
+    try {
+      const reply = await operation.call(input, { ...timingOf(options, {}), headers })
+      return { kind: 'answer', content: reply.output, blocks: reply.headers }
+    } catch (thrown) {
+      return explainThrown(exchange, thrown)
+    }
   }
 }
 const plainDress: MessageDress = createMessageDress(undefined, '', {})
 
-interface PortCodecs {
-  readonly literal: (root: AnyRootElement) => ElementCodec
-  readonly body: (body: ExchangeBody) => BodyCodec
-  readonly encoded: (root: AnyRootElement) => EncodedCodec
+/** @throws what is not about the answer */
+function explainThrown(exchange: PortExchange, thrown: unknown): PortAnswer {
+  if (thrown instanceof FaultError) return explainFault(exchange, thrown)
+  if (thrown instanceof ConnectionError) return { kind: 'silence', why: thrown.why, mayHaveRun: thrown.mayHaveRun }
+  if (!(thrown instanceof AnswerError)) throw thrown
+  const { why, status, fields, detail } = thrown
+  const isUnproven = why === 'unproven' || why === 'uncorrelated'
+  const type = fields['content-type'] ?? 'no media type'
+  return { ...describeGarbage(status, `${type}: ${detail}`), ...(isUnproven && { isUnproven }) }
 }
-
-/** What is asked of any answer of this port. */
-function expectAnswer(
-  { replyHeaders }: PortExchange,
-  codecs: PortCodecs,
-  version: SoapVersion,
-  { addressing }: MessageDress,
-  { security }: MessageSender,
-): AnswerExpectation {
-  const known = Object.values(replyHeaders).map(each => codecs.literal(each))
-  return {
-    version,
-    addressing,
-    action: undefined, // a WSDL may say another than the usual one
-    answers: security?.answers,
-    understands: block => known.some(each => each.plan.name === block.name),
-    faults: new Map(),
-    limits: strictParsing,
-    longest: packageOctetsMax,
-    isLenient: true,
-  }
-}
-/** The transport has the same limit for all of an answer. */
-const packageOctetsMax = 16 * 1024 * 1024
-
-class PortExchangeCaller {
-  readonly #exchange: PortExchange
-  readonly #codecs: PortCodecs
-  readonly #sender: MessageSender
-  readonly #expected: AnswerExpectation
-  readonly #timeLimit: number
-
-  constructor(
-    exchange: PortExchange,
-    codecs: PortCodecs,
-    sender: MessageSender,
-    expected: AnswerExpectation,
-    timeLimit: number,
-  ) {
-    this.#exchange = exchange
-    this.#codecs = codecs
-    this.#sender = sender
-    this.#expected = expected
-    this.#timeLimit = timeLimit
-  }
-
-  async ask({ input, blocks }: PortCall): Promise<PortAnswer> {
-    const written = this.#write(input, blocks)
-    try {
-      return await this.#read(await this.#post(written))
-    } catch (thrown) {
-      if (!(thrown instanceof TransportFailure)) throw thrown
-      return { kind: 'silence', why: thrown.why, mayHaveRun: thrown.mayHaveRun }
-    }
-  }
-
-  #write(input: unknown, blocks: PortCall['blocks']): WrittenMessage {
-    const { style, input: root, requestHeaders } = this.#exchange
-    const { literal, body, encoded } = this.#codecs
-    const { version } = this.#expected
-    return this.#sender.write(writing => {
-      const written = Object.entries(blocks).flatMap(([name, value]) => {
-        const block = requestHeaders[name]
-        return block ? [literal(block).write(value)] : []
-      })
-      const isEncoded = style === 'encoded' && root !== 'empty'
-      const content = isEncoded ? encoded(root).write(input, version) : body(root).write(input, writing)
-      return { body: content, blocks: written }
-    })
-  }
-
-  /** The same message again, where its MessageID tells the service that it is. */
-  async #post(written: WrittenMessage): Promise<SignedExchange> {
-    const until = Date.now() + this.#timeLimit
-    const within = () => ({ timeLimit: until - Date.now(), signal: undefined })
-    try {
-      return await this.#sender.post(written, within())
-    } catch (thrown) {
-      const isLost = thrown instanceof TransportFailure && thrown.why === 'lost' && !thrown.begun
-      if (!isLost || !this.#expected.addressing?.once || Date.now() >= until) throw thrown
-      return await this.#sender.post(written, within())
-    }
-  }
-
-  async #read({ response, request }: SignedExchange): Promise<PortAnswer> {
-    const { status, content } = response
-    try {
-      const hasOutput = typeof this.#exchange.output === 'object'
-      if (content.length === 0 && status < 300 && !hasOutput) return { kind: 'answer', content: undefined, blocks: {} }
-      return readPortAnswer(this.#exchange, this.#codecs, await openAnswer(this.#expected, response, request))
-    } catch (thrown) {
-      const unfit = explainUnfit(thrown)
-      if (!unfit) throw thrown
-      const isUnproven = unfit.why === 'unproven' || unfit.why === 'uncorrelated'
-      const type = response.fields['content-type'] ?? 'no media type'
-      return { ...describeGarbage(status, `${type}: ${unfit.detail}`), ...(isUnproven && { isUnproven }) }
-    }
-  }
-}
-
-// Answers
 
 type Garbage = Extract<PortAnswer, { kind: 'garbage' }>
 export const describeGarbage = (status: number, detail: string): Garbage => ({ kind: 'garbage', status, detail })
 
-function readPortAnswer(exchange: PortExchange, codecs: PortCodecs, opened: OpenedAnswer): PortAnswer {
-  if (opened.kind === 'fault') return readPortFault(exchange, codecs, opened.fault, opened.version)
-  const { output, replyHeaders } = exchange
-  const { envelope, blocks: found } = opened
-  const content = readAnswerBody(exchange, codecs, opened)
-  while (envelope.body.event === 'start') passElement(envelope.body)
-  closeAnswer(opened)
-  if (typeof output !== 'object') return { kind: 'answer', content: undefined, blocks: {} }
-  const blocks = Object.entries(replyHeaders).flatMap(([name, root]) => {
-    const codec = codecs.literal(root)
-    const block = found.find(each => each.name === codec.plan.name)
-    return block ? [[name, readTree(codec, block)] as const] : []
-  })
-  return { kind: 'answer', content, blocks: Object.fromEntries(blocks) }
-}
-function passElement(cursor: Cursor): void {
-  cursor.skip()
-  cursor.child()
-}
-
-/** From the first child of the Body to what follows it. */
-function readAnswerBody(
-  { style, output }: PortExchange,
-  codecs: PortCodecs,
-  { envelope, parts }: Extract<OpenedAnswer, { kind: 'message' }>,
-): unknown {
-  if (typeof output !== 'object') return undefined
-  const { body: cursor, version, around, blocks } = envelope
-  const { firsts, mayBegin } = codecs.body(output)
-  const first = cursor.event === 'start' ? cursor.name : undefined
-  if (!firsts.includes(first) && !(first && mayBegin?.(first.uri))) {
-    const expected = firsts.map(each => each?.local ?? 'nothing').join(' or ')
-    refuseAnswer('unexpected', `the element ${first?.local ?? 'nothing'} in place of ${expected}`)
-  }
-  const reading: LiteralReading = { found: [], parts, around, blocks, isResponse: true }
-  // Values that are referred to stand next to the answer (SOAP 1.1 §5.1).
-  if (style === 'encoded') return requireValid(codecs.encoded(output).read(cursor, reading, version), reading)
-  return requireValid(codecs.body(output).read(cursor, reading), reading)
-}
-
-/** Refuses a value outside of its bounds. */
-function requireValid<T>(value: T, { found }: LiteralReading): T {
-  if (found.length > 0) refuseAnswer('invalid', found.map(({ path, detail }) => `${path} ${detail}`).join('; '), found)
-  return value
-}
-
-function readTree(codec: ElementCodec, element: Element): unknown {
-  const cursor = walkTree(element)
-  cursor.next()
-  const reading: LiteralReading = { found: [], parts: undefined, around: element.parent, blocks: [] }
-  return requireValid(codec.read(cursor, reading), reading)
-}
-
-function readPortFault(
-  { faults }: PortExchange,
-  codecs: PortCodecs,
-  element: Element,
-  version: SoapVersion,
-): PortAnswer {
-  const { code, codes, reasons, entries } = readFault(element, version, new Map())
+/** The element of a declared fault that breaks its type is not passed on. */
+function explainFault({ faults }: PortExchange, thrown: FaultError): PortAnswer {
+  const { code, codes, reasons, entries, status, fault, detail } = thrown
   const reason = reasons[0]?.text ?? 'a fault without a reason'
-  for (const [name, root] of Object.entries(faults)) {
-    const codec = codecs.literal(root)
-    const entry = entries.find(each => each.name === codec.plan.name)
-    if (entry) return { kind: 'fault', code, reason, declared: { name, detail: readTree(codec, entry) } }
-  }
+  if (fault !== undefined) return { kind: 'fault', code, reason, declared: { name: fault, detail } }
+  const broken = entries.find(({ name }) =>
+    Object.values(faults).some(each => each.name.uri === name.uri && each.name.local === name.local),
+  )
+  if (broken) return describeGarbage(status, `the detail ${broken.name.local} of a fault breaks its type: ${reason}`)
   const dress = codes.find(({ uri }) => uri === securityName.uri || isAddressingUri(uri))?.local
   return { kind: 'fault', code, reason, declared: undefined, ...(dress !== undefined && { dress }) }
 }

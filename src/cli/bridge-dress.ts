@@ -1,8 +1,8 @@
 /** What messages of `diglot bridge` wear: flags, files, the environment, `behind` of the map. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { BehindOptions } from '../bridge/behind-dress.ts'
 import type { ClientKeys } from '../client/message-keys.ts'
+import type { PortDressOptions } from '../client/port-dress.ts'
 import type { MembersOf } from '../contract/known-members.ts'
 import { failUsage } from './usage.ts'
 
@@ -48,7 +48,7 @@ export function addDressOptions(command: Command): Command {
 }
 
 /** The flags over the members of the map. Throws where a file or half of a pair is missing. */
-export function readDressFlags(flags: DressFlags, mapped: BehindOptions = {}): BehindOptions {
+export function readDressFlags(flags: DressFlags, mapped: PortDressOptions = {}): PortDressOptions {
   const keys = readKeys(flags, mapped.keys)
   const credentials = readCredentials(flags) ?? mapped.credentials
   return {
@@ -85,7 +85,7 @@ const readPem = (file: string | undefined): string | undefined =>
 const readMember = (name: string, file: string | undefined) => (file === undefined ? {} : { [name]: readPem(file) })
 
 /** From the environment alone: a command line is seen by all who share the machine. */
-function readCredentials({ digest = false }: DressFlags): BehindOptions['credentials'] {
+function readCredentials({ digest = false }: DressFlags): PortDressOptions['credentials'] {
   const { DIGLOT_BEHIND_USERNAME: username, DIGLOT_BEHIND_PASSWORD: password } = process.env
   if (!username && !password) return digest ? failUsage(`${nameless}, for --digest`) : undefined
   if (!username || !password) return failUsage(nameless)

@@ -3,14 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
-import type { BehindOptions } from '../bridge/behind-dress.ts'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
+import type { PortDressOptions } from '../client/port-dress.ts'
+import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
 import { anyone, type Grant, role } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Loss } from '../import/loss.ts'
-import type { PortPolicy } from '../import/read-policies.ts'
 import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } from './bridge-dress.ts'
 import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
@@ -75,7 +75,7 @@ interface BridgedContract {
   readonly resources?: readonly BridgedResource[]
   readonly policies: ReadonlyMap<string, PortPolicy>
   /** What its map says of messages. */
-  readonly behind?: BehindOptions
+  readonly behind?: PortDressOptions
 }
 /** A service of others behind a contract. */
 interface Bridged extends Pick<BridgedContract, 'contract' | 'resources'> {
@@ -98,7 +98,7 @@ function tellLosses(losses: readonly Loss[]): void {
 async function bridgeSoap(file: string, flags: BridgeFlags): Promise<Bridged> {
   const { createPortCaller } = await import('../bridge/port-caller.ts')
   const { createHttpTransport } = await import('../client/http-transport.ts')
-  const { createPortDress } = await import('../bridge/behind-dress.ts')
+  const { createPortDress } = await import('../client/port-dress.ts')
   const bridged = flags.map === undefined ? await importBridge(file, flags) : await loadBridge(flags.map, file, flags)
   const behind = readDressFlags(flags, bridged.behind)
   const transport = createHttpTransport(flags.to)
@@ -153,9 +153,9 @@ async function loadBridge(map: string, wsdl: string, { from }: BridgeFlags): Pro
   return { contract, policies, ...(behind && { behind }) }
 }
 
-async function loadMap(file: string): Promise<{ readonly contract: Service; readonly behind?: BehindOptions }> {
+async function loadMap(file: string): Promise<{ readonly contract: Service; readonly behind?: PortDressOptions }> {
   if (!existsSync(file)) throw new Error(`${file} not found: write it with diglot import <wsdl> -o ${file}`)
-  const module: { contract?: Service; behind?: BehindOptions } = await import(pathToFileURL(resolve(file)).href)
+  const module: { contract?: Service; behind?: PortDressOptions } = await import(pathToFileURL(resolve(file)).href)
   if (!module.contract?.ports) throw new Error(`${file} has no export contract made by service(…)`)
   const { contract, behind } = module
   return { contract, ...(behind && { behind }) }

@@ -130,11 +130,27 @@ export interface SignedExchange {
   readonly request: SentRequest
 }
 
+/** All that a POST has besides its address and its framing. */
+export interface RenderedMessage {
+  /** The fields of the request, credentials included. */
+  readonly fields: HttpFields
+  /** The envelope; with parts outside of it the octets of the whole package. */
+  readonly content: string | Uint8Array
+}
+
+/** A message with its proof, and the fields that it has beyond those of every message. */
+interface SealedMessage {
+  readonly content: string | readonly Uint8Array[]
+  readonly fields: HttpFields | undefined
+  readonly sent: SentRequest['sent']
+}
+
 /** Writes and posts the messages of one operation. */
 export class MessageSender {
   readonly security: OperationSecurity | undefined
   readonly #operation: SentOperation
   readonly #dress: MessageDress
+  readonly #fields: HttpFields
   readonly #post: (sending: TransportRequest) => Promise<TransportResponse>
   /** With a media type of its own, since each package has another boundary. */
   readonly #postPackage: (sending: TransportRequest) => Promise<TransportResponse>
@@ -145,15 +161,19 @@ export class MessageSender {
     this.security = dress.securityOf(operation.name)
     this.#operation = operation
     this.#dress = dress
-    const fields = {
+    this.#fields = {
       ...Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value])),
       ...dress.credentials.fields,
       accept: dress.mtom ? `${xopPackage}, ${version.mediaType}` : version.mediaType,
       ...(version.actionIn === 'SOAPAction' && { soapaction: quoteAction(action) }),
     }
-    const type = `${version.mediaType}; charset=utf-8${actionParameter(operation)}`
-    this.#post = transport.prepare({ ...fields, 'content-type': type })
-    this.#postPackage = transport.prepare(fields)
+    this.#post = transport.prepare({ ...this.#fields, 'content-type': this.#mediaType })
+    this.#postPackage = transport.prepare(this.#fields)
+  }
+
+  /** Of a message that is not a package. */
+  get #mediaType(): string {
+    return `${this.#operation.version.mediaType}; charset=utf-8${actionParameter(this.#operation)}`
   }
 
   /** @param messageId with addressing: the message's id, otherwise a random one */
@@ -183,22 +203,35 @@ export class MessageSender {
     }))
   }
 
-  /** (2) */
   async #postDressed(
-    { id, text, attached }: WrittenMessage,
+    written: WrittenMessage,
     within: Pick<TransportRequest, 'timeLimit' | 'signal'>,
   ): Promise<SignedExchange> {
+    const { content, fields, sent } = await this.#seal(written)
+    const post = written.attached.length > 0 ? this.#postPackage : this.#post
+    return { response: await post({ content, fields, ...within }), request: { id: written.id, sent } }
+  }
+
+  /** What `post` would send now. */
+  async render(written: WrittenMessage): Promise<RenderedMessage> {
+    const { content, fields } = await this.#seal(written)
+    return {
+      fields: { ...this.#fields, 'content-type': this.#mediaType, ...fields },
+      content: typeof content === 'string' ? content : Buffer.concat(content),
+    }
+  }
+
+  /** (2) */
+  async #seal({ text, attached }: WrittenMessage): Promise<SealedMessage> {
     const { mediaType } = this.#operation.version
     const { envelope, signatures: sent } = this.security
       ? await protectText(text, this.security.protection())
       : { envelope: text, signatures: [] }
     const fields = await this.#dress.credentials.changing?.()
-    const request = { id, sent }
-    if (attached.length === 0) return { response: await this.#post({ content: envelope, fields, ...within }), request }
+    if (attached.length === 0) return { content: envelope, fields, sent }
     const { type, content } = writePackage(mediaType, envelope, attached, `diglot-${createUniqueId()}`)
     const packaged = { ...fields, 'content-type': type + actionParameter(this.#operation) }
-    const whole = await Array.fromAsync(content)
-    return { response: await this.#postPackage({ content: whole, fields: packaged, ...within }), request }
+    return { content: await Array.fromAsync(content), fields: packaged, sent }
   }
 }
 

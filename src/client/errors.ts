@@ -187,6 +187,8 @@ export type FailureReason =
 export class AnswerError extends CallError {
   override readonly name = 'AnswerError'
   readonly why: FailureReason
+  /** What is wrong with it. */
+  readonly detail: string
   readonly status: number
   readonly fields: HttpFields
   /** The content, as it came. */
@@ -203,6 +205,7 @@ export class AnswerError extends CallError {
   ) {
     super(operation, detail)
     this.why = why
+    this.detail = detail
     this.status = response.status
     this.fields = response.fields
     this.content = response.content

@@ -5,7 +5,7 @@
 import type { Fault } from '../contract/fault.ts'
 import { everyFault, type Message, toXmlName } from '../contract/xml-message.ts'
 import { compileRowReader } from '../soap/codecs/literal-read.ts'
-import { qualifiedSpace, type ReadRow, type TypeSpace } from '../soap/codecs/values.ts'
+import { type LiteralReading, qualifiedSpace, type ReadValue, type TypeSpace } from '../soap/codecs/values.ts'
 import type { Code, Reason } from '../soap/fault.ts'
 import { Refused } from '../soap/refusal.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
@@ -13,17 +13,28 @@ import { type Element, internName, internTransient, type Name, walkTree, xmlUri 
 import type { FaultRead } from './errors.ts'
 
 /** The faults that a service may send, by the element of each in Detail. */
-export type Faults = ReadonlyMap<Name, { readonly fault: Fault; readonly read: ReadRow }>
+export type Faults = ReadonlyMap<Name, { readonly fault: Fault; readonly read: ReadEntry }>
+/** An entry of Detail by its schema, with what breaks a bound in the reading. */
+export type ReadEntry = (entry: Element, reading: LiteralReading) => unknown
 
 /** Those that a version declares, and those of every service. */
 export function compileFaultReaders(all: readonly Message[], namespace: string, types: TypeSpace): Faults {
   return new Map(
     everyFault(all).map(fault => [
       internName(namespace, toXmlName(fault.fault)),
-      { fault, read: compileRowReader(fault.detail, qualifiedSpace(namespace, types)) },
+      { fault, read: readEntryBy(compileRowReader(fault.detail, qualifiedSpace(namespace, types))) },
     ]),
   )
 }
+
+/** By a reader that stands at the `start` of the entry. */
+export const readEntryBy =
+  (read: ReadValue): ReadEntry =>
+  (entry, reading) => {
+    const cursor = walkTree(entry)
+    cursor.next()
+    return read(cursor, reading)
+  }
 
 /**
  * A Fault element in an Envelope of this version. What it lacks is left out, and either structure
@@ -115,12 +126,10 @@ function findDeclared(entries: readonly Element[], faults: Faults): FaultRead['d
   return undefined
 }
 
-function readDetail(entry: Element, read: ReadRow): unknown {
-  const cursor = walkTree(entry)
-  cursor.next()
-  const reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+function readDetail(entry: Element, read: ReadEntry): unknown {
+  const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
   try {
-    const detail = read(cursor, reading)
+    const detail = read(entry, reading)
     return reading.found.length === 0 ? detail : undefined
   } catch (thrown) {
     if (thrown instanceof Refused) return undefined

@@ -32,7 +32,15 @@ import { createHttpTransport } from './http-transport.ts'
 import { findSecurityRule } from './message-keys.ts'
 import type { Operations } from './operation-types.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
-import { type ExpectedReply, findsBlock, parserLimitsFor, type RepliedMessage, readReply } from './reply.ts'
+import { isRepeatable, postWithRetries, timingOf } from './repeated-post.ts'
+import {
+  type ExpectedReply,
+  findsBlock,
+  longestDefault,
+  parserLimitsFor,
+  type RepliedMessage,
+  readReply,
+} from './reply.ts'
 import { type CallMessage, createSurface } from './soap-surface.ts'
 import type { ServiceSurface } from './surface-types.ts'
 import { waitFor } from './timer.ts'
@@ -128,7 +136,7 @@ function prepareOperation(endpoint: ClientEndpoint, message: Message): ClientOpe
   const { namespace, types, version, options, transport, dress } = endpoint
   const { request, response } = message
   const answer = { name: '', main: undefined, ...response, fields: toReplyFields(response?.fields ?? {}) }
-  const longest = options.longest ?? defaultOptions.longest
+  const longest = options.longest ?? longestDefault
   const sender = new MessageSender(
     { name: request.name, action: message.action, version },
     dress,
@@ -158,15 +166,27 @@ function prepareOperation(endpoint: ClientEndpoint, message: Message): ClientOpe
   }
 }
 
-const defaultOptions = { longest: 16 * 1024 * 1024, timeLimit: 30_000, retries: 1 }
-
 // A call
 
 async function performCall(operation: ClientOperation, input: Values, options: CallOptions): Promise<RepliedMessage> {
   const problems = [...checkValue(operation.message.request.fields, input), ...checkHeaders(operation, options)]
   if (problems.length > 0) throw new InputError(operation.operation, problems)
-  const { response, request } = await sendWithRetries(operation, writeMessage(operation, input, options), options)
+  const { response, request } = await post(operation, writeMessage(operation, input, options), options)
   return readReply(operation, response, request)
+}
+
+async function post(operation: ClientOperation, written: WrittenMessage, given: CallOptions): Promise<SignedExchange> {
+  const { message, addressing, options, sender } = operation
+  const hasOneEffect = message.operation.safe || addressing?.once === true
+  const within = {
+    ...timingOf(options, given),
+    mayRepeat: (failure: TransportFailure) => isRepeatable(failure, hasOneEffect),
+  }
+  try {
+    return await postWithRetries(sender, written, within)
+  } catch (thrown) {
+    throw thrown instanceof TransportFailure ? new ConnectionError(operation.operation, thrown) : thrown
+  }
 }
 
 /** The header blocks of a request: those of the call, and those of the client that it has. */
@@ -197,30 +217,3 @@ function writeMessage(operation: ClientOperation, input: Values, options: CallOp
     return { body: operation.write(input, writing, version), blocks: [...declared, ...(options.blocks ?? [])] }
   }, options.messageId)
 }
-
-/**
- * One POST, and another where the first cannot have had an effect, or a second has no further one.
- */
-async function sendWithRetries(
-  operation: ClientOperation,
-  written: WrittenMessage,
-  options: CallOptions,
-): Promise<SignedExchange> {
-  const { retries = defaultOptions.retries } = operation.options
-  const until = Date.now() + (options.timeLimit ?? operation.options.timeLimit ?? defaultOptions.timeLimit)
-  for (let tries = 0; ; tries++) {
-    try {
-      return await operation.sender.post(written, { signal: options.signal, timeLimit: until - Date.now() })
-    } catch (thrown) {
-      if (!(thrown instanceof TransportFailure)) throw thrown
-      const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0
-      if (tries >= retries || !isRepeatable(operation, thrown) || Date.now() + wait >= until)
-        throw new ConnectionError(operation.operation, thrown)
-      if (wait > 0) await (operation.options.wait ?? waitFor)(wait, options.signal)
-    }
-  }
-}
-
-/** Nothing was sent; or no octet came back, and a second message has no further effect. */
-const isRepeatable = ({ message, addressing }: ClientOperation, { why, begun }: TransportFailure): boolean =>
-  why === 'unreachable' || (why === 'lost' && !begun && (message.operation.safe || addressing?.once === true))

@@ -47,6 +47,17 @@ export interface SecurityRule extends ExchangeSecurity {
   readonly operations?: Readonly<Record<string, ExchangeSecurity>>
 }
 
+/** What the policies of a WSDL demand of the messages of a port. */
+export interface PortPolicy {
+  /** By exchange; one that is not there proves nothing. */
+  readonly security: ReadonlyMap<string, ExchangeSecurity>
+  /** By exchange, what none of the alternatives does without. */
+  readonly unmet: ReadonlyMap<string, string>
+  /** Demanded, not merely offered. */
+  readonly addressing: boolean
+  readonly mtom: boolean
+}
+
 /** A SOAP endpoint, as a contract declares it under its path. */
 export interface EndpointRule {
   /** Default: the newest version. */

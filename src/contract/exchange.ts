@@ -3,6 +3,7 @@
  * and types that its clients know. They stand in a service next to its resources.
  */
 import type { Maybe } from '../base/maybe.ts'
+import type { PortPolicy } from './endpoint-rule.ts'
 import type { Caller, Grant } from './policy.ts'
 import type { AnyRootElement, RootElement } from './xml-type.ts'
 
@@ -145,11 +146,26 @@ export function port<const N extends string, const E extends Exchanges>(
   }
 }
 
+// What a WSDL says of ports besides their messages
+
+/** Where a port is, by the version of SOAP that is spoken there. */
+export type PortAddresses = Readonly<Partial<Record<'1.1' | '1.2', string>>>
+
+/** Ports of others, with what their WSDL says of them besides their messages. */
+export interface DescribedPorts {
+  readonly ports: readonly Port[]
+  /** By the name of the port; what is not there demands nothing. */
+  readonly policies?: ReadonlyMap<string, PortPolicy>
+  readonly addresses?: ReadonlyMap<string, PortAddresses>
+}
+
 // Handlers
 
-type BodyValue<B> = B extends RootElement<infer T> ? T : undefined
+/** The value of a Body: undefined for one without an element. */
+export type BodyValue<B> = B extends RootElement<infer T> ? T : undefined
 type DetailKeys<F> = keyof F & string
-type HeaderBlocks<H> = { readonly [K in keyof H]?: H[K] extends RootElement<infer T> ? T : never }
+/** Header blocks by their names; each may be absent. */
+export type HeaderBlocks<H> = { readonly [K in keyof H]?: H[K] extends RootElement<infer T> ? T : never }
 
 /** What the handler of an exchange is told, and how it ends with a fault. */
 export interface ExchangeContext<F extends ExchangeFaults = ExchangeFaults, H extends ExchangeFaults = ExchangeFaults> {

@@ -30,6 +30,8 @@ export interface SimpleCodec {
   readonly writeOthers?: (value: unknown) => Iterable<string>
   /** Whether text of this type keeps white space at its ends. */
   readonly keepsSpace: boolean
+  /** Of a type with facets: the same without any; undefined: it has none. */
+  readonly unrestricted?: SimpleCodec | undefined
 }
 
 /** Whether a type is a simple one; `anySimpleType` is, `anyType` is not. */
@@ -180,6 +182,7 @@ function listCodec(item: SimpleCodec): SimpleCodec {
     check: value => (Array.isArray(value) ? each(value, checkListItem(item)) : typeFlaw('a list')),
     write: (value, prefixFor) => (value as readonly unknown[]).map(one => item.write(one, prefixFor)).join(' '), // `check` has passed it
     keepsSpace: false,
+    unrestricted: item.unrestricted && listCodec(item.unrestricted),
   }
 }
 /** White space in an item would make two of it; an empty item would be lost. */
@@ -208,6 +211,9 @@ function unionCodec(of: readonly SimpleCodec[]): SimpleCodec {
       return codec ? codec.write(value, prefixFor) : String(value)
     },
     keepsSpace: of.some(each => each.keepsSpace),
+    unrestricted: of.some(each => each.unrestricted)
+      ? unionCodec(of.map(each => each.unrestricted ?? each))
+      : undefined,
   }
 }
 
@@ -259,6 +265,7 @@ function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
     write,
     ...(writeOthers && { writeOthers }),
     keepsSpace: !collapses,
+    unrestricted: base.unrestricted ?? base,
   }
 }
 

@@ -1,15 +1,13 @@
 /** `diglot import`: files in, TypeScript out. Only hosts that the user names are asked. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
 import { objectOf, stringOf } from '../base/json-members.ts'
 import type { Json } from '../base/objects.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Find } from '../describe/read-wsdl.ts'
-import { Malformed } from '../xml/index.ts'
 import { isXmlText, loadAnyParser, loadDescriptionParser } from './description-text.ts'
-import { FetchedDocuments } from './fetch-documents.ts'
-import { type ImportedContract, readImportedContract } from './imported-contract.ts'
+import { createDocumentFinder, readGivenDocument, readGivenFile } from './document-files.ts'
+import { type ImportedContract, readNamedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
 import { appendRecord, mergeEdits } from './merge-edits.ts'
 import { readImportedService } from './openapi/imported-service.ts'
@@ -27,9 +25,6 @@ export interface ImportFlags {
   /** Hosts whose documents may be fetched. */
   readonly fetch: readonly string[]
 }
-/** Larger than any description that is known. */
-const documentOctetsMax = 64 * 1024 * 1024
-
 /** What an import has made of a document. */
 interface Imported {
   readonly text: string
@@ -58,34 +53,20 @@ export async function importContract(
     print.note('documents were not found: save them and name their folder with --from, or their host with --fetch')
 }
 
-/** Reads it again as long as it leads to documents that may be fetched. */
-async function importDocument(file: string, from: readonly string[], hosts: readonly string[]): Promise<Imported> {
-  const fetched = new FetchedDocuments(hosts)
-  const beside = createDocumentFinder(from)
-  const find: Find = (location, base) => fetched.find(location, base) ?? beside(location, base)
-  const isAddress = /^https?:\/\//i.test(file)
-  const open = async (): Promise<Uint8Array> => {
-    if (!isAddress) return readGivenFile(file)
-    const found = fetched.find(file, file) ?? ((await fetched.fetchWanted()) ? fetched.find(file, file) : undefined)
-    if (!found) throw new Error(`${file} is not fetched: name its host, --fetch ${URL.parse(file)?.host ?? '<host>'}`)
-    return found.bytes
-  }
-  const bytes = await open()
-  const path = isAddress ? file : resolve(file)
-  const text = new TextDecoder().decode(bytes)
-  const read = isXmlText(text.slice(0, 1000)) || isOtherXml(bytes) ? readXmlDescription : await loadOpenApiReader(text)
-  let made = read(file, path, bytes, find)
-  while (await fetched.fetchWanted()) made = read(file, path, bytes, find)
-  return made
-}
+const importDocument = (file: string, from: readonly string[], fetch: readonly string[]): Promise<Imported> =>
+  readGivenDocument(file, { from, fetch }, async bytes => {
+    const text = new TextDecoder().decode(bytes)
+    const read =
+      isXmlText(text.slice(0, 1000)) || isOtherXml(bytes) ? readXmlDescription : await loadOpenApiReader(text)
+    return (octets, path, find) => read(file, path, octets, find)
+  })
 /** UTF-16: its first octets are a byte order mark. */
 const isOtherXml = (bytes: Uint8Array): boolean =>
   (bytes[0] === 0xfe && bytes[1] === 0xff) || (bytes[0] === 0xff && bytes[1] === 0xfe)
 
 type Reader = (file: string, path: string, bytes: Uint8Array, find: Find) => Imported
 const readXmlDescription: Reader = (file, path, bytes, find) => {
-  const contract = readImportedContract(bytes, path, find)
-  if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
+  const contract = readNamedContract(file, bytes, path, find)
   return { text: writeTypescript(contract, basename(file)), losses: contract.losses, missing: contract.missing }
 }
 async function loadOpenApiReader(text: string): Promise<Reader> {
@@ -105,9 +86,7 @@ function readNamed<T>(file: string, read: () => T): T {
 
 /** A WSDL or XSD in a file, with what it imports. Throws an error that says what to do. */
 export function readContractFile(file: string, from: readonly string[]): ImportedContract {
-  const contract = readImportedContract(readGivenFile(file), resolve(file), createDocumentFinder(from))
-  if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
-  return contract
+  return readNamedContract(file, readGivenFile(file), resolve(file), createDocumentFinder(from))
 }
 
 /** An OpenAPI document in a file as one port. Throws an error that says what to do. */
@@ -135,39 +114,4 @@ export async function readOpenApiFile(file: string): Promise<Json> {
 export function isXmlFile(file: string): boolean {
   const bytes = readGivenFile(file)
   return isXmlText(new TextDecoder().decode(bytes.subarray(0, 1000))) || isOtherXml(bytes)
-}
-
-function readGivenFile(file: string): Uint8Array {
-  if (!existsSync(file)) throw new Error(`${file} not found: give a WSDL, an XSD or an OpenAPI document`)
-  return readRegularFile(resolve(file))
-}
-function readRegularFile(path: string): Uint8Array {
-  const about = statSync(path)
-  if (!about.isFile()) throw new Error(`${path} is not a file`)
-  if (about.size > documentOctetsMax) throw new Error(`${path} is larger than ${documentOctetsMax} octets`)
-  return readFileSync(path)
-}
-
-/** Next to the document that imports it, else in these folders by its path or its last part. */
-export const createDocumentFinder =
-  (folders: readonly string[]): Find =>
-  (location, base) => {
-    const isAddress = /^[a-z][a-z0-9+.-]+:/i.test(location) && !location.startsWith('file:')
-    const local = location.startsWith('file:') ? attemptPath(location) : location
-    const last = basename(location.replace(/[?#].*$/, ''))
-    const near = isAddress || local === undefined ? [] : [resolve(dirname(base), local)]
-    const listed = folders.flatMap(folder => [
-      ...(isAddress || local === undefined ? [] : [join(folder, local)]),
-      ...(last === '' ? [] : [join(folder, last)]),
-    ])
-    const found = [...near, ...listed].find(path => existsSync(path) && statSync(path).isFile())
-    return found === undefined ? undefined : { location: found, bytes: readRegularFile(found) }
-  }
-function attemptPath(location: string): string | undefined {
-  try {
-    return fileURLToPath(location)
-  } catch (thrown) {
-    if (thrown instanceof TypeError) return undefined // not a file URL of this machine
-    throw thrown
-  }
 }

@@ -1,12 +1,13 @@
 /** A description of another party as parts of a contract: its ports, types and elements. */
-import type { Port, PortExchange } from '../contract/exchange.ts'
+
+import type { PortPolicy } from '../contract/endpoint-rule.ts'
+import type { Port, PortAddresses, PortExchange } from '../contract/exchange.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'
 import type { AnyRootElement, AnyXmlType } from '../contract/xml-type.ts'
 import { type Find, type ReadDescription, readDescription } from '../describe/read-wsdl.ts'
 import { readWsdl20Services } from '../describe/read-wsdl20.ts'
 import { Malformed } from '../xml/index.ts'
 import { type Loss, Losses } from './loss.ts'
-import type { PortPolicy } from './read-policies.ts'
 import { readPorts } from './read-ports.ts'
 import { SchemaComponents } from './schema-components.ts'
 import { SchemaModel } from './schema-model.ts'
@@ -17,6 +18,8 @@ export interface ImportedContract {
   readonly ports: readonly Port[]
   /** What the policies of a port demand, by its name. */
   readonly policies: ReadonlyMap<string, PortPolicy>
+  /** Where each port is, by its name. */
+  readonly addresses: ReadonlyMap<string, PortAddresses>
   /** Every type that the ports use; of a document without ports, every one that it has. */
   readonly types: readonly AnyXmlType[]
   readonly elements: readonly AnyRootElement[]
@@ -41,7 +44,8 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
     for (const each of services.unserved) losses.add('document', each)
   }
   const policies = new Map<string, PortPolicy>()
-  const ports = readPorts(services, model, losses, policies)
+  const addresses = new Map<string, PortAddresses>()
+  const ports = readPorts(services, model, losses, { policies, addresses })
   const hasPorts = ports.length > 0
   const roots = hasPorts
     ? ports.flatMap(listPortElements)
@@ -57,12 +61,20 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
     namespace: services.targetNamespace,
     ports,
     policies,
+    addresses,
     types: reached.types,
     elements: reached.elements,
     comments: model.comments,
     losses: losses.all,
     missing: document.missing,
   }
+}
+
+/** Throws an error that names the file. */
+export function readNamedContract(file: string, bytes: Uint8Array, location: string, find: Find): ImportedContract {
+  const contract = readImportedContract(bytes, location, find)
+  if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
+  return contract
 }
 
 /** The elements of the messages of a port, and of its faults and header blocks. */

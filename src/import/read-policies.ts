@@ -6,22 +6,12 @@
 import {
   type CallerProof,
   type ExchangeSecurity,
+  type PortPolicy,
   proofOf,
   type SubjectConfirmation,
 } from '../contract/endpoint-rule.ts'
 import type { WsdlBinding, WsdlOperation } from '../describe/read-wsdl.ts'
 import type { Element } from '../xml/index.ts'
-
-/** What the policies of a port demand. */
-export interface PortPolicy {
-  /** By exchange; one that is not there proves nothing. */
-  readonly security: ReadonlyMap<string, ExchangeSecurity>
-  /** By exchange, what none of the alternatives does without. */
-  readonly unmet: ReadonlyMap<string, string>
-  /** Demanded, not merely offered. */
-  readonly addressing: boolean
-  readonly mtom: boolean
-}
 
 /** @param operations of the binding by the names of their exchanges */
 export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<string, WsdlOperation>): PortPolicy {

@@ -1,5 +1,14 @@
 /** The ports of a WSDL as a contract declares them, whether or not a service has them. */
-import { type ExchangeBody, exchange, type Port, type PortExchange, port } from '../contract/exchange.ts'
+
+import type { PortPolicy } from '../contract/endpoint-rule.ts'
+import {
+  type ExchangeBody,
+  exchange,
+  type Port,
+  type PortAddresses,
+  type PortExchange,
+  port,
+} from '../contract/exchange.ts'
 import { createActionNamer } from '../contract/port-names.ts'
 import { compileUriContent } from '../contract/uri-content.ts'
 import type { AnyRootElement } from '../contract/xml-type.ts'
@@ -8,7 +17,7 @@ import { compileAddressTemplate } from '../http/address-template.ts'
 import { isNcName } from '../xml/character.ts'
 import type { Losses } from './loss.ts'
 import { BodyReader, digestParts } from './read-body.ts'
-import { type PortPolicy, readPortPolicy } from './read-policies.ts'
+import { readPortPolicy } from './read-policies.ts'
 import { splitClark } from './schema-components.ts'
 import type { SchemaModel } from './schema-model.ts'
 
@@ -16,20 +25,27 @@ interface BoundPort {
   readonly name: string
   readonly service: string
   readonly binding: WsdlBinding
+  readonly address: string | undefined
+}
+
+/** What a WSDL says of each port besides its messages, by its name. */
+export interface PortFacts {
+  readonly policies: Map<string, PortPolicy>
+  readonly addresses: Map<string, PortAddresses>
 }
 
 /** What both versions of WSDL have. */
 type BoundServices = Pick<WsdlDocument, 'targetNamespace' | 'services' | 'bindings'>
 
-/** @param policies gets what the policies of each port demand, by its name */
+/** @param facts gets what is said of each port */
 export function readPorts(
   document: BoundServices,
   model: SchemaModel,
   losses: Losses,
-  policies: Map<string, PortPolicy>,
+  { policies, addresses }: PortFacts,
 ): readonly Port[] {
   const bound: BoundPort[] = document.services.flatMap(({ name, ports }) =>
-    ports.map(each => ({ name: each.name, service: name, binding: each })),
+    ports.map(each => ({ name: each.name, service: name, binding: each, address: each.address })),
   )
   const used = new Set(bound.flatMap(({ binding }) => binding.operations))
   for (const binding of document.bindings) {
@@ -38,7 +54,7 @@ export function readPorts(
     if (bound.some(({ binding: known }) => known.operations === binding.operations && known.soap === binding.soap))
       continue
     const { local } = splitClark(binding.name)
-    bound.push({ name: local, service: `${local}Service`, binding })
+    bound.push({ name: local, service: `${local}Service`, binding, address: undefined })
   }
   const ports: Port[] = []
   const bodies = new BodyReader(model, losses)
@@ -51,8 +67,10 @@ export function readPorts(
       )
     else {
       const { port: found, operations } = readPort(each, document.targetNamespace, bodies, model, losses)
-      const added = addPort(ports, found)
-      if (added) policies.set(added, readPortPolicy(each.binding, operations))
+      const { name, isNew } = addPort(ports, found)
+      if (isNew) policies.set(name, readPortPolicy(each.binding, operations))
+      if (each.address !== undefined)
+        addresses.set(name, { [each.binding.soap]: each.address.trim(), ...addresses.get(name) })
     }
   }
   return ports
@@ -65,19 +83,19 @@ const knownBindings: Readonly<Record<string, string>> = {
 const nameBinding = ({ other }: WsdlBinding): string =>
   other === undefined ? 'no protocol' : (knownBindings[other] ?? other)
 
-/** Two ports that differ in nothing but the version of SOAP are one: the name of a new one. */
-function addPort(ports: Port[], found: Port): string | undefined {
+/** Two ports that differ in nothing but the version of SOAP are one. */
+function addPort(ports: Port[], found: Port): { readonly name: string; readonly isNew: boolean } {
   const twin = ports.findIndex(
     each => each.names.service === found.names.service && each.soap !== found.soap && haveSameExchanges(each, found),
   )
   const known = ports[twin]
   if (known) {
     ports[twin] = { ...known, soap: 'both' }
-    return undefined
+    return { name: known.port, isNew: false }
   }
   const name = freePortName(found.port, ports)
   ports.push({ ...found, port: name })
-  return name
+  return { name, isNew: true }
 }
 const freePortName = (name: string, ports: readonly Port[]): string =>
   ports.some(each => each.port === name) ? freePortName(`${name}2`, ports) : name

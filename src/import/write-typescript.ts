@@ -42,7 +42,7 @@ export function writePorts(contract: PrintedContract, names: ConstantNames, writ
   return new Printer(contract, names, writeGrants).parts()
 }
 
-type PrintedContract = Omit<ImportedContract, 'kind' | 'missing' | 'policies'>
+type PrintedContract = Omit<ImportedContract, 'addresses' | 'kind' | 'missing' | 'policies'>
 /** Grants as an array of constants; undefined: nothing is known of them. */
 type GrantsWriter = (grants: readonly Grant[]) => string | undefined
 

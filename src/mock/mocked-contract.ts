@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { anyone } from '../contract/policy.ts'
 import { type AnyService, service } from '../contract/service.ts'
-import { createDocumentFinder } from '../import/import-command.ts'
+import { createDocumentFinder } from '../import/document-files.ts'
 import { readImportedContract } from '../import/imported-contract.ts'
 import { Malformed } from '../xml/index.ts'
 

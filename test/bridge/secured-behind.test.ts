@@ -13,13 +13,14 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { shop } from '../../examples/orders/contract.ts'
 import app from '../../examples/orders/service.ts'
-import { type BehindOptions, createPortDress } from '../../src/bridge/behind-dress.ts'
 import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
 import { readDressFlags, refuseDressFlags } from '../../src/cli/bridge-dress.ts'
 import { TransportFailure } from '../../src/client/errors.ts'
 import { createHttpTransport } from '../../src/client/http-transport.ts'
 import type { ClientKeys } from '../../src/client/message-keys.ts'
+import { createPortClient } from '../../src/client/port-client.ts'
+import { createPortDress, type PortDressOptions } from '../../src/client/port-dress.ts'
 import type { ClientTransport, TransportResponse } from '../../src/client/transport.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import type { Port } from '../../src/contract/exchange.ts'
@@ -133,7 +134,7 @@ function tapped(inner: ClientTransport, wire: Wire): ClientTransport {
   }
 }
 
-interface Choice extends BehindOptions {
+interface Choice extends PortDressOptions {
   readonly fields?: Record<string, string>
   readonly soap?: '1.1' | '1.2'
 }
@@ -164,7 +165,7 @@ const service = { certificates: bank.certificate }
 const own: ClientKeys = { ...maria, service }
 const user = { username: 'maria', password: 'maria-secret' }
 /** What a partner has been given for an endpoint. */
-const settingsOf = (path: Path): BehindOptions => ({
+const settingsOf = (path: Path): PortDressOptions => ({
   ...(!['/soap/username', '/soap/digest', '/soap/bearer'].includes(path) && { keys: own }),
   ...(['/soap/username', '/soap/digest', '/soap/named'].includes(path) && { credentials: user }),
   ...(path === '/soap/holder' && { keys: { ...own, assertion: () => assertionFor('holder-of-key') } }),
@@ -217,7 +218,7 @@ for (const path of ['/soap/signed', '/soap/encrypted', '/soap/named', '/soap/hol
 
 test('a fault of the security of the service behind is 502 with its code, and no key or password is told', async () => {
   const stranger = issueBank('CN=maria') // of an authority that the service does not know
-  const cases: readonly (readonly [Path, BehindOptions])[] = [
+  const cases: readonly (readonly [Path, PortDressOptions])[] = [
     ['/soap/plain-answers', { keys: stranger }],
     ['/soap/digest', { credentials: { ...user, password: 'not-maria-secret' } }],
   ]
@@ -244,10 +245,39 @@ test('a bridge without what a policy demands is not made, and the error says wha
   assert.throws(make({ credential: user }), /behind: unknown member "credential": use rule, credentials/)
   const open = await describe('/soap/v2', '1.1')
   const openPortName = (open.ports as [Port])[0].port
-  const before = (behind: BehindOptions) => () => createPortDress(openPortName, undefined, 'http://127.0.0.1/', behind)
+  const before = (behind: PortDressOptions) => () =>
+    createPortDress(openPortName, undefined, 'http://127.0.0.1/', behind)
   assert.throws(before({ keys: own }), /nothing says what the keys are for: .* behind.rule in the map/)
   assert.doesNotThrow(before({ keys: own, rule: signed }))
   assert.equal(make({ rule: 'none' })().securityOf('GetOrder'), undefined)
+})
+
+test('a client of the port obeys the policies with the same keys, and refuses what proves nothing', async () => {
+  for (const path of ['/soap/named', '/soap/encrypted', '/soap/digest'] as const) {
+    const description = await describe(path, '1.1')
+    const address = `${originOf(path)}${path}`
+    const wire: Wire = { sent: [], types: [] }
+    const transport = tapped(createHttpTransport(address, { tls: { ca: bankRoot } }), wire)
+    const { keys, credentials } = settingsOf(path)
+    const options = { address, transport, ...(keys && { keys }), ...(credentials && { credentials }) }
+    using client = createPortClient(description, options)
+    const getOrder = client['GetOrder'] ?? assert.fail('no operation')
+    const { order } = (await getOrder({ id: 'o-1' })) as { order: { id: string } }
+    assert.equal(order.id, 'o-1')
+    const { content } = await getOrder.render({ id: 'o-1' })
+    assert.match(String(content), /<wsse:Security /)
+    assert.equal(wire.sent.length, 1, 'render sends nothing')
+    if (path === '/soap/digest') continue
+    wire.change = response => ({
+      ...response,
+      content: Buffer.from(
+        Buffer.from(response.content)
+          .toString()
+          .replace(/<(\w+:)?Header>.*<\/(\w+:)?Header>/s, ''),
+      ),
+    })
+    await assert.rejects(getOrder({ id: 'o-1' }), { name: 'AnswerError', why: 'unproven' })
+  }
 })
 
 const policyNs = 'http://schemas.xmlsoap.org/ws/2004/09/policy'

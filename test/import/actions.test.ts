@@ -1,8 +1,8 @@
 /** Actions of WS-Addressing (1.0 Metadata §4.4): what a WSDL says, callers write and endpoints expect. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPortDress } from '../../src/bridge/behind-dress.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
+import { createPortDress } from '../../src/client/port-dress.ts'
 import type { ClientTransport } from '../../src/client/transport.ts'
 import { exchange, port } from '../../src/contract/exchange.ts'
 import { createActionNamer } from '../../src/contract/port-names.ts'

@@ -4,8 +4,9 @@
  */
 import type { ExchangeBody } from '../../contract/exchange.ts'
 import { type AnyRootElement, BodyContent } from '../../contract/xml-type.ts'
-import { type Cursor, internName, type Name } from '../../xml/index.ts'
+import { type Cursor, type Element, internName, type Name } from '../../xml/index.ts'
 import { asSchemaRefusal } from '../refusal.ts'
+import { type Mending, mendChildren } from './mended-element.ts'
 import { createElementCodecs, type ElementCodec } from './schema-codec.ts'
 import { type ComplexPlan, isEmptiable, listFirstParticles, type ParticlePlan, type TypePlan } from './schema-plan.ts'
 import { readPlannedElements } from './schema-read.ts'
@@ -20,6 +21,8 @@ export interface BodyCodec {
   readonly mayBegin: ((uri: string) => boolean) | undefined
   /** At the first child, or at the `end`, of Body; goes to this `end`. */
   readonly read: (cursor: Cursor, reading: LiteralReading) => unknown
+  /** The Body with its children as such a Body has them. */
+  readonly mend: (body: Element, mending: Mending) => Element
   /** All children of Body. */
   readonly write: (value: unknown, writing?: LiteralWriting) => string
 }
@@ -36,6 +39,7 @@ const emptyBody: BodyCodec = {
   firsts: [undefined],
   mayBegin: undefined,
   read: () => undefined,
+  mend: body => body,
   write: () => '',
 }
 
@@ -44,6 +48,7 @@ function elementCodec({ name: { uri, local } }: AnyRootElement, codec: ElementCo
     firsts: [internName(uri, local)],
     mayBegin: undefined,
     read: (cursor, reading) => requireOnlyChild(codec.read(cursor, reading), cursor),
+    mend: (body, mending) => mendChildren({ content: [codec.plan], isUnordered: false }, body, mending),
     write: codec.write,
   }
 }
@@ -63,6 +68,7 @@ function contentCodec({ plan: { type } }: ElementCodec): BodyCodec {
         () => readPlannedElements(plan, cursor, reading),
         refusal => ({ ...refusal, path: refusal.path || 'Body' }),
       ),
+    mend: (body, mending) => mendChildren(plan, body, mending),
     write: (value, writing = inlineWriting) => writePlannedElements(plan, value, writing),
   }
 }

@@ -44,16 +44,11 @@ import {
   type ReadValue,
   type Space,
   type StreamedPart,
+  schemaHints,
   xsdUri,
   xsiNil,
   xsiType,
-  xsiUri,
 } from './values.ts'
-
-export const schemaHints: ReadonlySet<Name> = new Set([
-  internName(xsiUri, 'schemaLocation'),
-  internName(xsiUri, 'noNamespaceSchemaLocation'),
-])
 
 export const refuseContent = (cursor: Cursor, detail: string): never =>
   refuseMessage({ kind: 'schema', path: pathOf(cursor), detail })

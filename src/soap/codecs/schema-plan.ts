@@ -240,6 +240,15 @@ function namesOfSimple(type: AnyXmlType): ReadonlySet<Name> {
   return names
 }
 
+/** Whether an element of this type, or of one derived from it, has a place for the attribute. */
+export function declaresAttribute(plan: TypePlan, name: Name): boolean {
+  if (plan.kind === 'complex') return plan.attributes.some(each => each.name === name)
+  if (plan.kind !== 'derivable') return false
+  return (
+    declaresAttribute(plan.base, name) || [...plan.byName.values()].some(each => declaresAttribute(each.plan, name))
+  )
+}
+
 // What may come next
 
 /** Wildcards that leave to other particles of their group what may as well be one of those. */

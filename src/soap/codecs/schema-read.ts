@@ -13,9 +13,9 @@ import { t } from '../../contract/field.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import type { NamesAround, SimpleCodec } from '../../contract/xml-simple.ts'
-import { type Cursor, clarkNotation, Element, type Name, readElement, writeElement } from '../../xml/index.ts'
+import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
-import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent, schemaHints } from './literal-read.ts'
+import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent } from './literal-read.ts'
 import {
   beginsParticle,
   type ComplexPlan,
@@ -32,7 +32,9 @@ import {
   contentTypeNames,
   describeNames,
   describeUnexpected,
+  isGeneralAttribute,
   type LiteralReading,
+  pathOf,
   qualifiedSpace,
   xsdUri,
   xsiNil,
@@ -56,7 +58,7 @@ export function readPlannedElement(plan: ElementPlan, cursor: Cursor, reading: L
 function readNilElement(cursor: Cursor): null {
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
-    if (!isGeneral(name)) refuseContent(cursor, `is nil and must not have the attribute ${name.local}`)
+    if (!isGeneralAttribute(name)) refuseContent(cursor, `is nil and must not have the attribute ${name.local}`)
   }
   if (cursor.next() !== 'end') refuseContent(cursor, 'is nil and has content')
   return null
@@ -91,14 +93,6 @@ function readTyped(plan: TypePlan, cursor: Cursor, reading: LiteralReading, init
 
 const cursorNames = (cursor: Cursor): NamesAround => ({ resolve: text => cursor.qname(text) })
 
-/** Attributes that any element may have. */
-const isGeneral = (name: Name): boolean =>
-  name === xsiNil ||
-  name === xsiType ||
-  schemaHints.has(name) ||
-  name === soap11.encodingStyle ||
-  name === soap12.encodingStyle
-
 // Simple types
 
 const readOctets = compileValueReader(t.bytes(), 'octets', qualifiedSpace(''))
@@ -115,7 +109,7 @@ function readSimple(
   checkEncodings(cursor)
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
-    if (!isGeneral(name) && !(isBase64 && contentTypeNames.has(name)))
+    if (!isGeneralAttribute(name) && !(isBase64 && contentTypeNames.has(name)))
       refuseContent(cursor, `must not have the attribute ${name.local}`)
   }
   const written = cursor.attribute(xsiType)
@@ -136,15 +130,29 @@ function readOctetsOf(codec: SimpleCodec, cursor: Cursor, reading: LiteralReadin
 function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
   const text = cursor.text()
   if (text === undefined) return refuseContent(cursor, 'is an element where only text is expected')
-  const value = codec.read(text === '' && initial !== undefined ? initial : text, cursorNames(cursor))
-  return value instanceof Flaw ? addFlaw(cursor, reading, value) : value
+  const content = text === '' && initial !== undefined ? initial : text
+  const value = codec.read(content, cursorNames(cursor))
+  return value instanceof Flaw ? readUnrestricted(codec, content, value, cursor, reading) : value
+}
+
+/** The value without regard to facets, where that is forgiven. */
+function readUnrestricted(
+  { unrestricted }: SimpleCodec,
+  text: string,
+  flaw: Flaw,
+  cursor: Cursor,
+  reading: LiteralReading,
+): unknown {
+  const value = reading.forgive && unrestricted ? unrestricted.read(text, cursorNames(cursor)) : flaw
+  if (!(value instanceof Flaw) && reading.forgive?.('facets', pathOf(cursor), flaw.detail)) return value
+  return addFlaw(cursor, reading, flaw)
 }
 
 /** By the schema of the encoding, the items of an array may have any names (SOAP 1.1 §5.4.2). */
 function readLiteralArray(item: TypePlan, cursor: Cursor, reading: LiteralReading): unknown[] {
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
-    if (!isGeneral(name) && name.uri !== soap11.encoding && name.uri !== soap12.encoding)
+    if (!isGeneralAttribute(name) && name.uri !== soap11.encoding && name.uri !== soap12.encoding)
       refuseContent(cursor, `must not have the attribute ${name.local}`)
   }
   const items: unknown[] = []
@@ -216,19 +224,27 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
   const others: Record<string, string> = {}
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
-    if (plan.attributes.some(each => each.name === name) || isGeneral(name)) continue
+    if (plan.attributes.some(each => each.name === name) || isGeneralAttribute(name)) continue
     if (!plan.anyAttribute?.matches(name.uri)) refuseContent(cursor, `must not have the attribute ${name.local}`)
     others[clarkNotation(name)] = cursor.attributeValue(index)
   }
   for (const each of plan.attributes) {
     const { key, name, codec, isOptional, initial, isFixed } = each
     const text = cursor.attribute(name) ?? initial
-    if (text === undefined && !isOptional) refuseContent(cursor, `must have the attribute ${name.local}`)
+    if (text === undefined && !isOptional) refuseOrForgive(cursor, reading, `must have the attribute ${name.local}`)
     if (text === undefined) continue
-    const value = codec.read(text, cursorNames(cursor))
-    if (value instanceof Flaw)
-      addFlaw(cursor, reading, new Flaw(value.code, `${name.local} ${value.detail}`, value.isOfType))
-    else row[key] = value
+    const read = codec.read(text, cursorNames(cursor))
+    const value =
+      read instanceof Flaw
+        ? readUnrestricted(
+            codec,
+            text,
+            new Flaw(read.code, `${name.local} ${read.detail}`, read.isOfType),
+            cursor,
+            reading,
+          )
+        : read
+    if (value !== undefined) row[key] = value
     if (isFixed && initial !== undefined) requireSame(cursor, codec, initial, row[key], `${name.local} `)
   }
   if (plan.anyAttribute && Object.keys(others).length > 0) row[plan.anyAttribute.key] = others
@@ -241,7 +257,10 @@ function readSequence(parts: readonly ParticlePlan[], cursor: Cursor, reading: L
     while (found.length < part.max && cursor.event === 'start' && mayTake(part, found.length, cursor.name))
       found.push(readParticle(part, cursor, reading))
     while (found.length < part.min) {
-      if (!isEmptiableOnce(part)) refuseLacking(cursor, parts.slice(at))
+      if (!isEmptiableOnce(part)) {
+        refuseLacking(cursor, reading, parts.slice(at), part)
+        break
+      }
       found.push(emptyValue(part))
     }
     setMember(part, found, row)
@@ -265,7 +284,7 @@ function readUnordered(parts: readonly ParticlePlan[], cursor: Cursor, reading: 
   }
   for (const part of parts) {
     const values = found.get(part) ?? []
-    if (values.length < part.min) refuseLacking(cursor, [part])
+    if (values.length < part.min) refuseLacking(cursor, reading, [part], part)
     setMember(part, values, row)
   }
 }
@@ -289,6 +308,7 @@ function readParticle(part: ParticlePlan, cursor: Cursor, reading: LiteralReadin
   return value
 }
 
+const describeMissing = (part: ParticlePlan): string => `comes without ${describeNames(firstNames(part))}`
 const isEmptiableOnce = (part: ParticlePlan): boolean => isEmptiable({ ...part, min: 1 })
 /** The value of a group of which no element is there, and none has to be. */
 function emptyValue(part: ParticlePlan): unknown {
@@ -301,11 +321,22 @@ function emptyValue(part: ParticlePlan): unknown {
   return row
 }
 
-function refuseLacking(cursor: Cursor, parts: readonly ParticlePlan[]): never {
-  if (cursor.event === 'start') return refuseUnexpected(cursor, parts)
-  if (cursor.event === 'text') return refuseContent(cursor, 'has text where elements are expected')
+/** Refuses what is required and missing, or forgives it. */
+function refuseOrForgive(cursor: Cursor, { forgive }: LiteralReading, detail: string): void {
+  if (!forgive?.('missing', pathOf(cursor), detail)) refuseContent(cursor, detail)
+}
+/** @param parts those that may come, of which one is missing */
+function refuseLacking(
+  cursor: Cursor,
+  reading: LiteralReading,
+  parts: readonly ParticlePlan[],
+  missing: ParticlePlan,
+): void {
+  if (cursor.event !== 'text' && reading.forgive?.('missing', pathOf(cursor), describeMissing(missing))) return
+  if (cursor.event === 'start') refuseUnexpected(cursor, parts)
+  if (cursor.event === 'text') refuseContent(cursor, 'has text where elements are expected')
   const expected = firstNames({ kind: 'sequence', key: '', min: 1, max: 1, isMany: false, parts })
-  return refuseContent(cursor, `must have the element ${describeNames(expected)}`)
+  refuseContent(cursor, `must have the element ${describeNames(expected)}`)
 }
 /** @param declared the particles around, of which these are the ones that may come */
 function refuseUnexpected(

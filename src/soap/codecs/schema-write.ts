@@ -21,7 +21,16 @@ import {
 import { includeName, type LiteralWriting, xsiUri } from './values.ts'
 
 /** A value that its declared type does not allow: a mistake of the program. */
-export class UnfitValue extends Error {}
+export class UnfitValue extends Error {
+  /** From the element of the message on. */
+  readonly path: readonly string[]
+  readonly detail: string
+  constructor(path: readonly string[], detail: string) {
+    super(`${path.join('.')} ${detail}`)
+    this.path = path
+    this.detail = detail
+  }
+}
 
 type ValueRow = Readonly<Record<string, unknown>>
 
@@ -50,7 +59,7 @@ export class MessageWriting {
     return Array.from(this.#prefixes, ([uri, prefix]) => ` xmlns:${prefix}=${writeAttribute(uri)}`).join('')
   }
   fail(detail: string): never {
-    throw new UnfitValue(`${this.path.join('.')} ${detail}`)
+    throw new UnfitValue([...this.path], detail)
   }
 }
 

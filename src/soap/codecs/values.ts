@@ -5,6 +5,7 @@
 import { type PublishedTypes, type TypeForm, type TypeNames, unpublishedTypes } from '../../contract/type-names.ts'
 import { type Cursor, type Element, internName, type Name } from '../../xml/index.ts'
 import type { SchemaFlaw } from '../refusal.ts'
+import { soap11, soap12 } from '../version.ts'
 
 /** What one message is read with. */
 export interface LiteralReading {
@@ -15,6 +16,11 @@ export interface LiteralReading {
   readonly around: Element | undefined
   /** Header blocks that an encoded Body may refer to: none where the Body alone was proven. */
   readonly blocks: readonly Element[]
+  /**
+   * Whether content without what is required, or outside of its facets, is read all the same;
+   * undefined: it is not.
+   */
+  readonly forgive?: (kind: 'missing' | 'facets', path: string, detail: string) => boolean
   /** The message is a response, which may say which of its parts is the return value. */
   readonly isResponse?: true
 }
@@ -62,6 +68,19 @@ export const contentTypeNames: ReadonlySet<Name> = new Set([
   internName('http://www.w3.org/2005/05/xmlmime', 'contentType'),
   internName('http://www.w3.org/2004/11/xmlmime', 'contentType'),
 ])
+
+/** Where the documents of a schema are, said by an instance. */
+export const schemaHints: ReadonlySet<Name> = new Set([
+  internName(xsiUri, 'schemaLocation'),
+  internName(xsiUri, 'noNamespaceSchemaLocation'),
+])
+/** Attributes that any element may have. */
+export const isGeneralAttribute = (name: Name): boolean =>
+  name === xsiNil ||
+  name === xsiType ||
+  schemaHints.has(name) ||
+  name === soap11.encodingStyle ||
+  name === soap12.encodingStyle
 
 // Names
 

@@ -3,7 +3,7 @@ import type { AnyField, Field } from '../../contract/field.ts'
 import type { Caller } from '../../contract/policy.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
 import { Refused } from '../../service/refusal.ts'
-import { type Element, internName, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
+import { Element, internName, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
 import { compileValueReader } from '../codecs/literal-read.ts'
 import { compileElementWriter } from '../codecs/literal-write.ts'
 import {
@@ -74,6 +74,16 @@ export function block<T>(declaration: {
  * addressee, `xml:lang`, the identifier for signatures, those of other specifications.
  */
 export const isForeignAttribute = (attribute: Name): boolean => attribute.uri !== ''
+
+/** A block without SOAP's own attributes and those of other specifications, as its type has it. */
+export function stripForeignAttributes(block: Element, isDeclared: (attribute: Name) => boolean): Element {
+  const kept = block.attributes.filter(
+    ({ name }) => !isForeignAttribute(name) || name.uri.includes('XMLSchema-instance') || isDeclared(name),
+  )
+  const alone = new Element(block.parent, block.name, block.prefix, kept, block.declarations)
+  alone.append(block.children)
+  return alone
+}
 
 /** For a block handler to throw: the reply is this fault. */
 export const refuseWithFault = (fault: SoapFault): Refused<SoapRefusal> => new Refused({ kind: 'faulted', fault })

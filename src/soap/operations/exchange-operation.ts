@@ -10,12 +10,13 @@ import { compileUriContent, type UriContent, type UriPairs } from '../../contrac
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import type { FaceContext } from '../../service/face-context.ts'
 import { failUnimplemented } from '../../service/unimplemented.ts'
-import { type Cursor, Element, internName, readElement, walkTree } from '../../xml/index.ts'
+import { type Cursor, internName, readElement, walkTree } from '../../xml/index.ts'
 import { createBodyCodecs } from '../codecs/body-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../codecs/schema-codec.ts'
 import { createEncodedCodecs, type EncodedCodec } from '../codecs/schema-encoded.ts'
+import { declaresAttribute } from '../codecs/schema-plan.ts'
 import type { LiteralReading, LiteralWriting } from '../codecs/values.ts'
-import { type Block, isForeignAttribute, refuseWithFault } from '../headers/block.ts'
+import { type Block, refuseWithFault, stripForeignAttributes } from '../headers/block.ts'
 import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 import type { BoundOperation, OperationRequest, RetrievedContent } from './bound-operation.ts'
@@ -140,18 +141,14 @@ const createBlock = ({ name }: AnyRootElement, operation: string, codec: Element
   name: internName(name.uri, name.local),
   roles: undefined,
   operations: new Set([operation]),
-  read: (cursor, reading) => codec.read(withoutForeignAttributes(cursor, reading), reading),
+  read: (cursor, reading) => codec.read(withoutForeignAttributes(codec, cursor, reading), reading),
   process: () => {},
 })
 /** SOAP's own attributes of a block, and those of other specifications, are no part of its type. */
-function withoutForeignAttributes(cursor: Cursor, { around }: LiteralReading): Cursor {
-  const block = readElement(cursor, around)
-  const kept = block.attributes.filter(
-    ({ name }) => !isForeignAttribute(name) || name.uri.includes('XMLSchema-instance'),
+function withoutForeignAttributes({ plan }: ElementCodec, cursor: Cursor, { around }: LiteralReading): Cursor {
+  const walker = walkTree(
+    stripForeignAttributes(readElement(cursor, around), name => declaresAttribute(plan.type(), name)),
   )
-  const alone = new Element(block.parent, block.name, block.prefix, kept, block.declarations)
-  alone.append(block.children)
-  const walker = walkTree(alone)
   walker.next()
   return walker
 }

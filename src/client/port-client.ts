@@ -1,0 +1,122 @@
+/**
+ * The client of a port of others, by its WSDL at run time or by a contract that was imported: one
+ * method for each operation. What is sent and read is `port-exchange.ts`.
+ */
+
+import type { DescribedPorts, Port } from '../contract/exchange.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import type { Leniency } from '../soap/codecs/mended-element.ts'
+import type { SoapVersion } from '../soap/version.ts'
+import type { TransportFailure } from './errors.ts'
+import { FaultError } from './errors.ts'
+import { createHttpTransport, type HttpOptions } from './http-transport.ts'
+import type { CallOptions, SoapClientOptions } from './options.ts'
+import { createPortDress, type PortDressOptions, portDressMembers } from './port-dress.ts'
+import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } from './port-exchange.ts'
+import type { ExchangesOf, PortClient, PortNames } from './port-types.ts'
+import { isRepeatable, timingOf } from './repeated-post.ts'
+
+/** The options of `createPortClient`. */
+export interface PortClientOptions<N extends string = string, O extends string = string>
+  extends PortDressOptions,
+    HttpOptions,
+    Pick<SoapClientOptions, 'fields' | 'timeLimit' | 'retries' | 'wait' | 'transport'> {
+  /** Of several, the one to ask. */
+  readonly port?: N
+  /** Default: that of the WSDL. */
+  readonly address?: string
+  /** Default: 1.1, and 1.2 for a port that speaks it alone. */
+  readonly soap?: SoapVersion['number']
+  /** What answers may have wrong; default nothing. Each reply has a list of what was. */
+  readonly lenient?: readonly Leniency[]
+  /** Operations that change nothing: they are sent again where the connection was lost. */
+  readonly safe?: readonly O[]
+}
+
+const portClientMembers: MembersOf<PortClientOptions> = {
+  ...portDressMembers,
+  port: true, address: true, soap: true, lenient: true, safe: true, fields: true, timeLimit: true, retries: true,
+  wait: true, transport: true, connections: true, waiting: true, idle: true, longest: true, tls: true,
+} // biome-ignore format: a list of names reads best in few lines
+
+const leniencies: Readonly<Record<Leniency, true>> = {
+  envelope: true, namespace: true, order: true, unknown: true, nil: true, missing: true, facets: true,
+} // biome-ignore format: a list of names reads best in few lines
+
+/**
+ * Of a WSDL that was read at run time (`readWsdl` of `diglot/import`), or of a contract with ports:
+ * `createPortClient<typeof contract>(await readWsdl('bank.wsdl'))` has the types of the contract.
+ *
+ * @throws TypeError for an invalid option, and where a policy of the WSDL cannot be met
+ */
+export function createPortClient<const S extends DescribedPorts, const N extends PortNames<S> = PortNames<S>>(
+  description: S | DescribedPorts,
+  options: PortClientOptions<N, keyof ExchangesOf<S, N> & string> = {},
+): PortClient<ExchangesOf<S, N>> {
+  requireKnownMembers('the options of the client', options, portClientMembers)
+  const port = choosePort(description.ports, options.port)
+  const endpoint = createPortEndpoint(description, port, options)
+  const plans = createPortPlans(port)
+  const close = () => endpoint.transport.close()
+  const methods = Object.entries(port.exchanges).map(([name, exchange]) => {
+    const operation = new CallableExchange(name, exchange, endpoint, plans)
+    return [name, createExchangeMethod(operation, options)] as const
+  })
+  const client = { ...Object.fromEntries([['close', close], ...methods]), [Symbol.dispose]: close }
+  return client as unknown as PortClient<ExchangesOf<S, N>> // one method for each exchange
+}
+
+function choosePort(ports: readonly Port[], name: string | undefined): Port {
+  const names = ports.map(({ port }) => port).join(', ')
+  const [first, second] = ports
+  if (!first) throw new TypeError('the description has no port for SOAP: give a WSDL with a binding')
+  if (name === undefined && second) throw new TypeError(`there are the ports ${names}: give the option port`)
+  const found = name === undefined ? first : ports.find(({ port }) => port === name)
+  if (!found) throw new TypeError(`unknown port ${name}: use ${names}`)
+  return found
+}
+
+function createPortEndpoint(
+  { policies, addresses }: DescribedPorts,
+  port: Port,
+  options: PortClientOptions,
+): PortEndpoint {
+  const { soap, lenient = [], safe = [], fields, longest } = options
+  if (soap !== undefined && port.soap !== 'both' && port.soap !== soap)
+    throw new TypeError(`the port ${port.port} speaks SOAP ${port.soap}: leave the option soap out`)
+  requireKnownMembers('the option lenient', Object.fromEntries(lenient.map(each => [each, true])), leniencies)
+  requireKnownMembers('the option safe', Object.fromEntries(safe.map(each => [each, true])), port.exchanges)
+  const version = versionOfPort(port, soap)
+  const address = options.address ?? addresses?.get(port.port)?.[version.number]
+  if (address === undefined)
+    throw new TypeError(
+      `nothing says where the port ${port.port} is by SOAP ${version.number}: give the option address`,
+    )
+  const dress = createPortDress(port.port, policies?.get(port.port), address, pickDress(options), dressPlace)
+  const once = dress.addressing?.once === true
+  const isSafe = (name: string) => safe.includes(name) || port.exchanges[name]?.isSafe === true
+  return {
+    version,
+    transport: options.transport ?? createHttpTransport(address, options),
+    dress,
+    fields,
+    longest,
+    lenient: new Set(lenient),
+    mayRepeat: (name: string, failure: TransportFailure) => isRepeatable(failure, once || isSafe(name)),
+  }
+}
+const dressPlace = ['', ' in the options'] as const
+const pickDress = (options: PortClientOptions): PortDressOptions =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(portDressMembers, name)))
+
+function createExchangeMethod(operation: CallableExchange, options: PortClientOptions) {
+  const callForHeaders = (input?: unknown, given: CallOptions = {}) =>
+    operation.call(input, { ...given, ...timingOf(options, given) })
+  const call = async (input?: unknown, given?: CallOptions) => (await callForHeaders(input, given)).output
+  return Object.assign(call, {
+    callForHeaders,
+    render: (input?: unknown, given: CallOptions = {}) => operation.render(input, given),
+    isFault: (thrown: unknown, name: string) =>
+      thrown instanceof FaultError && thrown.operation === operation.name && thrown.fault === name,
+  })
+}

@@ -1,0 +1,51 @@
+/**
+ * What messages to a port of others wear: by the policies of its WSDL, and by what the options of a
+ * client, or the settings of a bridge, say.
+ */
+import type { PortPolicy, SecurityRule } from '../contract/endpoint-rule.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import { createMessageDress, type DressOptions, type MessageDress } from './dressed-message.ts'
+
+/** In the map of a bridge: `export const behind: PortDressOptions = { keys: … }`. */
+export interface PortDressOptions extends DressOptions {
+  /**
+   * How messages prove themselves. Default: as the policies of the WSDL demand it; `none`: they
+   * count for nothing.
+   */
+  readonly rule?: SecurityRule | 'none'
+}
+
+export const portDressMembers: MembersOf<PortDressOptions> = {
+  rule: true, credentials: true, keys: true, security: true, addressing: true, mtom: true,
+} // biome-ignore format: a list of names reads best in few lines
+
+/** Where the reader of an error gives an option: what stands before its name and after it. */
+export type DressPlace = readonly [before: string, after: string]
+
+/** @throws TypeError that says what is missing or too much, and where to give it */
+export function createPortDress(
+  port: string,
+  policy: PortPolicy | undefined,
+  to: string,
+  given: PortDressOptions,
+  [before, after]: DressPlace = ['behind.', ' in the map'],
+): MessageDress {
+  requireKnownMembers('behind', given, portDressMembers)
+  const { rule: own, ...options } = given
+  const declared = policy?.security.size ? policy.security : undefined
+  const [first] = own || options.security ? [] : (policy?.unmet ?? [])
+  if (first)
+    throw new TypeError(
+      `the port ${port}: the policy of ${first[0]} demands ${first[1]}: give ${before}rule or ${before}security${after}`,
+    )
+  const rule = own === 'none' ? undefined : (own ?? (options.security ? undefined : declared))
+  if (!rule && options.keys)
+    throw new TypeError(`nothing says what the keys are for: ${port} has no policy, so give ${before}rule${after}`)
+  const dressed = { addressing: policy?.addressing ?? false, mtom: policy?.mtom ?? false, ...options }
+  try {
+    return createMessageDress(rule, to, dressed)
+  } catch (thrown) {
+    if (!(thrown instanceof TypeError)) throw thrown
+    throw new TypeError(`the port ${port}: ${thrown.message}`, { cause: thrown })
+  }
+}

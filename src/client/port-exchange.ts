@@ -1,0 +1,317 @@
+/**
+ * One exchange of a port of others, asked: *write, send, open, read*. The home of all that is asked
+ * of a port, by its own client and by the bridge. A call ends with a reply that is valid by the
+ * contract, or throws the reason why not.
+ */
+
+import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
+import { fault } from '../contract/fault.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import { createActionNamer } from '../contract/port-names.ts'
+import { createBodyCodecs } from '../soap/codecs/body-codec.ts'
+import { type Forgiven, type Leniency, Mending, mendElement } from '../soap/codecs/mended-element.ts'
+import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
+import { createEncodedCodecs } from '../soap/codecs/schema-encoded.ts'
+import { declaresAttribute } from '../soap/codecs/schema-plan.ts'
+import { UnfitValue } from '../soap/codecs/schema-write.ts'
+import type { LiteralReading, LiteralWriting } from '../soap/codecs/values.ts'
+import type { Envelope } from '../soap/envelope.ts'
+import { stripForeignAttributes } from '../soap/headers/block.ts'
+import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
+import { type Cursor, Element, internName, readElement, walkTree } from '../xml/index.ts'
+import {
+  type MessageContent,
+  type MessageDress,
+  MessageSender,
+  type RenderedMessage,
+  type SignedExchange,
+  type WrittenMessage,
+} from './dressed-message.ts'
+import { AnswerError, ConnectionError, FaultError, InputError, TransportFailure } from './errors.ts'
+import { type Faults, type ReadEntry, readEntryBy, readFault } from './fault-reader.ts'
+import {
+  type AnswerExpectation,
+  closeAnswer,
+  explainUnfit,
+  type OpenedAnswer,
+  openAnswer,
+  refuseAnswer,
+} from './opened-answer.ts'
+import { type CallTiming, postWithRetries } from './repeated-post.ts'
+import { longestDefault, parserLimitsFor } from './reply.ts'
+import type { ClientTransport } from './transport.ts'
+
+/** What all exchanges of a port have in common. */
+export interface PortEndpoint {
+  readonly version: SoapVersion
+  readonly transport: ClientTransport
+  readonly dress: MessageDress
+  /** Fields of each request, by any case of their names. */
+  readonly fields?: Readonly<Record<string, string>> | undefined
+  /** Octets of an answer; default 16 MiB. */
+  readonly longest?: number | undefined
+  /** What may be wrong with an answer. */
+  readonly lenient: ReadonlySet<Leniency>
+  /** Whether a message may be sent again, by how the last try failed. */
+  readonly mayRepeat: (exchange: string, failure: TransportFailure) => boolean
+}
+
+/** Of one call. */
+export interface PortCallOptions extends CallTiming {
+  /** Declared header blocks of the request by their names. */
+  readonly headers?: Readonly<Record<string, unknown>> | undefined
+  /** Other header blocks, as `compileBlockWriter` writes them. */
+  readonly blocks?: readonly string[] | undefined
+  /** With addressing: the message's id, otherwise a random one. */
+  readonly messageId?: string | undefined
+}
+
+/** A reply, and what was wrong with it and forgiven. */
+export interface PortReply {
+  /** Undefined: the exchange has no output, or an empty one. */
+  readonly output: unknown
+  /** The declared header blocks that came. */
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly forgiven: readonly Forgiven[]
+}
+
+/** The newer version alone where no other is bound. */
+export const versionOfPort = ({ soap }: Pick<Port, 'soap'>, wanted?: SoapVersion['number']): SoapVersion =>
+  (wanted ?? soap) === '1.2' ? soap12 : soap11
+
+type PortPlans = ReturnType<typeof createPortPlans>
+/** What the exchanges of one port share: the plans of their types, and the names of actions. */
+export function createPortPlans(port: Port) {
+  const literal = createElementCodecs()
+  return {
+    literal,
+    body: createBodyCodecs(literal),
+    encoded: createEncodedCodecs(),
+    nameActions: createActionNamer(port),
+  }
+}
+
+/** An exchange, ready to be called. */
+export class CallableExchange {
+  /** Of its exchange. */
+  readonly name: string
+  readonly #exchange: PortExchange
+  readonly #endpoint: PortEndpoint
+  readonly #plans: PortPlans
+  readonly #sender: MessageSender
+  readonly #expected: AnswerExpectation
+
+  constructor(name: string, exchange: PortExchange, endpoint: PortEndpoint, plans: PortPlans) {
+    const { version, dress, transport, fields, longest = longestDefault, lenient } = endpoint
+    this.name = name
+    this.#exchange = exchange
+    this.#endpoint = endpoint
+    this.#plans = plans
+    this.#sender = new MessageSender(
+      { name, action: exchange.action, addressedAs: plans.nameActions(name).request, version },
+      dress,
+      transport,
+      fields,
+    )
+    const known = Object.values(exchange.replyHeaders).map(each => plans.literal(each))
+    this.#expected = {
+      version,
+      addressing: dress.addressing,
+      action: undefined, // a WSDL may say another than the usual one
+      answers: this.#sender.security?.answers,
+      understands: block => known.some(each => each.plan.name === block.name),
+      faults: compileFaults(exchange, plans, version),
+      limits: parserLimitsFor(longest),
+      longest,
+      ...(lenient.has('envelope') && { isLenient: true }),
+    }
+  }
+
+  /** @throws InputError, ConnectionError, FaultError, AnswerError, or the signal's reason */
+  async call(input: unknown, options: PortCallOptions): Promise<PortReply> {
+    const { response, request } = await this.#post(this.#write(input, options), options)
+    try {
+      const { status, content } = response
+      const hasOutput = typeof this.#exchange.output === 'object'
+      if (content.length === 0 && status < 300 && !hasOutput) return emptyReply
+      const opened = await openAnswer(this.#expected, response, request)
+      if (opened.kind === 'fault')
+        throw new FaultError(this.name, readFault(opened.fault, opened.version, this.#expected.faults), response)
+      return this.#read(opened, response.fields['content-type'] ?? '')
+    } catch (thrown) {
+      const unfit = explainUnfit(thrown)
+      if (!unfit) throw thrown
+      throw new AnswerError(this.name, unfit.why, unfit.detail, response, unfit.problems)
+    }
+  }
+
+  /** What `call` would send now. @throws InputError */
+  async render(input: unknown, options: Omit<PortCallOptions, keyof CallTiming>): Promise<RenderedMessage> {
+    return await this.#sender.render(this.#write(input, options))
+  }
+
+  async #post(written: WrittenMessage, timing: CallTiming): Promise<SignedExchange> {
+    const mayRepeat = (failure: TransportFailure) => this.#endpoint.mayRepeat(this.name, failure)
+    try {
+      return await postWithRetries(this.#sender, written, { ...timing, mayRepeat })
+    } catch (thrown) {
+      throw thrown instanceof TransportFailure ? new ConnectionError(this.name, thrown) : thrown
+    }
+  }
+
+  // The request
+
+  #write(
+    input: unknown,
+    { headers = {}, blocks = [], messageId }: Omit<PortCallOptions, keyof CallTiming>,
+  ): WrittenMessage {
+    return this.#sender.write(writing => {
+      const declared = Object.entries(headers).flatMap(([name, value]) => this.#writeBlock(name, value))
+      return { body: this.#writeBody(input, writing), blocks: [...declared, ...blocks] } satisfies MessageContent
+    }, messageId)
+  }
+
+  #writeBlock(name: string, value: unknown): readonly string[] {
+    const { requestHeaders } = this.#exchange
+    if (value === undefined) return []
+    const root = Object.hasOwn(requestHeaders, name) ? requestHeaders[name] : undefined
+    if (!root) return this.#refuseInput(['headers', name], 'is not a header block of this request')
+    return [this.#checked(['headers', name], () => this.#plans.literal(root).write(value))]
+  }
+
+  #writeBody(input: unknown, writing: LiteralWriting): string {
+    const { style, input: root } = this.#exchange
+    const { body, encoded } = this.#plans
+    return this.#checked([], () =>
+      style === 'encoded' && root !== 'empty'
+        ? encoded(root).write(input, this.#expected.version)
+        : body(root).write(input, writing),
+    )
+  }
+
+  #checked(place: readonly string[], write: () => string): string {
+    try {
+      return write()
+    } catch (thrown) {
+      if (!(thrown instanceof UnfitValue)) throw thrown
+      return this.#refuseInput([...place, ...thrown.path.slice(1)], thrown.detail)
+    }
+  }
+  #refuseInput(path: FieldProblem['path'], detail: string): never {
+    throw new InputError(this.name, [{ path, code: 'type', detail }])
+  }
+
+  // The reply
+
+  #read(opened: Extract<OpenedAnswer, { kind: 'message' }>, mediaType: string): PortReply {
+    const mending = new Mending(this.#endpoint.lenient)
+    this.#noteEnvelope(opened.envelope.version, mediaType, mending)
+    const output = this.#readBody(opened, mending)
+    while (opened.envelope.body.event === 'start') passElement(opened.envelope.body)
+    closeAnswer(opened)
+    const headers = this.#readHeaders(opened.blocks, mending)
+    return { output, headers, forgiven: mending.forgiven }
+  }
+
+  #noteEnvelope(version: SoapVersion, mediaType: string, { forgive }: Mending): void {
+    const essence = mediaType.replace(/;.*$/s, '').trim().toLowerCase()
+    const expected = this.#expected.version
+    if (version !== expected) forgive('envelope', '', `is SOAP ${version.number}, asked by SOAP ${expected.number}`)
+    if (essence !== version.mediaType && essence !== 'multipart/related')
+      forgive('envelope', '', `comes as ${essence || 'no media type'} in place of ${version.mediaType}`)
+  }
+
+  /** From the first child of the Body to what follows it. */
+  #readBody({ envelope, parts }: Extract<OpenedAnswer, { kind: 'message' }>, mending: Mending): unknown {
+    const { style, output } = this.#exchange
+    if (typeof output !== 'object') return undefined
+    const { version, around, blocks } = envelope
+    const { firsts, mayBegin, mend, read } = this.#plans.body(output)
+    const isMended = style !== 'encoded' && [...this.#endpoint.lenient].some(each => each !== 'envelope')
+    const cursor = isMended ? walkChildren(mend(readBodyTree(envelope), mending)) : envelope.body
+    const first = cursor.event === 'start' ? cursor.name : undefined
+    if (!firsts.includes(first) && !(first && mayBegin?.(first.uri))) {
+      const expected = firsts.map(each => each?.local ?? 'nothing').join(' or ')
+      refuseAnswer('unexpected', `the element ${first?.local ?? 'nothing'} in place of ${expected}`)
+    }
+    const { forgive } = mending
+    const reading: LiteralReading = { found: [], parts, around, blocks, isResponse: true, ...(isMended && { forgive }) }
+    // Values that are referred to stand next to the answer (SOAP 1.1 §5.1).
+    if (style === 'encoded') return requireValid(this.#plans.encoded(output).read(cursor, reading, version), reading)
+    return requireValid(read(cursor, reading), reading)
+  }
+
+  #readHeaders(blocks: readonly Element[], mending: Mending): PortReply['headers'] {
+    const found = Object.entries(this.#exchange.replyHeaders).flatMap(([name, root]) => {
+      const codec = this.#plans.literal(root)
+      const block = blocks.find(each => each.name === codec.plan.name)
+      return block ? [[name, readBlockBy(codec, block, mending)]] : []
+    })
+    return Object.fromEntries(found)
+  }
+}
+
+const emptyReply: PortReply = { output: undefined, headers: {}, forgiven: [] }
+
+function passElement(cursor: Cursor): void {
+  cursor.skip()
+  cursor.child()
+}
+
+/** The Body as a tree, from its first child on; the cursor goes to its end. */
+function readBodyTree({ body: cursor, around }: Envelope): Element {
+  const children: Element[] = []
+  while (cursor.event === 'start') {
+    children.push(readElement(cursor, around))
+    cursor.child()
+  }
+  if (cursor.event !== 'end') refuseAnswer('structure', 'the Body has text')
+  const whole = new Element(around.parent, around.name, around.prefix, around.attributes, around.declarations)
+  whole.append(children)
+  return whole
+}
+function walkChildren(body: Element): Cursor {
+  const cursor = walkTree(body)
+  cursor.next()
+  cursor.child()
+  return cursor
+}
+
+/** Refuses a value outside of its bounds. */
+function requireValid<T>(value: T, { found }: LiteralReading): T {
+  if (found.length > 0) refuseAnswer('invalid', found.map(({ path, detail }) => `${path} ${detail}`).join('; '), found)
+  return value
+}
+
+function readBlockBy({ plan, read }: ElementCodec, block: Element, mending: Mending): unknown {
+  const own = stripForeignAttributes(block, name => declaresAttribute(plan.type(), name))
+  const { forgive } = mending
+  const reading: LiteralReading = { found: [], parts: undefined, around: block.parent, blocks: [], forgive }
+  return requireValid(readEntryBy(read)(mendElement(plan, own, mending), reading), reading)
+}
+
+/** By the elements of their details. */
+function compileFaults(exchange: PortExchange, { literal, encoded }: PortPlans, version: SoapVersion): Faults {
+  return new Map(
+    Object.entries(exchange.faults).map(([name, root]) => {
+      // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
+      const isEncoded = exchange.style === 'encoded' && root.isPart
+      const read: ReadEntry = isEncoded
+        ? (entry, reading) => encoded(root).read(walkTo(entry), reading, version)
+        : readEntryBy(literal(root).read)
+      const declared = fault(name, { status: statusOfPortFault(exchange, name), title: name })
+      return [internName(root.name.uri, root.name.local), { fault: declared, read }]
+    }),
+  )
+}
+/** At the entry among those of its Detail, which may refer to each other. */
+function walkTo(entry: Element): Cursor {
+  const cursor = walkTree(entry.parent ?? entry)
+  cursor.next()
+  for (const each of entry.parent?.elements() ?? []) {
+    cursor.child()
+    if (each === entry) break
+    cursor.skip()
+  }
+  return cursor
+}

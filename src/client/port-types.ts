@@ -1,0 +1,59 @@
+/** The types of the client of a port: what each of its exchanges takes and gives. */
+import type { BodyValue, DescribedPorts, Exchanges, HeaderBlocks, Port, PortExchange } from '../contract/exchange.ts'
+import type { Forgiven } from '../soap/codecs/mended-element.ts'
+import type { RenderedMessage } from './dressed-message.ts'
+import type { FaultError } from './errors.ts'
+import type { CallOptions } from './options.ts'
+
+/** The names of the ports of a contract, or of a WSDL. */
+export type PortNames<S extends DescribedPorts> = S['ports'][number]['port']
+/** The exchanges of one of them. */
+export type ExchangesOf<S extends DescribedPorts, N extends string> =
+  Extract<S['ports'][number], { readonly port: N }> extends Port<string, infer E> ? E : Exchanges
+
+/** What came back, and what of it was forgiven. */
+export interface ExchangeReply<O, P> {
+  readonly output: O
+  /** The declared header blocks of the reply. */
+  readonly headers: P
+  /** Empty but for a client with `lenient`: what was wrong with the answer. */
+  readonly forgiven: readonly Forgiven[]
+}
+
+/** A declared fault of an exchange, as it was caught. */
+export type CaughtFault<N extends string, D> = Omit<FaultError, 'fault' | 'detail'> & {
+  readonly fault: N
+  readonly detail: D
+}
+
+type ExchangeInput<E extends PortExchange> = BodyValue<E['input']>
+type ExchangeCallOptions<E extends PortExchange> = CallOptions<HeaderBlocks<E['requestHeaders']>>
+type GivenTo<E extends PortExchange> =
+  undefined extends ExchangeInput<E>
+    ? [input?: ExchangeInput<E>, options?: ExchangeCallOptions<E>]
+    : [input: ExchangeInput<E>, options?: ExchangeCallOptions<E>]
+
+/** One operation of a port. */
+export interface ExchangeCall<E extends PortExchange> {
+  /** Sends it, and resolves with the content of the reply; undefined for one without content. */
+  (...given: GivenTo<E>): Promise<BodyValue<E['output']>>
+  /** The same, with the header blocks of the reply, and with what was forgiven. */
+  callForHeaders(...given: GivenTo<E>): Promise<ExchangeReply<BodyValue<E['output']>, HeaderBlocks<E['replyHeaders']>>>
+  /** What would be sent now: nothing is. It has the credentials too. */
+  render(...given: GivenTo<E>): Promise<RenderedMessage>
+  /** Whether a call has ended with this declared fault, whose detail has its type then. */
+  isFault<N extends keyof E['faults'] & string>(
+    thrown: unknown,
+    name: N,
+  ): thrown is CaughtFault<N, BodyValue<E['faults'][N]>>
+}
+
+/** Each operation of a port by its name; an operation called `close` keeps its name. */
+export type PortClient<E extends Exchanges> = { readonly [N in keyof E]: ExchangeCall<E[N]> } & Omit<
+  {
+    /** Closes the connections; calls under way fail. A process ends without it, too. */
+    close(): void
+  },
+  keyof E
+> &
+  Disposable

@@ -1,0 +1,51 @@
+/**
+ * One POST, and another where the first cannot have had an effect, or a second has no further one:
+ * what a contract's client, that of a port, and the bridge send goes through here.
+ */
+import type { MessageSender, SignedExchange, WrittenMessage } from './dressed-message.ts'
+import { TransportFailure } from './errors.ts'
+import { type Wait, waitFor } from './timer.ts'
+
+/** How long a call may take, and what ends it. */
+export interface CallTiming {
+  /** Milliseconds of all tries together. */
+  readonly timeLimit: number
+  readonly signal?: AbortSignal | undefined
+  /** Tries after the first one. */
+  readonly retries: number
+  readonly wait: Wait
+}
+export interface PostPatience extends CallTiming {
+  readonly mayRepeat: (failure: TransportFailure) => boolean
+}
+
+/** By the options of a client, and by those of one call. */
+export const timingOf = (
+  { timeLimit = 30_000, retries = 1, wait = waitFor }: Partial<CallTiming>,
+  call: { readonly timeLimit?: number | undefined; readonly signal?: AbortSignal | undefined },
+): CallTiming => ({ timeLimit: call.timeLimit ?? timeLimit, signal: call.signal, retries, wait })
+
+/**
+ * Nothing was sent; or no octet came back, and a second message has no further effect.
+ */
+export const isRepeatable = ({ why, begun }: TransportFailure, hasOneEffect: boolean): boolean =>
+  why === 'unreachable' || (why === 'lost' && !begun && hasOneEffect)
+
+/** Rejects with the failure of the last try, or the signal's reason. */
+export async function postWithRetries(
+  sender: MessageSender,
+  written: WrittenMessage,
+  { timeLimit, signal, retries, wait: pause, mayRepeat }: PostPatience,
+): Promise<SignedExchange> {
+  const until = Date.now() + timeLimit
+  for (let tries = 0; ; tries++) {
+    try {
+      return await sender.post(written, { signal, timeLimit: until - Date.now() })
+    } catch (thrown) {
+      if (!(thrown instanceof TransportFailure)) throw thrown
+      const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0
+      if (tries >= retries || !mayRepeat(thrown) || Date.now() + wait >= until) throw thrown
+      if (wait > 0) await pause(wait, signal)
+    }
+  }
+}

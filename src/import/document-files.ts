@@ -1,0 +1,83 @@
+/**
+ * Documents of others, and what they refer to: in files, and at hosts that were named. The reading
+ * of a description is the caller's; it is read again as long as it leads to documents that may be
+ * fetched.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Find } from '../describe/read-wsdl.ts'
+import { FetchedDocuments } from './fetch-documents.ts'
+
+/** Larger than any description that is known. */
+const documentOctetsMax = 64 * 1024 * 1024
+
+/** Where documents may come from. */
+export interface DocumentSources {
+  /** Folders with documents that others import by an address or a name alone. */
+  readonly from: readonly string[]
+  /** Hosts whose documents may be fetched. */
+  readonly fetch: readonly string[]
+}
+
+/** @param path of the file, or its address: the base of what the document refers to */
+export type ReadDocument<T> = (bytes: Uint8Array, path: string, find: Find) => T
+
+/** A file, or an address whose host is named. Throws an error that says what to do. */
+export async function readGivenDocument<T>(
+  file: string,
+  { from, fetch }: DocumentSources,
+  choose: (bytes: Uint8Array) => ReadDocument<T> | Promise<ReadDocument<T>>,
+): Promise<T> {
+  const fetched = new FetchedDocuments(fetch)
+  const beside = createDocumentFinder(from)
+  const find: Find = (location, base) => fetched.find(location, base) ?? beside(location, base)
+  const isAddress = /^https?:\/\//i.test(file)
+  const bytes = isAddress ? await fetchGiven(file, fetched) : readGivenFile(file)
+  const path = isAddress ? file : resolve(file)
+  const read = await choose(bytes)
+  let made = read(bytes, path, find)
+  while (await fetched.fetchWanted()) made = read(bytes, path, find)
+  return made
+}
+async function fetchGiven(file: string, fetched: FetchedDocuments): Promise<Uint8Array> {
+  const found = fetched.find(file, file) ?? ((await fetched.fetchWanted()) ? fetched.find(file, file) : undefined)
+  if (!found) throw new Error(`${file} is not fetched: name its host, --fetch ${URL.parse(file)?.host ?? '<host>'}`)
+  return found.bytes
+}
+
+/** Throws an error that says what to do. */
+export function readGivenFile(file: string): Uint8Array {
+  if (!existsSync(file)) throw new Error(`${file} not found: give a WSDL, an XSD or an OpenAPI document`)
+  return readRegularFile(resolve(file))
+}
+function readRegularFile(path: string): Uint8Array {
+  const about = statSync(path)
+  if (!about.isFile()) throw new Error(`${path} is not a file`)
+  if (about.size > documentOctetsMax) throw new Error(`${path} is larger than ${documentOctetsMax} octets`)
+  return readFileSync(path)
+}
+
+/** Next to the document that imports it, else in these folders by its path or its last part. */
+export const createDocumentFinder =
+  (folders: readonly string[]): Find =>
+  (location, base) => {
+    const isAddress = /^[a-z][a-z0-9+.-]+:/i.test(location) && !location.startsWith('file:')
+    const local = location.startsWith('file:') ? attemptPath(location) : location
+    const last = basename(location.replace(/[?#].*$/, ''))
+    const near = isAddress || local === undefined ? [] : [resolve(dirname(base), local)]
+    const listed = folders.flatMap(folder => [
+      ...(isAddress || local === undefined ? [] : [join(folder, local)]),
+      ...(last === '' ? [] : [join(folder, last)]),
+    ])
+    const found = [...near, ...listed].find(path => existsSync(path) && statSync(path).isFile())
+    return found === undefined ? undefined : { location: found, bytes: readRegularFile(found) }
+  }
+function attemptPath(location: string): string | undefined {
+  try {
+    return fileURLToPath(location)
+  } catch (thrown) {
+    if (thrown instanceof TypeError) return undefined // not a file URL of this machine
+    throw thrown
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * What a lenient reader forgives: elements and attributes that their type does not allow are
+ * renamed, moved or left out, and each such step is told. The strict reader then reads what there
+ * is: it stays the judge, and what it reads has the declared type.
+ *
+ * By the order of XML Schema: names, then occurrence, then order. A step is taken only where the
+ * declared names leave no doubt.
+ */
+import { trimXmlSpace } from '../../contract/lexical/text.ts'
+import { type Attribute, Element, internName, type Name, type Node } from '../../xml/index.ts'
+import {
+  type AnyPlan,
+  type AttributePlan,
+  type ComplexPlan,
+  type ElementPlan,
+  isBase64Type,
+  type ParticlePlan,
+  type TypePlan,
+} from './schema-plan.ts'
+import { contentTypeNames, isGeneralAttribute, xsiNil, xsiType } from './values.ts'
+
+/** What may be wrong with an answer that is read all the same. */
+export type Leniency =
+  /** Another media type, or the other version of SOAP. */
+  | 'envelope'
+  /** An element or attribute has the namespace of none, or none, but the local name of one. */
+  | 'namespace'
+  /** The elements of a sequence come in another order. */
+  | 'order'
+  /** Elements, attributes and types that are not declared are left out. */
+  | 'unknown'
+  /** An element that is nil, and must not be, is left out. */
+  | 'nil'
+  /** What is required may be absent: its member is undefined, whatever the type says. */
+  | 'missing'
+  /** Values outside of enumeration, pattern, length or bounds: as the built-in type has them. */
+  | 'facets'
+
+/** One thing that was wrong with an answer. */
+export interface Forgiven {
+  readonly kind: Leniency
+  /** Of the element, from the child of Body on. */
+  readonly path: string
+  readonly detail: string
+}
+
+/** What one message is mended with. */
+export class Mending {
+  readonly forgiven: Forgiven[] = []
+  readonly #allowed: ReadonlySet<Leniency>
+  constructor(allowed: ReadonlySet<Leniency>) {
+    this.#allowed = allowed
+  }
+
+  /** Whether it is forgiven, and remembered then. */
+  readonly forgive = (kind: Leniency, path: string, detail: string): boolean => {
+    const isAllowed = this.#allowed.has(kind)
+    if (isAllowed) this.forgiven.push({ kind, path, detail })
+    return isAllowed
+  }
+}
+
+/** The element, and all that is in it, as its plan has it. */
+export const mendElement = (plan: ElementPlan, source: Element, mending: Mending): Element =>
+  mendTyped(plan, plan.type(), { source, parent: source.parent, name: source.name, path: '' }, mending)
+
+/** The same element, whose children are those that these particles have. */
+export function mendChildren(
+  { content, isUnordered }: Pick<ComplexPlan, 'content' | 'isUnordered'>,
+  source: Element,
+  mending: Mending,
+): Element {
+  const made = new Element(source.parent, source.name, source.prefix, source.attributes, source.declarations)
+  made.append(mendContent(content, isUnordered, { source, parent: made, name: source.name, path: '' }, mending))
+  return made
+}
+
+/** An element while it is mended: where it goes, what it is called there, and where it was. */
+interface Mended {
+  readonly source: Element
+  readonly parent: Element | undefined
+  readonly name: Name
+  readonly path: string
+}
+
+function mendTyped(plan: ElementPlan, type: TypePlan, at: Mended, mending: Mending): Element {
+  switch (type.kind) {
+    case 'derivable': {
+      const derived = type.byName.get(readTypeName(at.source) ?? plan.name)
+      return mendTyped(plan, derived?.plan ?? type.base, at, mending)
+    }
+    case 'complex': {
+      const known = mendAttributes(type.attributes, type.anyAttribute?.matches, type.name && new Set([type.name]))
+      const made = createMended(at, known(at, mending))
+      const { content, isUnordered, text } = type
+      made.append(
+        text ? copyNodes(at.source, made) : mendContent(content, isUnordered, { ...at, parent: made }, mending),
+      )
+      return made
+    }
+    case 'simple': {
+      const isTypeOfContent = ({ local, uri }: Name) =>
+        isBase64Type(type.type) && contentTypeNames.has(internName(uri, local))
+      const made = createMended(at, mendAttributes([], undefined, type.names, isTypeOfContent)(at, mending))
+      made.append(copyNodes(at.source, made))
+      return made
+    }
+    default: {
+      const made = createMended(at, at.source.attributes)
+      made.append(copyNodes(at.source, made))
+      return made
+    }
+  }
+}
+const createMended = ({ source, parent, name }: Mended, attributes: readonly Attribute[]): Element =>
+  new Element(parent, name, source.prefix, attributes, source.declarations)
+const copyNodes = (source: Element, parent: Element): readonly Node[] =>
+  source.children.map(node => (node.kind === 'element' ? copyElement(node, parent) : node))
+function copyElement(source: Element, parent: Element): Element {
+  const made = new Element(parent, source.name, source.prefix, source.attributes, source.declarations)
+  made.append(copyNodes(source, made))
+  return made
+}
+
+// Attributes
+
+function readTypeName(element: Element): Name | undefined {
+  const [, prefix = '', local] = /^(?:([^:]+):)?([^:]+)$/.exec(trimXmlSpace(element.attribute(xsiType) ?? '')) ?? []
+  const uri = local === undefined ? undefined : element.namespace(prefix)
+  return uri === undefined || local === undefined ? undefined : internName(uri, local)
+}
+
+/** @param types that xsi:type may name; undefined: none */
+const mendAttributes =
+  (
+    declared: readonly AttributePlan[],
+    matches: ((uri: string) => boolean) | undefined,
+    types: ReadonlySet<Name> | undefined,
+    isKnown: (name: Name) => boolean = () => false,
+  ) =>
+  ({ source, path }: Mended, mending: Mending): readonly Attribute[] =>
+    source.attributes.flatMap((attribute): readonly Attribute[] => {
+      const { name } = attribute
+      if (name === xsiType) {
+        const isNamed = types?.has(readTypeName(source) ?? xsiType)
+        return isNamed || !mending.forgive('unknown', path, `has the xsi:type ${attribute.value}`) ? [attribute] : []
+      }
+      if (isGeneralAttribute(name) || isKnown(name) || declared.some(each => each.name === name)) return [attribute]
+      const meant = declared.find(each => each.name.local === name.local)?.name
+      if (
+        meant &&
+        source.attribute(meant) === undefined &&
+        mending.forgive('namespace', path, describeSpaces(name, meant))
+      )
+        return [{ ...attribute, name: meant }]
+      if (matches?.(name.uri)) return [attribute]
+      return mending.forgive('unknown', path, `has the attribute ${name.local}`) ? [] : [attribute]
+    })
+
+const describeSpaces = (found: Name, meant: Name): string =>
+  `has ${found.local} in ${describeUri(found.uri)} in place of ${describeUri(meant.uri)}`
+const describeUri = (uri: string): string => (uri === '' ? 'no namespace' : `the namespace ${uri}`)
+
+// Elements
+
+/** An element or wildcard of a content model, and its place in the order. */
+interface Leaf {
+  readonly plan: ElementPlan | AnyPlan
+  readonly rank: number
+}
+
+/** A group that repeats is one place: order alone says which of its elements belong together. */
+function listLeaves(particles: readonly ParticlePlan[], leaves: Leaf[] = [], rank?: number): readonly Leaf[] {
+  for (const each of particles) {
+    const place = rank ?? (leaves.at(-1)?.rank ?? -1) + 1
+    if (each.kind === 'element' || each.kind === 'any') leaves.push({ plan: each, rank: place })
+    else listLeaves(each.parts, leaves, each.max > 1 ? place : rank)
+  }
+  return leaves
+}
+
+function mendContent(
+  particles: readonly ParticlePlan[],
+  isUnordered: boolean,
+  { source, parent, path }: Mended,
+  mending: Mending,
+): readonly Node[] {
+  const leaves = listLeaves(particles)
+  const counts = new Map<Name, number>()
+  const texts: Node[] = []
+  const kept: { readonly element: Element; readonly rank: number }[] = []
+  for (const node of source.children) {
+    if (node.kind === 'text') texts.push(node)
+    if (node.kind !== 'element') continue
+    const count = (counts.get(node.name) ?? 0) + 1
+    counts.set(node.name, count)
+    const at = { source: node, parent, name: node.name, path: `${path}/${node.name.local}[${count}]` }
+    const found = mendChild(leaves, at, mending)
+    if (found) kept.push(found)
+  }
+  const ordered = isUnordered ? kept : orderChildren(leaves, kept, path, mending)
+  return [...texts, ...ordered.map(({ element }) => element)]
+}
+
+/** Undefined: it is left out. */
+function mendChild(
+  leaves: readonly Leaf[],
+  at: Mended,
+  mending: Mending,
+): { readonly element: Element; readonly rank: number } | undefined {
+  const { source, parent, path } = at
+  const leaf = findLeaf(leaves, source.name) ?? findRenamedLeaf(leaves, at, mending)
+  if (!leaf && mending.forgive('unknown', path, 'is not declared')) return undefined
+  const rank = leaf?.rank ?? Number.POSITIVE_INFINITY
+  if (leaf?.plan.kind !== 'element') return { element: copyElement(source, parent as Element), rank }
+  const isNil = /^(?:true|1)$/.test(trimXmlSpace(source.attribute(xsiNil) ?? ''))
+  if (isNil && !leaf.plan.isNillable && mending.forgive('nil', path, 'is nil')) return undefined
+  return { element: mendTyped(leaf.plan, leaf.plan.type(), { ...at, name: leaf.plan.name }, mending), rank }
+}
+
+/** A declared name goes before a wildcard. */
+const findLeaf = (leaves: readonly Leaf[], name: Name): Leaf | undefined =>
+  leaves.find(({ plan }) => plan.kind === 'element' && plan.name === name) ??
+  leaves.find(({ plan }) => plan.kind === 'any' && plan.matches(name.uri))
+function findRenamedLeaf(
+  leaves: readonly Leaf[],
+  { source: { name }, path }: Mended,
+  mending: Mending,
+): Leaf | undefined {
+  const meant = leaves.filter(({ plan }) => plan.kind === 'element' && plan.name.local === name.local)
+  const [leaf] = meant
+  const isClear = leaf?.plan.kind === 'element' && meant.length === 1
+  return isClear && mending.forgive('namespace', path, describeSpaces(name, leaf.plan.name)) ? leaf : undefined
+}
+
+/** Where a name has two places, the order alone says which is meant: nothing is moved then. */
+function orderChildren<T extends { readonly element: Element; readonly rank: number }>(
+  leaves: readonly Leaf[],
+  kept: readonly T[],
+  path: string,
+  mending: Mending,
+): readonly T[] {
+  const names = leaves.flatMap(({ plan }) => (plan.kind === 'element' ? [plan.name] : []))
+  const isClear = new Set(names).size === names.length && leaves.length - names.length <= 1
+  const sorted = kept.toSorted((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
+  const moved = sorted.findIndex((each, index) => each !== kept[index])
+  if (!isClear || moved < 0) return kept
+  const detail = `has ${kept[moved]?.element.name.local} before ${sorted[moved]?.element.name.local}`
+  return mending.forgive('order', path, detail) ? sorted : kept
+}

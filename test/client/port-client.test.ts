@@ -1,0 +1,407 @@
+/** A client of a port of others, by its WSDL at run time (docs/client.md, "Services of others"). */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { AnswerError, ConnectionError, FaultError, InputError, TransportFailure } from '../../src/client/errors.ts'
+import { createPortClient, type PortClientOptions } from '../../src/client/port-client.ts'
+import type { ClientTransport } from '../../src/client/transport.ts'
+import { type DescribedPorts, exchange, port } from '../../src/contract/exchange.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { service } from '../../src/contract/service.ts'
+import { x } from '../../src/contract/xml-type.ts'
+import { readWsdl } from '../../src/import/index.ts'
+import { startHosted } from '../host/hosted-service.ts'
+
+const bank = x.namespace('urn:bank')
+const Transfer = bank.element(
+  'Transfer',
+  x.object({ from: x.element(x.string), amount: x.element(x.decimal), slip: x.element(x.base64Binary).optional() }),
+)
+const Receipt = bank.element(
+  'Receipt',
+  x.object({
+    number: x.element(x.long),
+    kind: x.element(x.simple(x.string, { values: ['debit', 'credit'] })),
+    note: x.element(x.string).optional(),
+    branch: x.attribute(x.int).optional(),
+  }),
+)
+const TooMuch = bank.element('TooMuch', x.object({ limit: x.element(x.decimal) }))
+const Session = bank.element('Session', x.object({ id: x.element(x.string) }))
+const Sacks = bank.element('Sacks', x.int)
+const Buyer = bank.element('Buyer', x.string)
+const messages = {
+  input: Transfer,
+  output: Receipt,
+  faults: { TooMuch },
+  requestHeaders: { Session },
+  replyHeaders: { Session },
+}
+const BankPort = port('BankPort', {
+  namespace: 'urn:bank:wsdl',
+  allow: [anyone],
+  exchanges: {
+    transfer: exchange({ action: 'urn:transfer', ...messages }),
+    order: exchange({
+      action: 'urn:order',
+      input: x.body({ sacks: x.ref(Sacks), buyer: x.ref(Buyer) }),
+      output: x.body({ buyer: x.ref(Buyer), sacks: x.ref(Sacks) }),
+    }),
+    add: exchange({
+      style: 'rpc',
+      action: 'urn:add',
+      input: x.call('urn:rpc', 'add', { a: x.element(x.int), b: x.element(x.int) }),
+      output: x.call('urn:rpc', 'addResponse', { sum: x.element(x.int) }),
+    }),
+    addEncoded: exchange({
+      style: 'encoded',
+      action: 'urn:addEncoded',
+      input: x.call('urn:rpc', 'addEncoded', { a: x.element(x.int), b: x.element(x.int) }),
+      output: x.call('urn:rpc', 'addEncodedResponse', { sum: x.element(x.int) }),
+    }),
+    note: exchange({ action: 'urn:note', input: Buyer }),
+    close: exchange({ action: '', input: 'empty', output: 'empty' }),
+  },
+})
+const contract = service('bank', { namespace: 'urn:bank', resources: [], ports: [BankPort] })
+
+const noted: string[] = []
+const app = implement(contract, {
+  BankPort: {
+    transfer: ({ amount, slip }, ctx) => {
+      if (Number(amount) > 100) ctx.fail('TooMuch', { limit: '100' }, 'too much')
+      if (ctx.headers.Session) ctx.setHeader('Session', { id: `${ctx.headers.Session.id}!` })
+      return { number: 9007199254740993n, kind: 'debit', ...(slip && { note: String(slip.length) }) }
+    },
+    order: ({ sacks, buyer }) => ({ buyer: `${buyer}!`, sacks: sacks + 1 }),
+    add: ({ a, b }) => ({ sum: a + b }),
+    addEncoded: ({ a, b }) => ({ sum: a + b }),
+    note: text => void noted.push(text),
+    close: () => {},
+  },
+})
+
+const hosted = await startHosted({}, app)
+const host = `127.0.0.1:${hosted.server.port}`
+const wsdl = await readWsdl(`http://${host}/soap/BankPort?wsdl`, { fetch: [host] })
+const open = (options: PortClientOptions<'BankPort', never> = {}) => {
+  const client = createPortClient<typeof contract>(wsdl, options)
+  after(() => client[Symbol.dispose]())
+  return client
+}
+
+for (const soap of ['1.1', '1.2'] as const) {
+  test(`SOAP ${soap}: document, several parts, RPC literal and encoded, one-way, an empty Body, by a WSDL alone`, async () => {
+    assert.deepEqual([wsdl.losses, wsdl.missing], [[], []])
+    const client = open({ soap })
+    assert.deepEqual(await client.transfer({ from: 'a', amount: '12.50' }), {
+      number: 9007199254740993n,
+      kind: 'debit',
+    })
+    assert.deepEqual(await client.order({ sacks: 2, buyer: 'Ada' }), { buyer: 'Ada!', sacks: 3 })
+    assert.deepEqual(await client.add({ a: 1, b: 2 }), { sum: 3 })
+    assert.deepEqual(await client.addEncoded({ a: 1, b: 2 }), { sum: 3 })
+    assert.equal(await client.close(), undefined)
+    assert.equal(await client.note(`by ${soap}`), undefined)
+    assert.ok(noted.includes(`by ${soap}`))
+  })
+  test(`SOAP ${soap}: header blocks of request and reply, and a declared fault with the type of its detail`, async () => {
+    const client = open({ soap })
+    const { output, headers, forgiven } = await client.transfer.callForHeaders(
+      { from: 'a', amount: '1' },
+      { headers: { Session: { id: 's' } } },
+    )
+    assert.deepEqual([output.kind, headers, forgiven], ['debit', { Session: { id: 's!' } }, []])
+    const thrown = await client.transfer({ from: 'a', amount: '101' }).catch((fault: unknown) => fault)
+    assert.ok(thrown instanceof FaultError)
+    assert.ok(client.transfer.isFault(thrown, 'TooMuch'))
+    const limit: string = thrown.detail.limit
+    assert.deepEqual(
+      [limit, thrown.fault, thrown.code, thrown.reasons[0]?.text],
+      ['100', 'TooMuch', 'Sender', 'too much'],
+    )
+    assert.equal(
+      (client.transfer as { isFault(thrown: unknown, name: string): boolean }).isFault(thrown, 'Other'),
+      false,
+    )
+  })
+  test(`SOAP ${soap}: octets go outside of the XML with mtom`, async () => {
+    const client = open({ soap, mtom: true })
+    const input = { from: 'a', amount: '1', slip: new Uint8Array(3000) }
+    assert.equal((await client.transfer(input)).note, '3000')
+    const { fields, content } = await client.transfer.render(input)
+    assert.match(fields['content-type'] ?? '', /^multipart\/related/)
+    assert.ok(content instanceof Uint8Array && content.length > 3000)
+  })
+}
+
+test('the contract that was imported is a description, too: the address is given', async () => {
+  const address = `http://127.0.0.1:${hosted.server.port}/soap/BankPort`
+  using client = createPortClient(contract, { address })
+  assert.deepEqual(await client.add({ a: 20, b: 22 }), { sum: 42 })
+})
+
+test('render has all that would be sent, and sends nothing', async () => {
+  const nowhere = 'http://127.0.0.1:1/'
+  const client = open({
+    address: nowhere,
+    credentials: { user: 'u', password: 'p' },
+    addressing: true,
+    fields: { 'X-Trace': 't' },
+  })
+  const { fields, content } = await client.transfer.render({ from: 'a', amount: '1' }, { messageId: 'urn:m' })
+  assert.deepEqual(fields, {
+    'x-trace': 't',
+    authorization: 'Basic dTpw',
+    accept: 'text/xml',
+    soapaction: '"urn:transfer"',
+    'content-type': 'text/xml; charset=utf-8',
+  })
+  assert.match(String(content), /<wsa:MessageID [^>]*>urn:m<.*<n1:amount>1<\/n1:amount>/)
+  const closing = String((await client.close.render()).content)
+  assert.match(
+    closing,
+    /<wsa:Action [^>]*>urn:bank:wsdl:BankPortPortType:closeRequest</,
+    'WS-Addressing Metadata §4.4.4',
+  )
+})
+
+test('input that breaks its type is an InputError with its place, and nothing is sent', async () => {
+  const client = open({ transport: failing('unreachable').transport })
+  const cases = [
+    [() => client.transfer({ from: 'a', amount: 'many' }), ['amount'], /decimal/],
+    [() => client.order({ sacks: 1, buyer: 2 as never }), ['buyer'], /string/],
+    [
+      () => client.transfer({ from: 'a', amount: '1' }, { headers: { Session: {} as never } }),
+      ['headers', 'Session'],
+      /./,
+    ],
+    [
+      () => client.transfer({ from: 'a', amount: '1' }, { headers: { Other: 1 } as never }),
+      ['headers', 'Other'],
+      /not a header block/,
+    ],
+  ] as const
+  for (const [call, path, detail] of cases)
+    await assert.rejects(call, thrown => {
+      assert.ok(thrown instanceof InputError)
+      assert.deepEqual(thrown.problems[0]?.path, path)
+      assert.match(thrown.problems[0]?.detail ?? '', detail)
+      return true
+    })
+})
+
+/** Answers each POST with this. */
+const answering = (content: string, type = 'text/xml', status = 200): ClientTransport => ({
+  prepare: () => async () => ({ status, fields: { 'content-type': type }, content: Buffer.from(content) }),
+  close: () => {},
+})
+const envelope = (body: string, uri = 'http://schemas.xmlsoap.org/soap/envelope/'): string =>
+  `<e:Envelope xmlns:e="${uri}" xmlns:b="urn:bank" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><e:Body>${body}</e:Body></e:Envelope>`
+const soap12Uri = 'http://www.w3.org/2003/05/soap-envelope'
+const receipt = (content: string, attributes = '') => envelope(`<b:Receipt${attributes}>${content}</b:Receipt>`)
+const valid = '<b:number>7</b:number><b:kind>debit</b:kind>'
+
+const flaws: readonly (readonly [
+  kind: NonNullable<PortClientOptions['lenient']>[number],
+  answer: string,
+  output: object,
+  told: RegExp,
+  type?: string,
+])[] = [
+  [
+    'namespace',
+    receipt('<number>7</number><b:kind>debit</b:kind>'),
+    { number: 7n, kind: 'debit' },
+    /number in no namespace in place of the namespace urn:bank/,
+  ],
+  [
+    'namespace',
+    envelope(`<Receipt xmlns="urn:other">${valid}</Receipt>`),
+    { number: 7n, kind: 'debit' },
+    /Receipt in the namespace urn:other/,
+  ],
+  [
+    'namespace',
+    receipt(valid, ' b:branch="3"'),
+    { number: 7n, kind: 'debit', branch: 3 },
+    /branch in the namespace urn:bank in place of no namespace/,
+  ],
+  [
+    'order',
+    receipt('<b:kind>debit</b:kind><b:number>7</b:number>'),
+    { number: 7n, kind: 'debit' },
+    /kind before number/,
+  ],
+  ['unknown', receipt(`<b:new>1</b:new>${valid}<c/>`), { number: 7n, kind: 'debit' }, /is not declared/],
+  ['unknown', receipt(valid, ' new="1"'), { number: 7n, kind: 'debit' }, /attribute new/],
+  ['unknown', receipt(valid, ' i:type="b:Other"'), { number: 7n, kind: 'debit' }, /xsi:type b:Other/],
+  ['unknown', envelope(`<b:Receipt>${valid}</b:Receipt><b:More/>`), { number: 7n, kind: 'debit' }, /is not declared/],
+  ['nil', receipt(`${valid}<b:note i:nil="true"/>`), { number: 7n, kind: 'debit' }, /is nil/],
+  ['missing', receipt('<b:number>7</b:number>'), { number: 7n }, /without kind/],
+  ['facets', receipt('<b:number>7</b:number><b:kind>gift</b:kind>'), { number: 7n, kind: 'gift' }, /debit/],
+  [
+    'envelope',
+    receipt(valid),
+    { number: 7n, kind: 'debit' },
+    /application\/xml in place of text\/xml/,
+    'application/xml',
+  ],
+  [
+    'envelope',
+    envelope(`<b:Receipt>${valid}</b:Receipt>`, soap12Uri),
+    { number: 7n, kind: 'debit' },
+    /SOAP 1\.2, asked by SOAP 1\.1/,
+    'application/soap+xml',
+  ],
+]
+for (const [kind, answer, output, told, type] of flaws)
+  test(`an answer whose ${kind} is wrong (${told.source}) is refused, and read by the name of the flaw alone`, async () => {
+    const transport = answering(answer, type)
+    const input = { from: 'a', amount: '1' }
+    await assert.rejects(open({ transport }).transfer(input), AnswerError)
+    const others = ['envelope', 'namespace', 'order', 'unknown', 'nil', 'missing', 'facets'] as const
+    const rest = others.filter(each => each !== kind && !(kind === 'namespace' && each === 'unknown'))
+    await assert.rejects(open({ transport, lenient: rest }).transfer(input), AnswerError)
+    const reply = await open({ transport, lenient: [kind] }).transfer.callForHeaders(input)
+    assert.deepEqual(reply.output, output)
+    assert.ok(reply.forgiven.length > 0)
+    for (const each of reply.forgiven) assert.equal(each.kind, kind)
+    assert.match(reply.forgiven.map(({ detail }) => detail).join(), told)
+    const all = await open({ transport, lenient: others }).transfer.callForHeaders(input)
+    assert.deepEqual(all.output, output, 'one flaw does not hide another')
+  })
+
+test('a lenient client reads what is right as a strict one does, and forgives nothing', async () => {
+  const client = open({ lenient: ['envelope', 'namespace', 'order', 'unknown', 'nil', 'missing', 'facets'] })
+  for (const reply of [
+    await client.transfer.callForHeaders({ from: 'a', amount: '1' }, { headers: { Session: { id: 's' } } }),
+    await client.order.callForHeaders({ sacks: 2, buyer: 'Ada' }),
+    await client.add.callForHeaders({ a: 1, b: 2 }),
+    await client.addEncoded.callForHeaders({ a: 1, b: 2 }),
+    await client.close.callForHeaders(),
+  ])
+    assert.deepEqual(reply.forgiven, [])
+})
+
+test('several flaws are forgiven together, each with its place', async () => {
+  const text = receipt('<kind>gift</kind><b:extra/><b:number>7</b:number>')
+  const client = open({ transport: answering(text), lenient: ['namespace', 'order', 'unknown', 'facets'] })
+  const { output, forgiven } = await client.transfer.callForHeaders({ from: 'a', amount: '1' })
+  assert.deepEqual(output, { number: 7n, kind: 'gift' })
+  assert.deepEqual(
+    forgiven.map(({ kind, path }) => `${kind} ${path}`),
+    [
+      'namespace /Receipt[1]/kind[1]',
+      'unknown /Receipt[1]/extra[1]',
+      'order /Receipt[1]',
+      'facets /Receipt[1]/kind[1]',
+    ],
+  )
+})
+
+test('what is not an answer stays one: another element, a page, a status, a value of another type', async () => {
+  const all = ['envelope', 'namespace', 'order', 'unknown', 'nil', 'missing', 'facets'] as const
+  const cases: readonly (readonly [ClientTransport, RegExp])[] = [
+    [answering(envelope('<b:Other/>')), /Other|nothing in place of Receipt/],
+    [answering('<html/>', 'text/html'), /not a SOAP message/],
+    [answering(receipt(valid), 'text/xml', 500), /status is 500/],
+    [answering(receipt('<b:number>seven</b:number><b:kind>debit</b:kind>')), /number/],
+    [answering(receipt(valid).slice(0, -20)), /not well-formed/],
+  ]
+  for (const [transport, detail] of cases)
+    await assert.rejects(open({ transport, lenient: all }).transfer({ from: 'a', amount: '1' }), {
+      name: 'AnswerError',
+      message: detail,
+    })
+})
+
+test('types: members, operations, header blocks and faults are those of the contract', () => {
+  const client = open({ transport: failing('lost').transport })
+  const compile = () => [
+    // @ts-expect-error a member is missing
+    client.transfer({ from: 'a' }),
+    // @ts-expect-error an operation that is not there
+    client.Transfer({}),
+    // @ts-expect-error a header block that is not declared
+    client.transfer({ from: 'a', amount: '1' }, { headers: { Other: 1 } }),
+    // @ts-expect-error a fault that is not declared
+    client.transfer.isFault(undefined, 'Other'),
+    // @ts-expect-error an output that is not a text
+    client.add({ a: 1, b: 2 }).then(({ sum }) => sum.trim()),
+    // @ts-expect-error a port that is not there
+    createPortClient(contract, { port: 'Other' }),
+    // @ts-expect-error an operation that is not there
+    createPortClient(contract, { safe: ['Transfer'] }),
+    client.close().then((nothing: undefined) => nothing),
+    createPortClient(wsdl)['anything']?.({ any: 'input' }),
+  ]
+  assert.equal(typeof compile, 'function')
+})
+
+/** Fails each POST in this way; counts them. */
+function failing(why: 'unreachable' | 'lost') {
+  let posts = 0
+  const transport: ClientTransport = {
+    prepare: () => async () => {
+      posts++
+      throw new TransportFailure(why, why, { mayHaveRun: why === 'lost' })
+    },
+    close: () => {},
+  }
+  return { transport, count: () => posts }
+}
+test('what cannot have had an effect is sent again, and what is safe', async () => {
+  const cases = [
+    ['unreachable', {}, 2],
+    ['lost', {}, 1],
+    ['lost', { safe: ['transfer'] }, 2],
+    ['lost', { addressing: { once: true } }, 2],
+    ['lost', { safe: ['transfer'], retries: 0 }, 1],
+    ['lost', { safe: ['add'] }, 1],
+  ] as const
+  for (const [why, options, posts] of cases) {
+    const { transport, count } = failing(why)
+    const given: PortClientOptions = { transport, wait: async () => {}, ...options }
+    const client = createPortClient<typeof contract>(wsdl, given as object)
+    await assert.rejects(client.transfer({ from: 'a', amount: '1' }), ConnectionError)
+    assert.equal(count(), posts, JSON.stringify([why, options]))
+  }
+})
+
+test('an option that is wrong says what to give', () => {
+  const two: DescribedPorts = { ports: [BankPort, { ...BankPort, port: 'Other', soap: '1.2' }] }
+  const make = (description: DescribedPorts, options: object) => () => createPortClient(description, options)
+  const cases: readonly (readonly [() => unknown, RegExp])[] = [
+    [make(two, {}), /there are the ports BankPort, Other: give the option port/],
+    [make(two, { port: 'Nowhere' }), /unknown port Nowhere: use BankPort, Other/],
+    [make(two, { port: 'Other' }), /where the port Other is by SOAP 1\.2: give the option address/],
+    [make(two, { port: 'Other', soap: '1.1' }), /speaks SOAP 1\.2: leave the option soap out/],
+    [make({ ports: [] }, {}), /no port for SOAP: give a WSDL with a binding/],
+    [make(wsdl, { lenient: ['ordre'] }), /unknown member "ordre": use envelope/],
+    [make(wsdl, { safe: ['Transfer'] }), /unknown member "Transfer": use transfer/],
+    [make(wsdl, { adress: 'x' }), /unknown member "adress"/],
+    [
+      make(wsdl, { keys: {} }),
+      /nothing says what the keys are for: BankPort has no policy, so give rule in the options/,
+    ],
+    [make(wsdl, { address: 'ftp://x' }), /not an http or https address/],
+  ]
+  for (const [create, detail] of cases) assert.throws(create, { name: 'TypeError', message: detail })
+})
+
+test('readWsdl asks no host that is not named, reads a file, and says what is wrong with one', async t => {
+  const place = mkdtempSync(join(tmpdir(), 'diglot-wsdl-'))
+  t.after(() => rmSync(place, { recursive: true }))
+  const address = `http://127.0.0.1:${hosted.server.port}/soap/BankPort?wsdl`
+  await assert.rejects(readWsdl(address), /is not fetched: name its host/)
+  await assert.rejects(readWsdl(`${place}/none.wsdl`), /not found: give a WSDL/)
+  writeFileSync(`${place}/bad.wsdl`, '<definitions')
+  await assert.rejects(readWsdl(`${place}/bad.wsdl`), /bad\.wsdl: .*octet/)
+  writeFileSync(`${place}/bank.wsdl`, await (await fetch(address)).text())
+  const read = await readWsdl(`${place}/bank.wsdl`)
+  assert.deepEqual(await createPortClient<typeof contract>(read).add({ a: 1, b: 1 }), { sum: 2 })
+})
