@@ -38,7 +38,7 @@ export const appointments = resource('appointments', {
     patient: t.ref('patients'),
     doctor: t.ref('doctors'),
     from: t.dateTime(),
-    minutes: t.int({ min: 5, max: 240 }),
+    minutes: t.int({ min: 5, max: 240 }).default(20),
     reason: t.string({ max: 500 }).optional(),
     state: t.state(),
     findings: t.string({ max: 10_000 }).readOnly().optional(),

@@ -1,5 +1,5 @@
 /** Fields as a client reads and sends them. */
-import { type AnyField, Field, type Fields } from '../contract/field.ts'
+import { type AnyField, Field, type Fields, mayBeLeftOut } from '../contract/field.ts'
 import { mapShape } from '../contract/shape.ts'
 
 /** Fields as they are in a reply, where read-only ones are read like the rest. */
@@ -7,11 +7,16 @@ export const toReplyFields = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, toReplyField(field)]))
 
 const toReplyField = (field: AnyField): AnyField =>
-  new Field(mapShape(field.shape, { item: toReplyField, fields: toReplyFields }), { ...field, isReadOnly: false })
+  new Field(mapShape(field.shape, { item: toReplyField, fields: toReplyFields }), {
+    ...field,
+    isReadOnly: false,
+    defaultValue: undefined,
+  })
 
 /**
  * Fields as a client sends them. Read-only ones, at every depth, may be left out or sent back as
- * they were read; `owned` are those that the service can fill in from the caller's claims.
+ * they were read, those with a default may be left out; `owned` are those that the service can fill
+ * in from the caller's claims.
  */
 export const toDraftFields = (fields: Fields, owned: ReadonlySet<string> = new Set()): Fields =>
   Object.fromEntries(
@@ -22,5 +27,5 @@ export const toDraftFields = (fields: Fields, owned: ReadonlySet<string> = new S
 
 function toDraftField(field: AnyField): AnyField {
   const shape = mapShape(field.shape, { item: toDraftField, fields: inner => toDraftFields(inner) })
-  return new Field(shape, { ...field, isReadOnly: false, isOptional: field.isOptional || field.isReadOnly })
+  return new Field(shape, { ...field, isReadOnly: false, isOptional: mayBeLeftOut(field) })
 }

@@ -7,7 +7,7 @@
 import { memoizeByObject } from '../base/memo.ts'
 import type { Json } from '../base/objects.ts'
 import { ownMember } from '../base/objects.ts'
-import type { AnyField, Fields, Scalar } from './field.ts'
+import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from './field.ts'
 import { describeLeast, Flaw } from './lexical/flaw.ts'
 import { writeFloat } from './lexical/number.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
@@ -81,15 +81,16 @@ interface JsonMember {
   readonly name: string
   readonly field: AnyField
   readonly read: MemberReader
+  readonly isDue: boolean
 }
 const jsonMembersOf = memoizeByObject((fields: Fields): readonly JsonMember[] =>
   Object.entries(fields)
     .filter(([, field]) => !field.isInternal)
-    .map(([name, field]) => ({ name, field, read: compileJsonReader(field) })),
+    .map(([name, field]) => ({ name, field, read: compileJsonReader(field), isDue: !mayBeLeftOut(field) })),
 )
 
 function readMember(
-  { name, field, read }: JsonMember,
+  { name, field, read, isDue }: JsonMember,
   json: { readonly [name: string]: Json },
   value: Record<string, unknown>,
   problems: FieldProblem[],
@@ -99,7 +100,7 @@ function readMember(
   const here = [...path, name]
   const given = Object.hasOwn(json, name) ? json[name] : undefined
   if (given === undefined) {
-    if (!field.isOptional && !field.isReadOnly) problems.push(problemAt(here, new Flaw('required', 'is required')))
+    if (isDue) problems.push(problemAt(here, new Flaw('required', 'is required')))
     return
   }
   const member = read(given, problems, how, here)

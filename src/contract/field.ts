@@ -84,7 +84,10 @@ export type EntryList = Extract<Shape, { readonly kind: 'list' }>
 /** Named fields: those of a resource, an input, an output, a detail or an object. */
 export type Fields = Readonly<Record<string, AnyField>>
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
-export type AnyField = Field<any, boolean, boolean, any>
+export type AnyField = Field<any, Presence, boolean, any>
+
+/** Whether a value may be absent: yes, no, or in content alone, where a default stands for it. */
+export type Presence = boolean | 'default'
 
 interface FieldMarks {
   readonly isOptional: boolean
@@ -92,6 +95,7 @@ interface FieldMarks {
   readonly isNullable: boolean
   readonly isInternal: boolean
   readonly isAttribute: boolean
+  readonly defaultValue?: unknown
   readonly formerName?: string | undefined
   readonly texts?: FieldTexts | undefined
 }
@@ -107,7 +111,7 @@ const noMarks: FieldMarks = {
  * `T` the value, `O` whether it may be absent, `R` whether it is read-only, `D` the part of it that
  * a client may send. Immutable: each call makes another field.
  */
-export class Field<T, O extends boolean = false, R extends boolean = false, D = T> implements FieldMarks {
+export class Field<T, O extends Presence = false, R extends boolean = false, D = T> implements FieldMarks {
   declare readonly type: T
   declare readonly draft: D
   declare readonly flags: readonly [O, R]
@@ -117,6 +121,8 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   readonly isNullable: boolean
   readonly isInternal: boolean
   readonly isAttribute: boolean
+  /** What an absent value stands for; undefined: nothing does. */
+  readonly defaultValue: unknown
   /** Its first name, which the database goes on using. */
   readonly formerName: string | undefined
   /** For people; nothing else depends on them. */
@@ -129,12 +135,20 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
     this.isNullable = marks.isNullable
     this.isInternal = marks.isInternal
     this.isAttribute = marks.isAttribute
+    this.defaultValue = marks.defaultValue
     this.formerName = marks.formerName
     this.texts = marks.texts
   }
   /** May be absent: no member in JSON, no element in XML (minOccurs 0). */
   optional(): Field<T, true, R, D> {
-    return new Field(this.shape, { ...this, isOptional: true })
+    return new Field(this.shape, { ...this, isOptional: true, defaultValue: undefined })
+  }
+  /**
+   * What the field holds where content leaves it out, in either face: a constant, which the
+   * descriptions publish. So it may be absent in content, and is there in every answer.
+   */
+  default(value: T): Field<T, 'default', R, D> {
+    return new Field(this.shape, { ...this, isOptional: false, defaultValue: value })
   }
   /** Set by the server alone. In content it is ignored if it equals the current value, else 422. */
   readOnly(): Field<T, O, true, D> {
@@ -178,6 +192,10 @@ export class Field<T, O extends boolean = false, R extends boolean = false, D = 
   }
 }
 
+/** Whether content may be without it. */
+export const mayBeLeftOut = (field: AnyField): boolean =>
+  field.isOptional || field.isReadOnly || field.defaultValue !== undefined
+
 type OptionalKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true ? K : never }[keyof F]
 /** One object type; by way of a condition, so that a message shows its members and no alias. */
 export type Flatten<T> = T extends infer O ? { [K in keyof O]: O[K] } : never
@@ -190,12 +208,36 @@ export type Value<F extends Fields> = Flatten<
 >
 
 type WritableKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][1] extends true ? never : K }[keyof F]
+type LeftOutKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true | 'default' ? K : never }[keyof F]
 /** The value that a client sends: without read-only fields, in lists and objects too. */
 export type Draft<F extends Fields> = Flatten<
-  { readonly [K in Exclude<WritableKeys<F>, OptionalKeys<F>>]: F[K]['draft'] } & {
-    readonly [K in Extract<WritableKeys<F>, OptionalKeys<F>>]?: F[K]['draft']
+  { readonly [K in Exclude<WritableKeys<F>, LeftOutKeys<F>>]: F[K]['draft'] } & {
+    readonly [K in Extract<WritableKeys<F>, LeftOutKeys<F>>]?: F[K]['draft']
   }
 >
+
+/** What a client sent, as handlers get it: with a value for each field that has a default. */
+export type Received<F extends Fields> = Flatten<
+  { readonly [K in Exclude<WritableKeys<F>, OptionalKeys<F>>]: Completed<F[K]['draft'], F[K]['type']> } & {
+    readonly [K in Extract<WritableKeys<F>, OptionalKeys<F>>]?: Completed<F[K]['draft'], F[K]['type']>
+  }
+>
+/**
+ * Of a value the members that a draft may have, which are absent only where they may be stored so.
+ */
+export type Completed<D, T> = [D] extends [T]
+  ? T
+  : T extends readonly (infer I)[]
+    ? D extends readonly (infer E)[]
+      ? readonly Completed<E, I>[]
+      : T
+    : T extends object
+      ? D extends object
+        ? {
+            readonly [K in keyof T as K extends keyof D ? K : never]: K extends keyof D ? Completed<D[K], T[K]> : never
+          }
+        : never
+      : T
 
 /** A key of text may be any, a key of an enumeration one of its values; none needs to be there. */
 type MapValue<K extends string, T> = string extends K ? { readonly [key: string]: T } : { readonly [key in K]?: T }

@@ -7,7 +7,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { Context, JobHandlerContext } from './context.ts'
 import type { ExchangeContext, PortHandlers } from './exchange.ts'
-import type { Draft, Fields, Flatten, Value } from './field.ts'
+import type { Completed, Fields, Flatten, Received, Value } from './field.ts'
 import type { Job } from './job.ts'
 import { requireKnownMembers } from './known-members.ts'
 import type { Caller } from './policy.ts'
@@ -20,13 +20,13 @@ type DeclaredFaults<R extends AnyResource, D extends string> = RuleFaults<R['typ
 
 /** Required fields that a client cannot send, or not all of: the application must compute them. */
 type ServerKeys<F extends Fields> = {
-  [K in keyof F]: F[K]['flags'] extends readonly [true, boolean]
+  [K in keyof F]: F[K]['flags'] extends readonly [true | 'default', boolean]
     ? never
     : K extends 'id' | 'state'
       ? never
       : F[K]['flags'][1] extends true
         ? K
-        : F[K]['draft'] extends F[K]['type']
+        : Completed<F[K]['draft'], F[K]['type']> extends F[K]['type']
           ? never
           : K
 }[keyof F]
@@ -50,7 +50,7 @@ type ActionHandler<S extends AnyService, F extends Fields, A, V> =
     ? (
         ctx: Context<S, X[number], V>,
         item: InState<F, From>,
-        input: Draft<I>,
+        input: Received<I>,
       ) => Maybe<
         E extends 'read'
           ? [O] extends [Fields]
@@ -190,7 +190,7 @@ type ResourceHandlers<S extends AnyService, R extends AnyResource, F extends Fie
 >
 type Derive<S extends AnyService, R extends AnyResource, F extends Fields, V> = (
   ctx: Context<S, DeclaredFaults<R, 'create' | 'change'>, V>,
-  draft: Draft<F>,
+  draft: Received<F>,
   current?: Value<F>,
 ) => Maybe<Derived<F>>
 
@@ -252,8 +252,13 @@ export interface Seed<S extends AnyService> {
   readonly items?: SeededItems<S>
 }
 type SeededItems<S extends AnyService> = Flatten<{
-  readonly [R in S['resources'][number] as R['name']]?: readonly Value<FieldsOf<R>>[]
+  readonly [R in S['resources'][number] as R['name']]?: readonly SeededItem<FieldsOf<R>>[]
 }>
+/** A stored item, whose defaults stand for what it leaves out. */
+type SeededItem<F extends Fields> = [FilledKeys<F>] extends [never]
+  ? Value<F>
+  : Flatten<Omit<Value<F>, FilledKeys<F>> & Partial<Pick<Value<F>, FilledKeys<F> & keyof Value<F>>>>
+type FilledKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends 'default' ? K : never }[keyof F]
 
 /** A contract and its handlers with their types erased, as the service uses them. */
 export interface Implementation {

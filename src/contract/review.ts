@@ -3,10 +3,11 @@
  * policy that cannot be enforced, a link that leads nowhere, a name that XML cannot carry. A
  * service with a mistake does not start.
  */
+import { fillDefaults } from './default-values.ts'
 import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
 import type { Port, PortExchange } from './exchange.ts'
 import { builtInFaults, declaredFaults, type Fault } from './fault.ts'
-import type { AnyField, Fields, Shape } from './field.ts'
+import { type AnyField, type Fields, mayBeLeftOut, type Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
 import { headersOf, type NamedHeader } from './header.ts'
 import type { Implementation } from './implement.ts'
@@ -238,7 +239,17 @@ function fieldMistakes(contract: Service, place: string, field: AnyField): strin
   if (field.isAttribute && field.isNullable)
     return [`${place} cannot be null: an attribute has no xsi:nil, so make it optional, or an element`]
   const mistakes = foldShape(shape, shapeMistakes, contract, place)
-  return mistakes.length > 0 ? mistakes : textMistakes(place, field)
+  return mistakes.length > 0 ? mistakes : [...textMistakes(place, field), ...defaultMistakes(place, field)]
+}
+
+/** What stands for an absent value is a value, and there wherever it is read. */
+function defaultMistakes(place: string, field: AnyField): string[] {
+  const { defaultValue, shape } = field
+  if (defaultValue === undefined) return []
+  if (shape.kind === 'id' || shape.kind === 'ref')
+    return [`${place} is an identifier and cannot have a default: an item of this name need not exist, so leave it out`]
+  const [flaw] = checkValue({ default: field }, fillDefaults({ default: field }, { default: defaultValue }))
+  return flaw ? [`${place} has a default that ${flaw.detail}: give a value that the field accepts`] : []
 }
 
 /** What people are told is true: an example is a value, and what is explained exists. */
@@ -264,13 +275,18 @@ const isEntryKey = ({
   isAttribute,
   isInternal,
   isReadOnly,
+  defaultValue,
 }: AnyField): boolean =>
-  (kind === 'string' || kind === 'enum') && !(isOptional || isNullable || isAttribute || isInternal || isReadOnly)
+  (kind === 'string' || kind === 'enum') &&
+  !(isOptional || isNullable || isAttribute || isInternal || isReadOnly || defaultValue !== undefined)
 
 const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = {
   scalar: (shape, contract, place) => foldScalar(shape, scalarMistakes, contract, place),
   list: ({ item, min, max }, contract, place) => [
     ...boundMistakes(place, min, max),
+    ...(item.defaultValue === undefined
+      ? []
+      : [`${place}: an item of a list is there or not: remove default() from it`]),
     ...fieldMistakes(contract, `${place}[]`, item),
   ],
   map: (shape, contract, place) => {
@@ -280,11 +296,13 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
       ...(isEntryKey(key)
         ? fieldMistakes(contract, `${place}.key`, key)
         : [
-            `${place}: a key of a map is text: give t.string() or t.enum() as \`key\`, without optional() or nullable()`,
+            `${place}: a key of a map is text: give t.string() or t.enum() as \`key\`, without optional(), nullable() or default()`,
           ]),
       ...fieldMistakes(contract, `${place}{}`, value),
-      ...(value.isOptional || value.isAttribute
-        ? [`${place}: a value of a map is there or its key is not: remove optional() and attribute() from it`]
+      ...(value.isOptional || value.isAttribute || value.defaultValue !== undefined
+        ? [
+            `${place}: a value of a map is there or its key is not: remove optional(), attribute() and default() from it`,
+          ]
         : []),
     ]
   },
@@ -587,17 +605,14 @@ function hiddenFieldMistakes(contract: Service, version: string, name: string, h
         `${version} leaves out ${name}.${field}, which is not a field: use ${Object.keys(resource.fields).join(', ')}`,
     )
   return hidden
-    .filter(
-      field =>
-        !(resource.fields[field]?.isOptional || resource.fields[field]?.isReadOnly) ||
-        field === 'id' ||
-        field === 'state',
-    )
+    .filter(field => !mayBeHidden(resource.fields[field]) || field === 'id' || field === 'state')
     .map(
       field =>
-        `${version} leaves out ${name}.${field}, which its clients then cannot send: make it optional or read-only`,
+        `${version} leaves out ${name}.${field}, which its clients then cannot send: make it optional or read-only, or give it a default`,
     )
 }
+
+const mayBeHidden = (field: AnyField | undefined): boolean => field !== undefined && mayBeLeftOut(field)
 
 const reservedNamespaces = /^http:\/\/(?:schemas\.xmlsoap\.org|www\.w3\.org|docs\.oasis-open\.org)\//
 
@@ -606,8 +621,7 @@ function headerMistakes(contract: Service, { name, uri, content, operations, ver
   const known = listOperations(contract).map(operation => operation.name)
   const isScalarContent = content !== 'xml' && isScalarField(content)
   const isBlock = content === 'xml' || asObject(content.shape) !== undefined || isScalarContent
-  const marks =
-    content === 'xml' ? [] : [content.isNullable, content.isOptional, content.isReadOnly, content.isAttribute]
+  const marks = content === 'xml' ? [] : [content.isNullable, mayBeLeftOut(content), content.isAttribute]
   return [
     ...(fieldNameText.test(name)
       ? []
@@ -668,7 +682,8 @@ const unknownHandlerMistakes = ({ handlers }: Implementation, name: string, verb
 function handlerMistakes(app: Implementation, resource: Resource): string[] {
   const given = app.handlers[resource.name]
   const derives = Object.entries(resource.fields).some(
-    ([name, field]) => field.isReadOnly && !field.isOptional && name !== 'id' && name !== 'state',
+    ([name, field]) =>
+      field.isReadOnly && !field.isOptional && field.defaultValue === undefined && name !== 'id' && name !== 'state',
   )
   return [
     ...unknownHandlerMistakes(app, resource.name, Object.keys(resource.actions)),

@@ -1,6 +1,7 @@
 /** Types of a contract as Standard Schemas (https://standardschema.dev, version 1). */
 import type { Json } from '../base/objects.ts'
-import { Field } from './field.ts'
+import { fillDefaults } from './default-values.ts'
+import { type Completed, Field, type Presence } from './field.ts'
 import { type FieldProblem, readFields } from './field-json.ts'
 
 /** A value as JSON has it: octets are base64 text, a 64-bit integer may be a number. */
@@ -40,11 +41,15 @@ export interface StandardSchema<Input, Output> {
 /**
  * A type of the contract as a Standard Schema. It reads a value as the service reads the content of
  * a request, with the same checks and texts: unknown members are refused, read-only ones are left
- * out, and a member that is undefined is absent. References are not looked up.
+ * out, a member that is undefined is absent, and defaults stand for what is. References are not
+ * looked up.
  */
-export function toStandardSchema<T, O extends boolean, R extends boolean, D>(
+export function toStandardSchema<T, O extends Presence, R extends boolean, D>(
   field: Field<T, O, R, D>,
-): StandardSchema<O extends true ? ContentOf<D> | undefined : ContentOf<D>, O extends true ? D | undefined : D> {
+): StandardSchema<
+  O extends false ? ContentOf<D> : ContentOf<D> | undefined,
+  O extends true ? Completed<D, T> | undefined : Completed<D, T>
+> {
   const fields = { value: new Field(field.shape, { ...field, isReadOnly: false }) }
   return {
     '~standard': {
@@ -55,7 +60,7 @@ export function toStandardSchema<T, O extends boolean, R extends boolean, D>(
         const read = readFields(fields, { value: value as Json }, problems) // which looks at each part before it believes it
         if (problems.length > 0)
           return { issues: problems.map(({ path, detail }) => ({ message: detail, path: path.slice(1) })) }
-        return { value: read['value'] as never } // made by the reader of the field
+        return { value: fillDefaults(fields, read)['value'] as never } // made by the reader of the field
       },
     },
   }

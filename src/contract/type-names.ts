@@ -215,8 +215,19 @@ const definitions: ShapeCases<unknown, [place: TypePlace]> = {
   union: ({ of }, { form }) => [form, Object.entries(of).map(([name, fields]) => [name, definitionsOf(fields, form)])],
 }
 const definitionsOf = (fields: Fields, form: TypeForm): readonly unknown[] =>
-  Object.entries(fields).flatMap(([name, { shape, isOptional, isNullable, isAttribute, isInternal }]) =>
-    isInternal ? [] : [[name, isOptional, isNullable, isAttribute, keyOf(shape, placeOfField(name, form))]],
+  Object.entries(fields).flatMap(([name, { shape, isOptional, isNullable, isAttribute, isInternal, defaultValue }]) =>
+    isInternal
+      ? []
+      : [
+          [
+            name,
+            isOptional,
+            isNullable,
+            isAttribute,
+            isOptional && defaultValue,
+            keyOf(shape, placeOfField(name, form)),
+          ],
+        ],
   )
 
 const builtInName = (shape: Shape): string =>

@@ -7,13 +7,14 @@
  *  (2) A list is such an element around one element `itemName` per item; an empty list is an empty
  *      element.
  *  (3) A union is such an element around one element with the name of the case, around its fields.
- *  (4) A read-only field is optional in a request, and ignored there.
+ *  (4) A read-only field is optional in a request, and ignored there; one that has a default is
+ *      optional there, too.
  *  (5) Elements and their children are in the namespace of the version; attributes are in none.
  */
 
 import { memoizeByObject } from '../base/memo.ts'
 import { builtInFaults, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
-import { type AnyField, Field, type Fields, type Shape, singularName, t } from './field.ts'
+import { type AnyField, Field, type Fields, mayBeLeftOut, type Shape, singularName, t } from './field.ts'
 import { headersOfOperation, type NamedHeader } from './header.ts'
 import { type Job, jobStates } from './job.ts'
 import { capitalize } from './lexical/text.ts'
@@ -258,18 +259,22 @@ function draftItemField(resource: Resource): AnyField {
   )
 }
 
-/** Fields as a client sends them: read-only ones are optional, at every depth. */
+/**
+ * Fields as a client sends them: read-only ones and those with a default are optional, at every
+ * depth.
+ */
 function draftFields(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(messageFields(fields)).map(([name, field]) => [name, draftField(field)]))
 }
 /**
- * The very same field where nothing in it is read-only, so that requests and replies share one
- * type.
+ * The very same field where nothing in it is read-only or has a default, so that requests and
+ * replies share one type.
  */
 function draftField(field: AnyField): AnyField {
   if (field.isReadOnly) return field.optional()
   const shape = mapShape(field.shape, { item: draftField, fields: draftFields, rename: name => `${name}Draft` })
-  return shape === field.shape ? field : new Field(shape, field)
+  const isOptional = mayBeLeftOut(field)
+  return shape === field.shape && isOptional === field.isOptional ? field : new Field(shape, { ...field, isOptional })
 }
 
 /** Fields that narrow a list or a search to items with equal values. */

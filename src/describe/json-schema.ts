@@ -6,7 +6,7 @@
 
 import type { Json } from '../base/objects.ts'
 import { mapMembers, omitUndefined } from '../base/objects.ts'
-import type { AnyField, Fields, Scalar, Shape } from '../contract/field.ts'
+import { type AnyField, type Fields, mayBeLeftOut, type Scalar, type Shape } from '../contract/field.ts'
 import { intRange, isRangeWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import { compileScalarWriter } from '../contract/lexical/scalar.ts'
 import { identifierPattern } from '../contract/lexical/text.ts'
@@ -72,7 +72,8 @@ export class Schemas {
 
   #member(field: AnyField, use: SchemaUse): JsonSchema {
     const value = this.value(field, use)
-    return omitUndefined({ ...value, ...describedBy(field), readOnly: field.isReadOnly || undefined })
+    const initial = use === 'content' && !field.isReadOnly ? defaultOf(field) : undefined
+    return omitUndefined({ ...value, ...describedBy(field), default: initial, readOnly: field.isReadOnly || undefined })
   }
 
   /** The values of a field; where it is a member, its texts are those of the member. */
@@ -99,7 +100,7 @@ export class Schemas {
       },
       object: ({ name, fields }) => {
         const schema = this.object(fields, use)
-        const suffix = use === 'content' && hasReadOnlyFields(fields) ? 'Draft' : ''
+        const suffix = use === 'content' && differsInContent(fields) ? 'Draft' : ''
         return name && (use === 'response' || suffix) ? this.define(name + suffix, schema) : schema
       },
       union: ({ on, of }) => ({
@@ -121,6 +122,9 @@ export function describedBy(field: AnyField): JsonSchema {
     examples: example === undefined || example === null ? undefined : [foldShape(field.shape, exampleCases, example)],
   })
 }
+/** What an absent member stands for (JSON Schema Validation 2020-12 §9.2). */
+const defaultOf = (field: AnyField): Json | undefined =>
+  field.defaultValue === undefined ? undefined : writeExampleValue(field, field.defaultValue)
 const exampleMembers = (fields: Fields, value: unknown): { readonly [name: string]: Json } =>
   Object.fromEntries(
     Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([name, each]) => {
@@ -130,7 +134,7 @@ const exampleMembers = (fields: Fields, value: unknown): { readonly [name: strin
   )
 const writeExampleValue = ({ shape }: AnyField, value: unknown): Json =>
   value === null ? null : foldShape(shape, exampleCases, value)
-/** The example has passed the check of its field, so it has its type. */
+/** Examples and defaults have passed the check of their field, so they have its type. */
 const exampleCases: ShapeCases<Json, [value: unknown]> = {
   scalar: (shape, value) =>
     ['boolean', 'int', 'long'].includes(shape.kind) || (shape.kind === 'double' && Number.isFinite(value))
@@ -153,10 +157,12 @@ export const componentName = (name: string): string =>
 const requiredMembers = (schema: JsonSchema): readonly Json[] =>
   Array.isArray(schema['required']) ? schema['required'] : []
 const isOptional = (field: AnyField, use: SchemaUse): boolean =>
-  field.isOptional || (use === 'content' && field.isReadOnly)
+  use === 'content' ? mayBeLeftOut(field) : field.isOptional
 
-const hasReadOnlyFields = (fields: Fields): boolean =>
-  Object.values(fields).some(field => field.isReadOnly || innerFields(field.shape).some(hasReadOnlyFields))
+const differsInContent = (fields: Fields): boolean =>
+  Object.values(fields).some(
+    field => mayBeLeftOut(field) !== field.isOptional || innerFields(field.shape).some(differsInContent),
+  )
 
 export const scalarSchema = (shape: Scalar): JsonSchema => foldScalar(shape, scalarSchemas)
 

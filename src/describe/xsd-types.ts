@@ -97,6 +97,7 @@ export class SchemaTypes {
         name: toXmlName(name),
         type: this.typeOf(field.shape, placeOfField(name, form)),
         use: field.isOptional ? undefined : 'required',
+        default: sentDefault(field),
       },
       writeAnnotation(annotationOf(field)),
     )
@@ -159,16 +160,31 @@ export class SchemaTypes {
   }
 }
 
-/** The texts of a field, and its example where that is one text. */
+/**
+ * The texts of a field, and its example where that is one text; of an element that may be left out,
+ * its default. The attribute `default` of a schema is for elements that are there and empty (Part 1
+ * §3.3.1), which are values of their own here; for attributes (§3.2.1) it means what we mean.
+ */
 export function annotationOf(field: AnyField): string | undefined {
-  const { shape, texts } = field
-  const example =
-    isScalar(shape) && texts?.example !== undefined && texts.example !== null
-      ? `Example: ${compileScalarWriter(shape)(texts.example)}`
-      : undefined
-  const lines = [texts?.title, describeField(field), example].filter(line => line !== undefined)
+  const { texts } = field
+  const example = scalarText(field, texts?.example)
+  const byDefault = field.isAttribute ? undefined : sentDefault(field)
+  const lines = [
+    texts?.title,
+    describeField(field),
+    example === undefined ? undefined : `Example: ${example}`,
+    byDefault === undefined ? undefined : `Default, where it is left out: ${byDefault}`,
+  ].filter(line => line !== undefined)
   return lines.length === 0 ? undefined : lines.join('\n')
 }
+
+/** The default of a field that a client sends, as far as it is one text. */
+const sentDefault = (field: AnyField): string | undefined =>
+  field.isOptional && !field.isReadOnly ? defaultText(field) : undefined
+/** The default of a field, where that is one text. */
+export const defaultText = (field: AnyField): string | undefined => scalarText(field, field.defaultValue)
+const scalarText = ({ shape }: AnyField, value: unknown): string | undefined =>
+  isScalar(shape) && value !== undefined && value !== null ? compileScalarWriter(shape)(value) : undefined
 
 function simpleType(name: string, shape: Scalar): string {
   const { facets, note } = foldScalar(shape, narrowings)

@@ -15,9 +15,10 @@ import {
 
 /**
  * `wider`: the new type has all values of the old one and more. `narrower`: fewer. `other`: neither
- * holds the other. `addition` and `removal`: of an optional member.
+ * holds the other. `addition` and `removal`: of an optional member. `default`: another value stands
+ * for an absent one.
  */
-export type TypeEffect = 'wider' | 'narrower' | 'other' | 'addition' | 'removal'
+export type TypeEffect = 'wider' | 'narrower' | 'other' | 'addition' | 'removal' | 'default'
 export interface TypeChange {
   /** Below a named type, or below the place where the comparison began: `v2.Order/lines[]/note`. */
   readonly place: string
@@ -123,6 +124,7 @@ class TypeComparison {
           ]
     return [
       ...need,
+      ...compareDefault(place, before, after),
       ...compareMaximum(place, before, after),
       ...this.compare({ place, before: before.type, after: after.type }),
     ]
@@ -312,6 +314,12 @@ function compareMaximum(
   if (old === now) return []
   const describe = (max: number): string => (max === Number.POSITIVE_INFINITY ? 'unbounded' : String(max))
   return [{ place, effect: now > old ? 'wider' : 'narrower', text: `at most ${describe(old)} → ${describe(now)}` }]
+}
+
+/** Of a member that callers may leave out before and after. */
+function compareDefault(place: string, before: WireMember, after: WireMember): readonly TypeChange[] {
+  if (before.isRequired || after.isRequired || before.initial === after.initial) return []
+  return [{ place, effect: 'default', text: `default ${before.initial ?? '(none)'} → ${after.initial ?? '(none)'}` }]
 }
 
 /** In a sequence the members that both have keep their order. */

@@ -31,6 +31,7 @@ const ofWriters: Readonly<Record<TypeEffect, TypeJudgement>> = {
   narrower: breakingWith(`go on taking what callers send today, or ${inNewVersion}`),
   removal: breakingWith(`keep the member and ignore it, or ${inNewVersion}`),
   other: breakingWith(inNewVersion),
+  default: breakingWith(`callers that leave it out now get another value: keep the default, or ${inNewVersion}`),
 }
 const ofReaders: Readonly<Record<TypeEffect, TypeJudgement>> = {
   narrower: compatible,
@@ -38,6 +39,7 @@ const ofReaders: Readonly<Record<TypeEffect, TypeJudgement>> = {
   removal: breakingWith(`keep the member, or ${inNewVersion}`),
   other: breakingWith(inNewVersion),
   addition: compatible,
+  default: compatible,
 }
 /** Measured: zeep and CXF refuse an element that the schema they were made from does not have. */
 const ofStrictReaders = breakingWith(

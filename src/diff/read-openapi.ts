@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type JsonObject, jsonItems, objectOf, stringOf } from '../base/json-members.ts'
 import { type Json, ownMember } from '../base/objects.ts'
+import { writeJson } from '../http/json.ts'
 import { impliedType } from '../import/openapi/schema-facts.ts'
 import {
   type DescribedInput,
@@ -188,11 +189,17 @@ class OpenApiReader {
     }
   }
 
+  /** JSON Schema Validation 2020-12 §9.2; OpenAPI 3.1 §4.8.24. */
+  #initial(schema: Json): Pick<WireMember, 'initial'> {
+    const initial = objectOf(schema)['default'] ?? this.#resolve(schema)['default']
+    return initial === undefined ? {} : { initial: writeJson(initial) }
+  }
+
   #object(given: JsonObject, isNullable: boolean): WireType {
     const required = new Set(jsonItems(given['required']))
     const members = Object.entries(objectOf(given['properties'])).map(([name, schema]): [string, WireMember] => [
       name,
-      { type: this.#schema(schema), isRequired: required.has(name) },
+      { type: this.#schema(schema), isRequired: required.has(name), ...this.#initial(schema) },
     ])
     const rest = given['additionalProperties'] ?? given['unevaluatedProperties']
     return {

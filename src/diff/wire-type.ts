@@ -48,6 +48,8 @@ export interface WireMember {
   readonly isRequired: boolean
   /** How often it may occur. Default: once. */
   readonly max?: number
+  /** What stands for it where it is absent, as JSON; undefined: nothing is said to. */
+  readonly initial?: string
 }
 export interface ChoiceType {
   readonly kind: 'choice'

@@ -2,7 +2,7 @@
 import { escapeMarkup } from '../base/markup.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
 import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
-import { annotationOf } from '../describe/xsd-types.ts'
+import { annotationOf, defaultText } from '../describe/xsd-types.ts'
 import { buildElement, type PageMarkup } from '../html/element.ts'
 import { writeRowTable } from '../html/value-views.ts'
 
@@ -35,8 +35,16 @@ const listFieldRows = (fields: Fields, before: string): readonly FieldRow[] =>
       ] as const
     })
 
-function dueOf({ isReadOnly, isOptional, isNullable, isAttribute }: AnyField): string {
-  const first = isReadOnly ? 'set by the service' : isOptional ? 'optional' : 'required'
+function dueOf(field: AnyField): string {
+  const { isReadOnly, isOptional, isNullable, isAttribute, defaultValue } = field
+  const stands = defaultText(field)
+  const first = isReadOnly
+    ? 'set by the service'
+    : defaultValue !== undefined
+      ? `optional, ${stands === undefined ? 'with a default' : `by default ${stands === '' ? 'empty' : stands}`}`
+      : isOptional
+        ? 'optional'
+        : 'required'
   return [first, ...(isNullable ? ['may be null'] : []), ...(isAttribute ? ['an attribute in XML'] : [])].join(', ')
 }
 

@@ -524,8 +524,8 @@ function wayTo({ machine }: Resource, from: string, states: readonly string[]): 
 
 /** Resources that an item must refer to. */
 const requiredResources = (fields: Fields): readonly string[] =>
-  Object.values(fields).flatMap(({ shape, isOptional }) => {
-    if (isOptional) return []
+  Object.values(fields).flatMap(({ shape, isOptional, defaultValue }) => {
+    if (isOptional || defaultValue !== undefined) return []
     return shape.kind === 'ref' ? [shape.resource] : innerFields(shape).flatMap(requiredResources)
   })
 

@@ -3,7 +3,7 @@
  * values of items that are there where a field has them. Nothing is drawn at random.
  */
 import { type Json, mapMembers } from '../base/objects.ts'
-import type { AnyField, Fields, Scalar } from '../contract/field.ts'
+import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from '../contract/field.ts'
 import { checkScalar } from '../contract/lexical/scalar.ts'
 import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { describedBy } from '../describe/json-schema.ts'
@@ -24,7 +24,7 @@ export interface SampleSource {
 export function makeSampleContent(fields: Fields, source: SampleSource, all = false): SampleMembers {
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(([, field]) => isOfDraft(field) && (all || !field.isOptional))
+      .filter(([, field]) => isOfDraft(field) && (all || !mayBeLeftOut(field)))
       .flatMap(([name, field]) => {
         const value = makeSampleValue(field, name, source)
         return value === undefined ? [] : [[name, value] as const]

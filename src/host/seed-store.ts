@@ -4,6 +4,7 @@
  *      its states and its references. Otherwise nothing is seeded, and the start ends.
  */
 import { ownMember } from '../base/objects.ts'
+import { fillDefaults } from '../contract/default-values.ts'
 import type { Implementation, Person, Values } from '../contract/implement.ts'
 import { listOperations } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -39,7 +40,8 @@ export async function seedStore(
     await store.write(writer => writer.remember('seed', app.contract.service, seeded, now))
     return
   }
-  const { people = [], items = {} } = app.seed()
+  const { people = [], items: given = {} } = app.seed()
+  const items = fillItems(app, given)
   const mistakes = [...findPeopleMistakes(people), ...findItemMistakes(app, items)]
   if (mistakes.length > 0) throw new SeedMistakes(mistakes.join('\n'))
   for (const warning of findStrangeRoles(app.contract, people)) warn(warning)
@@ -65,6 +67,15 @@ const storedResources = ({ contract, handlers }: Implementation): Resource[] =>
   contract.resources.filter(resource => !handlers[resource.name]?.keep)
 
 type SeedItems = Readonly<Record<string, readonly Values[]>>
+
+const fillItems = ({ contract }: Implementation, items: SeedItems): SeedItems =>
+  Object.fromEntries(
+    Object.entries(items).map(([name, values]) => {
+      const fields = contract.resources.find(each => each.name === name)?.fields ?? {}
+      return [name, values.map(value => fillDefaults(fields, value))]
+    }),
+  )
+
 /** Lines of one resource: a seed that is generated repeats its mistakes. */
 const linesMax = 10
 

@@ -8,7 +8,7 @@
  *      to be shown again (`redraw`): no script is needed.
  */
 import { escapeMarkup } from '../base/markup.ts'
-import { type AnyField, type Fields, type Scalar, singularName } from '../contract/field.ts'
+import { type AnyField, type Fields, mayBeLeftOut, type Scalar, singularName } from '../contract/field.ts'
 import { describeField } from '../contract/operation-texts.ts'
 import {
   entryFields,
@@ -83,8 +83,8 @@ function writeFieldControls(
           label: field.texts?.title ?? labelOf(name),
           field,
           tree: treeMember(tree, name),
-          isOptional: isOptional || field.isOptional,
-          isMarked: field.isOptional,
+          isOptional: isOptional || mayBeLeftOut(field),
+          isMarked: mayBeLeftOut(field),
         },
         state,
       ),

@@ -10,6 +10,9 @@ export const quoteLiteral = (text: string): string =>
     .replace(/\n/g, '\\n')
     .replace(/\r/g, '\\r')
     .replace(/[\u2028\u2029\0]/g, each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)}'`
+/** A text, a number, a truth or a 64-bit integer. */
+export const writeScalarLiteral = (value: unknown): string =>
+  typeof value === 'string' ? quoteLiteral(value) : typeof value === 'bigint' ? `${value}n` : String(value)
 export const writeMemberKey = (key: string): string => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : quoteLiteral(key))
 
 export function writeDocComment(text: string | undefined, indent: string): string {

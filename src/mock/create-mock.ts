@@ -140,7 +140,7 @@ function handleResource(mock: MockSite, resource: Resource): Readonly<Record<str
 function deriveFields(fields: Fields, draft: Values, current: Values | undefined, place: ExamplePlace): Values {
   const derived = Object.entries(fields).filter(([name, field]) => {
     if (name === 'id' || name === 'state') return false
-    if (field.isReadOnly) return !field.isOptional && ownMember(current ?? {}, name) === undefined
+    if (field.isReadOnly) return !field.isOptional && ownMember(current ?? draft, name) === undefined
     return !isScalar(field.shape) && ownMember(draft, name) !== undefined
   })
   const names = new Set(derived.map(([name]) => name))

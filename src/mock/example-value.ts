@@ -29,9 +29,12 @@ export function completeValue(fields: Fields, value: Values, place: ExamplePlace
   return made
 }
 
-/** The example of the contract stands for what is not there, unless the operator gives another. */
+/**
+ * The example of the contract, or else its default, stands for what is not there, unless the
+ * operator gives another.
+ */
 function completeItem(field: AnyField, value: unknown, place: ExamplePlace): unknown {
-  const example = place.given[place.name] === undefined ? field.texts?.example : undefined
+  const example = place.given[place.name] === undefined ? (field.texts?.example ?? field.defaultValue) : undefined
   return foldShape(field.shape, examples, value ?? example, place)
 }
 

@@ -11,7 +11,7 @@
 
 import { decodeUtf8 } from '../base/attempt.ts'
 import type { Json } from '../base/objects.ts'
-import type { Fields } from '../contract/field.ts'
+import { type Fields, mayBeLeftOut } from '../contract/field.ts'
 import { type FieldProblem, type ReadOptions, readFields, readOptions } from '../contract/field-json.ts'
 import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
 import { parseJson } from '../http/json.ts'
@@ -100,9 +100,9 @@ export function mayBeEmpty(operation: Operation | undefined): boolean {
     case 'cancelJob':
       return true
     case 'act':
-      return Object.values(operation.action.input).every(field => field.isOptional)
+      return Object.values(operation.action.input).every(mayBeLeftOut)
     case 'startJob':
-      return Object.values(operation.job.input).every(field => field.isOptional)
+      return Object.values(operation.job.input).every(mayBeLeftOut)
     default:
       return false
   }

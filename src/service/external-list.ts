@@ -8,7 +8,7 @@
  *      goes on from the last row of the provider, and is never sorted.
  *  (4) Of pages with rows that do not match, one answer looks at so many rows, and says so.
  */
-import type { Field } from '../contract/field.ts'
+import type { AnyField } from '../contract/field.ts'
 import type { Provided, Provider, ProviderContext, ProviderPage, ProviderQuery, Values } from '../contract/implement.ts'
 import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
 import { parseInstant } from '../contract/lexical/temporal.ts'
@@ -172,14 +172,14 @@ function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, val
 }
 
 /** Orders by value, as the stores do: absent members come first. */
-function compareValues(field: Field<unknown, boolean, boolean, unknown> | undefined, a: unknown, b: unknown): number {
+function compareValues(field: AnyField | undefined, a: unknown, b: unknown): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
   const [x, y] = [toComparable(field, a), toComparable(field, b)]
   return x < y ? -1 : x > y ? 1 : 0
 }
 
 type Comparable = string | number | bigint
-function toComparable(field: Field<unknown, boolean, boolean, unknown> | undefined, value: unknown): Comparable {
+function toComparable(field: AnyField | undefined, value: unknown): Comparable {
   const shape = field?.shape
   if (shape?.kind === 'decimal') return parseScaledDecimal(String(value), shape.places) ?? 0n
   if (shape?.kind === 'dateTime') return parseInstant(String(value))

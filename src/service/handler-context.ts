@@ -1,6 +1,7 @@
 /** The context of a handler: the time, the caller, and other items, in the same transaction. */
 
 import type { AfterOptions, Context, HandlerLog } from '../contract/context.ts'
+import { fillDefaults } from '../contract/default-values.ts'
 import type { Fault } from '../contract/fault.ts'
 import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
@@ -83,9 +84,10 @@ async function startAfter(
   const declared = jobs.find(each => each.job === name)
   if (!declared) throw new Error(`${operation}: ${name} is not a job: name one of the contract`)
   if (!(delay >= 0)) throw new Error(`${operation}: invalid delay ${delay} of ${name}: use seconds, 0 or more`)
-  const [first] = checkValue(declared.input, input)
+  const whole = fillDefaults(declared.input, input)
+  const [first] = checkValue(declared.input, whole)
   if (first) failByProblem(about, `input of a handler: ${name}`, first)
-  const row = { ...queuedJob(about.id('j'), name, caller, input, now), due: now + delay * 1000, party }
+  const row = { ...queuedJob(about.id('j'), name, caller, whole, now), due: now + delay * 1000, party }
   const queue = jobs.map(each => each.job)
   const { id } = await reach.write(writer => addJob(writer, queue, row, afterJobsMax))
   about.queued?.()

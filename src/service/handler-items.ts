@@ -8,6 +8,7 @@
  *  (3) Problems of what a handler gives are bugs. What other handlers refuse ends the call.
  */
 import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
+import { fillDefaults } from '../contract/default-values.ts'
 import type { Values } from '../contract/implement.ts'
 import { mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -111,13 +112,13 @@ async function createOwn(change: ItemChange, resource: Resource, id: string, dra
   if (await findCurrent(change.writer, resource.name, id))
     throw new Error(`${change.about.operation}: cannot create ${resource.name} ${id}: it exists already`)
   requireAllFields(change, resource, draft)
-  const sent = pickFields(resource, draft, isSent)
+  const sent = fillDefaults(resource.fields, pickFields(resource, draft, isSent))
   const value = await deriveValue(change, resource, sent, newItemFields(resource, id))
   return addItem(change, resource, id, { ...value, ...pickFields(resource, draft, isServed), id })
 }
 
 async function changeOwn(change: ItemChange, resource: Resource, was: Snapshot, set: Values): Promise<Snapshot> {
-  const next = { ...was.value, ...set, id: was.id }
+  const next = fillDefaults(resource.fields, { ...was.value, ...set, id: was.id })
   const isDerived = Object.keys(set).some(name => isSent(resource, name))
   const value = isDerived
     ? await deriveValue(change, resource, pickFields(resource, next, isSent), next, was.value)
@@ -138,7 +139,7 @@ async function actOwn(change: ItemChange, resource: Resource, item: Snapshot, ve
   const action = Object.hasOwn(resource.actions, verb) ? resource.actions[verb] : undefined
   if (!action || action.effect === 'read')
     throw new Error(`${about.operation}: ${verb} is not an action that changes ${resource.name}: name one of those`)
-  const [first] = checkValue(action.input, input)
+  const [first] = checkValue(action.input, fillDefaults(action.input, input))
   if (first) failByProblem(about, `input of a handler: ${resource.name}.${verb}`, first)
   const state = stateOf(item)
   if (!isActionOfState(action, state))

@@ -6,7 +6,8 @@
 
 import { memoizeByObject } from '../base/memo.ts'
 import type { Context } from '../contract/context.ts'
-import type { Fields } from '../contract/field.ts'
+import { fillDefaults } from '../contract/default-values.ts'
+import { type Fields, mayBeLeftOut } from '../contract/field.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { ActionResult, ErasedHandlers, Values } from '../contract/implement.ts'
 import { isAllowed } from '../contract/policy.ts'
@@ -109,7 +110,7 @@ export function requireAllFields(change: ItemChange, resource: Resource, draft: 
   )
 }
 const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string[] =>
-  Object.keys(fields).filter(name => !fields[name]?.isOptional && !fields[name]?.isReadOnly),
+  Object.entries(fields).flatMap(([name, field]) => (mayBeLeftOut(field) ? [] : [name])),
 )
 
 /** What a new item has besides its content. */
@@ -223,8 +224,9 @@ export async function applyAction(
   const { resource, verb, action } = declared
   const handler = change.handlers.actions[verb]
   if (!handler) throw new Error(`${resource.name}.${verb} has no handler`)
-  await requireReferences(change, `${resource.name}.${verb}`, action.input, input)
-  const effect = await handler(change.context(), item.value, input)
+  const whole = fillDefaults(action.input, input)
+  await requireReferences(change, `${resource.name}.${verb}`, action.input, whole)
+  const effect = await handler(change.context(), item.value, whole)
   return applyEffect(change, declared, item, effect ?? undefined)
 }
 

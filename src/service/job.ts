@@ -12,6 +12,7 @@
  * A job runs at least once, and its writes may happen again with it; a step (`job-step.ts`) happens
  * once. Its effects outside the store must bear being repeated.
  */
+import { fillDefaults } from '../contract/default-values.ts'
 import type { ErasedHandlers, Implementation, Progress, Values } from '../contract/implement.ts'
 import { type Job, jobStates } from '../contract/job.ts'
 import type { OperationOf } from '../contract/operation.ts'
@@ -42,7 +43,7 @@ export async function startJob(
   starting: ErasedHandlers['starting'],
 ): Promise<Outcome> {
   const { caller } = call.admitted
-  const input = call.input?.(undefined).value ?? {}
+  const input = fillDefaults(operation.job.input, call.input?.(undefined).value ?? {})
   await starting?.(createContext(about, reachOf(writer)), input)
   const row = { ...queuedJob(about.id('j'), operation.job.job, caller, input, about.now), party: call.admitted.party }
   const job = await addJob(writer, namesOf(about.app.contract), row, callerJobsMax)

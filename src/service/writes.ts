@@ -2,11 +2,13 @@
  * The operations that change an item, inside the call's transaction, in the order of rows 22–29.
  */
 
+import { fillDefaults } from '../contract/default-values.ts'
 import type { Values } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Call, Input } from './call.ts'
+import { requireResource } from './handler-facts.ts'
 import {
   addItem,
   applyAction,
@@ -57,16 +59,17 @@ function fillOwner(grants: readonly Grant[], caller: Caller, now: number, draft:
   return rows === 'all' || rows.length !== 1 ? draft : { ...rows[0], ...draft }
 }
 
-/** @param draft the content, with fields filled from claims */
+/** @param content with fields filled from claims */
 async function putCreated(
   change: WriteContext,
   resource: Resource,
   grants: readonly Grant[],
   id: string,
-  draft: Values,
+  content: Values,
   input: Input,
 ): Promise<Outcome> {
   const { about, call } = change
+  const draft = fillDefaults(requireResource(about, resource.name).fields, content)
   requireAllFields(change, resource, draft)
   if (!isAllowed(grants, call.admitted.caller, about.now, { ...draft, id })) refuse({ kind: 'forbidden' })
   const value = await deriveValue(change, resource, draft, newItemFields(resource, id))
@@ -99,10 +102,11 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   requirePrecondition(call, item)
   requireConditional(call, resource)
   const input = call.input?.(item) ?? emptyInput
-  requireAllFields(change, resource, { ...hiddenOf(call, item), ...input.value })
-  if (!isOfferedByState(operation, item)) refuseByState(change, item)
   const retained = { ...serverFields(resource, item.value), ...hiddenOf(call, item) }
-  const value = await deriveValue(change, resource, input.value, retained, item.value)
+  const draft = fillDefaults(requireResource(about, resource.name).fields, input.value, retained)
+  requireAllFields(change, resource, { ...retained, ...draft })
+  if (!isOfferedByState(operation, item)) refuseByState(change, item)
+  const value = await deriveValue(change, resource, draft, retained, item.value)
   // For the new value, too: a caller that may change its own item may not give it away.
   if (!isAllowed(operation.grants, call.admitted.caller, about.now, value)) refuse({ kind: 'forbidden' })
   requireReadOnlyAgreement(input.server, [item.value, value])

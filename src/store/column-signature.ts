@@ -12,6 +12,8 @@ export interface ColumnSignature {
   readonly kind: string
   readonly optional?: true
   readonly nullable?: true
+  /** A default stands for an absent value. */
+  readonly filled?: true
   readonly values?: readonly string[]
   readonly item?: ColumnSignature
   readonly members?: Signatures
@@ -19,12 +21,13 @@ export interface ColumnSignature {
 }
 type Signatures = Readonly<Record<string, ColumnSignature>>
 
-export function signatureOf({ shape, isOptional, isNullable }: AnyField): ColumnSignature {
+export function signatureOf({ shape, isOptional, isNullable, defaultValue }: AnyField): ColumnSignature {
   const { kind, ...rest } = foldShape(shape, shapeSignatures)
   return {
     kind,
     ...(isOptional && { optional: true as const }),
     ...(isNullable && { nullable: true as const }),
+    ...(defaultValue !== undefined && { filled: true as const }),
     ...rest,
   }
 }
@@ -83,7 +86,8 @@ export function findMisread(was: ColumnSignature, now: ColumnSignature, at: stri
 function findMisreadInside(was: ColumnSignature, now: ColumnSignature, at: string): readonly string[] {
   const gone = findMissing(was, now)
   return [
-    ...(was.optional && !now.optional ? [`${at} was optional and is now required`] : []),
+    ...(was.optional && !now.optional && !now.filled ? [`${at} was optional and is now required`] : []),
+    ...(was.filled && !now.optional && !now.filled ? [`${at} had a default and is now required without one`] : []),
     ...(was.nullable && !now.nullable ? [`${at} could be null and no longer can`] : []),
     ...(now.kind === 'enum' && gone.length > 0 ? [`${at} no longer allows ${gone.join(', ')}`] : []),
     ...findMisread(was, now, at),
@@ -96,7 +100,9 @@ function findMisreadMembers(was: Signatures, now: Signatures, at: string): reado
       now[name] ? findMisreadInside(of, now[name], `${at}.${name}`) : [`${at}.${name} is no longer declared`],
     ),
     ...Object.entries(now).flatMap(([name, of]) =>
-      was[name] || of.optional ? [] : [`${at}.${name} is new and required, and stored rows have no value for it`],
+      was[name] || of.optional || of.filled
+        ? []
+        : [`${at}.${name} is new and required, and stored rows have no value for it`],
     ),
   ]
 }

@@ -1,4 +1,5 @@
 /** How one field of a resource is kept: its columns, and its value as their cells and back. */
+import { compileFilling } from '../contract/default-values.ts'
 import type { AnyField, Scalar, Shape } from '../contract/field.ts'
 import { parseScaledDecimal, writeScaledDecimal } from '../contract/lexical/decimal.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
@@ -58,7 +59,8 @@ function storedColumns(name: string, field: AnyField, dialect: Dialect): StoredC
   const plain = foldShape(field.shape, shapeColumns, name, field, dialect)
   // The cell of a NaN is empty.
   const present = !field.isOptional && !field.isNullable && field.shape.kind !== 'double'
-  if (!field.isNullable) return { ...plain, present }
+  if (!field.isNullable)
+    return { ...plain, present, ...(field.defaultValue !== undefined && readDefault(plain, field)) }
   return field.isOptional ? markNulls(plain, dialect) : { ...plain, present, value: readNullOrValue(plain) }
 }
 
@@ -67,6 +69,12 @@ const readerOf = (of: StoredColumns) => of.value ?? ((row: readonly Cell[], at: 
 function readNullOrValue(of: StoredColumns): NonNullable<StoredColumns['value']> {
   const value = readerOf(of)
   return (row, at) => value(row, at) ?? null
+}
+
+/** Rows of a program that does not know of the default may have an empty cell. */
+function readDefault(of: StoredColumns, { defaultValue }: AnyField): Pick<StoredColumns, 'value'> {
+  const value = readerOf(of)
+  return { value: (row, at) => value(row, at) ?? defaultValue }
 }
 
 /** A further column tells a null from an absent value. */
@@ -92,13 +100,14 @@ const shapeColumns: ShapeCases<StoredColumns, [name: string, field: AnyField, di
 
 function nestedColumns(_shape: Shape, name: string, field: AnyField): StoredColumns {
   const { encode, decode } = createCellCodec(field)
+  const fill = compileFilling(field)
   return {
     stored: name,
     columns: [{ name, kind: 'text', wide: false }],
     cells: value => [isNothing(value) ? absentCell : encode(value)],
     value: (row, at) => {
       const cell = row[at]
-      return typeof cell === 'string' ? decode(cell) : undefined
+      return typeof cell === 'string' ? fill(decode(cell)) : undefined
     },
     compared: undefined,
     present: false,

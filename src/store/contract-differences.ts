@@ -74,7 +74,7 @@ function* findTableDifferences(
 ): Steps<readonly Difference[]> {
   const found: Difference[] = []
   const undeclared = listUndeclared(table, was).filter(({ name }) => !drop.includes(`${table.name}.${name}`))
-  for (const each of undeclared) if (!each.is.optional) found.push(describeUndeclared(table, each))
+  for (const each of undeclared) if (!each.is.optional && !each.is.filled) found.push(describeUndeclared(table, each))
   for (const kept of table.fields) {
     const is = was.get(kept.stored)
     const now = declaredSignature(table, kept)
@@ -217,7 +217,7 @@ const describeUndeclared = (table: Table, { name, is }: UndeclaredField): Differ
 })
 
 function* checkNewField(table: Table, kept: FieldColumns, now: ColumnSignature): Steps<readonly Difference[]> {
-  if (now.optional) return []
+  if (now.optional || now.filled) return []
   const rows = yield { text: sql`select 1 from ${quoteName(table.name)} limit 1` }
   if (rows.length === 0) return []
   const add = kept.columns.map(
@@ -225,7 +225,7 @@ function* checkNewField(table: Table, kept: FieldColumns, now: ColumnSignature):
   )
   return [
     {
-      what: `${table.name}.${kept.field} is new and required, and stored rows have no value for it: make it optional, or set it`,
+      what: `${table.name}.${kept.field} is new and required, and stored rows have no value for it: make it optional, give it a default, or set it`,
       cure: [
         ...add,
         `update ${quoteColumn(table.name)} set ${kept.columns.map(({ name }) => `${quoteColumn(name)} = …`).join(', ')};`,
@@ -263,8 +263,12 @@ function* checkChangedField(
   return [...(yield* checkEmptyCells(table, kept, was, now)), ...(yield* checkEnumValues(table, kept, was, now))]
 }
 
-/** The meaning of an empty cell. */
-const emptyMeaning = (of: ColumnSignature): string => (of.optional ? 'absent' : of.nullable ? 'null' : '')
+/**
+ * The meaning of an empty cell. Where a default stands for an absent value, only an older program
+ * that does not know of it leaves a cell empty.
+ */
+const emptyMeaning = (of: ColumnSignature): string =>
+  of.optional ? 'absent' : of.nullable ? 'null' : of.filled ? 'absent' : ''
 
 /** Rows whose absent or null value the contract no longer allows. */
 function* checkEmptyCells(
@@ -279,7 +283,13 @@ function* checkEmptyCells(
   ]
   const found: Difference[] = []
   const growsMark = was.nullable === true && now.nullable === true
-  if (emptyMeaning(was) !== emptyMeaning(now) && emptyMeaning(was) !== '' && !(growsMark && now.optional)) {
+  const isFilled = was.optional === true && now.filled === true
+  if (
+    emptyMeaning(was) !== emptyMeaning(now) &&
+    emptyMeaning(was) !== '' &&
+    !isFilled &&
+    !(growsMark && now.optional)
+  ) {
     const empty = yield {
       text: sql`select 1 from ${quoteName(table.name)} where ${quoteName(kept.stored)} is null limit 1`,
     }

@@ -35,6 +35,8 @@ export interface Dialect {
   /** A row where this table exists. */
   readonly hasTable: (table: string) => Sql
   readonly boolean: (value: boolean) => Cell
+  /** Octets of the contract, never of a request. */
+  readonly octets: (value: Uint8Array) => Sql
   /** Whether the text has this part; case counts. */
   readonly contains: (text: Sql, part: Sql) => Sql
   /** In both, absent values come first ascending and last descending. */
@@ -60,6 +62,7 @@ export interface Dialect {
 }
 
 const literal = (text: string): Sql => sql.lit(text)
+const writeHex = (octets: Uint8Array): string => Buffer.from(octets).toString('hex')
 
 const refusingTrigger = (table: string, what: string): Sql =>
   sql`create trigger ${sql.id(`${table} ${what}`)} before ${sql.raw(what)} on ${sql.id(table)}
@@ -76,6 +79,7 @@ export const sqlite: Dialect = {
   small: number => number,
   hasTable: table => sql`select 1 from sqlite_master where type = 'table' and name = ${literal(table)}`,
   boolean: value => (value ? 1 : 0),
+  octets: value => sql.raw(`x'${writeHex(value)}'`),
   contains: (text, part) => sql`instr(${text}, ${part}) > 0`,
   ascending: sql`asc`,
   descending: sql`desc`,
@@ -107,6 +111,7 @@ export const postgres: Dialect = {
   small: number => sql`${number}::integer`,
   hasTable: table => sql`select 1 from pg_tables where schemaname = current_schema() and tablename = ${literal(table)}`,
   boolean: value => value,
+  octets: value => sql.raw(`'\\x${writeHex(value)}'::bytea`),
   contains: (text, part) => sql`strpos(${text}, ${part}) > 0`,
   ascending: sql`asc nulls first`,
   descending: sql`desc nulls last`,

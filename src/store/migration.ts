@@ -1,9 +1,9 @@
 /**
  * Brings a database to the shape of the contract, at start. What always holds:
- *  (1) Only additions are made: a new table, an optional column, an index, a word index. No stored
- *      value is lost or read as another. Tables and optional columns that are not declared stay:
- *      they may belong to a newer program that runs too. What takes long on a large table is left
- *      for later (`Store.fill`).
+ *  (1) Only additions are made: a new table, a column that is optional or has a default, an index,
+ *      a word index. No stored value is lost or read as another. Tables and optional columns that
+ *      are not declared stay: they may belong to a newer program that runs too. What takes long on
+ *      a large table is left for later (`Store.fill`).
  *  (2) Any other difference is refused before the first change, all of them at once, each with its
  *      cure (`contract-differences.ts`). What a `MigrationWish` names is dropped.
  *  (3) Files that an older program has kept as one value are cut into pieces, one after the other;
@@ -19,11 +19,12 @@ import {
   findDifferences,
   formatBefore,
   type GivenUp,
+  parseSignature,
   shapeFormat,
   tableKey,
 } from './contract-differences.ts'
 import { type DatabaseShape, forgetShape, readShape, rememberShape, type Steps, shapeRows } from './database-shape.ts'
-import type { Dialect, Sql } from './dialect.ts'
+import type { Cell, Dialect, Sql } from './dialect.ts'
 import { dropNamed } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
 import { findLargeTables, growIndexes } from './list-index-growth.ts'
@@ -141,15 +142,11 @@ function* growTable(
     const now = declaredSignature(table, kept)
     const is = JSON.stringify(now)
     const before = was?.get(kept.stored)
+    const signature = before === undefined ? undefined : parseSignature(before)
+    if (now.filled && signature && (signature.optional || (isAsked && !now.nullable)))
+      yield* fillEmptyCells(table, kept, dialect)
     if (before === is) continue
-    if (was)
-      yield* addColumns(
-        table,
-        kept,
-        dialect,
-        before === undefined ? undefined : (JSON.parse(before) as ColumnSignature),
-        now,
-      )
+    if (was) yield* addColumns(table, kept, dialect, signature, now)
     yield rememberShape(tableKey(table.name), kept.stored, is)
   }
   return yield* growWords(items, dialect, was, isAsked)
@@ -162,11 +159,50 @@ function createTable(table: Table, dialect: Dialect): Sql {
     ...['_version', '_created', '_modified'].map(column => sql`${quoteName(column)} ${integer} not null`),
     sql`"_kept" ${text}`,
     ...table.fields.flatMap(each =>
-      each.columns.map(column => sql`${quoteName(column.name)} ${dialect.types[column.kind]}`),
+      each.columns.map((column, at) => declareColumn(column, defaultCells(table, each)[at], dialect)),
     ),
     ...table.words.map(({ column }) => sql`${quoteName(column)} ${text}`),
   ]
   return sql`create table ${quoteName(table.name)} (${joinList(own)})`
+}
+
+/** The cells of the default of a field; none without one. */
+function defaultCells({ resource }: Table, { field, cells }: FieldColumns): readonly Cell[] {
+  const value = resource.fields[field]?.defaultValue
+  return value === undefined ? [] : cells(value)
+}
+
+/**
+ * Both databases keep the default of a column that is added once for all rows that are there,
+ * whatever their number; rows of an older program, which does not know the column, get it, too.
+ */
+function declareColumn({ name, kind }: Column, cell: Cell | undefined, dialect: Dialect): Sql {
+  const plain = sql`${quoteName(name)} ${dialect.types[kind]}`
+  return cell === undefined || cell === null ? plain : sql`${plain} default ${writeCell(cell, dialect)}`
+}
+
+function writeCell(cell: Exclude<Cell, null>, dialect: Dialect): Sql {
+  if (typeof cell === 'string') return sql.lit(cell)
+  return cell instanceof Uint8Array ? dialect.octets(cell) : sql.raw(String(cell))
+}
+
+/** Those of rows that a program without the default has written. */
+function* fillEmptyCells(table: Table, kept: FieldColumns, dialect: Dialect): Steps {
+  const cells = defaultCells(table, kept)
+  const filled = kept.columns.flatMap(({ name }, at) => {
+    const cell = cells[at] ?? null
+    return cell === null ? [] : [sql`${quoteName(name)} = ${writeCell(cell, dialect)}`]
+  })
+  if (filled.length === 0) return
+  const isEmpty = sql.join(
+    kept.columns.map(({ name }) => sql`${quoteName(name)} is null`),
+    sql` and `,
+  )
+  if ((yield { text: sql`select 1 from ${quoteName(table.name)} where ${isEmpty} limit 1` }).length === 0) return
+  yield {
+    says: `fill ${table.name}.${kept.field} with its default where it is empty`,
+    text: sql`update ${quoteName(table.name)} set ${joinList(filled)} where ${isEmpty}`,
+  }
 }
 
 function* addColumns(
@@ -176,14 +212,15 @@ function* addColumns(
   was: ColumnSignature | undefined,
   now: ColumnSignature,
 ): Steps {
-  const add = function* (column: Column): Steps {
+  const add = function* (column: Column, cell?: Cell): Steps {
     yield {
       says: `add ${table.name}.${column.name}`,
-      text: sql`alter table ${quoteName(table.name)} add column ${quoteName(column.name)} ${dialect.types[column.kind]}`,
+      text: sql`alter table ${quoteName(table.name)} add column ${declareColumn(column, cell, dialect)}`,
     }
   }
   if (!was) {
-    for (const column of kept.columns) yield* add(column)
+    const cells = defaultCells(table, kept)
+    for (const [at, column] of kept.columns.entries()) yield* add(column, cells[at])
     return
   }
   const marked = (of: ColumnSignature): boolean => of.optional === true && of.nullable === true

@@ -51,6 +51,24 @@ const pet = (kind: string): Json => object({ kind: { const: kind }, name: string
 const changesOfTypes: readonly (readonly [string, Json, Json, Verdict, Verdict, string?])[] = [
   ['an optional member comes', a(string), object({ a: string, b: string }), 'compatible', 'compatible', 'Thing/b'],
   [
+    'what stands for an absent member is another',
+    a({ ...string, default: 'x' }),
+    a({ ...string, default: 'y' }),
+    'breaking',
+    'compatible',
+    'Thing/a',
+  ],
+  ['a default comes', a(string), a({ ...string, default: 'x' }), 'breaking', 'compatible', 'Thing/a'],
+  ['a default goes', a({ ...string, default: 'x' }), a(string), 'breaking', 'compatible', 'Thing/a'],
+  [
+    'a required member has a default, and so may be left out',
+    a(string, { required: ['a'] }),
+    a({ ...string, default: 'x' }),
+    'compatible',
+    'breaking',
+    'Thing/a',
+  ],
+  [
     '… where unknown members are refused',
     a(string, closed),
     object({ a: string, b: string }, closed),

@@ -287,6 +287,36 @@ for (const [what, schema, written, loss] of maps)
     if (loss === undefined || written !== '') assert.ok(text.includes(`a: ${written}`), text)
   })
 
+test('a default of what is sent is that of the field, if it accepts it', () => {
+  const members = {
+    a: { type: 'string', enum: ['x', "y'"], default: "y'" },
+    b: { type: 'integer', default: 5 },
+    c: { type: 'boolean', default: false },
+    d: { type: 'string', maxLength: 2, default: 'long' },
+    e: { type: 'string', default: null },
+    f: { type: 'integer', default: 6 },
+  }
+  const content = (properties: object, required: readonly string[]) => ({
+    'application/json': { schema: { type: 'object', required, properties: { id: { type: 'string' }, ...properties } } },
+  })
+  const shown = Object.fromEntries(Object.entries(members).map(([name, { default: _, ...each }]) => [name, each]))
+  const text = withPaths({
+    '/things': {
+      post: {
+        requestBody: { content: content(members, ['f']) },
+        responses: { 201: { description: 'It.', content: content(shown, Object.keys(shown)) } },
+      },
+    },
+    '/things/{id}': {
+      get: { responses: { 200: { description: 'It.', content: content(shown, Object.keys(shown)) } } },
+    },
+  })
+  assert.equal(
+    fieldsOf(text),
+    String.raw`{ id: t.id('t'), a: t.enum('x', 'y\'').default('y\''), b: t.long().default(5n), c: t.boolean().default(false), d: t.string({ max: 2 }).optional(), e: t.string().optional(), f: t.long(), }`,
+  )
+})
+
 const contents: readonly (readonly [string, object, RegExp])[] = [
   ['is a map of any values', { additionalProperties: {} }, /^count\w*(\.\w+)*: may be any JSON: it is a text here$/i],
   ['has a map', { properties: { m: { additionalProperties: true } } }, /^count\w*\.m\.value: may be any JSON: it is a text/i],

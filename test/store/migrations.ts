@@ -35,6 +35,52 @@ const additions: readonly (readonly [what: string, now: Service, then?: Values])
   ['a new resource', notes(was, {}, ['others'])],
   ['a new optional field', notes({ ...was, extra: t.dateTime().optional() })],
   ['a new optional field that may be null', notes({ ...was, extra: t.list(t.long()).optional().nullable() })],
+  [
+    'a new field with a default',
+    notes({
+      ...was,
+      extra: t.string().default("it's"),
+      day: t.date().default('2026-01-31'),
+      sum: t.decimal(5, 2).default('-1.50'),
+      whole: t.long().default(-(2n ** 62n)),
+      share: t.double().default(-0),
+      far: t.double().default(1e21),
+      raw: t.bytes().default(new Uint8Array([0, 255])),
+      yes: t.boolean().default(true),
+      list: t.list(t.string()).default(['a"b']),
+      nothing: t.int().nullable().default(null),
+      some: t.int().nullable().default(5),
+      set: t.int().readOnly().default(0),
+      ...inner({ a: t.int(), shade: shade('dark', 'light'), c: t.int().default(3) }),
+    }),
+    {
+      ...stands,
+      extra: "it's",
+      day: '2026-01-31',
+      sum: '-1.50',
+      whole: -(2n ** 62n),
+      share: -0,
+      far: 1e21,
+      raw: new Uint8Array([0, 255]),
+      yes: true,
+      list: ['a"b'],
+      nothing: null,
+      some: 5,
+      set: 0,
+      inner: { a: 1, c: 3 },
+    },
+  ],
+  [
+    'an optional field has a default',
+    notes({
+      ...was,
+      maybe: t.int().default(5),
+      nil: t.int().default(1),
+      ...inner({ a: t.int(), shade: t.enum('dark', 'light').default('dark') }),
+    }),
+    { ...stands, maybe: 5, nil: 1, inner: { a: 1, shade: 'dark' } },
+  ],
+  ['a required field has a default', notes({ ...was, text: t.string().default('none') })],
   ['a new order and filter', notes(was, { filter: ['text', 'color'], sort: ['maybe'], order: ['-text'] })],
   ['a further value of an enumeration', notes({ ...was, color: t.enum('red', 'green', 'blue') })],
   ['an enumeration opened to any text', notes({ ...was, color: t.string() })],
@@ -253,6 +299,24 @@ export const migrations: readonly Case[] = [
       assert.deepEqual(values, [{ id: 'n-1', nil: null }, { id: 'n-2' }])
       await store.close()
       await assert.rejects(async () => await place.open(notes({ nil: t.int().optional() })), /null values/)
+    },
+  ],
+  [
+    'the contract has lost a default: what it stood for stays, and where nothing is stored it is refused',
+    async place => {
+      const allowed = { ...was, extra: t.int() }
+      const first = await place.open(notes({ ...was, extra: t.int().default(3) }))
+      await first.write(writer => writer.put('notes', 'n-1', { ...stands, extra: 4, id: 'n-1' }, {}, undefined, 1))
+      await first.close()
+      await (await place.open(notes(allowed))).close()
+      const members = { a: t.int(), shade: shade('dark', 'light') }
+      const inside = (extra: Fields) => notes({ ...was, ...extra, ...inner({ ...members, b: t.int().default(1) }) })
+      await (await place.open(inside({ extra: t.int() }))).close()
+      const bare = notes({ ...allowed, ...inner({ a: t.int(), shade: shade('dark', 'light'), b: t.int() }) })
+      await assert.rejects(async () => await place.open(bare), /inner\.b had a default and is now required without one/)
+      await (await place.open(inside({ extra: t.int().default(3) }))).close()
+      await place.direct?.(`update "notes" set "extra" = null`)
+      await assert.rejects(async () => await place.open(inside({ extra: t.int() })), /notes\.extra has absent values/)
     },
   ],
   [

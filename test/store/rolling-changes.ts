@@ -82,6 +82,56 @@ export const rollingChanges: readonly Case[] = [
     },
   ],
   [
+    'a rolling change: a required field with a default is added, the older program goes on, and back',
+    async place => {
+      const newer = notes({ ...older, channel: t.string().default('post'), sum: t.date().default('2026-01-31') })
+      const known = { channel: 'post', sum: '2026-01-31' }
+      await fill(place, notes(older), stands)
+      const before = await place.open(notes(older))
+      const beside = await place.open(newer)
+      assert.deepEqual(await readItem(beside), { ...stands, ...known })
+      await replaceItem(before, { ...stands, text: 'by the older one' })
+      await before.write(writer => writer.put('notes', 'n-2', { ...stands, id: 'n-2' }, {}, undefined, 3))
+      assert.deepEqual(await readItem(beside), { ...stands, ...known, text: 'by the older one' })
+      const found = async (is: string) => {
+        const filters = [{ field: 'channel', is: 'eq', value: is }]
+        return idsOf(await list(beside, 'notes', { filters } as never))
+      }
+      assert.deepEqual((await found('post')).sort(), ['n-1', 'n-2'], 'what it writes now has the default, too')
+      const again = await place.open(notes(older))
+      assert.deepEqual(await readItem(again), { ...stands, text: 'by the older one' })
+      const other = await place.open(notes({ ...older, channel: t.string().default('web'), sum: t.date() }))
+      assert.deepEqual((await readItem(other))['channel'], 'post', 'another default is for what comes')
+      for (const store of [before, beside, again, other]) await store.close()
+    },
+  ],
+  [
+    'a rolling change: an optional field has a default, and what the older program leaves empty is filled',
+    async place => {
+      const of = (channel: AnyField) => notes({ ...older, channel }, { filter: ['channel'] })
+      const [before, after] = [of(t.string().optional()), of(t.string().default('post'))]
+      await fill(place, before, stands)
+      const [one, other] = [await place.open(before), await place.open(after)]
+      const { channel } = await readItem(other)
+      assert.equal(channel, 'post')
+      await replaceItem(one, stands)
+      assert.equal((await readItem(other))['channel'], 'post', 'read as the default until then')
+      const found = async () => {
+        await new Promise(resolve => setImmediate(resolve)) // reads of one turn share a snapshot
+        const filters = [{ field: 'channel', is: 'eq', value: 'post' }]
+        return idsOf(await list(other, 'notes', { filters } as never))
+      }
+      assert.deepEqual(await migrate(place, after, { isPlan: true }).then(told => told.length), 1)
+      assert.match(
+        (await migrate(place, after))[0] ?? '',
+        /^fill notes\.channel with its default where it is empty: update/,
+      )
+      assert.deepEqual(await found(), ['n-1'])
+      assert.deepEqual(await migrate(place, after), [])
+      for (const store of [one, other]) await store.close()
+    },
+  ],
+  [
     'a rolling change: a field is renamed, found, searched and sorted beside the older program, and back',
     async place => {
       const rules = (field: string) => ({ filter: [field, 'at'], sort: [field], search: [field] })

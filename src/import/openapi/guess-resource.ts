@@ -9,6 +9,7 @@ import { type Collection, toSingularField } from './collections.ts'
 import { guessAction } from './guess-action.ts'
 import { guessMachine } from './guess-machine.ts'
 import { findListed, type GuessRoom, listLinks, requestObject } from './guess-room.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
 import { mediaTypesOf, propertiesOf, readSchemaFacts, requiredNamesOf, squeezeText } from './schema-facts.ts'
 
@@ -75,7 +76,11 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
     const isDemanded = whole.some(each => requiredNamesOf(each).has(name))
     const isAlwaysShown = shown.has(name) && (isReadOnly || whole.length === 0 || isServerSet(given))
     const isRequired = shown.size === 0 ? isDemanded : isAlwaysShown || (shown.has(name) && isDemanded)
-    const field = fields.member(given, name, place, isRequired, isReadOnly)
+    const field = fields.member(given, name, place, {
+      isRequired,
+      isReadOnly,
+      initial: findDefault(document, whole, name),
+    })
     if (field) found[name] = field
   }
   for (const name of new Set(drafts.flatMap(each => propertiesOf(each).map(([each]) => each))))
@@ -83,6 +88,12 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
       losses.add(`${place}.${name}`, 'is sent and never shown: a field is both; it is left out')
   return found
 }
+/** What stands for the member where what is sent leaves it out. */
+const findDefault = (document: OpenApiDocument, drafts: readonly JsonObject[], name: string): Json | undefined =>
+  drafts
+    .map(each => objectOf(each['properties'])[name])
+    .map(each => each && (objectOf(each)['default'] ?? readSchemaFacts(document, each).schema['default']))
+    .find(each => each !== undefined)
 const isServerSet = (given: Json): boolean => objectOf(given)['readOnly'] === true
 
 /** The member that the parameter of its path stands for. */

@@ -5,9 +5,11 @@
 import type { JsonObject } from '../../base/json-members.ts'
 import { jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
-import { type AnyField, type Field, type Fields, type StringType, t } from '../../contract/field.ts'
+import { type AnyField, Field, type Fields, type StringType, t } from '../../contract/field.ts'
+import { type FieldProblem, readFields } from '../../contract/field-json.ts'
 import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
 import { findPatternMistakes } from '../../contract/review.ts'
+import { isScalar } from '../../contract/shape.ts'
 import { builtInNames } from '../../contract/xml-type.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
@@ -28,6 +30,24 @@ const depthMax = 32
 const [smallest, largest] = [-(2n ** 31n), 2n ** 31n - 1n]
 export const membersLeftOut = 'members of any name are left out: a contract names all of them'
 const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
+
+export interface ImportedMarks {
+  readonly isRequired: boolean
+  /** Whatever its schema says. */
+  readonly isReadOnly?: boolean
+  /** The default of what is sent, where another schema says what is shown. */
+  readonly initial?: Json | undefined
+}
+
+/** The field with this default, if it is a scalar that accepts it. */
+function fillField(field: AnyField, given: Json | undefined): AnyField | undefined {
+  const { kind } = field.shape
+  const isAsked = given !== undefined && given !== null && isScalar(field.shape)
+  if (!isAsked || kind === 'bytes' || kind === 'id' || kind === 'ref') return undefined
+  const problems: FieldProblem[] = []
+  const { value } = readFields({ value: new Field(field.shape) }, { value: given }, problems)
+  return problems.length > 0 ? undefined : field.default(value)
+}
 
 /** `v2.OrderDraft` → `Order`: the name of a component as that of a type. */
 export const toTypeName = (component: string): string =>
@@ -73,15 +93,16 @@ export class SchemaFields {
     const found: Record<string, AnyField> = {}
     for (const [name, given] of propertiesOf(schema)) {
       if (skip.has(name)) continue
-      const field = this.member(given, name, place, required.has(name))
+      const field = this.member(given, name, place, { isRequired: required.has(name) })
       if (field) found[name] = field
     }
     if (isOpenByIntent(schema)) this.#losses.add(place, membersLeftOut)
     return found
   }
 
-  /** A member of an object with its marks; `isReadOnly` whatever its schema says. */
-  member(given: Json, name: string, place: string, isRequired: boolean, isReadOnly = false): AnyField | undefined {
+  /** A member of an object with its marks. */
+  member(given: Json, name: string, place: string, marks: ImportedMarks): AnyField | undefined {
+    const { isRequired, isReadOnly = false, initial } = marks
     const at = `${place}.${name}`
     if (!fieldNameText.test(name)) return this.#lose(at, 'has a name that no field can have')
     const facts = readSchemaFacts(this.#document, given)
@@ -91,8 +112,13 @@ export class SchemaFields {
     if (!field) return undefined
     const marked = isReadOnly || schema['readOnly'] === true ? field.readOnly() : field
     const own = facts.name === '' ? schema : objectOf(given)
-    return this.#comment(isRequired ? marked : marked.optional(), own)
+    if (isRequired) return this.#comment(marked, own)
+    const filled = fillField(marked, initial ?? own['default'] ?? schema['default'])
+    if (!filled) return this.#comment(marked.optional(), own)
+    const { default: _, ...others } = own
+    return this.#comment(filled, others)
   }
+
   /** A text that is named after a resource: the identifier of one. */
   #reference({ schema, type, isNullable }: SchemaFacts, name: string): AnyField | undefined {
     const to = this.references.get(name)

@@ -22,7 +22,13 @@ import {
 import { listReachedTypes } from '../../contract/xml-reach.ts'
 import { ConstantNames } from '../constant-names.ts'
 import { listPortElements } from '../imported-contract.ts'
-import { quoteLiteral, writeDocComment, writeHeadComment, writeMemberKey } from '../typescript-text.ts'
+import {
+  quoteLiteral,
+  writeDocComment,
+  writeHeadComment,
+  writeMemberKey,
+  writeScalarLiteral,
+} from '../typescript-text.ts'
 import { type PrintedPorts, writePorts } from '../write-typescript.ts'
 import type { ImportedService } from './imported-service.ts'
 
@@ -221,6 +227,7 @@ class ServicePrinter {
       ...(field.isReadOnly && !isIdentifier ? ['.readOnly()'] : []),
       ...(field.isOptional ? ['.optional()'] : []),
       ...(field.isNullable ? ['.nullable()'] : []),
+      ...(field.defaultValue === undefined ? [] : [`.default(${writeScalarLiteral(field.defaultValue)})`]),
     ]
     return `${this.#shapes.get(shape) ?? this.#structure(shape, indent)}${marks.join('')}`
   }

@@ -3,12 +3,14 @@
  * machine, what the caller may do with it now.
  */
 import { escapeMarkup } from '../../base/markup.ts'
+import { fillDefaults } from '../../contract/default-values.ts'
+import type { Fields } from '../../contract/field.ts'
 import type { Operation, OperationOf } from '../../contract/operation.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { PublicTexts } from '../../contract/texts.ts'
 import { buildElement, labelOf, type PageMarkup, writeAnchor, writeSection } from '../../html/element.ts'
 import { drawMachine } from '../../html/machine-drawing.ts'
-import { toTextTree } from '../../html/text-tree.ts'
+import { type TextMembers, toTextTree } from '../../html/text-tree.ts'
 import { writeDefinitions } from '../../html/value-views.ts'
 import type { Snapshot } from '../../service/store.ts'
 import type { Exchange } from '../exchange.ts'
@@ -92,13 +94,18 @@ export function specsOf(
   const { method, fields } = form
   if (method === 'DELETE') return [{ ...common, method, title: `Delete this ${document.name}`, fields, isDanger: true }]
   if (method === 'POST')
-    return [{ ...common, method, title: labelOf(form.title), fields, texts: findTexts(exchange, rel) }]
+    return [
+      { ...common, method, title: labelOf(form.title), fields, tree: prefill(fields), texts: findTexts(exchange, rel) },
+    ]
   const tree = toTextTree(fields, document.value)
   const whole = { ...common, method, title: `Edit this ${document.name}`, fields, tree }
   const some = { ...common, method: 'PATCH', title: 'Change some fields', fields: withoutDemands(fields) }
   const ways = findItemOperations(exchange)
   return [...(ways.has('PUT') ? [whole] : []), ...(ways.has('PATCH') ? [some] : [])]
 }
+
+/** The defaults, where a person sees and may change them. */
+const prefill = (fields: Fields): TextMembers => toTextTree(fields, fillDefaults(fields, {}))
 
 /** Of the action or the job that a link stands for. */
 function findTexts(exchange: Exchange, rel: string): PublicTexts | undefined {

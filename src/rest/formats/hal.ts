@@ -5,7 +5,7 @@
 
 import { memoizeByObject } from '../../base/memo.ts'
 import { type Json, omitUndefined } from '../../base/objects.ts'
-import type { AnyField, Fields } from '../../contract/field.ts'
+import { type AnyField, type Fields, mayBeLeftOut } from '../../contract/field.ts'
 import { type MembersWriter, membersWriter, quoteJson } from '../../contract/field-json.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
 import { writeJson } from '../../http/json.ts'
@@ -72,10 +72,10 @@ const templateOf = (target: string, { method, title, fields }: DocumentForm) => 
   properties: Object.entries(fields).flatMap(([name, field]) => (field.isReadOnly ? [] : [propertyOf(name, field)])),
 })
 
-const propertyOf = (name: string, { shape, isOptional }: AnyField) => ({
+const propertyOf = (name: string, field: AnyField) => ({
   name,
-  required: !isOptional,
-  ...foldShape(shape, shapeHints),
+  required: !mayBeLeftOut(field),
+  ...foldShape(field.shape, shapeHints),
 })
 
 /** What HAL-FORMS has to say of a value beyond its being text. */

@@ -3,7 +3,7 @@
  * its field accepts.
  */
 import type { Json } from '../../base/objects.ts'
-import { type AnyField, type Fields, type Scalar, t } from '../../contract/field.ts'
+import { type AnyField, type Fields, mayBeLeftOut, type Scalar, t } from '../../contract/field.ts'
 import { integerText } from '../../contract/lexical/number.ts'
 import { compileScalarReader, compileScalarWriter } from '../../contract/lexical/scalar.ts'
 import {
@@ -69,7 +69,7 @@ export function readFormValues(pairs: Pairs, fields: Fields): Json | undefined {
 function membersJson(tree: TextMembers, fields: Fields): Json {
   const members = Object.entries(tree).flatMap(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (field?.isOptional && !isFilled(value)) return []
+    if (field && mayBeLeftOut(field) && !isFilled(value)) return []
     if (field?.isNullable && value === '') return [[name, null] as const]
     return [[name, field ? valueJson(value, field) : String(value)] as const]
   })
@@ -79,9 +79,7 @@ function membersJson(tree: TextMembers, fields: Fields): Json {
 /** A form cannot tell an empty list or map from an absent one: one that must be there is empty. */
 const emptyLists = (tree: TextMembers, fields: Fields) =>
   Object.entries(fields)
-    .filter(
-      ([name, field]) => !Object.hasOwn(tree, name) && !field.isOptional && !field.isReadOnly && asRows(field.shape),
-    )
+    .filter(([name, field]) => !Object.hasOwn(tree, name) && !mayBeLeftOut(field) && asRows(field.shape))
     .map(([name, { shape }]) => [name, asList(shape) ? [] : {}] as const)
 
 const valueJson = (value: TextTree, { shape }: AnyField): Json =>

@@ -1,0 +1,69 @@
+/** Values with the defaults that the contract declares, at every depth. */
+import { memoizeByObject } from '../base/memo.ts'
+import { mapMembers, ownMember } from '../base/objects.ts'
+import type { AnyField, Fields } from './field.ts'
+import type { Values } from './implement.ts'
+import { entryFields, foldShape, innerFields, type ShapeCases } from './shape.ts'
+
+/**
+ * The value with the default of each field that it lacks. What is no value of its field stays as it
+ * is; so does the value itself where it lacks nothing.
+ * @param known values besides, for which no default stands
+ */
+export function fillDefaults(fields: Fields, value: Values, known: Values = {}): Values {
+  const members = fillingMembersOf(fields)
+  if (members.length === 0) return value
+  const filled: Record<string, unknown> = {}
+  for (const { name, field, fill } of members) {
+    const given = ownMember(value, name)
+    const isKnown = given !== undefined || ownMember(known, name) !== undefined
+    const next = isKnown ? fill(given) : field.defaultValue
+    if (next !== given) filled[name] = next
+  }
+  return Object.keys(filled).length === 0 ? value : { ...value, ...filled }
+}
+
+/** Whether a value of this field, which is there, may lack something that has a default. */
+export const hasDefaultsWithin = (field: AnyField): boolean =>
+  innerFields(field.shape).some(inner => fillingMembersOf(inner).length > 0)
+
+/** Fills what is inside of a value; nothing where it is absent. */
+type FillValue = (value: unknown) => unknown
+interface FillingMember {
+  readonly name: string
+  readonly field: AnyField
+  readonly fill: FillValue
+}
+
+const fillingMembersOf = memoizeByObject((fields: Fields): readonly FillingMember[] =>
+  Object.entries(fields)
+    .filter(([, field]) => field.defaultValue !== undefined || hasDefaultsWithin(field))
+    .map(([name, field]) => ({ name, field, fill: compileFilling(field) })),
+)
+
+/** Fills the defaults inside of the values of a field. */
+export function compileFilling(field: AnyField): FillValue {
+  if (!hasDefaultsWithin(field)) return value => value
+  const fill = foldShape(field.shape, fillings)
+  return value => (typeof value === 'object' && value !== null ? fill(value) : value)
+}
+/** Of objects, arrays among them, which the checks of the contract may have refused already. */
+const fillings: ShapeCases<(value: object) => unknown> = {
+  scalar: () => value => value,
+  list: ({ item }) => {
+    const fill = compileFilling(item)
+    return value => (Array.isArray(value) ? value.map(fill) : value)
+  },
+  map: shape => {
+    const fill = compileFilling(entryFields(shape).value)
+    return value => mapMembers(value as Values, fill)
+  },
+  object:
+    ({ fields }) =>
+    value =>
+      fillDefaults(fields, value as Values),
+  union:
+    ({ on, of }) =>
+    value =>
+      fillDefaults(ownMember(of, String((value as Values)[on])) ?? {}, value as Values),
+}
