@@ -178,10 +178,10 @@ function defaultCells({ resource }: Table, { field, cells }: FieldColumns): read
  */
 function declareColumn({ name, kind }: Column, cell: Cell | undefined, dialect: Dialect): Sql {
   const plain = sql`${quoteName(name)} ${dialect.types[kind]}`
-  return cell === undefined || cell === null ? plain : sql`${plain} default ${writeCell(cell, dialect)}`
+  return cell === undefined || cell === null ? plain : sql`${plain} default ${writeDefault(cell, dialect)}`
 }
 
-function writeCell(cell: Exclude<Cell, null>, dialect: Dialect): Sql {
+function writeDefault(cell: Exclude<Cell, null>, dialect: Dialect): Sql {
   if (typeof cell === 'string') return sql.lit(cell)
   return cell instanceof Uint8Array ? dialect.octets(cell) : sql.raw(String(cell))
 }
@@ -191,7 +191,7 @@ function* fillEmptyCells(table: Table, kept: FieldColumns, dialect: Dialect): St
   const cells = defaultCells(table, kept)
   const filled = kept.columns.flatMap(({ name }, at) => {
     const cell = cells[at] ?? null
-    return cell === null ? [] : [sql`${quoteName(name)} = ${writeCell(cell, dialect)}`]
+    return cell === null ? [] : [sql`${quoteName(name)} = ${writeDefault(cell, dialect)}`]
   })
   if (filled.length === 0) return
   const isEmpty = sql.join(

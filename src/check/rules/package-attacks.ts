@@ -30,15 +30,15 @@ export const packageAttacks: readonly CheckRule[] = [
   },
 ]
 
-const writePart = (fields: readonly string[], content: string): string =>
+const writeRawPart = (fields: readonly string[], content: string): string =>
   `--${boundary}\r\n${fields.join('\r\n')}\r\n\r\n${content}\r\n`
 
 function writeFloods(words: SoapWords, body: string): Hostile {
   const message = writeSoapMessage(words, { body })
   const rootFields = [`Content-Type: application/xop+xml; charset=utf-8; type="${words.mediaType}"`, 'Content-ID: <root@probe>'] // biome-ignore format: two fields
-  const root = writePart(rootFields, message)
+  const root = writeRawPart(rootFields, message)
   const write = (...parts: readonly string[]): string => `${root}${parts.join('')}--${boundary}--\r\n`
-  const part = (id: string, more: readonly string[] = []): string => writePart([`Content-ID: <${id}>`, ...more], 'a')
+  const part = (id: string, more: readonly string[] = []): string => writeRawPart([`Content-ID: <${id}>`, ...more], 'a')
   const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at)
   return [
     [`${partCount} parts`, write(...numbers(partCount).map(at => part(`p${at}`)))],
@@ -52,7 +52,7 @@ function writeFloods(words: SoapWords, body: string): Hostile {
       ),
     ],
     ['a field of 100,000 octets', write(part('p', [`X-Probe: ${'a'.repeat(100_000)}`]))],
-    [`${levels} packages in each other`, `${writePart(nestedFields(0, ['Content-ID: <root@probe>']), nestPackages(message))}--${boundary}--\r\n`], // biome-ignore format: a pair
+    [`${levels} packages in each other`, `${writeRawPart(nestedFields(0, ['Content-ID: <root@probe>']), nestPackages(message))}--${boundary}--\r\n`], // biome-ignore format: a pair
     ['two parts of one Content-ID', write(part('p'), part('p'))],
     ['a package without an end', root + part('p')],
   ]
