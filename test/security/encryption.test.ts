@@ -586,6 +586,33 @@ for (const [title, inside] of misused) {
   })
 }
 
+const encryption: Protection['encryption'] = { to: bob.certificate, parts: ['Body'] }
+for (const [title, protection] of [
+  ['encrypted alone', { encryption }],
+  ['signed, then encrypted', { timestamp: {}, signature, encryption }],
+  ['encrypted, then signed', { timestamp: {}, signature, encryption, encryptsFirst: true }],
+] as const)
+  test(`XOP §2.1: cipher texts that are parts of a package, ${title}`, async () => {
+    const parts: Record<string, Buffer> = {}
+    const whole = protectMessage(picture('x'.repeat(2000)), protection, now).envelope
+    const text = whole.replaceAll(/(<xenc:CipherValue>)([^<]+)/g, (_, tag, value) => {
+      const uri = `cid:${Object.keys(parts).length}`
+      parts[uri] = Buffer.from(value, 'base64')
+      return tag + include(uri)
+    })
+    assert.equal(Object.keys(parts).length, 2)
+    const policy = 'signature' in protection ? signedPolicy : optional
+    const message = { ...openMessage(text), attachments: attachments(parts) }
+    const { body } = await expectAccepted(verifyOrRefuse(message, policy, createGuard(now, means)))
+    assert.match(writeElement(body), /<data>x{2000}</)
+    for (const uri of Object.keys(parts)) {
+      const other = parts[uri === 'cid:0' ? 'cid:1' : 'cid:0']!
+      const swapped = { ...openMessage(text), attachments: attachments({ ...parts, [uri]: other }) }
+      const found = await verifyOrRefuse(swapped, policy, createGuard(now, means))
+      assert.ok(found instanceof Insecure, uri)
+    }
+  })
+
 test('M5: a part that only what was encrypted refers to is refused', async () => {
   const hidden = plainMessage(undefined, '', data(`<o:Put xmlns:o="urn:o"><data>${include('cid:p')}</data></o:Put>`))
   const signed = protectMessage(hidden, { timestamp: {}, signature }, now).envelope

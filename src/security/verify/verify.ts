@@ -15,7 +15,7 @@
  */
 
 import type { Caller } from '../../contract/policy.ts'
-import type { Element } from '../../xml/index.ts'
+import type { Element, Name } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import type { SecurityPolicy } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
@@ -25,6 +25,7 @@ import { optionalChild } from '../tree/strict-children.ts'
 import { includedParts, inlineIncludes } from '../tree/xop-inline.ts'
 import {
   BinarySecurityTokenName,
+  CipherValueName,
   EncryptedDataName,
   EncryptedKeyName,
   kerberosTypes,
@@ -114,7 +115,7 @@ class Examination {
   readonly #identifiers: Identifiers
   readonly #decryptor: Decryptor
   #signature: VerifiedSignature<Signer> | undefined
-  #inlined: ReadonlyMap<string, Element> = new Map()
+  readonly #inlined = new Map<string, Element>()
   #assertion: Assertion | undefined
 
   constructor(message: Incoming, block: Element, policy: SecurityPolicy, guard: VerificationContext) {
@@ -160,6 +161,7 @@ class Examination {
     for (let at = 0; at < block.children.length; at++) {
       const child = block.children[at]!
       if (child.kind === 'element' && child.name === EncryptedDataName) {
+        this.#inlineParts(CipherValueName)
         this.#decryptor.decryptData(child)
         at-- // its content is in its place now
       } else if (child.kind === 'element') this.#readChild(child)
@@ -170,11 +172,19 @@ class Examination {
 
   #readChild(element: Element): void {
     if (element.name === SignatureName) this.#verifySignature(element)
-    else if (element.name === EncryptedKeyName) this.#decryptor.decryptForKey(element)
-    else if (element.name === ReferenceListName) this.#decryptor.decryptListed(element)
-    else if (!passive.has(element.name) && !isAssertion(element)) {
+    else if (element.name === EncryptedKeyName || element.name === ReferenceListName) {
+      this.#inlineParts(CipherValueName)
+      if (element.name === EncryptedKeyName) this.#decryptor.decryptForKey(element)
+      else this.#decryptor.decryptListed(element)
+    } else if (!passive.has(element.name) && !isAssertion(element)) {
       failSecurity('UnsupportedSecurityToken', 'an unknown element in the Security block')
     }
+  }
+
+  /** The octets of parts in place of their Includes: of all, or of those `within` such elements. */
+  #inlineParts(within?: Name): void {
+    const { envelope, attachments } = this.#message
+    if (attachments) inlineIncludes(envelope, attachments, this.#inlined, within)
   }
 
   /**
@@ -183,8 +193,8 @@ class Examination {
    */
   #verifySignature(element: Element): void {
     if (this.#signature) failSecurity('InvalidSecurity', 'two Signatures')
-    const { envelope, attachments } = this.#message
-    if (attachments) this.#inlined = inlineIncludes(envelope, attachments)
+    const { attachments } = this.#message
+    this.#inlineParts()
     this.#signature = verifySignature<Signer>(element, {
       identifiers: this.#identifiers,
       allow: this.#allow,
