@@ -288,6 +288,7 @@ test('the WSDL says it for each direction and operation, at this endpoint alone;
       )?.[0] ?? ''
     assert.match(policyOf('MessageSecurityOfAnswer'), /EncryptedParts/)
     assert.doesNotMatch(policyOf('ListPaymentsMessageSecurityOfAnswer'), /EncryptedParts/)
+    assert.match(policyOf('MessageSecurity'), /<sp:AlgorithmSuite signatureAlgorithm="SHA256withRSA">/)
     assert.match(policyOf('MessageSecurityOfRequest'), /<sp:Header Name="Branch" Namespace="urn:example:payment"\/>/)
     assert.match(policyOf('MessageSecurityOfAnswer'), /<sp:Header Name="Receipt"/)
     assert.match(text, /RequireSignatureConfirmation/)

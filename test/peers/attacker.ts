@@ -1,33 +1,41 @@
 /** Attacks on messages on their way, in both directions. */
 import { once } from 'node:events'
-import { createServer, type RequestOptions, request } from 'node:http'
+import { createServer, type RequestOptions, request as requestInClear } from 'node:http'
 import { request as requestByTls } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { wsuNs } from '../../src/security/vocabulary.ts'
 import { bankRoot } from '../host/partner-keys.ts'
 import { atEnd } from './peer.ts'
 
+interface TypedAnswer {
+  readonly type: string
+  readonly octets: Buffer
+}
+
 /** Over TLS as well, with the authority of these tests. */
-export function requestText(address: string, options: RequestOptions = {}, body?: string): Promise<string> {
+function request(address: string, options: RequestOptions, body?: string | Buffer): Promise<TypedAnswer> {
   const url = new URL(address)
-  const send = url.protocol === 'https:' ? requestByTls : request
+  const send = url.protocol === 'https:' ? requestByTls : requestInClear
   return new Promise((resolve, reject) => {
     const asking = send(url, { ...options, ca: bankRoot, agent: false }, async answer => {
-      resolve((await answer.toArray()).join(''))
+      resolve({ type: answer.headers['content-type'] ?? '', octets: Buffer.concat(await answer.toArray()) })
     })
     asking.once('error', reject).end(body)
   })
 }
 
+export const requestText = async (address: string, options: RequestOptions = {}, body?: string): Promise<string> =>
+  (await request(address, options, body)).octets.toString()
+
 /** What is done to messages on their way; `kept.former` is one that was sent before. */
 export function createAttacks() {
   const kept = { former: '' }
   const part = (text: string, local: string): string =>
-    new RegExp(`<(\\w+:)?${local}[ >].*?</(\\w+:)?${local}>`, 's').exec(text)?.[0] ?? ''
+    new RegExp(`<([\\w-]+:)?${local}[ >].*?</([\\w-]+:)?${local}>`, 's').exec(text)?.[0] ?? ''
   const without = (local: string) => (text: string) => text.replace(part(text, local), '')
   const addBlock = (text: string, content: string): string =>
-    text.replace(/<\/(\w+:)?Header>/, end => `<w:w xmlns:w="urn:w" xmlns:wsu="${wsuNs}">${content}</w:w>${end}`)
-  const unnamed = (element: string): string => element.replace(/ \w+:Id="[^"]*"/, '')
+    text.replace(/<\/([\w-]+:)?Header>/, end => `<w:w xmlns:w="urn:w" xmlns:wsu="${wsuNs}">${content}</w:w>${end}`)
+  const unnamed = (element: string): string => element.replace(/ [\w-]+:Id="[^"]*"/, '')
   const tampered = (text: string): string => text.replace('o-1<', 'o-2<')
   const attacks: readonly (readonly [string, (message: string) => string])[] = [
     ['is tampered with', tampered],
@@ -37,7 +45,7 @@ export function createAttacks() {
     [
       'has another Body, and the signed one in a block',
       text =>
-        addBlock(text, part(text, 'Body')).replace(/(?<!<w:w [^>]*>)<(\w+:)?Body[ >].*$/s, each =>
+        addBlock(text, part(text, 'Body')).replace(/(?<!<w:w [^>]*>)<([\w-]+:)?Body[ >].*$/s, each =>
           tampered(unnamed(each)),
         ),
     ],
@@ -50,7 +58,7 @@ export function createAttacks() {
         return addBlock(text.replace(stamp, later), stamp)
       },
     ],
-    ['was sent before', () => kept.former],
+    ['was sent before', text => underBoundary(kept.former, text)],
   ]
   const cipher = (within: string) => (text: string) => {
     const sealed = part(text, within)
@@ -66,20 +74,27 @@ export function createAttacks() {
   return { kept, attacks, sealedAttacks }
 }
 
-/** What an attacker on the way makes of messages. */
+/** A package in the place of another one, whose boundary the HTTP fields still have. */
+function underBoundary(former: string, text: string): string {
+  const boundaryOf = (message: string) => /^--(?:uuid:)?(\S+)/.exec(message)?.[1] ?? 'no boundary'
+  return former.replaceAll(boundaryOf(former), boundaryOf(text))
+}
+
+/** What an attacker on the way makes of messages; parts of packages in them are octets, as ISO 8859-1. */
 export interface Attacker {
   readonly request?: (text: string) => string
   readonly response?: (text: string) => string
 }
 
 /** @returns the address of an attacker between clients and the server at `target` */
-export async function standBetween(target: string, { request = same, response = same }: Attacker): Promise<string> {
+export async function standBetween(target: string, attacker: Attacker): Promise<string> {
   const between = createServer(async (asked, told) => {
-    const body = request((await asked.toArray()).join(''))
-    const { host, 'content-type': type, soapaction } = asked.headers
-    const headers = { host, 'content-type': type, ...(soapaction && { soapaction }) }
-    const answer = await requestText(`${target}${asked.url}`, { method: 'POST', headers }, body)
-    told.writeHead(200, { 'content-type': `${type?.split(';')[0]}; charset=utf-8` }).end(response(answer))
+    const change = (octets: Buffer, by = same) => Buffer.from(by(octets.toString('latin1')), 'latin1')
+    const body = change(Buffer.concat(await asked.toArray()), attacker.request)
+    const { host, 'content-type': asType, soapaction } = asked.headers
+    const headers = { host, 'content-type': asType, ...(soapaction && { soapaction }) }
+    const { type, octets } = await request(`${target}${asked.url}`, { method: 'POST', headers }, body)
+    told.writeHead(200, { 'content-type': type }).end(change(octets, attacker.response))
   }).listen(0, '127.0.0.1')
   atEnd(() => between.close())
   await once(between, 'listening')

@@ -6,6 +6,8 @@
 import type { Cipher, KeyTransport } from '../crypto/cipher.ts'
 
 export const suiteName = 'Basic256Sha256'
+/** Metro reads it from an attribute, which WS-SecurityPolicy leaves open, by the name of Java. */
+export const suiteSignature = 'SHA256withRSA'
 
 /** CBC is safe here because the signature covers the ciphertext (EncryptBeforeSigning). */
 export const suiteCipher: Cipher = { mode: 'cbc', size: 32 }

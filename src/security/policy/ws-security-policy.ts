@@ -9,7 +9,7 @@
  */
 import { writeAttribute } from '../../xml/index.ts'
 import { wsuNs } from '../vocabulary.ts'
-import { suiteName } from './algorithm-suite.ts'
+import { suiteName, suiteSignature } from './algorithm-suite.ts'
 import type { CoveredPart, Demand, ExchangePolicy, SecurityPolicy } from './policy.ts'
 
 const policyNs = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
@@ -121,7 +121,7 @@ const includeAlways = include('AlwaysToRecipient')
 const x509Token = `<sp:X509Token ${includeAlways}>${wrapInPolicy('<sp:WssX509V3Token10/>')}</sp:X509Token>`
 /** Answers carry the certificate; requests name it by its thumbprint. */
 const recipientToken = `<sp:X509Token ${include('AlwaysToInitiator')}>${wrapInPolicy('<sp:RequireThumbprintReference/>', '<sp:WssX509V3Token10/>')}</sp:X509Token>`
-const suite = `<sp:AlgorithmSuite>${wrapInPolicy(`<sp:${suiteName}/>`)}</sp:AlgorithmSuite>`
+const suite = `<sp:AlgorithmSuite signatureAlgorithm="${suiteSignature}">${wrapInPolicy(`<sp:${suiteName}/>`)}</sp:AlgorithmSuite>`
 const layout = `<sp:Layout>${wrapInPolicy('<sp:Lax/>')}</sp:Layout>`
 
 /** WS-SecurityPolicy §7.3. */
