@@ -92,6 +92,18 @@ test('the site of a message is kept, and v1 knows neither it nor the insurance',
   assert.ok(!('site' in (await service.rest('dana', { version: 'v1' }).appointments.get(id))))
 })
 
+for (const face of ['rest', 'soap'] as const)
+  test(`v1 has the ward of a doctor as a specialty, by ${face}`, async () => {
+    await using open = await openClinic()
+    const { service, doctor } = open
+    const old = service[face]('dana', { version: 'v1' })
+    assert.equal((await old.doctors.get(doctor.id)).specialty, 'cardiology')
+    const made = await old.doctors.create({ name: 'Lisa Cuddy', specialty: 'ophthalmology' })
+    assert.equal((await service[face]('dana').doctors.get(made.id)).ward, 'eyes')
+    const found = await Array.fromAsync(old.doctors.list({ where: { specialty: 'ophthalmology' } }))
+    assert.ok(found.length > 0 && found.every(each => each.specialty === 'ophthalmology'))
+  })
+
 test('a time that is over is refused, at the clock of the test', async () => {
   await using open = await openClinic()
   const { service, draft } = open

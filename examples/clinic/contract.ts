@@ -1,4 +1,4 @@
-import { anyone, fault, header, job, resource, role, service, t } from 'diglot'
+import { anyone, fault, header, job, resource, retype, role, service, t } from 'diglot'
 
 const [patient, doctor, desk] = [role('patient'), role('doctor'), role('desk')]
 const own = patient.owning({ patient: 'patient' })
@@ -89,11 +89,25 @@ export const reports = job('reports', {
   allow: [desk],
 })
 
+/** What v1 called the ward of a doctor. */
+const specialty = retype(doctors.fields.ward, t.enum('cardiology', 'orthopaedics', 'ophthalmology'), {
+  up: given => (given === 'cardiology' ? 'heart' : given === 'orthopaedics' ? 'bones' : 'eyes'),
+  down: ward => (ward === 'heart' ? 'cardiology' : ward === 'bones' ? 'orthopaedics' : 'ophthalmology'),
+  exact: true,
+})
+
 export const clinic = service('clinic', {
   namespace: 'urn:example:clinic',
   title: 'Clinic',
   resources: [appointments, patients, doctors, documents],
   jobs: [reports],
   headers: { Site: header(t.string({ pattern: '[A-Z]{3}' }), { field: 'Site' }) },
-  versions: { v1: { without: { appointments: ['site', 'findings'], patients: ['insurance'] } }, v2: {} },
+  versions: {
+    v1: {
+      without: { appointments: ['site', 'findings'], patients: ['insurance'] },
+      renames: { doctors: { specialty: 'ward' } },
+      retypes: { doctors: { specialty } },
+    },
+    v2: {},
+  },
 })

@@ -173,5 +173,5 @@ export const shop = service('orders', {
   resources: [orders, customers, products],
   jobs: [reports],
   searches: { of: 'orders', allow: [customer, clerk, manager], limit: { count: 30, seconds: 60 } },
-  versions: { v1: { without: { orders: ['note'] } }, v2: {} },
+  versions: { v1: { without: { orders: ['note'] }, renames: { products: { details: 'description' } } }, v2: {} },
 })

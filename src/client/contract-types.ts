@@ -2,10 +2,11 @@
  * What the types of both clients say of a contract: the fields that a version shows, what a client
  * sends, and what is granted.
  */
-import type { Draft, Fields } from '../contract/field.ts'
+import type { AnyField, Draft, Field, Fields } from '../contract/field.ts'
 import type { Job } from '../contract/job.ts'
-import type { GrantOf } from '../contract/policy.ts'
+import type { Grant, GrantOf } from '../contract/policy.ts'
 import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
+import type { Retype } from '../contract/retype.ts'
 import type { AnyService, Versions } from '../contract/service.ts'
 
 export type VersionOf<S extends AnyService> = keyof S['versions'] & string
@@ -13,16 +14,80 @@ export type VersionOf<S extends AnyService> = keyof S['versions'] & string
 export type Flat<T> = { readonly [K in keyof T]: T[K] }
 export type MergeAll<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
 
-/** Fields that a version does not know. */
-export type HiddenFields<All extends Versions, V extends string, N> = V extends keyof All
-  ? All[V] extends { readonly without: infer W }
-    ? N extends keyof W
-      ? W[N] extends readonly (infer H)[]
-        ? H
+/** What a rule of a version says of a resource; nothing where it has no such rule. */
+type RuleOf<All extends Versions, V extends string, P extends string, N> = [V] extends [never] // the newest
+  ? {}
+  : V extends keyof All
+    ? P extends keyof All[V]
+      ? N extends keyof All[V][P]
+        ? All[V][P][N]
+        : {}
+      : {}
+    : {}
+type HiddenFields<W> = W extends readonly (infer H)[] ? H : never
+/** The name in a version of a field of the newest one. */
+type NameIn<K, M> = [KeyOfName<M, K>] extends [never] ? K : KeyOfName<M, K>
+type KeyOfName<M, K> = { [P in keyof M]: M[P] extends K ? P : never }[keyof M]
+
+/** The fields of a resource that clients of a version see, as the version has them. */
+export type VersionFields<All extends Versions, V extends string, R extends AnyResource> =
+  OtherFields<
+    VisibleFields<Omit<R['types']['fields'], HiddenFields<RuleOf<All, V, 'without', R['name']>> & PropertyKey>>,
+    RuleOf<All, V, 'renames', R['name']>,
+    RuleOf<All, V, 'retypes', R['name']>
+  > extends infer F extends Fields
+    ? F
+    : never
+type OtherFields<F extends Fields, M, T> = [keyof M | keyof T] extends [never]
+  ? F
+  : { readonly [K in keyof F as NameIn<K, M> & PropertyKey]: OtherField<F[K], NameIn<K, M>, T> }
+type OtherField<A extends AnyField, N, T> = N extends keyof T
+  ? T[N] extends Retype<Field<infer P, false, false, infer D>>
+    ? Field<OrNull<P, A>, A['flags'][0], A['flags'][1], OrNull<D, A>>
+    : A
+  : A
+type OrNull<P, A extends AnyField> = null extends A['type'] ? P | null : P
+
+/** The rules of a resource, by the names that a version has for its fields. */
+export type VersionRules<All extends Versions, V extends string, R extends AnyResource> = OtherRules<
+  R['types']['rules'],
+  RuleOf<All, V, 'renames', R['name']>,
+  RuleOf<All, V, 'retypes', R['name']>
+>
+type OtherRules<U extends Ruled, M, T> = [keyof M | keyof T] extends [never]
+  ? U
+  : {
+      readonly one: U['one']
+      readonly filter: ComparableName<U['filter'], M, T>
+      readonly sort: ComparableName<U['sort'], M, T>
+      readonly search: U['search']
+      readonly searchBy: ComparableName<U['searchBy'], M, T>
+      readonly edit: U['edit']
+      readonly remove: U['remove']
+      readonly relations: U['relations']
+      readonly bulk: U['bulk']
+      readonly putCreates: U['putCreates']
+      readonly messages: U['messages']
+      readonly allow: { readonly [D in keyof U['allow']]: OtherGrants<NonNullable<U['allow'][D]>, M> }
+      readonly faults: U['faults']
+    }
+/** Lists compare a field of another type where it has the same values. */
+type ComparableName<K, M, T> = K extends string
+  ? NameIn<K, M> extends infer N extends string
+    ? N extends keyof T
+      ? T[N] extends Retype<AnyField, true>
+        ? N
         : never
-      : never
+      : N
     : never
   : never
+type OtherGrants<G extends readonly Grant[], M> = G extends readonly []
+  ? readonly []
+  : readonly (G[number] extends infer O
+      ? O extends GrantOf<infer B>
+        ? GrantOf<NameIn<B, M> & string>
+        : Grant
+      : never)[]
 
 /** An operation where the condition holds, else no operation. */
 export type OfferedWhen<Is extends boolean, N extends string, T> = Is extends true ? { readonly [K in N]: T } : {}

@@ -18,12 +18,13 @@ import type {
   DraftIn,
   FileNames,
   Flat,
-  HiddenFields,
   IsGranted,
   IsOffered,
   IsReadAction,
   MergeAll,
   OfferedWhen,
+  VersionFields,
+  VersionRules,
   VisibleFields,
 } from './contract-types.ts'
 import type { CallOptions } from './options.ts'
@@ -55,7 +56,7 @@ export type Operations<S extends AnyService, V extends string> = string extends 
   : WithHeaders<
       MergeAll<
         | {
-            [R in S['resources'][number] as R['name']]: ResourceOperations<R, HiddenFields<S['versions'], V, R['name']>>
+            [R in S['resources'][number] as R['name']]: ResourceOperations<S, R, V>
           }[string & S['resources'][number]['name']]
         | JobOperations<CallableJob<S['jobs'][number]>>
       >,
@@ -85,11 +86,11 @@ type FlatBesides<Common, Content, Apart extends string> = Flat<
     : Common & ({} extends Content ? { readonly [K in Apart]?: Content } : OneMember<Apart, Content>)
 >
 
-type ResourceOperations<R extends AnyResource, H> = KnownOperations<
+type ResourceOperations<S extends AnyService, R extends AnyResource, V extends string> = KnownOperations<
   R,
-  R['types']['rules'],
+  VersionRules<S['versions'], V, R>,
   R['types']['rules']['one'],
-  VisibleFields<Omit<R['types']['fields'], H & PropertyKey>>
+  VersionFields<S['versions'], V, R>
 >
 
 type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> = OfferedWhen<

@@ -15,11 +15,12 @@ import type {
   DraftIn,
   FileNames,
   Flat,
-  HiddenFields,
   IsGranted,
   IsOffered,
   IsReadAction,
   OfferedWhen,
+  VersionFields,
+  VersionRules,
   VisibleFields,
 } from './contract-types.ts'
 import type { Results } from './results.ts'
@@ -51,15 +52,11 @@ export type ServiceSurface<
       readonly [R in S['resources'][number] as R['name']]: ResourceSurface<S, R, V, P>
     } & { readonly [J in CallableJob<S['jobs'][number]> as J['job']]: JobSurface<J, P> }
 
-type VersionFields<S extends AnyService, R extends AnyResource, V extends string> = VisibleFields<
-  Omit<R['types']['fields'], HiddenFields<S['versions'], V, R['name']> & PropertyKey>
->
-
 type ResourceSurface<S extends AnyService, R extends AnyResource, V extends string, P extends Protocol> = KnownSurface<
   S,
   R,
-  R['types']['rules'],
-  VersionFields<S, R, V>,
+  VersionRules<S['versions'], V, R>,
+  VersionFields<S['versions'], V, R>,
   R['types']['states'],
   V,
   P
@@ -182,11 +179,11 @@ type RelatedLists<S extends AnyService, U extends Ruled, Item, V extends string>
 type RelatedMethod<S extends AnyService, Relation, V extends string> = Relation extends { readonly of: infer N }
   ? Extract<S['resources'][number], { readonly name: N }> extends infer R extends AnyResource
     ? (
-        query?: ListOrder<VersionFields<S, R, V>, R['types']['rules']> & {
-          readonly where?: FilterFields<VersionFields<S, R, V>, R['types']['rules']['filter']>
+        query?: ListOrder<VersionFields<S['versions'], V, R>, VersionRules<S['versions'], V, R>> & {
+          readonly where?: FilterFields<VersionFields<S['versions'], V, R>, VersionRules<S['versions'], V, R>['filter']>
         },
         options?: RequestOptions,
-      ) => Results<ItemInState<VersionFields<S, R, V>, R['types']['states']>>
+      ) => Results<ItemInState<VersionFields<S['versions'], V, R>, R['types']['states']>>
     : never
   : never
 

@@ -21,7 +21,7 @@ import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
 import { findReservedNames } from './reserved-names.ts'
 import { type AnyAction, faultPlaces, type Rate, type Resource, type Rules } from './resource.ts'
-import type { Service, VersionRule } from './service.ts'
+import type { Service } from './service.ts'
 import {
   asObject,
   entryFields,
@@ -33,6 +33,7 @@ import {
   type ShapeCases,
 } from './shape.ts'
 import { checkValue } from './typed-value.ts'
+import { findVersionMistakes } from './version-mistakes.ts'
 import { hasElementsAlone } from './xml-members.ts'
 import { BodyContent } from './xml-type.ts'
 
@@ -73,7 +74,7 @@ export function findContractMistakes(app: Implementation): readonly string[] {
     ...searchMistakes(contract),
     ...findUnknownMembers(`the limits of ${contract.service}`, contract.limits, { reads: true, changes: true }),
     ...Object.entries(contract.limits).flatMap(([doing, rate]) => rateMistakes(`the limit of ${doing}`, rate)),
-    ...versionMistakes(contract),
+    ...findVersionMistakes(contract, (place, field) => fieldMistakes(contract, place, field)),
     ...endpointMistakes(contract),
     ...headersOf(contract).flatMap(each => headerMistakes(contract, each)),
     ...faultMistakes(contract),
@@ -97,14 +98,6 @@ const jobMembers: MembersOf<Job> = {
   job: true, one: true, input: true, output: true, faults: true, allow: true, limit: true, tries: true, timeLimit: true, keep: true,
   title: true, description: true,
 } // biome-ignore format: a list of names reads best in few lines
-const versionMembers: MembersOf<VersionRule> = {
-  without: true,
-  deprecated: true,
-  sunset: true,
-  retired: true,
-  security: true,
-  description: true,
-}
 const endpointMembers: MembersOf<EndpointRule> = { version: true, style: true, soap: true, security: true }
 const securityMembers: MembersOf<SecurityRule> = { callers: true, encrypted: true, answers: true, operations: true }
 
@@ -545,19 +538,6 @@ function searchMistakes({ searches, resources }: Service): string[] {
     : [`searches name ${resource.name}, which has no text to search: name string fields in its rules({ search: … })`]
 }
 
-function versionMistakes(contract: Service): string[] {
-  return Object.entries(contract.versions).flatMap(([version, rule]) => [
-    ...(/^v[1-9][0-9]*$/.test(version) ? [] : [`"${version}" is not a valid name of a version: use v1, v2, …`]),
-    ...[rule.deprecated, rule.sunset]
-      .filter(date => date !== undefined && Number.isNaN(Date.parse(date)))
-      .map(date => `${version}: "${date}" is not a date: write it as 2027-01-31`),
-    ...findUnknownMembers(version, rule, versionMembers),
-    ...Object.entries(rule.without ?? {}).flatMap(([name, fields]) =>
-      hiddenFieldMistakes(contract, version, name, fields),
-    ),
-  ])
-}
-
 /** Paths that have other pages: an endpoint is below none of them. */
 const pageSegments = ['api', 'problems', 'decisions', 'health', 'metrics', 'changes', 'openapi.json', 'login', 'logout']
 
@@ -592,27 +572,6 @@ function endpointMistakes(contract: Service): string[] {
 
 const choiceMistakes = <T extends string>(place: string, given: T | undefined, known: readonly T[]): string[] =>
   given === undefined || known.includes(given) ? [] : [`${place} "${given}" is unknown: use ${known.join(', ')}`]
-
-/** A version can only hide fields that its clients need not send (rule A9.3). */
-function hiddenFieldMistakes(contract: Service, version: string, name: string, hidden: readonly string[]): string[] {
-  const resource = contract.resources.find(each => each.name === name)
-  if (!resource)
-    return [`${version} leaves out fields of "${name}", which is not a resource: name one of the service's`]
-  const unknown = hidden.filter(field => !Object.hasOwn(resource.fields, field))
-  if (unknown.length > 0)
-    return unknown.map(
-      field =>
-        `${version} leaves out ${name}.${field}, which is not a field: use ${Object.keys(resource.fields).join(', ')}`,
-    )
-  return hidden
-    .filter(field => !mayBeHidden(resource.fields[field]) || field === 'id' || field === 'state')
-    .map(
-      field =>
-        `${version} leaves out ${name}.${field}, which its clients then cannot send: make it optional or read-only, or give it a default`,
-    )
-}
-
-const mayBeHidden = (field: AnyField | undefined): boolean => field !== undefined && mayBeLeftOut(field)
 
 const reservedNamespaces = /^http:\/\/(?:schemas\.xmlsoap\.org|www\.w3\.org|docs\.oasis-open\.org)\//
 

@@ -3,20 +3,23 @@
 import { headersKind, jobListKind, resourceListKind, textKind, versionsKind } from './declaration-kinds.ts'
 import type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
 import type { Port } from './exchange.ts'
-import type { AnyField, Fields } from './field.ts'
 import type { ServiceHeaders } from './header.ts'
 import type { Job } from './job.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import { type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
 import type { Grant } from './policy.ts'
-import { type AnyResource, type Rate, Resource } from './resource.ts'
-import { innermostShape, objectFields } from './shape.ts'
+import type { AnyResource, Rate, Resource } from './resource.ts'
+import type { Retype } from './retype.ts'
 import { joinSentences, pickTexts } from './texts.ts'
 
 /** How a version differs from the newest one (rules A9.1–A9.3, B9.3). */
 export interface VersionRule {
   /** Resource → fields that this version does not have. */
   readonly without?: Readonly<Record<string, readonly string[]>>
+  /** Resource → the name of a field in this version → its name in the newest one. */
+  readonly renames?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Resource → the name of a field in this version → how its values are converted. */
+  readonly retypes?: Readonly<Record<string, Readonly<Record<string, Retype>>>>
   /** RFC 9745: deprecated since this date (ISO 8601). */
   readonly deprecated?: string
   /** RFC 8594: no longer served from this date on (ISO 8601). */
@@ -38,7 +41,7 @@ type OnlyVersionRules<V> = {
         readonly [R in Exclude<
           keyof V[K],
           keyof VersionRule
-        >]: `${R & string} is not a rule of a version: use without, deprecated, sunset or retired`
+        >]: `${R & string} is not a rule of a version: use without, renames, retypes, deprecated, sunset or retired`
       }
     : never
 }
@@ -177,49 +180,6 @@ const serviceKinds = (): MemberKinds<Parameters<typeof service>[1]> => ({
   headers: optionalKind(headersKind),
   versions: optionalKind(versionsKind),
 })
-
-/**
- * The contract as one version has it: the same service with fewer fields. The store always keeps
- * all fields.
- */
-export function viewOfVersion(service: Service, version: string): Service {
-  const without = service.versions[version]?.without ?? {}
-  return {
-    ...service,
-    resources: service.resources.map(each => {
-      const hidden = without[each.name] ?? []
-      const search = each.given.search?.filter(path => !isHiddenPath(service, each, path.split('.'), without))
-      if (hidden.length === 0 && search?.length === each.given.search?.length) return each
-      const given = search ? { ...each.given, search } : each.given
-      return new Resource({ ...each, fields: withoutFields(each.fields, hidden), given })
-    }),
-  }
-}
-
-/**
- * Whether a search path leads through a field that the version lacks, in this resource or in
- * another one.
- */
-function isHiddenPath(
-  service: Service,
-  resource: Resource,
-  path: readonly string[],
-  without: NonNullable<VersionRule['without']>,
-): boolean {
-  if (without[resource.name]?.includes(path[0] ?? '')) return true
-  let fields: Fields | undefined = resource.fields
-  for (const [i, part] of path.entries()) {
-    const field: AnyField | undefined = fields?.[part]
-    const shape = field && innermostShape(field.shape)
-    const next = shape?.kind === 'ref' && service.resources.find(each => each.name === shape.resource)
-    if (next && i + 1 < path.length) return isHiddenPath(service, next, path.slice(i + 1), without)
-    fields = objectFields(shape)
-  }
-  return false
-}
-
-const withoutFields = (fields: Fields, hidden: readonly string[]): Record<string, AnyField> =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => !hidden.includes(name)))
 
 export const newestVersion = ({ versions }: Service): string => Object.keys(versions).at(-1) ?? 'v1'
 

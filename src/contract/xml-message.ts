@@ -21,9 +21,10 @@ import { capitalize } from './lexical/text.ts'
 import { listOperations, type Operation, type OperationOf, singularOf } from './operation.ts'
 import type { Grant } from './policy.ts'
 import type { Resource } from './resource.ts'
-import { namespaceOf, type Service, viewOfVersion } from './service.ts'
+import { namespaceOf, type Service } from './service.ts'
 import { isScalar, mapShape } from './shape.ts'
 import { hasReferences } from './typed-value.ts'
+import { viewOfVersion } from './version-view.ts'
 
 /** One element of a Body: the wrapper, and its children in order. */
 export interface MessagePart {

@@ -42,13 +42,14 @@ export async function compareVersions(app: Implementation): Promise<readonly Dif
 /** A version alone, under this name: two such contracts differ by their content. */
 function contractOfVersion(contract: Service, version: string, name: string): Service {
   const { versions, endpoints, headers } = contract
+  const { without, renames, retypes } = versions[version] ?? {}
   const own = endpointsOf(contract).filter(each => each.version === version)
   const declared = Object.entries(headers)
     .filter(([, each]) => each.versions?.includes(version) ?? true)
     .map(([header, each]) => [header, { ...each, versions: undefined }] as const)
   return {
     ...contract,
-    versions: { [name]: { ...(versions[version]?.without && { without: versions[version].without }) } },
+    versions: { [name]: { ...(without && { without }), ...(renames && { renames }), ...(retypes && { retypes }) } },
     headers: Object.fromEntries(declared),
     endpoints:
       endpoints &&

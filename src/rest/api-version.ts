@@ -9,18 +9,22 @@ import type { Implementation } from '../contract/implement.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { type Caller, isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
-import { namespaceOf, type Service, type VersionRule, viewOfVersion } from '../contract/service.ts'
+import { namespaceOf, type Service, type VersionRule } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
+import { viewOfVersion } from '../contract/version-view.ts'
 import { endOfVersion, isEnding } from '../front/version-end.ts'
 import type { Calls } from '../service/call.ts'
 import { operationNameOf } from '../service/calls.ts'
 import type { Snapshot } from '../service/store.ts'
+import { compileVersionCalls } from '../service/version-calls.ts'
 import type { DocumentForm, DocumentLink } from './formats/document.ts'
 import { compileOffers, type Offers, vendorType } from './media-types.ts'
 import { compileRoutes, type Routes } from './route.ts'
 
 export interface ApiVersion {
   readonly version: string
+  /** The service as this version sees it; undefined where that is the service itself. */
+  readonly callsOf: ((calls: Calls) => Calls) | undefined
   /** Its path: `/api/v1`, after that of the public URL. */
   readonly base: string
   readonly service: Service
@@ -66,6 +70,7 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
   const known = new Map<Operation | undefined, Offers>()
   return {
     version,
+    callsOf: compileVersionCalls(app.contract, version),
     base: `${prefix}/api/${version}`,
     service,
     hasHeaders: Object.keys(service.headers).length > 0,

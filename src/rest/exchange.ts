@@ -4,7 +4,7 @@ import { anonymous, type Caller } from '../contract/policy.ts'
 import type { Entry } from '../front/entry.ts'
 import type { TextMembers } from '../html/text-tree.ts'
 import type { Pairs } from '../http/uri.ts'
-import type { Admitted, CallHeaders } from '../service/call.ts'
+import type { Admitted, CallHeaders, Calls } from '../service/call.ts'
 import type { Outcome } from '../service/outcome.ts'
 import type { ApiVersion } from './api-version.ts'
 import type { PageForm } from './browse/page-form.ts'
@@ -59,3 +59,7 @@ export class Exchange implements TargetDraft, HeadDraft {
     this.base = face.api.newest.base
   }
 }
+
+/** The service as the version of the request sees it. */
+export const callsOf = ({ edition, face }: Exchange): Calls =>
+  edition.callsOf ? edition.callsOf(face.context.calls) : face.context.calls

@@ -4,7 +4,7 @@ import { newestVersion } from '../contract/service.ts'
 import { authenticate } from '../front/authenticate.ts'
 import { isCrossOrigin } from '../front/cross-origin.ts'
 import { isVersionSegment } from './api-version.ts'
-import type { Exchange } from './exchange.ts'
+import { callsOf, type Exchange } from './exchange.ts'
 import { refuseRequest } from './refusal.ts'
 
 export function requireServed(exchange: Exchange): void {
@@ -33,9 +33,9 @@ export function identifyCaller(exchange: Exchange): Maybe<void> {
 /** Rows 15 to 17 for an operation: the service alone decides which callers may. */
 export function admitCaller(exchange: Exchange): Maybe<void> {
   if (!exchange.operation) return
-  const { calls, settings } = exchange.face.context
+  const { settings } = exchange.face.context
   if (!exchange.operation.safe && isCrossOrigin(exchange.entry, settings)) refuseRequest({ kind: 'forbidden' })
-  const admitted = calls.admit(exchange.operation, exchange.caller, exchange.entry.request.from, 'rest')
+  const admitted = callsOf(exchange).admit(exchange.operation, exchange.caller, exchange.entry.request.from, 'rest')
   if (admitted instanceof Promise) return admitted.then(known => void (exchange.admitted = known))
   exchange.admitted = admitted
 }

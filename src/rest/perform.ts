@@ -19,7 +19,7 @@ import { finishSteps, singleStep, type WorkSteps } from '../service/turns.ts'
 import { packTyped } from '../service/typed-json.ts'
 import { parseTyped } from './browse/typed.ts'
 import { refuseUndecodable } from './content-coding.ts'
-import type { Exchange } from './exchange.ts'
+import { callsOf, type Exchange } from './exchange.ts'
 import { receiveFile } from './file-transfer.ts'
 import { readHeaderFields } from './header-fields.ts'
 import { contentLimitOf, restLimits } from './limits.ts'
@@ -29,12 +29,12 @@ import { readInput } from './request-content.ts'
 
 export function performOperation(exchange: Exchange): Maybe<Outcome> {
   const call = toCall(exchange)
-  if (!exchange.head.acceptsContent && !exchange.route?.within) return exchange.face.context.calls.perform(call)
+  if (!exchange.head.acceptsContent && !exchange.route?.within) return callsOf(exchange).perform(call)
   return performWithContent(exchange, call)
 }
 
 async function performWithContent(exchange: Exchange, call: Call): Promise<Outcome> {
-  const { calls } = exchange.face.context
+  const calls = callsOf(exchange)
   await requireOwner(exchange)
   if (!exchange.head.acceptsContent) return runInTurn(exchange, () => calls.perform(call))
   // A replay gets its first response whatever the current state is; the transaction finds it.
@@ -62,13 +62,15 @@ function isWorthChecking({ entry: { request } }: Exchange): boolean {
 }
 
 /** `/customers/{id}/orders`: a caller that may not see the owner does not find its items. */
-async function requireOwner({ route, id, edition, face, caller, entry }: Exchange): Promise<void> {
+async function requireOwner(exchange: Exchange): Promise<void> {
+  const { route, id, edition, caller, entry } = exchange
   if (!route?.within || id === undefined) return
   const owner = edition.routes.all.find(each => each.template === `/${route.within?.of.name}/{id}`)
   const get = owner?.methods.get('GET')
   if (!get) return
-  const admitted = await face.context.calls.admit(get, caller, entry.request.from, 'rest')
-  await face.context.calls.precheck({ admitted, id, face: 'rest', request: entry.id })
+  const calls = callsOf(exchange)
+  const admitted = await calls.admit(get, caller, entry.request.from, 'rest')
+  await calls.precheck({ admitted, id, face: 'rest', request: entry.id })
 }
 
 function toCall(exchange: Exchange): Call {

@@ -12,7 +12,7 @@ import type { Snapshot } from '../service/store.ts'
 import { finishSteps, type WorkSteps } from '../service/turns.ts'
 import { offeredLinks, type ResourceView } from './api-version.ts'
 import { writeBrowserPage } from './browse/browser-page.ts'
-import type { Exchange } from './exchange.ts'
+import { callsOf, type Exchange } from './exchange.ts'
 import { type RepresentationDocument, writingOf } from './formats/document.ts'
 import type { ItemDocument, SelectedItem, Variant } from './memory.ts'
 import { fileVersionTag, representationTag } from './tags.ts'
@@ -37,7 +37,7 @@ function composeDocument(
   known: readonly ItemDocument[],
 ): ItemDocument {
   const { edition, base, caller } = exchange
-  const { links, mask } = offeredLinks(view, base, item, caller, exchange.face.context.calls)
+  const { links, mask } = offeredLinks(view, base, item, caller, callsOf(exchange))
   const same = known.find(each => each.edition === edition && each.base === base && each.mask === mask)
   if (same) {
     same.caller = caller

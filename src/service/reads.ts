@@ -21,7 +21,7 @@ import { type ContextFacts, readOnlyReach } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
 import { findItem, isOfferedByState, isUnchanged, readGrants, requireVisible } from './item-checks.ts'
 import type { Outcome } from './outcome.ts'
-import { refuse } from './refusal.ts'
+import { type Refusal, refuse } from './refusal.ts'
 import type { ItemPage, Query, StoreReader } from './store.ts'
 
 export interface ReadContext {
@@ -62,7 +62,7 @@ export function readPage(look: ReadContext, resource: Resource, more: Partial<Qu
   const missing = within === 'all' && words === undefined ? findRefusedIndex(look, resource, query) : undefined
   if (!missing) return look.reader.list(resource.name, query)
   return chain(hasMany(look.reader, resource), isLarge =>
-    isLarge ? refuseUnserved(missing) : look.reader.list(resource.name, query),
+    isLarge ? refuse(unservedRefusal(missing)) : look.reader.list(resource.name, query),
   )
 }
 
@@ -77,13 +77,13 @@ const findRefusedIndex = ({ about }: ReadContext, resource: Resource, form: List
     ? findMissingIndex(resource, indexesOf(about.app.contract)(resource), form)
     : undefined
 
-function refuseUnserved({ field, keys }: MissingIndex): never {
+export function unservedRefusal({ field, keys }: MissingIndex): Refusal {
   const cure =
     keys.length > 0
       ? `leave the filter or the sort out; the index that would serve it is ${writeIndex(keys)}`
       : 'sort by this field alone, or compare it by equality'
   const why = `more than ${servedAnywayMax} items are not listed by this filter in this order, which no index serves`
-  return refuse({ kind: 'unserved', field, detail: `${why}: ${cure}` })
+  return { kind: 'unserved', field, keys, detail: `${why}: ${cure}` }
 }
 const indexesOf = memoizeByObject((contract: Service) =>
   memoizeByObject((resource: Resource) => listIndexesOf(resource, contract)),

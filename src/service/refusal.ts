@@ -33,7 +33,13 @@ export type Refusal =
   /** Content that breaks the syntax of its media type. */
   | { readonly kind: 'malformed'; readonly detail: string; readonly path?: FieldProblem['path'] }
   /** No index serves the list, and the contract refuses such. The detail names the cure. */
-  | { readonly kind: 'unserved'; readonly field: string; readonly detail: string }
+  | {
+      readonly kind: 'unserved'
+      readonly field: string
+      /** Of the index that would serve it. */
+      readonly keys: readonly string[]
+      readonly detail: string
+    }
   | {
       readonly kind: 'declared'
       readonly fault: Fault

@@ -144,6 +144,7 @@ test("B8 unserved: 'refuse' refuses a list that no index serves, and names the f
   assert.deepEqual(await list(reversed), {
     kind: 'unserved',
     field: 'kind',
+    keys: ['-kind'],
     detail:
       "more than 10000 items are not listed by this filter in this order, which no index serves: leave the filter or the sort out; the index that would serve it is ['-kind']",
   })

@@ -39,7 +39,7 @@ const operations = [
   ['ListCustomers', 'page? size? cursor? sort? id? name? email? tier?', 'customers total? next?', ''],
   ['MergeCustomer', 'id version? into', 'customer', 'StateConflict NotFound VersionConflict Invalid Forbidden'],
   ['GetProduct', 'id', 'product', 'NotFound'],
-  ['ListProducts', 'page? size? cursor? sort? id? name? price? stock? description?', 'products total? next?', ''],
+  ['ListProducts', 'page? size? cursor? sort? id? name? price? stock? details?', 'products total? next?', ''],
   ['CreateProduct', 'product', 'product', 'Invalid Forbidden'],
   ['GetProductPicture', 'id', 'picture mediaType version', 'NotFound'],
   ['PutProductPicture', 'id version? picture mediaType', 'version', 'NotFound VersionConflict Invalid Forbidden'],

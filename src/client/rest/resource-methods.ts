@@ -6,6 +6,7 @@ import { itemRelation, singularName } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { isIdentifier } from '../../contract/lexical/text.ts'
 import type { AnyAction, Resource } from '../../contract/resource.ts'
+import { nameInVersion } from '../../contract/version-fields.ts'
 import { writeJson } from '../../http/json.ts'
 import { FaultError, InputError } from '../errors.ts'
 import { toDraftFields, toReplyFields } from '../field-views.ts'
@@ -33,7 +34,11 @@ export class ResourceMethods {
     this.#replyFields = toReplyFields(resource.fields)
     this.#draftFields = toDraftFields(
       resource.fields,
-      new Set([...create, ...change].flatMap(grant => Object.keys(grant.where))),
+      new Set(
+        [...create, ...change].flatMap(grant =>
+          Object.keys(grant.where).map(name => nameInVersion(session.rule, resource.name, name)),
+        ),
+      ),
     )
   }
 

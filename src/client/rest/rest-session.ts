@@ -1,6 +1,8 @@
 /** What the parts of a REST client share: the wire, the entry's links, and what it has read. */
 import type { Values } from '../../contract/implement.ts'
-import { newestVersion, type Service, viewOfVersion } from '../../contract/service.ts'
+import { Resource } from '../../contract/resource.ts'
+import { newestVersion, type Service, type VersionRule } from '../../contract/service.ts'
+import { fieldsInVersion } from '../../contract/version-fields.ts'
 import { NotOfferedError } from '../errors.ts'
 import type { RequestOptions } from '../surface-types.ts'
 import { waitUnlessAborted } from '../timer.ts'
@@ -24,6 +26,8 @@ export interface ItemFacts {
 export class RestSession {
   /** As the client's version of the contract has it. */
   readonly service: Service
+  /** What its fields are called there. */
+  readonly rule: VersionRule
   readonly wire: RestWire
   readonly #version: string
   readonly #entry: URL
@@ -43,7 +47,12 @@ export class RestSession {
       throw new TypeError(
         `unknown version ${this.#version} of ${contract.service}: use ${Object.keys(contract.versions).join(', ')}`,
       )
-    this.service = viewOfVersion(contract, this.#version)
+    const rule = contract.versions[this.#version] ?? {}
+    this.rule = rule
+    this.service = {
+      ...contract,
+      resources: contract.resources.map(each => new Resource({ ...each, fields: fieldsInVersion(rule, each) })),
+    }
     this.#entry = entry
     this.wire = new RestWire(options, entry, listFaultsByName(contract))
   }

@@ -13,7 +13,7 @@ import type { Response } from '../../http/message.ts'
 import { Refused } from '../../service/refusal.ts'
 import { searchFields } from '../api-version.ts'
 import { errorResponse } from '../error-response.ts'
-import type { Exchange } from '../exchange.ts'
+import { callsOf, type Exchange } from '../exchange.ts'
 import type { RepresentationDocument } from '../formats/document.ts'
 import { contentLimitOf } from '../limits.ts'
 import { createProblem } from '../problem.ts'
@@ -128,15 +128,15 @@ function problemPlace(spec: FormSpec, { path, detail }: FieldProblem): { control
 
 /** (2) The item that the form is about, if the caller may see it. */
 async function readCurrentItem(exchange: Exchange): Promise<RepresentationDocument | undefined> {
-  const { operation, id, face, caller, entry, edition } = exchange
+  const { operation, id, caller, entry, edition } = exchange
   const get = findItemOperations(exchange).get('GET')
   if (!operation || !('resource' in operation) || id === undefined || get?.kind !== 'get') return undefined
   const { name } = operation.resource
   const hidden = edition.hidden[name]
   try {
-    const admitted = await face.context.calls.admit(get, caller, entry.request.from, 'rest')
+    const admitted = await callsOf(exchange).admit(get, caller, entry.request.from, 'rest')
     const call = { admitted, id, face: 'rest', request: entry.id, ...(hidden && { hidden }) } as const
-    const outcome = await face.context.calls.perform(call)
+    const outcome = await callsOf(exchange).perform(call)
     if (outcome.kind !== 'item') return undefined
     exchange.outcome = outcome
     return buildItemDocument(exchange, name, outcome.item).document

@@ -13,7 +13,7 @@ import { drawMachine } from '../../html/machine-drawing.ts'
 import { type TextMembers, toTextTree } from '../../html/text-tree.ts'
 import { writeDefinitions } from '../../html/value-views.ts'
 import type { Snapshot } from '../../service/store.ts'
-import type { Exchange } from '../exchange.ts'
+import { callsOf, type Exchange } from '../exchange.ts'
 import type { DocumentLink, RepresentationDocument } from '../formats/document.ts'
 import { fileVersionTag } from '../tags.ts'
 import { type FormSpec, withoutDemands, writeFileForm, writeFolded, writeForm } from './forms.ts'
@@ -121,12 +121,12 @@ export function findItemOperations(exchange: Exchange): ReadonlyMap<string, Oper
 }
 
 function writeFileForms(exchange: Exchange, item: Snapshot): PageMarkup {
-  const { edition, base, caller, face } = exchange
+  const { edition, base, caller } = exchange
   const resource = resourceOf(exchange)
   const puts = edition.routes.all
     .map(({ methods }) => methods.get('PUT'))
     .filter((each): each is OperationOf<'putFile'> => each?.kind === 'putFile' && each.resource === resource)
-    .filter(each => face.context.calls.offers(each, caller, item))
+    .filter(each => callsOf(exchange).offers(each, caller, item))
   return puts
     .map(({ part, file, resource: { name } }) =>
       writeFolded(

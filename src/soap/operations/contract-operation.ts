@@ -27,6 +27,7 @@ import type { Outcome } from '../../service/outcome.ts'
 import { Refused } from '../../service/refusal.ts'
 import type { ItemPage, JobRow, Snapshot } from '../../service/store.ts'
 import { unpackTyped } from '../../service/typed-json.ts'
+import { compileVersionCalls } from '../../service/version-calls.ts'
 import { internName } from '../../xml/index.ts'
 import { compileAttributesWriter, compileRowWriter } from '../codecs/literal-write.ts'
 import { messageStyles } from '../codecs/style.ts'
@@ -46,6 +47,7 @@ export function bindOperations(
 ): readonly BoundOperation[] {
   const namespace = namespaceOf(app.contract, version)
   const without = app.contract.versions[version]?.without ?? {}
+  const own = compileVersionCalls(app.contract, version)?.(calls) ?? calls
   const messages = compileMessages(app.contract, version)
   const types = typesIn(namespace, compileTypeNames(typeRootsOf(messages, style)))
   const headers = compileHeaders(messages)
@@ -67,7 +69,7 @@ export function bindOperations(
       write: codec.write,
       awaits: message.operation.kind !== 'putFile' ? 'all' : 'nothing',
       blocks: known.filter(({ header }) => isOfRequest(header)).map(({ block }) => block),
-      perform: asked => performMessage(calls, { message, hidden, headers: known }, asked),
+      perform: asked => performMessage(own, { message, hidden, headers: known }, asked),
       wording: faultWordingOf(namespace, message),
     }
   })

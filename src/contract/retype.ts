@@ -1,0 +1,36 @@
+/** A field that an older version has in another type than the newest one. */
+import type { AnyField, Field } from './field.ts'
+
+/** How values of one field go from a version to the newest one, and back. */
+export interface Retype<F extends AnyField = AnyField, X extends boolean = boolean> {
+  readonly newest: AnyField
+  /** The field as the version has it. */
+  readonly former: F
+  readonly up: (value: never) => unknown
+  readonly down: (value: never) => unknown
+  readonly exact: X
+}
+
+/** A type without a mark of presence: that is the newest version's. */
+// biome-ignore lint/suspicious/noExplicitAny: the values of any field
+type PlainField = Field<any, false, false, any>
+
+/**
+ * The type that a version had before the newest one: `retype(doctors.fields.ward, t.string(), {
+ * up, down })`. The field is optional, read-only or nullable as it is in the newest version.
+ * @param pair `up` makes the newest value of one of the version, `down` the other way round. Both
+ * are pure; neither sees null. `down(up(x))` is `x` for each value of the version; the start tries
+ * it with all values of an enumeration, with bounds and with examples. With `exact`, `up(down(y))`
+ * is `y`, too: then lists of the version filter and sort by the field, in the order of the newest.
+ */
+export function retype<N extends AnyField, F extends PlainField, const X extends boolean = false>(
+  newest: N,
+  former: F,
+  pair: {
+    readonly up: (value: NonNullable<F['type']>) => NonNullable<N['type']>
+    readonly down: (value: NonNullable<N['type']>) => NonNullable<F['type']>
+    readonly exact?: X
+  },
+): Retype<F, X> {
+  return { newest, former, up: pair.up, down: pair.down, exact: pair.exact ?? (false as X) } // X's default
+}

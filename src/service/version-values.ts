@@ -1,0 +1,137 @@
+/**
+ * Values of items between a version of the contract and the newest one: names first, then types.
+ *  (1) A value that says what the item says already keeps the newest value, which may say more: a
+ *      date that a client of the version sends back does not cut a time.
+ *  (2) A value of the version with no place in the newest type is the caller's problem, told at the
+ *      name of the version; one that `down` makes and the version does not allow is a bug.
+ */
+import { memoizeByObject } from '../base/memo.ts'
+import { ownMember } from '../base/objects.ts'
+import type { AnyField, Fields } from '../contract/field.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import type { Values } from '../contract/implement.ts'
+import type { Resource } from '../contract/resource.ts'
+import type { Retype } from '../contract/retype.ts'
+import type { VersionRule } from '../contract/service.ts'
+import { checkValue } from '../contract/typed-value.ts'
+import { fieldsInVersion, nameInVersion } from '../contract/version-fields.ts'
+import { renameKeys } from '../contract/version-view.ts'
+import type { Input } from './call.ts'
+import { refuse } from './refusal.ts'
+import { isShared, type Snapshot } from './store.ts'
+import { isSameValue } from './typed-json.ts'
+
+/** The items of one resource, as one version has them. */
+export class VersionValues {
+  readonly #version: string
+  readonly #resource: Resource
+  readonly #rule: VersionRule
+  readonly #retypes: Readonly<Record<string, Retype>>
+  readonly #fields: Fields
+  /** The newest snapshot of one that a face has. */
+  readonly #newest = new WeakMap<Snapshot, Snapshot>()
+
+  constructor(version: string, rule: VersionRule, resource: Resource) {
+    this.#version = version
+    this.#resource = resource
+    this.#rule = rule
+    this.#retypes = rule.retypes?.[resource.name] ?? {}
+    this.#fields = fieldsInVersion(rule, resource)
+  }
+
+  readonly nameOf = (newest: string): string => nameInVersion(this.#rule, this.#resource.name, newest)
+  readonly newestNameOf = (name: string): string =>
+    ownMember(this.#rule.renames?.[this.#resource.name] ?? {}, name) ?? name
+
+  isRetyped(name: string): boolean {
+    return Object.hasOwn(this.#retypes, name)
+  }
+
+  /** The same for the same snapshot: faces remember what they have written of one. */
+  readonly snapshotOf: (item: Snapshot) => Snapshot = memoizeByObject((item: Snapshot) => {
+    const shown = { ...item, value: this.#valueOf(item.value) }
+    this.#newest.set(shown, item)
+    return isShared(item) ? Object.freeze(shown) : shown
+  })
+  readonly newestOf = (shown: Snapshot): Snapshot => this.#newest.get(shown) ?? shown
+
+  #valueOf(value: Values): Values {
+    const named = renameKeys(
+      Object.fromEntries(Object.entries(value).filter(([newest]) => this.#isShown(newest))),
+      this.nameOf,
+    )
+    return { ...named, ...this.#retypedOf(named) }
+  }
+  /** A field that the version leaves out may have the name that another field has there. */
+  #isShown(newest: string): boolean {
+    return (
+      Object.hasOwn(this.#fields, this.nameOf(newest)) && !this.#rule.without?.[this.#resource.name]?.includes(newest)
+    )
+  }
+  #retypedOf(named: Values): Values {
+    const present = Object.keys(this.#retypes).filter(name => named[name] !== undefined)
+    return Object.fromEntries(present.map(name => [name, this.down(name, named[name])]))
+  }
+
+  /** A value of the newest version, as a value of the field that this version calls so. */
+  down(name: string, newest: unknown): unknown {
+    const retype = this.#retypes[name]
+    if (!retype || newest === null || newest === undefined) return newest
+    const value = convertBy(retype.down, newest)
+    const [problem] = checkValue({ [name]: this.#fields[name] as AnyField }, { [name]: value })
+    if (problem)
+      throw new Error(
+        `${this.#version}: down() of ${this.#resource.name}.${name} gave a value that ${problem.detail}: make it one of the version's type`,
+      )
+    return value
+  }
+
+  /** A value of the field that this version calls so, as the newest version has it. */
+  up(name: string, given: unknown, problems: FieldProblem[]): unknown {
+    const retype = this.#retypes[name]
+    if (!retype || given === null || given === undefined) return given
+    const value = convertBy(retype.up, given)
+    const newest = this.newestNameOf(name)
+    const [problem] = checkValue({ [newest]: this.#resource.fields[newest] as AnyField }, { [newest]: value })
+    if (problem)
+      problems.push({
+        path: [name],
+        code: problem.code,
+        detail: `has no equivalent in the newest version of the service, where the value ${problem.detail}`,
+      })
+    return value
+  }
+
+  /** Content of the version, for a call of the newest one. */
+  inputOf({ value, server }: Input, current: Snapshot | undefined): Input {
+    const problems: FieldProblem[] = []
+    const convert = (name: string, given: unknown): unknown => {
+      const kept = current?.value[this.newestNameOf(name)]
+      const isKept = this.isRetyped(name) && kept !== undefined && isSameValue(this.down(name, kept), given) // (1)
+      return isKept ? kept : this.up(name, given, problems)
+    }
+    const input = {
+      value: this.#newestValueOf(value, convert),
+      server: server.map(({ path: [name = '', ...inner], value }) => ({
+        path: [this.newestNameOf(String(name)), ...inner],
+        value: inner.length > 0 ? value : convert(String(name), value),
+      })),
+    }
+    return problems.length > 0 ? refuse({ kind: 'invalid', problems }) : input // (2)
+  }
+
+  #newestValueOf(value: Values, convert: (name: string, given: unknown) => unknown): Values {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, given]) => [this.newestNameOf(name), convert(name, given)]),
+    )
+  }
+
+  /** A path in the newest content; to a whole field where the version has it in another type. */
+  readonly pathOf = ([newest, ...inner]: FieldProblem['path']): FieldProblem['path'] => {
+    if (typeof newest !== 'string') return newest === undefined ? [] : [newest, ...inner]
+    const name = this.nameOf(newest)
+    return this.isRetyped(name) ? [name] : [name, ...inner]
+  }
+}
+
+const convertBy = (convert: Retype['up'], value: unknown): unknown => (convert as (value: unknown) => unknown)(value)
