@@ -114,7 +114,19 @@ export const orders = resource('orders', {
   }),
 }).rules({
   relations: { customer: { by: 'customer' } },
-  filter: ['id', 'customer', 'currency', 'total', 'note', 'placedAt', 'state', 'paidAt', 'carrier', 'trackingNumber'],
+  filter: [
+    'id',
+    'customer',
+    'lines.product',
+    'currency',
+    'total',
+    'note',
+    'placedAt',
+    'state',
+    'paidAt',
+    'carrier',
+    'trackingNumber',
+  ],
   sort: ['customer', 'currency', 'total', 'placedAt', 'state', 'paidAt'],
   order: ['-placedAt'],
   indexes: [

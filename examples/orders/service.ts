@@ -64,10 +64,9 @@ export default implement(
       },
       // Lines of orders that are on their way or over are history; those of others need the product.
       removing: async (ctx, product) => {
-        for (const state of ['placed', 'paid'] as const)
-          for await (const order of ctx.items.all.list('orders', { state }))
-            if (order.lines.some(line => line.product === product.id))
-              ctx.conflict(`order ${order.id} names this product and is ${state}: ship, change or cancel it first`)
+        const needing = { 'lines.product': product.id, state: { in: ['placed', 'paid'] } } as const
+        for await (const { id, state } of ctx.items.all.list('orders', needing))
+          ctx.conflict(`order ${id} names this product and is ${state}: ship, change or cancel it first`)
       },
     },
     reports: {

@@ -8,6 +8,7 @@ import type { Busy, Fault, Forbidden, Invalid, NotFound, StateConflict, VersionC
 import type { Draft, Fields, Value } from '../contract/field.ts'
 import type { HeaderValues } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
+import type { EqualFields } from '../contract/item-query.ts'
 import type { Job } from '../contract/job.ts'
 import type { AnyAction, AnyResource, Ruled, RuleFaults } from '../contract/resource.ts'
 import type { AnyService } from '../contract/service.ts'
@@ -102,7 +103,7 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     And<IsGranted<U, 'read'>, IsOffered<U, 'list'>>,
     `List${Capitalize<R['name']>}`,
     OperationFacts<
-      FlatBesides<PagingParameters & { readonly sort?: string }, FilterParameters<F, U['filter']>, 'where'>,
+      FlatBesides<PagingParameters & { readonly sort?: string }, EqualFields<F, U['filter']>, 'where'>,
       PageReply<R['name'], F>,
       CommonFaults
     >
@@ -130,7 +131,7 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     And<IsGranted<U, 'read'>, And<[U['search']] extends [never] ? false : true, IsOffered<U, 'search'>>>,
     `Search${Capitalize<R['name']>}`,
     OperationFacts<
-      FlatBesides<{ readonly q: string } & PagingParameters, FilterParameters<F, U['searchBy']>, 'where'>,
+      FlatBesides<{ readonly q: string } & PagingParameters, EqualFields<F, U['searchBy']>, 'where'>,
       PageReply<R['name'], F>,
       CommonFaults | RuleFaults<U, 'search'>
     >
@@ -151,11 +152,6 @@ type ItemReply<N extends string, F extends Fields> = OneMember<N, ItemOf<F>>
 type PageReply<N extends string, F extends Fields> = Flat<
   OneMember<FreeName<N, 'total' | 'next'>, readonly ItemOf<F>[]> & { readonly total?: number; readonly next?: string }
 >
-
-/** Fields that items must equal. */
-type FilterParameters<F extends Fields, Names> = {
-  readonly [K in keyof F as K extends Names ? K : never]?: F[K]['type']
-}
 
 type ActionOperations<
   A extends AnyAction,

@@ -4,7 +4,7 @@
  * or a removal. SOAP has what the contract offers as messages, REST has all of it.
  */
 import type { Draft, Fields, Value } from '../contract/field.ts'
-import type { FilterFields, SortName } from '../contract/item-query.ts'
+import type { EqualFields, FilterFields, SortName } from '../contract/item-query.ts'
 import type { Job } from '../contract/job.ts'
 import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
 import type { AnyService } from '../contract/service.ts'
@@ -143,10 +143,6 @@ type KnownSurface<
   (P extends 'rest' ? RelatedLists<S, U, ItemInState<F, States>, V> : {})
 
 // Lists
-
-type EqualFields<F extends Fields, Names> = {
-  readonly [K in keyof F as K extends Names ? K : never]?: F[K]['type']
-}
 
 interface ListOrder<F extends Fields, U extends Ruled> {
   /** Fields to sort by, each descending behind a hyphen. */

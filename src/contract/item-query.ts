@@ -11,9 +11,36 @@ export interface Comparisons<T> {
   readonly lte?: T
   readonly in?: readonly T[]
 }
+/** A field, or a path to a reference within: `lines.product`. */
+export type FilterName<Names extends string> = Names | `${Names}.${string}`
+/** A reference within is equal to a value, or to one of several. */
+type InnerComparisons = Pick<Comparisons<string>, 'eq' | 'in'>
+/** Of the names those that are a field, or lead into one. */
+type KnownNames<F extends Fields, Names> = Names extends keyof F
+  ? Names
+  : Names extends `${infer K}.${string}`
+    ? K extends keyof F
+      ? Names
+      : never
+    : never
+/** What a name is compared with: a value of a field that has one, or a reference. */
+type FilterValue<F extends Fields, N> = N extends keyof F
+  ? NonNullable<F[N]['type']> extends readonly unknown[]
+    ? string
+    : F[N]['type']
+  : string
+type FilterComparisons<F extends Fields, N> = N extends keyof F
+  ? NonNullable<F[N]['type']> extends readonly unknown[]
+    ? InnerComparisons
+    : Comparisons<F[N]['type']>
+  : InnerComparisons
 /** Fields that must equal a value, or compare with some. */
 export type FilterFields<F extends Fields, Names> = {
-  readonly [K in keyof F as K extends Names ? K : never]?: F[K]['type'] | Comparisons<F[K]['type']>
+  readonly [K in KnownNames<F, Names> & PropertyKey]?: FilterValue<F, K> | FilterComparisons<F, K>
+}
+/** Fields that must equal a value. */
+export type EqualFields<F extends Fields, Names> = {
+  readonly [K in KnownNames<F, Names> & PropertyKey]?: FilterValue<F, K>
 }
 /** A field to sort by; descending behind a hyphen. */
 export type SortName<Names extends string> = Names | `-${Names}`

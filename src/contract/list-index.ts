@@ -6,6 +6,7 @@
  *  (2) The id comes last in every order, ascending.
  */
 import { memoizeByObject } from '../base/memo.ts'
+import { findFilterField } from './filter-field.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
 
@@ -59,7 +60,8 @@ export function listIndexesOf(resource: Resource, service: Service): readonly Li
   const { given } = resource
   const usual = usualOrder(resource)
   const grouping = groupingFields(resource, service)
-  const fields = new Set([...grouping, ...(given.filter ?? []), ...(given.sort ?? [])])
+  const own = (given.filter ?? []).filter(name => findFilterField(resource, name)?.path === undefined)
+  const fields = new Set([...grouping, ...own, ...(given.sort ?? [])])
   fields.delete('id')
   return [
     { name: 'newest', keys: [{ field: creationField, descending: true }] },

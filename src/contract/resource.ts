@@ -3,7 +3,7 @@
 import { actionsKind, allowKind, filesKind, textKind, textListKind } from './declaration-kinds.ts'
 import type { Fault } from './fault.ts'
 import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
-import type { SortName } from './item-query.ts'
+import type { FilterName, SortName } from './item-query.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import type { Machine } from './machine.ts'
 import { fieldsKind, type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
@@ -199,8 +199,11 @@ export interface Rules<F extends string = string, S extends string = string, A e
   /** The name of one item; the singular of the collection's name by default. */
   readonly one?: string
   readonly relations?: Readonly<Record<string, Relation<F>>>
-  /** Fields that filter a list; default none. */
-  readonly filter?: readonly F[]
+  /**
+   * Fields that filter a list, and references within lists and objects, as paths: `lines.product`
+   * selects the items of which some line refers to it. Default none.
+   */
+  readonly filter?: readonly string[]
   readonly sort?: readonly F[]
   /** The default order of a list; by default the newest first. The id always comes last. */
   readonly order?: readonly (F | `-${F}`)[]
@@ -332,7 +335,7 @@ export class Resource<
   /** The second phase: everything that names fields, states and actions of the first. */
   rules<
     const One extends string = Singular<N>,
-    const Filter extends keyof F & string = never,
+    const Filter extends FilterName<keyof F & string> = never,
     const Sort extends keyof F & string = never,
     const Search extends string = never,
     const By extends keyof F & string = never,

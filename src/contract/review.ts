@@ -9,6 +9,7 @@ import type { Port, PortExchange } from './exchange.ts'
 import { builtInFaults, declaredFaults, type Fault } from './fault.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
+import { findFilterField } from './filter-field.ts'
 import { headersOf, type NamedHeader } from './header.ts'
 import type { Implementation } from './implement.ts'
 import type { Job } from './job.ts'
@@ -403,16 +404,14 @@ function decimalMistakes(
 
 function ruleMistakes(contract: Service, resource: Resource): string[] {
   const { name, fields, states, given, actions } = resource
+  const scalarNames = Object.keys(fields)
+    .filter(field => fields[field] && isScalarField(fields[field]))
+    .join(', ')
   const scalar = (list: readonly string[] | undefined, what: string): string[] =>
     (list ?? [])
       .map(each => each.replace(/^-/, ''))
       .filter(each => !fields[each] || !isScalarField(fields[each]))
-      .map(
-        each =>
-          `${name}: ${what} names "${each}", which is not a scalar field: use ${Object.keys(fields)
-            .filter(field => fields[field] && isScalarField(fields[field]))
-            .join(', ')}`,
-      )
+      .map(each => `${name}: ${what} names "${each}", which is not a scalar field: use ${scalarNames}`)
   const inState = (list: readonly string[] | undefined, what: string): string[] =>
     (list ?? [])
       .filter(state => !states.includes(state))
@@ -431,7 +430,12 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...Object.keys(resource.files),
   ]
   return [
-    ...scalar(given.filter, 'filter'),
+    ...(given.filter ?? [])
+      .filter(each => !findFilterField(resource, each))
+      .map(
+        each =>
+          `${name}: filter names "${each}", which is neither a scalar field nor leads to a t.ref(): use ${scalarNames}, or a path through lists and objects to a reference`,
+      ),
     ...scalar(given.sort, 'sort'),
     ...scalar(given.order, 'order'),
     ...(given.indexes ?? []).flatMap(keys => [

@@ -15,6 +15,7 @@
 import { memoizeByObject } from '../base/memo.ts'
 import { builtInFaults, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
 import { type AnyField, Field, type Fields, mayBeLeftOut, type Shape, singularName, t } from './field.ts'
+import { findFilterField } from './filter-field.ts'
 import { headersOfOperation, type NamedHeader } from './header.ts'
 import { type Job, jobStates } from './job.ts'
 import { capitalize } from './lexical/text.ts'
@@ -22,7 +23,7 @@ import { listOperations, type Operation, type OperationOf, singularOf } from './
 import type { Grant } from './policy.ts'
 import type { Resource } from './resource.ts'
 import { namespaceOf, type Service } from './service.ts'
-import { isScalar, mapShape } from './shape.ts'
+import { mapShape } from './shape.ts'
 import { hasReferences } from './typed-value.ts'
 import { viewOfVersion } from './version-view.ts'
 
@@ -282,8 +283,8 @@ function draftField(field: AnyField): AnyField {
 function narrowingFields(resource: Resource, names: readonly string[] = []): Fields {
   return Object.fromEntries(
     names.flatMap(name => {
-      const field = resource.fields[name]
-      return field && isScalar(field.shape) ? [[name, new Field(field.shape).optional()]] : []
+      const shape = findFilterField(resource, name)?.shape
+      return shape ? [[name, new Field(shape).optional()]] : []
     }),
   )
 }

@@ -6,6 +6,7 @@
 import { type Json, omitUndefined } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { AnyField, Fields, Scalar } from '../contract/field.ts'
+import { type FilterField, findFilterField, innerComparisons } from '../contract/filter-field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
@@ -247,18 +248,19 @@ class VersionDocument {
    * A4.23).
    */
   #filterParameters(resource: Resource, names: readonly string[] = []): readonly JsonSchema[] {
-    return scalarsOf(resource, names).flatMap(([name, shape]) => {
+    return comparedFields(resource, names).flatMap(([name, { shape, path }]) => {
       const schema = scalarSchema(shape)
+      const comparisons = comparisonsOf[shape.kind].filter(each => !path || innerComparisons.includes(each))
       return [
         this.#refToParameter(resource, name, '', schema),
-        ...comparisonsOf[shape.kind].map(each => this.#refToParameter(resource, name, each, schema)),
+        ...comparisons.map(each => this.#refToParameter(resource, name, each, schema)),
         this.#refToParameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
       ]
     })
   }
   #equalityParameters(resource: Resource): readonly JsonSchema[] {
-    const by = scalarsOf(resource, resource.given.searchBy ?? [])
-    return by.map(([name, shape]) => this.#refToParameter(resource, name, '', scalarSchema(shape)))
+    const by = comparedFields(resource, resource.given.searchBy ?? [])
+    return by.map(([name, { shape }]) => this.#refToParameter(resource, name, '', scalarSchema(shape)))
   }
   #refToParameter(
     resource: Resource,
@@ -270,7 +272,7 @@ class VersionDocument {
     const known = `${this.#version}.${componentName(resource.name)}.${componentName(name)}${comparison && `.${comparison}`}`
     // `size` is that of a page, `size[eq]` a field.
     const asked = comparison || (name === 'q' || pageControls.includes(name) ? 'eq' : '')
-    const field = resource.fields[name]
+    const field = findFilterField(resource, name)?.field
     const about = field && describedParameter(field)
     this.parameters[known] = { name: asked ? `${name}[${asked}]` : name, in: 'query', ...about, schema, ...more }
     return refTo('parameters', known)
@@ -569,7 +571,10 @@ const requiredOf = (schema: JsonSchema): readonly string[] => {
 
 /** What is searched for, and the fields that narrow it. */
 function criteriaSchema(resource: Resource): JsonSchema {
-  const by = scalarsOf(resource, resource.given.searchBy ?? []).map(([name, shape]) => [name, scalarSchema(shape)])
+  const by = comparedFields(resource, resource.given.searchBy ?? []).map(([name, { shape }]) => [
+    name,
+    scalarSchema(shape),
+  ])
   return {
     type: 'object',
     properties: { q: { type: 'string' }, ...Object.fromEntries(by) },
@@ -577,12 +582,14 @@ function criteriaSchema(resource: Resource): JsonSchema {
   }
 }
 
-function scalarsOf(resource: Resource, names: readonly string[]): (readonly [name: string, shape: Scalar])[] {
-  return names.flatMap(name => {
-    const shape = resource.fields[name]?.shape
-    return shape && isScalar(shape) ? [[name, shape] as const] : []
+const comparedFields = (
+  resource: Resource,
+  names: readonly string[],
+): readonly (readonly [name: string, found: FilterField])[] =>
+  names.flatMap(name => {
+    const found = findFilterField(resource, name)
+    return found ? [[name, found] as const] : []
   })
-}
 const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
 const equalityComparisons: readonly string[] = ['ne']
 const orderComparisons: readonly string[] = [...equalityComparisons, 'gt', 'gte', 'lt', 'lte']

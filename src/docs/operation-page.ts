@@ -2,6 +2,7 @@
 import { escapeMarkup } from '../base/markup.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import { Field, type Fields } from '../contract/field.ts'
+import { findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation } from '../contract/header.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import { textsOfOperation } from '../contract/operation-texts.ts'
@@ -181,11 +182,11 @@ const needsTag = (operation: DeclaredOperation): boolean =>
 
 function queryFields(operation: DeclaredOperation): Fields {
   if (!('resource' in operation) || (operation.kind !== 'list' && operation.kind !== 'bulk')) return {}
-  const { fields, given } = operation.resource
+  const { resource } = operation
   return Object.fromEntries(
-    (given.filter ?? []).flatMap(name => {
-      const field = fields[name]
-      return field ? [[name, new Field(field.shape).optional()]] : []
+    (resource.given.filter ?? []).flatMap(name => {
+      const shape = findFilterField(resource, name)?.shape
+      return shape ? [[name, new Field(shape).optional()]] : []
     }),
   )
 }

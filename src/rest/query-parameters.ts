@@ -3,11 +3,11 @@
  */
 
 import { memoizeByObject, memoizeByText } from '../base/memo.ts'
+import { type FilterField, findFilterField, innerComparisons } from '../contract/filter-field.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readScalar } from '../contract/lexical/scalar.ts'
 import { isPaged, type Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
-import { isScalar } from '../contract/shape.ts'
 import type { Pairs } from '../http/uri.ts'
 import { searchWordsMax } from '../service/reads.ts'
 import { searchWords } from '../service/search.ts'
@@ -102,30 +102,29 @@ const searchControls: ReadonlySet<string> = new Set([...listControls, 'q'])
 
 function filterOf(operation: Operation, route: Route, text: string, value: string): Filter | undefined {
   const [, name = '', comparison = 'eq'] = /^([^[\]]+)(?:\[([a-z]+)\])?$/.exec(text) ?? []
-  const field = 'resource' in operation ? filterableFields(operation, route).get(name) : undefined
-  if (!field) return undefined
-  if (!isComparison(comparison)) return undefined
+  const found = 'resource' in operation ? filterableFields(operation, route).get(name) : undefined
+  if (!found) return undefined
+  if (!isComparison(comparison) || (found.path && !innerComparisons.includes(comparison))) return undefined
   if (operation.kind === 'search' && comparison !== 'eq') return undefined
   const values = comparison === 'in' ? value.split(',') : [value]
-  const typed = values.map(each => readScalar(field, each))
+  const typed = values.map(each => readScalar(found.shape, each))
   const flaw = typed.find(each => each instanceof Flaw)
   if (flaw instanceof Flaw) refuseParameter(text, flaw.detail)
   return { field: name, is: comparison, value: comparison === 'in' ? typed : typed[0] }
 }
 
-type ScalarShape = Parameters<typeof readScalar>[0]
 function filterableFields({ kind, resource }: Operation & { readonly resource: Resource }, route: Route) {
   if (kind === 'list' || kind === 'bulk') return filterFieldsOf(resource)
   return kind === 'search' && route.template === '/search' ? searchFieldsOf(resource) : noFields
 }
-const noFields: ReadonlyMap<string, ScalarShape> = new Map()
-const filterFieldsOf = memoizeByObject((resource: Resource) => scalarsOf(resource, resource.given.filter))
-const searchFieldsOf = memoizeByObject((resource: Resource) => scalarsOf(resource, resource.given.searchBy))
-const scalarsOf = (resource: Resource, names: readonly string[] = []): ReadonlyMap<string, ScalarShape> =>
+const noFields: ReadonlyMap<string, FilterField> = new Map()
+const filterFieldsOf = memoizeByObject((resource: Resource) => comparedFields(resource, resource.given.filter))
+const searchFieldsOf = memoizeByObject((resource: Resource) => comparedFields(resource, resource.given.searchBy))
+const comparedFields = (resource: Resource, names: readonly string[] = []): ReadonlyMap<string, FilterField> =>
   new Map(
     names.flatMap(name => {
-      const shape = resource.fields[name]?.shape
-      return shape && isScalar(shape) ? [[name, shape] as const] : []
+      const found = findFilterField(resource, name)
+      return found ? [[name, found] as const] : []
     }),
   )
 

@@ -9,6 +9,7 @@
  *  (4) Of pages with rows that do not match, one answer looks at so many rows, and says so.
  */
 import type { AnyField } from '../contract/field.ts'
+import { findFilterField, listValuesAt } from '../contract/filter-field.ts'
 import type { Provided, Provider, ProviderContext, ProviderPage, ProviderQuery, Values } from '../contract/implement.ts'
 import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
 import { parseInstant } from '../contract/lexical/temporal.ts'
@@ -162,6 +163,8 @@ async function selectMatches(
 }
 
 function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, value: asked }: Filter): boolean {
+  const path = findFilterField(resource, field)?.path
+  if (path) return listValuesAt(value, path).some(each => [asked].flat().includes(each))
   const against = (other: unknown): number => compareValues(resource.fields[field], value[field], other)
   if (is === 'in') return Array.isArray(asked) && asked.some(each => against(each) === 0)
   if (is === 'eq') return against(asked) === 0

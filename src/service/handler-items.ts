@@ -9,6 +9,7 @@
  */
 import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
+import { findFilterField, innerComparisons } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import { mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -232,7 +233,8 @@ function createItemList(read: ReadPage, query: Pick<Query, 'filters' | 'within' 
 const comparisons = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'] as const
 
 /** A name or a comparison that the contract does not have is a mistake, not an empty list. */
-function toFilters({ operation }: ContextFacts, { name, given }: Resource, where: Values): Filter[] {
+function toFilters({ operation }: ContextFacts, resource: Resource, where: Values): Filter[] {
+  const { name, given } = resource
   const fail = (field: string, what: string): never => {
     throw new Error(`${operation}: ctx.items.list('${name}'): ${field} ${what}`)
   }
@@ -242,10 +244,12 @@ function toFilters({ operation }: ContextFacts, { name, given }: Resource, where
       fail(field, `is not one of its filters: use ${known.join(', ') || 'none, or declare filter'}`)
     if (value === undefined) fail(field, 'is undefined: leave it out, or give a value')
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [{ field, is: 'eq', value }]
+    const allowed = findFilterField(resource, field)?.path
+      ? comparisons.filter(each => innerComparisons.includes(each))
+      : comparisons
     return Object.entries(value).map(([key, of]) => {
       const is =
-        comparisons.find(each => each === key) ??
-        fail(`${field}.${key}`, `is not a comparison: use ${comparisons.join(', ')}`)
+        allowed.find(each => each === key) ?? fail(`${field}.${key}`, `is not a comparison: use ${allowed.join(', ')}`)
       if (of === undefined) fail(`${field}.${key}`, 'is undefined: leave it out, or give a value')
       return { field, is, value: of }
     })

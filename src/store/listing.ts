@@ -12,10 +12,11 @@ import { countedMax, type Filter, type Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { walkReferences } from './json-walk.ts'
-import { selectCandidates } from './search-index.ts'
+import type { Step } from './search-dialect.ts'
+import { selectCandidates, selectReferrers } from './search-index.ts'
 import { foldText } from './search-text.ts'
 import { sql } from './sql.ts'
-import { allOf, anyOf, joinList, parameterAt, quoteName } from './statement.ts'
+import { allOf, anyOf, isTextCell, joinList, parameterAt, quoteName } from './statement.ts'
 import type { SearchPath, Table } from './table.ts'
 
 /**
@@ -34,7 +35,7 @@ export interface Texts {
   readonly count: Sql
   /** A row where there is one at or beyond the cursor, in the direction opposite to the page's. */
   readonly other: Sql
-  /** Of a list with words. */
+  /** Of a list with words, or with filters by references within. */
   readonly near?: NearTexts
 }
 /** Looks at so many rows of a list, from its cursor on or from its beginning. */
@@ -104,6 +105,8 @@ function selectLed(
 ): Sql {
   if ('filter' in lead) {
     form.push('lead by')
+    const steps = table.references.get(lead.filter.field)
+    if (steps) return selectReferrers(table, steps, dialect, namedIds(lead.filter, dialect, bind, form))
     return sql`select "id" from ${quoteName(table.name)} where ${filterCondition(table, lead.filter, bind, form)}`
   }
   const paths = searchedPaths(table, query)
@@ -123,13 +126,18 @@ export function compileListing(
   const form: string[] = []
   const values: Cell[] = []
   const bind = (cell: Cell): Sql => parameterAt(values.push(cell) - 1)
-  const filters = query.filters.map(filter => filterCondition(table, filter, bind, form))
+  const [inner, own] = partitionFilters(table, query.filters)
+  const filters = own.map(filter => filterCondition(table, filter, bind, form))
+  const references = inner.map(({ filter, steps }, i) =>
+    referenceCondition(table, filter, steps, i, dialect, bind, form),
+  )
   const grants = grantConditions(table, query.within, bind, form)
   const words = (query.words ?? []).flatMap(word => wordConditions(table, query, word, dialect, bind, form))
   const led = lead && selectLed(table, tables, query, lead, dialect, bind, form)
   const candidates = led ? [sql`${quoteName(table.name)}."id" in (${led})`] : []
   const watched = watch ? [watch] : []
-  const conditions = [...watched, ...filters, ...grants, ...words, ...candidates]
+  const sought = [...references, ...words]
+  const conditions = [...watched, ...filters, ...grants, ...sought, ...candidates]
   const keys = sortKeys(table, query)
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
@@ -171,9 +179,9 @@ export function compileListing(
             ? sql`select count(*) ${matches}`
             : sql`select count(*) from (select 1 ${matches} limit ${sql.lit(countedMax + 1)}) as "matches"`,
         other: sql`select 1 ${chosen} ${beyond(!backwards, true)} limit 1`,
-        ...(words.length > 0 && {
+        ...(sought.length > 0 && {
           near: nearTexts(table, {
-            ...chooseLooked(table, query, filters, [...watched, ...grants], words),
+            ...chooseLooked(table, { ...query, filters: own }, filters, [...watched, ...grants], sought),
             ...{ columns, beyond: beyond(backwards, false), order, size, offset },
           }),
         }),
@@ -192,12 +200,12 @@ function chooseLooked(
   query: Query,
   filters: readonly Sql[],
   grants: readonly Sql[],
-  words: readonly Sql[],
+  sought: readonly Sql[],
 ): Pick<LookParts, 'looked' | 'asked'> {
   const form = { filters: query.filters, sort: query.sort }
   return findMissingOrder(table.resource, table.lists, form) === undefined
-    ? { looked: [...filters, ...grants], asked: words }
-    : { looked: grants, asked: [...filters, ...words] }
+    ? { looked: [...filters, ...grants], asked: sought }
+    : { looked: grants, asked: [...filters, ...sought] }
 }
 
 interface LookParts {
@@ -258,6 +266,44 @@ function filterCondition(table: Table, filter: Filter, bind: (cell: Cell) => Sql
   // An item without the field does not equal any value.
   if (filter.is === 'ne') return sql`${at} is distinct from ${bind(to)}`
   return sql`${at} ${signOf[filter.is]} ${bind(to)}`
+}
+
+interface InnerFilter {
+  readonly filter: Filter
+  readonly steps: readonly Step[]
+}
+function partitionFilters({ references }: Table, filters: readonly Filter[]): [InnerFilter[], Filter[]] {
+  const inner = filters.flatMap(filter => {
+    const steps = references.get(filter.field)
+    return steps ? [{ filter, steps }] : []
+  })
+  return [inner, filters.filter(({ field }) => !references.has(field))]
+}
+
+/** A table of the ids that such a filter names: one parameter, however many they are. */
+function namedIds({ field, value }: Filter, { json }: Dialect, bind: (cell: Cell) => Sql, form: string[]): Sql {
+  form.push(field)
+  const ids = [value].flat().filter(each => typeof each === 'string' && isTextCell(each))
+  return sql`select ${json.itemText('given')} as "id" from ${json.items(json.of(bind(JSON.stringify(ids))), 'given')}`
+}
+
+/** Whether one of the references at the end of steps is among those that the filter names. */
+function referenceCondition(
+  table: Table,
+  filter: Filter,
+  steps: readonly Step[],
+  number: number,
+  dialect: Dialect,
+  bind: (cell: Cell) => Sql,
+  form: string[],
+): Sql {
+  const [first] = steps
+  if (first === undefined || first === 'each') throw new Error(`the filter ${filter.field} must start with a field`)
+  const column = sql`${quoteName(table.name)}.${quoteName(first.member)}`
+  const { sources, text } = walkReferences(column, steps, dialect.json, `of filter ${number}`)
+  form.push('refers')
+  const isNamed = sql`${text} in (${namedIds(filter, dialect, bind, form)})`
+  return sources.length === 0 ? isNamed : sql`exists (select 1 from ${joinList(sources)} where ${isNamed})`
 }
 
 /** Compared with null: absent values are equal to it, and have no order. */

@@ -18,7 +18,9 @@ export function judgeLength(table: Table, query: Query): 'short' | readonly Filt
   const form = { filters: [...filters, ...granted], sort }
   const isOrdered = groups.length < 2 && findMissingOrder(table.resource, table.lists, form) === undefined
   if (isOrdered && words.length === 0 && counted !== 'exact') return 'short'
-  return form.filters.filter(({ is, value }) => is === 'eq' && value !== null && value !== undefined)
+  return form.filters.filter(
+    ({ field, is, value }) => is === 'eq' && value !== null && value !== undefined && !table.references.has(field),
+  )
 }
 
 /** The form of a query, without its values. */

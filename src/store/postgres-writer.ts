@@ -38,8 +38,8 @@ import { createEndedError, type StatementRunner } from './connection.ts'
 import { type Cell, postgres, type Sql } from './dialect.ts'
 import { Collision, staleReadMark } from './postgres-sessions.ts'
 import { sql } from './sql.ts'
-import { isTextCell, SqlWriter, type StoreSchema } from './sql-access.ts'
-import { compileStatement, parameterAt, quoteName, type Statement } from './statement.ts'
+import { SqlWriter, type StoreSchema } from './sql-access.ts'
+import { compileStatement, isTextCell, parameterAt, quoteName, type Statement } from './statement.ts'
 
 /** What the tries of one write have found changed under them: the next one locks it first. */
 export class CollisionMemory {

@@ -1,6 +1,6 @@
 /**
  * Which rows may have a word, by index: those whose own words have it, and those that refer to rows
- * that have it. What always holds:
+ * that have it; and which refer within their lists to what a filter names. What always holds:
  *  (1) Candidates are a superset of the matches; a listing checks each row itself. So an index may
  *      keep less than all of a long word.
  *  (2) Each change of a row changes its place in the index, in the same transaction.
@@ -25,15 +25,18 @@ const referencePart = (table: Table, steps: readonly Step[]): SearchPart | undef
   return { name, column: first.member, steps }
 }
 
-/** The parts that searches need: words of this table, and references from it. */
+/** The parts that searches and filters need: words of this table, and references from it. */
 export function listSearchParts(table: Table, tables: ReadonlyMap<string, Table>): readonly SearchPart[] {
   const parts: SearchPart[] = table.words.map(({ column }) => ({ name: column, column, steps: undefined }))
+  const add = (steps: readonly Step[]): void => {
+    const part = referencePart(table, steps)
+    if (part && parts.every(each => each.name !== part.name)) parts.push(part)
+  }
   for (const { name, search } of tables.values())
     for (const { through } of search)
-      for (const [i, { steps }] of through.entries()) {
-        const part = (i === 0 ? name : through[i - 1]?.table) === table.name && referencePart(table, steps)
-        if (part && parts.every(each => each.name !== part.name)) parts.push(part)
-      }
+      for (const [i, { steps }] of through.entries())
+        if ((i === 0 ? name : through[i - 1]?.table) === table.name) add(steps)
+  for (const steps of table.references.values()) add(steps)
   return parts
 }
 
@@ -51,6 +54,13 @@ export function selectCandidates(
   if (paths.length === 0) return sql`select "id" from ${quoteName(table.name)} where false`
   const found = paths.map(path => selectAlong(table, path, 0, tables, tokens, dialect, bind))
   return withWaiting(table, dialect, sql.join(found, sql` union all `))
+}
+
+/** The same of rows that may refer to one of these ids at the end of steps. */
+export function selectReferrers(table: Table, steps: readonly Step[], dialect: Dialect, ids: Sql): Sql {
+  const part = referencePart(table, steps)
+  if (!part) throw new Error(`${table.name} has no index of the references in ${JSON.stringify(steps)}`)
+  return withWaiting(table, dialect, dialect.search.referring(table.name, part, ids))
 }
 
 /** Rows that their index has yet to take in may have any word. */

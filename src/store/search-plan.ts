@@ -1,5 +1,6 @@
 /**
- * How a list finds the rows with its words. What always holds:
+ * How a list finds the rows with its words, and those that refer within their lists to what a
+ * filter names, which is found as a word is. What always holds:
  *  (1) A word with few candidates leads: only those are looked at.
  *  (2) A frequent one is looked for in the order of the list, where the next rows have enough of it
  *      for a page; where they have not, its candidates lead up to a larger number.
@@ -58,7 +59,7 @@ export function planSearch(
   nearby: NearbyRows,
 ): Maybe<SearchPlan> {
   const words = (query.words ?? []).map(foldedTokens).filter(tokens => tokens.length > 0)
-  if (words.length === 0) return scan
+  if (words.length === 0 && !query.filters.some(({ field }) => table.references.has(field))) return scan
   const leads: readonly Lead[] = [
     ...query.filters.filter(isLeading).map(filter => ({ filter })),
     ...words.slice(0, probedWordsMax).map(tokens => ({ tokens })),
@@ -123,7 +124,7 @@ function hasIndexes(
   table: Table,
   query: Query,
 ): Maybe<boolean> {
-  const paths = searchedPaths(table, query)
+  const paths = query.words ? searchedPaths(table, query) : []
   const names = [...new Set([table.name, ...paths.flatMap(path => path.through.map(each => each.table))])]
   const ask = keepFor(schema.searches.statements, `indexes ${names.length}`, () =>
     compileStatement(

@@ -46,7 +46,7 @@ import { RowCache } from './row-cache.ts'
 import { drawVersion, followVersion } from './row-version.ts'
 import { planSearch, type SearchMemory, type SearchPlan } from './search-plan.ts'
 import { sql } from './sql.ts'
-import { compileStatement, type Statement } from './statement.ts'
+import { compileStatement, isTextCell, type Statement } from './statement.ts'
 import { compileTables, type Table } from './table.ts'
 
 /** All that is compiled from the contract, once, and what is kept with it. */
@@ -103,9 +103,6 @@ function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
   if (!found) throw new Error(`unknown resource ${resource}: the contract does not declare it`)
   return found
 }
-
-/** PostgreSQL has no U+0000 in its texts, so nothing is stored under such a name. */
-export const isTextCell = (key: string): boolean => !key.includes('\0')
 
 export class SqlReader implements StoreReader {
   protected readonly schema: StoreSchema

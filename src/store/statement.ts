@@ -54,3 +54,6 @@ function joinHalves(conditions: readonly Sql[], by: Sql): Sql | undefined {
   const halves = [conditions.slice(0, middle), conditions.slice(middle)].map(half => joinHalves(half, by) ?? sql``)
   return sql`(${sql.join(halves, by)})`
 }
+
+/** PostgreSQL has no U+0000 in its texts, so nothing is stored under such a name. */
+export const isTextCell = (key: string): boolean => !key.includes('\0')

@@ -1,6 +1,7 @@
 /** A resource as a table: what the contract declares, in columns and indexes. */
 import type { Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
+import { type FilterField, findFilterField } from '../contract/filter-field.ts'
 import { creationField, type ListIndex, listIndexesOf, type OrderKey } from '../contract/list-index.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
@@ -20,6 +21,8 @@ export interface Table {
   /** Every field but the id, whose column every table has. */
   readonly fields: readonly FieldColumns[]
   readonly compared: ReadonlyMap<string, Compared & { readonly present: boolean }>
+  /** By path, the ways to the references within that lists are filtered by. */
+  readonly references: ReadonlyMap<string, readonly Step[]>
   readonly words: readonly Words[]
   readonly search: readonly SearchPath[]
   readonly indexes: readonly Index[]
@@ -101,6 +104,7 @@ function compileTable(
     resource,
     fields,
     compared,
+    references: compileReferences(resource),
     words: searched.map(path => ({
       column: wordsColumn(resource, path),
       field: path.split('.', 1)[0] ?? path,
@@ -142,6 +146,23 @@ const storedName = (fields: Fields, name: string): string => fields[name]?.forme
 /** Of `total`, or of several keys: `(state,-total)`. */
 const storedIndexName = (fields: Fields, own: string): string =>
   own.replace(/[^(),-]+/g, name => storedName(fields, name))
+
+function compileReferences(resource: Resource): Table['references'] {
+  const steps = (path: NonNullable<FilterField['path']>): readonly Step[] =>
+    path.flatMap(([name, { shape }], i) => stepsInto(i === 0 ? storedName(resource.fields, name) : name, shape))
+  return new Map(
+    (resource.given.filter ?? []).flatMap(name => {
+      const path = findFilterField(resource, name)?.path
+      return path ? [[name, steps(path)] as const] : []
+    }),
+  )
+}
+
+/** Into a member, and to what each of its lists has. */
+const stepsInto = (member: string, shape: Shape): readonly Step[] => [
+  { member },
+  ...Array.from({ length: listDepth(shape) }, () => 'each' as const),
+]
 
 /** A database has one name for a resource. */
 function requireFormerResourceNames({ resources }: Service): void {
@@ -200,7 +221,7 @@ function compileSearchPaths(service: Service, resource: Resource): SearchPath[] 
       inside.push(part)
       const shape = innermostShape(field.shape)
       const member = steps.length === 0 ? storedName(at.fields, part) : part
-      steps.push({ member }, ...Array.from({ length: listDepth(field.shape) }, () => 'each' as const))
+      steps.push(...stepsInto(member, field.shape))
       fields = Object.assign({}, ...innerFields(shape))
       const next = shape.kind === 'ref' && i + 1 < parts.length ? findReferred(service, shape.resource) : undefined
       if (next) {

@@ -150,8 +150,24 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
   [
     'a filter by an unknown field',
     app([js('x', { fields: id }).rules({ ...read, filter: ['colour'] })]),
-    /filter names "colour", which is not a scalar field: use id/,
+    /filter names "colour", which is neither a scalar field nor leads to a t\.ref\(\): use id, or a path/,
   ],
+  ...['parts', 'parts.n', 'parts.of.id', 'parts.', 'by.of', '__proto__'].map(
+    name =>
+      [
+        `a filter that leads to no reference: ${name}`,
+        app([
+          js('x', {
+            fields: {
+              ...id,
+              parts: t.list(t.object({ n: t.int(), of: t.ref('x') })),
+              by: t.map(t.object({ of: t.ref('x') })),
+            },
+          }).rules({ ...read, filter: ['parts.of', name] }),
+        ]),
+        new RegExp(`x: filter names "${name.replaceAll('.', '\\.')}", which is neither a scalar field nor leads to`),
+      ] as const,
+  ),
   [
     'A2.1 an order by an internal field',
     app([

@@ -29,9 +29,10 @@ const things = resource('things', {
     good: t.boolean().optional(),
     on: t.ref('shelves').optional(),
     labels: t.list(t.object({ text: t.string() })).optional(),
+    stood: t.list(t.object({ on: t.list(t.ref('shelves')) })).optional(),
   },
 }).rules({
-  filter: ['name', 'count', 'weight', 'big', 'price', 'at', 'day', 'good', 'on'],
+  filter: ['name', 'count', 'weight', 'big', 'price', 'at', 'day', 'good', 'on', 'stood.on'],
   sort: ['name', 'count', 'weight', 'big', 'price', 'at', 'day'],
   search: ['name', 'on.name', 'labels.text'],
   allow: { read: [anyone] },
@@ -52,6 +53,7 @@ const values: readonly Values[] = Array.from({ length: 24 }, (_, i) => ({
   ...(i % 2 > 0 && { day: `2026-0${1 + (i % 9)}-15` }),
   ...(i % 3 !== 1 && { good: i % 2 === 0 }),
   ...(i % 4 !== 2 && { on: ['s-1', 's-2'][i % 2] }),
+  ...(i % 5 > 1 && { stood: [{ on: [] }, { on: ['s-1', 's-2', 's-3'].slice(i % 3) }] }),
   ...(i % 6 === 5 && { labels: [{ text: 'old red' }, { text: `n${i}` }] }),
 }))
 
@@ -153,6 +155,19 @@ describe('a filter selects the same items', () => {
       seen.add((await compare({ filters: [among], sort: [{ field: 'name', descending: false }] })).items.length)
       assert.ok(seen.size > 1, 'the comparisons differ')
     })
+  test('by references within', async () => {
+    const sort = [{ field: 'name', descending: false }]
+    const lengths = new Set<number>()
+    for (const [is, value] of [
+      ['eq', 's-1'],
+      ['eq', 's-3'],
+      ['eq', 's-9'],
+      ['in', ['s-1', 's-2']],
+      ['in', []],
+    ] as const)
+      lengths.add((await compare({ filters: [{ field: 'stood.on', is, value }], sort })).items.length)
+    assert.equal(lengths.size, 4, [...lengths].join())
+  })
   test('together: all of them hold', async () => {
     const page = await compare({
       filters: [

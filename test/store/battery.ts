@@ -1254,6 +1254,66 @@ const search: readonly Case[] = [
     }),
   ],
   [
+    'a filter by a reference within selects the items of which one refers to it, whatever was written since',
+    using(async store => {
+      const line = (maker: string, of?: string): Values => ({ maker, inner: of === undefined ? {} : { of } })
+      await put(store, 'i-1', { lines: [line('m-1', 't-1'), line('m-2')], others: ['m-3'], rank: 1 })
+      await put(store, 'i-2', { lines: [line('m-2', 't-2')], origin: { town: 't-1' }, rank: 2 })
+      await put(store, 'i-3', { lines: [], others: ['m-1', 'm-3'], origin: {}, maker: 'm-1' })
+      await put(store, 'i-4', { maker: 'm-2', note: 'm-2' })
+      const seen = async (field: string, value: unknown, more: Partial<Query> = {}) => {
+        const { filters = [], ...rest } = more
+        const is = Array.isArray(value) ? 'in' : 'eq'
+        const page = await list(store, 'items', { filters: [{ field, is, value }, ...filters], counted: true, ...rest })
+        assert.equal(page.total, page.items.length)
+        return idsOf(page)
+          .map(id => id.slice(2))
+          .sort()
+          .join('')
+      }
+      const rows: readonly (readonly [string, string, unknown, Partial<Query>?])[] = [
+        ['12', 'lines.maker', 'm-2'],
+        ['1', 'lines.maker', 'm-1'],
+        ['', 'lines.maker', 'm-3'],
+        ['', 'lines.maker', 'm-'],
+        ['', 'lines.maker', 'M-1'],
+        ['', 'lines.maker', 'm-1" OR "m-2'],
+        ['', 'lines.maker', 'm\0'],
+        ['', 'lines.maker', undefined],
+        ['12', 'lines.maker', ['m-1', 'm-2', 'm-9']],
+        ['12', 'lines.maker', ['m-2', ...Array.from({ length: 2000 }, (_, i) => `n-${i}`)]],
+        ['', 'lines.maker', []],
+        ['1', 'lines.inner.of', 't-1'],
+        ['12', 'lines.inner.of', ['t-2', 't-1']],
+        ['13', 'others', 'm-3'],
+        ['3', 'others', 'm-1'],
+        ['2', 'origin.town', 't-1'],
+        ['2', 'lines.maker', 'm-2', { filters: [{ field: 'rank', is: 'gt', value: 1 }] }],
+        ['1', 'lines.maker', 'm-2', { filters: [{ field: 'others', is: 'eq', value: 'm-3' }] }],
+        ['3', 'others', 'm-3', { within: [{ maker: 'm-1' }] }],
+        ['2', 'lines.maker', 'm-2', { counted: 'exact', filters: [{ field: 'rank', is: 'eq', value: 2 }] }],
+      ]
+      const asked = async (how: string) => {
+        for (const [expected, field, value, more] of rows)
+          assert.equal(await seen(field, value, more), expected, `${field} ${String(value).slice(0, 40)}, ${how}`)
+      }
+      await asked('as written')
+      await store.sweep(0)
+      await asked('by index')
+      await put(store, 'i-2', { lines: [line('m-1')] }, await version(store, 'items', 'i-2'))
+      assert.deepEqual([await seen('lines.maker', 'm-2'), await seen('lines.maker', 'm-1')], ['1', '12'])
+      const stands = await version(store, 'items', 'i-1')
+      await store.write(writer => writer.remove('items', 'i-1', stands ?? 0, 3))
+      assert.deepEqual([await seen('lines.maker', 'm-2'), await seen('lines.maker', 'm-1')], ['', '2'])
+      await store.write(async writer => {
+        await writer.put('items', 'i-5', { id: 'i-5', lines: [line('m-7')] }, {}, undefined, 4)
+        const filters = [{ field: 'lines.maker', is: 'eq', value: 'm-7' }] as const
+        assert.deepEqual(idsOf(await writer.list('items', { ...plain, filters })), ['i-5'], 'in its own transaction')
+        assert.equal(await writer.has('items', filters), true)
+      })
+    }),
+  ],
+  [
     'words are searched where the contract has no path: then there are none to find',
     using(async store => {
       await store.write(writer => writer.put('towns', 't-1', { id: 't-1', name: 'here' }, {}, undefined, 1))

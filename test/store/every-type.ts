@@ -93,10 +93,11 @@ export const items = resource('items', {
     at: t.dateTime().optional(),
     lines: t.list(Line).optional(),
     others: t.list(t.ref('makers')).optional(),
+    origin: t.object({ town: t.ref('towns').optional() }).optional(),
   },
 }).rules({
   relations: { maker: { by: 'maker' } },
-  filter: ['maker', 'note', 'rank', 'price', 'at'],
+  filter: ['maker', 'note', 'rank', 'price', 'at', 'lines.maker', 'lines.inner.of', 'others', 'origin.town'],
   sort: ['note', 'rank', 'price', 'at', 'id'],
   search: [
     'note',

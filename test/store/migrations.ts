@@ -231,6 +231,49 @@ export const migrations: readonly Case[] = [
     },
   ],
   [
+    'the contract has grown: a filter by references within finds what stood before, few or many, and goes again',
+    async place => {
+      const of: Fields = { ...was, rows: t.list(t.object({ note: t.ref('notes') })).optional() }
+      const filter = ['rows.note']
+      const query = (id: string) =>
+        ({
+          filters: [{ field: 'rows.note', is: 'eq', value: id }],
+          within: 'all',
+          sort: [],
+          size: 3,
+          counted: true,
+        }) as const
+      const find = async (store: Store, id: string) => {
+        const page = await store.read(reader => reader.list('notes', query(id)))
+        return page.items.map(each => each.id)
+      }
+      const put = (store: Store, id: string, note: string) =>
+        store.write(writer => writer.put('notes', id, { ...stands, rows: [{ note }], id }, {}, undefined, 1))
+      const first = await place.open(notes(of))
+      await put(first, 'n-1', 'n-9')
+      const few = await place.open(notes(of, { filter }))
+      await put(first, 'n-2', 'n-9') // by the older program, which runs on
+      await put(few, 'n-3', 'n-8')
+      assert.deepEqual([await find(few, 'n-9'), await find(few, 'n-8')], [['n-1', 'n-2'], ['n-3']])
+      await few.close()
+      await first.close()
+      const without = await place.open(notes(of))
+      await without.close()
+      await place.direct?.(
+        `insert into "notes" ("id", "_version", "_created", "_modified", "text", "color", "inner", "rows")
+          with recursive n(i) as (select 1 union all select i + 1 from n where i < 10500)
+          select 'r-' || i, 1, 0, 0, 'hay', 'red', '{"a":1}', '[{"note":"r-' || (i % 3500) || '"}]' from n`,
+      )
+      const many = await place.open(notes(of, { filter }))
+      const expected = ['r-3507', 'r-7', 'r-7007']
+      assert.deepEqual((await find(many, 'r-7')).sort(), expected, 'while its index is made')
+      assert.equal(await many.fill?.(), true)
+      assert.deepEqual((await find(many, 'r-7')).sort(), expected)
+      assert.deepEqual(await find(many, 'n-9'), ['n-1', 'n-2'])
+      await many.close()
+    },
+  ],
+  [
     'the contract has grown: a search path over a large table is refused until its words are made, and holds nothing up',
     async place => {
       const first = await place.open(notes(was))

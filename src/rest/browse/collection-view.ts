@@ -5,6 +5,7 @@
 import { escapeMarkup } from '../../base/markup.ts'
 import { ownMember } from '../../base/objects.ts'
 import { Field } from '../../contract/field.ts'
+import { findFilterField } from '../../contract/filter-field.ts'
 import { mayEverBeAllowed } from '../../contract/policy.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { foldScalar, isScalar, type ScalarCases } from '../../contract/shape.ts'
@@ -123,8 +124,8 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     choices: name => `${base}/${name}`,
   }
   const controls = names.flatMap(name => {
-    const shape = resource.fields[name]?.shape
-    if (!shape || !isScalar(shape)) return []
+    const shape = findFilterField(resource, name)?.shape
+    if (!shape) return []
     const ways = isSearch ? [''] : foldScalar(shape, comparisons)
     return ways.map(way => {
       const at = way === '' ? name : `${name}[${way.replace('.utc', '')}]`

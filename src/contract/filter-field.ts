@@ -1,0 +1,51 @@
+/**
+ * What a list may be filtered by: scalar fields of a resource, and references within its lists and
+ * objects. `lines.product` selects the items of which some line refers to a product.
+ */
+import { type AnyField, Field, type Fields, type Scalar } from './field.ts'
+import type { Resource } from './resource.ts'
+import { innermostShape, isScalar, objectFields } from './shape.ts'
+
+export interface FilterField {
+  /** Of one value, with its texts. */
+  readonly field: AnyField
+  readonly shape: Scalar
+  /**
+   * The names on the way to a reference within, each with its field; undefined for a field of the
+   * resource itself. An item may have many such references: they have no order, and are equal where
+   * one of them is.
+   */
+  readonly path: readonly (readonly [name: string, field: AnyField])[] | undefined
+}
+
+/** @returns undefined where lists cannot be filtered by what has this name */
+export function findFilterField({ fields }: Pick<Resource, 'fields'>, name: string): FilterField | undefined {
+  const own = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (own && isScalar(own.shape)) return { field: own, shape: own.shape, path: undefined }
+  const path = findPath(fields, name.split('.'))
+  const last = path?.at(-1)?.[1]
+  const shape = last && innermostShape(last.shape)
+  return shape?.kind === 'ref' ? { field: new Field(shape, last), shape, path } : undefined
+}
+
+function findPath(fields: Fields, [name = '', ...rest]: readonly string[]): FilterField['path'] {
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (!field) return undefined
+  if (rest.length === 0) return [[name, field]]
+  const further = findPath(objectFields(innermostShape(field.shape)), rest)
+  return further && [[name, field], ...further]
+}
+
+/** How references within an item are compared. */
+export const innerComparisons: readonly string[] = ['eq', 'in']
+
+/** The values at the end of a path, through lists and objects. */
+export function listValuesAt(value: unknown, [next, ...rest]: NonNullable<FilterField['path']>): readonly unknown[] {
+  const found = [value].flat(Number.POSITIVE_INFINITY)
+  if (!next) return found.filter(each => each !== undefined && each !== null)
+  return found.flatMap(each =>
+    typeof each === 'object' && each !== null
+      ? listValuesAt((each as Readonly<Record<string, unknown>>)[next[0]], rest)
+      : [],
+  )
+}
