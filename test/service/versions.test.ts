@@ -428,6 +428,28 @@ describe('a version with other names and types, as HTTP', () => {
   })
 })
 
+test('a list that no index serves is refused at the names of the version', async () => {
+  const notes = resource('notes', { fields: { id: t.id('n'), kind: t.string(), rank: t.int() } }).rules({
+    filter: ['kind'],
+    sort: ['kind', 'rank'],
+    unserved: 'refuse',
+    allow: { read: [desk], create: [desk] },
+  })
+  const versions = { v1: { renames: { notes: { sort_of: 'kind', place: 'rank' } } }, v2: {} }
+  const contract = service('notes', { namespace: 'urn:test:notes', resources: [notes], versions })
+  const items = Array.from({ length: 10_001 }, (_, at) => ({ id: `n-${at}`, kind: 'a', rank: at }))
+  await using open = await startTestService(
+    contract,
+    implement(contract, {}, { seed: () => ({ items: { notes: items } }) }),
+  )
+  const as = open.fetchAs({ subject: 'dana', roles: ['desk'] })
+  const refused = await as(`${open.address}/api/v1/notes?sort_of[ne]=x`)
+  const text = await refused.text()
+  assert.equal(refused.status, 400)
+  assert.match(text, /"detail":"sort_of: more than/)
+  assert.doesNotMatch(text, /kind|rank/)
+})
+
 test('A9.4 B9.2 from one version to the next, other names and types are breaking changes', async () => {
   const [report] = await compareVersions(app)
   const texts = report?.differences.map(each => `${each.face} ${each.place} ${each.text}`).join('\n') ?? ''
