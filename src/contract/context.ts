@@ -108,7 +108,7 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
 
 /** What is named where an operation declares no fault. */
 type NoFault = Fault<'none: add it to the faults of this operation in the contract'>
-type GivenDetail<D> = {} extends D ? [detail?: D] : [detail: D]
+export type GivenDetail<D> = {} extends D ? [detail?: D] : [detail: D]
 
 /** Lines of the service's log, with the request, the operation and the caller. */
 export interface HandlerLog {

@@ -5,8 +5,9 @@
  * another service, belongs in a job.
  */
 import type { Maybe } from '../base/maybe.ts'
-import type { Context, JobHandlerContext } from './context.ts'
+import type { Context, GivenDetail, JobHandlerContext } from './context.ts'
 import type { ExchangeContext, PortHandlers } from './exchange.ts'
+import type { DetailOf, Fault } from './fault.ts'
 import type { Completed, Fields, Flatten, Received, Value } from './field.ts'
 import type { Job } from './job.ts'
 import { requireKnownMembers } from './known-members.ts'
@@ -119,7 +120,10 @@ export interface ProviderPage<V> {
   /** How many items the whole query selects: of a provider that served all its conditions. */
   readonly total?: number
 }
-/** Whose call it is that a provider serves. */
+/**
+ * Whose call it is that a provider serves, and the ways to end it, as handlers have them. What the
+ * provider itself has changed by then, it undoes itself.
+ */
 export interface ProviderContext {
   readonly caller: Caller
   /**
@@ -127,6 +131,20 @@ export interface ProviderContext {
    * In a job: of the request that started it.
    */
   readonly party: string
+  /**
+   * Ends the call with a fault that its operation declares, in `faults` of the rules of its
+   * resource. Any other fault is a bug: 500, Receiver.
+   */
+  fail<Y extends Fault>(fault: Y, ...detail: GivenDetail<DetailOf<Y>>): never
+  /**
+   * Ends the call because the content breaks a rule of where it is kept: 422, fault `Invalid`.
+   * `path` starts at the content's root.
+   */
+  invalid(path: readonly (string | number)[], detail: string): never
+  /** Ends the call because what is kept does not allow it now: 409, fault `StateConflict`. */
+  conflict(detail: string): never
+  /** Ends the call because the caller may not do this there: 403, fault `Forbidden`. */
+  forbid(): never
 }
 /**
  * Keeps a resource outside of the built-in store: in another service, a directory or another

@@ -237,8 +237,8 @@ export interface Rules<F extends string = string, S extends string = string, A e
   readonly allow: Readonly<Partial<Record<Doing<A>, readonly Grant[]>>>
   /**
    * Faults besides those of every service. `create` and `change` are for `derive`, `remove` and
-   * `bulk` for `removing`, `search` for `searching`, the name of a file for `receiving`. Actions
-   * declare their own.
+   * `bulk` for `removing`, `search` for `searching`, the name of a file for `receiving`; a provider
+   * ends each of them by those. Actions declare their own.
    */
   readonly faults?: Readonly<Partial<Record<string, readonly Fault[]>>>
   readonly limits?: Readonly<Partial<Record<Doing<A>, Rate>>>

@@ -12,7 +12,7 @@ import { removeItems } from './bulk-removal.ts'
 import type { Call, Calls } from './call.ts'
 import { createExternalStores } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
-import { createContext } from './handler-context.ts'
+import { createContext, createProviderContext } from './handler-context.ts'
 import {
   type ContextFacts,
   endlessSignal,
@@ -83,13 +83,14 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
         : ({ counted: 'changes', limit: changes } as const)
       return chain(admit({ grants: allow, ...terms }, caller, from), ({ party }) => party)
     },
-    precheck: call => (readOf?.(call.admitted) ?? read).read(reader => precheck(call, reader, clock())),
+    precheck: call =>
+      (readOf?.(createProviderContext(about(call))) ?? read).read(reader => precheck(call, reader, clock())),
     keep: (_admitted, content, limit) => stageContent({ store: parts.store, clock, id: parts.id }, content, limit),
     perform: call => {
       const { operation } = call.admitted
       if (!operation.safe) return change(call)
       const handlers = handlersOf(app, operationNameOf(operation))
-      return (readOf?.(call.admitted) ?? read).read(reader =>
+      return (readOf?.(createProviderContext(about(call))) ?? read).read(reader =>
         performRead({ call, about: about(call), handlers, reader }, operation),
       )
     },
@@ -178,7 +179,7 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
   }
   const transact = async <T extends Outcome | undefined>(call: Call, did: Did, perform: Perform<T>) => {
     const work = (writer: StoreWriter) => changeInTransaction(call, writer, did, perform)
-    const outcome = await (storeOf?.(call.admitted) ?? parts.store).write(work, turnOf(call))
+    const outcome = await (storeOf?.(createProviderContext(about(call))) ?? parts.store).write(work, turnOf(call))
     if (did.deed) parts.done?.(did.deed)
     if (did.isJobQueued) parts.started?.()
     return outcome
@@ -186,8 +187,11 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
   const changeByCall = (call: Call, did: Did): Promise<Outcome> => {
     const { operation, party } = call.admitted
     if (operation.kind !== 'bulk') return transact(call, did, change => performChange(change, operation))
-    return removeItems({ call, about: about(call) }, operation, storeOf?.(call.admitted) ?? parts.store, work =>
-      bulkLine.take(party, () => transact(call, did, work)),
+    return removeItems(
+      { call, about: about(call) },
+      operation,
+      storeOf?.(createProviderContext(about(call))) ?? parts.store,
+      work => bulkLine.take(party, () => transact(call, did, work)),
     )
   }
   /** Octets that became no file are discarded, also those of a replayed call. */

@@ -6,6 +6,7 @@
  *  (2) The provider is called within the call's transaction, after everything that could refuse; it
  *      commits by itself: if the store fails afterwards, only the audit and the change feed of that
  *      call are lost.
+ *      A provider ends a call by its context; what it has changed by then is its own concern.
  *  (3) What a provider saves as something else than it was given is as sound as what it was given,
  *      and names the same item, unless the item is new.
  * Deliberately absent: the memory of removed items (404, not 410), and moves.
@@ -30,8 +31,7 @@ export function createExternalStores(app: Implementation, store: Store): StoreOf
     if (provider) kept.set(resource.name, { resource, provider })
   }
   if (kept.size === 0) return undefined
-  return ({ caller, party }) => {
-    const context = { caller, party }
+  return context => {
     const find: EntryFinder = resource => {
       const found = kept.get(resource)
       return found && { ...found, context }

@@ -4,7 +4,7 @@ import type { AfterOptions, Context, HandlerLog } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Fault } from '../contract/fault.ts'
 import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
-import type { Values } from '../contract/implement.ts'
+import type { ProviderContext, Values } from '../contract/implement.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItems } from './handler-items.ts'
@@ -30,13 +30,25 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
       return about.trace?.() ?? {}
     },
     after: (job: string, input: Values, options: AfterOptions = {}) => startAfter(about, reach, job, input, options),
-    fail: (fault: Fault, detail?: unknown) => endByFault(about, fault, (detail ?? {}) as Values), // DetailOf<Fault>: the members of its detail
-    invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
-    conflict: detail => refuse({ kind: 'conflict', detail }),
-    forbid: () => refuse({ kind: 'forbidden' }),
+    ...createEndings(about),
     unimplemented: () => failUnimplemented(about.operation),
   } as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
 }
+
+/** What a provider is told of the call that it serves. */
+export const createProviderContext = (about: ContextFacts): ProviderContext => ({
+  caller: about.caller,
+  party: about.party,
+  ...createEndings(about),
+})
+
+type Endings = Pick<ProviderContext, 'fail' | 'invalid' | 'conflict' | 'forbid'>
+const createEndings = (about: ContextFacts): Endings => ({
+  fail: (fault: Fault, detail?: unknown) => endByFault(about, fault, (detail ?? {}) as Values), // DetailOf<Fault>: the members of its detail
+  invalid: (path, detail) => refuse({ kind: 'invalid', problems: [{ path, code: 'rule', detail }] }),
+  conflict: detail => refuse({ kind: 'conflict', detail }),
+  forbid: () => refuse({ kind: 'forbidden' }),
+})
 
 /** A fault that the operation does not declare, or a detail that breaks it, is a handler's bug. */
 function endByFault(about: ContextFacts, fault: Fault, detail: Values): never {

@@ -20,7 +20,7 @@ import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
 import { createExternalStores } from './external-resource.ts'
-import { createContext } from './handler-context.ts'
+import { createContext, createProviderContext } from './handler-context.ts'
 import { type ContextFacts, reachOf, type StoreReach, type WatchChange, type WriteLine } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
 import { addJob, queuedJob } from './job-queue.ts'
@@ -137,7 +137,6 @@ async function attemptJob(
 ): Promise<void> {
   const { app, clock, id } = context
   const caller = unpackTyped(job.caller) as Caller // packed by `queuedJob`
-  const store = createExternalStores(app, context.store)?.({ caller, party: job.party }) ?? context.store
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal, AbortSignal.timeout(declared.timeLimit * 1000)])
   const about: ContextFacts = {
@@ -154,6 +153,7 @@ async function attemptJob(
     log: context.log,
     underWay: [],
   }
+  const store = createExternalStores(app, context.store)?.(createProviderContext(about)) ?? context.store
   const renewing = setInterval(() => {
     updateJob(context, job, { leased: clock() + leaseMs }).catch(thrown => thrown instanceof Lost && lost.abort(thrown))
   }, renewEveryMs)

@@ -5,7 +5,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
-import { implement, type Provided, type Provider, type Values } from '../../src/contract/implement.ts'
+import {
+  implement,
+  type Provided,
+  type Provider,
+  type ProviderContext,
+  type Values,
+} from '../../src/contract/implement.ts'
 import { anonymous, anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
@@ -95,7 +101,7 @@ await store.write(async writer => {
 const provide = (keep: Provider<Values>) => {
   const app = implement(contract, { things: { keep: keep as never } })
   const external = createExternalStores(app, store) ?? assert.fail('there is a provider')
-  return external({ caller: anonymous, party: 'p' })
+  return external({ caller: anonymous, party: 'p' } as unknown as ProviderContext)
 }
 const kept = provide(whole)
 const pages = [1, 3, 50].map(pageMax => provide(paged(pageMax)))

@@ -3,9 +3,19 @@
  * refusals as one in the store.
  */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, describe, it, test } from 'node:test'
 import { listOperations } from '../../src/contract/operation.ts'
-import { implement, job, type Provider, type ProviderContext, resource, role, service, t } from '../../src/index.ts'
+import {
+  fault,
+  implement,
+  job,
+  type Provider,
+  type ProviderContext,
+  resource,
+  role,
+  service,
+  t,
+} from '../../src/index.ts'
 import type { Call } from '../../src/service/call.ts'
 import { createServiceCalls } from '../../src/service/calls.ts'
 import { createExternalStores } from '../../src/service/external-resource.ts'
@@ -129,7 +139,7 @@ test('items of a provider come by their ids, next to those of the store', async 
   const made = await ask('CreateBook', content({ title: 'Odes', price: '9.50', shelf: 's-1' }))
   assert.ok(made.kind === 'item')
   const caller = { subject: 'ann', roles: ['reader'], claims: {} }
-  const both = createExternalStores(app, store)?.({ caller, party: 'ann' })
+  const both = createExternalStores(app, store)?.({ caller, party: 'ann' } as unknown as ProviderContext)
   const find = (resource: string, ids: readonly string[]) => both?.read(reader => reader.getAll(resource, ids))
   assert.deepEqual([...((await find('books', [made.item.id, 'b-none'])) ?? []).keys()], [made.item.id])
   assert.deepEqual(
@@ -230,4 +240,74 @@ test('a job reads and lists what the application keeps, as any handler does', as
   assert.equal(started.status, 202)
   await open.work()
   assert.deepEqual(seen, [{ title: 'One', count: 1 }])
+})
+
+describe('a provider ends a call as a handler does, in both faces', async () => {
+  const Lent = fault('Lent', { status: 409, title: 'Lent', detail: { until: t.date() } })
+  const Burnt = fault('Burnt', { status: 410, title: 'Burnt' })
+  const scrolls = resource('scrolls', { fields: { id: t.id('c'), name: t.string() } }).rules({
+    allow: { read: [read], create: [read], change: [read], remove: [read] },
+    precondition: false,
+    faults: { create: [Lent], change: [Lent], remove: [Lent] },
+  })
+  const archive = service('archive', { namespace: 'urn:archive', resources: [scrolls] })
+  interface Scroll {
+    readonly id: string
+    readonly name: string
+  }
+  const end = (name: string, ctx: ProviderContext): void => {
+    if (name === 'lent') ctx.fail(Lent, { until: '2026-12-24' })
+    if (name === 'full') ctx.conflict('the shelf is full')
+    if (name === 'odd') ctx.invalid(['name'], 'is no name here')
+    if (name === 'secret') ctx.forbid()
+    if (name === 'burnt') ctx.fail(Burnt)
+    if (name === 'broken') ctx.fail(Lent, { until: 'soon' })
+  }
+  const kept = (id: string) => ({ value: { id, name: id }, version: 1, modified: 0 })
+  const keep: Provider<Scroll> = {
+    load: id => kept(id),
+    list: () => [],
+    save: (_id, { name }, _expected, ctx) => {
+      end(name, ctx)
+      return 2
+    },
+    remove: (id, _expected, ctx) => {
+      end(id, ctx)
+      return true
+    },
+  }
+  const open = await startTestService(archive, implement(archive, { scrolls: { keep } }))
+  after(() => open.close())
+  const ada = { subject: 'ada', roles: ['reader'] }
+  const ask = open.fetchAs(ada)
+  const soap = open.soap(ada)
+  const cases: readonly (readonly [name: string, status: number, fault: string, detail: object])[] = [
+    ['lent', 409, 'Lent', { until: '2026-12-24' }],
+    ['full', 409, 'StateConflict', { detail: 'the shelf is full' }],
+    ['odd', 422, 'Invalid', {}],
+    ['secret', 403, 'Forbidden', {}],
+    ['burnt', 500, 'FaultError', {}],
+    ['broken', 500, 'FaultError', {}],
+  ]
+  for (const [name, status, named, detail] of cases)
+    it(`${name}: ${status}, and ${named}`, async () => {
+      const said = async (method: string, path: string, body?: string) => {
+        const headers = { 'content-type': 'application/json' }
+        const answer = await ask(`${open.address}/api/v1/scrolls${path}`, { method, headers, ...(body && { body }) })
+        return { status: answer.status, problem: JSON.parse(await answer.text()) }
+      }
+      const found = await Promise.all([
+        said('POST', '', JSON.stringify({ name })),
+        said('PUT', '/c-1', JSON.stringify({ name })),
+        ...(name === 'odd' ? [] : [said('DELETE', `/${name}`)]),
+      ])
+      for (const each of found) {
+        assert.equal(each.status, status, JSON.stringify(each.problem))
+        for (const [key, value] of Object.entries(detail)) assert.equal(each.problem[key], value)
+      }
+      await assert.rejects(soap.CreateScroll({ scroll: { name } }), (why: Error & { fault?: string }) => {
+        assert.equal(why.fault ?? why.constructor.name, named)
+        return true
+      })
+    })
 })
