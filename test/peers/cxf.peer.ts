@@ -6,15 +6,17 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { AnswerError, createSoapClient } from '../../src/client/index.ts'
 import type { ClientKeys } from '../../src/client/message-keys.ts'
+import type { PortDressOptions } from '../../src/client/port-dress.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import type { Server } from '../../src/host/serve.ts'
 import { bankRoot, issueBank } from '../host/partner-keys.ts'
 import { createAttacks, freePort, same, standBetween } from './attacker.ts'
+import { startBridgedCaller } from './bridged-caller.ts'
 import { atEnd, folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
 import {
@@ -252,6 +254,29 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
       }
     }
   })
+
+  describe('behind the bridge', { concurrency: 1 }, () => {
+    for (const path of Object.keys(rules) as Path[])
+      for (const version of ['1.1', '1.2'] as const)
+        it(`has every operation by REST, with fitting statuses, by the policies of ${path} in SOAP ${version}`, async () => {
+          const to = (await servedByCxf())(path, version)
+          const server = overTls.includes(path) ? secure : plain
+          const wsdl = readFileSync(await describedAt(server, path, version), 'utf8')
+          const bridges = Object.fromEntries(
+            await Promise.all(
+              names.map(
+                async name =>
+                  [name, await startBridgedCaller({ wsdl, to, behind: behindOf(path, name), ca: bankRoot })] as const,
+              ),
+            ),
+          )
+          const customers = [await newCustomer(plain), await newCustomer(plain)] as const
+          const call = (operation: string, input: object, as: Name = 'maria') => bridges[as]!.call(operation, input)
+          await walk({ call, style: 'document', contract: 'v2', customers, cannot: ['decimals'] })
+          const statuses = Object.assign({}, ...Object.values(bridges).map(each => Object.fromEntries(each.statuses)))
+          assert.deepEqual(statuses, statusesByRest)
+        })
+  })
 })
 
 /** CXF in front of our service without security, started once; the address of a path in a version. */
@@ -287,22 +312,53 @@ async function serveByCxf() {
   return addressOf
 }
 
-/** Our client of a path, with the keys or the password of a person. */
-function connect(path: Path, version: SoapVersion, address: string, name: Name = 'maria', more: More = {}) {
-  const { callers } = rules[path]
-  const [caller] = callers
+/** What declared faults of the service are by REST. */
+const statusesByRest = {
+  Forbidden: 403,
+  Invalid: 422,
+  NotFound: 404,
+  OutOfStock: 422,
+  PaymentDeclined: 422,
+  StateConflict: 409,
+  VersionConflict: 409,
+}
+
+/** What the bridge is given to be a person at a path. */
+function behindOf(path: Path, name: Name): PortDressOptions {
+  const { user, assertion } = proofOf(path, name)
+  const own = { ...people[name], service: { certificates: service.certificate } }
+  const keys = { ...(!user || path === '/soap/named' ? own : undefined), ...(assertion && { assertion }) }
+  const bearer = path === '/soap/bearer'
+  return {
+    ...(Object.keys(keys).length > 0 && { keys: bearer ? { ...(assertion && { assertion }) } : keys }),
+    ...(user && { credentials: user }),
+  }
+}
+
+/** The password or the assertion of a person, where the rule of a path asks for one. */
+function proofOf(path: Path, name: Name) {
+  const [caller] = rules[path].callers
   const isUser = typeof caller === 'object' && caller.by === 'username'
   const digest = isUser && caller.passwords?.[0] === 'digest'
+  const method = path === '/soap/holder' ? 'holder-of-key' : path === '/soap/bearer' ? 'bearer' : undefined
+  return {
+    user: isUser ? { username: name, password: `${name}-secret`, digest } : undefined,
+    assertion: method && (() => assertionFor(name, method)),
+  }
+}
+
+/** Our client of a path, with the keys or the password of a person. */
+function connect(path: Path, version: SoapVersion, address: string, name: Name = 'maria', more: More = {}) {
+  const { user, assertion } = proofOf(path, name)
   const own = { ...people[name], service: { certificates: service.certificate } }
-  const assertion = path === '/soap/holder' ? 'holder-of-key' : path === '/soap/bearer' ? 'bearer' : undefined
   return createSoapClient(contract, {
     address,
     version: 'v2',
     soap: version,
     tls: { ca: bankRoot },
     addressing: more.addressing ?? false,
-    keys: { ...own, ...(assertion && { assertion: () => assertionFor(name, assertion) }), ...more.keys },
-    ...(isUser && { credentials: { username: name, password: `${name}-secret`, digest } }),
+    keys: { ...own, ...(assertion && { assertion }), ...more.keys },
+    ...(user && { credentials: user }),
   })
 }
 interface More {
