@@ -51,8 +51,10 @@ const layers: Record<string, readonly string[]> = {
   bridge: ['client', 'import', 'soap', 'service', 'http', 'xml', 'contract', 'base'],
   host: everything,
   testing: [...everything, 'client', 'mock'],
-  // Texts of a new project; they name the package. Of it they know how a contract names things.
-  starter: ['contract'],
+  // Texts of a new project; they name the package. Of it they know how a contract names things, and
+  // for the descriptions of others how they are imported, and what examples of messages are.
+  starter: ['contract', 'base'],
+  'starter/descriptions': ['starter', 'import', 'mock', 'docs', 'soap', 'http', 'contract', 'base'],
   // What an application starts from may name anything.
   'index.ts': [...everything, 'cli/config.ts'],
   cli: [...everything, 'client', 'check', 'diff', 'docs', 'import', 'mock', 'bridge', 'starter'],

@@ -1,6 +1,8 @@
 /** `diglot new`: a folder of one's own to begin with. */
 import { existsSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import type { ImportedProjectOptions } from '../starter/descriptions/imported-project.ts'
+import { collectOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
 /** Adds `new`. */
@@ -12,9 +14,16 @@ export function addNewCommand(program: Command): void {
     .addOption(
       new Option(
         '--from <source>',
-        `${exampleNames.join(', ')}: one resource with states, the smallest service, or a clinic with files, jobs and versions; or tables that are there: a file of SQLite, a script of SQL, postgres://…`,
+        `${exampleNames.join(', ')}: one resource with states, the smallest service, or a clinic with files, jobs and versions; or tables that are there: a file of SQLite, a script of SQL, postgres://…; or the description of another party: a WSDL, an OpenAPI document`,
       ).default('tickets'),
     )
+    .option(
+      '--documents <folder>',
+      'a folder with documents that the description imports by address; repeatable',
+      collectOption,
+      [],
+    )
+    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
     .action(newCommand)
 }
 
@@ -24,15 +33,38 @@ const isExample = (from: string): from is ExampleName => exampleNames.some(name 
 
 const isDatabaseAddress = (from: string): boolean => /^postgres(?:ql)?:\/\//.test(from)
 
-async function newCommand(folder: string, { from }: { readonly from: string }): Promise<void> {
-  if (!isExample(from) && !isDatabaseAddress(from) && !existsSync(from))
-    failUsage(
-      `${from} is not an example, and no file has this name: use ${exampleNames.join(', ')}, a file of SQLite or SQL, or postgres://…`,
-    )
-  const { createProject, createTablesProject } = await import('../starter/create-project.ts')
-  const { files, losses } = isExample(from)
-    ? { files: createProject(folder, from), losses: [] }
-    : await createTablesProject(folder, from)
-  for (const { place, detail } of losses) console.error(`${place}: ${detail}`)
+interface NewFlags extends ImportedProjectOptions {
+  readonly from: string
+}
+/** What was written, and what it does not say of where it comes from. */
+interface MadeProject {
+  readonly files: readonly string[]
+  readonly notes: readonly string[]
+}
+
+async function newCommand(folder: string, { from, ...flags }: NewFlags): Promise<void> {
+  const { files, notes } = await makeProject(folder, from, flags)
+  for (const note of notes) console.error(note)
   console.log([...files, '', `next: cd ${folder} && npm install && npm test && npm start`].join('\n'))
 }
+
+async function makeProject(folder: string, from: string, flags: ImportedProjectOptions): Promise<MadeProject> {
+  const { createProject, createTablesProject } = await import('../starter/create-project.ts')
+  if (isExample(from)) return { files: createProject(folder, from), notes: [] }
+  const isAddress = /^https?:\/\//i.test(from)
+  if (!isDatabaseAddress(from) && !isAddress && !existsSync(from))
+    failUsage(
+      `${from} is not an example, and no file has this name: use ${exampleNames.join(', ')}, a file of SQLite or SQL, postgres://…, a WSDL or an OpenAPI document`,
+    )
+  const describe = (losses: readonly { readonly place: string; readonly detail: string }[]): readonly string[] =>
+    losses.map(({ place, detail }) => `${place}: ${detail}`)
+  if (isAddress || /\.(?:wsdl|xml|xsd|json|ya?ml)$/i.test(from)) {
+    const { createImportedProject } = await import('../starter/descriptions/imported-project.ts')
+    const { files, losses, isPartial } = await createImportedProject(folder, from, flags)
+    return { files, notes: [...describe(losses), ...(isPartial ? [partialNote] : [])] }
+  }
+  const { files, losses } = await createTablesProject(folder, from)
+  return { files, notes: describe(losses) }
+}
+const partialNote =
+  'documents were not found: save them and name their folder with --documents, or their host with --fetch, for another folder'

@@ -646,7 +646,11 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
   const given = app.handlers[resource.name]
   const derives = Object.entries(resource.fields).some(
     ([name, field]) =>
-      field.isReadOnly && !field.isOptional && field.defaultValue === undefined && name !== 'id' && name !== 'state',
+      field.isReadOnly &&
+      !field.isOptional &&
+      field.defaultValue === undefined &&
+      name !== 'id' &&
+      (name !== 'state' || resource.states.length === 0),
   )
   return [
     ...unknownHandlerMistakes(app, resource.name, Object.keys(resource.actions)),

@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path'
 import { objectOf, stringOf } from '../base/json-members.ts'
 import type { Json } from '../base/objects.ts'
 import type { Grant } from '../contract/policy.ts'
+import type { Service } from '../contract/service.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 import { isXmlText, loadAnyParser, loadDescriptionParser } from './description-text.ts'
 import { createDocumentFinder, readGivenDocument, readGivenFile } from './document-files.ts'
@@ -26,9 +27,12 @@ export interface ImportFlags {
   readonly fetch: readonly string[]
 }
 /** What an import has made of a document. */
-interface Imported {
+export interface ImportedDocument {
+  /** The contract in TypeScript, without the record of `appendRecord`. */
   readonly text: string
+  readonly service: Pick<Service, 'resources' | 'jobs' | 'ports'>
   readonly losses: readonly Loss[]
+  /** Documents that it refers to and that were not found. */
   readonly missing: readonly string[]
 }
 
@@ -53,7 +57,17 @@ export async function importContract(
     print.note('documents were not found: save them and name their folder with --from, or their host with --fetch')
 }
 
-const importDocument = (file: string, from: readonly string[], fetch: readonly string[]): Promise<Imported> =>
+/**
+ * Reads it again as long as it leads to documents that may be fetched.
+ * @param from folders, as `ImportFlags` has them
+ * @param fetch hosts whose documents may be fetched
+ * @throws an error that says what to do
+ */
+export const importDocument = (
+  file: string,
+  from: readonly string[],
+  fetch: readonly string[],
+): Promise<ImportedDocument> =>
   readGivenDocument(file, { from, fetch }, async bytes => {
     const text = new TextDecoder().decode(bytes)
     const read =
@@ -64,10 +78,15 @@ const importDocument = (file: string, from: readonly string[], fetch: readonly s
 const isOtherXml = (bytes: Uint8Array): boolean =>
   (bytes[0] === 0xfe && bytes[1] === 0xff) || (bytes[0] === 0xff && bytes[1] === 0xfe)
 
-type Reader = (file: string, path: string, bytes: Uint8Array, find: Find) => Imported
+type Reader = (file: string, path: string, bytes: Uint8Array, find: Find) => ImportedDocument
 const readXmlDescription: Reader = (file, path, bytes, find) => {
   const contract = readNamedContract(file, bytes, path, find)
-  return { text: writeTypescript(contract, basename(file)), losses: contract.losses, missing: contract.missing }
+  return {
+    text: writeTypescript(contract, basename(file)),
+    service: { resources: [], jobs: [], ports: contract.ports },
+    losses: contract.losses,
+    missing: contract.missing,
+  }
 }
 async function loadOpenApiReader(text: string): Promise<Reader> {
   const parse = await loadAnyParser()

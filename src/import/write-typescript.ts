@@ -510,7 +510,7 @@ class Printer {
         .replace(/^[^a-z]+|-+$/g, '') || 'imported'
     return [
       `\nexport const ${this.#names.claim('contract', '')} = service(${quoteLiteral(kebab)}, {`,
-      `  namespace: ${quoteLiteral(this.#contract.namespace || `urn:${kebab}`)},`,
+      `  namespace: ${quoteLiteral(mayNameContract(this.#contract.namespace) ? this.#contract.namespace : `urn:${kebab}`)},`,
       '  resources: [],',
       `  ports: [${this.#portNames.join(', ')}],`,
       '})',
@@ -519,6 +519,8 @@ class Printer {
 }
 
 const hasGrants = ({ exchanges }: Port): boolean => Object.values(exchanges).some(({ allow }) => allow.length > 0)
+/** A contract has a namespace of its own, which is absolute; those of its ports may be any. */
+const mayNameContract = (uri: string): boolean => /^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(uri)
 const isSimple = (of: Declared): boolean => !(of instanceof RootElement) && of.definition.kind !== 'complex'
 /** What has to be there when a definition is made. */
 function eagerlyReferred({ definition }: AnyXmlType): readonly Declared[] {

@@ -54,7 +54,8 @@ export function createProject(folder: string, from: StarterExample): readonly st
   return Object.keys(files)
 }
 
-function writeProject(folder: string, at: string, files: Readonly<Record<string, string>>): void {
+/** @throws {ProjectRefused} for a file that is there; then nothing is written */
+export function writeProject(folder: string, at: string, files: Readonly<Record<string, string>>): void {
   const present = Object.keys(files).filter(path => existsSync(join(at, path)))
   if (present.length > 0)
     throw new ProjectRefused(
@@ -63,7 +64,8 @@ function writeProject(folder: string, at: string, files: Readonly<Record<string,
   for (const [path, text] of Object.entries(files)) writeNewFile(at, path, text)
 }
 
-function requireName(at: string): string {
+/** The name of the service, by its folder. */
+export function requireName(at: string): string {
   const name = basename(at)
   if (name === 'diglot')
     throw new ProjectRefused('npm installs no package under its own name: give a folder that is not named diglot')
@@ -85,7 +87,8 @@ function listProjectFiles(name: string, from: StarterExample): Readonly<Record<s
   return { ...Object.fromEntries(sources), ...projectFiles({ ...commonFacts(name), firstRequest }) }
 }
 
-function commonFacts(name: string) {
+/** What every project says of itself and of this package. */
+export function commonFacts(name: string) {
   const { version, engines, devDependencies } = readOwnManifest()
   return {
     name,
@@ -162,7 +165,8 @@ const cures: Readonly<Record<TablesPlace['kind'], string>> = {
     'see that the database runs, that the address has its user and name, and that pg is installed (npm install pg)',
   script:
     'SQLite reads a script; for one of another database, give the address of the database, or take out what SQLite does not have',
-  sqlite: 'give a file of SQLite, a script that ends in .sql, or postgres://…',
+  sqlite:
+    'give a file of SQLite, a script that ends in .sql, postgres://…, a WSDL (.wsdl) or an OpenAPI document (.json, .yaml)',
 }
 function messageOfThrown(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)

@@ -14,6 +14,10 @@ export interface ProjectFacts {
   readonly nodeTypes: string
   /** A first request, below the address of the service. */
   readonly firstRequest: string
+  /** The path of a WSDL. Default: that of the first version. */
+  readonly wsdl?: string | undefined
+  /** The arguments of `diglot import` that write its contract. */
+  readonly source?: string
   /** What its sources need besides, by name and version. */
   readonly packages?: {
     readonly dependencies: Readonly<Record<string, string>>
@@ -32,7 +36,7 @@ export const projectFiles = (facts: ProjectFacts): Readonly<Record<string, strin
   'README.md': writeReadme(facts),
 })
 
-const writeManifest = ({ name, version, node, typescript, nodeTypes, packages }: ProjectFacts): string =>
+const writeManifest = ({ name, version, node, typescript, nodeTypes, packages, source }: ProjectFacts): string =>
   `${JSON.stringify(
     {
       name,
@@ -45,6 +49,7 @@ const writeManifest = ({ name, version, node, typescript, nodeTypes, packages }:
         dev: 'node --watch node_modules/diglot/dist/cli.js serve service.ts',
         test: 'node --test',
         types: 'tsc -p .',
+        ...(source !== undefined && { import: `diglot import ${source} -o contract.ts` }),
       },
       dependencies: { diglot: `^${version}`, ...packages?.dependencies },
       devDependencies: { '@types/node': nodeTypes, ...packages?.devDependencies, typescript },
@@ -109,7 +114,20 @@ ENTRYPOINT ["node", "node_modules/diglot/dist/cli.js"]
 CMD ["serve", "service.ts", "--data", "/data/${name}.sqlite"]
 `
 
-const writeReadme = ({ name, title, node, firstRequest }: ProjectFacts): string => `# ${title}
+const writeSource = (source: string): string => `
+\`contract.ts\` is imported from ${source.replace(/^"(.*?)".*$/, '`$1`')}; \`npm run import\` brings a new version of it and keeps what you have edited.
+Each handler of \`service.ts\` that ends with \`ctx.unimplemented()\` is still to be written: until then its callers get 501, or a fault of the Receiver, and the log has the file and the line.
+Its test has \`todo\`: take that away with it.
+`
+
+const writeReadme = ({
+  name,
+  title,
+  node,
+  firstRequest,
+  wsdl = '/soap/v1?wsdl',
+  source,
+}: ProjectFacts): string => `# ${title}
 
 One contract, served as resource-oriented HTTP and as SOAP by [Diglot](https://github.com/diglot/diglot#readme).
 It needs Node ${node.replace('>=', '')} or later.
@@ -119,10 +137,10 @@ It needs Node ${node.replace('>=', '')} or later.
     npm start
 
 \`npm start\` serves it at \`http://127.0.0.1:8080\`, with its data in \`data/\`; \`npm run dev\` starts it again after each change of a file.
-In another terminal:
+${source === undefined ? '' : writeSource(source)}In another terminal:
 
     curl ${firstRequest}
-    curl 'http://127.0.0.1:8080/soap/v1?wsdl'
+    curl 'http://127.0.0.1:8080${wsdl}'
     npx diglot describe service.ts --access
 
 Keep \`package-lock.json\` in version control: the container and the checks of \`.github/workflows/ci.yml\` install what it names.

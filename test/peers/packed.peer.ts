@@ -76,6 +76,14 @@ describe('the package as it is packed', () => {
     }
   })
 
+  test('its command makes a project of the WSDL of others, whose tests pass or wait for their handlers', () => {
+    const wsdl = join(root, 'examples', 'freight', 'carrier.wsdl')
+    run(process.execPath, [join(home, 'dist', 'cli.js'), 'new', 'new-freight', '--from', wsdl])
+    const project = join(folder, 'new-freight')
+    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], project)
+    assert.match(run(process.execPath, ['--test', '--test-reporter=tap'], project), /^# fail 0$[\s\S]*^# todo 4$/m)
+  })
+
   test('its command serves the clinic', async t => {
     const cli = join(home, 'dist', 'cli.js')
     const serving = spawn(process.execPath, [cli, 'serve', 'service.ts', '--port', '0', '--data', ':memory:'], {

@@ -1,0 +1,104 @@
+/**
+ * `diglot new --from` a description: the contract of others, with handlers that are still to be
+ * written.
+ */
+import { relative, resolve } from 'node:path'
+import type { Grant } from '../../contract/policy.ts'
+import { importDocument } from '../../import/import-command.ts'
+import type { Loss } from '../../import/loss.ts'
+import { appendRecord } from '../../import/merge-edits.ts'
+import { commonFacts, ProjectRefused, requireName, writeProject } from '../create-project.ts'
+import { projectFiles } from '../project-files.ts'
+import { type HandledParts, writeServiceSkeleton } from './write-handlers.ts'
+import { makeSampleMessage, writeTrials } from './write-trials.ts'
+
+/** What a project was made of, and what its contract does not say of the description. */
+export interface ImportedProject {
+  readonly files: readonly string[]
+  readonly losses: readonly Loss[]
+  /** Documents were not found that the description refers to. */
+  readonly isPartial: boolean
+}
+
+export interface ImportedProjectOptions {
+  /** Folders with documents that the description imports by an address or a name alone. */
+  readonly documents: readonly string[]
+  /** Hosts whose documents may be fetched. */
+  readonly fetch: readonly string[]
+}
+
+/**
+ * Writes a new project from the description of another party, as `createProject` does.
+ * @param from a WSDL or an OpenAPI document: a file, or an address whose host may be fetched
+ * @throws {ProjectRefused} as `createProject`, and where the description has no operation
+ * @throws {Error} where the description cannot be read, with what to do
+ */
+export async function createImportedProject(
+  folder: string,
+  from: string,
+  { documents, fetch }: ImportedProjectOptions,
+): Promise<ImportedProject> {
+  const at = resolve(folder)
+  const facts = commonFacts(requireName(at))
+  const { text, service, losses, missing } = await importDocument(from, documents, fetch)
+  if ([service.resources, service.jobs, service.ports].every(each => each.length === 0))
+    throw new ProjectRefused(
+      `${from} has no operation that can be served: give a WSDL with a binding of SOAP, or an OpenAPI document with paths`,
+    )
+  const contract = nameCallers(appendRecord(text))
+  const roles = [...new Set([...listRoles(service), ...(contract.isNamed ? [partner] : [])])]
+  const files = {
+    'contract.ts': contract.text,
+    'service.ts': writeServiceSkeleton(service, roles),
+    'service.test.ts': writeTrials(service, roles.length === 0),
+    ...projectFiles({
+      ...facts,
+      firstRequest: `${roles.length === 0 ? '' : '-u ann:ann-secret '}${writeFirstRequest(service)}`,
+      wsdl:
+        service.ports.length > 0 && service.resources.length === 0 ? `/soap/${service.ports[0]?.port}?wsdl` : undefined,
+      source: writeImportArguments(at, from, { documents, fetch }),
+    }),
+  }
+  writeProject(folder, at, files)
+  return { files: Object.keys(files), losses, isPartial: missing.length > 0 }
+}
+
+/** The arguments of `diglot import`, as the project gives them. */
+function writeImportArguments(at: string, from: string, { documents, fetch }: ImportedProjectOptions): string {
+  const near = (path: string): string => `"${relative(at, resolve(path)).replaceAll('\\', '/')}"`
+  const source = /^https?:\/\//i.test(from) ? `"${from}"` : near(from)
+  return [source, ...documents.map(each => `--from ${near(each)}`), ...fetch.map(host => `--fetch ${host}`)].join(' ')
+}
+
+/** The role that callers of ports have where the description does not say who may ask. */
+const partner = 'partner'
+
+/** An edit of what the import has written, as a person makes it: the next import keeps it. */
+function nameCallers(text: string): { readonly text: string; readonly isNamed: boolean } {
+  const closed = /^(const callers\d*: readonly Grant\[\] = )\[\]$/m
+  if (!closed.test(text)) return { text, isNamed: false }
+  const named = text
+    .replace(closed, `$1[role('${partner}')]`)
+    .replace(/^import \{ (.*) \} from 'diglot'$/m, (line, names: string) =>
+      /\brole\b/.test(names) ? line : `import { ${names}, role } from 'diglot'`,
+    )
+  return { text: named, isNamed: true }
+}
+
+function listRoles({ resources, jobs, ports }: HandledParts): readonly string[] {
+  const grants: readonly Grant[] = [
+    ...resources.flatMap(({ given }) => Object.values(given.allow).flatMap(each => each ?? [])),
+    ...jobs.flatMap(({ allow }) => allow),
+    ...ports.flatMap(({ exchanges }) => Object.values(exchanges).flatMap(({ allow }) => allow)),
+  ]
+  return [...new Set(grants.map(({ role }) => role))].filter(role => role !== '*')
+}
+
+function writeFirstRequest({ resources: [resource], jobs: [job], ports: [port] }: HandledParts): string {
+  const address = 'http://127.0.0.1:8080/api'
+  if (resource) return `${address}/${resource.name}`
+  const [name, exchange] = Object.entries(port?.exchanges ?? {})[0] ?? []
+  if (!port || !name || !exchange) return `${address}/${job?.job ?? ''}`
+  const { json } = makeSampleMessage(`${port.port}.${name}`, exchange) ?? { json: '{}' }
+  return `${address}/${port.port}/${name} -H 'Content-Type: application/json' -d '${json.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,158 @@
+/**
+ * The tests of a service that is still to be written. What the contract alone makes work is tried
+ * by both faces; what waits for a handler is a test with `todo`, which fails no run until it is
+ * taken away.
+ */
+import type { Port, PortExchange } from '../../contract/exchange.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { createXmlJsonCodec } from '../../contract/xml-json.ts'
+import type { AnyRootElement } from '../../contract/xml-type.ts'
+import { writeJson } from '../../http/json.ts'
+import { quoteLiteral } from '../../import/typescript-text.ts'
+import { makeMessage } from '../../mock/example-message.ts'
+import { createBodyCodecs } from '../../soap/codecs/body-codec.ts'
+import { createEncodedCodecs } from '../../soap/codecs/schema-encoded.ts'
+import { soap11 } from '../../soap/version.ts'
+import { madeName, planCreation, writeAccess, writeDraft } from './draft-text.ts'
+import type { HandledParts } from './write-handlers.ts'
+
+/** @param isOpen no caller needs credentials: the service has no roles */
+export function writeTrials(parts: HandledParts, isOpen: boolean): string {
+  const caller = isOpen ? '' : `'ann'`
+  const { resources, jobs, ports } = parts
+  const trials = [
+    ...resources.flatMap(each => writeResourceTrials(resources, each, caller)),
+    ...resources.flatMap(({ name, actions }) => Object.keys(actions).map(verb => writeTodo(`${name}.${verb}`))),
+    ...jobs.map(({ job }) => writeTodo(job)),
+    ...ports.flatMap(writePortTrials),
+  ]
+  const tools = ports.length > 0 ? writePortTools(ports, caller) : ''
+  const todo = trials.some(each => each.includes(', todo, '))
+    ? `\n/** Take it away from a test once its handler is written. */\nconst todo = { todo: 'its handler in service.ts is still to be written' }\n`
+    : ''
+  const assertion = `${tools}${trials.join('')}`.includes('assert.') ? `import assert from 'node:assert/strict'\n` : ''
+  return `/** What clients get by REST and by SOAP: \`npm test\`. */
+${assertion}import { test } from 'node:test'
+import { startTestService } from 'diglot/testing'
+import { contract } from './contract.ts'
+import app from './service.ts'
+${todo}${tools}${trials.map(each => `\n${each}`).join('')}`
+}
+
+const writeTodo = (title: string): string => `test.todo(${quoteLiteral(`${title}, by REST and by SOAP`)})\n`
+
+// Resources
+
+function writeResourceTrials(all: readonly Resource[], resource: Resource, caller: string): readonly string[] {
+  const plan = planCreation(all, resource)
+  const isRead = (resource.given.allow['read'] ?? []).length > 0
+  if (!isRead) return []
+  if (!plan) return [writeBothFaces(`${resource.name} are listed`, false, caller, writeListing(resource))]
+  const made = plan.resources.map(each => {
+    const draft = writeDraft(each, name => `${madeName(all.find(({ name: of }) => of === name) ?? resource)}.id`)
+    return `const ${madeName(each)} = await ${writeAccess(each)}.create(${draft?.text ?? '{}'})`
+  })
+  const item = madeName(resource)
+  const read = `assert.equal((await ${writeAccess(resource)}.get(${item}.id)).id, ${item}.id)`
+  return [writeBothFaces(`one of ${resource.name} is created and read`, plan.waits, caller, [...made, read])]
+}
+const writeListing = (resource: Resource): readonly string[] => [
+  `assert.deepEqual(await Array.fromAsync(${writeAccess(resource)}.list()), [])`,
+]
+
+const writeBothFaces = (title: string, waits: boolean, caller: string, lines: readonly string[]): string =>
+  `for (const face of ['rest', 'soap'] as const)
+  test(\`${title} by \${face}\`, ${waits ? 'todo, ' : ''}async () => {
+    await using service = await startTestService(contract, app)
+    const api = service[face](${caller})
+${lines.map(line => `    ${line}\n`).join('')}  })
+`
+
+// Ports
+
+/** SOAP 1.2 has the action in its media type, SOAP 1.1 in a field. */
+const askSoap11 = `const askSoap = (port: string, action: string, body: string) =>
+  post(\`/soap/\${port}\`, { 'content-type': 'text/xml', soapaction: \`"\${action}"\` }, writeEnvelope('http://schemas.xmlsoap.org/soap/envelope/', body))
+`
+const askSoap12 = `const askSoap12 = (port: string, action: string, body: string) =>
+  post(\`/soap/\${port}\`, { 'content-type': \`application/soap+xml;action="\${action}"\` }, writeEnvelope('http://www.w3.org/2003/05/soap-envelope', body))
+`
+const writePortTools = (ports: readonly Port[], caller: string): string => `
+async function post(path: string, headers: Record<string, string>, body: string) {
+  await using service = await startTestService(contract, app)
+  const answer = await service.fetchAs(${caller})(service.address + path, { method: 'POST', headers, body })
+  return { status: answer.status, text: await answer.text() }
+}
+const askRest = (operation: string, json: string) => post(\`/api/\${operation}\`, { 'content-type': 'application/json' }, json)
+const writeEnvelope = (namespace: string, body: string) =>
+  \`<e:Envelope xmlns:e="\${namespace}"><e:Body>\${body}</e:Body></e:Envelope>\`
+${ports.some(each => each.soap !== '1.2') ? askSoap11 : ''}${ports.some(each => each.soap === '1.2') ? askSoap12 : ''}`
+
+function writePortTrials(port: Port): readonly string[] {
+  const exchanges = Object.entries(port.exchanges)
+  return [
+    `test(${quoteLiteral(`${port.port} is described`)}, async () => {
+  await using service = await startTestService(contract, app)
+  const wsdl = await service.fetchAs()(\`\${service.address}/soap/${port.port}?wsdl\`)
+  assert.match(await wsdl.text(), /:definitions|<definitions/)
+})
+`,
+    ...exchanges.flatMap(([name, exchange]) => writeExchangeTrials(port, name, exchange)),
+  ]
+}
+
+function writeExchangeTrials(port: Port, name: string, exchange: PortExchange): readonly string[] {
+  const place = `${port.port}.${name}`
+  const example = makeSampleMessage(place, exchange)
+  if (!example) return [writeTodo(place)]
+  const operation = quoteLiteral(`${port.port}/${name}`)
+  const [whole, accepted] = typeof exchange.output === 'object' ? [200, 200] : [204, exchange.output ? 200 : 202]
+  const action = quoteLiteral(exchange.action)
+  const ask = port.soap === '1.2' ? 'askSoap12' : 'askSoap'
+  return [
+    writeExchangeTrial(`${place} by REST`, `askRest(${operation}, ${quoteSample(spreadJson(example.json))})`, whole),
+    writeExchangeTrial(
+      `${place} by SOAP`,
+      `${ask}(${quoteLiteral(port.port)}, ${action}, ${quoteSample(example.xml)})`,
+      accepted,
+    ),
+  ]
+}
+/** In lines, where it has members and nothing is lost by that. */
+function spreadJson(json: string): string {
+  if (json.length < 60) return json
+  const value: unknown = JSON.parse(json)
+  return JSON.stringify(value) === json ? JSON.stringify(value, undefined, 2) : json
+}
+const writeExchangeTrial = (title: string, call: string, status: number): string =>
+  `test(${quoteLiteral(title)}, todo, async () => {
+  const { status, text } = await ${call}
+  assert.equal(status, ${status}, text)
+})
+`
+
+interface SampleMessage {
+  readonly json: string
+  /** The content of the Body. */
+  readonly xml: string
+}
+const placeOfSample = (name: string) => ({ seed: 1, name, item: 1, idOf: () => undefined, given: {} })
+
+/** Undefined where a type has no value that can be made up, such as text of a rare pattern. */
+export function makeSampleMessage(name: string, { input, style }: PortExchange): SampleMessage | undefined {
+  if (input === 'empty') return { json: '', xml: '' }
+  try {
+    const value = makeMessage(input, placeOfSample(name))
+    const json = writeJson(createXmlJsonCodec(input, () => undefined).write(value))
+    return { json, xml: writeBodyOfSample(input, style, value) }
+  } catch (thrown) {
+    if (thrown instanceof Error) return undefined // no example, or none that the codecs write
+    throw thrown
+  }
+}
+const writeBodyOfSample = (input: AnyRootElement, style: PortExchange['style'], value: unknown): string =>
+  style === 'encoded' ? createEncodedCodecs()(input).write(value, soap11) : createBodyCodecs()(input).write(value)
+
+/** In the quotes that need the fewest escapes. */
+const quoteSample = (text: string): string =>
+  text.includes("'") || text.includes('\n') ? `\`${text.replace(/[\\`]|\$(?=\{)/g, '\\$&')}\`` : quoteLiteral(text)
