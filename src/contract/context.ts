@@ -72,7 +72,10 @@ type ActResult<A, Item> = A extends { readonly output: infer O extends Fields } 
  * the machine, the change feed and the audit. They belong to the transaction of the call.
  */
 export interface Items<S extends AnyService> extends ItemReader<S> {
-  /** A new item, in its first state; `derive` computes what the draft leaves out. */
+  /**
+   * A new item, in its first state; `derive` computes what the draft leaves out. Ends the call with
+   * 409, fault `StateConflict`, where another item has its unique key; so do all changes.
+   */
   create<N extends keyof ResourcesByName<S> & string>(
     resource: N,
     draft: NewItem<FieldsNamed<S, N>>,

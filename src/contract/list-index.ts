@@ -6,6 +6,7 @@
  *  (2) The id comes last in every order, ascending.
  */
 import { memoizeByObject } from '../base/memo.ts'
+import type { Shape } from './field.ts'
 import { findFilterField } from './filter-field.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
@@ -19,6 +20,8 @@ export interface OrderKey {
 export interface ListIndex {
   readonly name: string
   readonly keys: readonly OrderKey[]
+  /** No two items have the same; the id is no part of it, and no order of lists is its. */
+  readonly isUnique?: true
 }
 /** What a list asks for, without its values. */
 export interface ListForm {
@@ -71,6 +74,11 @@ export function listIndexesOf(resource: Resource, service: Service): readonly Li
       keys: [{ field, descending: false }, ...(grouping.has(field) ? usual.filter(key => key.field !== field) : [])],
     })),
     ...(given.indexes ?? []).map(keys => ({ name: `(${keys.join(',')})`, keys: keys.map(toOrderKey) })),
+    ...(given.unique ?? []).map(keys => ({
+      name: `=(${keys.join(',')})`,
+      keys: keys.map(toOrderKey),
+      isUnique: true as const,
+    })),
   ]
 }
 
@@ -108,7 +116,9 @@ export function findMissingIndex(
   { filters, sort }: ListForm,
 ): MissingIndex | undefined {
   const isSelective = filters.some(({ field, is }) => (is === 'eq' || is === 'in') && !hasFewValues(resource, field))
-  return isSelective ? undefined : findMissingOrder(resource, indexes, { filters, sort })
+  const equal = new Set(filters.filter(({ is }) => is === 'eq').map(({ field }) => field))
+  const isOne = resource.given.unique?.some(keys => keys.every(field => equal.has(field)))
+  return isSelective || isOne ? undefined : findMissingOrder(resource, indexes, { filters, sort })
 }
 
 /** The same, where any value may belong to many items. */
@@ -131,10 +141,11 @@ const isRange = (is: string): boolean => ['gt', 'gte', 'lt', 'lte'].includes(is)
 /** The equal fields first, all of them and in any order, then the order or its reverse. */
 function servesOrder(
   resource: Resource,
-  { keys }: ListIndex,
+  { keys, isUnique }: ListIndex,
   equal: ReadonlySet<string>,
   order: readonly OrderKey[],
 ): boolean {
+  if (isUnique) return false
   const first = new Set(keys.slice(0, equal.size).map(({ field }) => field))
   if (first.size < equal.size || [...equal].some(field => !first.has(field))) return false
   const rest = keys.slice(equal.size)
@@ -179,3 +190,9 @@ export function findUnservedLists(resource: Resource, service: Service): readonl
 }
 
 export const writeIndex = (keys: readonly string[]): string => `[${keys.map(key => `'${key}'`).join(', ')}]`
+
+/** Octets that a value of this shape may need in an index: a character has at most four. */
+export function keyOctets(shape: Shape): number {
+  if (shape.kind === 'string') return (shape.max ?? Number.POSITIVE_INFINITY) * 4
+  return shape.kind === 'bytes' ? (shape.max ?? Number.POSITIVE_INFINITY) : 0
+}

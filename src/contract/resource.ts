@@ -213,6 +213,11 @@ export interface Rules<F extends string = string, S extends string = string, A e
    */
   readonly indexes?: readonly (readonly (F | `-${F}`)[])[]
   /**
+   * Keys, each of one field or several, that no two items have: an item that would is refused with
+   * 409. One in which a field is absent or null is no item's.
+   */
+  readonly unique?: readonly (readonly F[])[]
+  /**
    * What becomes of lists that no index serves, and that look at many items to give a few. `warn`,
    * the default: a warning at start. `refuse`: 400, with the index that would serve them, where
    * there are more than 10,000 items. `accept`: nothing. Lists that policy restricts to a caller's
@@ -350,6 +355,7 @@ export class Resource<
   >(given: {
     readonly order?: readonly SortName<keyof F & string>[]
     readonly indexes?: readonly (readonly SortName<keyof F & string>[])[]
+    readonly unique?: readonly (readonly (keyof F & string)[])[]
     readonly unserved?: Rules['unserved']
     readonly precondition?: boolean
     readonly limits?: Rules<string, string, keyof A & string>['limits']

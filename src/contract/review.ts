@@ -17,7 +17,7 @@ import { findUnknownMembers, type MembersOf } from './known-members.ts'
 import { parseScaledDecimal } from './lexical/decimal.ts'
 import { intRange, longRange, type NumberRange } from './lexical/number.ts'
 import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
-import { writeIndex } from './list-index.ts'
+import { keyOctets, writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
 import { findReservedNames } from './reserved-names.ts'
@@ -86,12 +86,34 @@ export function findContractMistakes(app: Implementation): readonly string[] {
   ]
 }
 
+/** Octets that the values of a key may have: the longest that both databases keep in an index. */
+const uniqueOctetsMax = 2400
+
+function uniqueMistakes({ name, fields }: Resource, keys: readonly string[]): string[] {
+  const place = `${name}: unique ${writeIndex(keys)}`
+  const known = keys.map(key => fields[key]).filter(field => field !== undefined)
+  const octets = known.reduce((sum, { shape }) => sum + keyOctets(shape), 0)
+  return [
+    ...(keys.length > 0 ? [] : [`${name}: unique has an empty list: name the fields of the key`]),
+    ...(keys.includes('id') ? [`${place} names the id, which no two items have as it is: leave it out`] : []),
+    ...(new Set(keys).size < keys.length ? [`${place} names a field twice: name it once`] : []),
+    ...(known.length > 0 && known.every(({ defaultValue }) => defaultValue !== undefined)
+      ? [`${place} has a default in each field, which two items would share: remove one default`]
+      : []),
+    ...(octets > uniqueOctetsMax
+      ? [
+          `${place} may be longer than an index can hold: give its texts and bytes a max, of ${uniqueOctetsMax} octets together, where a character counts four`,
+        ]
+      : []),
+  ]
+}
+
 const segmentText = /^[a-z][a-zA-Z0-9-]*$/
 const pathSegmentText = new RegExp(`^${pathSegmentPattern}$`)
 const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
 
 const ruleMembers: MembersOf<Rules> = {
-  one: true, relations: true, filter: true, sort: true, order: true, indexes: true, unserved: true, search: true,
+  one: true, relations: true, filter: true, sort: true, order: true, indexes: true, unique: true, unserved: true, search: true,
   searchBy: true, edit: true, remove: true, putCreates: true, bulk: true, precondition: true, allow: true, faults: true, limits: true, cache: true,
   messages: true,
 } // biome-ignore format: a list of names reads best in few lines
@@ -445,6 +467,10 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...findRepeated((given.indexes ?? []).map(writeIndex)).map(
       keys => `${name}: indexes has ${keys} twice: declare it once`,
     ),
+    ...(given.unique ?? []).flatMap(keys => [...scalar(keys, 'unique'), ...uniqueMistakes(resource, keys)]),
+    ...findRepeated((given.unique ?? []).map(writeIndex)).map(
+      keys => `${name}: unique has ${keys} twice: declare it once`,
+    ),
     ...[...(given.sort ?? []), ...(given.order ?? [])]
       .map(each => each.replace(/^-/, ''))
       .filter(each => fields[each]?.isInternal)
@@ -663,6 +689,9 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
         ([verb]) =>
           `${resource.name}.${verb} moves the item or keeps an output, which only the store supports: remove keep from the handlers`,
       ),
+    ...(given?.keep && resource.given.unique
+      ? [`${resource.name} has unique keys, which only the store keeps: leave them to its provider`]
+      : []),
     ...(derives && !given?.derive
       ? [`${resource.name} has fields that only the server can set: give implement() a ${resource.name}.derive`]
       : []),

@@ -7,9 +7,17 @@ import type { Resource } from './resource.ts'
 import type { Retype } from './retype.ts'
 import type { VersionRule } from './service.ts'
 
-/** The name in a version of a field of the newest one. */
-export const nameInVersion = ({ renames }: VersionRule, resource: string, newest: string): string =>
-  Object.entries(renames?.[resource] ?? {}).find(([, each]) => each === newest)?.[0] ?? newest
+/** Of a path, which leads to a reference within a field: the field. */
+export const firstStep = (path: string): string => path.split('.', 1)[0] ?? ''
+/** The path with another field as its first step. */
+export const withFirstStep = (path: string, field: string): string => field + path.slice(firstStep(path).length)
+
+/** The name in a version of a field of the newest one, or the path that begins with it. */
+export function nameInVersion({ renames }: VersionRule, resource: string, newest: string): string {
+  const field = firstStep(newest)
+  const [name] = Object.entries(renames?.[resource] ?? {}).find(([, each]) => each === field) ?? []
+  return name === undefined ? newest : withFirstStep(newest, name)
+}
 
 export function fieldsInVersion(rule: VersionRule, { name: resource, fields }: Resource): Fields {
   const { without, retypes } = rule

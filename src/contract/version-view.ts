@@ -9,7 +9,7 @@ import { type Grant, GrantOf } from './policy.ts'
 import { type Relation, Resource, type Rules } from './resource.ts'
 import type { Service, VersionRule } from './service.ts'
 import { innermostShape, objectFields } from './shape.ts'
-import { fieldsInVersion, nameInVersion } from './version-fields.ts'
+import { fieldsInVersion, firstStep, nameInVersion } from './version-fields.ts'
 
 /** The same service with the fields of a version, and all that names them. */
 export function viewOfVersion(service: Service, version: string): Service {
@@ -85,9 +85,9 @@ function rulesInVersion(naming: VersionNaming, resource: Resource): Rules {
   const { rule } = naming
   const { given } = resource
   const nameOf = (name: string): string => nameInVersion(rule, resource.name, name)
-  const isKnown = (name: string): boolean => !rule.without?.[resource.name]?.includes(name)
+  const isKnown = (name: string): boolean => !rule.without?.[resource.name]?.includes(firstStep(name))
   const isComparable = (name: string): boolean =>
-    isKnown(name) && (rule.retypes?.[resource.name]?.[nameOf(name)]?.exact ?? true)
+    isKnown(name) && (rule.retypes?.[resource.name]?.[firstStep(nameOf(name))]?.exact ?? true)
   const namesOf = (list: readonly string[]): readonly string[] =>
     list.filter(each => isComparable(bareName(each))).map(each => mapName(each, nameOf))
   const boundTo = ({ where }: Grant): Grant['where'] =>
@@ -99,6 +99,7 @@ function rulesInVersion(naming: VersionNaming, resource: Resource): Rules {
     ...(given.order && { order: namesOf(given.order) }),
     ...(given.searchBy && { searchBy: namesOf(given.searchBy) }),
     ...(given.indexes && { indexes: given.indexes.map(namesOf) }),
+    ...(given.unique && { unique: given.unique.filter(key => key.every(isKnown)).map(key => key.map(nameOf)) }),
     ...(given.search && { search: given.search.map(path => pathInVersion(naming, resource, path)) }),
     ...(given.relations && {
       relations: mapMembers(given.relations, each => relationInVersion(rule, resource.name, each)),

@@ -338,12 +338,15 @@ function kindFaults(operation: Operation): readonly Fault[] {
       return [NotFound]
   }
 }
-/** States may forbid a change (rule A3.4); those of an action always do. */
+/**
+ * States may forbid a change (rule A3.4); those of an action always do. A unique key may be taken.
+ */
 const stateFaults = (operation: Operation): readonly Fault[] => {
   const { kind } = operation
-  return (kind === 'replace' || kind === 'patch' || kind === 'remove') && operation.resource.states.length > 0
-    ? [StateConflict]
-    : []
+  if (kind !== 'create' && kind !== 'replace' && kind !== 'patch' && kind !== 'remove') return []
+  const { states, given } = operation.resource
+  const isTaken = kind !== 'remove' && (given.unique ?? []).length > 0
+  return isTaken || (kind !== 'create' && states.length > 0) ? [StateConflict] : []
 }
 
 /** Whether some role of the resource's grants is not granted this operation. */

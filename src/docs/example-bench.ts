@@ -3,6 +3,7 @@
  * the messages that are shown. Each example has a bench of its own, and depends on no other.
  */
 import type { Json } from '../base/objects.ts'
+import { withoutUniqueKeys } from '../contract/example-view.ts'
 import { membersWriter } from '../contract/field-json.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Grant } from '../contract/policy.ts'
@@ -43,8 +44,9 @@ export interface ShownExchange {
 
 /** @param roles those that its callers may have; undefined: all */
 export async function openBench(app: Implementation, roles: readonly string[] | undefined): Promise<ExampleBench> {
-  const contract = app.contract as unknown as AnyService // the same contract, with its types erased
-  return new ExampleBench(await startTestService(contract, app), app, roles)
+  const contract = withoutUniqueKeys(app.contract)
+  const service = await startTestService(contract as unknown as AnyService, { ...app, contract }) // with its types erased
+  return new ExampleBench(service, app, roles)
 }
 
 /** Of a message that is shown. */

@@ -13,6 +13,7 @@ import { checkValue, findReferences } from '../contract/typed-value.ts'
 import type { LocalKey } from '../identity/local-key.ts'
 import { preparePeople } from '../identity/person-record.ts'
 import type { Store } from '../service/store.ts'
+import { packTyped } from '../service/typed-json.ts'
 
 /** Thrown at start: all mistakes, a line each. */
 export class SeedMistakes extends Error {
@@ -97,10 +98,11 @@ function findItemMistakes(app: Implementation, items: SeedItems): string[] {
 
 function findResourceMistakes(
   app: Implementation,
-  { name, fields }: Resource,
+  resource: Resource,
   values: readonly Values[],
   known: ReadonlyMap<string, ReadonlySet<unknown>>,
 ): string[] {
+  const { name, fields } = resource
   const external = (resource: string): boolean => app.handlers[resource]?.keep !== undefined
   const seen = new Set<unknown>()
   const lines: string[] = []
@@ -115,9 +117,29 @@ function findResourceMistakes(
       if (!external(resource) && !known.get(resource)?.has(id))
         lines.push(`${place}: ${path.join('.')} refers to ${id}, which does not exist in ${resource}: seed it, too`)
   }
+  lines.push(...findTakenKeys(resource, values))
   return lines.length > linesMax
     ? [...lines.slice(0, linesMax), `${lines.length - linesMax} more mistakes in the seed of ${name}`]
     : lines
+}
+
+/** Items of the seed that have the same unique key. */
+function findTakenKeys({ name, given }: Resource, values: readonly Values[]): string[] {
+  return (given.unique ?? []).flatMap(keys => {
+    const first = new Map<string, unknown>()
+    return values.flatMap(value => {
+      const key = keys.map(field => value[field])
+      if (key.some(each => each === undefined || each === null)) return []
+      const text = packTyped(key)
+      const other = first.get(text)
+      if (other === undefined) first.set(text, value['id'])
+      return other === undefined
+        ? []
+        : [
+            `the seed of ${name} ${String(value['id'])}: ${keys.join(', ')} is that of ${String(other)}: give it another`,
+          ]
+    })
+  })
 }
 
 function findPeopleMistakes(people: readonly Person[]): string[] {

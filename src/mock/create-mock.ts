@@ -5,6 +5,7 @@
  */
 import { ownMember } from '../base/objects.ts'
 import type { Context } from '../contract/context.ts'
+import { withoutUniqueKeys } from '../contract/example-view.ts'
 import type { ExchangeContext, Port, PortExchange } from '../contract/exchange.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
@@ -42,7 +43,7 @@ export interface MockOptions {
  * an error that names the field for which no example is found.
  */
 export function createMock(contract: AnyService, { seed = 1, examples = {} }: MockOptions = {}): Implementation {
-  const service = contract as unknown as Service // its types are erased
+  const service = withoutUniqueKeys(contract as unknown as Service) // its types are erased
   const placeOf = (name: string, item = 1): ExamplePlace => ({ seed, name, item, idOf, given: examples })
   const idOf = (resource: string, item: number): string | undefined => {
     const found = service.resources.find(each => each.name === resource)

@@ -17,7 +17,8 @@ import { type ContextFacts, handlersOf, requireResource } from './handler-facts.
 import { readGrants } from './item-checks.ts'
 import { keepReadOnlyMembers } from './nested-read-only.ts'
 import { refuse } from './refusal.ts'
-import { type ChangeRecord, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
+import { type ChangeRecord, type Filter, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
+import { isSameValue } from './typed-json.ts'
 
 export interface ItemChange {
   readonly about: ContextFacts
@@ -44,6 +45,7 @@ export async function addItem(
 ): Promise<Snapshot> {
   const { about, writer } = change
   requireSound(about, resource.name, value, sound)
+  await requireUnique(change, resource.name, id, value)
   const item = await writer.put(resource.name, id, value, {}, undefined, about.now)
   await recordChange(about, writer, resource.name, 'created', item)
   return item
@@ -51,17 +53,41 @@ export async function addItem(
 
 /** Replaces an item's value and records the change. An invalid value is a handler's bug. */
 export async function putChanged(
-  { about, writer }: ItemChange,
+  change: ItemChange,
   resource: string,
   was: Snapshot,
   value: Values,
   kept: Values = was.kept,
 ): Promise<Snapshot> {
+  const { about, writer } = change
   requireSound(about, resource, value)
+  await requireUnique(change, resource, was.id, value, was.value)
   const item = await writer.put(resource, was.id, value, kept, was, about.now)
   await recordChange(about, writer, resource, 'changed', item)
   return item
 }
+
+/**
+ * Row 28: no other item has the same unique key, also where the caller may not see it. A key that
+ * stays as it was is not asked for: the index of the store has kept it.
+ */
+async function requireUnique(
+  { about, writer }: ItemChange,
+  resource: string,
+  id: string,
+  value: Values,
+  was?: Values,
+): Promise<void> {
+  for (const keys of requireResource(about, resource).given.unique ?? []) {
+    const isWhole = keys.every(field => value[field] !== undefined && value[field] !== null)
+    if (!isWhole || (was && keys.every(field => isSameValue(was[field], value[field])))) continue
+    const same = keys.map((field): Filter => ({ field, is: 'eq', value: value[field] }))
+    if (await writer.has(resource, [...same, { field: 'id', is: 'ne', value: id }]))
+      refuse({ kind: 'conflict', detail: describeTaken(keys) })
+  }
+}
+const describeTaken = (keys: readonly string[]): string =>
+  `another item has this ${keys.join(' and ')}: give another value`
 
 async function recordChange(
   about: ContextFacts,

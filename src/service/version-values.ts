@@ -14,7 +14,7 @@ import type { Resource } from '../contract/resource.ts'
 import type { Retype } from '../contract/retype.ts'
 import type { VersionRule } from '../contract/service.ts'
 import { checkValue } from '../contract/typed-value.ts'
-import { fieldsInVersion, nameInVersion } from '../contract/version-fields.ts'
+import { fieldsInVersion, firstStep, nameInVersion, withFirstStep } from '../contract/version-fields.ts'
 import { renameKeys } from '../contract/version-view.ts'
 import type { Input } from './call.ts'
 import { refuse } from './refusal.ts'
@@ -40,8 +40,10 @@ export class VersionValues {
   }
 
   readonly nameOf = (newest: string): string => nameInVersion(this.#rule, this.#resource.name, newest)
-  readonly newestNameOf = (name: string): string =>
-    ownMember(this.#rule.renames?.[this.#resource.name] ?? {}, name) ?? name
+  readonly newestNameOf = (name: string): string => {
+    const newest = ownMember(this.#rule.renames?.[this.#resource.name] ?? {}, firstStep(name))
+    return newest === undefined ? name : withFirstStep(name, newest)
+  }
 
   isRetyped(name: string): boolean {
     return Object.hasOwn(this.#retypes, name)

@@ -2,7 +2,9 @@
  * Connections of either database as readers and writers see them: rows as arrays, and nothing after
  * their time.
  */
+
 import type { Maybe } from '../base/maybe.ts'
+import type { Refusal } from '../service/refusal.ts'
 import type { Cell } from './dialect.ts'
 import type { Statement } from './statement.ts'
 
@@ -38,3 +40,12 @@ const refuseEnded = (): never => {
 }
 /** In place of the connection, for a reader or writer whose work has ended. */
 export const endedRunner: StatementRunner = { rows: refuseEnded, first: refuseEnded, run: refuseEnded }
+
+/**
+ * A unique key that a program does not know of is taken. One that it knows of is asked for before,
+ * and named.
+ */
+export const takenKey: Refusal = {
+  kind: 'conflict',
+  detail: 'another item has the same value where no two may: give another value',
+}

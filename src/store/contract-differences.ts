@@ -15,7 +15,7 @@ import type { Table } from './table.ts'
 export const shapeFormat = '2'
 /** In it a file was one value. */
 export const formatBefore = '1'
-interface Difference {
+export interface Difference {
   readonly what: string
   readonly cure: readonly string[]
 }

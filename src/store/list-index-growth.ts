@@ -2,10 +2,12 @@
  * The indexes of lists, as a contract comes to declare them. What always holds:
  *  (1) `_shape` has an index from when it is complete. One that a contract declares and `_shape`
  *      lacks is unmade, whatever the database has under its name: a build may have failed halfway.
- *  (2) Where the database can (`buildsBeside`), a start leaves the indexes of large tables for
+ *  (2) A unique key that is no longer declared goes only where a person asks: an older program that
+ *      starts next to a newer one keeps it, too.
+ *  (3) Where the database can (`buildsBeside`), a start leaves the indexes of large tables for
  *      later: they are built while others read and write.
  */
-import { listUndeclared, tableKey } from './contract-differences.ts'
+import { type Difference, listUndeclared, tableKey } from './contract-differences.ts'
 import { type DatabaseShape, forgetShape, readShape, rememberShape, type Steps, shapeRows } from './database-shape.ts'
 import type { Dialect } from './dialect.ts'
 import { columnsOfIndex, parseIndex } from './dropped-names.ts'
@@ -51,12 +53,12 @@ export function* growIndexes(
   schema: ListIndexSchema,
   shape: DatabaseShape,
   large: ReadonlySet<string>,
-  tell: (says: string, text: string) => void = () => {},
+  tell?: (says: string, text: string) => void,
 ): Steps {
   const { dialect, tables } = schema
   const wanted = new Set([...tables.values()].flatMap(table => table.indexes.map(each => each.name)))
   for (const [name, is] of shape.get('index') ?? [])
-    if (!isSearchName(name) && !wanted.has(name) && !isForeign(tables, shape, is)) {
+    if (!isSearchName(name) && !wanted.has(name) && !isForeign(tables, shape, is) && (tell || !isUniqueKey(is))) {
       yield { text: dropIndex(name), says: `drop the index ${name}` }
       yield forgetShape('index', name)
     }
@@ -64,7 +66,7 @@ export function* growIndexes(
     const { name } = index
     if (large.has(table.name)) {
       const { text } = compileStatement(dialect, createIndex(table, index, dialect, sql`concurrently `), false)
-      tell(`create the index ${name}, while the service runs`, text)
+      tell?.(`create the index ${name}, while the service runs`, text)
       continue
     }
     yield { text: dropIndex(name) }
@@ -72,6 +74,8 @@ export function* growIndexes(
     yield rememberShape('index', name, is)
   }
 }
+
+const isUniqueKey = (is: string): boolean => parseIndex(is)[1].isUnique === true
 
 /** An index that only another program declares: it goes with the field or the table it is for. */
 function isForeign(tables: ReadonlyMap<string, Table>, shape: DatabaseShape, is: string): boolean {
@@ -86,10 +90,56 @@ function createIndex(table: Table, index: Index, dialect: Dialect, how: Sql = sq
   const columns = index.columns.map(
     ({ name: column, descending }) => sql`${quoteName(column)} ${descending ? dialect.descending : dialect.ascending}`,
   )
-  const begin = sql`create index ${how}${quoteName(index.name)} on ${quoteName(table.name)}`
+  const kind = index.isUnique ? sql`unique index ` : sql`index `
+  const begin = sql`create ${kind}${how}${quoteName(index.name)} on ${quoteName(table.name)}`
   if (index.isHash) return sql`${begin} using hash (${joinList(index.columns.map(each => quoteName(each.name)))})`
   const where = index.where === undefined ? sql`` : sql` where ${quoteName(index.where)} is not null`
   return sql`${begin} (${joinList(columns)})${where}`
+}
+
+/** Groups of items with the same key that are told; items of each that are named. */
+const toldGroupsMax = 5
+
+/** Unique keys that stored items break. */
+export function* findDuplicates(
+  schema: ListIndexSchema,
+  shape: DatabaseShape,
+  large: ReadonlySet<string>,
+): Steps<readonly Difference[]> {
+  const found: Difference[] = []
+  for (const { table, index } of listUnmade(schema, shape)) {
+    const was = shape.get(tableKey(table.name))
+    // A column that is still to be made has no values.
+    const isThere = index.columns.every(({ name }) => was?.has(name.replace(/#.*/, '')))
+    if (index.isUnique && isThere && !large.has(table.name))
+      found.push(...(yield* findDuplicatesOf(table, index, schema.dialect)))
+  }
+  return found
+}
+
+function* findDuplicatesOf(table: Table, index: Index, dialect: Dialect): Steps<readonly Difference[]> {
+  const columns = index.columns.map(({ name }) => quoteName(name))
+  const isWhole = sql.join(
+    columns.map(column => sql`${column} is not null`),
+    sql` and `,
+  )
+  const groups = sql`from ${quoteName(table.name)} where ${isWhole} group by ${joinList(columns)} having count(*) > 1`
+  const rows = yield {
+    text: sql`select count(*), min("id"), max("id") ${groups} order by 1 desc, 2 limit ${sql.lit(toldGroupsMax + 1)}`,
+  }
+  if (rows.length === 0) return []
+  const fields = index.columns.map(({ name }) => name.replace(/#.*/, '')).join(', ')
+  const told = rows
+    .slice(0, toldGroupsMax)
+    .map(([count, first, last]) => `${first}, ${last}${Number(count) > 2 ? ` and ${Number(count) - 2} more` : ''}`)
+  const more = rows.length > toldGroupsMax ? `; the first ${toldGroupsMax} of more` : ''
+  const all = compileStatement(dialect, sql`select ${joinList(columns)}, count(*) ${groups}`, false).text
+  return [
+    {
+      what: `${table.name}: ${fields} is to be unique, and these items have the same: ${told.join('; ')}${more}`,
+      cure: [`-- change all but one of each; all of them: ${all};`],
+    },
+  ]
 }
 
 /** Those that a start has left for later. */

@@ -27,7 +27,7 @@ import { type DatabaseShape, forgetShape, readShape, rememberShape, type Steps, 
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { dropNamed } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
-import { findLargeTables, growIndexes } from './list-index-growth.ts'
+import { findDuplicates, findLargeTables, growIndexes } from './list-index-growth.ts'
 import { findLongValues, type WarnOfLength } from './long-values.ts'
 import { declareRecordTables, migratePieces, migrateTurns } from './records.ts'
 import { dropSearches, growSearches } from './search-growth.ts'
@@ -78,7 +78,10 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
       ? new Map([['store', new Map(Object.entries({ format: shapeFormat, jobs: 'turns' }))]])
       : readShape(yield { text: shapeRows })
   const large = yield* findLargeTables(schema, shape)
-  const differences = yield* findDifferences(schema, shape, wish)
+  const differences = [
+    ...(yield* findDifferences(schema, shape, wish)),
+    ...(yield* findDuplicates(schema, shape, wish ? new Set() : large)),
+  ]
   if (differences.length > 0) throw new Error(createMigrationError(differences))
   const bounds = yield* findLongValues(schema, shape, drop !== undefined, warn)
   if (shape.get('store')?.get('format') === formatBefore) {

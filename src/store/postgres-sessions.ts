@@ -15,8 +15,9 @@ import pg from 'pg'
 import { errorCodeOf } from '../base/attempt.ts'
 import { decodeHex } from '../base/base64.ts'
 import type { Maybe } from '../base/maybe.ts'
+import { refuse } from '../service/refusal.ts'
 import { closedStore, Unavailable, type Usage } from '../service/store.ts'
-import { type Cells, createEndedError, type StatementRunner } from './connection.ts'
+import { type Cells, createEndedError, type StatementRunner, takenKey } from './connection.ts'
 import type { Cell } from './dialect.ts'
 import { boundParameters, type Statement } from './statement.ts'
 
@@ -138,6 +139,7 @@ export class Sessions {
       try {
         return await this.#runOnce(begin, work, until)
       } catch (thrown) {
+        if (isKeyTaken(thrown) && tries === takenTriesMax) refuse(takenKey)
         if (!isTransient(thrown)) throw this.#toStoreError(thrown)
         if (tries === triesMax || performance.now() + wait > until) throw new Unavailable(1, thrown)
       }
@@ -303,7 +305,18 @@ const isStaleRead = (thrown: unknown): boolean =>
  * again.
  */
 const isTransient = (thrown: unknown): boolean =>
-  thrown instanceof Collision || isStaleRead(thrown) || ['40001', '40P01'].includes(errorCodeOf(thrown))
+  thrown instanceof Collision ||
+  isStaleRead(thrown) ||
+  isKeyTaken(thrown) ||
+  ['40001', '40P01'].includes(errorCodeOf(thrown))
+
+/**
+ * unique_violation of a key of the contract: the work that runs again finds the item that has it.
+ * Of an older program, which does not know the key, it does not.
+ */
+const isKeyTaken = (thrown: unknown): boolean =>
+  errorCodeOf(thrown) === '23505' && thrown instanceof Error && !/_pkey$/.test(String(Object(thrown).constraint))
+const takenTriesMax = 3
 
 /** lock_not_available: the connection is good. */
 const isBusy = (thrown: unknown): boolean => errorCodeOf(thrown) === '55P03'

@@ -21,6 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
+import { Refused } from '../service/refusal.ts'
 import {
   closedStore,
   type Filter,
@@ -33,7 +34,7 @@ import {
   Unavailable,
   type WriteTurn,
 } from '../service/store.ts'
-import { type Cells, octetsOf, type StatementRunner } from './connection.ts'
+import { type Cells, octetsOf, type StatementRunner, takenKey } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { findDropped } from './dropped-names.ts'
@@ -231,8 +232,11 @@ class TurnRunner implements StatementRunner {
  * try again.
  */
 const passingCodes = new Set([5, 6, 8, 13, 14])
+/** SQLITE_CONSTRAINT_UNIQUE, of a program that does not know the key. */
+const keyTakenCode = 2067
 function toStoreError(thrown: unknown): unknown {
   const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
+  if (code === keyTakenCode) return new Refused(takenKey)
   return (typeof code === 'number' && passingCodes.has(code & 0xff)) || (code === 1 && lacksName(thrown))
     ? new Unavailable(1, thrown)
     : thrown

@@ -2,7 +2,7 @@
 import type { Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
 import { type FilterField, findFilterField } from '../contract/filter-field.ts'
-import { creationField, type ListIndex, listIndexesOf, type OrderKey } from '../contract/list-index.ts'
+import { creationField, keyOctets, type ListIndex, listIndexesOf, type OrderKey } from '../contract/list-index.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { foldShape, innerFields, innermostShape } from '../contract/shape.ts'
@@ -54,6 +54,7 @@ export interface Index {
   readonly where?: string
   /** By digests of values that may be longer than a key: it finds equal values and no order. */
   readonly isHash?: true
+  readonly isUnique?: true
 }
 
 /** Columns that every item has, in the order in which rows are read. */
@@ -271,27 +272,25 @@ function compileIndexes(
 ): Index[] {
   const { given, fields } = resource
   const id = { name: 'id', descending: false }
-  const isTooLong = (field: string): boolean => keyOctets(fields[field]?.shape) > keyBytes
+  const isTooLong = (field: string): boolean => {
+    const shape = fields[field]?.shape
+    return shape !== undefined && keyOctets(shape) > keyBytes
+  }
   const columnOf = ({ field, descending }: OrderKey) => {
     const name = field === creationField ? field : compared.get(field)?.column
     return name === undefined || isTooLong(field) ? [] : [{ name, descending }]
   }
-  return lists.flatMap(({ name: own, keys }): Index[] => {
+  return lists.flatMap(({ name: own, keys, isUnique }): Index[] => {
     const name = databaseName(`${tableNameOf(resource)}#${storedIndexName(fields, own)}`)
     const [first] = keys
     const at = first && compared.get(first.field)
     if (at && own === first?.field && isTooLong(own))
       return [{ name, columns: [{ name: at.column, descending: false }], isHash: true }]
     const columns = keys.flatMap(columnOf)
+    if (isUnique) return [{ name, columns, isUnique }]
     if (columns.length === 0) return []
     const isSparse = at?.present === false && own === first?.field && !given.sort?.includes(own)
     const last = columns.some(each => each.name === 'id') ? [] : [id]
     return [{ name, columns: [...columns, ...last], ...(isSparse && { where: at.column }) }]
   })
-}
-
-/** Octets that a key of this shape may need: a character has at most four. */
-function keyOctets(shape: Shape | undefined): number {
-  if (shape?.kind === 'string') return (shape.max ?? Number.POSITIVE_INFINITY) * 4
-  return shape?.kind === 'bytes' ? (shape.max ?? Number.POSITIVE_INFINITY) : 0
 }

@@ -6,6 +6,7 @@ import type { Values } from '../../src/contract/implement.ts'
 import { type Rules, resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
 import { InstanceLease } from '../../src/host/operations/instance-lease.ts'
+import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Store, Unavailable } from '../../src/service/store.ts'
 import type { MigrationWish } from '../../src/store/migration.ts'
 import { type Case, idsOf, list, type Place } from './battery.ts'
@@ -128,6 +129,85 @@ export const rollingChanges: readonly Case[] = [
       )
       assert.deepEqual(await found(), ['n-1'])
       assert.deepEqual(await migrate(place, after), [])
+      for (const store of [one, other]) await store.close()
+    },
+  ],
+  [
+    'a rolling change: a unique key over items that have the same is refused with their names, then made, and kept until it is asked away',
+    async place => {
+      const fields = { ...older, day: t.date().optional() }
+      const [free, kept] = [notes(fields), notes(fields, { unique: [['text'], ['text', 'day']] })]
+      const first = await place.open(free)
+      const value = { text: 'same', day: '2026-01-31' }
+      await first.write(async writer => {
+        for (const id of ['n-1', 'n-2', 'n-3']) await writer.put('notes', id, { ...value, id }, {}, undefined, 1)
+        for (let i = 0; i < 14; i++) {
+          const id = `r-${i}`
+          await writer.put('notes', id, { text: `t${i >> 1}`, id }, {}, undefined, 1)
+        }
+      })
+      await refused(
+        place,
+        kept,
+        /notes: text is to be unique, and these items have the same: n-1, n-3 and 1 more; r-0, r-1; .*; the first 5 of more/,
+      )
+      await refused(
+        place,
+        kept,
+        /notes: text, day is to be unique, .*: n-1, n-3 and 1 more\n[\s\S]*all of them: select "text", "day#order", count/,
+      )
+      await first.write(async writer => {
+        for (const id of ['n-2', 'n-3', ...Array.from({ length: 7 }, (_, i) => `r-${2 * i}`)]) {
+          const found = await writer.get('notes', id)
+          assert.ok(found && !isFormer(found))
+          await writer.remove('notes', id, found.version, 2)
+        }
+      })
+      const second = await place.open(kept)
+      const add = (store: Store, id: string) =>
+        store.write(writer => writer.put('notes', id, { ...value, id }, {}, undefined, 1))
+      for (const store of [first, second, await place.open(free)])
+        await assert.rejects(
+          add(store, 'n-4'),
+          (thrown: unknown) => thrown instanceof Refused && thrown.refusal.kind === 'conflict',
+        )
+      assert.match((await migrate(place, free)).join(), /drop the index notes#=\(text\)/)
+      await add(first, 'n-4')
+      for (const store of [first, second]) await store.close()
+    },
+  ],
+  [
+    'a rolling change: a unique key is kept by two programs at once, under the names of either',
+    async place => {
+      const one = await place.open(notes(older, { unique: [['text']] }))
+      const other = await place.open(notes(renamed, { unique: [['title']] }))
+      const add = (store: Store, field: string, id: string) =>
+        store.write(async writer => {
+          const taken = await writer.has('notes', [
+            { field, is: 'eq', value: 'a' },
+            { field: 'id', is: 'ne', value: id },
+          ])
+          if (!taken) await writer.put('notes', id, { id, [field]: 'a' }, {}, undefined, 1)
+          return taken
+        })
+      for (let round = 0; round < 5; round++) {
+        const all = await Promise.all(
+          Array.from({ length: 6 }, (_, i) =>
+            i % 2 === 0 ? add(one, 'text', `n-${round}-${i}`) : add(other, 'title', `n-${round}-${i}`),
+          ),
+        )
+        assert.deepEqual(all.filter(isTaken => !isTaken).length, 1)
+        await one.write(async writer => {
+          const { items } = await writer.list('notes', {
+            filters: [],
+            within: 'all',
+            sort: [],
+            size: 10,
+            counted: false,
+          })
+          for (const { id, version } of items) await writer.remove('notes', id, version, 2)
+        })
+      }
       for (const store of [one, other]) await store.close()
     },
   ],
