@@ -139,7 +139,7 @@ const rows: readonly Row[] = [
   [
     'filter-unknown',
     "implement(clinic, { visits: { ...handlers, confirm: async ctx => void (await ctx.items.list('doctors', { room: 1 }).count()) }, reports: jobs })",
-    "Object literal may only specify known properties, and 'room' does not exist in type '{ readonly name",
+    "Object literal may only specify known properties, and 'room' does not exist in type '{ readonly kind",
   ],
   [
     'filter-comparison',
@@ -272,7 +272,7 @@ const rows: readonly Row[] = [
   [
     'rules-filter',
     "resource('x', { fields: { id: t.id('x'), name: t.string() } }).rules({ filter: ['nam'], allow: { read: [anyone] } })",
-    'Type \'"nam"\' is not assignable to type \'"id" | "name"\'. Did you mean \'"name"\'?',
+    'Type \'"nam"\' is not assignable to type \'FilterName<"id" | "name">\'. Did you mean \'"name"\'?',
   ],
   [
     'rules-sort',

@@ -193,6 +193,7 @@ describe('the page of a list', async () => {
       [
         'find-id: Id',
         'find-customer: Customer',
+        'find-lines-product: Lines.product',
         'find-currency: Currency',
         'find-total-gte-: Total from',
         'find-total-lte-: Total to',
