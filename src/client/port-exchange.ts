@@ -228,7 +228,7 @@ export class CallableExchange {
     const { version, around, blocks } = envelope
     const { firsts, mayBegin, mend, read } = this.#plans.body(output)
     const isMended = style !== 'encoded' && [...this.#endpoint.lenient].some(each => each !== 'envelope')
-    const cursor = isMended ? walkChildren(mend(readBodyTree(envelope), mending)) : envelope.body
+    const cursor = isMended ? walkChildren(mend(readAnswerTree(envelope), mending)) : envelope.body
     const first = cursor.event === 'start' ? cursor.name : undefined
     if (!firsts.includes(first) && !(first && mayBegin?.(first.uri))) {
       const expected = firsts.map(each => each?.local ?? 'nothing').join(' or ')
@@ -259,7 +259,7 @@ function passElement(cursor: Cursor): void {
 }
 
 /** The Body as a tree, from its first child on; the cursor goes to its end. */
-function readBodyTree({ body: cursor, around }: Envelope): Element {
+function readAnswerTree({ body: cursor, around }: Envelope): Element {
   const children: Element[] = []
   while (cursor.event === 'start') {
     children.push(readElement(cursor, around))

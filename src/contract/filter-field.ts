@@ -22,17 +22,17 @@ export interface FilterField {
 export function findFilterField({ fields }: Pick<Resource, 'fields'>, name: string): FilterField | undefined {
   const own = Object.hasOwn(fields, name) ? fields[name] : undefined
   if (own && isScalar(own.shape)) return { field: own, shape: own.shape, path: undefined }
-  const path = findPath(fields, name.split('.'))
+  const path = followPath(fields, name.split('.'))
   const last = path?.at(-1)?.[1]
   const shape = last && innermostShape(last.shape)
   return shape?.kind === 'ref' ? { field: new Field(shape, last), shape, path } : undefined
 }
 
-function findPath(fields: Fields, [name = '', ...rest]: readonly string[]): FilterField['path'] {
+function followPath(fields: Fields, [name = '', ...rest]: readonly string[]): FilterField['path'] {
   const field = Object.hasOwn(fields, name) ? fields[name] : undefined
   if (!field) return undefined
   if (rest.length === 0) return [[name, field]]
-  const further = findPath(objectFields(innermostShape(field.shape)), rest)
+  const further = followPath(objectFields(innermostShape(field.shape)), rest)
   return further && [[name, field], ...further]
 }
 

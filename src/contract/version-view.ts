@@ -53,7 +53,7 @@ const isHiddenPath = (
   resource: Resource,
   path: readonly string[],
   without: NonNullable<VersionRule['without']>,
-): boolean => stepsOf(service, resource, path).some(({ of, name }) => of && without[of]?.includes(name))
+): boolean => listPathSteps(service, resource, path).some(({ of, name }) => of && without[of]?.includes(name))
 
 /** A step of a search path; `of` is the resource whose field it is, undefined inside of a field. */
 interface PathStep {
@@ -61,7 +61,7 @@ interface PathStep {
   readonly name: string
 }
 
-function stepsOf(service: Service, resource: Resource, path: readonly string[]): readonly PathStep[] {
+function listPathSteps(service: Service, resource: Resource, path: readonly string[]): readonly PathStep[] {
   let of: Resource | undefined = resource
   let fields: Fields | undefined = resource.fields
   return path.map(name => {
@@ -125,6 +125,6 @@ const relationInVersion = (rule: VersionRule, own: string, relation: Relation): 
 })
 
 const pathInVersion = ({ service, rule }: VersionNaming, resource: Resource, path: string): string =>
-  stepsOf(service, resource, path.split('.'))
+  listPathSteps(service, resource, path.split('.'))
     .map(({ of, name }) => (of === undefined ? name : nameInVersion(rule, of, name)))
     .join('.')

@@ -118,9 +118,9 @@ function filterableFields({ kind, resource }: Operation & { readonly resource: R
   return kind === 'search' && route.template === '/search' ? searchFieldsOf(resource) : noFields
 }
 const noFields: ReadonlyMap<string, FilterField> = new Map()
-const filterFieldsOf = memoizeByObject((resource: Resource) => comparedFields(resource, resource.given.filter))
-const searchFieldsOf = memoizeByObject((resource: Resource) => comparedFields(resource, resource.given.searchBy))
-const comparedFields = (resource: Resource, names: readonly string[] = []): ReadonlyMap<string, FilterField> =>
+const filterFieldsOf = memoizeByObject((resource: Resource) => findFields(resource, resource.given.filter))
+const searchFieldsOf = memoizeByObject((resource: Resource) => findFields(resource, resource.given.searchBy))
+const findFields = (resource: Resource, names: readonly string[] = []): ReadonlyMap<string, FilterField> =>
   new Map(
     names.flatMap(name => {
       const found = findFilterField(resource, name)

@@ -1,8 +1,10 @@
 /** One collection as a resource: its fields, rules, actions and files. */
+
 import { isJsonObject, type JsonObject, jsonItems, objectOf, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
 import { type AnyField, type Fields, t } from '../../contract/field.ts'
 import { isScalarField } from '../../contract/field-json.ts'
+import { findFilterField } from '../../contract/filter-field.ts'
 import { isReservedOperation, isReservedRelation } from '../../contract/reserved-names.ts'
 import { type AnyAction, type File, type Relation, Resource, type Rules } from '../../contract/resource.ts'
 import { type Collection, toSingularField } from './collections.ts'
@@ -281,7 +283,7 @@ function guessQuery(
   for (const each of query) {
     const name = stringOf(each['name'])
     const base = name.replace(/\[.*$/, '')
-    if (isScalar(base)) filter.add(base)
+    if (findFilterField({ fields }, base)) filter.add(base)
     else if (sortWords.test(base)) sort = [...(sort ?? []), ...listSortNames(room, each)]
     else if (searchWords.test(base)) searches = true
     else if (!pageWords.test(base))
