@@ -34,6 +34,51 @@ test('A4.23 B4.4 both clients list the orders with a line of a product, and old 
   assert.deepEqual(running.incidents, [])
 })
 
+test('A9.3 B9.3 a version that calls the list by another name filters by its own path', async () => {
+  const rooms = resource('rooms', { fields: { id: t.id('r') } }).rules({ allow: { read: [anyone], create: [anyone] } })
+  const plans = resource('plans', {
+    fields: { id: t.id('p'), stays: t.list(t.object({ room: t.ref('rooms') })), nights: t.list(t.ref('rooms')) },
+  }).rules({ filter: ['stays.room', 'nights'], allow: { read: [anyone], create: [anyone] } })
+  const renames = { plans: { rows: 'stays', beds: 'nights' } }
+  const contract = service('plans', {
+    ...{ namespace: 'urn:plans', resources: [rooms, plans] },
+    versions: { v1: { renames }, v2: {} },
+  })
+  await using running = await startTestService(contract, implement(contract, {}))
+  const ask = running.fetchAs()
+  const post = (path: string, value: object) =>
+    ask(`${running.address}${path}`, {
+      ...{ method: 'POST', body: JSON.stringify(value), headers: { 'content-type': 'application/json' } },
+    })
+  const made = (await (await post('/api/v2/rooms', {})).json()) as { id: string }
+  for (const nights of [[made.id], []])
+    assert.equal((await post('/api/v1/plans', { rows: [{ room: made.id }], beds: nights })).status, 201)
+  const count = async (path: string) => {
+    const response = await ask(`${running.address}${path}`)
+    return response.ok ? ((await response.json()) as { items: object[] }).items.length : response.status
+  }
+  const found = [
+    `v1/plans?rows.room=${made.id}`,
+    `v1/plans?beds=${made.id}`,
+    'v1/plans?rows.room=r-0',
+    'v1/plans?stays.room=r-0',
+    `v2/plans?stays.room=${made.id}`,
+  ]
+  assert.deepEqual(await Promise.all(found.map(each => count(`/api/${each}`))), [2, 1, 0, 400, 2])
+  const soap = async (version: string, name: string) =>
+    (
+      await ask(`${running.address}/soap/${version}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/soap+xml' },
+        body: `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><ListPlans xmlns="urn:plans:${version}"><${name}>${made.id}</${name}></ListPlans></e:Body></e:Envelope>`,
+      })
+    ).text()
+  assert.equal((await soap('v1', 'rows.room')).match(/<room>/g)?.length, 2)
+  assert.equal((await soap('v2', 'stays.room')).match(/<room>/g)?.length, 2)
+  assert.match(await soap('v1', 'stays.room'), /Fault/)
+  assert.deepEqual(running.incidents, [])
+})
+
 test('A1.2 a caller finds their own orders alone', async () => {
   await using running = await startTestService(shop, orders)
   for await (const { customer } of running.rest('alice').orders.list({ where: { 'lines.product': product } }))
