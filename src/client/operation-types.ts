@@ -8,7 +8,7 @@ import type { Busy, Fault, Forbidden, Invalid, NotFound, StateConflict, VersionC
 import type { Draft, Fields, Value } from '../contract/field.ts'
 import type { HeaderValues } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
-import type { EqualFields } from '../contract/item-query.ts'
+import type { EqualChildren } from '../contract/item-query.ts'
 import type { Job } from '../contract/job.ts'
 import type { AnyAction, AnyResource, Ruled, RuleFaults } from '../contract/resource.ts'
 import type { AnyService } from '../contract/service.ts'
@@ -103,7 +103,7 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     And<IsGranted<U, 'read'>, IsOffered<U, 'list'>>,
     `List${Capitalize<R['name']>}`,
     OperationFacts<
-      FlatBesides<PagingParameters & { readonly sort?: string }, EqualFields<F, U['filter']>, 'where'>,
+      FlatBesides<PagingParameters & { readonly sort?: string }, EqualChildren<F, U['filter']>, 'where'>,
       PageReply<R['name'], F>,
       CommonFaults
     >
@@ -131,7 +131,7 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     And<IsGranted<U, 'read'>, And<[U['search']] extends [never] ? false : true, IsOffered<U, 'search'>>>,
     `Search${Capitalize<R['name']>}`,
     OperationFacts<
-      FlatBesides<{ readonly q: string } & PagingParameters, EqualFields<F, U['searchBy']>, 'where'>,
+      FlatBesides<{ readonly q: string } & PagingParameters, EqualChildren<F, U['searchBy']>, 'where'>,
       PageReply<R['name'], F>,
       CommonFaults | RuleFaults<U, 'search'>
     >

@@ -2,6 +2,7 @@
  * The surface of the REST client over SOAP messages: `client.orders.pay(order, …)` sends PayOrder
  * with the identifier and the version of the order as it was read.
  */
+import { messageNameOf } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Message } from '../contract/xml-message.ts'
@@ -62,7 +63,7 @@ function createMethod(message: Message, call: CallMessage): Record<string, unkno
     case 'list':
       return {
         list: (query: ListedQuery = {}, options?: RequestOptions) =>
-          fetchResults(message, call, query.where ?? {}, { ...pagingOf(query) }, options),
+          fetchResults(message, call, renameFilters(query.where), pagingOf(query), options),
       }
     case 'search':
       return {
@@ -108,6 +109,9 @@ const pagingOf = ({ sort, size }: ListedQuery): Values => ({
   ...(sort && { sort: sort.join() }),
   ...(size !== undefined && { size }),
 })
+
+const renameFilters = (where: Values = {}): Values =>
+  Object.fromEntries(Object.entries(where).map(([name, value]) => [messageNameOf(name), value]))
 
 function fetchResults(
   message: Message,

@@ -3,6 +3,7 @@
  * objects. `lines.product` selects the items of which some line refers to a product.
  */
 import { type AnyField, Field, type Fields, type Scalar } from './field.ts'
+import { capitalize } from './lexical/text.ts'
 import type { Resource } from './resource.ts'
 import { innermostShape, isScalar, objectFields } from './shape.ts'
 
@@ -35,6 +36,21 @@ function followPath(fields: Fields, [name = '', ...rest]: readonly string[]): Fi
   const further = followPath(objectFields(innermostShape(field.shape)), rest)
   return further && [[name, field], ...further]
 }
+
+/**
+ * The child of a message that stands for a filter: `lines.product` is `linesProduct`. A name with a
+ * dot is one of XML, but no name of a parameter in the languages that partners generate clients in
+ * (`svcutil` of Mono writes it as it is, and the class does not compile).
+ */
+export const messageNameOf = (filter: string): string =>
+  filter
+    .split('.')
+    .map((step, i) => (i === 0 ? step : capitalize(step)))
+    .join('')
+
+/** The filter that a child of a message stands for. */
+export const filterNamed = ({ fields, given }: Pick<Resource, 'fields' | 'given'>, child: string): string =>
+  Object.hasOwn(fields, child) ? child : (given.filter?.find(each => messageNameOf(each) === child) ?? child)
 
 /** How references within an item are compared. */
 export const innerComparisons: readonly string[] = ['eq', 'in']

@@ -42,5 +42,11 @@ export type FilterFields<F extends Fields, Names> = {
 export type EqualFields<F extends Fields, Names> = {
   readonly [K in KnownNames<F, Names> & PropertyKey]?: FilterValue<F, K>
 }
+/** The child of a message that stands for a filter: `lines.product` is `linesProduct`. */
+type MessageName<N> = N extends `${infer Step}.${infer Rest}` ? `${Step}${Capitalize<MessageName<Rest>>}` : N & string
+/** The same as children of a message. */
+export type EqualChildren<F extends Fields, Names> = {
+  readonly [K in KnownNames<F, Names> & PropertyKey as MessageName<K>]?: FilterValue<F, K>
+}
 /** A field to sort by; descending behind a hyphen. */
 export type SortName<Names extends string> = Names | `-${Names}`

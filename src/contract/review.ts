@@ -9,7 +9,7 @@ import type { Port, PortExchange } from './exchange.ts'
 import { builtInFaults, declaredFaults, type Fault } from './fault.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Shape } from './field.ts'
 import { isScalarField } from './field-json.ts'
-import { findFilterField } from './filter-field.ts'
+import { findFilterField, messageNameOf } from './filter-field.ts'
 import { headersOf, type NamedHeader } from './header.ts'
 import type { Implementation } from './implement.ts'
 import type { Job } from './job.ts'
@@ -458,6 +458,9 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
         each =>
           `${name}: filter names "${each}", which is neither a scalar field nor leads to a t.ref(): use ${scalarNames}, or a path through lists and objects to a reference`,
       ),
+    ...findRepeated([...new Set(given.filter)].map(messageNameOf)).map(
+      child => `${name}: two names of filter are ${child} in a message: rename a field, or leave one of them out`,
+    ),
     ...scalar(given.sort, 'sort'),
     ...scalar(given.order, 'order'),
     ...(given.indexes ?? []).flatMap(keys => [

@@ -15,7 +15,7 @@
 import { memoizeByObject } from '../base/memo.ts'
 import { builtInFaults, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
 import { type AnyField, Field, type Fields, mayBeLeftOut, type Shape, singularName, t } from './field.ts'
-import { findFilterField } from './filter-field.ts'
+import { findFilterField, messageNameOf } from './filter-field.ts'
 import { headersOfOperation, type NamedHeader } from './header.ts'
 import { type Job, jobStates } from './job.ts'
 import { capitalize } from './lexical/text.ts'
@@ -284,7 +284,7 @@ function narrowingFields(resource: Resource, names: readonly string[] = []): Fie
   return Object.fromEntries(
     names.flatMap(name => {
       const shape = findFilterField(resource, name)?.shape
-      return shape ? [[name, new Field(shape).optional()]] : []
+      return shape ? [[messageNameOf(name), new Field(shape).optional()]] : []
     }),
   )
 }

@@ -169,6 +169,15 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
       ] as const,
   ),
   [
+    'B2.12 two filters of one name in a message',
+    app([
+      resource('x', {
+        fields: { ...id, parts: t.list(t.object({ of: t.ref('x') })), partsOf: t.string().optional() },
+      }).rules({ ...read, filter: ['parts.of', 'partsOf'] }),
+    ]),
+    /x: two names of filter are partsOf in a message: rename a field, or leave one of them out/,
+  ],
+  [
     'A2.1 an order by an internal field',
     app([
       resource('x', { fields: { ...id, rank: t.int().internal().optional() } }).rules({ ...read, order: ['-rank'] }),

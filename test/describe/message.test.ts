@@ -21,7 +21,7 @@ const operations = [
   ['GetOrder', 'id', 'order', 'NotFound'],
   [
     'ListOrders',
-    'page? size? cursor? sort? id? customer? lines.product? currency? total? placedAt? state? paidAt? carrier? trackingNumber?',
+    'page? size? cursor? sort? id? customer? linesProduct? currency? total? placedAt? state? paidAt? carrier? trackingNumber?',
     'orders total? next?',
     '',
   ],

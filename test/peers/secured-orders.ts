@@ -48,7 +48,8 @@ const plenty = { count: 1e9, seconds: 60 }
 export function secureOrders(rules: Readonly<Record<string, SecurityRule>>) {
   const secured = Object.entries(rules).map(([path, security]) => [path, { version: 'v2', security }] as const)
   const endpoints = { '/soap/v2': { version: 'v2' }, ...Object.fromEntries(secured) }
-  const contract = { ...shop, limits: { reads: plenty, changes: plenty }, endpoints }
+  const searches = shop.searches && { ...shop.searches, limit: plenty }
+  const contract = { ...shop, limits: { reads: plenty, changes: plenty }, ...(searches && { searches }), endpoints }
   return { contract, secured: { ...app, contract } }
 }
 

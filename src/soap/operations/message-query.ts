@@ -3,6 +3,7 @@
 import { attempt, decodeUtf8, isSyntaxError } from '../../base/attempt.ts'
 import { decodeBase64Url, encodeBase64Url } from '../../base/base64.ts'
 import { ownMember } from '../../base/objects.ts'
+import { filterNamed } from '../../contract/filter-field.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { checkScalar } from '../../contract/lexical/scalar.ts'
@@ -24,7 +25,7 @@ const pageOctets = 512 * 1024
 
 /**
  * @param row `page`, `size`, `cursor`, `sort` and `q`, as far as the operation has them
- * @param by fields and the values they must equal
+ * @param by children that stand for filters, and the values that these must equal
  */
 export function readQuery(resource: Resource, row: Values, by: Values): Omit<Query, 'within'> {
   const cursor = row['cursor'] as string | undefined // types of the vocabulary: `paging`, `sorting`
@@ -37,7 +38,9 @@ export function readQuery(resource: Resource, row: Values, by: Values): Omit<Que
   const from = cursor === undefined ? undefined : readPosition(resource, cursor)
   const asked = from?.sort ?? (sort === undefined ? defaultOrder(resource) : sort.split(','))
   return {
-    filters: Object.entries(by).map(([field, value]): Filter => ({ field, is: 'eq', value })),
+    filters: Object.entries(by).map(
+      ([child, value]): Filter => ({ field: filterNamed(resource, child), is: 'eq', value }),
+    ),
     sort: requireDistinctFields(asked.map(each => requireSort(resource, each.trim()))),
     size,
     counted: from === undefined && page === 1,
