@@ -14,6 +14,7 @@ import { facts, markdown, type Result, table } from './report.ts'
 
 type Part = () => Promise<readonly Row[]>
 const parts: Readonly<Record<string, readonly Part[]>> = {
+  varied: [async () => (await import('./varied.ts')).varied()],
   rest: [async () => (await import('./rest.ts')).rest()],
   soap: [
     async () => (await import('./soap.ts')).soap(),
