@@ -4,7 +4,7 @@
  * trace, page and coverage show one table.
  */
 
-import { memoizeByObject } from '../base/memo.ts'
+import { memoizeRecurring } from '../base/memo.ts'
 import { isToken } from '../http/grammar.ts'
 import type { HttpFields, Response } from '../http/message.ts'
 import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
@@ -145,16 +145,15 @@ export const frontRows: readonly FrontRow[] = [
 /** An unknown method has all of them. */
 export const frontRowsOfMethod = groupByMethod(frontRows)
 
-/** A connection that repeats its fields has one object for them. */
-const octetsOf = memoizeByObject((fields: HttpFields): number => {
+const octetsOf = memoizeRecurring((fields: HttpFields): number => {
   let octets = 0
   for (const name in fields) octets += name.length + (fields[name]?.length ?? 0) + 4
   return octets
 })
 
-function requireWellFormed({ request: { method, fields } }: EntryDraft): void {
+function requireWellFormed({ request: { method, fields, repeats = false } }: EntryDraft): void {
   if (!knownMethods.includes(method) && !isToken(method)) refuseAtFront({ kind: 'unknown-method' })
-  if (octetsOf(fields) > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
+  if (octetsOf(fields, repeats) > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
 }
 
 /**

@@ -4,14 +4,14 @@
  * connection) is not among them: a page of a foreign origin can make it send that, and cannot make
  * it send these.
  */
-import { memoizeByObject } from '../base/memo.ts'
+import { memoizeRecurring } from '../base/memo.ts'
 import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeChallenges } from './authorization.ts'
 import type { HttpFields, Request } from './message.ts'
 
 /** Tells what credentials prove, as a `P`. */
 export interface CredentialProver<P> {
-  /** @param came the object that the token came in, which is the same when it comes again */
-  bearer(token: string, came: object): P
+  /** @param came the object that the token came in, where it comes again */
+  bearer(token: string, came: object | undefined): P
   password(name: string, password: string, from: string): P
   key(key: string): P
 }
@@ -22,23 +22,23 @@ export interface CredentialProver<P> {
  * of which either might be meant.
  */
 export function proveCredentials<P>(
-  { fields, from }: Request,
+  { fields, repeats = false, from }: Request,
   by: CredentialProver<P>,
   mayTravel: () => boolean,
 ): P | 'untaken' | undefined {
   const { authorization: field, 'api-key': key } = fields
   if (key !== undefined) return field === undefined ? by.key(key) : 'untaken'
   if (field === undefined) return undefined
-  const token = tokenOf(fields)
-  if (token !== '') return by.bearer(token, fields)
+  const token = tokenOf(fields, repeats)
+  if (token !== '') return by.bearer(token, repeats ? fields : undefined)
   const basic = mayTravel() ? basicCredentials(field) : undefined
   if (basic) return by.password(basic.user, basic.password, from)
   const { scheme, token68 } = parseCredentials(field) ?? {}
   return scheme === 'apikey' && token68 !== undefined ? by.key(token68) : 'untaken'
 }
 
-/** Empty without a token. A connection that repeats its fields has one object for them. */
-const tokenOf = memoizeByObject((fields: HttpFields) => bearerToken(fields['authorization'] ?? '') ?? '')
+/** Empty without a token. */
+const tokenOf = memoizeRecurring((fields: HttpFields) => bearerToken(fields['authorization'] ?? '') ?? '')
 
 export interface Schemes {
   readonly realm: string

@@ -38,6 +38,11 @@ export interface Request {
   /** The request-target as received: origin, absolute or asterisk form. */
   readonly target: string
   readonly fields: HttpFields
+  /**
+   * `fields` is the very object of the request before on this connection, which sent the same
+   * lines: what they say is worth remembering.
+   */
+  readonly repeats?: boolean
   readonly content: Content
   readonly scheme: 'http' | 'https'
   readonly version: '1.0' | '1.1' | '2'

@@ -149,8 +149,9 @@ export function createIdentities(sources: IdentitySources): People {
 
   return {
     bearer: (token, came) => {
-      let tag = tags.get(came)
-      if (tag === undefined) tags.set(came, (tag = digest('sha256', token, 'base64url')))
+      let tag = came && tags.get(came)
+      if (tag === undefined) tag = digest('sha256', token, 'base64url')
+      if (came) tags.set(came, tag)
       return recall(tag) ?? byToken(token, tag)
     },
     ...createPasswordProof({ store, key, clock, accepts, onLock, people }),

@@ -1,6 +1,7 @@
 /**
  * Rows 10, 12–14 and 18–21, asked of target and fields alone. Leaves give undefined; these refuse.
  */
+import { memoizeByObject, memoizeByText } from '../base/memo.ts'
 import type { Operation } from '../contract/operation.ts'
 import { answerPreflight, isPreflight } from '../front/cross-origin.ts'
 import { writeAllow } from '../front/front-rows.ts'
@@ -177,13 +178,21 @@ export function chooseRepresentation(draft: HeadDraft, api: CompiledApi): void {
   // The type of stored octets is known once they are found; that none can be acceptable is known
   // now.
   const { all, sent } = edition.offers(operation)
-  const [type] = acceptableTypes(acceptForContent(fields['accept']), stored ?? sent)
+  const type = preferredTypeOf(stored ?? sent)(fields['accept'] ?? '')
   if (type === undefined) refuseRequest({ kind: 'not-acceptable', offers: types })
   head.offer = stored ? undefined : all.find(offer => offer.sent === type)
-  const codings = [...api.codings, 'identity']
-  const accepted = acceptableEncodings(fields['accept-encoding'], codings)
+  const accepted = acceptedCodingsOf(api.codings)(fields['accept-encoding'] ?? '')
   const [best] = accepted
-  if (best === undefined) refuseRequest({ kind: 'not-acceptable', offers: codings })
+  if (best === undefined) refuseRequest({ kind: 'not-acceptable', offers: [...api.codings, identity] })
   head.coding = best
-  head.identityTaken = accepted.includes('identity')
+  head.identityTaken = accepted.includes(identity)
 }
+
+const identity = 'identity'
+/** By the lists that were compiled at start, and by texts, which many clients have in common. */
+const preferredTypeOf = memoizeByObject((offers: readonly string[]) =>
+  memoizeByText(accept => acceptableTypes(acceptForContent(accept), offers)[0]),
+)
+const acceptedCodingsOf = memoizeByObject((codings: readonly string[]) =>
+  memoizeByText(field => acceptableEncodings(field, [...codings, identity])),
+)

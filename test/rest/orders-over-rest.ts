@@ -141,11 +141,13 @@ export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRe
 
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** One object for the fields, so that findings for them are recalled the second time. */
+/** As a connection does that sends the same field lines: findings for them are recalled in the end. */
 async function askTwice(face: OrdersOverRest['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
   const first = await readAnswer(await face(asked))
   if (!isRepeated || !repeatable.has(asked.method) || asked.content !== noContent) return first
-  const second = await readAnswer(await face(asked))
+  const again = { ...asked, repeats: true }
+  await readAnswer(await face(again)) // what is found now is remembered
+  const second = await readAnswer(await face(again))
   const outcome = ({ status, fields, text }: Answer) => {
     const { 'request-id': _, ratelimit, ...same } = fields
     return { status, text: text.replaceAll(/r\d+/g, ''), same }

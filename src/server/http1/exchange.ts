@@ -36,8 +36,9 @@ export class Http1Exchange implements ContentOwner {
   /** Asks for the response. */
   begin(content: Content): void {
     const { context, scheme, from, certificate, gone } = this.#turn
-    const { method, target, version, lines } = this.#head
-    const request = { method, target, fields: lines.fields, content, scheme, version, from, certificate, gone }
+    const { method, target, version, lines, repeats } = this.#head
+    const { fields } = lines
+    const request = { method, target, fields, repeats, content, scheme, version, from, certificate, gone }
     this.#request = request
     try {
       const response = context.serve(request)

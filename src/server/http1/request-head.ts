@@ -34,6 +34,8 @@ export interface Head {
   readonly target: string
   readonly version: '1.0' | '1.1'
   readonly lines: Lines
+  /** They are those that the connection sent before. */
+  readonly repeats: boolean
 }
 
 /**
@@ -54,11 +56,12 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
   if (!visibleOnly.test(target)) return refusals.target
   const rest = text.slice(end + 2)
   if (rest.length > limits.fields) return limitRefusals.fields(limits)
-  const lines = before?.text === rest ? before : readLines(rest)
+  const repeats = before?.text === rest
+  const lines = repeats ? before : readLines(rest)
   if ('detail' in lines) return lines
   // §6.1: a message of HTTP/1.0 with a transfer coding has faulty framing.
   if (version === '1.0' && lines.length === undefined) return refusals.framing10
-  return { method, target, version, lines }
+  return { method, target, version, lines, repeats }
 }
 
 /** RFC 9110 §9.1: any token. An unknown method is the face's to refuse, as in HTTP/2. */
