@@ -264,21 +264,25 @@ function standingOf(outcome: Outcome): OperationResponse['standing'] {
   return 'item' in outcome ? outcome.item : undefined
 }
 
+const itemValues = ({ version }: Message, item: Snapshot): Values => ({
+  ...item.value,
+  [version]: String(item.version),
+})
+
 /** An outcome as the values of a reply. */
 export function responseValues(message: Message, query: Call['query'], outcome: Outcome): Values {
   const { response } = message
   if (!response) return {}
   const main = response.main ?? ''
-  const itemValues = (item: Snapshot): Values => ({ ...item.value, [message.version]: String(item.version) })
   switch (outcome.kind) {
     case 'item':
-      return { [main]: itemValues(outcome.item) }
+      return { [main]: itemValues(message, outcome.item) }
     case 'output':
       return { [main]: outcome.output }
     case 'result':
       return { [main]: outcome.output }
     case 'page':
-      return { [main]: outcome.page.items.map(itemValues), ...pageValues(query, outcome.page) }
+      return { [main]: outcome.page.items.map(item => itemValues(message, item)), ...pageValues(query, outcome.page) }
     case 'file': {
       const { mediaType, version } = outcome.file
       const bytes = outcome.octets?.here
