@@ -3,7 +3,7 @@
  * request, and the proof that each answer has to bring. Guards: what is declared is done, or the
  * client is not made.
  */
-import { endpointsOf, type SecurityRule } from '../contract/endpoint-rule.ts'
+import { endpointsOf, type SecurityRule, type ServedEndpoint } from '../contract/endpoint-rule.ts'
 import type { Service } from '../contract/service.ts'
 import { toXmlName } from '../contract/xml-message.ts'
 import type { Certificate } from '../security/crypto/certificate.ts'
@@ -53,15 +53,45 @@ export interface AnswerDemand {
   readonly decrypts: readonly Decryption[]
 }
 
-/** The rule for an address: that of the endpoint whose path it ends with, or of the version. */
-export function findSecurityRule(contract: Service, version: string, address: string): SecurityRule | undefined {
-  const { pathname } = new URL(address)
-  const found = endpointsOf(contract)
-    .filter(each => each.version === version && pathname.endsWith(each.path))
-    .sort((one, other) => other.path.length - one.path.length)[0]
-  const rule = found ? found.security : contract.versions[version]?.security
-  return rule === 'settings' ? undefined : rule
+/** Where a client sends its messages. */
+export interface EndpointChoice {
+  readonly address: string
+  /** The path that the contract has the endpoint under, where the address has another one. */
+  readonly endpoint?: string | undefined
 }
+
+/**
+ * The rule of the endpoint that is named, or whose path the address ends with. Behind a gateway an
+ * address may have any path: then all endpoints of the version have to have one rule, so that no
+ * message goes in the clear that the contract protects.
+ *
+ * @throws TypeError where the endpoint is unknown, or might be one of several with different rules
+ */
+export function findSecurityRule(
+  contract: Service,
+  version: string,
+  { address, endpoint }: EndpointChoice,
+): SecurityRule | undefined {
+  const all = endpointsOf(contract).filter(each => each.version === version)
+  const paths = all.map(each => each.path).join(', ')
+  const { pathname } = new URL(address)
+  const found =
+    endpoint === undefined
+      ? all.filter(({ path }) => pathname.endsWith(path)).sort((one, other) => other.path.length - one.path.length)[0]
+      : all.find(({ path }) => path === endpoint)
+  if (found) return declaredRule(found)
+  if (endpoint !== undefined) throw new TypeError(`${version} has no endpoint ${endpoint}: use ${paths}`)
+  const [rule, ...others] = new Set(all.map(declaredRule))
+  if (others.length > 0)
+    throw new TypeError(
+      `${pathname} is the path of no endpoint of ${version}, and their security differs: give \`endpoint\`, one of ${paths}`,
+    )
+  return rule
+}
+
+/** What the settings of a server demand, its contract does not say. */
+const declaredRule = ({ security }: ServedEndpoint): SecurityRule | undefined =>
+  security === 'settings' ? undefined : security
 
 /**
  * By the name of an operation in its messages, such as `GetOrder`.

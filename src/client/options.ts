@@ -17,6 +17,11 @@ import type { ClientTransport } from './transport.ts'
 export interface SoapClientOptions<V extends string = string, H = Values> extends HttpOptions {
   /** The endpoint's, such as `https://shop.example/soap/v2`. */
   readonly address: string
+  /**
+   * The path of the endpoint in the contract, such as `/soap/v2/secure`, where a gateway serves it
+   * under another one. Default: the endpoint whose path the address ends with.
+   */
+  readonly endpoint?: string
   /** The contract's; default the newest. */
   readonly version?: V
   /** The version of SOAP; default 1.2. */

@@ -72,7 +72,7 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
 }
 
 const clientMembers: MembersOf<SoapClientOptions> = {
-  address: true, version: true, soap: true, style: true, credentials: true, security: true, keys: true, addressing: true, mtom: true,
+  address: true, version: true, endpoint: true, soap: true, style: true, credentials: true, security: true, keys: true, addressing: true, mtom: true,
   blocks: true, headers: true, fields: true, timeLimit: true, retries: true, wait: true, transport: true, connections: true, waiting: true,
   idle: true, longest: true, tls: true,
 } // biome-ignore format: a list of names reads best in few lines
@@ -107,7 +107,7 @@ function createEndpoint(contract: Service, options: SoapClientOptions): ClientEn
     version: options.soap === '1.1' ? soap11 : soap12,
     options,
     transport: options.transport ?? createHttpTransport(options.address, options),
-    dress: createMessageDress(findSecurityRule(contract, version, options.address), options.address, options),
+    dress: createMessageDress(findSecurityRule(contract, version, options), options.address, options),
     headers: compileHeaders(all),
   }
 }
