@@ -14,6 +14,7 @@ import { RevocationLists } from '../security/crypto/revocation.ts'
 import { type Anchors, CertificateTrust, type CurrentLists } from '../security/crypto/trust.ts'
 import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
 import { type ProofMeans, prepareDecryption, prepareMeans } from '../security/policy/means.ts'
+import { findSigningFlaw } from '../security/policy/pair-flaws.ts'
 import type { Demand, SecurityPolicy } from '../security/policy/policy.ts'
 import type { Decryption } from '../security/policy/verification-context.ts'
 import { Insecure } from '../security/security-fault.ts'
@@ -130,7 +131,7 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
   }
   const create = (policy: SecurityPolicy): EndpointSecurity => ({
     policy,
-    secure: logRefusals(waitForLists(createWsSecurity(policy, means), fetched), logger, clock),
+    secure: logRefusals(waitForLists(createWsSecurity(policy, means, clock()), fetched), logger, clock),
   })
   const usual = create({ ...(options.policy ?? usualPolicy(means())), required: true })
   const created = new Map<ServedEndpoint['security'], EndpointSecurity>([
@@ -273,20 +274,26 @@ function memoizeByParts<P, T>(parts: readonly (() => P)[], make: (current: reado
   }
 }
 
-/** The service's key pairs: the one that signs, and all to which senders may have encrypted. */
+/** The service's key pairs. */
 interface ServiceKeys {
+  /** The first one; while that cannot sign, such as before its certificate begins, a former one. */
   readonly signs: Decryption | undefined
+  /** All to which senders may have encrypted. */
   readonly decrypts: readonly Decryption[]
 }
 
 function watchKeys({ keyFiles = [] }: MessageSecurity, world: SecurityWorld): () => ServiceKeys {
   const former: Decryption[] = []
   const pairs = keyFiles.map((files, at) => watchPair(files, `${place}.keyFiles[${at}]`, world, former))
-  return memoizeByParts(pairs, current => {
+  const found = memoizeByParts(pairs, current => ({
+    signing: [...current.slice(0, 1), ...former.toReversed()],
+    decrypts: [...current, ...former.filter(({ certificate }) => certificate.notAfter >= world.clock())],
+  }))
+  return () => {
+    const { signing, decrypts } = found()
     const now = world.clock()
-    const kept = former.filter(({ certificate }) => certificate.notAfter >= now)
-    return { signs: current[0], decrypts: [...current, ...kept] }
-  })
+    return { signs: signing.find(each => findSigningFlaw(each, now) === undefined) ?? signing[0], decrypts }
+  }
 }
 
 /**

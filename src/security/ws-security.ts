@@ -1,6 +1,8 @@
 /** WS-Security in the shape that the SOAP face asks for: `soap/security-port.ts`. */
+import { refuse } from '../service/refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from '../soap/security-port.ts'
 import { suiteCipher, suiteTransport } from './policy/algorithm-suite.ts'
+import { findSigningFlaw } from './policy/pair-flaws.ts'
 import { exchangePolicyOf, findPolicyMistakes, type SecurityPolicy } from './policy/policy.ts'
 import type { Decryption, VerificationContext } from './policy/verification-context.ts'
 import type { Encryption } from './protect/encrypt.ts'
@@ -16,14 +18,16 @@ export type SecurityMeans = Omit<VerificationContext, 'now'>
  * Verifies messages by this policy: always on endpoints that demand it, elsewhere where there is a
  * Security block. Gives what protects the answer, if the policy wants that.
  * @param means asked for each message, since keys change
+ * @param startsAt milliseconds since 1970: the certificate that signs answers is valid then
  * @throws Error with every mistake of a policy that cannot be enforced (X14)
  */
 export function createWsSecurity(
   policy: Omit<SecurityPolicy, 'required'>,
   means: SecurityMeans | (() => SecurityMeans),
+  startsAt?: number,
 ): VerifyMessage {
   const current = typeof means === 'function' ? means : () => means
-  const mistakes = findPolicyMistakes({ ...policy, required: true }, { ...current(), now: () => 0 })
+  const mistakes = findPolicyMistakes({ ...policy, required: true }, { ...current(), now: () => 0 }, startsAt)
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'))
   return async evidence => {
     const { document, body, version, targeted, processed, from, confidential, parts, part } = evidence
@@ -37,6 +41,8 @@ export function createWsSecurity(
     const proven = await verifyMessage(message, demanded, context)
     const { answers } = exchangePolicyOf(demanded, proven.body)
     const signs = evidence.demanded && answers ? context.signs : undefined
+    const flaw = signs && findSigningFlaw(signs, evidence.now)
+    if (flaw !== undefined) refuse({ kind: 'unavailable', after: 60, cause: `the key that signs answers has ${flaw}` })
     const protection = signs && answerProtection(proven, signs, answers === 'encrypted')
     const protect: ProtectAnswer | undefined =
       protection && ((answer, now) => protectMessage(answer, protection, now).envelope)

@@ -4,6 +4,7 @@
  * or sends again is refused on either side (attacks X1, X11, X12; F1, F6).
  */
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import app, { payment } from '../../examples/bank/partner.ts'
 import { AnswerError, createSoapClient, FaultError } from '../../src/client/index.ts'
@@ -14,7 +15,15 @@ import type { ServeOptions } from '../../src/host/serve.ts'
 import { Malformed, parseXml } from '../../src/xml/index.ts'
 import * as x from '../security/issue.ts'
 import { startHosted } from './hosted-service.ts'
-import { bankRoot, issueBank, issuePartner, type PemPair, partnerRoot, writeKeyFiles } from './partner-keys.ts'
+import {
+  bankRoot,
+  issueBank,
+  issuePartner,
+  issueUnusual,
+  type PemPair,
+  partnerRoot,
+  writeKeyFiles,
+} from './partner-keys.ts'
 
 const bank = issueBank()
 const acme = issuePartner('O=Acme/CN=acme')
@@ -249,6 +258,53 @@ test('X14 a declaration that nobody can enforce does not start', async () => {
   await assert.rejects(startHosted({}, app), /no signer is trusted.*\n.*no key to decrypt|configure keyFiles/s)
   const noKey = { messageSecurity: { authorities: partnerRoot } }
   await assert.rejects(startHosted(noKey, app), /signs answers, and has no key/)
+})
+
+const hour = 3_600_000
+const useless: readonly (readonly [string, PemPair, RegExp])[] = [
+  ['too short', issueUnusual({ key: x.createRsaKey(1024) }), /keyFiles\[0\]\.key is an RSA key of 1024 bits, below/],
+  ['Ed25519', issueUnusual({ key: generateKeyPairSync('ed25519') }), /of the kind ed25519, for which messages have no/],
+  ['EC', issueUnusual({ key: x.createEcKey() }), /of the kind ec, while the published AlgorithmSuite signs by RSA/],
+  [
+    'not for signatures',
+    issueUnusual({ usage: [2] }),
+    /keyUsage has no digitalSignature; put another first in keyFiles/,
+  ],
+  ['over', issueUnusual({ notAfter: Date.now() - hour }), /a certificate that ended at 20/],
+  ['yet to come', issueUnusual({ notBefore: Date.now() + hour }), /a certificate that is valid from 20/],
+]
+for (const [what, pair, text] of useless) {
+  test(`X14 a key that cannot sign answers does not start: ${what}`, async () => {
+    await assert.rejects(startBank({ keyFiles: [writeKeyFiles(pair).files] }), text)
+  })
+  test(`a key that cannot sign answers does not take the place of one that can: ${what}`, async () => {
+    const rolling = writeKeyFiles(bank)
+    let skew = 0
+    const started = await startBank({ keyFiles: [rolling.files] }, { clock: () => Date.now() + skew })
+    rolling.change(pair)
+    skew += 2000
+    const target = `${started.server.url}/soap/partner`
+    await connect({}, { transport: tappedTransport(target, {}) }).CreatePayment(draft)
+    await listed({}, { transport: tappedTransport(target, {}) })
+  })
+}
+
+test('nothing is done whose answer could no longer be signed, since the certificate has ended', async () => {
+  const minute = 60_000
+  const pair = issueUnusual({ notAfter: Date.now() + minute })
+  const short = writeKeyFiles(pair)
+  let skew = 0
+  const started = await startBank({ keyFiles: [short.files] }, { clock: () => Date.now() + skew })
+  const target = `${started.server.url}/soap/partner`
+  const keys = { ...acme, service: { authorities: bankRoot, name: 'bank.example' }, encryptTo: pair.certificate }
+  const client = connect({}, { transport: tappedTransport(target, {}), keys })
+  const changes = () => started.lines.filter(({ message }) => message === 'changed')
+  await client.CreatePayment(draft)
+  assert.equal(changes().length, 1)
+  skew += 2 * minute
+  await assert.rejects(client.CreatePayment(draft))
+  assert.equal(changes().length, 1)
+  assert.match(JSON.stringify(started.lines), /the key that signs answers has a certificate that ended at/)
 })
 
 test('a client without what the contract demands is not made', () => {

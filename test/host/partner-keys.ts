@@ -38,6 +38,24 @@ function issuePair(
   }
 }
 export const issuePartner = (name: string, key?: x.TestKey): PemPair => issuePair(partners, name, key)
+/** The bank's certificate of another kind of key, use or time. */
+export function issueUnusual({ key = x.createRsaKey(), usage = [0, 2], notBefore, notAfter }: UnusualPair): PemPair {
+  const name = 'O=Bank/CN=bank.example'
+  const times = { notBefore: notBefore ?? lasting.notBefore, notAfter: notAfter ?? lasting.notAfter }
+  const certificate = x.issueCertificate({ name, key, by: banks, extensions: [x.usage(...usage)], ...times })
+  return {
+    key: key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    certificate: x.writePem('CERTIFICATE', certificate),
+  }
+}
+interface UnusualPair {
+  readonly key?: x.TestKey
+  /** Bits of keyUsage (RFC 5280 §4.2.1.3). */
+  readonly usage?: readonly number[]
+  readonly notBefore?: number
+  readonly notAfter?: number
+}
+
 export const issueBank = (name = 'O=Bank/CN=bank.example', ...more: readonly Uint8Array[]): PemPair =>
   issuePair(banks, name, undefined, more)
 

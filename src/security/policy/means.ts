@@ -14,6 +14,7 @@ import {
   type SecretSource,
 } from '../crypto/key-source.ts'
 import { type Anchors, CertificateTrust } from '../crypto/trust.ts'
+import { findKeyFlaw } from './pair-flaws.ts'
 import type { AssertionTrust, Decryption, SubjectRule, VerificationContext } from './verification-context.ts'
 
 /** A key pair of the service: senders encrypt to the certificate. */
@@ -63,11 +64,14 @@ export function prepareMeans({ decrypts, secrets, saml, kerberos }: ProofMeans, 
   }
 }
 
-/** @throws TypeError where the key is not one, or belongs to another certificate */
+/** @throws TypeError where the key is not one, is of no use, or belongs to another certificate */
 export function prepareDecryption(source: DecryptionKey, place: string): Decryption {
   const key = readPrivateKey(source.key, `${place}.key`)
   const certificate = readOneCertificate(source.certificate, `${place}.certificate`)
   requirePair(key, certificate, [`${place}.key`, `${place}.certificate`])
+  const flaw = findKeyFlaw(key)
+  if (flaw !== undefined)
+    throw new TypeError(`${place}.key is ${flaw}: use RSA of 2048 to 8192 bits, or EC on P-256, P-384 or P-521`)
   return { key, certificate }
 }
 

@@ -8,6 +8,7 @@ import { clarkNotation, type Element, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
 import type { Freshness } from '../verify/timestamp.ts'
 import { SecurityName, wsseNs } from '../vocabulary.ts'
+import { canDecrypt, findSigningFlaw } from './pair-flaws.ts'
 import type { VerificationContext } from './verification-context.ts'
 
 /**
@@ -66,13 +67,16 @@ export const exchangePolicyOf = (policy: SecurityPolicy, body: Element): Exchang
 
 const signingCallers = new Set<Demand['caller']>(['x509', 'secret'])
 
-/** Mistakes of a policy, each with its cure; none when `guard` can enforce it. */
-export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationContext): string[] {
+/**
+ * Mistakes of a policy, each with its cure; none when `guard` can enforce it.
+ * @param now milliseconds since 1970, at which the certificate that signs has to be valid
+ */
+export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationContext, now?: number): string[] {
   const exchanges: readonly (readonly [string, ExchangePolicy])[] = [
     ['security', policy],
     ...[...(policy.operations ?? [])].map(([name, own]) => [`security of ${name}`, own] as const),
   ]
-  const found = exchanges.flatMap(([place, exchange]) => findUnenforceable(place, exchange, guard))
+  const found = exchanges.flatMap(([place, exchange]) => findUnenforceable(place, exchange, guard, now))
   const { age = 1, skew = 0 } = policy.freshness ?? {}
   if (!(age > 0 && age <= dayMs && skew >= 0 && skew <= dayMs)) {
     found.push('security: freshness must be within a day, since replays are remembered as long')
@@ -82,13 +86,20 @@ export function findPolicyMistakes(policy: SecurityPolicy, guard: VerificationCo
 
 const dayMs = 86_400_000
 
-function findUnenforceable(place: string, { anyOf, answers }: ExchangePolicy, guard: VerificationContext): string[] {
+function findUnenforceable(
+  place: string,
+  { anyOf, answers }: ExchangePolicy,
+  guard: VerificationContext,
+  now: number | undefined,
+): string[] {
   const found = anyOf.flatMap((demand, index) =>
     findDemandMistakes(demand, guard).map(mistake => `${place}: way ${index + 1} (${demand.caller}) ${mistake}`),
   )
   if (anyOf.length === 0) found.push(`${place}: no way to name the caller; list at least one in anyOf`)
   if (!answers) return found
+  const flaw = guard.signs && findSigningFlaw(guard.signs, now)
   if (!guard.signs) found.push(`${place}: signs answers, and has no key to sign with; configure keyFiles`)
+  if (flaw !== undefined) found.push(`${place}: signs answers, and its key is ${flaw}; put another first in keyFiles`)
   const unsigned = anyOf.find(({ signed = [] }) => signed.length === 0)
   if (unsigned) found.push(`${place}: answers confirm a signature, which ${unsigned.caller} has not; add signed`)
   const nameless = answers === 'encrypted' && anyOf.find(({ caller }) => caller !== 'x509')
@@ -141,7 +152,10 @@ function findDemandMistakes(demand: Demand, guard: VerificationContext): string[
   }
   if (caller === 'kerberos') need(guard.kerberos !== undefined, 'cannot verify a ticket; configure kerberos')
   if (encrypted.length > 0) {
-    need((guard.decrypts?.length ?? 0) > 0, 'demands encryption, and has no key to decrypt with; configure one')
+    need(
+      guard.decrypts?.some(canDecrypt) === true,
+      'demands encryption, and has no key to decrypt with; configure one of RSA',
+    )
     need(!encrypted.includes('Timestamp'), 'cannot demand an encrypted Timestamp')
     need(!encrypted.includes('Attachments'), 'cannot demand encrypted attachments')
     need(!encrypted.includes('Headers'), 'cannot demand encrypted Headers; name the blocks')

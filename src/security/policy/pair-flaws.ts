@@ -1,0 +1,36 @@
+/**
+ * What a key pair of one's own cannot do: told at start, and before anything is done whose answer
+ * it would have to sign.
+ */
+import { findKeyWeakness } from '../crypto/key-strength.ts'
+import type { Decryption } from './verification-context.ts'
+
+/** Kinds for which XML Signature and XML Encryption have algorithms here. */
+const messageKeyKinds: ReadonlySet<string | undefined> = new Set(['rsa', 'ec'])
+
+/** Why nothing can be done with a key; undefined for a sound one. */
+export function findKeyFlaw(key: Decryption['key']): string | undefined {
+  const weakness = findKeyWeakness(key)
+  if (weakness !== undefined) return weakness
+  const { asymmetricKeyType: kind } = key
+  return messageKeyKinds.has(kind) ? undefined : `a key of the kind ${kind}, for which messages have no algorithm`
+}
+
+/** Only RSA wraps the keys of content (XML Encryption §5.5). */
+export const canDecrypt = ({ key }: Decryption): boolean => key.asymmetricKeyType === 'rsa'
+
+/**
+ * Why a pair cannot sign answers; undefined if it can.
+ * @param now milliseconds since 1970; its validity is not asked for where it is undefined
+ */
+export function findSigningFlaw({ key, certificate }: Decryption, now?: number): string | undefined {
+  if (key.asymmetricKeyType !== 'rsa')
+    return `a key of the kind ${key.asymmetricKeyType}, while the published AlgorithmSuite signs by RSA (WS-SecurityPolicy 1.3 §6.1)`
+  if (!certificate.maySign) return 'a certificate whose keyUsage has no digitalSignature'
+  if (now === undefined) return undefined
+  const { notBefore, notAfter } = certificate
+  if (now < notBefore) return `a certificate that is valid from ${writeInstant(notBefore)} on`
+  return now > notAfter ? `a certificate that ended at ${writeInstant(notAfter)}` : undefined
+}
+
+const writeInstant = (milliseconds: number): string => new Date(milliseconds).toISOString()
