@@ -6,11 +6,11 @@ import { isHttpAddress } from '../base/address.ts'
 import { settle } from '../base/maybe.ts'
 import type { ServedEndpoint } from '../contract/endpoint-rule.ts'
 import { type Watching, watchOctets } from '../identity/watched-file.ts'
-import type { Certificate } from '../security/crypto/certificate.ts'
 import { type OneOrMore, readCertificateList, readCrlList } from '../security/crypto/key-source.ts'
 import { type OcspHash, ocspHashes } from '../security/crypto/ocsp-response.ts'
 import { OcspStatuses } from '../security/crypto/ocsp-statuses.ts'
 import { RevocationLists } from '../security/crypto/revocation.ts'
+import { splitSigners } from '../security/crypto/split-signers.ts'
 import { type Anchors, CertificateTrust, type CurrentLists } from '../security/crypto/trust.ts'
 import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
 import { type ProofMeans, prepareDecryption, prepareMeans } from '../security/policy/means.ts'
@@ -56,8 +56,10 @@ export interface MessageSecurity extends Anchors {
    */
   readonly ocspHash?: OcspHash
   /**
-   * Files of PEM certificates in addition to `authorities` and `certificates`: each that is an
-   * authority is one of the former, any other one of the latter. Read again when they change.
+   * Files of PEM certificates in addition to `authorities`, `intermediates` and `certificates`:
+   * each that is no authority is one of the last; an authority that another one of all these has
+   * issued is one of the second, so it has to hold itself, not revoked. Read again when they
+   * change.
    */
   readonly signerFiles?: readonly string[]
   /**
@@ -237,22 +239,21 @@ function watchTrust(
   world: SecurityWorld,
   fetched: readonly FetchedLists[],
 ): () => CertificateTrust {
-  const { signerFiles = [], authorities, certificates } = options
+  const { signerFiles = [], authorities, intermediates, certificates } = options
+  const known = readCertificateList(authorities, `${place}.authorities`)
   const sources = { lists: watchLists(options, world, fetched), statuses: watchStatuses(options, world) }
-  const files = signerFiles.map(file => watchOctets(file, splitSigners, watchingOf(world)))
-  return memoizeByParts(
-    files,
-    found =>
-      new CertificateTrust(
-        {
-          ...options,
-          authorities: [...listOf(authorities), ...found.flatMap(each => each.authorities)],
-          certificates: [...listOf(certificates), ...found.flatMap(each => each.certificates)],
-        },
-        place,
-        sources,
-      ),
-  )
+  const read = (octets: Buffer) => readCertificateList(octets, 'the file')
+  const files = signerFiles.map(file => watchOctets(file, read, watchingOf(world)))
+  return memoizeByParts(files, found => {
+    const split = splitSigners(found.flat(), known)
+    const anchors = {
+      ...options,
+      authorities: [...known, ...split.authorities],
+      intermediates: [...listOf(intermediates), ...split.intermediates],
+      certificates: [...listOf(certificates), ...split.certificates],
+    }
+    return new CertificateTrust(anchors, place, sources)
+  })
 }
 
 const listOf = <T>(given: OneOrMore<T> | undefined): readonly T[] =>
@@ -320,18 +321,4 @@ function watchPair(files: KeyFiles, where: string, world: SecurityWorld, former:
     }
     return pair
   })
-}
-
-/**
- * The certificates of a file: authorities, and those that may sign themselves.
- * @throws TypeError
- */
-function splitSigners(octets: Buffer): SplitSigners {
-  const found = readCertificateList(octets, 'the file')
-  return { authorities: found.filter(({ x509 }) => x509.ca), certificates: found.filter(({ x509 }) => !x509.ca) }
-}
-
-interface SplitSigners {
-  readonly authorities: readonly Certificate[]
-  readonly certificates: readonly Certificate[]
 }

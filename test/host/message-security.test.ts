@@ -99,6 +99,29 @@ test('CRLs in PEM: a revoked signer is refused; without a fresh list the setting
   assert.equal(await (await host({ crls: old, revocation: 'ifKnown' })).sign(maria), true)
 })
 
+test('RFC 5280 §6.3: an authority of a file that another one of it has issued is not trusted once it is revoked', async () => {
+  const issuing: x.Holder = { name: 'O=Bank/CN=Issuing', key: x.createEcKey() }
+  const ca = [x.authority(), x.usage(5, 6)]
+  const between = x.writePem(
+    'CERTIFICATE',
+    x.issueCertificate({ ...issuing, by: bank, serial: 9, extensions: ca, ...lasting }),
+  )
+  const leaf = { name: 'O=Shop/CN=maria', key: signer, by: issuing, extensions: [x.usage(0)], ...lasting }
+  const certificate = x.writePem('CERTIFICATE', x.issueCertificate(leaf))
+  const times = { thisUpdate: Date.now() - day, nextUpdate: Date.now() + day }
+  const own = x.writePem('X509 CRL', x.issueCrl({ by: issuing, revoked: [], ...times }))
+  const file = join(folder, 'bundle.pem')
+  const signed = async (pem: string, lists: readonly string[]) => {
+    writeFileSync(file, pem)
+    const { sign } = await host({ authorities: [], signerFiles: [file], crls: lists.join('\n') })
+    return sign(certificate)
+  }
+  assert.equal(await signed(`${authority}${between}`, [listOf([]), own]), true)
+  assert.equal(await signed(`${between}${authority}`, [listOf([9]), own]), false)
+  assert.equal(await signed(`${authority}${between}`, [own]), false, 'nothing tells of the authority between')
+  assert.equal(await signed(between, [own]), true, 'an authority whose issuer is not there ends paths itself')
+})
+
 test('a file of CRLs is read again when it changes; one that cannot be used is reported, and changes nothing', async () => {
   const file = join(folder, 'changing.crl')
   writeFileSync(file, listOf([]))
