@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { isHttpAddress } from '../base/address.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { ServeOptions, Server } from '../host/serve.ts'
+import type { Partner } from '../host/signers.ts'
 import { type CertificateNameKind, certificateNameKinds } from '../identity/certificate-name.ts'
 import { type OcspHash, ocspHashes } from '../security/crypto/ocsp-response.ts'
 import type { CertificatePurpose } from '../security/crypto/trust.ts'
@@ -71,6 +72,12 @@ export function addServeCommand(program: Command): void {
     .option('--keys <file>', 'API keys, as diglot key writes them (default: next to the data)')
     .option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
     .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
+    .option(
+      '--partner <names=file>',
+      'one of several: people, and the certificates that may name them and no others (acme,acme-eu=acme.pem, or *=ours.pem); repeatable',
+      collectOption,
+      [],
+    )
     .option('--message-key <file>', 'PEM key that signs SOAP answers and decrypts requests; read again when it changes')
     .option('--message-certificate <file>', 'its certificate, in PEM')
     .option(
@@ -141,6 +148,7 @@ interface ServeFlags {
   readonly tlsCertificate?: string
   readonly authorities?: string
   readonly signers?: string
+  readonly partner: readonly string[]
   readonly messageKey?: string
   readonly messageCertificate?: string
   readonly crl: readonly string[]
@@ -221,12 +229,12 @@ function openIdOf(flags: ServeFlags): ServeOptions['openid'] {
 }
 
 async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messageSecurity']> {
-  const { signers, crl: places, ocsp: ocspAddresses, ocspHash, revocation, purpose } = flags
+  const { signers, partner, crl: places, ocsp: ocspAddresses, ocspHash, revocation, purpose } = flags
   const { messageKey: key, messageCertificate: certificate } = flags
   if ((key === undefined) !== (certificate === undefined))
     failUsage('--message-key and --message-certificate must be given together')
   const keyFiles = key === undefined || certificate === undefined ? [] : [{ key, certificate }]
-  if (signers === undefined) {
+  if (signers === undefined && partner.length === 0) {
     const [unused] = [
       places.length > 0 && '--crl',
       ocspAddresses.length > 0 && '--ocsp',
@@ -234,14 +242,23 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
       revocation && '--revocation',
       purpose.length > 0 && '--purpose',
     ].filter(Boolean)
-    if (unused) failUsage(`${unused} requires --signers`)
+    if (unused) failUsage(`${unused} requires --signers or --partner`)
     return keyFiles.length > 0 ? { keyFiles } : undefined
   }
   const purposes = purpose as readonly CertificatePurpose[] // an unknown one is told at start
   const [crlFiles, crlAddresses] = [places.filter(each => !isHttpAddress(each)), places.filter(isHttpAddress)]
   const responders = { ocspAddresses, ...(ocspHash && { ocspHash }) }
   const revocations = { crlFiles, crlAddresses, ...responders, ...(revocation && { revocation }) }
-  return { signerFiles: [signers], keyFiles, purposes, ...revocations }
+  const signerFiles = signers === undefined ? [] : [signers]
+  return { signerFiles, partners: partner.map(parsePartner), keyFiles, purposes, ...revocations }
+}
+
+function parsePartner(text: string): Partner {
+  const at = text.indexOf('=')
+  const names = text.slice(0, at).split(',')
+  if (at < 1 || names.includes('') || text.length === at + 1)
+    return failUsage(`--partner ${text} is not NAMES=FILE: write acme,acme-eu=acme.pem, or *=ours.pem`)
+  return { people: names.includes('*') ? 'all' : names, signerFiles: [text.slice(at + 1)] }
 }
 
 function docsOf({ docs: folder, docsReader }: ServeFlags): ServeOptions['docs'] {

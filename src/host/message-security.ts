@@ -6,12 +6,11 @@ import { isHttpAddress } from '../base/address.ts'
 import { settle } from '../base/maybe.ts'
 import type { ServedEndpoint } from '../contract/endpoint-rule.ts'
 import { type Watching, watchOctets } from '../identity/watched-file.ts'
-import { type OneOrMore, readCertificateList, readCrlList } from '../security/crypto/key-source.ts'
+import { readCrlList } from '../security/crypto/key-source.ts'
 import { type OcspHash, ocspHashes } from '../security/crypto/ocsp-response.ts'
 import { OcspStatuses } from '../security/crypto/ocsp-statuses.ts'
 import { RevocationLists } from '../security/crypto/revocation.ts'
-import { splitSigners } from '../security/crypto/split-signers.ts'
-import { type Anchors, CertificateTrust, type CurrentLists } from '../security/crypto/trust.ts'
+import type { Anchors, CurrentLists } from '../security/crypto/trust.ts'
 import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
 import { type ProofMeans, prepareDecryption, prepareMeans } from '../security/policy/means.ts'
 import { findSigningFlaw } from '../security/policy/pair-flaws.ts'
@@ -25,6 +24,7 @@ import type { VerifyMessage } from '../soap/security-port.ts'
 import { type FetchedLists, fetchLists } from './fetched-crls.ts'
 import { createOcspClient } from './ocsp-client.ts'
 import type { Logger } from './operations/log.ts'
+import { type Partner, watchSigners } from './signers.ts'
 
 /** Holders of certificates of `authorities`, and of those in `certificates`, may sign messages. */
 export interface MessageSecurity extends Anchors {
@@ -62,6 +62,11 @@ export interface MessageSecurity extends Anchors {
    * change.
    */
   readonly signerFiles?: readonly string[]
+  /**
+   * Partners, each with its authorities and certificates, and the people whom these may name. With
+   * several authorities each belongs to a partner, since one of them alone could name everybody.
+   */
+  readonly partners?: readonly Partner[]
   /**
    * Files of the service's own key pairs. The first signs answers; senders may encrypt to any. Read
    * again when they change: a key that was replaced goes on decrypting until its certificate ends.
@@ -116,18 +121,21 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
   const { store, identities, clock, logger, endpoints = [] } = world
   const fixed = prepareMeans(options.means ?? {}, `${place}.means`)
   const fetched = fetchAllLists(options, world)
-  const trust = watchTrust(options, world, fetched)
+  const sources = { lists: watchLists(options, world, fetched), statuses: watchStatuses(options, world) }
+  const signers = watchSigners(options, place, sources, watchingOf(world))
   const keys = watchKeys(options, world)
   const seen: SecurityMeans['seen'] = async (key, expires) =>
     !(await store.write(writer => writer.remember('replay', key, { value: '', expires }, clock())))
   const means = (): SecurityMeans => {
     const { signs, decrypts } = keys()
+    const { trust, mayName } = signers()
     return {
       ...fixed,
       ...(signs && { signs }),
       decrypts: [...decrypts, ...(fixed.decrypts ?? [])],
       identities,
-      trust: trust(),
+      trust,
+      mayName,
       seen,
     }
   }
@@ -232,32 +240,6 @@ function watchLists(
   const parts = [...files, ...fetched.map(each => each.current)]
   return memoizeByParts(parts, current => new RevocationLists([...fixed, ...current.flat()]))
 }
-
-/** The trusted certificates as the files have them now. */
-function watchTrust(
-  options: MessageSecurity,
-  world: SecurityWorld,
-  fetched: readonly FetchedLists[],
-): () => CertificateTrust {
-  const { signerFiles = [], authorities, intermediates, certificates } = options
-  const known = readCertificateList(authorities, `${place}.authorities`)
-  const sources = { lists: watchLists(options, world, fetched), statuses: watchStatuses(options, world) }
-  const read = (octets: Buffer) => readCertificateList(octets, 'the file')
-  const files = signerFiles.map(file => watchOctets(file, read, watchingOf(world)))
-  return memoizeByParts(files, found => {
-    const split = splitSigners(found.flat(), known)
-    const anchors = {
-      ...options,
-      authorities: [...known, ...split.authorities],
-      intermediates: [...listOf(intermediates), ...split.intermediates],
-      certificates: [...listOf(certificates), ...split.certificates],
-    }
-    return new CertificateTrust(anchors, place, sources)
-  })
-}
-
-const listOf = <T>(given: OneOrMore<T> | undefined): readonly T[] =>
-  given === undefined ? [] : Array.isArray(given) ? given : [given as T] // a list is not one
 
 const watchingOf = ({ clock, failed = () => {} }: SecurityWorld): Watching => ({ clock, failed })
 

@@ -285,6 +285,51 @@ test('no responder is asked about the signer of a message whose signature does n
   assert.equal(responder.asked, 0)
 })
 
+test('an authority of one partner does not name the people of another, and several have to say whom they name', async () => {
+  const other: x.Holder = { name: 'O=Other/CN=Root', key: x.createEcKey() }
+  const ca = [x.authority(), x.usage(5, 6)]
+  const pemOf = (octets: Uint8Array) => x.writePem('CERTIFICATE', octets)
+  const otherRoot = pemOf(x.issueCertificate({ ...other, by: other, extensions: ca, ...lasting }))
+  const leaf = { name: 'O=Shop/CN=maria', key: signer, extensions: [x.usage(0)], ...lasting }
+  const forged = pemOf(x.issueCertificate({ ...leaf, by: other }))
+  const file = join(folder, 'partner.pem')
+  writeFileSync(file, otherRoot)
+  const rows: readonly (readonly [MessageSecurity, boolean, boolean])[] = [
+    [{ authorities: [], partners: [{ authorities: authority, people: ['maria'] }, { signerFiles: [file], people: ['clara'] }] }, true, false],
+    [{ authorities: [], partners: [{ authorities: authority, people: ['clara'] }, { signerFiles: [file], people: ['maria'] }] }, false, true],
+    [{ authorities: [], partners: [{ authorities: [authority, otherRoot], people: 'all' }] }, true, true],
+    [{ authorities: [], partners: [{ authorities: authority, people: ['maria'] }, { certificates: forged, people: ['clara'] }] }, true, false],
+  ] // biome-ignore format: a table
+  for (const [settings, ours, theirs] of rows) {
+    const { sign, lines } = await host(settings)
+    assert.deepEqual([await sign(maria), await sign(forged)], [ours, theirs])
+    assert.match(JSON.stringify(lines), ours && theirs ? /.*/ : /an authority that may not name maria/)
+  }
+  for (const settings of [
+    { authorities: [authority, otherRoot] },
+    { signerFiles: [file] },
+    { partners: [{ authorities: otherRoot, people: ['clara'] }] },
+  ])
+    await assert.rejects(
+      host(settings),
+      /messageSecurity trusts 2 authorities, each of which could name everybody: give each its people in messageSecurity\.partners \(--partner NAMES=FILE\)/,
+    )
+})
+
+test('a file that brings another authority while the service runs changes nothing, and is reported', async () => {
+  const file = join(folder, 'growing.pem')
+  writeFileSync(file, authority)
+  let skew = 0
+  const { sign, lines } = await host({ authorities: [], signerFiles: [file] }, { clock: () => Date.now() + skew })
+  assert.equal(await sign(maria), true)
+  const other: x.Holder = { name: 'O=Other/CN=Root', key: x.createEcKey() }
+  const draft = { ...other, by: other, extensions: [x.authority(), x.usage(5, 6)], ...lasting }
+  writeFileSync(file, `${authority}${x.writePem('CERTIFICATE', x.issueCertificate(draft))}`)
+  skew += 2000
+  assert.equal(await sign(maria), true)
+  assert.match(JSON.stringify(lines), /trusts 2 authorities/)
+})
+
 test('a mistake ends the start, by its place', async () => {
   const rows: readonly (readonly [MessageSecurity, RegExp])[] = [
     [{ authorities: ['root.pem'] }, /messageSecurity\.authorities\[0\] contains no -----BEGIN CERTIFICATE-----/],
@@ -321,7 +366,10 @@ test('the command line: revocation, purposes and names; mistakes are told before
     ['--revocation', 'required'],
     ['--purpose', 'clientAuth'],
   ] as const)
-    assert.equal(run(...flag), `2 diglot: ${flag[0]} requires --signers\n`)
+    assert.equal(run(...flag), `2 diglot: ${flag[0]} requires --signers or --partner\n`)
+  assert.match(run('--partner', 'clara'), /^2 diglot: --partner clara is not NAMES=FILE: write/)
+  assert.match(run('--partner', 'clara=none.pem'), /^1 diglot: .*none\.pem cannot be used/)
+  assert.match(run('--partner', `clara=${signers}`, '--signers', signers), /^1 diglot: .*trusts 2 authorities/)
   assert.match(run('--signers', signers, '--crl', join(folder, 'none.crl')), /^1 diglot: .*none\.crl cannot be used/)
   assert.match(run('--signers', signers, '--revocation', 'required'), /^1 diglot: .*without a CRL/)
   assert.match(run('--signers', signers, '--revocation', 'maybe'), /^2 diglot: .*required, ifKnown/)

@@ -223,6 +223,11 @@ export class CertificateTrust {
     })
   }
 
+  /** Where the path of a certificate ends that was judged to be trusted: itself, if it is pinned. */
+  findAnchor(certificate: Certificate): Certificate | undefined {
+    return this.#pathOf.get(certificate)?.certificates.at(-1)
+  }
+
   /** The pinned certificate that a reference names. */
   findPinned(reference: CertificateReference): Certificate | undefined {
     return this.#pinned.find(certificate => findNamed(certificate, reference))

@@ -17,6 +17,8 @@ export interface VerificationContext {
   readonly seen: (key: string, expires: number) => Maybe<boolean>
   /** The certificates that may sign messages. */
   readonly trust?: CertificateTrust
+  /** Whether whoever has certified a signer may name this person. Default: anybody. */
+  readonly mayName?: (signer: Certificate, person: string) => boolean
   /** The service's own keys, to which senders encrypt. */
   readonly decrypts?: readonly Decryption[]
   /** The key pair that signs answers. */

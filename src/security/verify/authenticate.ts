@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import type { Maybe } from '../../base/maybe.ts'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
+import type { Certificate } from '../crypto/certificate.ts'
 import { type CoveredPart, type Demand, exchangePolicyOf, type SecurityPolicy } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
@@ -153,7 +154,7 @@ export class Authentication {
     const signer = signature?.signer
     const found =
       caller === 'x509' && signer?.kind === 'x509'
-        ? identities.certificate(signer.certificate.der)
+        ? this.#findSigner(signer.certificate)
         : caller === 'secret' && signer?.kind === 'secret'
           ? identities.known(signer.name)
           : caller === 'saml' && assertion
@@ -162,6 +163,13 @@ export class Authentication {
               ? identities.known(principal)
               : undefined
     return (await found) ?? failSecurity('FailedAuthentication', 'an unknown caller')
+  }
+
+  async #findSigner(certificate: Certificate): Promise<Caller | undefined> {
+    const found = await this.#guard.identities.certificate(certificate.der)
+    if (found?.subject !== undefined && this.#guard.mayName?.(certificate, found.subject) === false)
+      return failSecurity('FailedAuthentication', `an authority that may not name ${found.subject}`)
+    return found
   }
 
   #findPerson({ person }: Assertion): Maybe<Caller | undefined> {

@@ -1,0 +1,138 @@
+/**
+ * Whose signatures count, and whom each authority may name: the certificates of the settings and of
+ * their files as they are now. Guards: as soon as there are several authorities, each says whom it
+ * speaks for, so that no partner's authority names another partner's people.
+ */
+import type { Watching } from '../identity/watched-file.ts'
+import { watchOctets } from '../identity/watched-file.ts'
+import type { Certificate } from '../security/crypto/certificate.ts'
+import { type CertificateSource, type OneOrMore, readCertificateList } from '../security/crypto/key-source.ts'
+import { type SplitSigners, splitSigners } from '../security/crypto/split-signers.ts'
+import { type Anchors, CertificateTrust, type RevocationSources } from '../security/crypto/trust.ts'
+
+/** Certificates, and the people whom they may name. */
+export interface Partner extends Pick<Anchors, 'authorities' | 'intermediates' | 'certificates'> {
+  /** Files of PEM certificates in addition, read again when they change. */
+  readonly signerFiles?: readonly string[]
+  /** The names of people, as the service knows them; `all` names anybody. */
+  readonly people: readonly string[] | 'all'
+}
+
+export type SignerSettings = Anchors & {
+  readonly signerFiles?: readonly string[]
+  readonly partners?: readonly Partner[]
+}
+
+export interface CurrentSigners {
+  readonly trust: CertificateTrust
+  /** Whether whoever has certified this signer may name this person. */
+  readonly mayName: (signer: Certificate, person: string) => boolean
+}
+
+interface Group {
+  readonly place: string
+  /** Undefined: nothing is said. */
+  readonly people: Partner['people'] | undefined
+  readonly known: readonly Certificate[]
+  readonly intermediates: readonly Certificate[]
+  readonly certificates: readonly Certificate[]
+  readonly files: readonly (() => readonly Certificate[])[]
+}
+
+/**
+ * @param place of the settings, for errors
+ * @throws TypeError at start; a change of files that is a mistake is reported and changes nothing
+ */
+export function watchSigners(
+  settings: SignerSettings,
+  place: string,
+  sources: RevocationSources,
+  watching: Watching,
+): () => CurrentSigners {
+  const { partners = [] } = settings
+  const groups = [
+    readGroup(settings, undefined, place, watching),
+    ...partners.map((each, at) => readGroup(each, each.people, `${place}.partners[${at}]`, watching)),
+  ]
+  let seen: readonly (readonly Certificate[])[] = []
+  let found: CurrentSigners | undefined
+  return () => {
+    const now = groups.flatMap(({ files }) => files.map(read => read()))
+    if (found && now.every((each, at) => each === seen[at])) return found
+    seen = now
+    try {
+      found = combine(groups, settings, place, sources)
+    } catch (thrown) {
+      if (!found) throw thrown
+      watching.failed(thrown)
+    }
+    return found
+  }
+}
+
+function readGroup(given: Omit<Partner, 'people'>, people: Group['people'], place: string, watching: Watching): Group {
+  const { authorities, intermediates, certificates, signerFiles = [] } = given
+  const read = (name: string, list: OneOrMore<CertificateSource> | undefined) =>
+    readCertificateList(list, `${place}.${name}`)
+  return {
+    place,
+    people,
+    known: read('authorities', authorities),
+    intermediates: read('intermediates', intermediates),
+    certificates: read('certificates', certificates),
+    files: signerFiles.map(file => watchOctets(file, octets => readCertificateList(octets, 'the file'), watching)),
+  }
+}
+
+function combine(
+  groups: readonly Group[],
+  settings: SignerSettings,
+  place: string,
+  sources: RevocationSources,
+): CurrentSigners {
+  const all = groups.map(group => ({ group, ...splitGroup(group) }))
+  requirePeople(all, place)
+  const anchors = {
+    ...settings,
+    authorities: all.flatMap(each => each.authorities),
+    intermediates: all.flatMap(each => each.intermediates),
+    certificates: all.flatMap(each => each.certificates),
+  }
+  const trust = new CertificateTrust(anchors, place, sources)
+  return { trust, mayName: (signer, person) => allows(peopleOf(all, trust.findAnchor(signer)), person) }
+}
+
+type SplitGroup = SplitSigners & { readonly group: Group }
+
+function splitGroup({ known, intermediates, certificates, files }: Group): SplitSigners {
+  const split = splitSigners(
+    files.flatMap(read => read()),
+    known,
+  )
+  return {
+    authorities: [...known, ...split.authorities],
+    intermediates: [...intermediates, ...split.intermediates],
+    certificates: [...certificates, ...split.certificates],
+  }
+}
+
+function requirePeople(all: readonly SplitGroup[], place: string): void {
+  const authorities = all.flatMap(each => each.authorities)
+  const [silent] = all.filter(each => each.group.people === undefined && each.authorities.length > 0)
+  if (authorities.length > 1 && silent)
+    throw new TypeError(
+      `${place} trusts ${authorities.length} authorities, each of which could name everybody: give each its people in ${place}.partners (--partner NAMES=FILE)`,
+    )
+}
+
+/** Of each group that has this certificate; one of no group is an authority or pinned alone. */
+function peopleOf(all: readonly SplitGroup[], anchor: Certificate | undefined): readonly Partner['people'][] {
+  if (!anchor) return []
+  const isAnchor = (each: Certificate) => each.der.equals(anchor.der)
+  return all
+    .filter(({ authorities, certificates }) => authorities.some(isAnchor) || certificates.some(isAnchor))
+    .map(({ group }) => group.people ?? 'all')
+}
+
+const allows = (rules: readonly Partner['people'][], person: string): boolean =>
+  rules.some(people => people === 'all' || people.includes(person))
