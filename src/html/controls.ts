@@ -65,7 +65,13 @@ export const writeControl = (
   tree: TextTree | undefined,
   state: FormState,
 ): PageMarkup =>
-  writeControlAt({ name, label, field, tree, isOptional: field.isOptional, isMarked: field.isOptional }, state)
+  writeControlAt({ name, label, field, tree, isOptional: acceptsEmptyText(field), isMarked: field.isOptional }, state)
+
+/** An empty text is a value of it, or stands for none: the contract accepts either. */
+const acceptsEmptyText = (field: AnyField): boolean =>
+  mayBeLeftOut(field) || field.isNullable || (field.shape.kind === 'string' && hasEmptyText(field.shape))
+const hasEmptyText = ({ min = 0, pattern }: Extract<Scalar, { kind: 'string' }>): boolean =>
+  min === 0 && pattern === undefined
 
 function writeFieldControls(
   fields: Fields,
@@ -83,8 +89,8 @@ function writeFieldControls(
           label: field.texts?.title ?? labelOf(name),
           field,
           tree: treeMember(tree, name),
-          isOptional: isOptional || mayBeLeftOut(field),
-          isMarked: mayBeLeftOut(field),
+          isOptional: isOptional || acceptsEmptyText(field),
+          isMarked: mayBeLeftOut(field) || field.isNullable,
         },
         state,
       ),

@@ -93,6 +93,26 @@ test('what an item holds comes back from its form as it was', () => {
   assert.deepEqual(json, { ...value, real: 'INF' })
 })
 
+test('what may be empty is not demanded, and null comes back as null', () => {
+  const fields: Fields = {
+    deposit: t.decimal(8, 2).nullable(),
+    size: t.object({ height: t.int(), name: t.string() }).nullable(),
+    kind: t.union('by', { a: { n: t.int() } }).nullable(),
+    note: t.string(),
+    tags: t.list(t.string()).nullable(),
+  }
+  const value = { deposit: null, size: null, kind: null, note: '', tags: [] }
+  const html = write(fields, toTextTree(fields, value))
+  assert.doesNotMatch(html, / required/)
+  assert.deepEqual(readFormValues(readBack(html), fields), value)
+  const filled = { ...value, deposit: '1.50', size: { height: 2, name: '' }, kind: { by: 'a', n: 1 }, tags: ['x'] }
+  assert.deepEqual(readFormValues(readBack(write(fields, toTextTree(fields, filled))), fields), filled)
+  assert.match(
+    write({ name: t.string({ min: 1 }), code: t.string({ pattern: '[A-Z]*' }) }),
+    /name="name" required.*name="code" required/s,
+  )
+})
+
 test('a text of two lines that a browser sends back is the text that it was', () => {
   const fields = { note: t.string({ max: 3 }), notes: t.list(t.object({ text: t.string() })) }
   const pairs: [string, string][] = [

@@ -410,6 +410,12 @@ describe('the page of a job', async () => {
       '<progress id="progress" max="100" value="0">0 %',
       `<a href="${at}">Look again`,
     ])
+    await shop.store.write(async writer => {
+      const job = await writer.job(at.split('/').at(-1) ?? '')
+      if (job) await writer.putJob({ ...job, progress: 0.456 })
+    })
+    const half = await pageOf(shop, 'clara', at)
+    assert.deepEqual(half.all(/<progress/), ['<progress id="progress" max="100" value="46">46 %'])
     await shop.work()
     const done = await pageOf(shop, 'clara', at)
     assert.deepEqual(done.all(/data-refresh|<form|<progress|rel="related"/), [

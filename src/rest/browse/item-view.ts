@@ -2,7 +2,6 @@
  * An item, an output, a job or a search in a browser: what it holds, where it stands in its
  * machine, what the caller may do with it now.
  */
-import { escapeMarkup } from '../../base/markup.ts'
 import { fillDefaults } from '../../contract/default-values.ts'
 import type { Fields } from '../../contract/field.ts'
 import type { Operation, OperationOf } from '../../contract/operation.ts'
@@ -151,12 +150,12 @@ export function writeLinkList(links: readonly DocumentLink[]): PageMarkup {
 function writeProgress({ name, value, links }: RepresentationDocument): PageMarkup {
   if (name !== 'job' || !links.some(({ rel }) => rel === 'cancel')) return ''
   const self = links.find(({ rel }) => rel === 'self')?.href ?? ''
-  const progress = Number(value['progress'] ?? 0)
+  const percent = Math.round(Number(value['progress'] ?? 0) * 100)
   return buildElement(
     'p',
     { 'data-refresh': 2 },
     buildElement('label', { for: 'progress' }, 'Progress '),
-    buildElement('progress', { id: 'progress', max: 100, value: progress }, escapeMarkup(`${progress} %`)),
+    buildElement('progress', { id: 'progress', max: 100, value: percent }, `${percent} %`),
     ' ',
     writeAnchor(self, 'Look again'),
   )

@@ -57,8 +57,9 @@ const textReaders: ScalarCases<Json, [given: string]> = {
 
 /**
  * application/x-www-form-urlencoded as JSON: `lines[0][product]=p-1` is a member of an item of a
- * list. What may be absent and has no text is absent, and so is an item with nothing in it. Lines
- * end with LF: HTML has browsers send CRLF for it, and count one character.
+ * list. What may be absent and has no text is absent, and so is an item with nothing in it; what
+ * may be null is null then, but for lists. Lines end with LF: HTML has browsers send CRLF for it,
+ * and count one character.
  * Undefined if a name is given twice or cannot be read.
  */
 export function readFormValues(pairs: Pairs, fields: Fields): Json | undefined {
@@ -70,7 +71,7 @@ function membersJson(tree: TextMembers, fields: Fields): Json {
   const members = Object.entries(tree).flatMap(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field && mayBeLeftOut(field) && !isFilled(value)) return []
-    if (field?.isNullable && value === '') return [[name, null] as const]
+    if (field?.isNullable && !asRows(field.shape) && !isFilled(value)) return [[name, null] as const]
     return [[name, field ? valueJson(value, field) : String(value)] as const]
   })
   return Object.fromEntries([...emptyLists(tree, fields), ...members])
