@@ -31,8 +31,12 @@ type ServerKeys<F extends Fields> = {
           ? never
           : K
 }[keyof F]
-/** The result of `derive`: every field that clients cannot send, and any other that it sets. */
-export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> & Partial<Value<F>>
+/**
+ * The result of `derive`: every field that clients cannot send, and any other that it sets, but for
+ * the identifier and the state, which follows the machine.
+ */
+export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> &
+  Partial<Omit<Value<F>, 'id' | 'state'>>
 
 type InState<F extends Fields, From extends string> = Flatten<{
   readonly [K in keyof Value<F>]: K extends 'state' ? From : Value<F>[K]
@@ -257,6 +261,49 @@ export type Handlers<S extends AnyService, N extends keyof AllHandlers<S, V>, V 
   AllHandlers<S, V>[N]
 >
 
+/**
+ * What handlers resolve to has no member but the contract's. TypeScript itself sees one more only
+ * in a literal that is the whole body of an arrow function, and never behind `async` or `return`.
+ * A handler with one has a text in the place of its type, which the compiler prints.
+ */
+type CheckedHandlers<H, A> = {
+  readonly [R in keyof H]: R extends keyof A ? CheckedResource<H[R], NonNullable<A[R]>> : Unknown<R>
+}
+type CheckedResource<H, A> = {
+  readonly [K in keyof H]: K extends keyof A ? CheckedHandler<H[K], UnknownResult<H[K], NonNullable<A[K]>>> : Unknown<K>
+}
+type Unknown<N> = `the contract has no ${N & string}`
+type CheckedHandler<F, P extends string> = [P] extends [never]
+  ? F
+  : [string] extends [P]
+    ? F
+    : `this handler may not return ${P}`
+type UnknownResult<F, G> = F extends (...given: never) => infer R
+  ? G extends (...given: never) => infer E
+    ? UnknownPath<Awaited<R>, Exclude<Awaited<E>, void>>
+    : never
+  : never
+/** The path of each member that `E` lacks; an index signature and `any` may have each. */
+type UnknownPath<R, E> =
+  R extends Readonly<Record<string, unknown>>
+    ? string extends keyof R | KeyOfEach<E>
+      ? never
+      : unknown extends E
+        ? never
+        : UnknownMember<R, E>
+    : never
+type UnknownMember<R, E> = {
+  [K in keyof R & string]: K extends KeyOfEach<E> ? PathBelow<K, UnknownPath<R[K], MemberOfEach<E, K>>> : K
+}[keyof R & string]
+/** A member whose own type is a mistake has any text for its path: that mistake is told alone. */
+type PathBelow<K extends string, P extends string> = [P] extends [never]
+  ? never
+  : [string] extends [P]
+    ? never
+    : `${K}.${P}`
+type KeyOfEach<E> = E extends unknown ? keyof E : never
+type MemberOfEach<E, K> = E extends unknown ? (K extends keyof E ? E[K] : never) : never
+
 /** A person to sign in with, stored at the first start. */
 export interface Person {
   readonly subject: string
@@ -316,11 +363,12 @@ export interface ImplementOptions<S extends AnyService, V> {
 }
 
 /**
- * Puts a contract and its handlers together for `serve`. A missing handler does not compile.
+ * Puts a contract and its handlers together for `serve`. A missing handler does not compile, nor a
+ * result with a member that the contract does not have.
  */
-export function implement<S extends AnyService, V = {}>(
+export function implement<S extends AnyService, V = {}, H extends AllHandlers<S, V> = AllHandlers<S, V>>(
   contract: S,
-  handlers: NoInfer<AllHandlers<S, V>>,
+  handlers: H extends CheckedHandlers<H, AllHandlers<S, V>> ? H : CheckedHandlers<H, AllHandlers<S, V>>,
   options: ImplementOptions<S, V> = {},
 ): Implementation {
   const all = Object.entries(handlers as Record<string, Record<string, unknown>>)

@@ -13,7 +13,15 @@ const root = join(import.meta.dirname, '../..')
 const charactersMax = 600
 
 /** `longest`: known to be longer, since the compiler repeats the types of a function or a service. */
-type Row = readonly [name: string, code: string, says: string, longest?: number]
+type Row = readonly [name: string, code: string, says: string, longest?: number | undefined, ends?: string]
+/** The compiler prints the type of the handler, up to 330 characters, then our text. */
+const mayNotReturn = (name: string, handler: string, path: string): Row => [
+  name,
+  `implement(clinic, { visits: { ...handlers, ${handler} }, reports: jobs })`,
+  "Type '(",
+  undefined,
+  ` is not assignable to type '"this handler may not return ${path}"'.`,
+]
 const rows: readonly Row[] = [
   [
     'set-typo',
@@ -34,6 +42,51 @@ const rows: readonly Row[] = [
     'effect-typo',
     'implement(clinic, { visits: { ...handlers, confirm: ctx => ({ sets: { confirmedAt: ctx.now } }) }, reports: jobs })',
     "Type '{ sets: { confirmedAt: string; }; }' is not assignable to type 'Maybe<void | { readonly set?: ",
+  ],
+  mayNotReturn(
+    'set-typo-block',
+    "confirm: ctx => { return { set: { confirmdAt: ctx.now, note: 'x' } } }",
+    'set.confirmdAt',
+  ),
+  mayNotReturn(
+    'set-typo-async',
+    "confirm: async ctx => { return { set: { confirmdAt: ctx.now, note: 'x' } } }",
+    'set.confirmdAt',
+  ),
+  mayNotReturn(
+    'set-typo-async-expression',
+    "confirm: async ctx => ({ set: { confirmdAt: ctx.now, note: 'x' } })",
+    'set.confirmdAt',
+  ),
+  mayNotReturn(
+    'set-typo-method',
+    "async confirm(ctx) { return { set: { confirmdAt: ctx.now, note: 'x' } } }",
+    'set.confirmdAt',
+  ),
+  mayNotReturn(
+    'set-typo-one-of-two-returns',
+    "confirm: ctx => { if (ctx.now > '2') return {}; return { set: { note: 'x', nots: 'y' } } }",
+    'set.nots',
+  ),
+  mayNotReturn('set-state-block', "confirm: async () => { return { set: { note: 'x', state: 'held' } } }", 'set.state'),
+  mayNotReturn(
+    'effect-typo-block',
+    'confirm: async ctx => { return { set: { confirmedAt: ctx.now }, sets: {} } }',
+    'sets',
+  ),
+  mayNotReturn(
+    'output-typo-block',
+    "hold: async () => { return { output: { receipt: 'r', amount: '1.00', reciept: 'r' } } }",
+    'output.reciept',
+  ),
+  mayNotReturn('look-extra', "track: () => ({ position: 'here', place: 'x' })", 'place'),
+  mayNotReturn('derive-extra', "derive: () => ({ fee: '80.00', fees: '80.00' })", 'fees'),
+  mayNotReturn('derive-state-block', "derive: () => { return { fee: '80.00', state: 'held' as const } }", 'state'),
+  mayNotReturn('derive-id', "derive: () => ({ fee: '80.00', id: 'v-1' })", 'id'),
+  [
+    'run-extra-block',
+    'implement(clinic, { visits: handlers, reports: { run: async () => { return { visits: 1, visit: 1 } } } })',
+    "Type '() => Promise<{ visits: number; visit: number; }>' is not assignable to type '\"this handler may not return visit\"'.",
   ],
   [
     'output-missing',
@@ -69,12 +122,12 @@ const rows: readonly Row[] = [
   [
     'action-unknown',
     'implement(clinic, { visits: { ...handlers, confrim: () => {} }, reports: jobs })',
-    "Object literal may only specify known properties, but 'confrim' does not exist in type '{ readonly f",
+    "Type '() => void' is not assignable to type '\"the contract has no confrim\"'.",
   ],
   [
     'resource-unknown',
     'implement(clinic, { visits: handlers, reports: jobs, doctor: {} })',
-    "Object literal may only specify known properties, but 'doctor' does not exist in type '{ readonly do",
+    "Type '{}' is not assignable to type '\"the contract has no doctor\"'.",
   ],
   [
     'derive-type',
@@ -390,6 +443,9 @@ const rows: readonly Row[] = [
 /** What must compile: the neighbours of mistakes. */
 const good: readonly string[] = [
   "implement(clinic, { visits: handlers, reports: jobs }, { seed: () => ({ people: [{ subject: 'a', password: 'b', roles: ['x'], claims: { a: '1' } }, { subject: 'c', password: 'b', roles: ['x'], claims: { b: '1' } }], items: { doctors: [{ id: 'd-1', name: 'x', kind: 'eyes' }] } }) })",
+  "implement(clinic, { visits: { ...handlers, confirm: async ctx => { if (ctx.now < '2') return; return { set: { note: 'x' } } } }, reports: jobs })",
+  'implement(clinic, { visits: { ...handlers, confirm: () => ({ set: JSON.parse(String()) }), track: () => JSON.parse(String()) }, reports: jobs })',
+  "implement(clinic, { visits: { ...handlers, derive: (_ctx, draft) => { return { ...draft, fee: '1.00' } } }, reports: jobs })",
 ]
 
 const folder = mkdtempSync(join(tmpdir(), 'diglot-messages-'))
@@ -430,13 +486,13 @@ function run(program: string, given: readonly string[]): string {
 }
 
 const found = check([...rows.map(([, code]) => code), ...good])
-for (const [i, [name, , says, longest = charactersMax]] of rows.entries())
+for (const [i, [name, , says, longest = charactersMax, ends = '']] of rows.entries())
   test(`the compiler tells a mistake in few words: ${name}`, () => {
     const [text = 'it compiles'] = found.get(i) ?? []
-    assert.ok(text.startsWith(says), text)
+    assert.ok(text.startsWith(says) && text.endsWith(ends), text)
     assert.ok(text.length <= longest, `${text.length} characters: ${text}`)
   })
-test('what is right compiles: a seed in place with its enumerations', () => {
+test('what is right compiles: a seed in place with its enumerations, results in parts, values of any type', () => {
   for (const i of good.keys()) assert.deepEqual(found.get(rows.length + i), undefined)
 })
 test('few messages are long', () => {
