@@ -16,7 +16,7 @@ import { checkValue, type FoundReference, findReferences } from '../contract/typ
 import { type ContextFacts, handlersOf, requireResource } from './handler-facts.ts'
 import { readGrants } from './item-checks.ts'
 import { keepReadOnlyMembers } from './nested-read-only.ts'
-import { refuse } from './refusal.ts'
+import { type Refusal, refuse } from './refusal.ts'
 import { type ChangeRecord, type Filter, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
 import { isSameValue } from './typed-json.ts'
 
@@ -83,11 +83,15 @@ async function requireUnique(
     if (!isWhole || (was && keys.every(field => isSameValue(was[field], value[field])))) continue
     const same = keys.map((field): Filter => ({ field, is: 'eq', value: value[field] }))
     if (await writer.has(resource, [...same, { field: 'id', is: 'ne', value: id }]))
-      refuse({ kind: 'conflict', detail: describeTaken(keys) })
+      refuse(takenRefusal(resource, keys))
   }
 }
-const describeTaken = (keys: readonly string[]): string =>
-  `another item has this ${keys.join(' and ')}: give another value`
+/** @param names of the keys, in the version of the caller */
+export const takenRefusal = (resource: string, keys: readonly string[], names = keys): Refusal => ({
+  kind: 'conflict',
+  detail: `another item has this ${names.join(' and ')}: give another value`,
+  taken: { resource, keys },
+})
 
 async function recordChange(
   about: ContextFacts,

@@ -27,6 +27,8 @@ export type Refusal =
       readonly state?: string
       readonly possible?: readonly string[]
       readonly detail?: string
+      /** The unique key that another item has: the detail names its fields. */
+      readonly taken?: { readonly resource: string; readonly keys: readonly string[] }
     }
   /** Well-formed content that breaks the declared shape or a domain rule. */
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] }

@@ -10,6 +10,7 @@ import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Service, VersionRule } from '../contract/service.ts'
 import { hasOtherFields, renameKeys, withoutLeftOut } from '../contract/version-view.ts'
 import type { Admitted, Call, Calls } from './call.ts'
+import { takenRefusal } from './item-changes.ts'
 import type { Outcome, Search } from './outcome.ts'
 import { unservedRefusal } from './reads.ts'
 import { type Refusal, Refused, refuse } from './refusal.ts'
@@ -40,7 +41,7 @@ function createVersionCalls(calls: Calls, contract: Service, version: string, ru
     admitExchange: calls.admitExchange,
     precheck: call => calls.precheck(translate(call).call),
     keep: (admitted: Admitted, content, limit) => calls.keep(admitted, content, limit),
-    perform: asked => performTranslated(calls, translate(asked)),
+    perform: asked => performTranslated(calls, translate(asked), values),
     offers: (operation, caller, item) => {
       const of = 'resource' in operation ? values.get(operation.resource.name) : undefined
       return calls.offers(newestOf(operation), caller, of?.newestOf(item) ?? item)
@@ -58,6 +59,7 @@ function createOperationFinder(service: Service): (operation: Operation) => Oper
   })
 }
 
+type ValuesByName = ReadonlyMap<string, VersionValues>
 interface TranslatedCall {
   readonly call: Call
   readonly of: VersionValues | undefined
@@ -148,14 +150,14 @@ function translateCriteria(criteria: Readonly<Record<string, unknown>>, of: Vers
 
 // Outcomes
 
-function performTranslated(calls: Calls, { call, of, told }: TranslatedCall): Maybe<Outcome> {
+function performTranslated(calls: Calls, { call, of, told }: TranslatedCall, values: ValuesByName): Maybe<Outcome> {
   if (!of) return calls.perform(call)
   const sort = call.query?.sort ?? []
   return settle(
     () => chain(calls.perform(call), outcome => toVersionOutcome(outcome, of, sort)),
     thrown => {
       if (!(thrown instanceof Refused) || told.has(thrown)) throw thrown
-      return refuse(toVersionRefusal(thrown.refusal, of, call.admitted.operation)) // the service throws no other
+      return refuse(toVersionRefusal(thrown.refusal, of, call.admitted.operation, values)) // the service throws no other
     },
   )
 }
@@ -188,7 +190,11 @@ function toVersionPage(page: ItemPage, of: VersionValues, sort: readonly Sort[])
   }
 }
 
-function toVersionRefusal(refusal: Refusal, of: VersionValues, { kind }: Operation): Refusal {
+function toVersionRefusal(refusal: Refusal, of: VersionValues, { kind }: Operation, values: ValuesByName): Refusal {
+  if (refusal.kind === 'conflict' && refusal.taken) {
+    const { resource, keys } = refusal.taken
+    return takenRefusal(resource, keys, keys.map(values.get(resource)?.nameOf ?? String))
+  }
   if (refusal.kind === 'invalid' && contentKinds.has(kind))
     return { ...refusal, problems: refusal.problems.map(each => ({ ...each, path: of.pathOf(each.path) })) }
   if (refusal.kind !== 'unserved') return refusal

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { InputError } from '../../src/client/index.ts'
 import { compareVersions } from '../../src/docs/change-page.ts'
-import { implement, resource, retype, role, service, t } from '../../src/index.ts'
+import { anyone, implement, resource, retype, role, service, t } from '../../src/index.ts'
 import { startTestService } from '../../src/testing/index.ts'
 
 const desk = role('desk')
@@ -455,4 +455,32 @@ test('A9.4 B9.2 from one version to the next, other names and types are breaking
   const texts = report?.differences.map(each => `${each.face} ${each.place} ${each.text}`).join('\n') ?? ''
   for (const face of ['rest', 'soap'])
     for (const name of ['day', 'price', 'urgency']) assert.match(texts, new RegExp(`^${face} .*${name}`, 'm'))
+})
+
+test('A9.3 a key that another item has is named as the version calls its fields, also for a handler', async () => {
+  const people = resource('people', { fields: { id: t.id('p'), email: t.string({ max: 60 }) } }).rules({
+    unique: [['email']],
+    allow: { read: [anyone], create: [anyone] },
+  })
+  const clubs = resource('clubs', {
+    fields: { id: t.id('c') },
+    actions: on => ({ enrol: on().stay({ rel: 'enrolment', input: { email: t.string() } }) }),
+  }).rules({ allow: { read: [anyone], create: [anyone], enrol: [anyone] } })
+  const versions = { v1: { renames: { people: { mail: 'email' }, clubs: {} } }, v2: {} }
+  const contract = service('clubs', { namespace: 'urn:test:clubs', resources: [people, clubs], versions })
+  const app = implement(contract, {
+    clubs: { enrol: async (ctx, _club, { email }) => void (await ctx.items.create('people', { email })) },
+  })
+  await using club = await startTestService(contract, app)
+  const post = async (path: string, value: object) => {
+    const body = JSON.stringify(value)
+    const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    return (await (await club.fetchAs()(`${club.address}/api/${path}`, asked)).json()) as Record<string, string>
+  }
+  await post('v1/people', { mail: 'a@b' })
+  const told = (name: string) => `another item has this ${name}: give another value`
+  assert.equal((await post('v1/people', { mail: 'a@b' }))['detail'], told('mail'))
+  assert.equal((await post('v2/people', { email: 'a@b' }))['detail'], told('email'))
+  const { id } = await post('v1/clubs', {})
+  assert.equal((await post(`v1/clubs/${id}/enrolment`, { email: 'a@b' }))['detail'], told('mail'))
 })
