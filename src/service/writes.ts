@@ -7,6 +7,7 @@ import type { Values } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
+import { checkValue } from '../contract/typed-value.ts'
 import type { Call, Input } from './call.ts'
 import { requireResource } from './handler-facts.ts'
 import {
@@ -46,17 +47,25 @@ const emptyInput: Input = { value: {}, server: [] }
 export async function createItem(change: WriteContext, operation: OperationOf<'create'>): Promise<Outcome> {
   const { call, about } = change
   const input = call.input?.(undefined) ?? emptyInput
-  const draft = fillOwner(operation.grants, call.admitted.caller, about.now, input.value)
+  const draft = fillOwner(operation, call.admitted.caller, about.now, input.value)
   const id = about.id(idPrefix(operation.resource))
   return putCreated(change, operation.resource, operation.grants, id, draft, input)
 }
 
 /**
- * Fills fields that a grant binds to a claim and the caller left out: an order is for its sender.
+ * Fills fields that a grant binds to a claim and the caller left out: an order is for its sender. A
+ * caller whose claim is not a value of its field can own no item.
  */
-function fillOwner(grants: readonly Grant[], caller: Caller, now: number, draft: Values): Values {
+function fillOwner({ grants, resource }: OperationOf<'create'>, caller: Caller, now: number, draft: Values): Values {
   const rows = readRestriction(grants, caller, now)
-  return rows === 'all' || rows.length !== 1 ? draft : { ...rows[0], ...draft }
+  const [row] = rows === 'all' || rows.length !== 1 ? [] : rows
+  if (row === undefined) return draft
+  for (const name in row) {
+    const field = resource.fields[name]
+    if (draft[name] === undefined && field && checkValue({ [name]: field }, row).length > 0)
+      refuse({ kind: 'forbidden' })
+  }
+  return { ...row, ...draft }
 }
 
 /** @param content with fields filled from claims */

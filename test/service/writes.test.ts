@@ -117,7 +117,7 @@ describe('A4.4 a PUT creates, where the contract lets it', () => {
 describe('A5.2 a field that a grant binds to a claim', () => {
   const member = role('member')
   const notes = resource('notes', {
-    fields: { id: t.id('n'), owner: t.string(), team: t.string().optional() },
+    fields: { id: t.id('n'), owner: t.string({ max: 8 }), team: t.string().optional() },
   }).rules({
     precondition: false,
     allow: {
@@ -142,6 +142,10 @@ describe('A5.2 a field that a grant binds to a claim', () => {
     assert.equal(await create(both, {}), 'invalid')
     assert.deepEqual(await create(both, { owner: 'x', team: 'red' }), { id: 'n-new1', owner: 'x', team: 'red' })
     assert.equal(await create(bare, { owner: 'ann' }), 'forbidden')
+  })
+  test('is not filled with a claim that is no value of it', async () => {
+    const long: Caller = { ...ann, claims: { name: 'annabella' } }
+    assert.equal(await create(long, {}), 'forbidden')
   })
 })
 
