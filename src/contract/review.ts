@@ -29,6 +29,7 @@ import {
   foldScalar,
   foldShape,
   innermostShape,
+  isScalar,
   objectFields,
   type ScalarCases,
   type ShapeCases,
@@ -366,7 +367,11 @@ const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> 
       : [`${place} has a value that is not a text: write it as t.enum('red', 'green')`]),
   ],
   id: ({ prefix }, _contract, place) =>
-    /^[A-Za-z]/.test(prefix ?? '') ? [] : [`${place} needs a prefix that begins with a letter: write it as t.id('b')`],
+    prefixText.test(prefix ?? '')
+      ? []
+      : [
+          `${place} needs a prefix of a letter, then letters, digits, ".", "_" and "-", and has "${prefix ?? ''}": write it as t.id('b')`,
+        ],
   ref: ({ resource }, { resources }, place) =>
     resources.some(each => each.name === resource)
       ? []
@@ -374,6 +379,8 @@ const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> 
           `${place} refers to the unknown resource ${typeof resource === 'string' ? `"${resource}"` : '(not a text)'}: use ${resources.map(each => each.name).join(', ')}`,
         ],
 }
+
+const prefixText = /^[A-Za-z][A-Za-z0-9._-]*$/
 
 /** The narrower of its own bounds and those of its type. */
 const rangeMistakes = (place: string, { lowest, highest }: NumberRange): string[] =>
@@ -474,13 +481,7 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...findRepeated((given.unique ?? []).map(writeIndex)).map(
       keys => `${name}: unique has ${keys} twice: declare it once`,
     ),
-    ...[...(given.sort ?? []), ...(given.order ?? [])]
-      .map(each => each.replace(/^-/, ''))
-      .filter(each => fields[each]?.isInternal)
-      .map(
-        each =>
-          `${name}: lists are ordered by "${each}", which is internal: links to pages would reveal it, so use another field`,
-      ),
+    ...internalMistakes(contract, resource),
     ...scalar(given.searchBy, 'searchBy'),
     ...(given.search ?? []).flatMap(path => searchPathMistakes(contract, resource, path)),
     ...inState(given.edit, 'edit'),
@@ -498,8 +499,13 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
       ),
     ...(grants.length > 0 ? [] : [`${name} grants nothing to any role: add grants to rules({ allow: … })`]),
     ...grants.flatMap(([doing, list]) =>
-      (list ?? []).flatMap(grant => scalar(Object.keys(grant.where), `allow.${doing}`)),
+      (list ?? []).flatMap(grant => [
+        ...scalar(Object.keys(grant.where), `allow.${doing}`),
+        ...owningMistakes(resource, `allow.${doing}`, Object.keys(grant.where)),
+      ]),
     ),
+    ...cacheMistakes(resource),
+    ...bulkFaultMistakes(resource),
     ...['read', 'bulk']
       .filter(doing => given.allow[doing as 'read' | 'bulk']?.some(grant => grant.when))
       .map(
@@ -519,6 +525,67 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
       ? [`${name}: bulk removal needs a filter: name its fields in filter`]
       : []),
   ]
+}
+
+const isText: ScalarCases<boolean> = {
+  string: () => true,
+  boolean: () => false,
+  int: () => false,
+  long: () => false,
+  decimal: () => true,
+  double: () => false,
+  date: () => true,
+  time: () => true,
+  dateTime: () => true,
+  duration: () => true,
+  bytes: () => false,
+  enum: () => true,
+  id: () => true,
+  ref: () => true,
+}
+/** A claim is text, which is never equal to a value of another kind. */
+const owningMistakes = ({ name, fields }: Resource, what: string, keys: readonly string[]): string[] =>
+  keys.flatMap(key => {
+    const shape = fields[key]?.shape
+    return shape === undefined || !isScalar(shape) || foldScalar(shape, isText)
+      ? []
+      : [
+          `${name}: ${what} binds "${key}" to a claim, which is text and never equals ${shape.kind}: bind a t.string(), t.ref() or other text`,
+        ]
+  })
+
+/** RFC 9111 §1.2.2: seconds beyond 2^31 mean no more than those. */
+function cacheMistakes({ name, given: { cache } }: Resource): string[] {
+  if (cache === undefined || (Number.isInteger(cache.maxAge) && cache.maxAge >= 0 && cache.maxAge <= 2 ** 31)) return []
+  return [`${name}: cache has maxAge ${cache.maxAge}: use whole seconds from 0 to 2147483648, such as 60`]
+}
+
+/** The handler `removing` is asked for one removal as for many, and is not told which it is. */
+function bulkFaultMistakes({ name, given: { bulk, faults } }: Resource): string[] {
+  const kinds = ['remove', 'bulk'] as const
+  if (!bulk) return []
+  return kinds.flatMap((place, i) => {
+    const other = kinds[1 - i] ?? 'bulk'
+    return (faults?.[place] ?? [])
+      .filter(each => !faults?.[other]?.some(known => known.fault === each.fault))
+      .map(
+        each =>
+          `${name}: faults has ${each.fault} for ${place} and not for ${other}, though \`removing\` is asked for both: add it to ${other}`,
+      )
+  })
+}
+
+/** What clients may compare, search or sort by, or are told of, they can find out. */
+function internalMistakes(contract: Service, { name, fields, given }: Resource): string[] {
+  const told = { ...given, unique: given.unique?.flat() }
+  return (['filter', 'sort', 'order', 'search', 'searchBy', 'unique'] as const).flatMap(rule =>
+    (told[rule] ?? [])
+      .map(each => each.replace(/^-/, ''))
+      .filter(path => fieldsOfPath(contract, fields, path).some(field => field?.isInternal))
+      .map(
+        path => `${name}: ${rule} names "${path}", which is internal and would be revealed by it: use another field`,
+      ),
+  )
 }
 
 const rateMistakes = (place: string, rate: Rate | undefined): string[] =>
@@ -548,18 +615,23 @@ function relationMistakes(
 }
 
 /** A search path leads through refs, lists and objects to text. */
-function searchPathMistakes(contract: Service, resource: Resource, path: string): string[] {
-  const wrong = [`${resource.name}: search "${path}" does not lead to text: name string fields, through refs and lists`]
-  let fields: Fields | undefined = resource.fields
-  let last: AnyField | undefined
-  for (const part of path.split('.')) {
-    last = fields?.[part]
-    if (!last) return wrong
-    const shape = innermostShape(last.shape)
-    if (shape.kind === 'ref') fields = contract.resources.find(each => each.name === shape.resource)?.fields
-    else fields = objectFields(shape)
-  }
-  return last?.shape.kind === 'string' ? [] : wrong
+const searchPathMistakes = (contract: Service, { name, fields }: Resource, path: string): string[] =>
+  fieldsOfPath(contract, fields, path).at(-1)?.shape.kind === 'string'
+    ? []
+    : [`${name}: search "${path}" does not lead to text: name string fields, through refs and lists`]
+
+/** The field of each step through refs, lists and objects; no field for a step that has none. */
+function fieldsOfPath({ resources }: Service, from: Fields, path: string): readonly (AnyField | undefined)[] {
+  let fields: Fields | undefined = from
+  return path.split('.').map(part => {
+    const field = fields && Object.hasOwn(fields, part) ? fields[part] : undefined
+    const shape = field && innermostShape(field.shape)
+    fields =
+      shape?.kind === 'ref'
+        ? resources.find(each => each.name === shape.resource)?.fields
+        : shape && objectFields(shape)
+    return field
+  })
 }
 
 function searchMistakes({ searches, resources }: Service): string[] {

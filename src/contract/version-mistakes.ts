@@ -35,6 +35,13 @@ export function findVersionMistakes(
     ...[rule.deprecated, rule.sunset]
       .filter(date => date !== undefined && Number.isNaN(Date.parse(date)))
       .map(date => `${version}: "${date}" is not a date: write it as 2027-01-31`),
+    ...(rule.deprecated !== undefined &&
+    rule.sunset !== undefined &&
+    Date.parse(rule.sunset) < Date.parse(rule.deprecated)
+      ? [
+          `${version} has its sunset ${rule.sunset} before it is deprecated ${rule.deprecated}: let it end later (RFC 9745 §4)`,
+        ]
+      : []),
     ...findUnknownMembers(version, rule, versionMembers),
     ...forResources(contract, rule.without, `${version} leaves out fields`, (resource, fields) =>
       hiddenFieldMistakes(version, resource, fields),
@@ -75,10 +82,14 @@ function hiddenFieldMistakes(version: string, { name, fields }: Resource, hidden
 
 const mayBeHidden = (field: AnyField | undefined): boolean => field !== undefined && mayBeLeftOut(field)
 
-const newestMistakes = (version: string, { renames, retypes }: VersionRule): string[] =>
-  renames || retypes
+const newestMistakes = (version: string, { renames, retypes, retired }: VersionRule): string[] => [
+  ...(renames || retypes
     ? [`${version} is the newest version, which has the fields as they are declared: rename or retype them there`]
-    : []
+    : []),
+  ...(retired
+    ? [`${version} is the newest version and cannot be retired: declare a newer one, or leave out retired`]
+    : []),
+]
 
 function otherFieldMistakes(
   contract: Service,

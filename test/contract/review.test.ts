@@ -177,12 +177,62 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
     ]),
     /x: two names of filter are partsOf in a message: rename a field, or leave one of them out/,
   ],
-  [
-    'A2.1 an order by an internal field',
+  ...(['filter', 'sort', 'order', 'searchBy'] as const).map((rule): (typeof cases)[number] => [
+    `A2.1 ${rule} by an internal field, which it would reveal`,
     app([
-      resource('x', { fields: { ...id, rank: t.int().internal().optional() } }).rules({ ...read, order: ['-rank'] }),
+      js('x', { fields: { ...id, pin: t.string({ max: 9 }).internal().optional() } }).rules({
+        ...read,
+        [rule]: ['pin'],
+      }),
     ]),
-    /lists are ordered by "rank", which is internal/,
+    new RegExp(`x: ${rule} names "pin", which is internal and would be revealed by it: use another field`),
+  ]),
+  [
+    'A2.1 a unique key with an internal field, which a conflict would name',
+    app([
+      resource('x', { fields: { ...id, pin: t.string({ max: 9 }).internal().optional() } }).rules({
+        ...read,
+        unique: [['pin']],
+      }),
+    ]),
+    /x: unique names "pin", which is internal/,
+  ],
+  [
+    'A2.1 a search behind a reference in an internal field',
+    app([
+      resource('ys', { fields: { id: t.id('y'), pin: t.string().internal().optional() } }).rules(read),
+      resource('x', { fields: { ...id, of: t.ref('ys') } }).rules({ ...read, search: ['of.pin'] }),
+    ]),
+    /x: search names "of\.pin", which is internal/,
+  ],
+  ...['x y', 'a/b', '1', 'ä'].map((prefix): (typeof cases)[number] => [
+    `an identifier with the prefix ${prefix}`,
+    app([resource('x', { fields: { id: t.id(prefix) } }).rules(read)]),
+    new RegExp(`x\\.id needs a prefix of a letter, then letters, digits, .*, and has "${prefix}"`),
+  ]),
+  ...[t.int(), t.long(), t.double(), t.boolean(), t.bytes()].map((n): (typeof cases)[number] => [
+    `A5.2 a claim that shall equal ${n.shape.kind}`,
+    app([resource('x', { fields: { ...id, n } }).rules({ allow: { read: [role('a').owning({ n: 'x' })] } })]),
+    new RegExp(
+      `x: allow\\.read binds "n" to a claim, which is text and never equals ${n.shape.kind}: bind a t\\.string`,
+    ),
+  ]),
+  ...[-1, 1.5, 1e30, Number.NaN].map((maxAge): (typeof cases)[number] => [
+    `RFC 9111 §1.2.2: max-age is no ${maxAge}`,
+    app([resource('x', { fields: id }).rules({ ...read, cache: { maxAge } })]),
+    new RegExp(`x: cache has maxAge ${String(maxAge).replace('+', '\\+')}: use whole seconds from 0`),
+  ]),
+  [
+    'a fault of remove that a removal of many would not declare',
+    app([
+      resource('x', { fields: id }).rules({
+        ...read,
+        filter: ['id'],
+        bulk: true,
+        faults: { remove: [fault('Kept', { status: 409, title: 'Kept' })] },
+      }),
+    ]),
+    /x: faults has Kept for remove and not for bulk, though `removing` is asked for both: add it to bulk/,
   ],
   ['no grants', app([resource('x', { fields: id })]), /x grants nothing to any role/],
   [

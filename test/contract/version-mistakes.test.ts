@@ -98,6 +98,11 @@ const cases: readonly (readonly [string, object, RegExp])[] = [
     /v1: pets.sort is retyped, but the version has no such field/,
   ],
   [
+    'RFC 9745 §4: a sunset before the deprecation',
+    { deprecated: '2027-06-30', sunset: '2027-01-31' },
+    /v1 has its sunset 2027-01-31 before it is deprecated 2027-06-30: let it end later/,
+  ],
+  [
     'a pair that is none',
     retypes({ kind: { up: String } }),
     /v1: pets.kind is not a retype: write it as retype\(pets.fields.kind/,
@@ -204,4 +209,8 @@ test('a pair is typed by both fields', () => {
   retype(kind, t.int(), { up: () => 'cat' as const, down: () => 'one' })
   // @ts-expect-error presence is that of the newest version
   retype(kind, t.string().optional(), { up: () => 'cat' as const, down: String })
+})
+
+test('A9.1 the newest version cannot be retired', () => {
+  assert.match(mistakesOf({}, { retired: true }).join('\n'), /v2 is the newest version and cannot be retired/)
 })
