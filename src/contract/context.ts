@@ -31,9 +31,9 @@ type ItemNamed<S extends AnyService, N extends keyof ResourcesByName<S> & string
 
 /** Items that are read while they are iterated: all of them, in the order of the list. */
 export interface ItemList<T> extends AsyncIterable<T> {
-  /** The first items, at most `limit`, and whether there are more. */
+  /** The first items, at most `limit` (above 0), and whether there are more. */
   first(limit: number): Promise<{ readonly items: readonly T[]; readonly more: boolean }>
-  /** All items in lists of at most `size`, which are in memory one at a time. */
+  /** All items in lists of at most `size` (above 0), which are in memory one at a time. */
   pages(size: number): AsyncIterable<readonly T[]>
   /** How many there are, however many. */
   count(): Promise<number>
@@ -83,12 +83,12 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
   /**
    * Sets fields of an item. `derive` is asked where one of them is a field that clients send; what
    * is set here has the last word over it. Changes nothing, and makes no version, where all of them
-   * have these values.
+   * have these values. The state follows the machine: use `act` for it.
    */
   change<N extends keyof ResourcesByName<S> & string>(
     resource: N,
     id: string,
-    set: { readonly [K in Exclude<keyof FieldsNamed<S, N>, 'id'>]?: FieldsNamed<S, N>[K]['type'] },
+    set: { readonly [K in Exclude<keyof FieldsNamed<S, N>, 'id' | 'state'>]?: FieldsNamed<S, N>[K]['type'] },
   ): Promise<ItemNamed<S, N>>
   /** Ends the call with 409, fault `StateConflict`, while other items refer to this one. */
   remove<N extends keyof ResourcesByName<S> & string>(resource: N, id: string): Promise<void>
@@ -173,7 +173,8 @@ export interface Context<S extends AnyService = AnyService, X extends Fault = Fa
   fail<Y extends [X] extends [never] ? NoFault : X>(fault: Y, ...detail: GivenDetail<DetailOf<Y>>): never
   /**
    * Ends the call because the content breaks a domain rule: 422, fault `Invalid`. `path` starts at
-   * the content's root.
+   * the content's root. TypeScript knows what holds behind `return ctx.invalid(…)`, not behind
+   * `ctx.invalid(…)` alone.
    */
   invalid(path: readonly (string | number)[], detail: string): never
   /** Ends the call because other items do not allow it now: 409, fault `StateConflict`. */

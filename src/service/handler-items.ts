@@ -6,6 +6,7 @@
  *  (2) The handlers of changes that a handler makes are asked in turn, so deep and no deeper; an
  *      item whose change is under way is not changed by them.
  *  (3) Problems of what a handler gives are bugs. What other handlers refuse ends the call.
+ *  (4) Changes that a handler asks for at once, by Promise.all, are made one after the other.
  */
 import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
@@ -40,6 +41,8 @@ import { isSameValue } from './typed-json.ts'
 export type ContextIn = (about: ContextFacts, writer: StoreWriter) => Context
 
 export function createItems(about: ContextFacts, reach: StoreReach, contextIn: ContextIn): Items<Service> {
+  /** (4) The change under way, since another would read the version that it is to replace. */
+  let current: Promise<Values> | undefined
   /** One change: its item is under way, and its audit is written with it. */
   const changing = async (
     name: string,
@@ -48,12 +51,19 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
   ): Promise<Values> => {
     const resource = requireResource(about, name)
     const inner = { ...about, underWay: requireRoom(about, name, id) }
-    return reach.write(async writer => {
+    while (current) await Promise.allSettled([current])
+    const changed = reach.write(async writer => {
       const change = changeOfService(inner, writer, resource, () => contextIn(inner, writer))
       const item = await nameRefusals(name, () => work(change, resource))
       await recordDeed(change, name, item)
       return item.value
     })
+    current = Promise.resolve(changed)
+    try {
+      return await current
+    } finally {
+      current = undefined
+    }
   }
   return {
     ...createItemReader(about, reach, resource => restrictionOf(about, resource)),
@@ -111,7 +121,9 @@ async function requireCurrent({ about, writer }: ItemChange, resource: string, i
 
 async function createOwn(change: ItemChange, resource: Resource, id: string, draft: Values): Promise<Snapshot> {
   if (await findCurrent(change.writer, resource.name, id))
-    throw new Error(`${change.about.operation}: cannot create ${resource.name} ${id}: it exists already`)
+    throw new Error(
+      `${change.about.operation}: cannot create ${resource.name} ${id}: it exists already: use ctx.items.change, or leave out the id`,
+    )
   requireAllFields(change, resource, draft)
   const sent = fillDefaults(resource.fields, pickFields(resource, draft, isSent))
   const value = await deriveValue(change, resource, sent, newItemFields(resource, id))
@@ -119,6 +131,7 @@ async function createOwn(change: ItemChange, resource: Resource, id: string, dra
 }
 
 async function changeOwn(change: ItemChange, resource: Resource, was: Snapshot, set: Values): Promise<Snapshot> {
+  requireSameState(change, resource, was, set)
   const next = fillDefaults(resource.fields, { ...was.value, ...set, id: was.id })
   const isDerived = Object.keys(set).some(name => isSent(resource, name))
   const value = isDerived
@@ -126,6 +139,15 @@ async function changeOwn(change: ItemChange, resource: Resource, was: Snapshot, 
     : next
   const final = { ...value, ...pickFields(resource, set, isServed), id: was.id }
   return isSameValue(was.value, final) ? was : putChanged(change, resource.name, was, final)
+}
+
+/** (1) An item gets to another state by an action of its machine alone. */
+function requireSameState({ about }: ItemChange, { name, states }: Resource, was: Snapshot, set: Values): void {
+  const { state = was.value['state'] } = set
+  if (states.length > 0 && state !== was.value['state'])
+    throw new Error(
+      `${about.operation}: ctx.items.change cannot move ${name} ${was.id} to the state ${String(state)}: use ctx.items.act with an action that leads there`,
+    )
 }
 
 /** Whether clients send the field; what is not known is found by the check of the whole value. */
@@ -191,6 +213,10 @@ function createItemReader(
 ): ItemReader<Service> {
   return {
     get: async (resource: string, id: string) => {
+      if (typeof id !== 'string')
+        throw new Error(
+          `${about.operation}: ctx.items.get('${resource}') has the identifier ${String(id)}: give a text, where the reference is set`,
+        )
       const mine = within(requireResource(about, resource).name)
       const value = (await reach.read(reader => findCurrent(reader, resource, id)))?.value
       return value && isWithin(value, mine) ? value : undefined
@@ -202,21 +228,33 @@ function createItemReader(
         within: within(name),
         sort: toSort(about, resource, order),
       }
-      return createItemList(page => reach.read(reader => reader.list(name, page)), query)
+      const place = `${about.operation}: ctx.items.list('${name}')`
+      return createItemList(page => reach.read(reader => reader.list(name, page)), query, place)
     },
   } as ItemReader<Service> // as in `createItems`
 }
 
-function createItemList(read: ReadPage, query: Pick<Query, 'filters' | 'within' | 'sort'>): ItemList<Values> {
+function requireCount(place: string, count: number): void {
+  if (!(Number.isInteger(count) && count > 0))
+    throw new Error(`${place} is asked for ${count} items at once: give a whole number above 0`)
+}
+
+function createItemList(
+  read: ReadPage,
+  query: Pick<Query, 'filters' | 'within' | 'sort'>,
+  place: string,
+): ItemList<Values> {
   return {
     async *[Symbol.asyncIterator]() {
       for await (const item of walkItems(read, query)) yield item.value
     },
     first: async limit => {
+      requireCount(`${place}.first`, limit)
       const page = await read({ ...query, size: limit, counted: false })
       return { items: page.items.map(item => item.value), more: page.more.after }
     },
     async *pages(size) {
+      requireCount(`${place}.pages`, size)
       let page: Values[] = []
       for await (const item of walkItems(read, query, size)) {
         page.push(item.value)

@@ -153,6 +153,30 @@ describe('ctx.items', () => {
       detail: 'i-new1 of invoices is void, which does not allow annul',
     })
   })
+  test('A3.4 `change` cannot move an item past its machine', async () => {
+    const { world, told } = await inHandler(async ctx => {
+      await ctx.items.change('visits', 'v-2', { doctor: 'x' })
+      // @ts-expect-error the state follows the machine
+      await ctx.items.change('visits', 'v-2', { state: 'held' })
+    })
+    assert.match(
+      messageOf(told),
+      /CancelVisit: ctx\.items\.change cannot move visits v-2 to the state held: use ctx\.items\.act with an action/,
+    )
+    const kept = await world.kept(reader => reader.get('visits', 'v-2'))
+    assert.ok(kept && 'value' in kept && kept.value['state'] === 'booked' && kept.value['doctor'] === 'doctor v-2')
+  })
+  test('changes of one item that are asked for at once are made one after the other', async () => {
+    const seen: string[] = []
+    const { world, told } = await inHandler(async ctx => {
+      const all = ['x', 'y', 'z'].map(doctor => ctx.items.change('visits', 'v-2', { doctor }))
+      seen.push(...(await Promise.all(all)).map(each => each.doctor))
+    })
+    assert.ok('item' in told, messageOf(told))
+    assert.deepEqual(seen, ['x', 'y', 'z'])
+    const last = await world.kept(reader => reader.get('visits', 'v-2'))
+    assert.ok(last && 'value' in last && last.value['doctor'] === 'z')
+  })
   test('lists compare, sort, count and come in pages, none of them empty', async () => {
     const seen: unknown[] = []
     const { told } = await inHandler(async ctx => {
@@ -199,7 +223,7 @@ const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says:
   [
     'an item that exists already',
     async ctx => void (await ctx.items.create('visits', { id: 'v-2', owner: 'x', doctor: 'x', day: '2026-01-01' })),
-    /cannot create visits v-2: it exists already/,
+    /cannot create visits v-2: it exists already: use ctx\.items\.change, or leave out the id/,
   ],
   [
     'the item of the call',
@@ -210,6 +234,21 @@ const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says:
     'a resource that does not exist',
     async ctx => void (await ctx.items.create('cars' as never, {} as never)),
     /cars is not a resource: name one of the contract/,
+  ],
+  [
+    'an identifier that is none',
+    async ctx => void (await ctx.items.get('visits', undefined as never)),
+    /CancelVisit: ctx\.items\.get\('visits'\) has the identifier undefined: give a text/,
+  ],
+  [
+    'the first items, fewer than one',
+    async ctx => void (await ctx.items.list('visits').first(-1)),
+    /ctx\.items\.list\('visits'\)\.first is asked for -1 items at once: give a whole number above 0/,
+  ],
+  [
+    'pages of no item',
+    async ctx => void (await ctx.items.list('visits').pages(0)[Symbol.asyncIterator]().next()),
+    /\.pages is asked for 0 items at once/,
   ],
   [
     'a filter that the contract does not have',
