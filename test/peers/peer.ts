@@ -7,6 +7,8 @@ import { after } from 'node:test'
 
 export const root = join(import.meta.dirname, '..', '..')
 const cli = [join(root, 'src', 'cli.ts')]
+// Java and others write names by the locale, which may know ASCII alone.
+process.env['LC_ALL'] ??= 'C.UTF-8'
 
 /** Ended when all tests of the file are over: registered here, outside any suite, so that no hook ends it early. */
 const leftovers: (() => unknown)[] = []
