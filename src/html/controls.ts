@@ -22,7 +22,7 @@ import {
   type UnionShape,
 } from '../contract/shape.ts'
 import { joinSentences } from '../contract/texts.ts'
-import { buildElement, labelOf, type PageAttributes, type PageMarkup, writeParagraph } from './element.ts'
+import { buildElement, labelOf, type PageAttributes, type PageMarkup, titleOf, writeParagraph } from './element.ts'
 import { filledRows, isFilled, type TextTree, treeMember } from './text-tree.ts'
 
 /** What stands in a form when it is shown. */
@@ -86,7 +86,7 @@ function writeFieldControls(
       writeControlAt(
         {
           name: within === '' ? name : `${within}[${name}]`,
-          label: field.texts?.title ?? labelOf(name),
+          label: titleOf(name, field),
           field,
           tree: treeMember(tree, name),
           isOptional: isOptional || acceptsEmptyText(field),
@@ -165,7 +165,7 @@ const plainText = { autocapitalize: 'off', spellcheck: 'false' } as const
 
 const scalarControls: ScalarCases<PageMarkup, ControlArguments> = {
   string: (shape, common, text, { isTerse }) =>
-    (!isTerse && (shape.max ?? 0) >= 200) || text.includes('\n')
+    (!isTerse && (shape.max ?? 0) >= 200 && shape.pattern === undefined) || text.includes('\n')
       ? buildElement('textarea', { ...common, maxlength: shape.max, rows: 3 }, `\n${escapeMarkup(text)}`)
       : writeInputControl(common, text, 'text', { maxlength: shape.max, minlength: shape.min }),
   boolean: (_shape, common, text) => writeSelect(common, ['true', 'false'], text),

@@ -3,6 +3,7 @@
  * whatever it is; content that is handed in is markup already.
  */
 import { escapeMarkup } from '../base/markup.ts'
+import type { AnyField } from '../contract/field.ts'
 
 /** Markup, safe inside a page. */
 export type PageMarkup = string
@@ -39,6 +40,9 @@ export function labelOf(name: string): string {
   )
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
+
+/** What a person calls a field. */
+export const titleOf = (name: string, { texts }: AnyField): string => texts?.title ?? labelOf(name)
 
 /** A text of the contract; '' without one. */
 export const writeParagraph = (text: string | undefined, more: PageAttributes = {}): PageMarkup =>

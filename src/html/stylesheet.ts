@@ -79,7 +79,7 @@ form h3{margin-bottom:.7rem}
 .forms{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,22rem),1fr));gap:1rem;align-items:start}
 .forms>*{margin:0}
 .field{margin:0 0 .9rem;display:flex;flex-direction:column;gap:.15rem}
-label,legend{font-weight:600}.optional,.hint{font-weight:400;color:var(--soft);font-size:.9rem}
+label,legend{font-weight:600}.optional,.hint{font-weight:400;white-space:pre-line;color:var(--soft);font-size:.9rem}
 input,select,textarea,button{font:inherit;color:inherit}
 input,select,textarea{background:var(--paper);border:1px solid var(--soft);border-radius:6px;padding:.45rem .6rem;width:100%;min-height:2.75rem;max-width:32rem}
 textarea{max-width:none;resize:vertical}textarea.message{font-family:var(--mono);font-size:.85rem;min-height:18rem}

@@ -13,7 +13,7 @@ import {
   type ScalarCases,
   type ShapeCases,
 } from '../contract/shape.ts'
-import { buildElement, labelOf, type PageMarkup, writeAnchor } from './element.ts'
+import { buildElement, labelOf, type PageMarkup, titleOf, writeAnchor, writeParagraph } from './element.ts'
 
 type RowOfValues = Readonly<Record<string, unknown>>
 
@@ -74,12 +74,15 @@ export function writeDefinitions(
       buildElement(
         'div',
         {},
-        buildElement('dt', { title: describeField(field) }, escapeMarkup(field.texts?.title ?? labelOf(name))),
-        buildElement('dd', {}, writeValue(field, value[name], base)),
+        buildElement('dt', {}, escapeMarkup(titleOf(name, field))),
+        buildElement('dd', {}, writeValue(field, value[name], base), writeDescription(field)),
       ),
     )
   return rows.length === 0 ? '' : buildElement('dl', {}, ...rows)
 }
+
+/** For everyone, not only for those who can point at it. */
+const writeDescription = (field: AnyField): PageMarkup => writeParagraph(describeField(field), { class: 'hint' })
 
 /** The keys are the service's content, and stand as they are. */
 function writeEntries(value: AnyField, map: RowOfValues, base: string): PageMarkup {
@@ -106,13 +109,15 @@ function writeListMarkup(item: AnyField, values: readonly unknown[], base: strin
       : buildElement('ul', {}, ...values.map(each => buildElement('li', {}, writeValue(item, each, base))))
   const columns = listVisibleFields(object.fields, undefined)
   return writeRowTable(
-    columns.map(([name]) => ({ name })),
+    columns.map(([name, field]) => ({ name, label: titleOf(name, field) })),
     values.map(each => columns.map(([name, field]) => writeValue(field, (each as RowOfValues)[name], base))),
   )
 }
 
 export interface TableColumn {
   readonly name: string
+  /** Default: made of the name. */
+  readonly label?: string
   /** The head of the column, by default its label. */
   readonly head?: PageMarkup
   readonly sort?: 'ascending' | 'descending' | undefined
@@ -123,12 +128,12 @@ export interface TableColumn {
  * it.
  */
 export function writeRowTable(columns: readonly TableColumn[], rows: readonly (readonly PageMarkup[])[]): PageMarkup {
-  const heads = columns.map(({ name, head, sort }) =>
-    buildElement('th', { scope: 'col', role: 'columnheader', 'aria-sort': sort }, head ?? escapeMarkup(labelOf(name))),
+  const heads = columns.map(({ name, label = labelOf(name), head, sort }) =>
+    buildElement('th', { scope: 'col', role: 'columnheader', 'aria-sort': sort }, head ?? escapeMarkup(label)),
   )
   const lines = rows.map(cells => {
     const written = cells.map((cell, at) =>
-      buildElement('td', { role: 'cell', 'data-label': labelOf(columns[at]?.name ?? '') }, cell),
+      buildElement('td', { role: 'cell', 'data-label': columns[at]?.label ?? labelOf(columns[at]?.name ?? '') }, cell),
     )
     return buildElement('tr', { role: 'row' }, ...written)
   })

@@ -84,7 +84,7 @@ export function createDocsPage(
     const mediaType = mediaTypes[path.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
     return [`/docs/${path}`, read({ mediaType, content })] as const
   })
-  return createPages(context, { '/docs': start, ...Object.fromEntries(pages) })
+  return createPages(context, { '/docs': start, '/docs/': start, ...Object.fromEntries(pages) })
 }
 
 /** (2) A browser is led to the page on which people sign in. */

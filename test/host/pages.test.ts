@@ -50,7 +50,8 @@ describe('A1.4 pages for people', async () => {
   })
 
   test('what takes POST alone is a form on the entry, and no link', async () => {
-    const { text } = await ask('GET', '/', html)
+    const { text } = await ask('GET', '/', { ...html, ...basic('clara', 'clara-secret') })
+    assert.ok(!text.includes('>Sign in</a>\n<p>'), 'who has signed in is not asked to')
     for (const path of ['/api/v2/searches', '/api/v2/reports']) {
       assert.ok(text.includes(`method="post" action="${path}?_method=POST"`), path)
       assert.ok(!hrefsIn(text).includes(path), path)

@@ -67,7 +67,6 @@ describe('the entry page', async () => {
     ])
     assert.deepEqual(page.all(/<h2>/), [
       '<h2>Resources',
-      '<h2>Start something',
       '<h2>Also here',
       '<h2>What you may do',
       '<h2>As HTTP',
@@ -76,8 +75,10 @@ describe('the entry page', async () => {
       '<p>Version v2. One contract, two faces: the same resources over HTTP and as SOAP messages.',
     ])
   })
-  it('has a form for each job and for a search', async () => {
-    const page = await pageOf(shop, 'anyone', '/api/v2')
+  it('has a form for each job and for a search, for callers who may start them', async () => {
+    const strange = await pageOf(shop, 'anyone', '/api/v2')
+    assert.deepEqual(strange.all(/<form id="(searches|reports)-post"/), [])
+    const page = await pageOf(shop, 'clara', '/api/v2')
     assert.deepEqual(
       page.part('<section id="actions">', '<section>').filter(line => /<form|<h3|<button|<summary>/.test(line)),
       [

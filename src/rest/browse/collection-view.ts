@@ -14,6 +14,7 @@ import {
   buildElement,
   labelOf,
   type PageMarkup,
+  titleOf,
   writeAnchor,
   writeParagraph,
   writeSection,
@@ -84,20 +85,25 @@ function* writeItems(
   }
   if (rows.length === 0) return buildElement('p', { class: 'panel' }, 'There is nothing here.')
   return writeRowTable(
-    shown.map(([name]) => describeColumn(exchange, resource, name)),
+    shown.map(([name, field]) => describeColumn(exchange, resource, name, titleOf(name, field))),
     rows,
   )
 }
 
 /** The head of a column that can be ordered leads to that order, and then to the opposite one. */
-function describeColumn({ entry, operation }: Exchange, resource: Resource | undefined, name: string): TableColumn {
-  if (!resource?.given.sort?.includes(name) || operation?.kind === 'getSearch') return { name }
+function describeColumn(
+  { entry, operation }: Exchange,
+  resource: Resource | undefined,
+  name: string,
+  label: string,
+): TableColumn {
+  if (!resource?.given.sort?.includes(name) || operation?.kind === 'getSearch') return { name, label }
   const [first = ''] = (new Map(entry.pairs).get('sort') ?? '').split(',')
   const sort = first === name ? 'ascending' : first === `-${name}` ? 'descending' : undefined
   const rest = entry.pairs.filter(([key]) => key !== 'sort' && key !== 'page' && key !== 'cursor')
   const href = `?${writeQuery([...rest, ['sort', first === name ? `-${name}` : name]])}`
   const arrow = sort === undefined ? '' : sort === 'ascending' ? ' ↑' : ' ↓'
-  return { name, sort, head: writeAnchor(href, labelOf(name) + arrow) }
+  return { name, label, sort, head: writeAnchor(href, label + arrow) }
 }
 
 function writePages({ links }: RepresentationDocument): PageMarkup {
@@ -124,15 +130,17 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     choices: name => `${base}/${name}`,
   }
   const controls = names.flatMap(name => {
-    const shape = findFilterField(resource, name)?.shape
-    if (!shape) return []
+    const found = findFilterField(resource, name)
+    if (!found) return []
+    const { shape, field } = found
+    const title = titleOf(name, field)
     const ways = isSearch ? [''] : foldScalar(shape, comparisons)
     return ways.map(way => {
       const at = way === '' ? name : `${name}[${way.replace('.utc', '')}]`
       const zone = way.endsWith('.utc') ? ' (UTC)' : ''
-      const label = way === '' ? name : `${name} ${way.startsWith('gte') ? 'from' : 'to'}${zone}`
+      const label = way === '' ? title : `${title} ${way.startsWith('gte') ? 'from' : 'to'}${zone}`
       const named = at + (way.endsWith('.utc') ? '.utc' : '')
-      return writeControl(new Field(shape).optional(), named, labelOf(label), given.get(at) ?? '', state)
+      return writeControl(new Field(shape).optional(), named, label, given.get(at) ?? '', state)
     })
   })
   const words = isSearch ? writeWords(given.get('q') ?? '') : ''

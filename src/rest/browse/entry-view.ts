@@ -16,12 +16,18 @@ import { writeFolded, writeForm } from './forms.ts'
 import { specsOf } from './item-view.ts'
 
 export function writeEntryView(exchange: Exchange, document: RepresentationDocument): PageMarkup {
-  const links = document.links.filter(({ templated, form, rel }) => !templated && !form && rel !== 'self')
+  const { caller } = exchange
+  const links = document.links.filter(
+    ({ templated, form, rel }) =>
+      !templated && !form && rel !== 'self' && (rel !== 'login' || caller.subject === undefined),
+  )
   const names = new Set(exchange.edition.service.resources.map(({ name }) => name))
   const collections = links.filter(({ rel }) => names.has(rel))
   const soap = links.filter(({ rel }) => ['soap', 'wsdl', 'wsdl2', 'xsd'].includes(rel))
   const others = links.filter(link => !collections.includes(link) && !soap.includes(link))
-  const forms = document.links.flatMap(link => specsOf(exchange, document, link, undefined))
+  const forms = document.links
+    .filter(({ rel }) => mayStart(exchange, rel))
+    .flatMap(link => specsOf(exchange, document, link, undefined))
   const { service, version } = exchange.edition
   return [
     writeParagraph(service.description),
@@ -47,6 +53,16 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
     writeSection('Also here', {}, writeCards(others, 'card', otherTexts)),
     writeSection('What you may do', { id: 'rights' }, writeRights(exchange)),
   ].join('\n')
+}
+
+/** The entry is the same for all callers; its page offers what this one may do. */
+function mayStart({ edition, caller, entry }: Exchange, rel: string): boolean {
+  const started = edition.routes.all
+    .flatMap(({ methods }) => [...methods.values()])
+    .find(each =>
+      each.kind === 'startJob' ? each.job.job === rel : each.kind === 'createSearch' && rel === 'searches',
+    )
+  return started === undefined || mayEverBeAllowed(started.grants, caller, entry.now)
 }
 
 function writeCards(links: readonly DocumentLink[], kind: string, texts: (rel: string) => string): PageMarkup {
