@@ -487,8 +487,11 @@ export class SchemaModel {
     return schemaChildren(group).flatMap(each => this.#particle(each, around))
   }
 
-  /** An element, wildcard or group; one that occurs once is dissolved in what is around it. */
-  #particle(node: Element, around: Around): Part[] {
+  /**
+   * An element, wildcard or group; a sequence that occurs once is dissolved in what is around it,
+   * unless it is a branch of a choice, of which all stands or nothing (Part 1 §3.8.4).
+   */
+  #particle(node: Element, around: Around, isBranch = false): Part[] {
     const occurs = occursOf(node)
     if (occurs.max === 0) return []
     switch (node.name.local) {
@@ -506,6 +509,7 @@ export class SchemaModel {
               this.#qualify(found.around, around),
               occurs,
               decapitalize(found.name ?? 'group'),
+              isBranch,
             )
           : []
         this.#groupDepth--
@@ -514,7 +518,7 @@ export class SchemaModel {
       case 'sequence':
       case 'all':
       case 'choice':
-        return this.#groupPart(node, around, occurs, undefined)
+        return this.#groupPart(node, around, occurs, undefined, isBranch)
       default:
         return []
     }
@@ -525,7 +529,8 @@ export class SchemaModel {
     return of
   }
 
-  #groupPart(node: Element, around: Around, occurs: Occurs, name: string | undefined): Part[] {
+  #groupPart(node: Element, around: Around, occurs: Occurs, name: string | undefined, isBranch: boolean): Part[] {
+    if (node.name.local === 'choice') return this.#branchesPart(node, around, occurs, name)
     const isOnce = occurs.min === 1 && occurs.max === 1
     const children = this.#children(node, around)
     if (children.length === 0) return []
@@ -534,11 +539,24 @@ export class SchemaModel {
       const joined = joinOccurs(only.member.marks, occurs)
       if (joined) return [{ ...only, member: withOccurs(only.member, joined) }]
     }
-    if (node.name.local !== 'choice')
-      return isOnce && node.name.local !== 'all'
-        ? children
-        : [this.#groupMember('sequence', children, occurs, name ?? joinNames(children, 'And', 'group'))]
-    return [this.#choicePart(children, occurs, name)]
+    const isDissolved = isOnce && !isBranch && node.name.local !== 'all'
+    return isDissolved
+      ? children
+      : [this.#groupMember('sequence', children, occurs, name ?? joinNames(children, 'And', 'group'))]
+  }
+  /** A branch in which nothing stands lets the whole choice be empty. */
+  #branchesPart(node: Element, around: Around, occurs: Occurs, name: string | undefined): Part[] {
+    const branches = schemaChildren(node)
+      .filter(each => particleNames.has(each.name.local) && occursOf(each).max > 0)
+      .map(each => this.#particle(each, around, true))
+    const children = branches.flat()
+    if (children.length === 0) return []
+    const some = branches.some(parts => parts.length === 0) ? { ...occurs, min: 0 } : occurs
+    const [only] = children
+    const joined = children.length === 1 && only ? joinOccurs(only.member.marks, some) : undefined
+    return only && joined
+      ? [{ ...only, member: withOccurs(only.member, joined) }]
+      : [this.#choicePart(children, some, name)]
   }
   #choicePart(children: readonly Part[], occurs: Occurs, name: string | undefined): Part {
     const branches = children.flatMap(part => {
@@ -770,6 +788,8 @@ function wildcardNamespaces(written: string | undefined, target: string): Wildca
     of: written.split(/\s+/).map(each => (each === '##targetNamespace' ? target : each === '##local' ? '' : each)),
   }
 }
+
+const particleNames: ReadonlySet<string> = new Set(['element', 'any', 'group', 'sequence', 'all', 'choice'])
 
 function occursOf(node: Element): Occurs {
   const max = attributeOf(node, 'maxOccurs')
