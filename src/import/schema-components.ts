@@ -75,13 +75,17 @@ export class SchemaComponents {
     return known
   }
 
-  /** A QName of a schema. In one without a namespace, names without prefix have its includer's. */
+  /**
+   * A QName of a schema. In one without a targetNamespace, names without prefix have its includer's
+   * (Part 1 §4.2.1, 3.2), whatever other schemas there are.
+   */
   resolve(node: Element, written: string | undefined, target: string): string | undefined {
     const [, prefix = '', local] = /^(?:([^:]*):)?([^:]+)$/.exec(written?.trim() ?? '') ?? []
     if (local === undefined) return undefined
     const uri = node.namespace(prefix)
     if (uri === undefined) return undefined
-    return `{${uri === '' && prefix === '' && !this.#documents.has('') ? target : uri}}${local}`
+    const isBare = uri === '' && prefix === '' && (!hasTargetNamespace(node) || !this.#documents.has(''))
+    return `{${isBare ? target : uri}}${local}`
   }
 
   find(kind: ComponentKind, name: string): SchemaComponent | undefined {
@@ -101,6 +105,13 @@ export class SchemaComponents {
   hasNamespace(uri: string): boolean {
     return this.#documents.has(uri)
   }
+}
+
+/** Of the schema in which a node stands. */
+function hasTargetNamespace(node: Element): boolean {
+  let schema = node
+  while (schema.parent && schema.name.local !== 'schema') schema = schema.parent
+  return attributeOf(schema, 'targetNamespace') !== undefined
 }
 
 export const splitClark = (name: string): { readonly uri: string; readonly local: string } => {
