@@ -3,22 +3,53 @@
  * client may send back. Patterns are not solved: where a schema has one, an existing value or the
  * profile has to serve.
  */
+import { parsePointer } from '../http/json-pointer.ts'
+import { percentDecode } from '../http/uri.ts'
 import { asArray, asRecord, asText, type Json, memberAt, type ProbedRecord } from './probe-content.ts'
 
 const depthMax = 8
+/** A longer text is not sent: the service refuses the sample instead. */
+const textCharactersMax = 100_000
 
-/** Follows `#/…` references of the same document. */
+/** Follows `#/…` references of the same document, and takes the parts of `allOf` for one schema. */
 export function resolveSchema(document: Json, schema: Json | undefined, depth = 0): ProbedRecord {
+  if (depth > depthMax) return asRecord(schema)
   const reference = asText(memberAt(schema, '$ref'))
-  if (reference === undefined || depth > depthMax) return asRecord(schema)
-  const path = reference.replace(/^#\//, '').split('/')
-  return resolveSchema(document, memberAt(document, ...path.map(unescapePointer)), depth + 1)
+  if (reference !== undefined) return resolveSchema(document, findReferenced(document, reference), depth + 1)
+  const { allOf, ...own } = asRecord(schema)
+  return asArray(allOf)
+    .map(part => resolveSchema(document, part, depth + 1))
+    .reduce(joinSchemas, own)
 }
-const unescapePointer = (part: string): string => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** RFC 6901 §6: the pointer is percent-encoded in a fragment. Undefined: it leads nowhere. */
+function findReferenced(document: Json, reference: string): Json | undefined {
+  const pointer = parsePointer(percentDecode(reference.replace(/^#/, '')) ?? 'none')
+  return pointer && memberAt(document, ...pointer)
+}
+
+/** JSON Schema 2020-12 §10.2.1.1: what both say holds. */
+const joinSchemas = (one: ProbedRecord, other: ProbedRecord): ProbedRecord => ({
+  ...other,
+  ...one,
+  ...(one['properties'] !== undefined || other['properties'] !== undefined
+    ? { properties: { ...asRecord(other['properties']), ...asRecord(one['properties']) } }
+    : {}),
+  ...(one['required'] !== undefined || other['required'] !== undefined
+    ? { required: [...new Set([...asArray(one['required']), ...asArray(other['required'])])] }
+    : {}),
+})
+
+/** §10.2.1.2: the schema as each of its alternatives completes it; the schema alone without any. */
+function alternativesOf(document: Json, given: Json | undefined): readonly ProbedRecord[] {
+  const { oneOf, anyOf, ...own } = resolveSchema(document, given)
+  const parts = [...asArray(oneOf), ...asArray(anyOf)].map(part => resolveSchema(document, part))
+  return parts.length === 0 ? [own] : parts.map(part => joinSchemas(own, part))
+}
 
 /** The smallest value that the schema describes. */
 export function makeSample(document: Json, given: Json | undefined, depth = 0): Json {
-  const schema = resolveSchema(document, given)
+  const [schema = {}] = alternativesOf(document, given)
   for (const known of [schema['example'], asArray(schema['examples'])[0], schema['default'], schema['const']])
     if (known !== undefined) return known
   const [choice] = asArray(schema['enum'])
@@ -62,13 +93,14 @@ const textByFormat: Readonly<Record<string, string>> = {
 }
 function makeText(schema: ProbedRecord): string {
   const text = textByFormat[asText(schema['format']) ?? ''] ?? 'probe'
-  return text.padEnd(Number(schema['minLength'] ?? 0), 'x').slice(0, Number(schema['maxLength'] ?? text.length))
+  const length = Math.min(Number(schema['minLength'] ?? 0), textCharactersMax)
+  return text.padEnd(length, 'x').slice(0, Number(schema['maxLength'] ?? text.length))
 }
 
 /** An item as a client sends it: without what is read-only, at any depth, and without its links. */
 export function toDraft(document: Json | undefined, given: Json | undefined, value: Json): Json {
   if (document === undefined || given === undefined) return withoutServerMembers(value)
-  const schema = resolveSchema(document, given)
+  const schema = alternativesOf(document, given).reduce(joinSchemas)
   if (Array.isArray(value)) return value.map(each => toDraft(document, schema['items'], each))
   if (typeof value !== 'object' || value === null) return value
   const isOpen = schema['properties'] === undefined && schema['additionalProperties'] !== false
@@ -87,6 +119,10 @@ const withoutServerMembers = (value: Json): Json =>
 
 /** The names of all members that the schema declares; undefined if it leaves them open. */
 export function declaredMembers(document: Json, given: Json | undefined): ReadonlySet<string> | undefined {
-  const properties = Object.keys(asRecord(resolveSchema(document, given)['properties']))
-  return properties.length === 0 ? undefined : new Set(properties)
+  const alternatives = alternativesOf(document, given)
+  const isOpen = alternatives.some(
+    each => each['patternProperties'] !== undefined || (each['additionalProperties'] ?? false) !== false,
+  )
+  const properties = alternatives.flatMap(each => Object.keys(asRecord(each['properties'])))
+  return isOpen || properties.length === 0 ? undefined : new Set(properties)
 }
