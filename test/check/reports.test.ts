@@ -85,6 +85,26 @@ describe('reports', () => {
     assert.match(html, /lamp &lt;&amp;/)
   })
 
+  it('HTML has what the reader should know of the run, and what was left', () => {
+    const html = writeHtmlReport({ ...report, remarks: ['/a was left out: <closed>'], leftBehind: ['/things/3'] })
+    assert.match(html, /<p>Of this run:<\/p><ul><li>\/a was left out: &lt;closed&gt;<\/li><\/ul>/)
+    assert.match(html, /<p>Not removed:<\/p><ul><li>\/things\/3<\/li><\/ul>/)
+  })
+
+  it('no report has a control character of an answer, which would act on a terminal (ECMA-48)', async () => {
+    const odd = '\x1b[31m\x9b2J\u202e'
+    const transport = createMemoryTransport(request => {
+      const answer = serve(request)
+      return { ...answer, fields: { ...answer.fields, 'x-note': odd, 'content-type': `application/json;a="${odd}"` } }
+    })
+    const rules = ['A1.3', 'A4.3'].flatMap(id => findRule(id) ?? [])
+    const run = await runCheck(transport, { rules, rate: 100_000 })
+    const marked = { ...run, remarks: [odd], leftBehind: [odd] }
+    assert.doesNotMatch(writeTerminalReport(marked), /[^\P{C}\n\t]/u)
+    for (const text of [writeJsonReport(run), writeHtmlReport(run), writeSarifReport(run), writeJunitReport(run)])
+      assert.doesNotMatch(text, /[^\P{C}\n\t]|\\u001b|\\u009b/u)
+  })
+
   it('a report tells no password', () => {
     for (const text of [writeJsonReport(report), writeHtmlReport(report), writeSarifReport(report)])
       assert.doesNotMatch(text, /top:secret|YWxpY2U6dG9wOnNlY3JldA/)

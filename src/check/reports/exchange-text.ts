@@ -13,7 +13,7 @@ export function writeExchange({ request, reply }: ProbeExchange): ExchangeText {
   const { fields, content, method, target, version, announcedOctets } = request
   const announced = announcedOctets === undefined ? '' : `(announces ${announcedOctets} octets and sends none)\n`
   return {
-    request: `${method} ${cutText(target)} HTTP/${version ?? '1.1'}\n${writeFields(Object.entries(fields))}\n${announced}${writeContent(content)}`,
+    request: `${method} ${cutText(showControls(target))} HTTP/${version ?? '1.1'}\n${writeFields(Object.entries(fields))}\n${announced}${writeContent(content)}`,
     response: `${reply.status}\n${writeFields(reply.lines)}\n${writeContent(reply.content)}`,
   }
 }
@@ -21,7 +21,11 @@ export function writeExchange({ request, reply }: ProbeExchange): ExchangeText {
 const writeFields = (lines: Iterable<readonly [string, string]>): string =>
   Array.from(lines, ([name, value]) => `${name}: ${maskField(name, value)}\n`).join('')
 
-const maskField = (name: string, value: string): string => (secretFields.test(name) ? maskSecret(value) : value)
+const maskField = (name: string, value: string): string =>
+  showControls(secretFields.test(name) ? maskSecret(value) : value)
+
+/** What would act on a terminal or hide text, such as ESC, is shown as U+FFFD. */
+export const showControls = (text: string): string => text.replaceAll(/[^\P{C}\n\t]/gu, '\ufffd')
 
 export const maskFields = (fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, maskField(name, value)]))
@@ -36,8 +40,7 @@ const maskSecret = (value: string): string =>
 function writeContent(content: Uint8Array | undefined): string {
   if (!content || content.length === 0) return ''
   const text = new TextDecoder().decode(content.subarray(0, contentCharactersMax * 4))
-  const printable = maskContent(text).replaceAll(/[^\P{C}\n\r\t]/gu, '\ufffd')
-  return cutText(printable)
+  return cutText(showControls(maskContent(text).replaceAll('\r\n', '\n')))
 }
 
 const cutText = (text: string): string =>

@@ -16,15 +16,17 @@ export function writeHtmlReport(report: CheckReport): string {
   const counts = countStatuses(verdicts)
   const sections = Map.groupBy(verdicts, ({ rule }) => sectionOf(rule))
   const body = [...sections].map(([name, each]) => `<h2>${escapeMarkup(name)}</h2>\n${each.map(writeVerdict).join('')}`)
-  const left = report.leftBehind.map(each => `<li>${escapeMarkup(each)}</li>`).join('')
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>diglot check: ${escapeMarkup(address)}</title>
 <style>${style}</style></head>
 <body><h1>${escapeMarkup(address)}</h1>
 <p>${startedAt}: ${requests} requests in ${(tookMs / 1000).toFixed(1)} s. ${ruleStatuses.map(status => `${counts[status]} ${status}`).join(', ')}.</p>
-${left === '' ? '' : `<p>Not removed:</p><ul>${left}</ul>\n`}${body.join('')}</body></html>
+${writeNamedList('Not removed', report.leftBehind)}${writeNamedList('Of this run', report.remarks)}${body.join('')}</body></html>
 `
 }
+
+const writeNamedList = (name: string, texts: readonly string[]): string =>
+  texts.length === 0 ? '' : `<p>${name}:</p><ul>${texts.map(each => `<li>${escapeMarkup(each)}</li>`).join('')}</ul>\n`
 
 function writeVerdict({ rule, status, reason, findings }: RuleVerdict): string {
   const found = findings.length > 0 ? findings.map(writeFinding).join('') : `<p>${escapeMarkup(reason)}</p>\n`

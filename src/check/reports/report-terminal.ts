@@ -2,7 +2,7 @@
  * The report for a reader at a terminal: what fails first, with its exchange; then what is unseen.
  */
 import type { CheckReport, RuleVerdict } from '../rule.ts'
-import { writeExchange } from './exchange-text.ts'
+import { showControls, writeExchange } from './exchange-text.ts'
 import { countStatuses } from './report-json.ts'
 
 const linesMax = 14
@@ -12,7 +12,7 @@ export function writeTerminalReport(report: CheckReport, known: ReadonlySet<stri
   const failed = verdicts.filter(({ status }) => status === 'fail')
   const unseen = verdicts.filter(({ status }) => status === 'not observable')
   const counts = Object.entries(countStatuses(verdicts)).map(([status, count]) => `${count} ${status}`)
-  return [
+  const parts = [
     ...failed.map(verdict => writeFailure(verdict, known.has(verdict.rule.id))),
     ...(unseen.length > 0
       ? [
@@ -22,7 +22,8 @@ export function writeTerminalReport(report: CheckReport, known: ReadonlySet<stri
     ...(report.leftBehind.length > 0 ? [`not removed:\n${report.leftBehind.map(each => `  ${each}\n`).join('')}`] : []),
     ...report.remarks.map(each => `${each}\n`),
     `${report.address}: ${counts.join(', ')}; ${report.requests} requests in ${(report.tookMs / 1000).toFixed(1)} s\n`,
-  ].join('\n')
+  ]
+  return showControls(parts.join('\n'))
 }
 
 function writeFailure({ rule, findings }: RuleVerdict, isKnown: boolean): string {
