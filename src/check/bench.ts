@@ -20,9 +20,11 @@ import {
   type ProbeFields,
   type ProbeTransport,
   type ProbeVersion,
+  Unreachable,
 } from './probe-message.ts'
 import type { CheckProfile } from './profile.ts'
 import type { MadeThing, RunJournal } from './run-journal.ts'
+import { isBelowPath } from './target-path.ts'
 import { NotObservable } from './verdict.ts'
 
 export interface Sending {
@@ -79,6 +81,7 @@ export class Bench {
   readonly #memo = new Map<string, Promise<unknown>>()
   readonly #cleanups: Cleanup[] = []
   #deadlineMs: number
+  #transportFailure: { readonly thrown: unknown } | undefined = undefined
   #nextMs = 0
   #service: DiscoveredService | undefined = undefined
 
@@ -118,7 +121,10 @@ export class Bench {
       ...(text !== undefined && { content: typeof text === 'string' ? new TextEncoder().encode(text) : text }),
       ...rest,
     }
-    const reply = await this.transport.send(request, this.options.requestLimitMs)
+    const reply = await this.transport.send(request, this.options.requestLimitMs).catch(thrown => {
+      if (!(thrown instanceof Unreachable)) this.#transportFailure = { thrown }
+      throw thrown
+    })
     const exchange = new ProbeExchange(request, reply)
     this.#keep(exchange)
     if (exchange.status === 429 && !expectsLimit) throw new NotObservable(limitReason(exchange))
@@ -180,7 +186,7 @@ export class Bench {
     const { mayCreate, limit, bulk } = this.profile
     const [path = ''] = target.split('?')
     if (mayCreate === undefined || path === limit?.path || path === bulk?.collection) return true
-    return mayCreate.some(each => path === each || path.startsWith(`${each}/`))
+    return mayCreate.some(each => path === each || isBelowPath(path, each))
   }
 
   async #awaitTurn(): Promise<void> {
@@ -204,6 +210,11 @@ export class Bench {
   #keep(exchange: ProbeExchange): void {
     this.exchanges.push(exchange)
     this.options.journal?.addExchange(exchange)
+  }
+
+  /** Whether the transport has thrown this, and not for want of a response: the run is at its end. */
+  isOfTransport(thrown: unknown): boolean {
+    return this.#transportFailure !== undefined && this.#transportFailure.thrown === thrown
   }
 
   /** Whether no request may begin any more. */

@@ -3,8 +3,9 @@
  * no rule fails but those of the baseline, 1 where one does, 2 where the check could not be made.
  */
 
-import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { constants, existsSync, statSync } from 'node:fs'
+import { access, readFile, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { encodeBase64 } from '../base/base64.ts'
 import { findNewFailures, readBaseline } from './baseline.ts'
 import { attackRules, checkRules, explainRule, findRule, isAttack, writeRuleList, writeRulePage } from './catalogue.ts'
@@ -13,7 +14,7 @@ import { learnProfile } from './learn-profile.ts'
 import { isLoopbackHost, openLoopbackListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
 import { type ProbeTransport, Unreachable } from './probe-message.ts'
-import { type CheckProfile, type ProfileCaller, readProfile } from './profile.ts'
+import { type CheckProfile, type ProfileCaller, readProfile, UnusableProfile } from './profile.ts'
 import { writeBadge } from './reports/report-badge.ts'
 import { writeHtmlReport } from './reports/report-html.ts'
 import { writeJsonReport } from './reports/report-json.ts'
@@ -71,6 +72,7 @@ export async function performCheck(
   if (address === undefined) throw new CheckImpossible('the address is missing: give the base address of a service')
   if (flags.learn !== undefined) return { text: await learnService(address, flags, flags.learn, openapi), status: 0 }
   const known = flags.baseline === undefined ? new Set<string>() : await loadBaseline(flags.baseline)
+  for (const file of reportFilesOf(flags)) await requireReportFile(file)
   const report = await checkService(address, flags, openapi)
   await writeReports(report, flags)
   const status = findNewFailures(report.verdicts, known).length > 0 ? 1 : 0
@@ -110,7 +112,7 @@ async function askService<T>(
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CheckImpossible(`${address} is not an http or https address: give one such as https://shop.example`)
-  const profile = flags.profile === undefined ? {} : await readProfile(flags.profile)
+  const profile = flags.profile === undefined ? {} : await loadProfile(flags.profile)
   const isWsdl = /wsdl/i.test(url.search)
   const isFile = (given: string): boolean => !/^https?:|^\//.test(given) || existsSync(given)
   const wsdl = [
@@ -211,10 +213,34 @@ const toTokenCaller = (token: string, at: number): CheckCaller => ({
   fields: { authorization: `Bearer ${token}` },
 })
 
+async function loadProfile(file: string): Promise<CheckProfile> {
+  const profile = await readProfile(file).catch((thrown: unknown) => {
+    if (thrown instanceof UnusableProfile) throw new CheckImpossible(thrown.message)
+    throw thrown
+  })
+  for (const id of Object.keys(profile.exceptions ?? {})) requireRule(id)
+  return profile
+}
+
 async function loadBaseline(file: string): Promise<ReadonlySet<string>> {
+  if (!existsSync(file)) throw new CheckImpossible(`${file} not found: give a file that --json has written`)
   const known = readBaseline(await readFile(file, 'utf8'))
   if (!known) throw new CheckImpossible(`${file} is not a report: give a file that --json has written`)
   return known
+}
+
+const reportFilesOf = ({ json, junit, sarif, html, badge }: CheckFlags): readonly string[] =>
+  [json, junit, sarif, html, badge].filter(file => file !== undefined)
+
+/** Before the run: a report that cannot be written is noticed while nothing has been asked. */
+async function requireReportFile(file: string): Promise<void> {
+  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+  const isOpen = await access(existsSync(file) ? file : dirname(file), constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  if (isFolder || !isOpen)
+    throw new CheckImpossible(`${file} cannot be written: give a file in a folder that exists and may be written`)
 }
 
 async function writeReports(report: CheckReport, flags: CheckFlags): Promise<void> {

@@ -5,6 +5,7 @@
 import type { Bench } from './bench.ts'
 import type { ApiPath, CheckCaller, CollectionTarget, DiscoveredService } from './discovered-service.ts'
 import {
+  asArray,
   asRecord,
   asText,
   type FoundLink,
@@ -15,16 +16,17 @@ import {
   memberAt,
   type ProbedRecord,
 } from './probe-content.ts'
-import { type ProbeExchange, Unreachable } from './probe-message.ts'
+import { type ProbeExchange, requireUnreachable, Unreachable } from './probe-message.ts'
 import { fieldLinks, pathOfIdentifier, readAsAnyone, toPath } from './reading.ts'
 import { resolveSchema } from './schema-sample.ts'
 import { discoverSoap } from './soap-discovery.ts'
+import { isBelowPath, lastSegmentOf, pathBelow } from './target-path.ts'
 
 /** Throws `Unreachable` where nothing answers. */
 export async function discoverService(bench: Bench, basePath: string): Promise<DiscoveredService> {
-  const entry = await readAsAnyone(bench, basePath)
+  const entry = await readEntry(bench, basePath)
   const links = [...linksIn(entry.json), ...fieldLinks(entry)]
-  const openapi = bench.options.openapi ?? (await readOpenApi(bench, links))
+  const openapi = bench.options.openapi ?? (await readOpenApi(bench, basePath, links))
   const base = bench.options.openapi === undefined ? serverPathOf(openapi) : basePath
   const paths = listPaths(openapi, base.replace(/\/$/, ''))
   const current = chooseVersion(paths, links)
@@ -50,12 +52,34 @@ export async function discoverService(bench: Bench, basePath: string): Promise<D
   }
 }
 
+const redirectsMax = 5
+
+/** RFC 9110 §15.4: of a redirect within the address, the target is the entry. */
+async function readEntry(bench: Bench, basePath: string): Promise<ProbeExchange> {
+  let entry = await readAsAnyone(bench, basePath)
+  for (let count = 0; count < redirectsMax && [301, 302, 303, 307, 308].includes(entry.status); count++) {
+    const { location = '' } = entry.fields
+    const path = toPath(bench, location, entry.request.target)
+    bench.remarks.push(
+      `${entry.request.target} leads to ${location}${path === undefined ? `, which is not of ${bench.transport.origin}: it was not followed` : ''}`,
+    )
+    if (path === undefined) break
+    entry = await readAsAnyone(bench, path)
+  }
+  return entry
+}
+
 const hasResponse = (operation: ProbedRecord | undefined, status: string): boolean =>
   memberAt(operation, 'responses', status) !== undefined
 
-async function readOpenApi(bench: Bench, links: readonly FoundLink[]): Promise<Json | undefined> {
+async function readOpenApi(bench: Bench, basePath: string, links: readonly FoundLink[]): Promise<Json | undefined> {
   const linked = links.filter(({ rel, href }) => rel === 'service-desc' && !/wsdl/i.test(href))
-  const candidates = [bench.profile.openapi, ...linked.map(({ href }) => toPath(bench, href)), '/openapi.json']
+  const candidates = [
+    bench.profile.openapi,
+    ...linked.map(({ href }) => toPath(bench, href)),
+    '/openapi.json',
+    pathInBase(basePath),
+  ]
   for (const path of new Set(candidates)) {
     if (path === undefined) continue
     const { json } = await readAsAnyone(bench, path)
@@ -64,9 +88,15 @@ async function readOpenApi(bench: Bench, links: readonly FoundLink[]): Promise<J
   return undefined
 }
 
-/** The path of the document's first server. */
+const pathInBase = (basePath: string): string => `${basePath.replace(/\/$/, '')}/openapi.json`
+
+/** The path of the document's first server, its variables with their defaults (OpenAPI §4.6). */
 function serverPathOf(openapi: Json | undefined): string {
-  const base = asText(memberAt((memberAt(openapi, 'servers') as readonly Json[] | undefined)?.[0], 'url')) ?? ''
+  const [server] = asArray(memberAt(openapi, 'servers'))
+  const base = (asText(memberAt(server, 'url')) ?? '').replaceAll(
+    /\{([^{}]+)\}/g,
+    (_, name) => asText(memberAt(server, 'variables', name, 'default')) ?? '',
+  )
   return URL.parse(base, 'http://base.test')?.pathname ?? ''
 }
 
@@ -124,7 +154,10 @@ async function readCollections(
 ): Promise<readonly CollectionTarget[]> {
   const found: CollectionTarget[] = []
   for (const candidate of candidates) {
-    const target = await readCollection(bench, paths, candidate)
+    const target = await readCollection(bench, paths, candidate).catch((thrown: unknown) => {
+      const { message } = requireUnreachable(thrown)
+      bench.remarks.push(`${candidate.path} was left out: ${message}`)
+    })
     if (target) found.push(target)
   }
   return found
@@ -135,7 +168,8 @@ async function askForMethods(bench: Bench, target: CollectionTarget): Promise<Co
   const [first] = target.items
   const operations = await allowedOperations(bench, target.path, target.reader)
   const ofItem = first ? await allowedOperations(bench, first.path, target.reader) : {}
-  const itemPath = Object.keys(ofItem).length > 0 ? { path: `${target.path}/{id}`, operations: ofItem } : undefined
+  const itemPath =
+    Object.keys(ofItem).length > 0 ? { path: pathBelow(target.path, '{id}'), operations: ofItem } : undefined
   return { ...target, operations, itemPath }
 }
 
@@ -150,7 +184,7 @@ async function allowedOperations(
 }
 
 const findItemPath = (paths: readonly ApiPath[], collection: string): ApiPath | undefined =>
-  paths.find(({ path }) => path.startsWith(`${collection}/`) && /^\{[^}]+\}$/.test(path.slice(collection.length + 1)))
+  paths.find(({ path }) => path === pathBelow(collection, `{${lastSegmentOf(path).slice(1, -1)}}`))
 
 async function readCollection(
   bench: Bench,
@@ -166,11 +200,11 @@ async function readCollection(
     path,
     operations,
     itemPath,
-    parts: itemPath ? paths.filter(each => each.path.startsWith(`${itemPath.path}/`)) : [],
+    parts: itemPath ? paths.filter(each => isBelowPath(each.path, itemPath.path)) : [],
     reader: bench.callers.find(({ fields }) => credentials !== undefined && fields['authorization'] === credentials),
     list,
     items: items.flatMap(value => {
-      const href = linkIn(value, 'self') ?? pathOfIdentifier(path, value)
+      const href = linkIn(value, 'self') ?? pathOfIdentifier({ path, itemPath }, value)
       const at = href === undefined ? undefined : toPath(bench, href, path)
       return at === undefined ? [] : [{ path: at, value }]
     }),

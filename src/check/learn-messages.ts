@@ -1,10 +1,12 @@
 /** Content with which operations of SOAP that change nothing succeed, found by trying. */
 import type { WsdlOperation } from '../describe/index.ts'
+import { percentDecode } from '../http/uri.ts'
 import { type Element, Malformed, parseXml } from '../xml/index.ts'
 import type { Bench } from './bench.ts'
 import type { SoapEndpointTarget } from './discovered-service.ts'
 import { asRecord, asText, type Json, memberAt } from './probe-content.ts'
 import { isSafe, trySafeOperation, writeOperationBody } from './soap-discovery.ts'
+import { lastSegmentOf } from './target-path.ts'
 
 export interface LearnedMessages {
   readonly messages: Readonly<Record<string, Json>>
@@ -53,7 +55,7 @@ const probeText = 'probe'
 function listIdentifiers({ service }: Bench, operation: string): readonly string[] {
   const noun = operation.replace(/^[A-Z]?[a-z]+/, '').toLowerCase()
   const isNamed = (path: string): boolean => {
-    const collection = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
+    const collection = lastSegmentOf(path).toLowerCase()
     return noun !== '' && collection.startsWith(noun.replace(/y$/, ''))
   }
   const sorted = [...service.collections].sort((a, b) => Number(isNamed(b.path)) - Number(isNamed(a.path)))
@@ -62,7 +64,7 @@ function listIdentifiers({ service }: Bench, operation: string): readonly string
   )
   return [...new Set(found)].slice(0, identifiersMax)
 }
-const identifierIn = (path: string): string => decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
+const identifierIn = (path: string): string => percentDecode(lastSegmentOf(path)) ?? lastSegmentOf(path)
 
 /** The content of an element as `messages` of a profile has it: an object of texts and objects. */
 export function readMessageContent(xml: string): Json {

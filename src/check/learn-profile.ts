@@ -11,11 +11,12 @@ import type { ApiPath, CheckCaller, CollectionTarget } from './discovered-servic
 import { discoverService, requireAnswer } from './discovery.ts'
 import { learnMessages } from './learn-messages.ts'
 import { actionContent, contentFor, draftFor } from './materials.ts'
-import { asArray, asRecord, asText, type Json, memberAt } from './probe-content.ts'
+import { asArray, asRecord, asText, itemsOf, type Json, linksIn, memberAt } from './probe-content.ts'
 import type { ProbeTransport } from './probe-message.ts'
 import type { CheckProfile, ProfileCaller, ProfileMachine } from './profile.ts'
 import { type CheckOptions, defaultBenchOptions } from './run-check.ts'
 import { resolveSchema } from './schema-sample.ts'
+import { isBelowPath, lastSegmentOf } from './target-path.ts'
 
 /** Rejects with `Unreachable` where nothing answers at the address. */
 export async function learnProfile(transport: ProbeTransport, options: CheckOptions = {}): Promise<CheckProfile> {
@@ -26,14 +27,14 @@ export async function learnProfile(transport: ProbeTransport, options: CheckOpti
   const { messages, unknown } = await learnMessages(bench)
   const { profile } = bench
   const openapi = profile.openapi ?? findOpenApiPath(bench)
-  const removable = listCreatable(bench).filter(({ isRemovable }) => isRemovable)
+  const creatable = await listCreatable(bench)
   const wsdl = bench.service.soap.filter(({ described }) => described.request.method === 'GET')
   return {
-    notes: [...writeNotes(bench), ...unknown.map(noteOperation)],
+    notes: [...writeNotes(bench, creatable), ...unknown.map(noteOperation)],
     ...(openapi !== undefined && { openapi }),
     ...(wsdl.length > 0 && { wsdl: wsdl.map(({ location }) => location) }),
     callers: profile.callers ?? bench.callers.map(nameCaller),
-    mayCreate: profile.mayCreate ?? removable.map(({ path }) => path),
+    mayCreate: profile.mayCreate ?? creatable.filter(({ isRemovable }) => isRemovable).map(({ path }) => path),
     samples: { ...learnSamples(bench), ...profile.samples },
     messages: { ...messages, ...profile.messages },
     machines: { ...learnMachines(bench), ...profile.machines },
@@ -59,20 +60,46 @@ function nameCaller({ name, password }: CheckCaller): ProfileCaller {
   return password === undefined ? { name, tokenFrom: variable } : { name, passwordFrom: `${variable}_PASSWORD` }
 }
 
+interface CreatablePath {
+  readonly path: string
+  readonly isRemovable: boolean
+}
+
 /**
  * Collections, those of searches and jobs too, in which something can be created, and whether the
- * description has DELETE for it.
+ * description has DELETE for it, which links, where there are some, offer to a caller.
  */
-function listCreatable({ service }: Bench): readonly { readonly path: string; readonly isRemovable: boolean }[] {
+async function listCreatable(bench: Bench): Promise<readonly CreatablePath[]> {
+  const { service } = bench
   const made = [...service.collections, ...service.searches, ...service.jobs]
   const paths = new Set(made.filter(({ operations }) => operations['POST']).map(({ path }) => path))
+  const withheld = new Set<string>()
+  for (const { path, items } of service.collections)
+    if (items.length > 0 && !(await mayOfferRemoval(bench, path))) withheld.add(path)
   return Array.from(paths, path => ({
     path,
-    isRemovable: service.paths.some(
-      each => each.path.startsWith(`${path}/`) && each.path.endsWith('}') && each.operations['DELETE'] !== undefined,
-    ),
+    isRemovable: !withheld.has(path) && service.paths.some(each => isRemovableItem(each, path)),
   }))
 }
+
+/** `/orders/{id}` and `/reports/jobs/{id}`, but no part of an item: `/orders/{id}/lines/{line}`. */
+const isRemovableItem = ({ path, operations }: ApiPath, collection: string): boolean =>
+  operations['DELETE'] !== undefined &&
+  isBelowPath(path, collection) &&
+  /^\{[^{}]+\}$/.test(lastSegmentOf(path)) &&
+  path.match(/\{/g)?.length === 1
+
+/** Whether an item has a link to its removal for a caller, or no links at all but to itself. */
+async function mayOfferRemoval(bench: Bench, path: string): Promise<boolean> {
+  const relations = new Set<string>()
+  for (const as of [undefined, ...bench.callers]) {
+    const { json } = await bench.send('GET', path, { as })
+    for (const { rel } of (itemsOf(json) ?? []).flatMap(linksIn)) relations.add(rel)
+  }
+  return relations.has('delete') || ![...relations].some(rel => !navigationRelations.includes(rel))
+}
+/** Those that lead on, and offer no change. */
+const navigationRelations: readonly string[] = ['self', 'collection', 'related', 'next', 'previous', 'prev']
 
 function learnSamples(bench: Bench): Readonly<Record<string, Json>> {
   const { service } = bench
@@ -138,7 +165,7 @@ const findEnumeration = (openapi: Json | undefined, properties: Readonly<Record<
 const noteOperation = (name: string): string =>
   `SOAP: no content was found with which ${name} succeeds; \`messages\` has what its schema requires.`
 
-function writeNotes(bench: Bench): readonly string[] {
+function writeNotes(bench: Bench, creatable: readonly CreatablePath[]): readonly string[] {
   const { service, exchanges, profile } = bench
   const unread = exchanges
     .filter(({ request, status }) => request.method === 'GET' && (status === 401 || status === 403))
@@ -156,7 +183,7 @@ function writeNotes(bench: Bench): readonly string[] {
       : ['callers: each secret is read from the environment variable that stands there.']),
     ...[...new Set(unread)].map(target => `${target}: no caller could read it.`),
     'mayCreate: a run with --allow-changes creates, changes and removes there, and nowhere else.',
-    ...listCreatable(bench)
+    ...creatable
       .filter(({ isRemovable }) => !isRemovable)
       .map(({ path }) => `${path}: what is created there cannot be removed; add it to mayCreate if it may stay.`),
     'samples: an example of the description, else a copy of an existing item, which may hold data of others.',

@@ -7,11 +7,12 @@ import type { Bench, Sending } from './bench.ts'
 import type { ApiPath, CheckCaller, CollectionTarget } from './discovered-service.ts'
 import { schemaOfContent } from './discovery.ts'
 import { asRecord, asText, type Json, linkIn, linksIn, memberAt } from './probe-content.ts'
-import type { ProbeExchange } from './probe-message.ts'
+import { type ProbeExchange, requireUnreachable } from './probe-message.ts'
 import { pathOfIdentifier, toPath } from './reading.ts'
 import type { MadeThing } from './run-journal.ts'
 import { makeSample, toDraft } from './schema-sample.ts'
-import { NotObservable } from './verdict.ts'
+import { lastSegmentOf, pathBelow } from './target-path.ts'
+import { NotApplicable, NotObservable } from './verdict.ts'
 
 export interface ReadItem {
   readonly collection: CollectionTarget
@@ -53,6 +54,47 @@ export const readGuardedItem = (bench: Bench): Promise<ReadItem> =>
       }
     throw new NotObservable('a collection that asks for credentials, and a caller that may read it: --caller')
   })
+
+/**
+ * What a new service has is what the run creates: one item in each collection that has none. What
+ * it cannot create is a remark, for rules that need an item will say that they lack one.
+ */
+export async function fillEmptyCollections(bench: Bench): Promise<readonly CollectionTarget[]> {
+  const filled: CollectionTarget[] = []
+  for (const collection of bench.service.collections) filled.push(await fillCollection(bench, collection))
+  return filled
+}
+
+async function fillCollection(bench: Bench, collection: CollectionTarget): Promise<CollectionTarget> {
+  const { path, operations, items } = collection
+  if (items.length > 0 || !operations['POST'] || !bench.options.allowChanges || !bench.mayChange(path))
+    return collection
+  const filled = await createFirst(bench, collection).catch((thrown: unknown) => {
+    if (thrown instanceof NotObservable) return thrown.message
+    return requireUnreachable(thrown).message
+  })
+  if (typeof filled !== 'string') return filled
+  bench.remarks.push(`${path} is empty, and the run lacks ${filled}`)
+  return collection
+}
+
+async function createFirst(bench: Bench, collection: CollectionTarget): Promise<CollectionTarget> {
+  let answered = 0
+  for (const as of [collection.reader, ...bench.callers.filter(each => each !== collection.reader)]) {
+    const created = await tryToCreate(bench, collection, as)
+    if (created.isSuccess) return readFilled(bench, toCreated(bench, { collection, as }, created, {}))
+    answered = created.status
+  }
+  throw new NotObservable(`an item: POST was answered ${answered}; give \`samples\` of the profile`)
+}
+
+async function readFilled(bench: Bench, item: CreatedItem): Promise<CollectionTarget> {
+  addRemoval(bench, item)
+  const { collection, path, as } = item
+  const list = await bench.send('GET', collection.path, { as })
+  const { json: value = {} } = await bench.send('GET', path, { as })
+  return { ...collection, reader: as, list, items: [{ path, value }] }
+}
 
 export interface CreatedItem {
   readonly collection: CollectionTarget
@@ -100,6 +142,9 @@ async function findMaker(bench: Bench): Promise<Maker> {
       return maker
     }
   }
+  const { openapi, collections } = bench.service
+  if (openapi !== undefined && collections.length > 0 && !collections.some(({ operations }) => operations['POST']))
+    throw new NotApplicable('no collection of the description has POST')
   throw new NotObservable('a collection in which a caller may create items: --caller, or `samples` of the profile')
 }
 
@@ -144,7 +189,7 @@ export async function putNewItem(bench: Bench): Promise<ProbeExchange | undefine
     const [existing] = collection.items
     if (memberAt(operation, 'responses', '201') === undefined || !existing) continue
     const json = toDraft(openapi, schemaOfContent(openapi, memberAt(operation, 'requestBody')), existing.value)
-    const path = `${collection.path}/probe-${crypto.randomUUID().slice(0, 8)}`
+    const path = pathBelow(collection.path, `probe-${crypto.randomUUID().slice(0, 8)}`)
     for (const as of bench.callers) {
       const created = await bench.send('PUT', path, { as, json, fields: { 'if-none-match': '*' } })
       if (!created.isSuccess) continue
@@ -179,8 +224,7 @@ export async function postDraft(bench: Bench, collection: CollectionTarget, send
  */
 function toCreated(bench: Bench, { collection, as }: Maker, created: ProbeExchange, draft: Json): CreatedItem {
   const { location, 'content-location': contentLocation } = created.fields
-  const href =
-    linkIn(created.json, 'self') ?? location ?? contentLocation ?? pathOfIdentifier(collection.path, created.json)
+  const href = linkIn(created.json, 'self') ?? location ?? contentLocation ?? pathOfIdentifier(collection, created.json)
   const path = href === undefined ? undefined : toPath(bench, href, collection.path)
   if (path === undefined) {
     bench.addLeft(`what POST ${collection.path} has created, which has no address`)
@@ -243,6 +287,9 @@ export interface ActedItem {
 export async function performAction(bench: Bench): Promise<ActedItem> {
   bench.requireChanges()
   const stateful = changeable(bench).filter(({ parts }) => parts.some(({ operations }) => operations['POST']))
+  const { openapi, paths } = bench.service
+  if (openapi !== undefined && !paths.some(({ path, operations }) => operations['POST'] && path.includes('}/')))
+    throw new NotApplicable('the description has no POST below an item')
   for (const collection of stateful)
     for (const as of bench.callers) {
       const item = await createIn(bench, collection, as).catch(asUndefined)
@@ -301,12 +348,13 @@ export interface StartedPost {
 }
 
 export const startSomeJob = (bench: Bench): Promise<StartedPost> =>
-  bench.once('job', () => postTo(bench, bench.service.jobs, 'a collection whose POST starts a job'))
+  bench.once('job', () => postTo(bench, bench.service.jobs, 'POST that starts a job'))
 
 export const createSomeSearch = (bench: Bench): Promise<StartedPost> =>
-  bench.once('search', () => postTo(bench, bench.service.searches, 'a /searches collection'))
+  bench.once('search', () => postTo(bench, bench.service.searches, 'POST that makes a search'))
 
 async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): Promise<StartedPost> {
+  if (targets.length === 0) throwMissing(bench, what)
   bench.requireChanges()
   let last: StartedPost | undefined
   for (const { path, operations } of targets.filter(each => bench.mayChange(each.path))) {
@@ -321,8 +369,16 @@ async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): 
       }
     }
   }
-  if (!last) throw new NotObservable(`${what}, which the description does not have`)
-  throw new NotObservable(`${what} that accepts a caller: POST was answered ${last.posted.status}`)
+  if (!last) throw new NotObservable(`permission for a ${what}: \`mayCreate\` of the profile`)
+  const { request, status } = last.posted
+  const need = status === 401 || status === 403 ? 'a caller that may do it: --caller' : '`samples` of the profile'
+  throw new NotObservable(`a ${what} and succeeds: POST ${request.target} was answered ${status}; give ${need}`)
+}
+
+/** Where the description has none, the rule does not apply; without one, it may. */
+function throwMissing({ service }: Bench, what: string): never {
+  if (service.openapi !== undefined) throw new NotApplicable(`the description has no ${what}`)
+  throw new NotObservable(`an OpenAPI description that has a ${what}: --openapi`)
 }
 
 /** Content of a POST that makes a job or a search. */
@@ -342,7 +398,7 @@ function addPlainRemoval(bench: Bench, path: string, as: CheckCaller | undefined
 /** A path below the API at which there cannot be anything. */
 export const absentPath = ({ service }: Bench): string => {
   const [collection] = service.collections
-  return `${collection ? collection.path.replace(/\/[^/]*$/, '') : service.basePath.replace(/\/$/, '')}/no-such-resource-7f3a`
+  return `${collection ? collection.path.replace(/\/[^/]*\/?$/, '') : service.basePath.replace(/\/$/, '')}/no-such-resource-7f3a`
 }
 
 /** An identifier at which there is no item. */
@@ -351,8 +407,8 @@ export async function readAbsentItem(
   fields: Readonly<Record<string, string>> = {},
 ): Promise<ProbeExchange> {
   const { collection, path, as } = await readSomeItem(bench)
-  const identifier = absentIdentifier(path.slice(path.lastIndexOf('/') + 1))
-  return bench.send('GET', `${collection.path}/${identifier}`, { as, fields })
+  const identifier = absentIdentifier(lastSegmentOf(path))
+  return bench.send('GET', pathBelow(collection.path, identifier), { as, fields })
 }
 
 /** Of the kind that is there: another kind may be refused before the item is looked for. */

@@ -1,8 +1,9 @@
 /** What no probe can discover about a service; every member is optional. */
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { asRecord, type Json, parseLooseJson } from './probe-content.ts'
+import { asArray, asRecord, type Json, memberAt, parseLooseJson } from './probe-content.ts'
 
 export interface CheckProfile {
   /** Path of the OpenAPI description. Default: what the entry links to, then /openapi.json. */
@@ -64,30 +65,83 @@ export interface ProfileMachine {
   readonly states: readonly string[]
 }
 
-const members = [
-  ...['notes', 'callers', 'mayCreate', 'machines'],
-  ...[
-    'openapi',
-    'wsdl',
-    'samples',
-    'messages',
-    'safeOperations',
-    'moved',
-    'limit',
-    'bulk',
-    'signedMessage',
-    'exceptions',
-  ],
-]
+/** What a member is: in words, and as a test. */
+interface ProfileMemberKind {
+  readonly says: string
+  readonly allows: (value: Json) => boolean
+}
+const isProfileText = (value: Json | undefined): boolean => typeof value === 'string'
+const isProfileObject = (value: Json | undefined): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const hasNamedTexts = (value: Json, names: readonly string[]): boolean =>
+  names.every(name => isProfileText(memberAt(value, name)))
 
-/** @param file JSON, or a module whose default export is the profile */
+const text: ProfileMemberKind = { says: 'text', allows: isProfileText }
+const texts: ProfileMemberKind = {
+  says: 'a list of texts',
+  allows: value => Array.isArray(value) && value.every(isProfileText),
+}
+const record: ProfileMemberKind = { says: 'an object', allows: isProfileObject }
+
+const profileMemberKinds: Readonly<Record<keyof CheckProfile, ProfileMemberKind>> = {
+  notes: texts,
+  callers: {
+    says: 'a list of objects with a name',
+    allows: value => Array.isArray(value) && asArray(value).every(each => hasNamedTexts(each, ['name'])),
+  },
+  mayCreate: texts,
+  machines: {
+    says: 'an object with { "member": text } for each collection',
+    allows: value =>
+      isProfileObject(value) && Object.values(asRecord(value)).every(each => hasNamedTexts(each, ['member'])),
+  },
+  openapi: text,
+  wsdl: texts,
+  samples: record,
+  messages: record,
+  safeOperations: texts,
+  moved: text,
+  limit: {
+    says: 'an object with the texts method and path, and the number count',
+    allows: value => hasNamedTexts(value, ['method', 'path']) && typeof memberAt(value, 'count') === 'number',
+  },
+  bulk: {
+    says: 'an object with the texts collection and filter',
+    allows: value => hasNamedTexts(value, ['collection', 'filter']),
+  },
+  signedMessage: {
+    says: 'an object with the texts path and xml',
+    allows: value => hasNamedTexts(value, ['path', 'xml']),
+  },
+  exceptions: {
+    says: 'an object with a reason for each rule',
+    allows: value => isProfileObject(value) && Object.values(asRecord(value)).every(isProfileText),
+  },
+}
+const members = Object.keys(profileMemberKinds)
+
+/** The file cannot be read as a profile; the message says what to do. */
+export class UnusableProfile extends Error {}
+
+/**
+ * Rejects with `UnusableProfile` where the file is not there or is not a profile.
+ *
+ * @param file JSON, or a module whose default export is the profile
+ */
 export async function readProfile(file: string): Promise<CheckProfile> {
+  if (!existsSync(file)) throw new UnusableProfile(`${file} not found: give the file of a profile`)
   const profile = file.endsWith('.json')
     ? parseLooseJson(await readFile(file, 'utf8'))
     : ((await import(pathToFileURL(resolve(file)).href)) as { readonly default?: Json }).default
   const unknown = Object.keys(asRecord(profile)).filter(name => !members.includes(name))
   if (typeof profile !== 'object' || profile === null || Array.isArray(profile))
-    throw new Error(`${file} is not a profile: give a JSON object or a module that exports one by default`)
-  if (unknown.length > 0) throw new Error(`${file} has the unknown member ${unknown[0]}: use ${members.join(', ')}`)
-  return profile as CheckProfile // its members are those of a profile; each use reads them without trust
+    throw new UnusableProfile(`${file} is not a profile: give a JSON object or a module that exports one by default`)
+  if (unknown.length > 0)
+    throw new UnusableProfile(`${file} has the unknown member ${unknown[0]}: use ${members.join(', ')}`)
+  for (const [name, { says, allows }] of Object.entries(profileMemberKinds)) {
+    const value = memberAt(profile, name)
+    if (value !== undefined && !allows(value))
+      throw new UnusableProfile(`${name} of ${file} is ${JSON.stringify(value).slice(0, 60)}: give ${says}`)
+  }
+  return profile as CheckProfile // its members are of the kinds above; what samples hold is any JSON
 }

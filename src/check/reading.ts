@@ -1,8 +1,10 @@
 /** Reads as the first caller that may, and the addresses in what was read. */
 import { parseLinks } from '../http/link.ts'
 import type { Bench } from './bench.ts'
+import type { ApiPath } from './discovered-service.ts'
 import { type FoundLink, type Json, memberAt } from './probe-content.ts'
 import type { ProbeExchange } from './probe-message.ts'
+import { pathBelow } from './target-path.ts'
 
 /** The first caller that may read it, the anonymous one first. */
 export async function readAsAnyone(
@@ -27,7 +29,12 @@ export function toPath(bench: Bench, href: string, base = '/'): string | undefin
   return url && url.origin === bench.transport.origin ? url.pathname + url.search : undefined
 }
 
-export function pathOfIdentifier(collection: string, value: Json | undefined): string | undefined {
-  const id = memberAt(value, 'id')
-  return typeof id === 'string' || typeof id === 'number' ? `${collection}/${encodeURIComponent(id)}` : undefined
+/** The path of an item by its identifier: `id`, or the member that the description has for it. */
+export function pathOfIdentifier(
+  { path, itemPath }: { readonly path: string; readonly itemPath: ApiPath | undefined },
+  value: Json | undefined,
+): string | undefined {
+  const [parameter = 'id'] = itemPath?.path.match(/(?<=\{)[^{}]+(?=\}\/?$)/) ?? []
+  const id = memberAt(value, 'id') ?? memberAt(value, parameter)
+  return typeof id === 'string' || typeof id === 'number' ? pathBelow(path, encodeURIComponent(id)) : undefined
 }

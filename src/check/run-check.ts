@@ -2,7 +2,7 @@
 import { Bench, type BenchOptions } from './bench.ts'
 import { checkRules } from './catalogue.ts'
 import { discoverService, requireAnswer } from './discovery.ts'
-import { addEarlierRemoval } from './materials.ts'
+import { addEarlierRemoval, fillEmptyCollections } from './materials.ts'
 import { asText, memberAt } from './probe-content.ts'
 import { type ProbeTransport, Unreachable } from './probe-message.ts'
 import type { CheckReport, CheckRule, RuleVerdict } from './rule.ts'
@@ -39,6 +39,7 @@ export async function runCheck(transport: ProbeTransport, options: CheckOptions 
   beginJournal(bench, address, rules)
   const verdicts: RuleVerdict[] = []
   try {
+    bench.service = { ...bench.service, collections: await fillEmptyCollections(bench) }
     for (const rule of [...rules].sort((a, b) => Number(a.isPassive ?? false) - Number(b.isPassive ?? false))) {
       const known = journal?.earlier && restoreJudgement(journal.earlier, rule.id)
       const verdict = known ? { rule, ...known } : await judgeRule(rule, bench)
@@ -95,6 +96,7 @@ async function tryRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   try {
     await rule.probe(trial)
   } catch (thrown) {
+    if (bench.isOfTransport(thrown)) throw thrown
     ended = endOfTrial(rule, thrown)
   }
   return judgeFindings(rule, trial.findings, ended)
@@ -104,8 +106,11 @@ function endOfTrial(rule: CheckRule, thrown: unknown): RuleVerdict {
   if (thrown instanceof NotApplicable) return { rule, status: 'not applicable', reason: thrown.message, findings: [] }
   if (thrown instanceof NotObservable || thrown instanceof Unreachable)
     return { rule, status: 'not observable', reason: thrown.message, findings: [] }
-  throw thrown
+  // One probe that breaks must not cost the verdicts of the others.
+  const said = thrown instanceof Error ? thrown.message : String(thrown)
+  return { rule, status: 'not observable', reason: `${brokenProbe}: ${said}`, findings: [] }
 }
+const brokenProbe = 'a checker without this mistake, please report it'
 
 function judgeFindings(rule: CheckRule, findings: readonly Finding[], ended: RuleVerdict | undefined): RuleVerdict {
   const failed = findings.filter(each => !each.holds)

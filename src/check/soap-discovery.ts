@@ -29,6 +29,7 @@ export async function discoverSoap(bench: Bench, locations: readonly string[]): 
   }
   for (const [file, octets] of Object.entries(bench.options.wsdlFiles ?? {}))
     targets.push(readTarget(bench, file, asExchange(file, octets)))
+  for (const target of targets) noteForeignPorts(bench, target)
   return targets
 }
 
@@ -73,6 +74,16 @@ function readTarget(bench: Bench, location: string, described: ProbeExchange, fi
     return document && port.soap && path !== undefined ? [{ path, words: soapWords[port.soap], port, document }] : []
   })
   return { location, described, document, endpoints }
+}
+
+/** Requests stay at the address that the run was given: other ports are named. */
+function noteForeignPorts(bench: Bench, { location, document }: SoapTarget): void {
+  const { origin } = bench.transport
+  for (const { name, soap, address } of document?.services.flatMap(({ ports }) => ports) ?? [])
+    if (soap && (address === undefined || toPath(bench, address) === undefined))
+      bench.remarks.push(
+        `the port ${name} of ${location} is at ${address ?? 'no address'}, not at ${origin}: it was not asked; check that address, or let the WSDL name this one`,
+      )
 }
 
 /** An operation with content that its schema accepts. */

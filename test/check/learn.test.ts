@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { performCheck } from '../../src/check/command.ts'
+import { CheckImpossible, performCheck } from '../../src/check/command.ts'
 import { createMemoryTransport, learnProfile, readProfile, runCheck } from '../../src/check/index.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { changing, text } from './mutation.ts'
@@ -51,6 +51,16 @@ describe('a learned profile of the orders service', async () => {
     const { notes, machines } = await learnProfile(createMemoryTransport(mutated(serve)), { callers, rate })
     assert.deepEqual(machines, learned.machines)
     assert.ok(notes?.includes('/api/v2/orders: no item was seen in cancelled.'), (notes ?? []).join('\n'))
+  })
+
+  it('leaves out of mayCreate what no caller is offered to remove', async () => {
+    const mutated = changing(
+      ({ method, path }) => method === 'GET' && path === '/api/v2/products',
+      text(given => given.replaceAll('"delete":', '"remove":')),
+    )
+    const { mayCreate, notes } = await learnProfile(createMemoryTransport(mutated(serve)), { callers, rate })
+    assert.deepEqual(mayCreate, ['/api/v2/orders', '/api/v2/customers'])
+    assert.match((notes ?? []).join(), /\/api\/v2\/products: what is created there cannot be removed/)
   })
 
   it('has content for requests and messages', () => {
@@ -117,6 +127,38 @@ describe('the command line', async () => {
     process.env['CHECK_ALICE_PASSWORD'] = 'alice-secret'
     after(() => delete process.env['CHECK_ALICE_PASSWORD'])
     assert.match((await performCheck(server.url, run)).text, /1 pass/)
+  })
+
+  it('says what is wrong with a file, and how to mend it, before anything is asked', async () => {
+    const write = async (name: string, value: unknown): Promise<string> => {
+      await writeFile(join(folder, name), JSON.stringify(value))
+      return join(folder, name)
+    }
+    const nowhere = 'http://127.0.0.1:9'
+    const absent = join(folder, 'nowhere', 'a.html')
+    for (const [given, says] of [
+      [{ profile: join(folder, 'none.json') }, /none\.json not found: give the file of a profile/],
+      [{ baseline: join(folder, 'none.json') }, /none\.json not found: give a file that --json has written/],
+      [{ html: absent }, /a\.html cannot be written: give a file in a folder that exists/],
+      [{ json: folder }, /cannot be written/],
+      [{ profile: await write('1.json', { samples: [1] }) }, /samples of .*1\.json is \[1\]: give an object/],
+      [
+        { profile: await write('2.json', { callers: 'x' }) },
+        /callers of .* is "x": give a list of objects with a name/,
+      ],
+      [{ profile: await write('3.json', { mayCreate: '/x' }) }, /mayCreate of .* is "\/x": give a list of texts/],
+      [
+        { profile: await write('4.json', { limit: { path: '/x' } }) },
+        /limit of .*: give an object with the texts method/,
+      ],
+      [{ profile: await write('5.json', { exceptions: { 'A9.99': 'typo' } }) }, /A9\.99 is not a known rule/],
+      [{ profile: await write('6.json', { mayCreat: [] }) }, /unknown member mayCreat/],
+    ] as const)
+      await assert.rejects(performCheck(nowhere, { ...flags, ...given }), (thrown: unknown) => {
+        assert.ok(thrown instanceof CheckImpossible)
+        assert.match(thrown.message, says)
+        return true
+      })
   })
 
   it('replaces no file, and writes JSON alone', async () => {

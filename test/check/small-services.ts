@@ -62,7 +62,8 @@ const ok = { 200: { description: 'as it is' } }
 const contentOf = (schema: Json): Json => ({ 'application/json': { schema } })
 
 /** Notes at `/notes`, described with this schema. */
-export const describeNotes = (schema: Json = { type: 'object' }, others: { readonly [path: string]: Json } = {}) => ({
+const noteSchema: Json = { type: 'object', properties: { title: { type: 'string' } } }
+export const describeNotes = (schema: Json = noteSchema, others: { readonly [path: string]: Json } = {}) => ({
   openapi: '3.1.0',
   info: { title: 'Notes', version: '1' },
   components: { schemas: { Note: schema } },
@@ -81,8 +82,20 @@ export const describeNotes = (schema: Json = { type: 'object' }, others: { reado
 })
 
 /** Notes that anybody may read and change, at `/notes`. */
-export function createNotes({ document = describeNotes() as Json, member = 'id', end = '' } = {}): SmallService {
-  const notes = new Map(['1', '2'].map(id => [id, { [member]: id, title: `note ${id}` } as { [name: string]: Json }]))
+export function createNotes({
+  document = describeNotes() as Json,
+  member = 'id',
+  end = '',
+  known = ['1', '2'],
+}: {
+  readonly document?: Json
+  /** What holds the identifier. */
+  readonly member?: string
+  /** A slash, where addresses end with one. */
+  readonly end?: string
+  readonly known?: readonly string[]
+} = {}): SmallService {
+  const notes = new Map(known.map(id => [id, { [member]: id, title: `note ${id}` } as { [name: string]: Json }]))
   let last = 2
   return ({ method, path, text }) => {
     if (path === '/openapi.json') return { status: 200, json: document }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
+import { type CheckRule, checkRules, Unreachable } from '../../src/check/index.ts'
 import { ann, bob, checkSmall, createNotes, describeNotes, listVerdicts, type SmallService } from './small-services.ts'
 
 const callers = [ann, bob]
@@ -76,5 +77,147 @@ describe('no rule fails falsely', () => {
       return { status: path in paths ? 200 : 404, json: [] }
     }
     assert.deepEqual(listVerdicts(await checkSmall(service, ['A9.1'])), ['A9.1 pass'])
+  })
+})
+
+describe('a run goes on, and sees what there is', () => {
+  const pathsOf = (document: ReturnType<typeof describeNotes>, move: (path: string) => string) => ({
+    ...document,
+    paths: Object.fromEntries(Object.entries(document.paths).map(([path, each]) => [move(path), each])),
+  })
+  const seeing = ['A4.1', 'A4.2', 'A4.4', 'A4.6', 'A7.18']
+  const passes = seeing.map(id => `${id} pass`)
+
+  it('a collection that breaks off is a remark', async () => {
+    const document = describeNotes(undefined, { '/broken': { get: {} }, '/broken/{id}': { get: {} } })
+    const notes = createNotes({ document })
+    const service: SmallService = asked => {
+      if (asked.path === '/broken') throw new Unreachable('the connection was closed without a response')
+      return notes(asked)
+    }
+    const report = await checkSmall(service, seeing)
+    assert.deepEqual(listVerdicts(report), passes)
+    assert.deepEqual(report.remarks, ['/broken was left out: the connection was closed without a response'])
+  })
+
+  for (const [title, schema] of [
+    ['a reference that is not percent-encoded', { $ref: '#/components/schemas/%zz' }],
+    ['a text of two milliards of characters', { required: ['title'], properties: { title: { type: 'string', minLength: 2 ** 31 } } }], // biome-ignore format: one row
+  ] as const)
+    it(`a description may have ${title}`, async () => {
+      const document = describeNotes(schema as unknown as Json)
+      for (const known of [['1'], []]) {
+        const report = await checkSmall(createNotes({ document, known }), ['A4.1'])
+        assert.deepEqual(listVerdicts(report), ['A4.1 pass'])
+      }
+    })
+
+  it('a probe that throws costs no verdict of another rule', async () => {
+    const [one, two] = ['A4.1', 'A1.9'].map(id => checkRules.find(each => each.id === id)) as [CheckRule, CheckRule]
+    const broken: CheckRule = {
+      ...one,
+      probe: () => {
+        throw new RangeError('Invalid string length')
+      },
+    }
+    const report = await checkSmall(createNotes(), [], { rules: [broken, two] })
+    assert.deepEqual(listVerdicts(report), [
+      'A4.1 not observable: a checker without this mistake, please report it: Invalid string length',
+      'A1.9 pass',
+    ])
+  })
+
+  it('an empty collection gets an item, which is removed at the end', async () => {
+    const removed: string[] = []
+    const notes = createNotes({ known: [] })
+    const service: SmallService = asked => {
+      if (asked.method === 'DELETE') removed.push(asked.path)
+      return notes(asked)
+    }
+    const report = await checkSmall(service, seeing)
+    assert.deepEqual(listVerdicts(report), passes)
+    assert.ok(removed.includes('/notes/3'))
+    assert.deepEqual([report.leftBehind, report.remarks], [[], []])
+  })
+
+  it('an empty collection that refuses the sample is a remark, and nothing is sent without permission', async () => {
+    const notes = createNotes({ known: [] })
+    const service: SmallService = asked => (asked.method === 'POST' ? { status: 422, json: {} } : notes(asked))
+    const [remark] = (await checkSmall(service, seeing)).remarks
+    assert.match(remark ?? '', /^\/notes is empty, and the run lacks an item: POST was answered 422; give `samples`/)
+    assert.deepEqual((await checkSmall(service, seeing, { allowChanges: false })).remarks, [])
+  })
+
+  it('addresses may end with a slash', async () => {
+    const document = pathsOf(describeNotes(), path => `${path}/`) as unknown as Json
+    assert.deepEqual(listVerdicts(await checkSmall(createNotes({ document, end: '/' }), seeing)), passes)
+  })
+
+  it('an identifier may be named as the description names it', async () => {
+    const document = pathsOf(describeNotes(), path => path.replace('{id}', '{noteId}')) as unknown as Json
+    assert.deepEqual(listVerdicts(await checkSmall(createNotes({ document, member: 'noteId' }), seeing)), passes)
+  })
+
+  it('the description may stand at the base path, and its server have variables (OpenAPI 3.1 §4.8.6)', async () => {
+    const servers = [
+      { url: 'https://{host}/{at}', variables: { host: { default: 'x.example' }, at: { default: 'app' } } },
+    ]
+    const notes = createNotes({ document: { ...describeNotes(), servers } as unknown as Json })
+    const service: SmallService = asked =>
+      asked.path.startsWith('/app') ? notes({ ...asked, path: asked.path.slice(4) || '/' }) : { status: 404, json: {} }
+    const report = await checkSmall(service, ['A4.1'], { basePath: '/app' })
+    assert.deepEqual(listVerdicts(report), ['A4.1 pass'])
+  })
+
+  it('a redirect of the address is followed and named; one that leads elsewhere is named (RFC 9110 §15.4)', async () => {
+    const notes = createNotes()
+    const serveAt =
+      (location: string): SmallService =>
+      asked => {
+        if (asked.path === '/start') return { status: 200, json: { _links: { all: { href: '/notes' } } } }
+        return asked.path === '/' ? { status: 302, fields: { location } } : notes(asked)
+      }
+    const followed = await checkSmall(serveAt('/start'), ['A1.4'])
+    assert.deepEqual([listVerdicts(followed), followed.remarks], [['A1.4 pass'], ['/ leads to /start']])
+    const { remarks } = await checkSmall(serveAt('https://elsewhere.example/'), ['A1.4'])
+    assert.match(remarks.join(), /^\/ leads to https:\/\/elsewhere\.example\/, which is not of http:\/\/memory\.test/)
+  })
+})
+
+describe('what a description does not have is not asked for', () => {
+  it('A3.1, A4.11, A4.12: no job, no search, no action', async () => {
+    const report = await checkSmall(createNotes(), ['A3.1', 'A4.11', 'A4.12'])
+    assert.deepEqual(listVerdicts(report), [
+      'A3.1 not applicable: the description has no POST that starts a job',
+      'A4.11 not applicable: the description has no POST below an item',
+      'A4.12 not applicable: the description has no POST that makes a search',
+    ])
+  })
+
+  it('A4.2: no collection in which items are created', async () => {
+    const { paths, ...document } = describeNotes()
+    const { post: _, ...reading } = paths['/notes']
+    const service = createNotes({
+      document: { ...document, paths: { ...paths, '/notes': reading } } as unknown as Json,
+    })
+    const [verdict] = listVerdicts(await checkSmall(service, ['A4.2']))
+    assert.equal(verdict, 'A4.2 not applicable: no collection of the description has POST')
+  })
+
+  it('A3.1: of a job that nobody may start, it says who or what is missing', async () => {
+    const others = { '/reports': { post: { responses: { 202: { description: 'started' } } } } }
+    const notes = createNotes({ document: describeNotes(undefined, others) as unknown as Json })
+    for (const [status, need] of [
+      [403, 'a caller that may do it: --caller'],
+      [422, '`samples` of the profile'],
+    ] as const) {
+      const report = await checkSmall(
+        asked => (asked.path === '/reports' ? { status, json: {} } : notes(asked)),
+        ['A3.1'],
+      )
+      assert.deepEqual(listVerdicts(report), [
+        `A3.1 not observable: a POST that starts a job and succeeds: POST /reports was answered ${status}; give ${need}`,
+      ])
+    }
   })
 })

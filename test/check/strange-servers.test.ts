@@ -243,6 +243,14 @@ describe('of SOAP, no rule fails falsely', () => {
     ])
   })
 
+  it('a port of another address is named and not asked', async () => {
+    const origin = await startPeer(() => ({ status: 200, xml: wsdl('https://elsewhere.example', qualified) }))
+    const { remarks } = await check(origin, ['B2.1'], known)
+    assert.deepEqual(remarks, [
+      `the port P of /notes?wsdl is at https://elsewhere.example/notes, not at ${origin}: it was not asked; check that address, or let the WSDL name this one`,
+    ])
+  })
+
   it('B7.4: a failure is asked for by the schema, also where the profile has content that succeeds', async () => {
     const origin = await startSoapPeer(qualified, isQualified)
     assert.deepEqual(judged(await check(origin, ['B7.4'], known)), ['B7.4 pass'])

@@ -8,6 +8,7 @@ import type { ProbeExchange } from '../probe-message.ts'
 import { fieldLinks, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { declaredMembers, resolveSchema } from '../schema-sample.ts'
+import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
 
 const textOf = (exchange: ProbeExchange): string => exchange.text
@@ -244,7 +245,7 @@ export const interfaceRules: readonly CheckRule[] = [
           trial.bench.service.entry,
         )
       const { path, as } = await readSomeItem(trial.bench)
-      const expanded = templates.flatMap(({ href }) => expandTemplate(href, { id: path.split('/').at(-1) ?? '' }) ?? [])
+      const expanded = templates.flatMap(({ href }) => expandTemplate(href, { id: lastSegmentOf(path) }) ?? [])
       if (expanded.includes(path))
         trial.expectStatus(await trial.send('GET', path, { as }), [200], 'an expanded template')
     },

@@ -166,7 +166,7 @@ export const jobRules: readonly CheckRule[] = [
     probe: async (trial: Trial) => {
       const { location, posted } = await startSomeJob(trial.bench)
       if (location === undefined) trial.lack('the address of a job')
-      trial.expect(/\/jobs\/[^/]+$/.test(location), `${location} ends in /jobs/ and an identifier`, posted)
+      trial.expect(/\/jobs\/[^/]+\/?$/.test(location), `${location} ends in /jobs/ and an identifier`, posted)
     },
   },
   {
@@ -178,7 +178,7 @@ export const jobRules: readonly CheckRule[] = [
       if (location === undefined) trial.lack('the address of a job')
       for (const read of [...running, last].filter(each => each !== undefined))
         trial.expect(readState(read.json) !== undefined, 'the job has a state', read)
-      const absent = await trial.send('GET', location.replace(/[^/]+$/, 'no-such-job-7f3a'), { as })
+      const absent = await trial.send('GET', location.replace(/[^/]+(?=\/?$)/, 'no-such-job-7f3a'), { as })
       trial.expectStatus(absent, [404], 'GET of an unknown job')
     },
   },

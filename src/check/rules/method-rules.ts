@@ -14,6 +14,7 @@ import { asRecord, itemsOf, type Json, linkIn, linksIn, memberAt, sameJson } fro
 import type { ProbeExchange } from '../probe-message.ts'
 import { toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
+import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
 
 const pagesMax = 60
@@ -141,7 +142,7 @@ export const methodRules: readonly CheckRule[] = [
       if (!bulk)
         trial.lack('`bulk` of the profile: a bulk removal with a wrong filter would remove what the run did not make')
       const acted = await performAction(trial.bench)
-      const id = String(memberAt(acted.before.json, 'id') ?? acted.item.path.split('/').at(-1))
+      const id = String(memberAt(acted.before.json, 'id') ?? lastSegmentOf(acted.item.path))
       const target = `${bulk.collection}?${bulk.filter.replaceAll('{id}', encodeURIComponent(id))}`
       let removed: ProbeExchange | undefined
       for (const as of trial.bench.callers) {

@@ -12,6 +12,7 @@ import {
 import { asRecord, type Json } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
+import { pathBelow } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
 import { listRefusals } from './access-rules.ts'
 
@@ -317,7 +318,7 @@ export const statusRules: readonly CheckRule[] = [
     probe: async (trial: Trial) => {
       const { collection, as } = await readSomeItem(trial.bench)
       for (const id of oddIdentifiers) {
-        const read = await trial.send('GET', `${collection.path}/${id}`, { as })
+        const read = await trial.send('GET', pathBelow(collection.path, id), { as })
         trial.expect(
           read.status >= 400 && read.status < 500,
           `the identifier ${id.slice(0, 20)} is answered 4xx${read.status >= 400 && read.status < 500 ? '' : `, not ${read.status}`}`,
