@@ -5,11 +5,12 @@
 import type { Column, FieldColumns } from './column.ts'
 import { type ColumnSignature, findMisread, findMissing, signatureOf } from './column-signature.ts'
 import type { DatabaseShape, Steps } from './database-shape.ts'
-import { splitName } from './dropped-names.ts'
+import type { Dialect } from './dialect.ts'
+import { listColumns, listIndexNames, splitName } from './dropped-names.ts'
 import { findNeeds, type NeedOfName } from './instance-needs.ts'
 import { sql } from './sql.ts'
 import type { StoreSchema } from './sql-access.ts'
-import { joinList, quoteName } from './statement.ts'
+import { compileStatement, joinList, quoteName } from './statement.ts'
 import type { Table } from './table.ts'
 
 export const shapeFormat = '2'
@@ -58,7 +59,7 @@ export function* findDifferences(
   if (drop.length > 0) found.push(...(yield* findNeeds(drop, now)).map(describeNeed))
   for (const table of schema.tables.values()) {
     const was = shape.get(tableKey(table.name))
-    if (was) found.push(...(yield* findTableDifferences(table, was, drop)))
+    if (was) found.push(...(yield* findTableDifferences({ dialect: schema.dialect, shape }, table, was, drop)))
     else found.push(...(yield* suspectRenamedTable(schema, shape, table, drop)))
     const { name } = table.resource
     if (!schema.tables.has(name) && shape.has(tableKey(name)) && !drop.includes(name))
@@ -68,6 +69,7 @@ export function* findDifferences(
 }
 
 function* findTableDifferences(
+  place: Pick<ChangedField, 'dialect' | 'shape'>,
   table: Table,
   was: ReadonlyMap<string, string>,
   drop: readonly string[],
@@ -80,10 +82,10 @@ function* findTableDifferences(
     const now = declaredSignature(table, kept)
     if (is === undefined)
       found.push(
-        ...(yield* checkNewField(table, kept, now)),
+        ...(yield* checkNewField(place.dialect, table, kept, now)),
         ...suspectRenamedField(table, kept.field, now, undeclared),
       )
-    else found.push(...(yield* checkChangedField(table, kept, parseSignature(is), now)))
+    else found.push(...(yield* checkChangedField({ ...place, table, kept }, parseSignature(is), now)))
     if (undeclared.some(({ name }) => name === kept.field)) found.push(describeTwoNames(table, kept))
   }
   return found
@@ -216,12 +218,18 @@ const describeUndeclared = (table: Table, { name, is }: UndeclaredField): Differ
   ],
 })
 
-function* checkNewField(table: Table, kept: FieldColumns, now: ColumnSignature): Steps<readonly Difference[]> {
+function* checkNewField(
+  dialect: Dialect,
+  table: Table,
+  kept: FieldColumns,
+  now: ColumnSignature,
+): Steps<readonly Difference[]> {
   if (now.optional || now.filled) return []
   const rows = yield { text: sql`select 1 from ${quoteName(table.name)} limit 1` }
   if (rows.length === 0) return []
   const add = kept.columns.map(
-    ({ name, kind }) => `alter table ${quoteColumn(table.name)} add column ${quoteColumn(name)} ${sqlTypeOf[kind]};`,
+    ({ name, kind }) =>
+      `alter table ${quoteColumn(table.name)} add column ${quoteColumn(name)} ${writeType(dialect, kind)};`,
   )
   return [
     {
@@ -234,20 +242,18 @@ function* checkNewField(table: Table, kept: FieldColumns, now: ColumnSignature):
     },
   ]
 }
-const sqlTypeOf: Readonly<Record<Column['kind'], string>> = {
-  text: 'text',
-  integer: 'bigint',
-  real: 'double precision',
-  boolean: 'boolean',
-  blob: 'blob',
+interface ChangedField {
+  readonly dialect: Dialect
+  readonly shape: DatabaseShape
+  readonly table: Table
+  readonly kept: FieldColumns
 }
-
 function* checkChangedField(
-  table: Table,
-  kept: FieldColumns,
+  field: ChangedField,
   was: ColumnSignature,
   now: ColumnSignature,
 ): Steps<readonly Difference[]> {
+  const { table, kept } = field
   const at = `${table.name}.${kept.field}`
   const isNarrowed = was.kind === 'string' && now.kind === 'enum' // its values are looked at below
   const reasons = isNarrowed ? [] : findMisread(was, now, at)
@@ -256,12 +262,45 @@ function* checkChangedField(
       what,
       cure: [
         `-- declare a field of the new kind beside ${kept.field}, fill it, and leave ${kept.field} out in the next release`,
-        `-- or, where nothing else runs, convert the values of ${quoteColumn(kept.stored)} in ${quoteColumn(table.name)}, then`,
-        `update "_shape" set "is" = ${quoteText(JSON.stringify(now))} where ${shapeRow(table, kept.stored)};`,
+        ...conversionSteps(field, was, now),
       ],
     }))
   return [...(yield* checkEmptyCells(table, kept, was, now)), ...(yield* checkEnumValues(table, kept, was, now))]
 }
+
+/**
+ * A column of SQLite keeps its type, and with it the kind of each cell: the values are copied to a
+ * new column, which then has the name. The next start makes the indexes anew. A field of several
+ * columns has one that is computed, for which there is no SQL.
+ */
+function conversionSteps(
+  { dialect, shape, table, kept }: ChangedField,
+  was: ColumnSignature,
+  now: ColumnSignature,
+): readonly string[] {
+  const [column] = kept.columns
+  if (!column || kept.columns.length > 1) return []
+  const of = quoteColumn(table.name)
+  const name = quoteColumn(column.name)
+  const fresh = quoteColumn(`${column.name}#new`)
+  const former = listColumns(kept.stored, was)
+  return [
+    '-- or, where nothing else runs, in one transaction:',
+    'begin;',
+    `alter table ${of} add column ${fresh} ${writeType(dialect, column.kind)};`,
+    `update ${of} set ${fresh} = …; -- converted from ${name}`,
+    ...listIndexNames(shape, table.name, former).flatMap(index => [
+      `drop index if exists ${quoteColumn(index)};`,
+      `delete from "_shape" where "of" = 'index' and "name" = ${quoteText(index)};`,
+    ]),
+    ...former.map(each => `alter table ${of} drop column ${quoteColumn(each)};`),
+    `alter table ${of} rename column ${fresh} to ${name};`,
+    `update "_shape" set "is" = ${quoteText(JSON.stringify(now))} where ${shapeRow(table, kept.stored)};`,
+    'commit;',
+  ]
+}
+const writeType = (dialect: Dialect, kind: Column['kind']): string =>
+  compileStatement(dialect, dialect.types[kind], false).text
 
 /**
  * The meaning of an empty cell. Where a default stands for an absent value, only an older program

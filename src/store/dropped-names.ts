@@ -43,25 +43,33 @@ export function* dropNamed(shape: DatabaseShape, name: string): Steps {
   was?.delete(field)
 }
 
-const listColumns = (field: string, { kind, optional, nullable }: ColumnSignature): readonly string[] => [
+/** The columns that a field of this kind has. */
+export const listColumns = (field: string, { kind, optional, nullable }: ColumnSignature): readonly string[] => [
   field,
   ...(isOrderedKind(kind) ? [`${field}#order`] : []),
   ...(kind === 'double' ? [`${field}#text`] : []),
   ...(optional && nullable ? [`${field}#null`] : []),
 ]
 
-/** Those of a table, or only those that use one of the columns. */
 function* dropIndexes(shape: DatabaseShape, table: string, columns: readonly string[] | undefined): Steps {
-  for (const [name, is] of shape.get('index') ?? []) {
-    if (!is.startsWith('[')) continue // of words, which goes by itself
-    const [of, index] = parseIndex(is)
-    const isUsed = of === table && (!columns || columnsOfIndex(index).some(each => columns.includes(each)))
-    if (!isUsed) continue
+  for (const name of listIndexNames(shape, table, columns)) {
     yield { says: `drop the index ${name}`, text: sql`drop index if exists ${quoteName(name)}` }
     yield forgetShape('index', name)
     shape.get('index')?.delete(name)
   }
 }
+
+/** Of the indexes of a table, or only of those that use one of the columns. */
+export const listIndexNames = (
+  shape: DatabaseShape,
+  table: string,
+  columns: readonly string[] | undefined,
+): readonly string[] =>
+  [...(shape.get('index') ?? [])].flatMap(([name, is]) => {
+    if (!is.startsWith('[')) return [] // of words, which goes by itself
+    const [of, index] = parseIndex(is)
+    return of === table && (!columns || columnsOfIndex(index).some(each => columns.includes(each))) ? [name] : []
+  })
 
 /** The table of an index, and what it has. */
 export const parseIndex = (is: string): readonly [table: string, index: Index] => JSON.parse(is) as [string, Index] // as `growIndexes` wrote it

@@ -118,6 +118,11 @@ const others: readonly (readonly [what: string, now: Service, says: RegExp])[] =
     notes({ ...was, text: t.double() }),
     /notes\.text was of kind string and is now of kind double/,
   ],
+  [
+    'any text becomes a length of time, whose order no SQL makes',
+    notes({ ...was, text: t.duration() }),
+    /notes\.text was of kind string and is now of kind duration\n *-- declare a field of the new kind beside text[^\n]*$/,
+  ],
   ['a decimal has other places', notes({ ...was, text: t.decimal(5, 2) }), /notes\.text was of kind string/],
   [
     'a new required field',
@@ -185,7 +190,75 @@ const refusals = others.map(
   ],
 )
 
+/** The printed SQL, with what a person writes for the dots. */
+const cureOf = (message: string, values: string): string =>
+  message
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => /;(?: --|$)/.test(line))
+    .map(line => line.replace(/ set .*(?= -- converted)/, ` set ${values};`))
+    .join('\n')
+
+const retyped: readonly (readonly [
+  what: string,
+  from: Fields,
+  to: Fields,
+  stood: unknown,
+  values: string,
+  then: unknown,
+])[] = [
+  ['a text to a number', { n: t.string() }, { n: t.int() }, '42', '"n#new" = cast("n" as integer)', 42],
+  ['a number to a text', { n: t.int() }, { n: t.string() }, 42, '"n#new" = cast("n" as text)', '42'],
+  [
+    'a length of time, which has two columns, to a number',
+    { n: t.duration() },
+    { n: t.int() },
+    'PT2H',
+    '"n#new" = 2',
+    2,
+  ],
+  ['a text to a boolean', { n: t.string() }, { n: t.boolean() }, 'yes', `"n#new" = ("n" = 'yes')`, true],
+]
+
 export const migrations: readonly Case[] = [
+  ...retyped.map(
+    ([what, from, to, stood, values, then]): Case => [
+      `the contract has another kind: the printed way turns ${what}, with its column, index and values`,
+      async place => {
+        const rules = { filter: ['n'], sort: ['n'] }
+        const first = await place.open(notes(from, rules))
+        await first.write(writer => writer.put('notes', 'n-1', { id: 'n-1', n: stood }, {}, undefined, 1))
+        await first.close()
+        let message = ''
+        await assert.rejects(
+          async () => await place.open(notes(to, rules)),
+          (thrown: Error) => {
+            message = thrown.message
+            return true
+          },
+        )
+        await place.direct?.(cureOf(message, values))
+        const store = await place.open(notes(to, rules))
+        const query = {
+          filters: [{ field: 'n', is: 'eq', value: then }],
+          within: 'all',
+          sort: [],
+          size: 9,
+          counted: true,
+        } as const
+        await store.write(writer => writer.put('notes', 'n-2', { id: 'n-2', n: then }, {}, undefined, 1))
+        const found = await store.read(reader => reader.list('notes', query))
+        assert.deepEqual(
+          found.items.map(each => each.value),
+          [
+            { id: 'n-1', n: then },
+            { id: 'n-2', n: then },
+          ],
+        )
+        await store.close()
+      },
+    ],
+  ),
   ...additions.map(
     ([what, now, then = stands]): Case => [
       `the contract has grown: ${what}`,
