@@ -2,12 +2,13 @@
  * `diglot dev`: one process watches the files that are loaded. Another one serves, and is replaced
  * when a file changes. The compiler of the project reports wrong types; the service continues.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { createRequire } from 'node:module'
-import { resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { attempt } from '../base/attempt.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
@@ -37,17 +38,81 @@ export function addDevCommand(program: Command): void {
 async function devCommand(file: string | undefined, flags: DevFlags): Promise<void> {
   if (isWatched()) return serveForDevelopment(file, flags)
   if (file === undefined && (await findServiceFile()) === undefined) await loadService(file)
-  const words = [...process.execArgv, '--watch', '--watch-preserve-output', ...process.argv.slice(1)]
-  const children = [spawn(process.execPath, words, { stdio: 'inherit' }), ...(flags.types ? startTypeCheck() : [])]
+  const checks = flags.types ? startTypeCheck() : []
+  const ended = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      for (const child of children) child.kill(signal)
+      ended.abort()
+      for (const child of checks) child.kill(signal)
     })
-  await Promise.all(children.map(child => child.exitCode ?? once(child, 'close')))
+  await serveAgain(ended.signal)
+  await Promise.all(checks.map(child => child.exitCode ?? once(child, 'close')))
 }
 
-/** Node tells the process that it watches so: it asks it for the files that it loads. */
-const isWatched = (): boolean => process.env['WATCH_REPORT_DEPENDENCIES'] !== undefined
+/** Node asks a process by this variable to send its parent the files that it loads. */
+const reporting = 'WATCH_REPORT_DEPENDENCIES'
+const isWatched = (): boolean => process.env[reporting] !== undefined
+
+/** Serves in a process of its own, and in the next one as soon as a file that it loads changes. */
+async function serveAgain(ended: AbortSignal): Promise<void> {
+  const words = [...process.execArgv, ...process.argv.slice(1)]
+  while (!ended.aborted) {
+    const files = new WatchedFiles()
+    const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc']
+    const child = spawn(process.execPath, words, { stdio, env: { ...process.env, [reporting]: '1' } })
+    const closed = once(child, 'close')
+    child.on('message', message => files.add(filesOfMessage(message)))
+    const stop = new Promise<void>(resolve => ended.addEventListener('abort', () => resolve()))
+    await Promise.race([files.changed, stop])
+    files.close()
+    child.kill('SIGTERM')
+    await closed
+  }
+}
+
+/** What Node sends of modules: `watch:import` has addresses, `watch:require` paths, some null. */
+function filesOfMessage(message: unknown): readonly string[] {
+  const { 'watch:import': imported = [], 'watch:require': required = [] } = message as ModuleReport
+  const isText = (each: string | null): each is string => each !== null
+  const files = imported.filter(isText).filter(each => each.startsWith('file:'))
+  return [...files.map(each => fileURLToPath(each)), ...required.filter(isText)]
+}
+type ModuleReport = Readonly<Record<string, readonly (string | null)[]>>
+
+/**
+ * Files by their folders: an editor may save by a new file in the place of the old one, and a watch
+ * of the file itself would stay with the old one.
+ */
+class WatchedFiles {
+  readonly changed: Promise<void>
+  #resolve: () => void = () => {}
+  readonly #files = new Set<string>()
+  readonly #folders = new Map<string, FSWatcher>()
+  constructor() {
+    this.changed = new Promise(resolve => {
+      this.#resolve = resolve
+    })
+  }
+  add(files: readonly string[]): void {
+    for (const file of files) {
+      this.#files.add(file)
+      const folder = dirname(file)
+      if (!this.#folders.has(folder))
+        this.#folders.set(
+          folder,
+          watch(folder, (_what, name) => this.#look(folder, name)),
+        )
+    }
+  }
+  close(): void {
+    for (const watcher of this.#folders.values()) watcher.close()
+  }
+  /** A save has several events: the file is whole after the last of them. */
+  #look(folder: string, name: string | null): void {
+    if (name !== null && this.#files.has(join(folder, name))) setTimeout(this.#resolve, settledMs)
+  }
+}
+const settledMs = 100
 
 /** TypeScript of the project, which says each line behind "types:". */
 function startTypeCheck(): readonly ChildProcess[] {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -178,8 +178,17 @@ test('diglot dev prints links and tokens, serves what was changed, and ends on C
   writeService(join(folder, 'clinic.ts'), 'renamed')
   const [, again] = await hears(/WSDL: (\S+)\n/)
   assert.match(await (await fetch(String(again))).text(), /urn:renamed/)
+  let last = again
+  for (const name of ['once-more', 'and-again']) {
+    // As sed -i and many editors save: a new file takes the place of the old one.
+    writeService(join(folder, 'clinic.ts.new'), name)
+    renameSync(join(folder, 'clinic.ts.new'), join(folder, 'clinic.ts'))
+    await hears(/listening on \S+\n/)
+    last = (await hears(/WSDL: (\S+)\n/))[1]
+    assert.match(await (await fetch(String(last))).text(), new RegExp(`urn:${name}`))
+  }
   child.kill('SIGINT')
   const [status] = await once(child, 'close')
   assert.equal(status, 0)
-  await assert.rejects(fetch(String(again)), 'nothing serves any more')
+  await assert.rejects(fetch(String(last)), 'nothing serves any more')
 })
