@@ -65,12 +65,7 @@ describe('the entry page', async () => {
       '<a href="/api/v2" rel="v2">V2',
       '<p>A version of the contract',
     ])
-    assert.deepEqual(page.all(/<h2>/), [
-      '<h2>Resources',
-      '<h2>Also here',
-      '<h2>What you may do',
-      '<h2>As HTTP',
-    ])
+    assert.deepEqual(page.all(/<h2>/), ['<h2>Resources', '<h2>Also here', '<h2>What you may do', '<h2>As HTTP'])
     assert.deepEqual(page.all(/^<p>Version/), [
       '<p>Version v2. One contract, two faces: the same resources over HTTP and as SOAP messages.',
     ])
