@@ -368,6 +368,15 @@ class VersionDocument {
       required: ['items', '_links'],
     })
   }
+  /** What was asked for, without results: those are read page by page. */
+  #searchSchema(resource: Resource): JsonSchema {
+    const { properties } = criteriaSchema(resource)
+    return {
+      type: 'object',
+      properties: { id: { type: 'string' }, ...properties, _links: linksSchema([]) },
+      required: ['id', '_links'],
+    }
+  }
   #schemaWithLinks(name: string, fields: Fields): JsonSchema {
     return this.schemas.define(
       capitalize(name),
@@ -404,12 +413,9 @@ class VersionDocument {
       case 'search':
         return response(200, 'A page of items.', this.#pageSchema(operation.resource), itemHeaders)
       case 'createSearch':
-        return response(
-          201,
-          'The search, and its first page.',
-          this.#pageSchema(operation.resource, { q: { type: 'string' } }),
-          ['Location'],
-        )
+        return response(201, 'The search; its results are at Location.', this.#searchSchema(operation.resource), [
+          'Location',
+        ])
       case 'getSearch':
         return response(
           200,
@@ -570,7 +576,7 @@ const requiredOf = (schema: JsonSchema): readonly string[] => {
 }
 
 /** What is searched for, and the fields that narrow it. */
-function criteriaSchema(resource: Resource): JsonSchema {
+function criteriaSchema(resource: Resource) {
   const by = comparedFields(resource, resource.given.searchBy ?? []).map(([name, { shape }]) => [
     name,
     scalarSchema(shape),
