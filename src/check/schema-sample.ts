@@ -23,7 +23,7 @@ export function resolveSchema(document: Json, schema: Json | undefined, depth = 
 }
 
 /** RFC 6901 §6: the pointer is percent-encoded in a fragment. Undefined: it leads nowhere. */
-function findReferenced(document: Json, reference: string): Json | undefined {
+export function findReferenced(document: Json, reference: string): Json | undefined {
   const pointer = parsePointer(percentDecode(reference.replace(/^#/, '')) ?? 'none')
   return pointer && memberAt(document, ...pointer)
 }

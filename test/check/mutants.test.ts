@@ -131,6 +131,12 @@ const mutants: readonly Mutant[] = [
       json(value => ({ ...value, _rowVersion: 3 })),
     ),
   ),
+  mutant('A2.1', 'an item lacks what its schema requires', () =>
+    changing(
+      seen => get(/^\/api\/v2\/customers$/)(seen) && ok(seen) && isJson(seen),
+      json(page => ({ ...page, items: page.items.map(({ name: _, ...each }: { name: string }) => each) })),
+    ),
+  ),
   mutant('A2.2', 'a link is a text', () =>
     changing(
       seen => get(ordersPage)(seen) && ok(seen) && isJson(seen),
@@ -217,7 +223,7 @@ const mutants: readonly Mutant[] = [
       },
       status(200),
       content('{}'),
-      withField('content-type', 'application/json'),
+      withField('content-type', 'application/ld+json'), // of which the description says nothing
     )
   }),
   mutant('A4.7', 'bulk removal is refused', () =>
@@ -238,6 +244,7 @@ const mutants: readonly Mutant[] = [
     changing(
       get(/searches\/[^/]+$/),
       json(({ items: _, ...rest }) => rest),
+      withField('content-type', 'application/ld+json'), // of which the description says nothing
     ),
   ),
   mutant('A4.14', 'GET of /search is not found', () =>
@@ -254,7 +261,7 @@ const mutants: readonly Mutant[] = [
       get(/no-such-job/),
       status(200),
       content('{"state":"completed"}'),
-      withField('content-type', 'application/json'),
+      withField('content-type', 'application/ld+json'), // of which the description says nothing
     ),
   ),
   mutant('A4.17', 'an unknown type of content is a bad request', () =>

@@ -1,12 +1,14 @@
 /** A1 and A2: what the interface is, and what its representations look like. */
 
 import { expandTemplate, templateVariables } from '../../http/uri-template.ts'
+import type { DiscoveredService } from '../discovered-service.ts'
 import { schemaOfContent } from '../discovery.ts'
-import { createTemporaryItem, currentMatch, readAbsentItem, readSomeItem } from '../materials.ts'
-import { asRecord, asText, itemsOf, linksIn, memberAt } from '../probe-content.ts'
+import { createTemporaryItem, currentMatch, isOfTemplate, readAbsentItem, readSomeItem } from '../materials.ts'
+import { asRecord, asText, itemsOf, type Json, linksIn, memberAt } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { fieldLinks, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
+import { findMismatch } from '../schema-judge.ts'
 import { declaredMembers, resolveSchema } from '../schema-sample.ts'
 import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
@@ -170,7 +172,8 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A2.1',
     says: 'a representation is not the storage row: internal fields never leak',
-    how: 'the members of an item are those that its description declares, and none is named as secrets are',
+    how: 'the members of an item are those that its description declares, and none is named as secrets are; of all exchanges, each answer in JSON is as its schema in the description has it',
+    isPassive: true,
     probe: async (trial: Trial) => {
       const { read, collection } = await readSomeItem(trial.bench)
       const { openapi } = trial.bench.service
@@ -184,6 +187,7 @@ export const interfaceRules: readonly CheckRule[] = [
         read,
       )
       const response = memberAt(collection.itemPath?.operations['GET'], 'responses', '200')
+      judgeAnswers(trial)
       const declared = openapi === undefined ? undefined : declaredMembers(openapi, schemaOfContent(openapi, response))
       if (!declared) return
       const strange = members.filter(name => !declared.has(name) && !/^_(?:links|embedded|templates)$/.test(name))
@@ -274,6 +278,52 @@ export const interfaceRules: readonly CheckRule[] = [
     },
   },
 ]
+
+/** One mismatch is shown of each operation and status. */
+function judgeAnswers(trial: Trial): void {
+  const { service, exchanges } = trial.bench
+  const judged = exchanges.flatMap(exchange => {
+    const found = findAnswerSchema(service, exchange)
+    const { json, request, status } = exchange
+    // Content of another type than it names is a matter of A1.6 and A4.18.
+    if (!found || json === undefined) return []
+    const wrong = findMismatch(service.openapi ?? {}, found.schema, json)
+    return [{ exchange, wrong, answer: `${status} of ${request.method} ${found.path}` }]
+  })
+  const broken = Map.groupBy(
+    judged.filter(({ wrong }) => wrong !== undefined),
+    ({ answer }) => answer,
+  )
+  for (const [answer, [first]] of broken)
+    trial.expect(false, `${answer} is as the description has it: ${first?.wrong}`, first?.exchange)
+  const [first] = judged
+  if (first && broken.size === 0)
+    trial.expect(true, `${judged.length} answers in JSON are as the description has them`, first.exchange)
+}
+
+interface AnswerSchema {
+  readonly path: string
+  readonly schema: Json
+}
+
+/** Undefined: the description says nothing of this answer, or it is not of JSON. */
+function findAnswerSchema(
+  { paths, openapi }: DiscoveredService,
+  { request, status, mediaType, reply, fields }: ProbeExchange,
+): AnswerSchema | undefined {
+  if (openapi === undefined || !/[/+]json$/.test(mediaType) || !reply.isWhole) return undefined
+  if (fields['content-encoding'] !== undefined || status === 206 || selectsMembers(request.target)) return undefined
+  const known = paths.filter(({ path, operations }) => operations[request.method] && isOfTemplate(request.target, path))
+  // OpenAPI §4.8.8.2: of two paths that match, the one without variables comes first.
+  const chosen = known.find(({ path }) => !path.includes('{')) ?? known[0]
+  const responses = asRecord(chosen?.operations[request.method]?.['responses'])
+  const response = responses[status] ?? responses[`${Math.floor(status / 100)}XX`] ?? responses['default']
+  const schema = memberAt(resolveSchema(openapi, response), 'content', mediaType, 'schema')
+  return chosen && schema !== undefined ? { path: chosen.path, schema } : undefined
+}
+
+/** The client has chosen what an item leaves out. */
+const selectsMembers = (target: string): boolean => /[?&](?:fields|select|\$select|_fields)=/.test(target)
 
 const saysCaching = ({ fields }: ProbeExchange): boolean =>
   fields['cache-control'] !== undefined || fields['expires'] !== undefined

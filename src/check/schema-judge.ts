@@ -1,0 +1,184 @@
+/**
+ * Whether JSON is what a schema of an OpenAPI description says: JSON Schema 2020-12, and `nullable`
+ * of OpenAPI 3.0. A keyword that is not known here allows everything: no judgement is false.
+ */
+import { asArray, asRecord, asText, type Json, memberAt, type ProbedRecord, sameJson } from './probe-content.ts'
+import { findReferenced } from './schema-sample.ts'
+
+/** A schema may refer to itself. */
+const depthMax = 64
+
+interface Judged {
+  readonly document: Json
+  readonly value: Json
+  /** A JSON Pointer (RFC 6901) to the value. */
+  readonly at: string
+  readonly depth: number
+}
+
+/** What is wrong and where; undefined if nothing is. */
+export function findMismatch(document: Json, schema: Json | undefined, value: Json): string | undefined {
+  return judgeValue(schema, { document, value, at: '', depth: 0 })
+}
+
+function judgeValue(given: Json | undefined, judged: Judged): string | undefined {
+  if (given === undefined || given === true || judged.depth > depthMax) return undefined
+  if (given === false) return sayWrong(judged, 'nothing is allowed here')
+  const schema = asRecord(given)
+  if (judged.value === null && schema['nullable'] === true) return undefined
+  for (const judge of judges) {
+    const wrong = judge(schema, judged)
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
+}
+
+type Judge = (schema: ProbedRecord, judged: Judged) => string | undefined
+
+const shownCharactersMax = 60
+function sayWrong({ at, value }: Judged, says: string): string {
+  const shown = JSON.stringify(value)
+  const cut = shown.length > shownCharactersMax ? `${shown.slice(0, shownCharactersMax)}…` : shown
+  return `${at === '' ? 'the content' : at} is ${cut}: ${says}`
+}
+
+const deeper = (judged: Judged, value = judged.value, at = judged.at): Judged => ({
+  ...judged,
+  value,
+  at,
+  depth: judged.depth + 1,
+})
+
+const judgeReference: Judge = (schema, judged) => {
+  const reference = asText(schema['$ref'])
+  return reference === undefined ? undefined : judgeValue(findReferenced(judged.document, reference), deeper(judged))
+}
+
+/** §10.2.1. Of oneOf, one is enough here: to say that two hold needs every keyword. */
+const judgeCombination: Judge = ({ allOf, anyOf, oneOf }, judged) => {
+  for (const part of asArray(allOf)) {
+    const wrong = judgeValue(part, deeper(judged))
+    if (wrong !== undefined) return wrong
+  }
+  for (const parts of [asArray(anyOf), asArray(oneOf)]) {
+    const wrong = parts.map(part => judgeValue(part, deeper(judged)))
+    if (wrong.length > 0 && !wrong.includes(undefined)) return wrong[0]
+  }
+  return undefined
+}
+
+const typeTests: Readonly<Record<string, (value: Json) => boolean>> = {
+  null: value => value === null,
+  boolean: value => typeof value === 'boolean',
+  string: value => typeof value === 'string',
+  number: value => typeof value === 'number',
+  integer: value => Number.isInteger(value),
+  array: value => Array.isArray(value),
+  object: value => typeof value === 'object' && value !== null && !Array.isArray(value),
+}
+
+const judgeType: Judge = ({ type, enum: choices, const: only }, judged) => {
+  const types = [type].flat().flatMap(each => asText(each as Json | undefined) ?? [])
+  if (types.length > 0 && !types.some(each => typeTests[each]?.(judged.value) ?? true))
+    return sayWrong(judged, `the schema says ${types.join(' or ')}`)
+  if (Array.isArray(choices) && !asArray(choices).some(each => sameJson(each, judged.value)))
+    return sayWrong(judged, `the schema says one of ${JSON.stringify(choices)}`)
+  if (only !== undefined && !sameJson(only, judged.value))
+    return sayWrong(judged, `the schema says ${JSON.stringify(only)}`)
+  return undefined
+}
+
+const judgeNumber: Judge = (schema, judged) => {
+  const { value } = judged
+  if (typeof value !== 'number') return undefined
+  const bounds: readonly (readonly [string, (bound: number) => boolean])[] = [
+    ['minimum', bound => value >= bound],
+    ['maximum', bound => value <= bound],
+    ['exclusiveMinimum', bound => value > bound],
+    ['exclusiveMaximum', bound => value < bound],
+  ]
+  return sayFirstBound(schema, judged, bounds)
+}
+
+const judgeText: Judge = (schema, judged) => {
+  const { value } = judged
+  if (typeof value !== 'string') return undefined
+  const { length } = [...value]
+  const pattern = formatPatterns[asText(schema['format']) ?? '']
+  if (pattern && !pattern.test(value)) return sayWrong(judged, `the schema says ${asText(schema['format'])}`)
+  return sayFirstBound(schema, judged, [
+    ['minLength', bound => length >= bound],
+    ['maxLength', bound => length <= bound],
+  ])
+}
+
+/** RFC 3339 §5.6 and RFC 9562 §4. */
+const formatPatterns: Readonly<Record<string, RegExp>> = {
+  date: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/,
+  'date-time': /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/,
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+}
+
+function sayFirstBound(
+  schema: ProbedRecord,
+  judged: Judged,
+  bounds: readonly (readonly [name: string, holds: (bound: number) => boolean])[],
+): string | undefined {
+  const broken = bounds.find(([name, holds]) => typeof schema[name] === 'number' && !holds(Number(schema[name])))
+  return broken && sayWrong(judged, `the schema has ${broken[0]} ${schema[broken[0]]}`)
+}
+
+const judgeItems: Judge = (schema, judged) => {
+  const { value, at } = judged
+  if (!Array.isArray(value)) return undefined
+  const items = asArray(value)
+  const tuple = asArray(schema['prefixItems'])
+  for (const [index, item] of items.entries()) {
+    const wrong = judgeValue(tuple[index] ?? schema['items'], deeper(judged, item, `${at}/${index}`))
+    if (wrong !== undefined) return wrong
+  }
+  return sayFirstBound(schema, judged, [
+    ['minItems', bound => items.length >= bound],
+    ['maxItems', bound => items.length <= bound],
+  ])
+}
+
+/** The members of HAL are judged by A2.2. */
+const isOfHal = (name: string): boolean => /^_(?:links|embedded|templates)$/.test(name)
+
+const judgeMembers: Judge = (schema, judged) => {
+  const { value, at, document } = judged
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const record = asRecord(value)
+  const missing = asArray(schema['required']).find(
+    name =>
+      !isOfHal(String(name)) &&
+      !Object.hasOwn(record, String(name)) &&
+      // OpenAPI §4.8.24: a required member that is write-only is not sent back.
+      resolvedMember(document, schema, String(name))['writeOnly'] !== true,
+  )
+  if (missing !== undefined) return sayWrong(judged, `the schema requires ${missing}`)
+  const isClosed = schema['patternProperties'] === undefined
+  for (const [name, each] of Object.entries(record).filter(([name]) => !isOfHal(name))) {
+    const known = memberAt(schema, 'properties', name) ?? (isClosed ? schema['additionalProperties'] : undefined)
+    const wrong = judgeValue(known, deeper(judged, each, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`))
+    if (wrong !== undefined) return wrong
+  }
+  return undefined
+}
+
+function resolvedMember(document: Json, schema: ProbedRecord, name: string): ProbedRecord {
+  const member = memberAt(schema, 'properties', name)
+  const reference = asText(memberAt(member, '$ref'))
+  return asRecord(reference === undefined ? member : findReferenced(document, reference))
+}
+
+const judges: readonly Judge[] = [
+  judgeReference,
+  judgeCombination,
+  judgeType,
+  judgeNumber,
+  judgeText,
+  judgeItems,
+  judgeMembers,
+]
