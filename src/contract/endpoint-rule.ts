@@ -140,7 +140,54 @@ export function findRuleMistakes(rule: SecurityRule, place: string, operations: 
   ]
 }
 
-function findExchangeMistakes({ callers, encrypted, answers }: ExchangeSecurity, place: string): readonly string[] {
+/** What types allow, for contracts that no compiler has seen. */
+const known = {
+  by: ['username', 'x509', 'saml', 'kerberos', 'secret'],
+  passwords: ['text', 'digest'],
+  confirmations: ['bearer', 'holder-of-key', 'sender-vouches'],
+  answers: ['signed', 'encrypted'],
+  truth: [true, false],
+} as const
+
+function findUnknownValues({ callers, encrypted, answers }: ExchangeSecurity, place: string): readonly string[] {
+  const tell = (where: string, values: readonly unknown[], of: readonly unknown[]) =>
+    values
+      .filter(each => each !== undefined && !of.includes(each))
+      .map(each => `${place}.${where} has ${JSON.stringify(each)}: use ${of.join(', ')}`)
+  if (!Array.isArray(callers)) return [`${place}.callers is not a list: name ways such as ['x509']`]
+  const proofs = callers.map(each => (typeof each === 'object' && each !== null ? each : { by: each }) as CallerProof)
+  return [
+    ...tell(
+      'callers',
+      proofs.map(({ by }) => by),
+      known.by,
+    ),
+    ...tell(
+      'callers',
+      proofs.flatMap(({ passwords }) => passwords ?? []),
+      known.passwords,
+    ),
+    ...tell(
+      'callers',
+      proofs.flatMap(({ confirmations }) => confirmations ?? []),
+      known.confirmations,
+    ),
+    ...tell(
+      'callers',
+      proofs.map(({ signed }) => signed),
+      known.truth,
+    ),
+    ...tell('encrypted', [encrypted], known.truth),
+    ...tell('answers', [answers], known.answers),
+  ]
+}
+
+function findExchangeMistakes(exchange: ExchangeSecurity, place: string): readonly string[] {
+  const unknown = findUnknownValues(exchange, place)
+  return unknown.length > 0 ? unknown : findContradictions(exchange, place)
+}
+
+function findContradictions({ callers, encrypted, answers }: ExchangeSecurity, place: string): readonly string[] {
   const proofs = callers.map(proofOf)
   const unsigned = proofs.filter(({ signed }) => !signed).map(({ by }) => by)
   const nameless = proofs.filter(({ by }) => by !== 'x509').map(({ by }) => by)

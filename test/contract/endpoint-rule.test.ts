@@ -1,0 +1,28 @@
+/** Mistakes in the `security` of a contract, each told by its place with what is allowed. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findRuleMistakes, type SecurityRule } from '../../src/contract/endpoint-rule.ts'
+
+const rows: readonly (readonly [string, unknown, readonly string[]])[] = [
+  ['nothing wrong', { callers: ['x509', { by: 'saml', confirmations: ['bearer'], signed: true }], answers: 'signed' }, []],
+  ['no way', { callers: [] }, ["s.callers is empty: name a way to prove the caller, such as 'x509'"]],
+  ['no list', { callers: 'x509' }, ["s.callers is not a list: name ways such as ['x509']"]],
+  ['an unknown way', { callers: ['foo'] }, ['s.callers has "foo": use username, x509, saml, kerberos, secret']],
+  ['null', { callers: [null] }, ['s.callers has null: use username, x509, saml, kerberos, secret']],
+  ['unknown passwords', { callers: [{ by: 'username', passwords: ['digets'] }] }, ['s.callers has "digets": use text, digest']],
+  ['an unknown confirmation', { callers: [{ by: 'saml', confirmations: ['holder'] }] }, ['s.callers has "holder": use bearer, holder-of-key, sender-vouches']],
+  ['signed as a text', { callers: [{ by: 'username', signed: 'no' }] }, ['s.callers has "no": use true, false']],
+  ['encrypted as a text', { callers: ['x509'], encrypted: 'no' }, ['s.encrypted has "no": use true, false']],
+  ['unknown answers', { callers: ['x509'], answers: 'sealed' }, ['s.answers has "sealed": use signed, encrypted']],
+  ['a signer who does not sign', { callers: [{ by: 'x509', signed: false }] }, ['s: x509 names the signer, so its messages are signed: remove signed']],
+  ['encrypted, unsigned', { callers: ['username'], encrypted: true }, ['s has encrypted requests that nothing signs (username): add signed']],
+  ['answers to nobody', { callers: ['kerberos'], answers: 'signed' }, ['s has proven answers to requests that nothing signs (kerberos), so they cannot tell which request they answer: add signed']],
+  ['answers to no certificate', { callers: [{ by: 'username', signed: true }], answers: 'encrypted' }, ['s has answers encrypted to a certificate, which username does not bring: name x509 alone']],
+  ['an unknown operation', { callers: ['x509'], operations: { Pay: { callers: ['x509'] } } }, ['s.operations has Pay: use GetNote']],
+  ['a mistake of an operation', { callers: ['x509'], operations: { GetNote: { callers: ['x'] } } }, ['s.operations.GetNote.callers has "x": use username, x509, saml, kerberos, secret']],
+] // biome-ignore format: a table
+
+for (const [what, rule, expected] of rows)
+  test(`X14 the security of a contract: ${what}`, () => {
+    assert.deepEqual(findRuleMistakes(rule as SecurityRule, 's', ['GetNote']), expected)
+  })
