@@ -21,6 +21,7 @@ interface Spot {
   readonly state: string
   readonly x: number
   readonly y: number
+  readonly width: number
 }
 interface Edge {
   readonly from: Spot
@@ -28,14 +29,18 @@ interface Edge {
   readonly verbs: readonly string[]
 }
 
-const size = { width: 116, height: 40, columnGap: 104, rowGap: 64, margin: 20 } as const
+/** In units of the drawing; boxes and the gaps between them are wider where their words are. */
+const size = { width: 116, height: 40, columnGap: 104, rowGap: 64, margin: 20, letter: 8.5 } as const
+
+const widthOf = (words: readonly string[], least: number): number =>
+  Math.max(least, ...words.map(each => Math.ceil(each.length * size.letter) + 2 * size.margin))
 
 export function drawMachine(drawn: DrawnMachine): PageMarkup {
   if (drawn.states.length === 0) return ''
   const spots = placeStates(drawn)
   const edges = listEdges(drawn, spots)
   const all = [...spots.values()]
-  const width = Math.max(...all.map(({ x }) => x)) + size.width + size.margin
+  const width = Math.max(...all.map(spot => spot.x + spot.width)) + size.margin
   const height = Math.max(...all.map(({ y }) => y)) + size.height + size.margin + (edges.some(isBackward) ? 44 : 0)
   return buildElement(
     'svg',
@@ -70,18 +75,30 @@ function placeStates({ states, machine }: DrawnMachine): ReadonlyMap<string, Spo
   for (const [state, step] of steps)
     for (const to of Object.values(machine[state] ?? {})) if (!steps.has(to)) steps.set(to, step + 1)
   const last = Math.max(...steps.values())
+  const width = widthOf(states.map(writeCurrent), size.width)
+  const gap = widthOf(listLabels(machine), size.columnGap)
   const rows = new Map<number, number>()
   return new Map(
     states.map(state => {
       const column = steps.get(state) ?? last + 1
       const row = rows.get(column) ?? 0
       rows.set(column, row + 1)
-      const x = size.margin + column * (size.width + size.columnGap)
+      const x = size.margin + column * (width + gap)
       const y = size.margin + row * (size.height + size.rowGap)
-      return [state, { state, x, y }]
+      return [state, { state, x, y, width }]
     }),
   )
 }
+
+/** The words at the arrows. */
+const listLabels = (machine: Machine): readonly string[] =>
+  Object.values(machine).flatMap(ways =>
+    [...Map.groupBy(Object.entries(ways), ([, to]) => to).values()].map(alike =>
+      writeVerbs(alike.map(([verb]) => verb)),
+    ),
+  )
+const writeVerbs = (verbs: readonly string[]): string => verbs.join(', ')
+const writeCurrent = (state: string): string => `● ${state}`
 
 /** Transitions that lead the same way share an arrow. */
 function listEdges({ machine }: DrawnMachine, spots: ReadonlyMap<string, Spot>): readonly Edge[] {
@@ -107,14 +124,14 @@ function drawEdge(edge: Edge, { current, offered }: DrawnMachine): PageMarkup {
     'g',
     { class: isNow ? 'edge now' : 'edge' },
     buildElement('path', { d, 'marker-end': 'url(#arrow)' }),
-    buildElement('text', { x, y, 'text-anchor': anchor }, escapeMarkup(verbs.join(', '))),
-    buildElement('title', {}, escapeMarkup(`${verbs.join(', ')}: ${from.state} → ${to.state}`)),
+    buildElement('text', { x, y, 'text-anchor': anchor }, escapeMarkup(writeVerbs(verbs))),
+    buildElement('title', {}, escapeMarkup(`${writeVerbs(verbs)}: ${from.state} → ${to.state}`)),
   )
 }
 
 function edgePath(edge: Edge): { d: string; x: number; y: number; anchor: string } {
   const { from, to } = edge
-  const half = { x: size.width / 2, y: size.height / 2 }
+  const half = { x: from.width / 2, y: size.height / 2 }
   if (from.x === to.x) {
     const x = from.x + half.x
     const [start, end] = to.y > from.y ? [from.y + size.height, to.y] : [from.y, to.y + size.height]
@@ -126,24 +143,28 @@ function edgePath(edge: Edge): { d: string; x: number; y: number; anchor: string
     const d = `M${a} ${from.y + size.height}C${a} ${low} ${b} ${low} ${b} ${to.y + size.height}`
     return { d, x: (a + b) / 2, y: low - 16, anchor: 'middle' }
   }
-  const start = { x: from.x + size.width, y: from.y + half.y }
+  const start = { x: from.x + from.width, y: from.y + half.y }
   const end = { x: to.x, y: to.y + half.y }
   const middle = (start.x + end.x) / 2
   const d = `M${start.x} ${start.y}C${middle} ${start.y} ${middle} ${end.y} ${end.x} ${end.y}`
-  return { d, x: middle, y: (start.y + end.y) / 2 - 8, anchor: 'middle' }
+  // Arrows that cross do so in the middle: their words stand nearer to where they begin.
+  const at = start.y === end.y ? 0.5 : 0.3
+  const [near, far] = [(1 - at) ** 2 * (1 + 2 * at), at ** 2 * (3 - 2 * at)]
+  const x = (1 - at) ** 3 * start.x + 3 * at * (1 - at) * middle + at ** 3 * end.x
+  return { d, x: Math.round(x), y: Math.round(near * start.y + far * end.y) - 8, anchor: 'middle' }
 }
 
-function drawState({ state, x, y }: Spot, { current, machine }: DrawnMachine): PageMarkup {
+function drawState({ state, x, y, width }: Spot, { current, machine }: DrawnMachine): PageMarkup {
   const isEnd = Object.keys(machine[state] ?? {}).length === 0
   const kind = ['state', ...(state === current ? ['now'] : []), ...(isEnd ? ['end'] : [])].join(' ')
   return buildElement(
     'g',
     { class: kind },
-    buildElement('rect', { x, y, width: size.width, height: size.height, rx: size.height / 2 }),
+    buildElement('rect', { x, y, width, height: size.height, rx: size.height / 2 }),
     buildElement(
       'text',
-      { x: x + size.width / 2, y: y + size.height / 2 + 5, 'text-anchor': 'middle' },
-      escapeMarkup(state === current ? `● ${state}` : state),
+      { x: x + width / 2, y: y + size.height / 2 + 5, 'text-anchor': 'middle' },
+      escapeMarkup(state === current ? writeCurrent(state) : state),
     ),
   )
 }

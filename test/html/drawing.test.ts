@@ -33,6 +33,28 @@ test('A3.4 no two states stand in one place, also where some are out of reach', 
   assert.equal(new Set(places).size, states.length)
 })
 
+test('A3.4 boxes and gaps are as wide as their words, and arrows that cross have theirs apart', () => {
+  const states = ['available', 'under-maintenance', 'lent-to-a-member', 'decommissioned']
+  const machine = {
+    available: { lend: 'lent-to-a-member', sendToTheWorkshop: 'under-maintenance' },
+    'under-maintenance': { scrap: 'decommissioned' },
+    'lent-to-a-member': { lose: 'decommissioned' },
+    decommissioned: {},
+  }
+  const svg = drawMachine({ ...drawn, states, machine, current: 'under-maintenance' })
+  const boxes = [...svg.matchAll(/<rect x="(\d+)" y="\d+" width="(\d+)"/g)].map(([, x, width]) => [
+    Number(x),
+    Number(width),
+  ])
+  for (const [, width = 0] of boxes) assert.ok(width > '● under-maintenance'.length * 8)
+  const [[first = 0, width = 0] = [], [second = 0] = []] = boxes
+  assert.ok(second - first - width > 'sendToTheWorkshop'.length * 8)
+  const words = [...svg.matchAll(/<text x="\d+" y="(\d+)"[^>]*>(?:lend|sendToTheWorkshop|scrap|lose)</g)].map(([, y]) =>
+    Number(y),
+  )
+  assert.equal(new Set(words).size, 4)
+})
+
 test('a resource without states has no drawing', () => assert.equal(drawMachine({ ...drawn, states: [] }), ''))
 
 test('indented JSON has the same tokens: digits, escapes and empty structures stay', () => {
