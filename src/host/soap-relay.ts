@@ -30,7 +30,7 @@ import { writeFaultEnvelope } from '../soap/envelope.ts'
 import { faultReason } from '../soap/fault.ts'
 import type { Block } from '../soap/headers/block.ts'
 import { type SplitPackage, splitPackage } from '../soap/mime/split-package.ts'
-import { type Intermediary, relayFault, relayMessage } from '../soap/relay.ts'
+import { type Intermediary, type Relayed, relayFault, relayMessage } from '../soap/relay.ts'
 import { type SoapVersion, soap11, soap12, versions } from '../soap/version.ts'
 import { gunzipWithin } from './zlib-codings.ts'
 
@@ -270,7 +270,8 @@ async function collectReply({ content }: NextNodeReply, octetsMax: number): Prom
   } catch (thrown) {
     if (thrown instanceof NextNodeFailure) throw thrown
     const isLate = thrown instanceof Error && thrown.name === 'AbortError'
-    throw new NextNodeFailure(isLate ? 'the next node did not answer in time' : 'the next node is out of reach')
+    const why = isLate ? 'the next node did not answer in time' : 'the reply of the next node is cut'
+    throw new NextNodeFailure(`${why}: it may have processed the message`)
   }
   return Buffer.concat(pieces)
 }
@@ -289,7 +290,7 @@ async function relayReply(context: RelayContext, version: SoapVersion, answer: N
   if (!type || !media)
     return replyWithFailure(context, version, `the next node answered with ${status} and without a SOAP message`, keep)
   const relayed = await relayMessage(bytes, media, context.node(), type.parameters['charset'])
-  if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope)
+  if (relayed.kind === 'fault') return answerInvalidReply(context, version, relayed, keep)
   const content = { 'content-type': `${media.mediaType}; charset=utf-8`, 'cache-control': 'no-store' }
   return { status, fields: { ...keep, ...content }, content: relayed.bytes }
 }
@@ -305,13 +306,25 @@ async function relayPackagedReply(
   const found = await splitAtRoot(context, content, type)
   if (!found) return replyWithFailure(context, version, 'the package of the next node has no root of SOAP', keep)
   const relayed = await relayMessage(found.split.root, found.media, context.node())
-  if (relayed.kind === 'fault') return respondWithFault(relayed.version, relayed.envelope)
+  if (relayed.kind === 'fault') return answerInvalidReply(context, version, relayed, keep)
   return {
     status,
     fields: { ...keep, 'content-type': fields['content-type'] ?? '', 'cache-control': 'no-store' },
     content: joinPackage(found.split, relayed.bytes),
   }
 }
+
+/** The code Sender (SOAP 1.2 Part 1 §5.4.6) would blame the client for a reply of another node. */
+const answerInvalidReply = (
+  context: RelayContext,
+  version: SoapVersion,
+  refused: Extract<Relayed, { readonly kind: 'fault' }>,
+  keep: Response['fields'],
+): Response =>
+  refused.code === 'Sender'
+    ? replyWithFailure(context, version, malformedReply, keep)
+    : respondWithFault(refused.version, refused.envelope)
+const malformedReply = 'the reply of the next node is not a valid SOAP message: it may have processed the message'
 
 function replyWithFailure(
   { node }: RelayContext,

@@ -8,6 +8,7 @@ import { anonymous } from '../contract/policy.ts'
 import { Refused } from '../service/refusal.ts'
 import { type Document, type Element, Malformed, parseXml } from '../xml/index.ts'
 import { openEnvelopeTree, strictParsing, writeFaultEnvelope } from './envelope.ts'
+import type { Code } from './fault.ts'
 import { type Block, findBlock, readBlock } from './headers/block.ts'
 import { type NodeRoles, readFlag, requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import { type AnySoapRefusal, createFault, type FaultWording, writeNotUnderstood, writeUpgrade } from './refusal.ts'
@@ -23,7 +24,7 @@ export interface Intermediary {
 
 export type Relayed =
   | { readonly kind: 'forward'; readonly version: SoapVersion; readonly bytes: Uint8Array }
-  | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string }
+  | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string; readonly code: Code }
 
 /**
  * @param media the version that the media type of the message names
@@ -120,7 +121,7 @@ export function relayFault(
     ...(refusal.kind === 'version-mismatch' ? [writeUpgrade(versions)] : []),
     ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(writeNotUnderstood) : []),
   ]
-  return { kind: 'fault', version, envelope: writeFaultEnvelope(version, fault, blocks) }
+  return { kind: 'fault', version, envelope: writeFaultEnvelope(version, fault, blocks), code: fault.code }
 }
 
 function refusalOfThrown(thrown: unknown): AnySoapRefusal {

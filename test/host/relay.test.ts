@@ -194,12 +194,14 @@ test('a next node that cannot be reached: a Receiver fault that says so', async 
   const goneAt = at(gone)
   gone.close()
   const html = await nextNode({ status: 502, fields: { 'content-type': 'text/html' }, content: '<h1>Bad Gateway</h1>' })
+  const cut = await nextNode({ content: '<e:Envelope' })
   const long = await nextNode({ content: message('', `<ok>${'x'.repeat(2000)}</ok>`) })
   const rows = [
     [goneAt, /out of reach/],
     [at(silent), /did not answer in time/],
-    [at(rude), /out of reach/],
+    [at(rude), /reply of the next node is cut: it may have processed/],
     [html.url, /answered with 502/],
+    [cut.url, /reply of the next node is not a valid SOAP message: it may have processed/],
     [long.url, /reply of the next node is too long/],
   ] as const
   for (const [to, why] of rows) {
