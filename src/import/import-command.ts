@@ -84,10 +84,20 @@ const readXmlDescription: Reader = (file, path, bytes, find) => {
   return {
     text: writeTypescript(contract, basename(file)),
     service: { resources: [], jobs: [], ports: contract.ports },
-    losses: contract.losses,
+    losses: [...contract.losses, ...listPolicyLosses(contract)],
     missing: contract.missing,
   }
 }
+
+/** A port of a contract has no `security`: its import names what WS-SecurityPolicy demands. */
+const listPolicyLosses = ({ policies }: ImportedContract): readonly Loss[] =>
+  [...policies].flatMap(([port, { security, unmet }]) => {
+    const names = [...security.keys(), ...unmet.keys()]
+    if (names.length === 0) return []
+    const detail = `the WS-SecurityPolicy of ${names.join(', ')} is left out, and a served port demands no proof: check messages in front of it; to call the partner, give the WSDL itself to the client or the bridge, with keys`
+    return [{ place: `port ${port}`, detail, cause: 'contract' }]
+  })
+
 async function loadOpenApiReader(text: string): Promise<Reader> {
   const parse = await loadAnyParser()
   return (file, path, _, find) => {
