@@ -86,14 +86,19 @@ export interface ServedEndpoint {
 interface EndpointDeclarations {
   readonly versions: Readonly<Record<string, { readonly security?: SecurityRule }>>
   readonly endpoints: Readonly<Record<string, EndpointRule>> | undefined
+  readonly resources?: readonly unknown[]
+  readonly jobs?: readonly unknown[]
 }
 
 /**
  * The endpoints of a service. Where it declares none, each version has `/soap/v1`, `/soap/v1/rpc`,
- * `/soap/v1/encoded` and `/soap/v1/secure`.
+ * `/soap/v1/encoded` and `/soap/v1/secure`. One that has ports alone has none of them: no message
+ * could be sent there.
  */
-export function endpointsOf({ versions, endpoints }: EndpointDeclarations): readonly ServedEndpoint[] {
+export function endpointsOf(declared: EndpointDeclarations): readonly ServedEndpoint[] {
+  const { versions, endpoints, resources, jobs } = declared
   const newest = Object.keys(versions).at(-1) ?? 'v1'
+  if (!endpoints && resources?.length === 0 && jobs?.length === 0) return []
   if (!endpoints) return Object.keys(versions).flatMap(version => usualEndpoints(version, versions[version]?.security))
   return Object.entries(endpoints).map(([path, { version = newest, style = 'document', soap = 'both', security }]) => ({
     version,

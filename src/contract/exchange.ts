@@ -191,3 +191,6 @@ export type ExchangeHandler<E extends PortExchange> =
 /** The handlers of a port: one for each exchange. */
 export type PortHandlers<P> =
   P extends Port<string, infer E> ? { readonly [K in keyof E]: ExchangeHandler<E[K]> } : never
+
+/** `/soap/StockQuote`, where a port is served. */
+export const portPath = ({ port }: Pick<Port, 'port'>): string => `/soap/${encodeURIComponent(port)}`

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { chain, type Maybe } from '../base/maybe.ts'
 import { endpointsOf, mainEndpoint } from '../contract/endpoint-rule.ts'
+import { portPath } from '../contract/exchange.ts'
 import type { Service } from '../contract/service.ts'
 import type { Entry, Mount } from '../front/entry.ts'
 import { respondToRefusal } from '../front/refusal.ts'
@@ -69,6 +70,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
 const linksOfEntry = (contract: Service, version: string): readonly DocumentLink[] => [
   { rel: 'service-desc', href: '/openapi.json' },
   ...linksOfEndpoint(mainEndpoint(contract, version)?.path),
+  ...contract.ports.map(each => ({ rel: each.port, href: `${portPath(each)}?wsdl`, type: 'text/xml' })),
   { rel: 'changes', href: '/changes' },
   { rel: 'health', href: '/health/ready' },
   { rel: 'login', href: '/login' },

@@ -3,7 +3,7 @@
  */
 
 import { endpointsOf, type ServedEndpoint } from '../contract/endpoint-rule.ts'
-import type { Port } from '../contract/exchange.ts'
+import { type Port, portPath } from '../contract/exchange.ts'
 import { isOfRequest, isOfResponse } from '../contract/header.ts'
 import type { Service } from '../contract/service.ts'
 import { compileMessages, toXmlName } from '../contract/xml-message.ts'
@@ -67,9 +67,6 @@ export function createSoapEndpoints(
     return (endpoints.get(path) ?? above())?.()
   }
 }
-
-/** `/soap/StockQuote`. */
-export const portPath = ({ port }: Port): string => `/soap/${encodeURIComponent(port)}`
 
 /** The WSDL of a port, with the names that its clients know. */
 function describePort(port: Port): NonNullable<SoapOptions['describe']> {

@@ -285,3 +285,13 @@ test('OpenAPI describes exchanges: content, answers, faults by status, header fi
   assert.match(JSON.stringify(described.responses['409']), /"fault":\{"type":"object","properties":\{"reason"/)
   assert.ok(paths['/api/v1/Shop/GetHours'].get)
 })
+
+test('B2.12 a service of ports alone has no endpoint without operations, and its entry leads to its ports', async () => {
+  const { ask } = await hosted
+  const envelope = '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body/></e:Envelope>'
+  assert.equal((await ask('POST', '/soap/v1', { 'content-type': 'text/xml' }, envelope)).status, 404)
+  const { _links: links } = JSON.parse((await ask('GET', '/')).text)
+  assert.deepEqual(links['Shop'], { href: '/soap/Shop?wsdl', type: 'text/xml' })
+  assert.deepEqual([links['soap'], links['wsdl']], [undefined, undefined])
+  assert.equal((await ask('GET', links['Shop'].href)).status, 200)
+})
