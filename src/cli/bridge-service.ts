@@ -146,7 +146,15 @@ async function importBridge(file: string, flags: BridgeFlags): Promise<BridgedCo
 }
 
 /** The contract of a map; what messages prove is said by the map, or by the WSDL if it is there. */
-async function loadBridge(map: string, wsdl: string, { from }: BridgeFlags): Promise<BridgedContract> {
+async function loadBridge(
+  map: string,
+  wsdl: string,
+  { from, role: roles, anyone: isOpen }: BridgeFlags,
+): Promise<BridgedContract> {
+  if (isOpen || roles.length > 0)
+    failUsage(
+      '--map names a contract, whose ports say who may ask: write it there (allow), without --role and --anyone',
+    )
   const { contract, behind } = await loadMap(map)
   const { readContractFile } = await import('../import/import-command.ts')
   const policies = existsSync(wsdl) ? readContractFile(wsdl, from).policies : new Map<string, PortPolicy>()

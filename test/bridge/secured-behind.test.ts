@@ -452,3 +452,9 @@ test('diglot bridge reads keys from files, and ends with the cure where one is m
   assert.equal(answer.status, 200, said)
   assert.match(await answer.text(), /"id":"o-1"/)
 })
+
+test('a map says itself who may ask: --anyone next to it is refused, not passed over', async () => {
+  const { said, code } = await runBridge(['partner.wsdl', '--to', 'http://127.0.0.1:9/', '--map', 'bridge.ts'])
+  assert.match(said, /--map names a contract, whose ports say who may ask: write it there \(allow\), without --role/)
+  assert.equal(code, 2)
+})
