@@ -165,6 +165,8 @@ function passOn(
       return refuseAs(faultOfReason(exchange, answer), answer.code === 'Sender' ? answer.reason : BadGateway.title)
     case 'silence':
       note(`${place}: no answer (${answer.why})${answer.mayHaveRun ? '; it may have been carried out' : ''}`)
+      if (answer.after !== undefined && (exchange.isSafe || !answer.mayHaveRun))
+        return refuse({ kind: 'unavailable', after: answer.after, cause: 'the service behind is busy' })
       return refuseAs(silenceFaults[answer.why], silenceReason(answer))
     case 'garbage':
       note(`${place}: ${answer.detail}`)

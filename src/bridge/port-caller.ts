@@ -10,6 +10,7 @@ import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } f
 import { isRepeatable, timingOf } from '../client/repeated-post.ts'
 import type { ClientTransport } from '../client/transport.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
+import { parseRetryAfter } from '../http/fields.ts'
 import type { Code } from '../soap/fault.ts'
 import { isAddressingUri } from '../soap/headers/addressing.ts'
 import { securityName } from '../soap/security-port.ts'
@@ -28,7 +29,13 @@ export type PortAnswer =
       readonly dress?: string
     }
   /** No answer, and whether the service may have done what was asked. */
-  | { readonly kind: 'silence'; readonly why: TransportFailure['why']; readonly mayHaveRun: boolean }
+  | {
+      readonly kind: 'silence'
+      readonly why: TransportFailure['why']
+      readonly mayHaveRun: boolean
+      /** Seconds after which the service wants to be asked again (RFC 9110 §10.2.3). */
+      readonly after?: number
+    }
   /** What came is not an answer to this call; the detail is for the operator. */
   | {
       readonly kind: 'garbage'
@@ -86,6 +93,8 @@ const plainDress: MessageDress = createMessageDress(undefined, '', {})
 
 /** @throws what is not about the answer */
 function explainThrown(exchange: PortExchange, thrown: unknown): PortAnswer {
+  const overload = isUndeclared(thrown) && readOverload(thrown.status, thrown.fields['retry-after'])
+  if (overload) return overload
   if (thrown instanceof FaultError) return explainFault(exchange, thrown)
   if (thrown instanceof ConnectionError) return { kind: 'silence', why: thrown.why, mayHaveRun: thrown.mayHaveRun }
   if (!(thrown instanceof AnswerError)) throw thrown
@@ -93,6 +102,21 @@ function explainThrown(exchange: PortExchange, thrown: unknown): PortAnswer {
   const isUnproven = why === 'unproven' || why === 'uncorrelated'
   const type = fields['content-type'] ?? 'no media type'
   return { ...describeGarbage(status, `${type}: ${detail}`), ...(isUnproven && { isUnproven }) }
+}
+
+/** A declared fault says more than its status. */
+const isUndeclared = (thrown: unknown): thrown is FaultError | AnswerError =>
+  thrown instanceof AnswerError || (thrown instanceof FaultError && thrown.fault === undefined)
+
+/**
+ * A service that has too much to do, which may also be said by what stands before it: 429 comes
+ * before anything is done (RFC 6585 §4), 503 does not promise that (RFC 9110 §15.6.4).
+ */
+export function readOverload(status: number, retryAfter: string | undefined): PortAnswer | undefined {
+  if (status !== 429 && status !== 503) return undefined
+  const waitMs = parseRetryAfter(retryAfter ?? '', Date.now())
+  const after = waitMs === undefined ? {} : { after: Math.ceil(waitMs / 1000) }
+  return { kind: 'silence', why: 'busy', mayHaveRun: status === 503, ...after }
 }
 
 type Garbage = Extract<PortAnswer, { kind: 'garbage' }>

@@ -17,7 +17,14 @@ import { reasonPhrases } from '../http/status.ts'
 import { percentEncode, writeQuery } from '../http/uri.ts'
 import type { ContentPart } from '../import/openapi/exchange-types.ts'
 import type { RestExchange, RestPort } from '../import/openapi/rest-port.ts'
-import { type CallerOptions, describeGarbage, type PortAnswer, type PortCall, type PortCaller } from './port-caller.ts'
+import {
+  type CallerOptions,
+  describeGarbage,
+  type PortAnswer,
+  type PortCall,
+  type PortCaller,
+  readOverload,
+} from './port-caller.ts'
 import { fetchAnswer, type RestAnswer, type RestAsk } from './rest-transport.ts'
 import { RestValues, typeMembersOf } from './rest-values.ts'
 
@@ -172,7 +179,7 @@ class ExchangeCaller {
     return flaw === undefined ? { kind: 'answer', content: value, blocks: {} } : describeGarbage(status, flaw)
   }
 
-  #readFailure({ status, mediaType, content }: Extract<RestAnswer, { kind: 'response' }>): PortAnswer {
+  #readFailure({ status, mediaType, content, retryAfter }: Extract<RestAnswer, { kind: 'response' }>): PortAnswer {
     const { value } = isJsonType(mediaType) ? parseJson(content) : {}
     const said = isJsonObject(value) ? value : {}
     const reason = explainError(said) ?? reasonPhrases[status] ?? `status ${status}`
@@ -181,7 +188,8 @@ class ExchangeCaller {
     // The credentials of this bridge, not those of its caller.
     if (status === 401 || status === 407)
       return describeGarbage(status, `${status}: the bridge is not let in: ${reason}`)
-    if (status === 429 || status === 503) return { kind: 'silence', why: 'busy', mayHaveRun: false }
+    const overload = readOverload(status, retryAfter)
+    if (overload) return overload
     if (status === 504) return { kind: 'silence', why: 'late', mayHaveRun: true }
     return status < 500
       ? { kind: 'fault', code: 'Sender', reason, status, declared: undefined }

@@ -16,6 +16,7 @@ export type RestAnswer =
       /** Without parameters, in lower case; empty: none. */
       readonly mediaType: string
       readonly location: string | undefined
+      readonly retryAfter: string | undefined
       readonly content: Uint8Array
     }
   | Extract<PortAnswer, { readonly kind: 'silence' }>
@@ -41,6 +42,7 @@ export async function fetchAnswer(asked: RestAsk, timeLimit: number): Promise<Re
       status: response.status,
       mediaType: (response.headers.get('content-type') ?? '').replace(/;.*$/s, '').trim().toLowerCase(),
       location: response.headers.get('location') ?? undefined,
+      retryAfter: response.headers.get('retry-after') ?? undefined,
       content: octets,
     }
   } catch (thrown) {

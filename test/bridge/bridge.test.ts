@@ -263,6 +263,25 @@ test('a service that is down is 503: nothing was carried out', async () => {
   assert.equal(answer.status, 503, answer.text)
   assert.match(answer.text, /nothing was carried out/)
 })
+for (const [status, retryAfter, operation, expected] of [
+  [429, '7', 'SetPrice', [503, '7']],
+  [429, '0', 'SetPrice', [503, '0']],
+  [429, undefined, 'SetPrice', [503, undefined]],
+  [503, '7', 'SetPrice', [503, undefined]], // nothing says that it was not done: not to be sent again
+] as const)
+  test(`RFC 9110 §10.2.3 ${status} of a service that wants to be left for ${retryAfter} s`, async () => {
+    const { to } = await startMisbehaving(response => {
+      response.writeHead(status, { 'content-type': 'text/html', ...(retryAfter && { 'retry-after': retryAfter }) })
+      response.end('<h1>busy</h1>')
+    })
+    const { send, notes } = await startBridge(to)
+    const answer = await send(operation, { item: 'tea' })
+    assert.deepEqual([answer.status, answer.fields['retry-after']], expected, answer.text)
+    if (!answer.fields['retry-after'])
+      assert.match(answer.text, status === 429 ? /nothing was carried out/ : /it may have been carried out/)
+    assert.match(notes.join(), /no answer \(busy\)/)
+  })
+
 test('a service that does not answer five times is left alone for five seconds, then tried by one call', async () => {
   let now = 0
   let held: http.ServerResponse[] | undefined

@@ -238,7 +238,8 @@ const failures: readonly (readonly [
   ],
   ['a declared error without its members', [404, 'text/html', '<p>'], /Client<.*Not Found/s, /Not Found/],
   ['credentials that are not taken', [401, 'text/plain', 'who?'], /Server</, /is not let in/],
-  ['an overload', [503, 'text/html', ''], /Server<.*nothing was carried out/s, /busy/],
+  ['an overload', [503, 'text/html', ''], /Server<.*it may have been carried out/s, /busy/],
+  ['a limit', [429, 'text/html', ''], /Server<.*nothing was carried out/s, /busy/],
   ['an error of its own', [500, 'text/html', 'stack trace'], /Server<(?!.*stack)/s, /./],
   ['a redirection', [302, 'text/html', ''], /Server</, /redirection/],
   ['HTML', [200, 'text/html', '<p>'], /Server</, /text\/html in place of/],
@@ -287,6 +288,14 @@ for (const [title, answer, body, note] of failures)
     assert.match(fault.body, body)
     assert.match(notes.join(), note)
   })
+
+test('RFC 9110 §10.2.3 a limit behind that says when to come again is Busy until then', async () => {
+  const answer = (response: http.ServerResponse) => void response.writeHead(429, { 'retry-after': '7' }).end()
+  const { call, notes } = await startBridge({ answer })
+  const fault = await call('GetItem', '<id>a</id>')
+  assert.deepEqual([fault.status, /Busy.*retryAfter>7</s.test(fault.body)], [503, true], fault.body)
+  assert.match(notes.join(), /busy/)
+})
 
 test('a service that does not answer in time may have done what it was asked', async () => {
   const { call, notes } = await startBridge({ answer: () => {} }, 200)
