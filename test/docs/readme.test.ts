@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -52,4 +52,12 @@ test('README: a curl command prints what the page shows, and both faces see one 
   assert.equal(JSON.parse(after.text)._links.payment, undefined)
   const change = { ...alice, ...json, 'if-match': etag }
   assert.equal((await ask('POST', '/api/orders/o-1/cancellation', change, '{"reason":"late"}')).status, 412)
+})
+
+test('the clinic has less than 200 lines of code, as the README says', () => {
+  const folder = join(import.meta.dirname, '..', '..', 'examples', 'clinic')
+  const sources = readdirSync(folder).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const lines = sources.flatMap(name => readFileSync(join(folder, name), 'utf8').split('\n'))
+  const code = lines.filter(line => !/^\s*(?:$|\/\/|\/\*\*.*\*\/$)/.test(line))
+  assert.ok(code.length > 100 && code.length < 200, `${code.length} lines`)
 })
