@@ -10,6 +10,8 @@ interface FileStatement {
   /** `const orders`; of anything else its text. */
   readonly key: string
   readonly text: string
+  /** An empty line stands before it. */
+  readonly isApart: boolean
 }
 interface MergedFile {
   readonly text: string
@@ -64,7 +66,7 @@ export function mergeEdits(old: string, fresh: string): MergedFile | undefined {
     if (written.has(each.key)) notes.push(`${nameInKey(each.key)}: was edited and is kept; the document has it no more`)
     merged.splice(findPlace(each, before.statements, merged), 0, each)
   }
-  const code = merged.map(({ text }) => text).join('\n\n')
+  const code = merged.map(({ text, isApart }, at) => (at === 0 ? '' : isApart ? '\n\n' : '\n') + text).join('')
   const text = [`${after.head}\n${mergeImports(before.imports, after.imports, code)}`, code].join('\n\n')
   // The digests are those of what an import writes: what was edited stays known as edited.
   return { text: replaceRecord(`${text}\n`, fresh), notes }
@@ -97,13 +99,15 @@ function mergeImports(before: readonly string[], after: readonly string[], code:
   )
   const used = [...new Set(names)].filter(each => {
     const local = each.split(/\s+/).at(-1) ?? ''
-    return new RegExp(`(?<![\\w$.])${local.replaceAll('$', '\\$')}(?![\\w$])`).test(code)
+    return new RegExp(`(?<![${nameCharacters}.])${local.replaceAll('$', '\\$')}(?![${nameCharacters}])`, 'u').test(code)
   })
   return [`import { ${used.join(', ')} } from 'diglot'`, ...before.filter(line => !isOurs(line))].join('\n')
 }
 
+/** ECMAScript §12.7: names have letters of any script. */
+const nameCharacters = '\\p{ID_Continue}$'
 const statementStart =
-  /^(?:export|const|let|var|function|async|class|abstract|type|interface|enum|declare|import|namespace|\/\/|\/\*|[A-Za-z_$][\w$.]*[(.])/
+  /^(?:export|const|let|var|function|async|class|abstract|type|interface|enum|declare|import|namespace|\/\/|\/\*|[\p{ID_Start}_$][\p{ID_Continue}$.]*[(.])/u
 
 interface SplitFile {
   /** The comment before the imports. */
@@ -125,21 +129,24 @@ function splitStatements(text: string): SplitFile {
     else if (isInComment && line.includes('*/')) isInComment = false
     isOpen = isComment || (isOpen && line.trim() === '')
   }
-  const all = blocks.map(lines => lines.join('\n').trim()).filter(Boolean)
+  const all = blocks
+    .map((lines, at) => ({ text: lines.join('\n').trim(), isApart: blocks[at - 1]?.at(-1)?.trim() === '' }))
+    .filter(({ text }) => text !== '')
   const isImport = (block: string): boolean => /^import\b/.test(withoutComments(block))
-  const first = all.find(isImport) ?? ''
-  const imports = all.filter(isImport).map(withoutComments)
-  const statements = all.filter(block => !isImport(block)).map(block => ({ key: keyOfStatement(block), text: block }))
+  const texts = all.map(each => each.text)
+  const first = texts.find(isImport) ?? ''
+  const imports = texts.filter(isImport).map(withoutComments)
+  const statements = all.flatMap(each => (isImport(each.text) ? [] : [{ ...each, key: keyOfStatement(each.text) }]))
   return { head: first.slice(0, first.length - withoutComments(first).length).trim(), imports, statements }
 }
 const withoutComments = (block: string): string => block.replace(/^(?:\s*(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*\n))*\s*/, '')
 function keyOfStatement(block: string): string {
   const code = withoutComments(`${block}\n`).trim()
   const [, kind, name] =
-    /^(?:export\s+)?(?:declare\s+)?(?:async\s+|abstract\s+)?(const|let|var|function|class|type|interface|enum)\s+([\w$]+)/.exec(
+    /^(?:export\s+)?(?:declare\s+)?(?:async\s+|abstract\s+)?(const|let|var|function|class|type|interface|enum)\s+([\p{ID_Continue}$]+)/u.exec(
       code,
     ) ?? []
-  return name === undefined ? code.replace(/\s+/g, ' ').slice(0, 60) : `${kind} ${name}`
+  return name === undefined ? code.replace(/[\s;]+/g, ' ').slice(0, 60) : `${kind} ${name}`
 }
 
 const digestText = (text: string): string =>

@@ -32,3 +32,47 @@ test('callers that were named stay, and an operation that is new is written', as
   assert.match(second, /TrackShipment: exchange/)
   assert.match(second, /^import \{[^}]*\brole\b/m)
 })
+
+const inspection = (
+  more: string,
+) => `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="urn:t" targetNamespace="urn:t">
+  <xs:complexType name="Prüfer"><xs:sequence><xs:element name="name" type="xs:string"/></xs:sequence></xs:complexType>
+  <xs:complexType name="Prüfung"><xs:sequence><xs:element name="note" type="xs:int"/><xs:element name="von" type="t:Prüfer"/>${more}</xs:sequence></xs:complexType>
+  <xs:element name="Prüfen" type="t:Prüfung"/>
+</xs:schema>`
+
+test('an edit of a type stays whatever letters its name has, and those with like names are written anew', async () => {
+  const [schema, output] = [join(folder, 'inspection.xsd'), join(folder, 'inspection.ts')]
+  const said: string[] = []
+  const print = { text: assert.fail, note: (line: string) => said.push(line) }
+  const importAgain = () => importContract(schema, { output, from: [], fetch: [] }, print)
+  writeFileSync(schema, inspection(''))
+  await importAgain()
+  const first = readFileSync(output, 'utf8')
+  const edited = first.replace('note: x.element(x.int)', 'note: x.element(x.int).optional()')
+  assert.notEqual(edited, first)
+  writeFileSync(output, edited)
+  said.length = 0
+  writeFileSync(schema, inspection('<xs:element name="am" type="xs:date"/>'))
+  await importAgain()
+  const second = readFileSync(output, 'utf8')
+  assert.match(second, /note: x\.element\(x\.int\)\.optional\(\)/)
+  assert.match(second, /export const Prüfer = /)
+  assert.match(said.join(), /Prüfung: was edited and is kept; the document has changed it too/)
+})
+
+test('importing again what nobody has changed changes no octet', async () => {
+  for (const [name, text] of [
+    ['unchanged.wsdl', carrier],
+    ['unchanged.xsd', inspection('')],
+  ] as const) {
+    const [document, output] = [join(folder, name), join(folder, `${name}.ts`)]
+    writeFileSync(document, text)
+    const importAgain = () =>
+      importContract(document, { output, from: [], fetch: [] }, { text: assert.fail, note: () => {} })
+    await importAgain()
+    const first = readFileSync(output, 'utf8')
+    await importAgain()
+    assert.equal(readFileSync(output, 'utf8'), first)
+  }
+})
