@@ -8,8 +8,10 @@
  *      and empty arrays.
  */
 import { type Json, ownMember } from '../base/objects.ts'
+import { parseAttributeKey } from './attribute-key.ts'
 import type { FieldProblem } from './field-json.ts'
 import { describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
+import { compileStringCheck } from './lexical/text.ts'
 import {
   type DerivableDefinition,
   listMembers,
@@ -261,20 +263,22 @@ function convertGroup(
   )
 }
 
-const clarkText = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/
+const checkAttributeText = compileStringCheck({ kind: 'string' })
 /** Attributes of any name: `{namespace}local` → text. */
 function convertOthers(given: unknown, fits: (uri: string) => boolean, how: Conversion, path: FlawPath): unknown {
   if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
   for (const [key, value] of Object.entries(given)) {
-    const [, uri = '', local] = clarkText.exec(key) ?? []
-    if (local === undefined || !fits(uri)) addFlawAt(how, [...path, key], new Flaw('unknown', 'is not allowed here'))
-    if (typeof value !== 'string') addFlawAt(how, [...path, key], typeFlaw('text'))
+    const name = parseAttributeKey(key)
+    if (!name || !fits(name.uri)) addFlawAt(how, [...path, key], new Flaw('unknown', 'is not allowed here'))
+    const text = checkAttributeText(value)
+    if (text instanceof Flaw) addFlawAt(how, [...path, key], text)
   }
   return given
 }
 
 // Simple values
 
+const clarkText = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/
 /** Values in a declaration are in James Clark's notation already. */
 const clarkNames = {
   resolve: (text: string): QualifiedName | undefined => {

@@ -174,3 +174,31 @@ for (const [title, type, text, json] of facets)
     assert.deepEqual(value, byXml)
     assert.equal(writeText(root, value), `{"v":${json}}`)
   })
+
+const open = x.namespace('urn:t').element('r', x.object({ others: x.anyAttribute() }))
+const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
+for (const [key, value, flaw] of [
+  ['a', '1', undefined],
+  ['{urn:o}größe', 'x " < & y', undefined],
+  ['{http://www.w3.org/XML/1998/namespace}lang', 'de', undefined],
+  ['xmlns', 'urn:o', 'is not allowed here'],
+  ['{http://www.w3.org/2000/xmlns/}p', 'urn:o', 'is not allowed here'],
+  [`{${xsi}}nil`, 'true', 'is not allowed here'],
+  [`{${xsi}}type`, 'xs:int', 'is not allowed here'],
+  ['a"b', '1', 'is not allowed here'],
+  ['a=""><evil/><r x', '1', 'is not allowed here'],
+  ['p:a', '1', 'is not allowed here'],
+  ['1a', '1', 'is not allowed here'],
+  ['', '1', 'is not allowed here'],
+  ['a', 'x\u0000y', 'contains a character that XML cannot carry'],
+] as const)
+  test(`XML Schema §3.10 an attribute of any name: ${JSON.stringify(key)} = ${JSON.stringify(value)}`, () => {
+    const { value: read, problems } = readJson(open, JSON.stringify({ others: { [key]: value } }))
+    if (flaw !== undefined) {
+      assert.equal(problems.length, 1)
+      assert.equal(problems[0]?.detail, flaw)
+      return
+    }
+    assert.deepEqual(problems, [])
+    assert.deepEqual(throughXml(open, read), { others: { [key]: value } })
+  })

@@ -45,6 +45,8 @@ const nameStart =
   'A-Z_a-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}'
 const nameChar = `${nameStart}\\-.0-9\\u00B7\\u0300-\\u036F\\u203F\\u2040`
 const ncName = new RegExp(`^[${nameStart}][${nameChar}]*$`, 'u')
+/** Namespaces in XML §3 [4]. */
+export const matchesNcName = (text: string): boolean => ncName.test(text)
 export const zonePattern = '(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?'
 /** Lexical spaces (§3.2, §3.3). */
 const formOfType: Readonly<Record<StringType, RegExp>> = {

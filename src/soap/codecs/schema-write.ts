@@ -3,6 +3,7 @@
  * schema has. A value comes from a handler, and no message has been checked yet: what the declared
  * type does not allow throws an `UnfitValue` with its place, so no invalid message is sent.
  */
+import { parseAttributeKey } from '../../contract/attribute-key.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import type { SimpleCodec } from '../../contract/xml-simple.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'
@@ -208,9 +209,9 @@ function writeOthers({ anyAttribute }: ComplexPlan, row: ValueRow, writing: Mess
   if (!isValueRow(others)) return writing.fail(`must have an object as ${anyAttribute.key}`)
   let written = ''
   for (const [key, value] of Object.entries(others)) {
-    const [, uri = '', local = ''] = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/.exec(key) ?? []
-    if (local === '' || !anyAttribute.matches(uri)) writing.fail(`must not have the attribute ${key}`)
-    written += ` ${writing.name({ uri, local })}=${writeAttribute(String(value))}`
+    const name = parseAttributeKey(key)
+    if (!name || !anyAttribute.matches(name.uri)) return writing.fail(`must not have the attribute ${key}`)
+    written += ` ${writing.name(name)}=${writeAttribute(String(value))}`
   }
   return written
 }
