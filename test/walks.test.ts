@@ -36,7 +36,7 @@ const bounds: Readonly<Record<string, { readonly files: number; readonly functio
   {
     'GET 304': { files: 52, functions: 154, calls: 188 },
     'GET 200': { files: 52, functions: 156, calls: 193 },
-    'POST 201': { files: 87, functions: 378, calls: 800 },
+    'POST 201': { files: 87, functions: 378, calls: 810 },
     'SOAP GetOrder': { files: 62, functions: 264, calls: 397 },
   }
 for (const [journey, most] of Object.entries(bounds))

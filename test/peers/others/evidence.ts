@@ -137,6 +137,7 @@ const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
     'A7.18': { words: [], path: '/notes/__proto__', shows: status(500) },
   },
   'json-server': {
+    'A2.1': post('{}', /^HTTP\/1\.1 201[\s\S]*\{\s*"id": *"?\w+"?\s*\}/),
     'A4.9': { words: ['-X', 'OPTIONS'], shows: without('\\nallow:', '204') },
     'A7.7': post('{"', status(500)),
     'A7.13': post('{"title":{"unexpected":true}}', status(201)),
