@@ -229,9 +229,15 @@ export async function startStack({ name, program, options }: Stack): Promise<str
   const started = running.get(program) ?? startProgram(name, program)
   running.set(program, started)
   const origin = await started
-  // A program with two endpoints accepts connections before it has both.
+  // A program with two endpoints accepts connections before it has both; one of a single thread may
+  // end a connection meanwhile.
+  const isThere = (address: string) =>
+    fetch(address).then(
+      ({ ok }) => ok,
+      () => false,
+    )
   for (const wsdl of options?.profile?.wsdl ?? [])
-    for (let tries = 0; tries < 100 && !(await fetch(origin + wsdl)).ok; tries++) await pause(100)
+    for (let tries = 0; tries < 100 && !(await isThere(origin + wsdl)); tries++) await pause(100)
   return origin
 }
 
