@@ -4,22 +4,16 @@ import { test } from 'node:test'
 import { readImportedContract } from '../../src/import/imported-contract.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
 import { Malformed } from '../../src/xml/index.ts'
+import { writeAskingWsdl } from './folder-find.ts'
 
 const schemas = 'http://www.w3.org/2001/XMLSchema'
 const included = `<xs:schema xmlns:xs="${schemas}" elementFormDefault="qualified">
   <xs:complexType name="G"><xs:sequence><xs:element name="h" type="H"/></xs:sequence></xs:complexType>
   <xs:simpleType name="H"><xs:restriction base="xs:int"/></xs:simpleType>
 </xs:schema>`
-const wsdlWith = (more: string): string => `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:t"
-    targetNamespace="urn:t" xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:xs="${schemas}">
-  <types>${more}<xs:schema targetNamespace="urn:t"><xs:include schemaLocation="c.xsd"/>
-    <xs:element name="r" type="t:G"/></xs:schema></types>
-  <message name="In"><part name="a" element="t:r"/></message><message name="Out"/>
-  <portType name="P"><operation name="ask"><input message="t:In"/><output message="t:Out"/></operation></portType>
-  <binding name="B" type="t:P"><s:binding transport="http://schemas.xmlsoap.org/soap/http"/>
-    <operation name="ask"><s:operation soapAction=""/><input><s:body use="literal"/></input><output><s:body use="literal"/></output></operation></binding>
-  <service name="S"><port name="P" binding="t:B"><s:address location="http://x/"/></port></service>
-</definitions>`
+const wsdlWith = (more: string): string =>
+  writeAskingWsdl(`${more}<xs:schema xmlns:xs="${schemas}" xmlns:t="urn:t" targetNamespace="urn:t"><xs:include schemaLocation="c.xsd"/>
+    <xs:element name="r" type="t:G"/></xs:schema>`)
 
 for (const [what, more] of [
   ['alone', ''],

@@ -14,18 +14,10 @@ import { Refused } from '../../src/service/refusal.ts'
 import { createElementCodecs, type ElementCodec } from '../../src/soap/codecs/schema-codec.ts'
 import { type Document, parseXml, walkTree } from '../../src/xml/index.ts'
 import { judge, schemaOf } from '../describe/oracle.ts'
-import { importText } from './folder-find.ts'
+import { importText, writeAskingWsdl } from './folder-find.ts'
 
 const schemas = 'http://www.w3.org/2001/XMLSchema'
-const wsdlOf = (content: string): string => `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:t"
-    targetNamespace="urn:t" xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:xs="${schemas}">
-  <types>${schemaWith(content)}</types>
-  <message name="In"><part name="a" element="t:r"/></message><message name="Out"/>
-  <portType name="P"><operation name="ask"><input message="t:In"/><output message="t:Out"/></operation></portType>
-  <binding name="B" type="t:P"><s:binding transport="http://schemas.xmlsoap.org/soap/http"/>
-    <operation name="ask"><s:operation soapAction=""/><input><s:body use="literal"/></input><output><s:body use="literal"/></output></operation></binding>
-  <service name="S"><port name="P" binding="t:B"><s:address location="http://x/"/></port></service>
-</definitions>`
+const wsdlOf = (content: string): string => writeAskingWsdl(schemaWith(content))
 const schemaWith = (content: string): string =>
   `<xs:schema xmlns:xs="${schemas}" xmlns:t="urn:t" targetNamespace="urn:t"><xs:element name="r"><xs:complexType>${content}</xs:complexType></xs:element>
     <xs:group name="G"><xs:sequence>${int('g')}${int('h')}</xs:sequence></xs:group></xs:schema>`
