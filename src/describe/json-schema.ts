@@ -9,25 +9,30 @@ import { mapMembers, omitUndefined } from '../base/objects.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Scalar, type Shape } from '../contract/field.ts'
 import { intRange, isRangeWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import { compileScalarWriter } from '../contract/lexical/scalar.ts'
-import { identifierPattern } from '../contract/lexical/text.ts'
+import { capitalize, identifierPattern } from '../contract/lexical/text.ts'
 import { describeField } from '../contract/operation-texts.ts'
 import {
   entryFields,
   foldScalar,
   foldShape,
   innerFields,
+  type ListShape,
+  type MapShape,
   type ScalarCases,
   type ScalarOf,
   type ShapeCases,
+  type UnionShape,
 } from '../contract/shape.ts'
-import { toXmlName } from '../contract/xml-message.ts'
+import { itemName, toXmlName } from '../contract/xml-message.ts'
 
 export type JsonSchema = { readonly [keyword: string]: Json }
 /**
  * `response`: read-only members are there, and later versions may add others. `content`: read-only
- * members are optional, and unknown ones are refused.
+ * members are optional, and unknown ones are refused. `patch`: as `content`, but any member may be
+ * left out, and null removes one that is not required (RFC 7396 §2).
  */
-export type SchemaUse = 'response' | 'content'
+export type SchemaUse = 'response' | 'content' | 'patch'
+const suffixOf: Readonly<Record<SchemaUse, string>> = { response: '', content: 'Draft', patch: 'Patch' }
 
 /** Named schemas, as they are asked for. */
 export class Schemas {
@@ -64,53 +69,94 @@ export class Schemas {
     const required = visible.filter(([, field]) => !isOptional(field, use)).map(([name]) => name)
     return {
       type: 'object',
-      properties: { ...Object.fromEntries(visible.map(([name, field]) => [name, this.#member(field, use)])), ...more },
+      properties: {
+        ...Object.fromEntries(visible.map(([name, field]) => [name, this.#member(name, field, use)])),
+        ...more,
+      },
       ...(required.length > 0 && { required }),
-      ...(use === 'content' && { additionalProperties: false }),
+      ...(use !== 'response' && { additionalProperties: false }),
     }
   }
 
-  #member(field: AnyField, use: SchemaUse): JsonSchema {
-    const value = this.value(field, use)
-    const initial = use === 'content' && !field.isReadOnly ? defaultOf(field) : undefined
-    return omitUndefined({ ...value, ...describedBy(field), default: initial, readOnly: field.isReadOnly || undefined })
-  }
-
-  /** The values of a field; where it is a member, its texts are those of the member. */
-  value(field: AnyField, use: SchemaUse): JsonSchema {
-    const schema = this.#shape(field.shape, use)
-    return field.isNullable ? { anyOf: [schema, { type: 'null' }] } : schema
-  }
-
-  #shape(shape: Shape, use: SchemaUse): JsonSchema {
-    return foldShape<JsonSchema>(shape, {
-      scalar: scalarSchema,
-      list: ({ item, min, max }) =>
-        omitUndefined({ type: 'array', items: this.value(item, use), minItems: min, maxItems: max }),
-      map: shape => {
-        const { key, value } = entryFields(shape)
-        const names = this.value(key, use)
-        return omitUndefined({
-          type: 'object',
-          additionalProperties: this.value(value, use),
-          propertyNames: Object.keys(names).length > 1 ? names : undefined,
-          minProperties: shape.entries.min,
-          maxProperties: shape.entries.max,
-        })
-      },
-      object: ({ name, fields }) => {
-        const schema = this.object(fields, use)
-        const suffix = use === 'content' && differsInContent(fields) ? 'Draft' : ''
-        return name && (use === 'response' || suffix) ? this.define(name + suffix, schema) : schema
-      },
-      union: ({ on, of }) => ({
-        oneOf: Object.entries(of).map(([which, fields]) => {
-          const schema = this.object(fields, use, { [on]: { const: which } })
-          return { ...schema, required: [on, ...requiredMembers(schema)] }
-        }),
-      }),
+  #member(name: string, field: AnyField, use: SchemaUse): JsonSchema {
+    return omitUndefined({
+      ...this.#value(field, use, name),
+      ...describedBy(field),
+      default: use === 'content' && !field.isReadOnly ? defaultOf(field) : undefined,
+      readOnly: field.isReadOnly || undefined,
+      xml: xmlOfMember(name, field),
     })
   }
+
+  #value(field: AnyField, use: SchemaUse, name?: string): JsonSchema {
+    const schema = this.#shape(field.shape, use, name)
+    const mayBeNull = field.isNullable || (use === 'patch' && name !== undefined && mayBeLeftOut(field))
+    return mayBeNull ? { anyOf: [schema, { type: 'null' }] } : schema
+  }
+
+  #shape(shape: Shape, use: SchemaUse, name: string | undefined): JsonSchema {
+    return foldShape<JsonSchema>(shape, {
+      scalar: scalarSchema,
+      list: list => this.#list(list, use === 'patch' ? 'content' : use, name),
+      map: map => this.#map(map, use),
+      object: ({ name, fields }) => {
+        const schema = this.object(fields, use)
+        const isOfContent = use === 'content' && !differsInContent(fields)
+        return name && !isOfContent ? this.define(name + suffixOf[use], schema) : schema
+      },
+      union: union => this.#union(union, use, name),
+    })
+  }
+
+  /** A patch replaces a list as a whole. */
+  #list(list: ListShape, use: SchemaUse, name: string | undefined): JsonSchema {
+    const items = { ...this.#value(list.item, use), xml: { name: itemName(list, name) } }
+    return omitUndefined({ type: 'array', items, minItems: list.min, maxItems: list.max })
+  }
+
+  #map(map: MapShape, use: SchemaUse): JsonSchema {
+    const { key, value } = entryFields(map)
+    const names = this.#value(key, use)
+    const values = this.#value(value, use)
+    return omitUndefined({
+      type: 'object',
+      additionalProperties: use === 'patch' ? { anyOf: [values, { type: 'null' }] } : values,
+      propertyNames: Object.keys(names).length > 1 ? names : undefined,
+      minProperties: use === 'patch' ? undefined : map.entries.min,
+      maxProperties: map.entries.max,
+    })
+  }
+
+  /** Each case has a name, which a discriminator needs (OpenAPI 3.1 §4.8.25). */
+  #union({ on, of }: UnionShape, use: SchemaUse, name = on): JsonSchema {
+    const cases = Object.entries(of).map(([which, fields]) => {
+      const schema = this.object(fields, use, { [on]: { type: 'string', enum: [which] } })
+      const required = use === 'patch' ? [] : [on, ...requiredMembers(schema)]
+      const wished = `${capitalize(name)}${capitalize(which)}${suffixOf[use]}`
+      return [which, this.define(wished, { ...schema, ...(required.length > 0 && { required }) })] as const
+    })
+    if (use === 'patch') return { anyOf: cases.map(([, schema]) => schema) } // the same case, or another one as a whole
+    const mapping = Object.fromEntries(cases.map(([which, schema]) => [which, schema['$ref'] as string]))
+    return { oneOf: cases.map(([, schema]) => schema), discriminator: { propertyName: on, mapping } }
+  }
+}
+
+/** How a member is written in XML (OpenAPI 3.1 §4.8.26), where it is not an element of its name. */
+function xmlOfMember(name: string, { shape, isAttribute }: AnyField): JsonSchema | undefined {
+  const own = toXmlName(name)
+  const said = omitUndefined({
+    name: own === name ? undefined : own,
+    attribute: isAttribute || undefined,
+    wrapped: foldShape(shape, isXmlWrapped) || undefined,
+  })
+  return Object.keys(said).length > 0 ? said : undefined
+}
+const isXmlWrapped: ShapeCases<boolean> = {
+  scalar: () => false,
+  list: () => true,
+  map: () => false,
+  object: () => false,
+  union: () => false,
 }
 
 /** What a field says of itself (JSON Schema Validation 2020-12 §9.1, §9.5). */
@@ -157,7 +203,7 @@ export const componentName = (name: string): string =>
 const requiredMembers = (schema: JsonSchema): readonly Json[] =>
   Array.isArray(schema['required']) ? schema['required'] : []
 const isOptional = (field: AnyField, use: SchemaUse): boolean =>
-  use === 'content' ? mayBeLeftOut(field) : field.isOptional
+  use === 'patch' || (use === 'content' ? mayBeLeftOut(field) : field.isOptional)
 
 const differsInContent = (fields: Fields): boolean =>
   Object.values(fields).some(

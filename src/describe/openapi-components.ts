@@ -17,13 +17,18 @@ export const linkSchema: JsonSchema = {
  * Others may be there too. They are not described: next to optional members a schema for all
  * others is a type that TypeScript does not allow (TS2411), so generated clients would not compile.
  */
-export const linksSchema = (names: readonly string[]): JsonSchema => ({
+export const linksSchema = (names: readonly string[], required: readonly string[] = []): JsonSchema => ({
   type: 'object',
   properties: Object.fromEntries(['self', ...names].map(name => [name, refTo('schemas', 'Link')])),
+  ...(required.length > 0 && { required }),
 })
 /** Of text that JSON Schema cannot describe; without a schema a client gets `unknown`. */
 export const textSchema: JsonSchema = { type: 'string' }
-export const octetsSchema = (types: readonly string[]): Members => Object.fromEntries(types.map(type => [type, {}]))
+/**
+ * Raw octets have no type of JSON (OpenAPI 3.1 §4.8.14.2); tools for 3.0 know a file by its format.
+ */
+export const octetsContent = (types: readonly string[]): Members =>
+  Object.fromEntries(types.map(type => [type, { schema: { format: 'binary', contentMediaType: type } }]))
 
 export const removalSchema: JsonSchema = {
   type: 'object',
@@ -49,30 +54,37 @@ export const jsonPatchSchema: JsonSchema = {
   },
 }
 /** RFC 9457 §3.1, and the places of flaws in content. */
+export const problemMembers: Readonly<Record<string, JsonSchema>> = {
+  type: { type: 'string', format: 'uri-reference' },
+  title: { type: 'string' },
+  status: { type: 'integer' },
+  detail: { type: 'string' },
+  instance: { type: 'string', format: 'uri-reference' },
+  errors: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { pointer: { type: 'string' }, code: { type: 'string' }, detail: { type: 'string' } },
+      required: ['code', 'detail'],
+      xml: { name: 'i' },
+    },
+    xml: { wrapped: true },
+  },
+}
+/** RFC 9457 Appendix B. */
+export const problemXml: JsonSchema = { name: 'problem', namespace: 'urn:ietf:rfc:7807' }
 export const problemSchema: JsonSchema = {
   type: 'object',
-  properties: {
-    type: { type: 'string', format: 'uri-reference' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string', format: 'uri-reference' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { pointer: { type: 'string' }, code: { type: 'string' }, detail: { type: 'string' } },
-        required: ['code', 'detail'],
-      },
-    },
-  },
+  properties: problemMembers,
+  required: ['status'],
+  xml: problemXml,
 }
 
 export function problemResponse(description: string, schema: JsonSchema, more: readonly string[] = []): Members {
   return {
     description,
     ...(more.length > 0 && { headers: Object.fromEntries(more.map(name => [name, refTo('headers', name)])) }),
-    content: { 'application/problem+json': { schema }, 'application/problem+xml': { schema: textSchema } },
+    content: { 'application/problem+json': { schema }, 'application/problem+xml': { schema } },
   }
 }
 

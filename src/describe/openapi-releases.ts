@@ -16,6 +16,19 @@ export interface OpenApiRelease {
   /** The methods that a path can have. */
   readonly methods: Readonly<Record<string, true>>
   readonly tags: (service: Service) => readonly JsonSchema[]
+  /**
+   * Whether an answer of this type has its schema next to those of JSON. Generators join the types
+   * of all media types, so text next to JSON makes `Order | string`. The description of the
+   * answer names what is left out.
+   */
+  readonly describesContent: (mediaType: string, isOfPort: boolean) => boolean
+  /**
+   * Whether a request that may be XML says so by a schema: generators warn of what they do not
+   * support.
+   */
+  readonly describesXmlContent: boolean
+  /** What tells declared problems of one status apart. */
+  readonly problemDiscriminator: (schemaOfType: Readonly<Record<string, string>>) => Members
   /** Addresses besides those of the versions. */
   readonly paths: Members
 }
@@ -119,6 +132,9 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
       [...resourcesOf(service), ...jobsOf(service), ...portsOf(service)].map(({ name, description }) =>
         omitUndefined({ name, description }),
       ),
+    describesContent: (type, isOfPort) => /[/+]json$/.test(type) || (type === 'application/xml' && !isOfPort),
+    describesXmlContent: false,
+    problemDiscriminator: () => ({}),
     paths: {},
   },
   '3.2': {
@@ -130,6 +146,12 @@ export const openApiReleases: Readonly<Record<OpenApiVersion, OpenApiRelease>> =
       ...groupTags('group-ports', 'Ports', portsOf(service)),
       { name: 'changes', summary: 'Changes', kind: 'nav' },
     ],
+    describesContent: () => true,
+    describesXmlContent: true,
+    // §4.25: the default is needed for problems that are not declared, such as a conflict.
+    problemDiscriminator: mapping => ({
+      discriminator: { propertyName: 'type', mapping, defaultMapping: '#/components/schemas/Problem' },
+    }),
     paths: { '/changes': changesPath },
   },
 }

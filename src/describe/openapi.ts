@@ -5,29 +5,28 @@
 
 import { type Json, omitUndefined } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
-import type { AnyField, Fields, Scalar } from '../contract/field.ts'
-import { type FilterField, findFilterField, innerComparisons } from '../contract/filter-field.ts'
+import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from '../contract/field.ts'
+import { findFilterField, innerComparisons } from '../contract/filter-field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
 import { describeField, summaryOf, textsOfOperation } from '../contract/operation-texts.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
-import { newestVersion, type Service } from '../contract/service.ts'
+import { namespaceOf, newestVersion, type Service } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
 import { joinSentences } from '../contract/texts.ts'
 import { viewOfVersion } from '../contract/version-view.ts'
 import { jobFields } from '../contract/xml-message.ts'
-import { componentName, type JsonSchema, Schemas, scalarSchema } from './json-schema.ts'
+import { componentName, type JsonSchema, scalarSchema } from './json-schema.ts'
 import { writeJsonText } from './json-text.ts'
 import {
   errorResponses,
   headerComponents,
   jsonPatchSchema,
   linkSchema,
-  linksSchema,
   type Members,
-  octetsSchema,
+  octetsContent,
   parameterComponents,
   problemResponse,
   problemSchema,
@@ -37,6 +36,7 @@ import {
   textSchema,
 } from './openapi-components.ts'
 import { type OpenApiRelease, type OpenApiVersion, openApiReleases } from './openapi-releases.ts'
+import { comparedFields, VersionSchemas } from './openapi-schemas.ts'
 import { PortJsonSchemas } from './port-json-schema.ts'
 
 /** One address and its operations. */
@@ -83,7 +83,7 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
         { Problem: problemSchema, Link: linkSchema },
         ...parts.map(part => ({ ...part.schemas.all, ...part.elements.all })),
       ),
-      responses: Object.assign({}, errorResponses, ...parts.map(part => part.faults())),
+      responses: errorResponses,
       parameters: Object.assign({}, parameterComponents, ...parts.map(part => part.parameters)),
       headers: headerComponents,
       securitySchemes: {
@@ -95,6 +95,7 @@ export function describeOpenApi(service: Service, options: OpenApiOptions): { re
 }
 
 interface MediaContent {
+  readonly description?: string
   readonly required: boolean
   /** Media type → its schema. */
   readonly content: Members
@@ -103,24 +104,23 @@ interface MediaContent {
 
 /** The part of the document that describes one version. */
 class VersionDocument {
-  readonly schemas: Schemas
+  readonly schemas: VersionSchemas
   /** The types of ports. */
   readonly elements: PortJsonSchemas
   readonly parameters: Record<string, JsonSchema> = {}
-  readonly #declaredFaults = new Map<string, Fault>()
   readonly #service: Service
   readonly #version: string
   readonly #options: OpenApiOptions
   readonly #addresses: readonly Address[]
-  readonly #methods: OpenApiRelease['methods']
+  readonly #release: OpenApiRelease
 
   constructor(service: Service, version: string, options: OpenApiOptions) {
     this.#service = service
     this.#version = version
     this.#options = options
     this.#addresses = options.addresses(service)
-    this.#methods = openApiReleases[options.release ?? '3.1'].methods
-    this.schemas = new Schemas(`${version}.`)
+    this.#release = openApiReleases[options.release ?? '3.1']
+    this.schemas = new VersionSchemas(`${version}.`, namespaceOf(service, version))
     this.elements = new PortJsonSchemas(`${version}.xml.`)
   }
 
@@ -132,7 +132,7 @@ class VersionDocument {
           ...(address.template.includes('{id}') && { parameters: [refTo('parameters', 'id')] }),
           ...Object.fromEntries(
             [...address.methods]
-              .filter(([method]) => method in this.#methods)
+              .filter(([method]) => method in this.#release.methods)
               .map(([method, operation]) => [
                 method.toLowerCase(),
                 this.#describeOperation(address, method, operation),
@@ -142,19 +142,6 @@ class VersionDocument {
       ]),
     )
   }
-
-  /** A response for each fault that the contract declares. */
-  faults(): Members {
-    return Object.fromEntries(
-      [...this.#declaredFaults].map(([name, fault]) => [
-        this.#faultName(name),
-        problemResponse(joinSentences(fault.title, fault.description), {
-          allOf: [refTo('schemas', 'Problem'), this.schemas.object(fault.detail, 'response')],
-        }),
-      ]),
-    )
-  }
-  readonly #faultName = (name: string): string => `${this.#version}.${componentName(name)}`
 
   #describeOperation(address: Address, method: string, operation: Operation): Members {
     const open = isPublic(operation.grants)
@@ -280,114 +267,54 @@ class VersionDocument {
 
   /** Content of requests, by media type. */
   #requestContent(operation: Operation, method: string): MediaContent | undefined {
-    const json = (schema: JsonSchema): MediaContent => ({ required: true, content: { 'application/json': { schema } } })
     switch (operation.kind) {
       case 'create':
       case 'replace':
-        return json(this.#draftSchema(operation))
+        return this.#documentContent(this.schemas.draft(operation))
       case 'patch':
         return {
           content: {
-            'application/merge-patch+json': { schema: { type: 'object' } },
+            'application/merge-patch+json': { schema: this.schemas.patch(operation.resource) },
             'application/json-patch+json': { schema: jsonPatchSchema },
           },
           required: true,
         }
       case 'act':
-        return this.#inputContent(operation.action.input)
+        return this.#inputContent(operation, operation.action.input, operation.action.rel)
       case 'createSearch':
-        return json(criteriaSchema(operation.resource))
+        return this.#documentContent(this.schemas.criteria(operation.resource))
       case 'search': // RFC 10008: QUERY has the criteria as its content
-        return method === 'QUERY' ? json(criteriaSchema(operation.resource)) : undefined
+        return method === 'QUERY' ? this.#documentContent(this.schemas.criteria(operation.resource)) : undefined
       case 'startJob':
-        return this.#inputContent(operation.job.input)
+        return this.#inputContent(operation, operation.job.input, operation.job.one)
       case 'exchange': {
         const { input } = operation.exchange
         if (input === 'empty') return undefined
-        return {
-          required: true,
-          content: {
-            'application/json': { schema: this.elements.element(input) },
-            'application/xml': { schema: textSchema },
-          },
-        }
+        return this.#documentContent(this.elements.element(input), true, textSchema)
       }
       case 'putFile':
-        return {
-          content: Object.fromEntries(operation.file.mediaTypes.map(type => [type, {}])),
-          required: true,
-        }
+        return { content: octetsContent(operation.file.mediaTypes), required: true }
       default:
         return undefined
     }
   }
-  #inputContent(fields: Fields): MediaContent | undefined {
+  /** The same in JSON and in XML. */
+  #documentContent(schema: JsonSchema, required = true, xml: JsonSchema = schema): MediaContent {
+    const json = { 'application/json': { schema } }
+    return this.#release.describesXmlContent
+      ? { required, content: { ...json, 'application/xml': { schema: xml } } }
+      : { description: 'Also as application/xml.', required, content: json }
+  }
+  #inputContent({ name }: Operation, fields: Fields, element: string): MediaContent | undefined {
     if (Object.keys(fields).length === 0) return undefined
-    const schema = this.schemas.object(fields, 'content')
-    return { required: requiredOf(schema).length > 0, content: { 'application/json': { schema } } }
-  }
-
-  /**
-   * An item as a client sends it. Fields that a grant binds to a claim of the caller may be left
-   * out.
-   */
-  #draftSchema({ kind, resource, grants }: Operation & { readonly resource: Resource }): JsonSchema {
-    const schema = this.schemas.object(resource.fields, 'content', { _links: { type: 'object', readOnly: true } })
-    const owned = kind === 'create' ? new Set(grants.flatMap(({ where }) => Object.keys(where))) : new Set<string>()
-    const required = requiredOf(schema).filter(name => !owned.has(name))
-    const name = `${capitalize(singularOf(resource))}${owned.size > 0 ? 'New' : ''}Draft`
-    return this.schemas.define(name, { ...schema, required })
-  }
-
-  #itemSchema(resource: Resource): JsonSchema {
-    const schema = this.schemas.object(resource.fields, 'response', { _links: linksSchema(relationsOf(resource)) })
-    const { title, description } = resource.texts
-    return this.schemas.define(capitalize(singularOf(resource)), omitUndefined({ ...schema, title, description }))
-  }
-  #pageSchema(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-    const properties = {
-      ...more,
-      items: { type: 'array', items: this.#itemSchema(resource) },
-      total: {
-        type: 'integer',
-        minimum: 0,
-        description:
-          'All matches; absent where there are many, unless Prefer: count=exact asks, and on pages by cursor.',
-      },
-      looked: {
-        type: 'integer',
-        minimum: 0,
-        description:
-          'Items that were looked at for this page, all that one request may: further ones may match, and `next` leads to them.',
-      },
-      _links: linksSchema(['next', 'previous']),
-    }
-    return this.schemas.define(`${capitalize(resource.name)}${'q' in more ? 'Search' : 'Page'}`, {
-      type: 'object',
-      properties,
-      required: ['items', '_links'],
-    })
-  }
-  /** What was asked for, without results: those are read page by page. */
-  #searchSchema(resource: Resource): JsonSchema {
-    const { properties } = criteriaSchema(resource)
-    return {
-      type: 'object',
-      properties: { id: { type: 'string' }, ...properties, _links: linksSchema([]) },
-      required: ['id', '_links'],
-    }
-  }
-  #schemaWithLinks(name: string, fields: Fields): JsonSchema {
-    return this.schemas.define(
-      capitalize(name),
-      this.schemas.object(fields, 'response', { _links: linksSchema(['related']) }),
-    )
+    const isRequired = Object.values(fields).some(field => !mayBeLeftOut(field))
+    return this.#documentContent(this.schemas.input(fields, name, element), isRequired)
   }
 
   #successResponses(operation: Operation): Members {
     const response = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => ({
       [status]: {
-        description,
+        description: joinSentences(description, this.#otherTypes(operation)),
         headers: {
           ...Object.fromEntries(names.map(name => [name, refTo('headers', name)])),
           ...this.#answerHeaders(operation),
@@ -402,25 +329,25 @@ class VersionDocument {
       case 'replace':
       case 'patch':
         return {
-          ...response(200, 'The item.', this.#itemSchema(operation.resource), itemHeaders),
+          ...response(200, 'The item.', this.schemas.item(operation.resource), itemHeaders),
           ...(operation.kind === 'replace' &&
             operation.resource.given.putCreates === true &&
-            response(201, 'Created.', this.#itemSchema(operation.resource), [...itemHeaders, 'Location'])),
+            response(201, 'Created.', this.schemas.item(operation.resource), [...itemHeaders, 'Location'])),
         }
       case 'create':
-        return response(201, 'Created.', this.#itemSchema(operation.resource), [...itemHeaders, 'Location'])
+        return response(201, 'Created.', this.schemas.item(operation.resource), [...itemHeaders, 'Location'])
       case 'list':
       case 'search':
-        return response(200, 'A page of items.', this.#pageSchema(operation.resource), itemHeaders)
+        return response(200, 'A page of items.', this.schemas.page(operation.resource), itemHeaders)
       case 'createSearch':
-        return response(201, 'The search; its results are at Location.', this.#searchSchema(operation.resource), [
+        return response(201, 'The search; its results are at Location.', this.schemas.search(operation.resource), [
           'Location',
         ])
       case 'getSearch':
         return response(
           200,
           'A page of results.',
-          this.#pageSchema(operation.resource, { q: { type: 'string' } }),
+          this.schemas.page(operation.resource, { q: { type: 'string' } }),
           itemHeaders,
         )
       case 'remove':
@@ -436,21 +363,21 @@ class VersionDocument {
           200: {
             description: 'The octets.',
             headers: { ETag: refTo('headers', 'ETag') },
-            content: octetsSchema(operation.file.mediaTypes),
+            content: octetsContent(operation.file.mediaTypes),
           },
         }
       case 'putFile':
         return { 201: { description: 'Created.' }, 204: { description: 'Replaced.' } }
       case 'startJob':
-        return response(202, 'The job has been accepted.', this.#schemaWithLinks('Job', jobFields), [
+        return response(202, 'The job has been accepted.', this.schemas.linked('Job', jobFields), [
           'Location',
           'Retry-After',
         ])
       case 'getJob':
       case 'cancelJob':
-        return response(200, 'The job.', this.#schemaWithLinks('Job', jobFields), ['Retry-After'])
+        return response(200, 'The job.', this.schemas.linked('Job', jobFields), ['Retry-After'])
       case 'getResult':
-        return response(200, 'The result.', this.#schemaWithLinks(operation.job.one, operation.job.output), itemHeaders)
+        return response(200, 'The result.', this.schemas.linked(operation.job.one, operation.job.output), itemHeaders)
       case 'exchange': {
         const { output } = operation.exchange
         if (typeof output !== 'object') return { 204: { description: 'Done.' } }
@@ -463,15 +390,23 @@ class VersionDocument {
     { kind, action, resource }: Extract<Operation, { readonly action: unknown }>,
     response: (status: number, description: string, schema: JsonSchema, names: readonly string[]) => Members,
   ): Members {
-    const schema = action.output ? this.#schemaWithLinks(action.rel, action.output) : this.#itemSchema(resource)
+    const schema = action.output ? this.schemas.linked(action.rel, action.output) : this.schemas.item(resource)
     if (kind === 'act' && action.kept) return response(201, `The ${action.rel}.`, schema, ['Location'])
     return response(200, action.output ? `The ${action.rel}.` : 'The item.', schema, ['ETag'])
   }
 
   #contentByType(operation: Operation, schema: JsonSchema): Members {
-    const types = this.#options.answers(operation, this.#version)
-    return Object.fromEntries(types.map(type => [type, contentOf(type, schema)]))
+    const described = this.#typesOf(operation).filter(type => this.#describes(operation, type))
+    return Object.fromEntries(described.map(type => [type, contentOf(operation, type, schema)]))
   }
+  /** In words, where the release has no schema for them. */
+  #otherTypes(operation: Operation): string {
+    const others = this.#typesOf(operation).filter(type => !this.#describes(operation, type))
+    return others.length === 0 ? '' : `Also as ${others.join(', ')}.`
+  }
+  readonly #typesOf = (operation: Operation): readonly string[] => this.#options.answers(operation, this.#version)
+  readonly #describes = ({ kind }: Operation, type: string): boolean =>
+    this.#release.describesContent(type, kind === 'exchange')
 
   /** Links from an item to its transitions, by its id (OpenAPI 3.1 §4.8.20). */
   #links(operation: Operation): Members {
@@ -497,14 +432,11 @@ class VersionDocument {
   #failureResponses({ template }: Address, method: string, operation: Operation, open: boolean): Members {
     const item = template.includes('{id}')
     const sends = this.#requestContent(operation, method) !== undefined
-    // Those of a port are described where they are used: two ports may share a name.
-    if (operation.kind !== 'exchange')
-      for (const fault of operation.faults) this.#declaredFaults.set(fault.fault, fault)
     const names = [
       'BadRequest',
       ...(open ? [] : ['Unauthorized', 'Forbidden']),
       ...(item ? ['NotFound'] : []),
-      ...(this.#options.answers(operation, this.#version).length > 0 ? ['NotAcceptable'] : []),
+      ...(this.#typesOf(operation).length > 0 ? ['NotAcceptable'] : []),
       ...(operation.safe ? [] : ['Conflict']),
       ...(item ? ['Gone'] : []),
       ...(isConditional(operation) ? ['PreconditionFailed'] : []),
@@ -516,32 +448,35 @@ class VersionDocument {
     ]
     const shared = Object.fromEntries(names.map(name => [statusOfError[name] ?? 500, refTo('responses', name)]))
     const conditional = operation.safe && { 304: refTo('responses', 'NotModified') }
-    return { ...conditional, ...shared, ...this.#declaredResponses(operation, shared) }
+    return { ...conditional, ...shared, ...this.#declaredResponses(operation) }
   }
 
-  /** Declared faults by status, together with other responses of the same status. */
-  #declaredResponses(operation: Operation, shared: Readonly<Record<string, JsonSchema>>): Members {
+  /** Declared faults by status; another problem may have the same status. */
+  #declaredResponses(operation: Operation): Members {
     const { faults } = operation
-    if (operation.kind === 'exchange') return this.#portFaults(operation, shared)
+    if (operation.kind === 'exchange') return this.#portFaults(operation)
     return Object.fromEntries(
       [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => [
         status,
-        those.length === 1 && those[0] && !(status in shared)
-          ? refTo('responses', this.#faultName(those[0].fault))
-          : problemResponse(those.map(({ title, description }) => joinSentences(title, description)).join('; '), {
-              anyOf: [
-                ...those.map(({ detail }) => ({
-                  allOf: [refTo('schemas', 'Problem'), this.schemas.object(detail, 'response')],
-                })),
-                refTo('schemas', 'Problem'),
-              ],
-            }),
+        problemResponse(joinTitles(those), this.#problemSchema(those)),
       ]),
     )
   }
+  #problemSchema(faults: readonly Fault[]): JsonSchema {
+    const base = this.#options.address?.replace(/\/+$/, '') ?? ''
+    const own = faults.map(fault => {
+      const type = `${base}/problems/${fault.fault}`
+      return [type, this.schemas.problem(fault, type)] as const
+    })
+    const mapping = Object.fromEntries(own.map(([type, schema]) => [type, schema['$ref'] as string]))
+    return {
+      anyOf: [...own.map(([, schema]) => schema), refTo('schemas', 'Problem')],
+      ...this.#release.problemDiscriminator(mapping),
+    }
+  }
 
   /** The element of a fault is the member `fault` of its problem. */
-  #portFaults(operation: OperationOf<'exchange'>, shared: Readonly<Record<string, JsonSchema>>): Members {
+  #portFaults(operation: OperationOf<'exchange'>): Members {
     const { faults, exchange } = operation
     return Object.fromEntries(
       [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => {
@@ -550,12 +485,15 @@ class VersionDocument {
           const properties = root && { fault: this.elements.element(root) }
           return properties ? [{ allOf: [refTo('schemas', 'Problem'), { type: 'object', properties }] }] : []
         })
-        const all = status in shared ? [...own, refTo('schemas', 'Problem')] : own
-        return [status, problemResponse(those.map(({ title }) => title).join('; '), { anyOf: all })]
+        const schema = { anyOf: [...own, refTo('schemas', 'Problem')] }
+        return [status, problemResponse(those.map(({ title }) => title).join('; '), schema)]
       }),
     )
   }
 }
+
+const joinTitles = (faults: readonly Fault[]): string =>
+  faults.map(({ title, description }) => joinSentences(title, description)).join('; ')
 
 /** A resource, a job or a port. */
 function tagOf(operation: Operation): string {
@@ -563,39 +501,15 @@ function tagOf(operation: Operation): string {
   return 'resource' in operation ? operation.resource.name : operation.job.job
 }
 
-/** Octets have no schema (OpenAPI 3.1 §4.8.14.2). */
-function contentOf(type: string, schema: JsonSchema): { readonly [name: string]: Json } {
+/** XML follows `xml` of the schema; that of a port is described by WSDL, octets by nothing. */
+function contentOf({ kind }: Operation, type: string, schema: JsonSchema): Members {
   if (/[/+]json$/.test(type)) return { schema }
-  return /^text\/|[/+]xml$/.test(type) ? { schema: textSchema } : {}
+  if (/[/+]xml$/.test(type)) return { schema: kind === 'exchange' ? textSchema : schema }
+  return type.startsWith('text/') ? { schema: textSchema } : {}
 }
 
 const isConditional = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
-const requiredOf = (schema: JsonSchema): readonly string[] => {
-  const names = schema['required']
-  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : []
-}
 
-/** What is searched for, and the fields that narrow it. */
-function criteriaSchema(resource: Resource) {
-  const by = comparedFields(resource, resource.given.searchBy ?? []).map(([name, { shape }]) => [
-    name,
-    scalarSchema(shape),
-  ])
-  return {
-    type: 'object',
-    properties: { q: { type: 'string' }, ...Object.fromEntries(by) },
-    additionalProperties: false,
-  }
-}
-
-const comparedFields = (
-  resource: Resource,
-  names: readonly string[],
-): readonly (readonly [name: string, found: FilterField])[] =>
-  names.flatMap(name => {
-    const found = findFilterField(resource, name)
-    return found ? [[name, found] as const] : []
-  })
 const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
 const equalityComparisons: readonly string[] = ['ne']
 const orderComparisons: readonly string[] = [...equalityComparisons, 'gt', 'gte', 'lt', 'lte']
@@ -632,9 +546,4 @@ function infoOf({ title, description, versions }: Service) {
   )
   const all = [...(description === undefined ? [] : [description]), ...own]
   return { title, description: all.length === 0 ? undefined : all.join('\n\n') }
-}
-
-function relationsOf(resource: Resource): readonly string[] {
-  const actions = Object.values(resource.actions).map(({ link }) => link)
-  return ['collection', 'edit', 'delete', ...Object.keys(resource.given.relations ?? {}), ...actions]
 }

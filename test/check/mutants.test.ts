@@ -90,7 +90,7 @@ const mutants: readonly Mutant[] = [
   ),
   mutant('A1.6', 'XML comes as JSON', () =>
     changing(
-      seen => get(item)(seen) && seen.fields['accept'] === 'text/xml' && ok(seen),
+      seen => get(item)(seen) && seen.fields['accept'] === 'application/xml' && ok(seen),
       withField('content-type', 'application/json'),
     ),
   ),

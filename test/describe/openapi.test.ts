@@ -59,14 +59,18 @@ async function check(document: Loose): Promise<void> {
   assert.equal(new Set(ids).size, ids.length)
 }
 
+// The JSON Schema checker of the validator above is compared with our reader.
+const Ajv = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))('ajv/dist/2020.js').default
+
 test('A2.4 the document is valid OpenAPI 3.1, and all its references resolve', () => check(ours))
 const newer: Loose = JSON.parse(writeOpenApi(shop, { ...options, release: '3.2' }))
 test('OpenAPI 3.2 the document is valid, and all its references resolve', () => check(newer))
 test('OpenAPI 3.2 §4.9 QUERY is described with its criteria, and 3.1 has everything else', () => {
   const query = newer['paths']?.['/api/v2/orders']?.['query']
   assert.equal(query?.['operationId'], 'v2_SearchOrders')
-  const criteria = query?.['requestBody']?.['content']?.['application/json']?.['schema']?.['properties']
-  assert.deepEqual(Object.keys(criteria ?? {}), ['q', 'state', 'customer'])
+  const criteria = query?.['requestBody']?.['content']?.['application/json']?.['schema']?.['$ref']
+  const { properties } = resolve(newer, String(criteria)) as Loose
+  assert.deepEqual(Object.keys(properties ?? {}), ['q', 'state', 'customer'])
   const ids = (document: Loose) => operationsIn(document).map(({ operation }) => String(operation['operationId']))
   assert.deepEqual(ids(newer), [...ids(ours), 'ListChanges'])
 })
@@ -136,9 +140,26 @@ test('A5.1 an operation names the credentials that it requires', () => {
   assert.deepEqual(operation('v1_GetProduct')?.['security'], [{}, { bearer: [] }, { basic: [] }])
 })
 test('A1.10 a declared fault is the problem of its status', () => {
-  const text = JSON.stringify(operation('v1_PayOrder')?.['responses']?.['422'])
-  assert.match(text, /Payment declined/)
-  assert.match(text, /"reason"/)
+  const declined = operation('v1_PayOrder')?.['responses']?.['422']
+  assert.equal(declined?.['description'], 'Payment declined')
+  const [own, any] = Object.values(declined?.['content']?.['application/problem+json']?.['schema']?.['anyOf'] ?? {})
+  assert.equal(any?.['$ref'], '#/components/schemas/Problem')
+  const { properties, required } = resolve(ours, String(own?.['$ref'])) as Loose
+  assert.deepEqual(properties?.['type']?.['enum'], ['/problems/PaymentDeclined'])
+  assert.ok(properties?.['reason'])
+  assert.deepEqual(required, ['type', 'status', 'reason'])
+})
+test('OpenAPI 3.2 §4.25 declared problems are told apart by their type, others are problems', () => {
+  const responses = Object.values(newer['paths']?.['/api/v1/orders/{id}/payment']?.['post']?.['responses'] ?? {})
+  const found = responses.flatMap(
+    each => each['content']?.['application/problem+json']?.['schema']?.['discriminator'] ?? [],
+  )
+  assert.ok(found.length > 0)
+  for (const each of found) {
+    assert.equal(each['propertyName'], 'type')
+    for (const reference of [each['defaultMapping'], ...Object.values(each['mapping'] ?? {})])
+      assert.ok(resolve(newer, String(reference)), String(reference))
+  }
 })
 test('A4.23 filters are parameters by name and by comparison', () => {
   const names = Object.values(ours['components']?.['parameters'] ?? {}).map(each => String(each['name']))
@@ -189,12 +210,97 @@ test('OpenAPI 3.1 §4.8.17 a relation that is a URI makes a valid name of a link
   for (const name of Object.keys(links ?? {})) assert.match(name, /^[a-zA-Z0-9._-]+$/)
   assert.equal(Object.keys(links ?? {}).length, 1)
 })
-test('A1.6 JSON has its schema, another text is a string, and octets have none: no content is unknown to a client', () => {
-  const content = operation('v1_GetOrder')?.['responses']?.['200']?.['content']
-  for (const type of ['text/html', 'application/xml']) assert.deepEqual(content?.[type], { schema: { type: 'string' } })
-  assert.ok(content?.['application/json']?.['schema']?.['$ref'])
-  assert.deepEqual(content?.['application/pdf'], {})
-  assert.deepEqual(operation('v1_GetProductPicture')?.['responses']?.['200']?.['content']?.['image/png'], {})
+test('A1.6 XML has the schema of JSON, so that generators see one type; 3.1 names other texts, 3.2 has them all', () => {
+  const answer = operation('v1_GetOrder')?.['responses']?.['200']
+  assert.deepEqual(Object.keys(answer?.['content'] ?? {}), ['application/json', 'application/xml'])
+  assert.equal(answer?.['description'], 'The item. Also as text/html, application/pdf.')
+  const order = answer?.['content']?.['application/json']?.['schema']
+  assert.deepEqual(answer?.['content']?.['application/xml']?.['schema'], order)
+  const all = newer['paths']?.['/api/v1/orders/{id}']?.['get']?.['responses']?.['200']?.['content']
+  assert.deepEqual(all?.['application/xml'], { schema: order })
+  assert.deepEqual(all?.['text/html'], { schema: { type: 'string' } })
+  assert.deepEqual(all?.['application/pdf'], {})
+  const sent = ours['paths']?.['/api/v1/orders']?.['post']?.['requestBody']
+  assert.equal(sent?.['description'], 'Also as application/xml.')
+  const { 'application/json': json, 'application/xml': xml }: Loose =
+    newer['paths']?.['/api/v1/orders']?.['post']?.['requestBody']?.['content'] ?? {}
+  assert.deepEqual(xml, json)
+  const picture = operation('v1_GetProductPicture')?.['responses']?.['200']?.['content']?.['image/png']
+  assert.deepEqual(picture, { schema: { format: 'binary', contentMediaType: 'image/png' } })
+})
+test('OpenAPI 3.1 §4.8.26 schemas say how their members are written in XML', () => {
+  const boxes = resource('boxes', {
+    fields: {
+      id: t.id('b'),
+      'weight kg': t.int(),
+      unit: t.string().attribute(),
+      parts: t.list(t.object({ what: t.string() }, 'Part')),
+      tags: t.list(t.string(), { element: 'word' }),
+    },
+  }).rules({ allow: { read: [anyone], create: [anyone] } })
+  const document = documentOf(service('boxes', { namespace: 'urn:x', resources: [boxes] }) as Service)
+  for (const name of ['v1.Box', 'v1.BoxDraft']) {
+    const { xml, properties: members }: Loose = document['components']?.['schemas']?.[name] ?? {}
+    assert.deepEqual(xml, { name: 'box', namespace: 'urn:x:v1' })
+    assert.deepEqual(members?.['weight kg']?.['xml'], { name: 'weight_x0020_kg' })
+    assert.deepEqual(members?.['unit']?.['xml'], { attribute: true })
+    assert.deepEqual(members?.['parts']?.['xml'], { wrapped: true })
+    assert.deepEqual(members?.['parts']?.['items']?.['xml'], { name: 'part' })
+    assert.deepEqual(members?.['tags']?.['items']?.['xml'], { name: 'word' })
+  }
+  const page = document['components']?.['schemas']?.['v1.BoxesPage']
+  assert.deepEqual(page?.['xml'], { name: 'boxes', namespace: 'urn:x:v1' })
+  assert.deepEqual(page?.['properties']?.['items']?.['items']?.['xml'], { name: 'box' })
+})
+test('RFC 7396 a merge patch has any member, and null for one that may be removed', () => {
+  const pets = resource('pets', {
+    fields: {
+      id: t.id('p'),
+      name: t.string(),
+      note: t.string().optional(),
+      home: t.object({ street: t.string(), door: t.int().optional() }, 'Home'),
+      kind: t.union('is', { cat: { lives: t.int() }, dog: { legs: t.int() } }),
+      words: t.map(t.int()),
+    },
+  }).rules({ allow: { read: [anyone], create: [anyone], change: [anyone] } })
+  const document = documentOf(service('pets', { namespace: 'urn:x', resources: [pets] }) as Service)
+  const components = document['components']
+  const patch = document['paths']?.['/api/v1/pets/{id}']?.['patch']?.['requestBody']?.['content']
+  const schema = patch?.['application/merge-patch+json']?.['schema']
+  const validate = new Ajv({ strict: false }).compile({ ...schema, components })
+  const rows: readonly (readonly [content: object, valid: boolean])[] = [
+    [{}, true],
+    [{ name: 'Tom' }, true],
+    [{ name: null }, false],
+    [{ note: null }, true],
+    [{ home: { door: null } }, true],
+    [{ home: { street: null } }, false],
+    [{ home: null }, false],
+    [{ kind: { lives: 3 } }, true],
+    [{ kind: { is: 'dog', legs: 4 } }, true],
+    [{ kind: { is: 'cow' } }, false],
+    [{ words: { red: null, blue: 3 } }, true],
+    [{ colour: 'red' }, false],
+  ]
+  for (const [content, valid] of rows) assert.equal(validate(content), valid, JSON.stringify(content))
+})
+test('OpenAPI 3.1 §4.8.25 a union is told apart by its member, and each case has a schema of its own', () => {
+  const pets = resource('pets', {
+    fields: { id: t.id('p'), kind: t.union('is', { cat: { lives: t.int() }, dog: { legs: t.int() } }) },
+  }).rules({ allow: { read: [anyone], create: [anyone] } })
+  const document = documentOf(service('pets', { namespace: 'urn:x', resources: [pets] }) as Service)
+  const pet = document['components']?.['schemas']?.['v1.Pet']?.['properties']?.['kind']
+  const cases = Object.fromEntries(
+    ['Cat', 'Dog'].map(each => [each.toLowerCase(), `#/components/schemas/v1.Kind${each}`]),
+  )
+  assert.deepEqual(pet?.['discriminator'], { propertyName: 'is', mapping: cases })
+  assert.deepEqual(
+    Object.values(pet?.['oneOf'] ?? {}).map(each => String(each['$ref'])),
+    Object.values(cases),
+  )
+  const cat = resolve(document, cases['cat'] ?? '')
+  assert.deepEqual(cat?.['properties']?.['is'], { type: 'string', enum: ['cat'] })
+  assert.deepEqual(cat?.['required'], ['is', 'lives'])
 })
 test('no schema has optional members beside a schema for all others, which TypeScript cannot say (TS2411)', () => {
   const visit = (at: unknown, path: string): void => {
@@ -210,9 +316,6 @@ test('A2.4 the summary of an operation has the words of its name', () => {
   assert.equal(String(operation('v1_GetProductPicture')?.['summary']), 'Get product picture')
   for (const each of listOperations(shop)) if ('resource' in each) assert.ok(singularOf(each.resource))
 })
-
-// The JSON Schema checker of the validator above is compared with our reader.
-const Ajv = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'))('ajv/dist/2020.js').default
 
 /** JSON near the values of the fields. */
 const values: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>(tie => ({

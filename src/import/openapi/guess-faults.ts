@@ -37,11 +37,13 @@ export class FaultGuess {
     const { value, name } = this.#document.resolve(given)
     const title = squeezeText(stringOf(value['description'])) || status
     const cases = this.#listCases(contentSchema(this.#document, given))
-    const telling = cases.filter(each => tellingMembers(each.schema).length > 0)
+    const telling = cases.filter(
+      each => tellingMembers(each.schema).length > 0 || nameOfProblemType(each.schema) !== '',
+    )
     if (telling.length === 0)
       return usualStatuses.test(status) ? [] : [this.#declare(name || title, { status, title, schema: {} })]
     return telling.map(each => {
-      const own = [name, this.#nameOfTitle(title), each.name]
+      const own = [nameOfProblemType(each.schema), name, this.#nameOfTitle(title), each.name]
         .map(toTypeName)
         .find(wish => wish !== '' && !genericName.test(wish))
       return this.#declare(own ?? title, { status, title, schema: each.schema })
@@ -74,6 +76,14 @@ export class FaultGuess {
     this.#known.set(key, made)
     return made
   }
+}
+
+/** The last segment of the only `type` that a problem has: `OutOfStock` (RFC 9457 §3.1.1). */
+function nameOfProblemType(schema: JsonObject): string {
+  const given = propertiesOf(schema).find(([name]) => name === 'type')?.[1]
+  const { const: only, enum: values = only === undefined ? [] : [only] } = objectOf(given)
+  const [type, ...others] = Array.isArray(values) ? values : []
+  return others.length === 0 && typeof type === 'string' ? (/[^/:#]+$/.exec(type)?.[0] ?? '') : ''
 }
 
 const tellingMembers = (schema: JsonObject): readonly string[] =>

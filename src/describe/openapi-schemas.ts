@@ -1,0 +1,158 @@
+/** The schemas of one version: items and their drafts, pages, jobs, outputs, problems. */
+import { omitUndefined } from '../base/objects.ts'
+import type { Fault } from '../contract/fault.ts'
+import type { Fields } from '../contract/field.ts'
+import { type FilterField, findFilterField } from '../contract/filter-field.ts'
+import { capitalize } from '../contract/lexical/text.ts'
+import { type Operation, singularOf } from '../contract/operation.ts'
+import type { Resource } from '../contract/resource.ts'
+import { toXmlName } from '../contract/xml-message.ts'
+import { type JsonSchema, Schemas, scalarSchema } from './json-schema.ts'
+import { linksSchema, type Members, problemMembers, problemXml } from './openapi-components.ts'
+
+export class VersionSchemas {
+  readonly #schemas: Schemas
+  readonly #namespace: string
+  /** @param namespace of the version's XML */
+  constructor(prefix: string, namespace: string) {
+    this.#schemas = new Schemas(prefix)
+    this.#namespace = namespace
+  }
+
+  get all(): Readonly<Record<string, JsonSchema>> {
+    return this.#schemas.all
+  }
+
+  item(resource: Resource): JsonSchema {
+    const schema = this.#schemas.object(resource.fields, 'response', {
+      _links: linksSchema(relationsOf(resource), ['self']),
+    })
+    const name = singularOf(resource)
+    return this.#schemas.define(capitalize(name), { ...schema, ...resourceTexts(resource), xml: this.#root(name) })
+  }
+
+  /**
+   * An item as a client sends it. Fields that a grant binds to a claim of the caller may be left
+   * out.
+   */
+  draft({ kind, resource, grants }: Operation & { readonly resource: Resource }): JsonSchema {
+    const schema = this.#schemas.object(resource.fields, 'content', sentLinks)
+    const owned = kind === 'create' ? new Set(grants.flatMap(({ where }) => Object.keys(where))) : new Set<string>()
+    const required = requiredOf(schema).filter(name => !owned.has(name))
+    const name = singularOf(resource)
+    const wished = `${capitalize(name)}${owned.size > 0 ? 'New' : ''}Draft`
+    return this.#schemas.define(wished, { ...schema, required, xml: this.#root(name) })
+  }
+
+  /** RFC 7396: what changes, alone. */
+  patch(resource: Resource): JsonSchema {
+    const schema = this.#schemas.object(resource.fields, 'patch', sentLinks)
+    return this.#schemas.define(`${capitalize(singularOf(resource))}Patch`, schema)
+  }
+
+  /** @param element the root in XML */
+  input(fields: Fields, operation: string, element: string): JsonSchema {
+    const schema = this.#schemas.object(fields, 'content')
+    return this.#schemas.define(`${operation}Input`, { ...schema, xml: this.#root(element) })
+  }
+
+  page(resource: Resource, more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+    const item = { ...this.item(resource), xml: { name: toXmlName(singularOf(resource)) } }
+    const properties = { ...more, items: { type: 'array', items: item }, ...pageMembers }
+    return this.#schemas.define(`${capitalize(resource.name)}${'q' in more ? 'Search' : 'Page'}`, {
+      type: 'object',
+      properties,
+      required: ['items', '_links'],
+      xml: this.#root(resource.name),
+    })
+  }
+
+  /** What is searched for, and the fields that narrow it. */
+  criteria(resource: Resource): JsonSchema {
+    const properties = { q: { type: 'string' }, ...criteriaMembers(resource) }
+    const schema = { type: 'object', properties, additionalProperties: false, xml: this.#root('search') }
+    return this.#schemas.define(`${capitalize(resource.name)}Criteria`, schema)
+  }
+  /** What was asked for, without results: those are read page by page. */
+  search(resource: Resource): JsonSchema {
+    const asked = { q: { type: 'string' }, ...criteriaMembers(resource) }
+    return this.#schemas.define(`${capitalize(resource.name)}Query`, {
+      type: 'object',
+      properties: { id: { type: 'string' }, ...asked, _links: linksSchema([]) },
+      required: ['id', '_links'],
+      xml: this.#root('search'),
+    })
+  }
+
+  /** An answer with links: a job, the output of an action or of a job. */
+  linked(name: string, fields: Fields): JsonSchema {
+    const schema = this.#schemas.object(fields, 'response', { _links: linksSchema(['related']) })
+    return this.#schemas.define(capitalize(name), { ...schema, xml: this.#root(name) })
+  }
+
+  /** RFC 9457 §3.2: the members of every problem and those of the fault; `type` names it. */
+  problem({ fault, detail }: Fault, type: string): JsonSchema {
+    const { properties, required } = this.#schemas.object(detail, 'response')
+    const told = { type: 'string', format: 'uri-reference', enum: [type] }
+    return this.#schemas.define(`${fault}Problem`, {
+      type: 'object',
+      properties: { ...problemMembers, ...(properties as Members), type: told },
+      required: ['type', 'status', ...requiredOf({ required: required ?? [] })],
+      xml: problemXml,
+    })
+  }
+
+  readonly #root = (name: string): JsonSchema => ({ name: toXmlName(name), namespace: this.#namespace })
+}
+
+const sentLinks: Readonly<Record<string, JsonSchema>> = { _links: { type: 'object', readOnly: true } }
+
+const pageMembers: Readonly<Record<string, JsonSchema>> = {
+  total: {
+    type: 'integer',
+    minimum: 0,
+    description: 'All matches; absent where there are many, unless Prefer: count=exact asks, and on pages by cursor.',
+  },
+  looked: {
+    type: 'integer',
+    minimum: 0,
+    description:
+      'Items that were looked at for this page, all that one request may: further ones may match, and `next` leads to them.',
+  },
+  _links: linksSchema(['next', 'previous']),
+}
+
+/**
+ * The title goes before the description: a generator that names its types by titles would meet the
+ * same one in two versions.
+ */
+function resourceTexts({ texts: { title, description } }: Resource): JsonSchema {
+  return omitUndefined({
+    description: title === undefined ? description : description === undefined ? title : `${title}\n\n${description}`,
+  })
+}
+
+function relationsOf(resource: Resource): readonly string[] {
+  const actions = Object.values(resource.actions).map(({ link }) => link)
+  return ['collection', 'edit', 'delete', ...Object.keys(resource.given.relations ?? {}), ...actions]
+}
+
+const requiredOf = (schema: JsonSchema): readonly string[] => {
+  const names = schema['required']
+  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : []
+}
+
+const criteriaMembers = (resource: Resource): Readonly<Record<string, JsonSchema>> =>
+  Object.fromEntries(
+    comparedFields(resource, resource.given.searchBy ?? []).map(([name, { shape }]) => [name, scalarSchema(shape)]),
+  )
+
+/** The fields of these names that a query can compare. */
+export const comparedFields = (
+  resource: Resource,
+  names: readonly string[],
+): readonly (readonly [name: string, found: FilterField])[] =>
+  names.flatMap(name => {
+    const found = findFilterField(resource, name)
+    return found ? [[name, found] as const] : []
+  })
