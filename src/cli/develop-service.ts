@@ -56,13 +56,13 @@ const isWatched = (): boolean => process.env[reporting] !== undefined
 /** Serves in a process of its own, and in the next one as soon as a file that it loads changes. */
 async function serveAgain(ended: AbortSignal): Promise<void> {
   const words = [...process.execArgv, ...process.argv.slice(1)]
+  const stop = new Promise<void>(resolve => ended.addEventListener('abort', () => resolve(), { once: true }))
   while (!ended.aborted) {
     const files = new WatchedFiles()
     const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc']
     const child = spawn(process.execPath, words, { stdio, env: { ...process.env, [reporting]: '1' } })
     const closed = once(child, 'close')
     child.on('message', message => files.add(filesOfMessage(message)))
-    const stop = new Promise<void>(resolve => ended.addEventListener('abort', () => resolve()))
     await Promise.race([files.changed, stop])
     files.close()
     child.kill('SIGTERM')
@@ -97,12 +97,21 @@ class WatchedFiles {
     for (const file of files) {
       this.#files.add(file)
       const folder = dirname(file)
-      if (!this.#folders.has(folder))
-        this.#folders.set(
-          folder,
-          watch(folder, (_what, name) => this.#look(folder, name)),
-        )
+      if (!this.#folders.has(folder)) this.#watchFolder(folder)
     }
+  }
+  /** A folder may be gone, and a system has so many watches: the service goes on in either case. */
+  #watchFolder(folder: string): void {
+    const watcher = attempt(
+      () => watch(folder, (_what, name) => this.#look(folder, name)),
+      (thrown): thrown is NodeJS.ErrnoException => thrown instanceof Error && 'code' in thrown,
+    )
+    if (watcher) this.#folders.set(folder, watcher)
+    else reportUnwatched(folder)
+    watcher?.on('error', () => {
+      watcher.close()
+      reportUnwatched(folder)
+    })
   }
   close(): void {
     for (const watcher of this.#folders.values()) watcher.close()
@@ -113,6 +122,8 @@ class WatchedFiles {
   }
 }
 const settledMs = 100
+const reportUnwatched = (folder: string): void =>
+  console.error(`diglot: ${folder} cannot be watched: save a file elsewhere, or start dev again, after changes there`)
 
 /** TypeScript of the project, which says each line behind "types:". */
 function startTypeCheck(): readonly ChildProcess[] {

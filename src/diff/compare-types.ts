@@ -2,6 +2,7 @@
  * Two types, member by member: each difference with its effect on the set of values. Whether a
  * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
  */
+import { intBounds, longBounds, type NumberRange } from '../contract/lexical/number.ts'
 import {
   anyName,
   anyType,
@@ -125,7 +126,7 @@ class TypeComparison {
     return [
       ...need,
       ...compareDefault(place, before, after),
-      ...compareMaximum(place, before, after),
+      ...compareOccurrences(place, before, after),
       ...this.compare({ place, before: before.type, after: after.type }),
     ]
   }
@@ -238,7 +239,9 @@ export function isWithinBase(base: string, wide: string): boolean {
   return false
 }
 
-function compareScalars(place: string, before: ScalarType, after: ScalarType): readonly TypeChange[] {
+function compareScalars(place: string, given: ScalarType, other: ScalarType): readonly TypeChange[] {
+  const [before, after] = [spellAlike(given), spellAlike(other)]
+  if (isSameRange(before, after)) return compareEnumerations(place, before.values, after.values)
   const facets = compareFacets(place, before.facets, after.facets)
   const values = compareEnumerations(place, before.values, after.values)
   if (before.base === after.base) return [...values, ...facets]
@@ -248,6 +251,46 @@ function compareScalars(place: string, before: ScalarType, after: ScalarType): r
       ? 'narrower'
       : 'other'
   return [{ place, effect, text: `${before.base} → ${after.base}` }, ...values, ...facets]
+}
+
+/** One spelling for each value of a number (Part 2 §3.2.3), and inclusive bounds for whole ones. */
+function spellAlike(type: ScalarType): ScalarType {
+  if (!isWithinBase(type.base, 'xs:decimal')) return type
+  const bounds = isWithinBase(type.base, 'xs:integer') ? [...type.facets].map(includeBound) : [...type.facets]
+  const values = type.values && [...new Set(type.values.map(spellDecimal))]
+  return {
+    ...type,
+    ...(values && { values }),
+    facets: new Map(bounds.map(([name, value]) => [name, spellFacet(value)])),
+  }
+}
+const spellFacet = (value: string | number): string | number =>
+  typeof value === 'string' ? spellDecimal(value) : value
+/** Text that is no number stays as it is. */
+function spellDecimal(text: string): string {
+  const [, sign = '', whole = '', fraction = ''] = /^\s*([+-]?)0*(\d*)(?:\.(\d*?)0*)?\s*$/.exec(text) ?? []
+  if (whole === '' && fraction === '') return /\d/.test(text) && !/[^\d.+\-\s]/.test(text) ? '0' : text
+  return `${sign === '-' ? '-' : ''}${whole || '0'}${fraction && `.${fraction}`}`
+}
+function includeBound([name, value]: readonly [string, string | number]): readonly [string, string | number] {
+  const step = name === 'exclusiveMaximum' ? -1n : name === 'exclusiveMinimum' ? 1n : undefined
+  if (step === undefined || !/^\s*[+-]?\d+\s*$/.test(String(value))) return [name, value]
+  return [step < 0 ? 'maximum' : 'minimum', String(BigInt(String(value).trim().replace('+', '')) + step)]
+}
+
+/** Whole numbers within the same bounds: `xs:int`, and `xs:integer` that is restricted to them. */
+function isSameRange(before: ScalarType, after: ScalarType): boolean {
+  if (before.base === after.base) return false
+  const [old, now] = [rangeOf(before), rangeOf(after)]
+  return old !== undefined && now !== undefined && old === now
+}
+/** Undefined: not a whole number, or restricted by more than bounds. */
+function rangeOf({ base, facets }: ScalarType): string | undefined {
+  if (!isWithinBase(base, 'xs:integer')) return undefined
+  if ([...facets.keys()].some(name => name !== 'minimum' && name !== 'maximum')) return undefined
+  const known: Partial<Record<string, NumberRange>> = { ...longBounds, ...intBounds }
+  const { lowest, highest } = known[base.slice('xs:'.length)] ?? {}
+  return `${facets.get('minimum') ?? lowest ?? ''} to ${facets.get('maximum') ?? highest ?? ''}`
 }
 
 function compareEnumerations(
@@ -302,18 +345,29 @@ function effectOfFacet(
   if (before === undefined) return 'narrower'
   if (after === undefined) return 'wider'
   const sign = facetSigns[name]
+  if (sign !== undefined && isOfOneDay(before) && isOfOneDay(after))
+    return after > before === sign > 0 ? 'wider' : 'narrower'
   if (sign === undefined || Number.isNaN(Number(before)) || Number.isNaN(Number(after))) return 'other'
   return (Number(after) - Number(before)) * sign > 0 ? 'wider' : 'narrower'
 }
 
-function compareMaximum(
-  place: string,
-  { max: old = 1 }: WireMember,
-  { max: now = 1 }: WireMember,
-): readonly TypeChange[] {
-  if (old === now) return []
+/** Dates without a zone have the order of their texts. */
+const isOfOneDay = (value: string | number): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d(?:-\d\d)?$/.test(value)
+
+function compareOccurrences(place: string, before: WireMember, after: WireMember): readonly TypeChange[] {
+  const { min: least = 1, max: most = 1 } = before
+  const { min: leastNow = 1, max: mostNow = 1 } = after
   const describe = (max: number): string => (max === Number.POSITIVE_INFINITY ? 'unbounded' : String(max))
-  return [{ place, effect: now > old ? 'wider' : 'narrower', text: `at most ${describe(old)} → ${describe(now)}` }]
+  const fewer: TypeEffect = leastNow < least ? 'wider' : 'narrower'
+  const more: TypeEffect = mostNow > most ? 'wider' : 'narrower'
+  return [
+    // Whether it may be absent has been compared already.
+    ...(before.isRequired && after.isRequired && least !== leastNow
+      ? [{ place, effect: fewer, text: `at least ${least} → ${leastNow}` }]
+      : []),
+    ...(most === mostNow ? [] : [{ place, effect: more, text: `at most ${describe(most)} → ${describe(mostNow)}` }]),
+  ]
 }
 
 /** Of a member that callers may leave out before and after. */
@@ -324,10 +378,22 @@ function compareDefault(place: string, before: WireMember, after: WireMember): r
 
 /** In a sequence the members that both have keep their order. */
 function compareOrder(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
-  if (!before.isOrdered || !after.isOrdered) return []
+  if (before.isOrdered !== after.isOrdered) return compareFreedom(place, before, after)
+  if (!before.isOrdered) return []
   const common = (of: ObjectType, other: ObjectType): string[] =>
     [...of.members.keys()].filter(name => !name.startsWith('@') && other.members.has(name))
   const [old, now] = [common(before, after), common(after, before)]
   const moved = now.find((name, at) => old[at] !== name)
   return moved === undefined ? [] : [{ place, effect: 'other', text: `order of members changed at ${moved}` }]
+}
+
+/** Two members are needed for an order; a sequence and an `all` of one are the same. */
+function compareFreedom(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
+  const inBoth = [...before.members.keys()].filter(name => !name.startsWith('@') && after.members.has(name))
+  if (inBoth.length < 2) return []
+  return [
+    before.isOrdered
+      ? { place, effect: 'wider', text: 'order of members fixed → free' }
+      : { place, effect: 'narrower', text: 'order of members free → fixed' },
+  ]
 }

@@ -2,6 +2,7 @@
  * The SOAP face of a release, read from its WSDL. Names of ports, bindings and types are not on the
  * wire: an operation is known by the element of its Body, a type by its place.
  */
+import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
 import {
   type AnyMember,
@@ -30,7 +31,7 @@ export function readSoapDescription(text: string, source: string, find: Find): S
   if (document instanceof Malformed)
     throw new DiffImpossible(`${source} cannot be read: ${document.reason} (octet ${document.at})`)
   const reader = new SoapFaceReader()
-  for (const port of document.ports) reader.addPort(port)
+  for (const port of document.ports) reader.addPort(port, document.policies.get(port.port))
   if (document.ports.length === 0) for (const element of document.elements) reader.addElement(element)
   return {
     face: 'soap',
@@ -48,8 +49,10 @@ class SoapFaceReader {
   readonly operations = new Map<string, DescribedOperation>()
   readonly types = new Map<string, WireType>()
   readonly #names = new Map<AnyXmlType, string>()
+  /** Those without a name, which stand where they are used. */
+  readonly #unnamed = new Map<AnyXmlType, WireType>()
 
-  addPort({ soap, exchanges }: Port): void {
+  addPort({ soap, exchanges }: Port, policy: PortPolicy | undefined): void {
     const taken = new Set<string>()
     for (const [name, exchange] of Object.entries(exchanges)) {
       const element = exchange.input === 'empty' ? name : nameOfBody(exchange.input)
@@ -57,7 +60,10 @@ class SoapFaceReader {
       const key = taken.has(element) ? `${element} ${name}` : element
       taken.add(key)
       for (const version of soap === 'both' ? ['1.1', '1.2'] : [soap])
-        this.operations.set(`SOAP ${version} ${exchange.style} ${key}`, this.#operation(exchange))
+        this.operations.set(
+          `SOAP ${version} ${exchange.style} ${key}`,
+          this.#operation(exchange, describePolicy(policy, name)),
+        )
     }
   }
 
@@ -71,7 +77,7 @@ class SoapFaceReader {
     })
   }
 
-  #operation(exchange: PortExchange): DescribedOperation {
+  #operation(exchange: PortExchange, demands: ReadonlyMap<string, string>): DescribedOperation {
     const { input, output, faults, requestHeaders, replyHeaders, location } = exchange
     return {
       inputs: new Map([['Body', this.#input(input)], ...this.#blocks(requestHeaders)]),
@@ -87,6 +93,7 @@ class SoapFaceReader {
       facts: new Map([
         ['soapAction', exchange.action],
         ['reply', output === undefined ? 'none' : nameOfBody(output)],
+        ...demands,
       ]),
       ways: new Map(location === undefined ? [] : [['GET at', [location || 'the endpoint']]]),
     }
@@ -122,29 +129,36 @@ class SoapFaceReader {
         return {
           kind: 'choice',
           isNullable: false,
-          options: [definition.type, ...definition.derived()].map(each => this.#typeOf(each)),
+          options: [definition.type, ...definition.derived()].filter(isConcrete).map(each => this.#typeOf(each)),
         }
       case 'complex':
         return this.#complexType(type, definition)
     }
   }
   #complexType(type: AnyXmlType, definition: ComplexDefinition): WireType {
+    const unnamed = this.#unnamed.get(type)
+    if (unnamed) return unnamed
     const known = this.#names.get(type)
     if (known !== undefined) return { kind: 'named', name: known }
     const name = definition.name ? clarkName(definition.name) : `type ${this.#names.size + 1}`
     this.#names.set(type, name)
     const made = this.#object(definition)
-    if (!definition.name) return made
+    if (!definition.name) {
+      this.#unnamed.set(type, made)
+      return made
+    }
     this.types.set(name, made)
     return { kind: 'named', name }
   }
   #object(definition: ComplexDefinition): WireType {
     const members = this.#members(definition)
+    const wildcard = Object.values(definition.members).find(({ particle }) => particle.kind === 'any')?.particle
     return {
       kind: 'object',
       isNullable: false,
       members,
       rest: members.has(anyElement) ? 'any' : 'none',
+      ...(wildcard?.kind === 'any' && { names: namesOfWildcard(wildcard) }),
       isOrdered: !definition.isUnordered,
       facets: new Map(),
     }
@@ -162,7 +176,13 @@ class SoapFaceReader {
   #listMembers(members: TypeMembers, form: ComplexDefinition['form']): readonly (readonly [string, WireMember])[] {
     return Object.entries(members).map(([key, member]) => [
       nameOfMember(key, member, form),
-      { type: this.#typeOfMember(member, form), isRequired: member.marks.min > 0, max: member.marks.max },
+      {
+        type: this.#typeOfMember(member, form),
+        isRequired: member.marks.min > 0,
+        min: Math.max(member.marks.min, 1),
+        max: member.marks.max,
+        ...(member.marks.initial !== undefined && !member.marks.isFixed && { initial: member.marks.initial }),
+      },
     ])
   }
   #typeOfMember({ particle, marks }: AnyMember, form: ComplexDefinition['form']): WireType {
@@ -187,11 +207,36 @@ class SoapFaceReader {
       case 'sequence':
         return { ...emptyObject, isOrdered: true, members: new Map(this.#listMembers(particle.members, form)) }
       case 'any':
-      case 'anyAttribute':
         return anyType
+      case 'anyAttribute':
+        return namesOfWildcard(particle)
     }
   }
 }
+
+/** What messages need besides that which the schema says of them. */
+function describePolicy(policy: PortPolicy | undefined, exchange: string): ReadonlyMap<string, string> {
+  const security = policy?.security.get(exchange)
+  const unmet = policy?.unmet.get(exchange)
+  return new Map([
+    ...(security ? [['security', JSON.stringify(security)] as const] : []),
+    ...(unmet === undefined ? [] : [['security', unmet] as const]),
+    ...(policy?.addressing ? [['addressing', 'demanded'] as const] : []),
+    ...(policy?.mtom ? [['MTOM', 'demanded'] as const] : []),
+  ])
+}
+
+/** XML Schema Part 1 §3.10: from which namespaces names may come, and whether they are checked. */
+function namesOfWildcard(particle: Extract<AnyMember['particle'], { kind: 'any' | 'anyAttribute' }>): WireType {
+  const { namespaces } = particle
+  const facets = new Map<string, string>()
+  if (namespaces !== 'any')
+    facets.set('namespace', 'not' in namespaces ? `not ${namespaces.not}` : namespaces.of.join(' '))
+  if (particle.kind === 'any' && particle.process === 'strict') facets.set('processContents', 'strict')
+  return { kind: 'scalar', base: 'any name', isNullable: false, facets }
+}
+
+const isConcrete = ({ definition }: AnyXmlType): boolean => definition.kind !== 'complex' || !definition.isAbstract
 
 const noMembers = { isNullable: false, members: new Map(), rest: 'none', isOrdered: true, facets: new Map() } as const
 const emptyObject = { kind: 'object', ...noMembers } as const
@@ -244,7 +289,25 @@ const facetNames: Readonly<Record<string, string>> = {
   minExclusive: 'exclusiveMinimum',
   maxExclusive: 'exclusiveMaximum',
 }
-function narrowType(type: WireType, { values, patterns, ...facets }: SchemaFacets): WireType {
+/** Part 2 §4.3.1: the length of a list is the number of its items. */
+const listFacetNames: Readonly<Record<string, string>> = {
+  minLength: 'minItems',
+  maxLength: 'maxItems',
+  length: 'length',
+}
+const listFacets = (facets: Readonly<Record<string, unknown>>): readonly (readonly [string, string | number])[] =>
+  Object.entries(facets).flatMap(([name, value]) => {
+    const known = listFacetNames[name]
+    return known !== undefined && (typeof value === 'number' || typeof value === 'string')
+      ? [[known, value] as const]
+      : []
+  })
+function narrowType(type: WireType, given: SchemaFacets): WireType {
+  const { values, patterns, ...facets } = given
+  if (type.kind === 'choice') return { ...type, options: type.options.map(each => narrowType(each, given)) }
+  if (type.kind === 'list') return { ...type, facets: new Map([...type.facets, ...listFacets(facets)]) }
+  if (type.kind === 'any' && values)
+    return { kind: 'scalar', base: 'any text', isNullable: false, values, facets: new Map() }
   if (type.kind !== 'scalar') return type
   const own = Object.entries(facets).map(([name, value]) => [facetNames[name] ?? name, value] as const)
   const pattern = patterns === undefined ? [] : [['pattern', patterns.join(' and ')] as const]

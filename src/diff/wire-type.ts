@@ -46,6 +46,8 @@ export interface ObjectType {
 export interface WireMember {
   readonly type: WireType
   readonly isRequired: boolean
+  /** How often it has to occur. Default: once where it is required, otherwise never. */
+  readonly min?: number
   /** How often it may occur. Default: once. */
   readonly max?: number
   /** What stands for it where it is absent, as JSON; undefined: nothing is said to. */

@@ -3,6 +3,7 @@ import { escapeMarkup } from '../base/markup.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { newestVersion, type Service } from '../contract/service.ts'
+import { writePortWsdl } from '../describe/port-wsdl.ts'
 import { writeWsdl11 } from '../describe/wsdl11.ts'
 import { isBreaking, type ServiceDifference } from '../diff/compare-services.ts'
 import { compareReleases } from '../diff/diff-command.ts'
@@ -19,7 +20,8 @@ export async function describeFaces(app: Implementation): Promise<LoadedContract
   const { contract } = app
   const served = Object.entries(contract.versions).flatMap(([version, rule]) => (rule.retired ? [] : [version]))
   const wsdls = served.map(version => writeWsdl11(contract, version, { address: `http://127.0.0.1/soap/${version}` }))
-  return { contract, openApi: await describeService(app), wsdls }
+  const ofPorts = contract.ports.map(port => writePortWsdl(port, `http://127.0.0.1/soap/${port.port}`))
+  return { contract, openApi: await describeService(app), wsdls: [...wsdls, ...ofPorts] }
 }
 
 /** From each version to the next, the newest first. */

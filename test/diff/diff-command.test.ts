@@ -44,6 +44,29 @@ writeService('same.ts', 'text: t.string({ max: 10 })')
 writeService('wider.ts', 'text: t.string({ max: 10 }), note: t.string().optional()')
 writeService('broken.ts', 'text: t.string({ max: 5 })', "'open'", "role('clerk')")
 
+const writePort = (name: string, type: string) =>
+  writeFileSync(
+    join(folder, name),
+    `import { anyone, exchange, implement, port, service, x } from 'diglot'
+const ns = x.namespace('urn:tree')
+const Ask = ns.element('Ask', x.object({ depth: x.element(${type}) }))
+const trees = port('Trees', {
+  namespace: 'urn:tree',
+  allow: [anyone],
+  exchanges: { Ask: exchange({ action: 'urn:ask', input: Ask, output: ns.element('Tree', x.object({})) }) },
+})
+export default implement(service('trees', { namespace: 'urn:trees', resources: [], ports: [trees] }), { Trees: { Ask: () => ({}) } })
+`,
+  )
+test('B9.2 what the SOAP of a port takes is compared, too: exit status 1', () => {
+  writePort('tall.ts', 'x.long')
+  writePort('short.ts', 'x.int')
+  assert.equal(run('tall.ts', 'tall.ts').status, 0)
+  const { status, stdout } = run('tall.ts', 'short.ts')
+  assert.equal(status, 1, stdout)
+  assert.match(stdout, /^breaking +SOAP +.*Ask.*xs:long → xs:int/m)
+})
+
 test('A9.3 nothing changed: exit status 0, and one line', () => {
   const { status, stdout, stderr } = run('old.ts', 'same.ts')
   assert.deepEqual([status, stderr], [0, ''], stdout)

@@ -68,6 +68,24 @@ const attribute = (use: string): Shape => thing(element('a'), `<xs:attribute nam
 const ab = element('a') + element('b')
 const any = '<xs:any processContents="lax" minOccurs="0" maxOccurs="unbounded" namespace="##other"/>'
 
+const group = (kind: 'sequence' | 'all'): Shape => ({
+  schema: `<xs:complexType name="Thing"><xs:${kind}>${ab}</xs:${kind}></xs:complexType>`,
+})
+const wildcard = (given: string): Shape => thing(`${element('a')}<xs:any minOccurs="0" ${given}/>`)
+const anyAttribute = (given: string): Shape => thing(element('a'), `<xs:anyAttribute ${given}/>`)
+const attributeWith = (more: string): Shape => thing(element('a'), `<xs:attribute name="at" ${more}/>`)
+const listed = (most: number): Shape => ({
+  schema: `<xs:simpleType name="Numbers"><xs:list itemType="xs:int"/></xs:simpleType>
+    <xs:complexType name="Thing"><xs:sequence><xs:element name="a"><xs:simpleType><xs:restriction base="t:Numbers">
+    <xs:maxLength value="${most}"/></xs:restriction></xs:simpleType></xs:element></xs:sequence></xs:complexType>`,
+})
+const derived = (abstract: string): Shape => ({
+  schema: `<xs:complexType name="Base"${abstract}><xs:sequence>${element('a')}</xs:sequence></xs:complexType>
+    <xs:complexType name="More"><xs:complexContent><xs:extension base="t:Base"><xs:sequence>${element('b')}</xs:sequence>
+    </xs:extension></xs:complexContent></xs:complexType>
+    <xs:complexType name="Thing"><xs:sequence>${element('a', 't:Base')}</xs:sequence></xs:complexType>`,
+})
+
 type Verdict = 'breaking' | 'compatible'
 /** [what changed, before, after, for writers, for readers] */
 const changesOfTypes: readonly (readonly [string, Shape, Shape, Verdict, Verdict])[] = [
@@ -161,6 +179,66 @@ const changesOfTypes: readonly (readonly [string, Shape, Shape, Verdict, Verdict
   ['a choice comes', choice('a', 'b'), choice('a', 'b', 'c'), 'compatible', 'breaking'],
   ['a choice goes', choice('a', 'b', 'c'), choice('a', 'b'), 'breaking', 'compatible'],
   ['an element becomes one of a choice', a('xs:string'), choice('a', 'b'), 'breaking', 'breaking'],
+  ['elements in any order get an order', group('all'), group('sequence'), 'breaking', 'compatible'],
+  ['elements in order may come in any', group('sequence'), group('all'), 'compatible', 'breaking'],
+  [
+    'an element occurs twice at least',
+    a('xs:string', many),
+    a('xs:string', `${many} minOccurs="2"`),
+    'breaking',
+    'compatible',
+  ],
+  [
+    'an element need occur once alone',
+    a('xs:string', `${many} minOccurs="2"`),
+    a('xs:string', many),
+    'compatible',
+    'breaking',
+  ],
+  [
+    'other elements are of other namespaces alone',
+    wildcard('namespace="##any"'),
+    wildcard('namespace="##other"'),
+    'breaking',
+    'compatible',
+  ],
+  [
+    'other attributes are of other namespaces alone',
+    anyAttribute(''),
+    anyAttribute('namespace="##other"'),
+    'breaking',
+    'compatible',
+  ],
+  [
+    'other elements are checked',
+    wildcard('processContents="lax"'),
+    wildcard('processContents="strict"'),
+    'breaking',
+    'compatible',
+  ],
+  [
+    'the default of an attribute changes',
+    attributeWith('default="1"'),
+    attributeWith('default="2"'),
+    'breaking',
+    'compatible',
+  ],
+  [
+    'the value of an attribute changes',
+    attributeWith('fixed="1" use="required"'),
+    attributeWith('fixed="2" use="required"'),
+    'breaking',
+    'breaking',
+  ],
+  ['a list may have fewer items', listed(3), listed(2), 'breaking', 'compatible'],
+  ['a type becomes abstract', derived(''), derived(' abstract="true"'), 'breaking', 'compatible'],
+  [
+    'a last day is a later one',
+    simple('<xs:maxInclusive value="2025-12-31"/>', 'xs:date'),
+    simple('<xs:maxInclusive value="2026-12-31"/>', 'xs:date'),
+    'compatible',
+    'breaking',
+  ],
   [
     'local elements lose their namespace',
     a('xs:string'),
@@ -218,6 +296,32 @@ test('the same document has no difference, and names of types are not on the wir
   assert.ok(old && now)
   assert.deepEqual(compareServices(old, now), [])
 })
+
+const numbers = (...all: string[]): Shape =>
+  simple(all.map(each => `<xs:enumeration value="${each}"/>`).join(''), 'xs:decimal')
+const sameValues: readonly (readonly [title: string, before: Shape, after: Shape])[] = [
+  [
+    'an exclusive bound of whole numbers',
+    simple('<xs:maxExclusive value="10"/>', 'xs:int'),
+    simple('<xs:maxInclusive value="9"/>', 'xs:int'),
+  ],
+  [
+    'an int, and an integer with its bounds',
+    a('xs:int'),
+    simple('<xs:minInclusive value="-2147483648"/><xs:maxInclusive value="2147483647"/>', 'xs:integer'),
+  ],
+  ['numbers in another spelling', numbers('1.0', '0.50', '-0'), numbers('1', '+.5', '0.0')],
+  [
+    'a bound in another spelling',
+    simple('<xs:maxInclusive value="1.50"/>', 'xs:decimal'),
+    simple('<xs:maxInclusive value="1.5"/>', 'xs:decimal'),
+  ],
+]
+for (const [title, before, after] of sameValues)
+  test(`Part 2 §2.2 the same values in another spelling are no difference: ${title}`, () => {
+    assert.deepEqual(compare(before, after), [])
+    assert.deepEqual(compare(after, before), [])
+  })
 
 test('a schema alone: its elements are compared', () => {
   const schema = (type: string) =>

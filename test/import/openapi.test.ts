@@ -60,7 +60,8 @@ const fieldsOf = (text: string): string => {
 const unsaid: Readonly<Record<string, RegExp>> = {
   'a media type that a handler writes': /application\/pdf/,
   'a field that a grant binds to the caller may be left out': /Draft\/(?:customer|patient)$/,
-  'an input that refers to an item has the pattern of an identifier': /(?:merger content application\/json|MergeCustomerInput)\/into$/,
+  'an input that refers to an item has the pattern of an identifier':
+    /(?:merger content application\/json|MergeCustomerInput)\/into$/,
   'of which field a field of an older version is the former':
     /(?:\/details|\/specialty|v1\S* query (?:details|specialty)(?:\[\w+\])?)$/,
 }

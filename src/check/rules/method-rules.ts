@@ -294,6 +294,8 @@ async function followPages(trial: Trial, first: ProbeExchange, as: CheckCaller |
     trial.expectStatus(page, [200], 'a next page')
   }
   if (page === first) return
+  const isCut = linksIn(page.json).some(({ rel }) => rel === 'next')
+  if (isCut) return trial.expect(true, `${pagesMax} pages were followed; there are more, which were not`, page)
   const isBack = linksIn(page.json).some(({ rel }) => rel === 'previous' || rel === 'prev')
   trial.expect(isBack, 'the last page links to the previous one', page)
 }
