@@ -188,3 +188,11 @@ export const describeVersion = ({ title, description, versions }: Service, versi
   joinSentences(`${title}, ${version}`, description, versions[version]?.description)
 
 export const namespaceOf = ({ namespace }: Service, version: string): string => `${namespace}:${version}`
+
+/** `deprecated from 2026-07-01 on, no longer served from 2027-07-01 on`; empty where neither is. */
+export function describeVersionLife({ deprecated, sunset }: VersionRule): string {
+  return [
+    ...(deprecated === undefined ? [] : [`deprecated from ${deprecated} on`]),
+    ...(sunset === undefined ? [] : [`no longer served from ${sunset} on`]),
+  ].join(', ')
+}

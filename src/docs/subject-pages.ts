@@ -3,7 +3,7 @@ import { escapeMarkup } from '../base/markup.ts'
 import type { Job } from '../contract/job.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import type { Relation, Resource } from '../contract/resource.ts'
-import type { Service } from '../contract/service.ts'
+import { describeVersionLife, type Service } from '../contract/service.ts'
 import { buildElement, type PageMarkup, writeAnchor, writeParagraph, writeSection } from '../html/element.ts'
 import { drawMachine } from '../html/machine-drawing.ts'
 import { writeRowTable } from '../html/value-views.ts'
@@ -63,9 +63,8 @@ export function buildStartPage(
 }
 
 function lifeOf({ versions }: Service, version: string): string {
-  const { deprecated, sunset } = versions[version] ?? {}
-  const old = deprecated === undefined ? '' : `, deprecated since ${deprecated}`
-  return old + (sunset === undefined ? '' : `, no longer served from ${sunset} on`)
+  const life = describeVersionLife(versions[version] ?? {})
+  return life === '' ? '' : `, ${life}`
 }
 
 export function buildEditionPage(edition: DescribedEdition): SitePage {

@@ -30,6 +30,8 @@ export interface PageFrame {
   /** The way from the entry, the page itself left out. */
   readonly trail?: readonly Crumb[]
   readonly visitor?: PageVisitor | undefined
+  /** What a reader has to know of every page of its kind, such as that its version will end. */
+  readonly notice?: PageMarkup | undefined
   /** It needs the whole width: what would stand next to it stands below. */
   readonly isWide?: boolean
   /** Other pages of the service, in its head. */
@@ -55,6 +57,7 @@ export function writePage(frame: PageFrame, main: PageMarkup, aside: PageMarkup 
     prefix,
     isFile = false,
     footer = `${service}, served by Diglot: one contract, two faces.`,
+    notice,
   } = frame
   const policy = isFile ? `<meta http-equiv="Content-Security-Policy" content="${filePolicy}">` : ''
   const script = isFile ? '' : `<script src="${escapeMarkup(prefix + lookPaths.script)}" defer></script>`
@@ -64,7 +67,7 @@ export function writePage(frame: PageFrame, main: PageMarkup, aside: PageMarkup 
 <link rel="stylesheet" href="${escapeMarkup(prefix + lookPaths.style)}"><link rel="icon" href="${escapeMarkup(prefix + lookPaths.icon)}">${script}</head>
 <body><a class="skip" href="#main">Skip to the content</a>
 ${writeFrameHeader(frame)}
-<div class="page${layoutOf(frame, aside)}"><main id="main" tabindex="-1">${writeTrail(frame)}<h1>${escapeMarkup(title)}</h1>
+<div class="page${layoutOf(frame, aside)}"><main id="main" tabindex="-1">${writeTrail(frame)}<h1>${escapeMarkup(title)}</h1>${notice === undefined ? '' : buildElement('p', { class: 'hint', role: 'note' }, notice)}
 ${isFile ? '' : '<p id="done" class="done">Done. This is how it stands now.</p>\n'}${main}
 </main>${aside === '' ? '' : `\n<aside aria-label="For programs">${aside}</aside>`}</div>
 <footer><p>${escapeMarkup(footer)}</p></footer></body></html>

@@ -23,6 +23,8 @@ export interface SelectedItem {
   readonly of: Snapshot
   readonly document: RepresentationDocument
   readonly etag: string
+  /** Of the links that the caller sees. */
+  readonly mask: number
   /** Undefined until it is written. */
   content: Maybe<string | Uint8Array> | undefined
   readonly coding: string

@@ -96,7 +96,7 @@ export function selectItem(exchange: Exchange, resource: string, item: Snapshot)
   const { document, mask } = one
   const { content, coding } = writeForCoding(exchange, document)
   const etag = representationTag(exchange, item.version, mask, coding)
-  const selected = { of: item, document, etag, content, coding }
+  const selected = { of: item, document, etag, mask, content, coding }
   // A text that the application writes may depend on more than the item.
   if (exchange.head.offer?.steady && !exchange.parameters.only) {
     const { offer, coding, identityTaken } = exchange.head

@@ -143,7 +143,7 @@ describe('what a site keeps from its readers', () => {
     const files = await site(app)
     assert.ok(!files.has('v1/index.html') && files.has('v2/index.html'))
     for (const [path, text] of files) assert.doesNotMatch(text, /cost/, path)
-    assert.match(pageOf(files, 'index.html'), /deprecated since 2026-01-01/)
+    assert.match(pageOf(files, 'index.html'), /deprecated from 2026-01-01 on/)
   })
 
   test('a transition of others is not drawn', async () => {

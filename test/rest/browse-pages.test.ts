@@ -323,6 +323,14 @@ describe('the page of an item', async () => {
     (await pageOf(shop, who, at)).all(/<form |<h2>/).map(line => line.replace(/ aria-labelledby.*/, ''))
   const at = (await shop.as.clara('POST', '/api/v2/orders', json, order)).fields['location'] ?? ''
 
+  it('A4.16 shows the validators that programs get of it, also of selected fields', async () => {
+    for (const target of [at, `${at}?fields=total`, '/api/v2/products/p-1']) {
+      const { text } = await shop.as.clara('GET', target, html)
+      const { fields } = await shop.as.clara('GET', target, { accept: 'application/hal+json' })
+      const shown = /HTTP\/1\.1 200 OK\n.*\nETag: (.*)\nLast-Modified: (.*)\n/.exec(text.replaceAll('&quot;', '"'))
+      assert.deepEqual([shown?.[1], shown?.[2]], [fields['etag'], fields['last-modified']], target)
+    }
+  })
   it('A3.4 has a form for each transition that its state and its reader allow, and for each change', async () => {
     assert.deepEqual(await forms('clara', at), [
       '<h2>State',

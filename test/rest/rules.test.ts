@@ -946,6 +946,15 @@ describe('A8 limits and A9 versions', async () => {
     assert.equal(fields['sunset'], 'Fri, 01 Jan 2027 00:00:00 GMT')
     assert.match(fields['link'] ?? '', /<\/api\/v2\/products\/p-1>; rel="successor-version"/)
     assert.equal((await ending.as.anyone('GET', '/api/v2/products/p-1')).fields['deprecation'], undefined)
+    const pages = ['', '/products', '/products/p-1'].map(async place => {
+      const read = async (version: string) =>
+        (await ending.as.anyone('GET', `/api/${version}${place}`, { accept: 'text/html' })).text
+      const notice =
+        'v1 is deprecated from 2026-01-01 on, no longer served from 2027-01-01 on. The current version is <a href="/api/v2">v2</a>.'
+      assert.ok((await read('v1')).includes(`<p class="hint" role="note">${notice}</p>`), place)
+      assert.doesNotMatch(await read('v2'), /role="note"/)
+    })
+    await Promise.all(pages)
     ending.clock.now = Date.UTC(2027, 0, 2)
     assert.equal((await ending.as.anyone('GET', '/api/v1/products/p-1')).status, 410)
   })

@@ -5,12 +5,15 @@ import { escapeMarkup } from '../../base/markup.ts'
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { buildElement, type PageMarkup, writeSection } from '../../html/element.ts'
 import { indentJson, indentXml, shortenText, writeShownRows } from '../../html/indent.ts'
+import { writeDate } from '../../http/date.ts'
 import { writeQuery } from '../../http/uri.ts'
 import { finishSteps } from '../../service/turns.ts'
 import type { MessagePair } from '../compiled-face.ts'
 import type { Exchange } from '../exchange.ts'
 import { type RepresentationDocument, writingOf } from '../formats/document.ts'
 import { writeHal } from '../formats/hal.ts'
+import type { Offer } from '../media-types.ts'
+import { representationTag } from '../tags.ts'
 
 /** Characters of one message; what is longer is cut, and says so. */
 const shownCharacters = 20_000
@@ -40,7 +43,13 @@ function writeHttpFace(exchange: Exchange, document: RepresentationDocument, jso
     'Accept: application/hal+json',
     ...(exchange.caller.subject === undefined ? [] : ['Authorization: Bearer …']),
   ].join('\n')
-  const types = edition.offers(operation).types
+  const { all, types } = edition.offers(operation)
+  const hal = all.find(({ type }) => type === 'application/hal+json')
+  const answer = [
+    'HTTP/1.1 200 OK',
+    'Content-Type: application/hal+json',
+    ...writeValidators(exchange, document, hal),
+  ].join('\n')
   return writeSection(
     'As HTTP',
     { class: 'face', id: 'as-http' },
@@ -49,9 +58,7 @@ function writeHttpFace(exchange: Exchange, document: RepresentationDocument, jso
       'Answer',
       linkAddresses(
         document,
-        escapeMarkup(
-          `HTTP/1.1 200 OK\nContent-Type: application/hal+json\n\n${shortenText(indentJson(json, shownCharacters), shownCharacters)}`,
-        ),
+        escapeMarkup(`${answer}\n\n${shortenText(indentJson(json, shownCharacters), shownCharacters)}`),
       ),
       true,
     ),
@@ -61,6 +68,15 @@ function writeHttpFace(exchange: Exchange, document: RepresentationDocument, jso
       escapeMarkup(`By Accept also as ${types.filter(each => each !== 'application/hal+json').join(', ')}.`),
     ),
   )
+}
+
+/** Those that programs get of the item: the tag of the page is another one. */
+function writeValidators(exchange: Exchange, document: RepresentationDocument, hal: Offer | undefined): string[] {
+  const { shown } = exchange
+  if (shown?.document !== document) return []
+  const { version, modified } = shown.of
+  const etag = representationTag(exchange, version, shown.mask, 'identity', hal)
+  return [`ETag: ${etag}`, `Last-Modified: ${writeDate(modified, exchange.entry.now)}`]
 }
 
 const queryOf = ({ entry: { pairs } }: Exchange): string => (pairs.length === 0 ? '' : `?${writeQuery(pairs)}`)

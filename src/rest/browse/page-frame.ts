@@ -1,6 +1,8 @@
 /** The frame of a page of the REST face: the service, its collections, its reader. */
+import { escapeMarkup } from '../../base/markup.ts'
 import { singularOf } from '../../contract/operation.ts'
-import { labelOf } from '../../html/element.ts'
+import { describeVersionLife, newestVersion } from '../../contract/service.ts'
+import { labelOf, type PageMarkup, writeAnchor } from '../../html/element.ts'
 import type { Crumb, PageFrame, PageVisitor } from '../../html/frame.ts'
 import type { Exchange } from '../exchange.ts'
 
@@ -17,7 +19,16 @@ export function describeFrame(exchange: Exchange, title: string): PageFrame {
     places: listPlaces(exchange),
     trail: exchange.page === 'entry' ? [] : [{ href: base, text: 'Start' }, ...trailOf(exchange)],
     visitor: exchange.row >= rowOfCredentials ? describeVisitor(exchange) : undefined,
+    notice: edition.isEnding ? describeEnd(exchange) : undefined,
   }
+}
+
+/** RFC 9745, RFC 8594: what the fields Deprecation, Sunset and Link tell programs. */
+function describeEnd({ edition, face }: Exchange): PageMarkup {
+  const newest = newestVersion(face.context.app.contract)
+  const life = escapeMarkup(`${edition.version} is ${describeVersionLife(edition.rule)}. `)
+  if (newest === edition.version) return life
+  return `${life}The current version is ${writeAnchor(`${face.api.prefix}/api/${newest}`, newest)}.`
 }
 
 /** The frame of a page that is the same for everyone. */
