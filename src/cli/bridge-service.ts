@@ -1,6 +1,6 @@
 /** `diglot bridge`: a SOAP service of others by REST, or a REST service by SOAP. */
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
@@ -28,6 +28,10 @@ export function addBridgeCommand(program: Command): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--role <name>', 'a role whose callers may ask; repeatable', collectOption, [])
     .option('--anyone', 'callers need no credentials here')
+    .option(
+      '--data <file>',
+      'where the credentials of callers are kept (default: ./data/<service>.sqlite; with --anyone, nowhere)',
+    )
     .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
     .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
   addDressOptions(command).action(bridgeCommand)
@@ -41,6 +45,7 @@ interface BridgeFlags extends DressFlags {
   readonly host: string
   readonly role: readonly string[]
   readonly anyone?: boolean
+  readonly data?: string
   readonly timeLimit: number
   readonly authorization?: string
 }
@@ -48,16 +53,19 @@ interface BridgeFlags extends DressFlags {
 async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { createBridge } = await import('../bridge/bridged-service.ts')
   const { startService } = await import('../host/serve.ts')
+  const { createFolderOf } = await import('../store/private-file.ts')
   const { isXmlFile } = await import('../import/import-command.ts')
   const isSoap = flags.map !== undefined || isXmlFile(file)
   const { contract, resources, callerOf, close } = isSoap
     ? await bridgeSoap(file, flags)
     : await bridgeRest(file, flags)
+  const data = flags.data ?? (flags.anyone ? ':memory:' : join('data', `${contract.service}.sqlite`))
+  if (data !== ':memory:') createFolderOf(data)
   const app = createBridge(contract, { callerOf, note: line => console.error(line) }, resources)
   const server = await startService(app, {
     port: flags.port,
     host: flags.host,
-    data: ':memory:',
+    data,
     onError: (incident, thrown) => console.error(`incident ${incident}:`, thrown),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -67,6 +75,8 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     })
   for (const { resource, get, list } of resources ?? [])
     console.log(`${resource.name}: read by ${get.exchange} and ${list.exchange}`)
+  if (data !== ':memory:')
+    console.log(`credentials of callers: diglot key --keys ${data}.keys --subject <name> --role <role>`)
   console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
 }
 

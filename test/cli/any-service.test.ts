@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { listCommands } from '../../src/cli/complete-words.ts'
 import { createProgram } from '../../src/cli/program.ts'
@@ -191,4 +192,33 @@ test('diglot dev prints links and tokens, serves what was changed, and ends on C
   const [status] = await once(child, 'close')
   assert.equal(status, 0)
   await assert.rejects(fetch(String(last)), 'nothing serves any more')
+})
+
+test('diglot bridge --role admits callers by API keys that are made while it runs', { timeout: 120_000 }, async t => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'clinic.wsdl'), runIn(folder, ['describe', 'clinic.ts', '--wsdl']).stdout)
+  const words = ['bridge', 'clinic.wsdl', '--to', 'http://127.0.0.1:9/', '--role', 'desk', '--port', '0']
+  const child = spawn(process.execPath, [...cli, ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  for await (const piece of child.stdout.setEncoding('utf8')) if (/bridging \S+ to/.test((said += piece))) break
+  const [, keys = ''] = /diglot key --keys (\S+) /.exec(said) ?? assert.fail(said)
+  const [, address = ''] = /bridging (\S+)\/api to/.exec(said) ?? []
+  const described = (await (await fetch(`${address}/openapi.json`)).json()) as { paths: Record<string, object> }
+  const [path] = Object.entries(described.paths).find(([, methods]) => 'post' in methods) ?? []
+  const ask = async (headers: Record<string, string>) =>
+    (
+      await fetch(address + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{}',
+      })
+    ).status
+  const apiKey = (role: string) =>
+    runIn(folder, ['key', '--keys', keys, '--subject', 'dora', '--role', role]).stdout.trim()
+  assert.equal(await ask({}), 401)
+  const [admitted, other] = [apiKey('desk'), apiKey('door')]
+  await setTimeout(1100) // a key counts within a second
+  assert.equal(await ask({ 'api-key': other }), 403)
+  assert.equal(await ask({ 'api-key': admitted }), 422, 'admitted: what it sends is looked at')
 })
