@@ -10,5 +10,6 @@ export function readBaseline(text: string): ReadonlySet<string> | undefined {
   return new Set(failed.flatMap(each => asText(memberAt(each, 'id')) ?? []))
 }
 
+/** The failures of rules that did not fail in the run of the baseline. */
 export const findNewFailures = (verdicts: readonly RuleVerdict[], known: ReadonlySet<string>): readonly RuleVerdict[] =>
   verdicts.filter(({ rule, status }) => status === 'fail' && !known.has(rule.id))

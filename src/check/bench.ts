@@ -42,6 +42,7 @@ export interface Sending {
   readonly expectsLimit?: boolean
 }
 
+/** What a run may use: callers, the profile, and whether it may change anything. */
 export interface BenchOptions {
   readonly callers: readonly CheckCaller[]
   readonly profile: CheckProfile

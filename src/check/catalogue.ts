@@ -26,6 +26,7 @@ function compareRules(one: CheckRule, other: CheckRule): number {
   return style.localeCompare(otherStyle) || section - otherSection || number - otherNumber
 }
 
+/** All rules that a run asks unless it is told which, in the order of the catalogue. */
 export const checkRules: readonly CheckRule[] = [
   ...interfaceRules,
   ...jobRules,
@@ -52,11 +53,13 @@ export const isAttack = ({ id }: CheckRule): boolean => id.startsWith('D')
 
 const allRules: readonly CheckRule[] = [...checkRules, ...attackRules]
 
+/** The rule with this id; undefined for none. */
 export const findRule = (id: string): CheckRule | undefined =>
   allRules.find(rule => rule.id.toLowerCase() === id.toLowerCase())
 
 export const writeRuleList = (): string => allRules.map(({ id, says }) => `${id.padEnd(6)} ${says}\n`).join('')
 
+/** A rule in words, as `diglot check --explain` prints it. */
 export const explainRule = (rule: CheckRule): string => `${rule.id}  ${rule.says}
 
 from         ${sectionOf(rule)}${isAttack(rule) ? ': tried with --attacks' : ' of the conventions'}

@@ -6,6 +6,7 @@ import { type Json, parseLooseJson } from './probe-content.ts'
 
 export type ProbeFields = Readonly<Record<string, string>>
 
+/** A request of a probe, which may break rules of HTTP. */
 export interface ProbeRequest {
   readonly method: string
   /** The request-target as it is sent. */
@@ -25,6 +26,7 @@ export interface ProbeRequest {
 
 export type ProbeVersion = '1.1' | '2'
 
+/** A response as it came, octet by octet, for rules that libraries would hide. */
 export interface ProbeReply {
   readonly status: number
   /** As received, one entry for each line. */
@@ -35,6 +37,7 @@ export interface ProbeReply {
   readonly tookMs: number
 }
 
+/** The way to the service that is checked: sockets, or a service in memory. */
 export interface ProbeTransport {
   /** Scheme, host and port, without a slash at the end. */
   readonly origin: string

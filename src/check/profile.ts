@@ -5,6 +5,10 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { asArray, asRecord, type Json, memberAt, parseLooseJson } from './probe-content.ts'
 
+/**
+ * What cannot be discovered of a service: its descriptions, contents to create, what may be
+ * removed.
+ */
 export interface CheckProfile {
   /** Path of the OpenAPI description. Default: what the entry links to, then /openapi.json. */
   readonly openapi?: string

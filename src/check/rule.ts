@@ -2,6 +2,7 @@
 import type { Trial } from './trial.ts'
 import type { Finding, RuleStatus } from './verdict.ts'
 
+/** A rule of the catalogue, with the probe that observes it. */
 export interface CheckRule {
   /** As in the catalogue of rules: `A4.20`. */
   readonly id: string
@@ -20,6 +21,7 @@ export const sectionOf = ({ id }: Pick<CheckRule, 'id'>): string => {
 }
 const styleNames: Readonly<Record<string, string>> = { A: 'style A (HTTP)', B: 'style B (SOAP)', D: 'attacks' }
 
+/** What one run says of one rule. */
 export interface RuleVerdict {
   readonly rule: CheckRule
   readonly status: RuleStatus
@@ -28,6 +30,7 @@ export interface RuleVerdict {
   readonly findings: readonly Finding[]
 }
 
+/** The outcome of one run, from which each report is written. */
 export interface CheckReport {
   readonly address: string
   readonly startedAt: string

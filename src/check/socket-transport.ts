@@ -26,11 +26,13 @@ import {
 } from './probe-message.ts'
 import { HeadTooOdd, ReplyReader } from './reply-reader.ts'
 
+/** How the checker connects to a service. */
 export interface SocketOptions {
   /** Accepts a certificate that no known authority has signed. Default: false. */
   readonly insecure?: boolean
 }
 
+/** The way to a service by sockets of its own. Rejects an address other than http and https. */
 export async function openSocketTransport(address: string, options: SocketOptions = {}): Promise<ProbeTransport> {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))

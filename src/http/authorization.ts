@@ -16,6 +16,7 @@ import {
   type TextCursor,
 } from './grammar.ts'
 
+/** The field Authorization (RFC 9110 §11.6.2): a scheme with one token68, or with parameters. */
 export interface Credentials {
   /** Lower case (§11.1). */
   readonly scheme: string
@@ -69,6 +70,7 @@ export function bearerToken(field: string): string | undefined {
   return token
 }
 
+/** The user and the password of Basic credentials, decoded (RFC 7617 §2). */
 export interface Basic {
   readonly user: string
   readonly password: string
@@ -96,6 +98,10 @@ export function writeBasic({ user, password }: Basic): string | undefined {
   return `Basic ${encodeBase64(new TextEncoder().encode(`${user}:${password}`))}`
 }
 
+/**
+ * One challenge of WWW-Authenticate (RFC 9110 §11.6.1): a scheme with one token68, or with
+ * parameters.
+ */
 export interface Challenge {
   readonly scheme: string
   readonly token68?: string

@@ -19,6 +19,7 @@ export function parseCookies(field: string): ReadonlyMap<string, string> {
   return found
 }
 
+/** The attributes of a Set-Cookie field (RFC 6265 §4.1.2); one that is absent is not written. */
 export interface CookieAttributes {
   /** Milliseconds since 1970. */
   readonly expires?: number

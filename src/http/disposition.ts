@@ -28,6 +28,7 @@ function stripDirectories(name: string): string {
   return /^\.*$/.test(last) ? '_' : last
 }
 
+/** The field Content-Disposition (RFC 6266 §4.1). */
 export interface Disposition {
   readonly type: string
   /** filename* rather than filename (§4.3), without directories. */
@@ -35,6 +36,10 @@ export interface Disposition {
   readonly parameters: Parameters
 }
 
+/**
+ * The meaning of a Content-Disposition field; undefined for one that does not follow RFC 6266
+ * §4.1.
+ */
 export function parseDisposition(field: string): Disposition | undefined {
   const cursor = cursorOver(field)
   const type = readToken(cursor).toLowerCase()

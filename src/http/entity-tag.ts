@@ -3,6 +3,7 @@
  * as texts. (The function that compares them is an argument of precondition.ts.)
  */
 
+/** An entity tag as it is written: `"5"`, or weak `W/"5"` (RFC 9110 §8.8.3). */
 export type EntityTag = string
 
 /**
@@ -11,6 +12,7 @@ export type EntityTag = string
  */
 const entityTagPattern = /(?:W\/)?"[\x21\x23-\x7e\x80-\uffff]*"/y
 
+/** Whether the text is one entity tag (RFC 9110 §8.8.3). */
 export function isEntityTag(text: string): boolean {
   entityTagPattern.lastIndex = 0
   return entityTagPattern.test(text) && entityTagPattern.lastIndex === text.length

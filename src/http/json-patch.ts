@@ -12,6 +12,7 @@
 import { defineMember, type Json } from './json.ts'
 import { arrayIndex, childOf, isRecord, parsePointer, valueAt, writePointer } from './json-pointer.ts'
 
+/** Bounds for one JSON Patch; a patch beyond them is malformed. */
 export interface PatchLimits {
   readonly operations: number
   /** Of everything that `copy` repeats: one for each value and each character of a text or name. */
@@ -23,8 +24,13 @@ export interface PatchLimits {
   readonly depth: number
 }
 
+/**
+ * The limits of patches that are sent to a service: 1,000 operations, 250,000 copied values and
+ * characters, 64 levels.
+ */
 export const jsonPatchLimits: PatchLimits = { operations: 1000, copied: 250_000, depth: 64 }
 
+/** Why a JSON Patch (RFC 6902) was not applied; the document is as it was. */
 export interface PatchFailure {
   /**
    * malformed: not a JSON Patch, or beyond the limits. conflict: a failing `test`, or a place that
@@ -36,6 +42,7 @@ export interface PatchFailure {
   readonly operation?: number
 }
 
+/** The document after a JSON Patch, or why it was not applied. */
 export type PatchResult =
   | { readonly value: Json; readonly failure?: never }
   | { readonly failure: PatchFailure; readonly value?: never }
@@ -46,6 +53,10 @@ type PatchOperation =
   | { readonly op: 'remove'; readonly path: PatchPointer }
   | { readonly op: 'move' | 'copy'; readonly path: PatchPointer; readonly from: PatchPointer }
 
+/**
+ * The document after all operations of a JSON Patch (RFC 6902), or a failure: then no operation
+ * counts (§5). The given document stays as it is.
+ */
 export function applyJsonPatch(document: Json, patch: Json, limits: PatchLimits = jsonPatchLimits): PatchResult {
   if (!Array.isArray(patch)) return malformedPatch('a JSON Patch must be an array (RFC 6902 §3)')
   if (patch.length > limits.operations) return malformedPatch(`more than ${limits.operations} operations`)

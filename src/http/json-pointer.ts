@@ -12,6 +12,7 @@ export function parsePointer(text: string): readonly string[] | undefined {
   return tokens.map(token => token.replaceAll('~1', '/').replaceAll('~0', '~')) // §4: ~1 first
 }
 
+/** The JSON Pointer (RFC 6901 §5) of names and indexes, `~` and `/` escaped; empty for none. */
 export function writePointer(tokens: readonly (string | number)[]): string {
   let text = ''
   for (const token of tokens) text += `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -48,6 +49,7 @@ export function childOf(value: Json, token: string): Json | undefined {
   return isRecord(value) && Object.hasOwn(value, token) ? value[token] : undefined
 }
 
+/** Whether a JSON value is an object: neither null nor an array. */
 export function isRecord(value: Json): value is { readonly [name: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

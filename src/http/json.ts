@@ -21,6 +21,7 @@ import { writePointer } from './json-pointer.ts'
 
 export type { Json }
 
+/** Bounds for one JSON text; content beyond them is a failure, as if it were malformed. */
 export interface JsonLimits {
   /** Arrays and objects within each other. */
   readonly depth: number
@@ -36,8 +37,10 @@ export interface JsonLimits {
   readonly names: number
 }
 
+/** The limits of content that is sent to a service: 64 levels, 1,000 digits, 10,000 names. */
 export const jsonLimits: JsonLimits = { depth: 64, digits: 1000, names: 10_000 }
 
+/** Why a text is not JSON (RFC 8259), or beyond the limits, and where. */
 export interface JsonFailure {
   readonly reason: string
   /** UTF-16 code units from the start of the text; octets where the octets are not UTF-8. */
@@ -46,6 +49,7 @@ export interface JsonFailure {
   readonly pointer: string
 }
 
+/** The value of a JSON text, or why it has none. */
 export type JsonResult =
   | { readonly value: Json; readonly failure?: never }
   | { readonly failure: JsonFailure; readonly value?: never }

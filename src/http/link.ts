@@ -17,6 +17,7 @@ import {
   trimSpace,
 } from './grammar.ts'
 
+/** A link of the field Link (RFC 8288 §3). */
 export interface WebLink {
   /** A URI reference; relative ones are kept. */
   readonly target: string
@@ -43,6 +44,7 @@ export function writeLink({ target, rel, anchor, attributes = {} }: WebLink): st
   return text
 }
 
+/** Links as the value of one Link field. */
 export const writeLinks = (links: readonly WebLink[]): string => links.map(writeLink).join(', ')
 
 /**

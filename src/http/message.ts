@@ -33,6 +33,7 @@ export interface Content {
   chunks(): AsyncIterable<Uint8Array>
 }
 
+/** A request as the server hands it over: its head is read, its content is read on demand. */
 export interface Request {
   readonly method: string
   /** The request-target as received: origin, absolute or asterisk form. */
@@ -61,6 +62,7 @@ export interface Request {
   readonly carrier?: object
 }
 
+/** A response before it is sent. */
 export interface Response {
   readonly status: number
   readonly fields: Readonly<Record<string, string | readonly string[]>>

@@ -10,6 +10,7 @@ import { parseDate } from './date.ts'
 import { type EntityTag, parseEntityTags, sameStrongly, sameWeakly } from './entity-tag.ts'
 import type { HttpFields } from './message.ts'
 
+/** The value of If-Match or If-None-Match: any representation, or these entity tags. */
 export type Tags = '*' | readonly EntityTag[]
 
 /** The preconditions of a request. Dates in milliseconds. */
@@ -27,8 +28,10 @@ export interface Validators {
   readonly lastModified?: number
 }
 
+/** Whether two entity tags are the same, strongly or weakly (RFC 9110 §8.8.3.2). */
 export type TagComparison = (a: EntityTag, b: EntityTag) => boolean
 
+/** What RFC 9110 §13.2.2 says of a request: go on, 412, or 304. */
 export type PreconditionResult = 'proceed' | 'failed' | 'not-modified'
 
 const noPreconditions: Preconditions = {}

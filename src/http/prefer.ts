@@ -13,6 +13,7 @@ import {
   writeTokenOrQuoted,
 } from './grammar.ts'
 
+/** One preference of Prefer, or one that was applied (RFC 7240 §2). */
 export interface Preference {
   /** Empty without a value: for §2, `foo`, `foo=` and `foo=""` are the same. */
   readonly value: string

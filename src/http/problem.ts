@@ -16,6 +16,7 @@ export interface Problem {
   readonly [extension: string]: Json | undefined
 }
 
+/** A problem as application/problem+json (RFC 9457 §3); members that are undefined are left out. */
 export function writeProblemJson(problem: Problem): string {
   return writeJson(presentMembers(problem))
 }

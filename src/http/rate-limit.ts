@@ -12,6 +12,7 @@ import {
   writeList,
 } from './structured-fields.ts'
 
+/** One policy of the field RateLimit-Policy. */
 export interface QuotaPolicy {
   readonly name: string
   /** `q`: how much each window allows; `qu`: of what, requests by default. */
@@ -21,6 +22,7 @@ export interface QuotaPolicy {
   readonly window?: number
 }
 
+/** What is left of one policy: an item of the field RateLimit. */
 export interface ServiceLimit {
   readonly name: string
   /** `r`: what is left. */

@@ -1,5 +1,9 @@
 /** RFC 6570, level 4: expansion. */
 
+/**
+ * A value of a variable: text, a list, or names with values; undefined and null leave the variable
+ * out (RFC 6570 §2.3).
+ */
 export type TemplateValue =
   | string
   | number
@@ -9,6 +13,7 @@ export type TemplateValue =
   | readonly (string | number | boolean | null | undefined)[]
   | { readonly [name: string]: string | number | boolean | null | undefined }
 
+/** The values of the variables of a URI template, by name. */
 export type TemplateValues = { readonly [name: string]: TemplateValue }
 
 /** Appendix A, the table of operators. */

@@ -113,6 +113,7 @@ export function percentEncode(text: string): string {
   )
 }
 
+/** The path of a request-target, decoded (RFC 3986 §3.3). */
 export interface DecodedPath {
   /**
    * Decoded, without dot segments and without the empty segments of `//`. A slash at the end is a
@@ -162,6 +163,7 @@ export function normalizePath(path: string): string | undefined {
 const encodeSegment = (segment: string) =>
   encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent)
 
+/** Names and values of a query in their order; a name may occur several times. */
 export type Pairs = readonly (readonly [name: string, value: string])[]
 
 /**

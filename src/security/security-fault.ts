@@ -22,8 +22,13 @@ const faultTexts = {
   MessageExpired: 'The message has expired',
 } as const
 
+/** The faults of WSS 1.1 §12, by the local names of their codes. */
 export type SecurityFault = keyof typeof faultTexts
 
+/**
+ * A message that proves nothing. The fault says what WSS 1.1 §12 lets it say; `why` is for the log
+ * of the operator alone.
+ */
 export class Insecure extends Refused<SoapRefusal> {
   readonly fault: SecurityFault
   readonly why: string

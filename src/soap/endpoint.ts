@@ -19,6 +19,10 @@ import type { AnySoapRefusal, FaultWording } from './refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from './security-port.ts'
 import type { SoapVersion } from './version.ts'
 
+/**
+ * A SOAP endpoint: which version of the contract it serves, at which path, in which style and SOAP
+ * versions.
+ */
 export interface Endpoint {
   /** The version of the contract: `v1`. */
   readonly version: string

@@ -7,6 +7,10 @@ import { escapeText, type Name, writeAttribute } from '../xml/index.ts'
 /** SOAP 1.2 Part 1 §5.4.6; SOAP 1.1 has other names for the last two and none for the third. */
 export type Code = 'VersionMismatch' | 'MustUnderstand' | 'DataEncodingUnknown' | 'Sender' | 'Receiver'
 
+/**
+ * A fault in the words of SOAP 1.2, which SOAP 1.1 has in its own (SOAP 1.2 Part 1 §5.4; SOAP 1.1
+ * §4.4).
+ */
 export interface SoapFault {
   readonly code: Code
   /** Outermost first. SOAP 1.1 has no place for them. */
@@ -34,12 +38,14 @@ export interface SoapFault {
   readonly blocks?: readonly string[]
 }
 
+/** A reason of a fault in one language (SOAP 1.2 Part 1 §5.4.2). */
 export interface Reason {
   /** A language tag of BCP 47. */
   readonly language: string
   readonly text: string
 }
 
+/** The one reason of a fault that is told in one language; default English. */
 export const faultReason = (text: string, language = 'en'): readonly Reason[] => [{ language, text }]
 
 /** The prefix of SOAP's namespace in every envelope that we write. */

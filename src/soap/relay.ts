@@ -14,6 +14,10 @@ import { type NodeRoles, readFlag, requireUnderstood, roleOf, targetedBlocks } f
 import { type AnySoapRefusal, createFault, type FaultWording, writeNotUnderstood, writeUpgrade } from './refusal.ts'
 import { type SoapVersion, versions } from './version.ts'
 
+/**
+ * A node between sender and receiver, with the header blocks that it understands (SOAP 1.2 Part 1
+ * §2.7).
+ */
 export interface Intermediary {
   /** The URI of this node, which its faults must name (SOAP 1.2 Part 1 §5.4.3). */
   readonly uri: string
@@ -22,6 +26,7 @@ export interface Intermediary {
   readonly blocks: readonly Block[]
 }
 
+/** What becomes of a message at an intermediary: it is forwarded, or a fault goes back. */
 export type Relayed =
   | { readonly kind: 'forward'; readonly version: SoapVersion; readonly bytes: Uint8Array }
   | { readonly kind: 'fault'; readonly version: SoapVersion; readonly envelope: string; readonly code: Code }

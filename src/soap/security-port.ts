@@ -53,6 +53,7 @@ export interface Evidence {
   readonly part: (href: string) => Uint8Array | undefined
 }
 
+/** A message that has proven itself: its sender, and the parts that count. */
 export interface SecuredMessage {
   /** The proven sender. Undefined: the block names none, and the transport's caller counts. */
   readonly caller: Caller | undefined

@@ -5,6 +5,7 @@
 import { internName, type Name } from '../xml/index.ts'
 import { type SoapFault, writeFault11, writeFault12 } from './fault.ts'
 
+/** What differs between SOAP 1.1 and 1.2: namespace, media type, names. */
 export interface SoapVersion {
   readonly number: '1.1' | '1.2'
   readonly namespace: string
@@ -58,6 +59,7 @@ export interface SoapVersion {
 const ns11 = 'http://schemas.xmlsoap.org/soap/envelope/'
 const ns12 = 'http://www.w3.org/2003/05/soap-envelope'
 
+/** SOAP 1.1 (W3C Note, 8 May 2000). */
 export const soap11: SoapVersion = {
   number: '1.1',
   namespace: ns11,
@@ -85,6 +87,7 @@ export const soap11: SoapVersion = {
   senderStatus: 500,
 }
 
+/** SOAP 1.2 (W3C Recommendation, second edition). */
 export const soap12: SoapVersion = {
   number: '1.2',
   namespace: ns12,

@@ -15,6 +15,10 @@ import { type Name, xmlUri } from './name.ts'
 import { Scope } from './namespace-scope.ts'
 import type { Attribute, Document, Element, Node } from './tree.ts'
 
+/**
+ * Which canonical form: inclusive or exclusive, with comments or without (Canonical XML 1.1,
+ * Exclusive XML Canonicalization 1.0).
+ */
 export interface CanonicalForm {
   /** Exclusive: a namespace is written only where it is visibly used. */
   readonly exclusive: boolean

@@ -33,6 +33,7 @@ export interface XmlLimits {
   readonly references: number
 }
 
+/** The limits of messages and of descriptions; a document beyond one of them is malformed. */
 export const defaultXmlLimits: XmlLimits = {
   bytes: 16 * 1024 * 1024, // a 5 MiB picture in base64 is 7 MiB; the largest public WSDLs have about 6 MiB
   depth: 64, // messages seldom pass 20; keeps every recursion over a tree shallow (attack: 200,000 deep)

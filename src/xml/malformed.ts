@@ -29,6 +29,7 @@ export function parseOrUndefined<T>(read: () => T): T | Malformed {
   }
 }
 
+/** A place in a document as an editor shows it. */
 export interface Position {
   /** From 1; lines end as XML 1.0 §2.11 says. */
   readonly line: number

@@ -17,7 +17,9 @@ export interface Name {
   readonly local: string
 }
 
+/** The namespace of `xml:lang` and `xml:space` (Namespaces in XML §3). */
 export const xmlUri = 'http://www.w3.org/XML/1998/namespace'
+/** The namespace of declarations of namespaces (Namespaces in XML §3). */
 export const xmlnsUri = 'http://www.w3.org/2000/xmlns/'
 
 /** The names of one namespace. */

@@ -62,6 +62,9 @@ const {
   SPACE,
 } = character
 
+/**
+ * How a document is read: its limits, the charset of its media type, and whether comments count.
+ */
 export interface ParseOptions {
   readonly limits?: Partial<XmlLimits>
   /** The charset parameter of the document's media type. */

@@ -10,8 +10,10 @@ import { type Name, xmlUri } from './name.ts'
 import { resolveQName } from './qname.ts'
 import { type ParseOptions, scanDocument } from './scanner.ts'
 
+/** What an element or a document can contain. */
 export type Node = Element | Text | Comment | Instruction
 
+/** An attribute of an element; declarations of namespaces are none (Namespaces in XML §3). */
 export interface Attribute {
   readonly name: Name
   /** As written; empty for none. */
@@ -25,11 +27,13 @@ export interface Declaration {
   readonly uri: string
 }
 
+/** Character data: references are resolved, CDATA sections are dissolved (XML 1.0 §2.4). */
 export interface Text {
   readonly kind: 'text'
   readonly value: string
 }
 
+/** A comment, without its delimiters (XML 1.0 §2.5). */
 export interface Comment {
   readonly kind: 'comment'
   readonly value: string
@@ -42,6 +46,7 @@ export interface Instruction {
   readonly value: string
 }
 
+/** A well-formed document as a tree (XML 1.0 §2.1). */
 export interface Document {
   readonly kind: 'document'
   /** The root, and the comments and processing instructions around it. */
@@ -54,6 +59,7 @@ export interface Document {
 const noChildren: readonly Node[] = []
 const noAttributes: Attribute[] = []
 
+/** An element of a document, with its expanded name, its attributes and what it contains. */
 export class Element {
   readonly kind = 'element'
   readonly name: Name

@@ -11,6 +11,7 @@ summary{cursor:pointer;padding:.2rem 0}pre{background:#f4f4f4;padding:.6rem;over
 details details{margin-left:1.5rem}b{display:inline-block;min-width:9.5rem}.pass b{color:#07622c}.fail b{color:#a40000}.not b{color:#555}
 @media (prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre{background:#242424}.pass b{color:#6fd08c}.fail b{color:#ff8080}.not b{color:#aaa}}`
 
+/** A report as one page that needs no other file, each exchange included. */
 export function writeHtmlReport(report: CheckReport): string {
   const { verdicts, address, startedAt, requests, tookMs } = report
   const counts = countStatuses(verdicts)

@@ -9,6 +9,7 @@ import { writeExchange } from './exchange-text.ts'
 export const countStatuses = (verdicts: readonly Pick<RuleVerdict, 'status'>[]): Readonly<Record<string, number>> =>
   Object.fromEntries(ruleStatuses.map(status => [status, verdicts.filter(each => each.status === status).length]))
 
+/** A report for programs, and for `--baseline`. */
 export function writeJsonReport({ verdicts, ...run }: CheckReport): string {
   const report = {
     ...run,

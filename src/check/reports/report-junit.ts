@@ -3,6 +3,7 @@ import { escapeMarkup } from '../../base/markup.ts'
 import { type CheckReport, type RuleVerdict, sectionOf } from '../rule.ts'
 import { writeExchange } from './exchange-text.ts'
 
+/** A report in the XML of JUnit: a test case for each rule. */
 export function writeJunitReport({ verdicts, startedAt, tookMs, address }: CheckReport): string {
   const suites = Map.groupBy(verdicts, ({ rule }) => sectionOf(rule))
   const written = [...suites].map(

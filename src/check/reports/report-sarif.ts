@@ -2,6 +2,7 @@
 import { type CheckReport, sectionOf } from '../rule.ts'
 import { writeExchange } from './exchange-text.ts'
 
+/** A report in SARIF 2.1.0: a result for each failure. */
 export function writeSarifReport({ verdicts, address, startedAt, tookMs }: CheckReport): string {
   const rules = verdicts.map(({ rule }) => ({
     id: rule.id,

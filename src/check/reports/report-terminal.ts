@@ -7,6 +7,10 @@ import { countStatuses } from './report-json.ts'
 
 const linesMax = 14
 
+/**
+ * A report for a terminal: failures with their exchanges, what could not be observed, counts.
+ * Rules of `known` failed before.
+ */
 export function writeTerminalReport(report: CheckReport, known: ReadonlySet<string> = new Set()): string {
   const { verdicts } = report
   const failed = verdicts.filter(({ status }) => status === 'fail')

@@ -27,6 +27,7 @@ import { checkX509Signature, type SignedObject } from './x509-signature.ts'
 const commonNameType = '2.5.4.3'
 const emailAddressType = '1.2.840.113549.1.9.1'
 
+/** A certificate of X.509, decoded once (RFC 5280 §4.1). */
 export class Certificate {
   readonly x509: X509Certificate
   readonly der: Buffer

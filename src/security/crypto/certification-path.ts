@@ -143,6 +143,7 @@ export interface PathQuestion extends PathRules {
   readonly at: Date
 }
 
+/** Whether a path holds, and if not, which step of RFC 5280 §6 it fails. */
 export type PathAnswer = { readonly valid: true } | { readonly valid: false; readonly reason: string }
 
 /**

@@ -47,6 +47,7 @@ const purposeIdentifiers = {
 /** A name, or an object identifier such as `1.3.6.1.5.5.7.3.2`. */
 export type CertificatePurpose = keyof typeof purposeIdentifiers | `${number}.${string}`
 
+/** The certificates on which trust in signers rests, with the rules for what they issued. */
 export interface Anchors {
   /** Authorities, roots or intermediates, which make trusted what they issued. */
   readonly authorities?: OneOrMore<CertificateSource>
@@ -109,6 +110,10 @@ const spellingMax = 8192
 /** Most partners spell theirs in one way. */
 const spellingsRemembered = 1000
 
+/**
+ * Trust in certificates of signers: by paths to authorities (RFC 5280 §6) or because they are
+ * pinned, with revocation.
+ */
 export class CertificateTrust {
   readonly #authorities: readonly Certificate[]
   readonly #intermediates: readonly Certificate[]

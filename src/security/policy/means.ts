@@ -34,6 +34,7 @@ export interface SamlIssuer extends Anchors {
   readonly people?: SubjectRule
 }
 
+/** Which SAML assertions count: their issuers, the names of this service, the vouchers. */
 export interface SamlSettings {
   readonly issuers: readonly SamlIssuer[]
   /** The certificates that may sign messages with the assertion of another party. */
@@ -42,6 +43,7 @@ export interface SamlSettings {
   readonly audiences: readonly string[]
 }
 
+/** The keys, certificates and issuers by which a service proves what messages say. */
 export interface ProofMeans {
   /** Keys to which senders encrypt; several while one takes the place of another. */
   readonly decrypts?: readonly DecryptionKey[]

@@ -51,6 +51,7 @@ export interface ExchangePolicy {
   readonly answers?: 'signed' | 'encrypted'
 }
 
+/** What requests have to prove at an endpoint, and which operations have a policy of their own. */
 export interface SecurityPolicy extends ExchangePolicy {
   /** Whether a message without a Security block is refused. */
   readonly required: boolean

@@ -5,6 +5,10 @@ import type { Identities } from '../../service/identity-port.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import type { CertificateTrust } from '../crypto/trust.ts'
 
+/**
+ * What the verification of messages needs from outside: the time, keys, people, and the memory of
+ * replays.
+ */
 export interface VerificationContext {
   /** Milliseconds since 1970, UTC. */
   readonly now: () => number
@@ -30,6 +34,7 @@ export interface VerificationContext {
   readonly kerberos?: (token: Uint8Array) => Maybe<{ readonly principal: string } | undefined>
 }
 
+/** A private key for messages that are encrypted to its certificate. */
 export interface Decryption {
   readonly key: KeyObject
   /** Of the public half; senders name the key by it. */
@@ -60,6 +65,10 @@ export interface AssertionIssuer {
   readonly people?: SubjectRule | undefined
 }
 
+/**
+ * Which SAML assertions count: their issuers, the audience, and the vouchers for the subjects of
+ * others.
+ */
 export interface AssertionTrust {
   /** By the name that assertions have. */
   readonly issuers: ReadonlyMap<string, AssertionIssuer>

@@ -14,6 +14,7 @@ import { replaceElement, trustedFragment } from '../tree/tree-edit.ts'
 import * as n from '../vocabulary.ts'
 import { createId, type ProtectionDraft, writeCertificateReference } from './protection-draft.ts'
 
+/** What is encrypted, and to which certificate (XML Encryption 1.1, WSS 1.1 §9). */
 export interface Encryption {
   /** The certificate of the receiver. */
   readonly to: Certificate

@@ -37,6 +37,7 @@ export interface Protection {
   readonly mustUnderstand?: boolean
 }
 
+/** A message with its Security block, and what an answer to it has to confirm. */
 export interface Protected {
   readonly envelope: string
   /** The values of its signatures, which the reply has to confirm. */

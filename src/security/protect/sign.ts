@@ -27,6 +27,10 @@ import {
   writeTokenReference,
 } from './protection-draft.ts'
 
+/**
+ * A signature to make: its key, the way to name it, the parts that it covers (XML Signature 1.1,
+ * WSS 1.1 §8).
+ */
 export interface Signing {
   /** A private key, or a secret that both sides have. */
   readonly key: KeyObject

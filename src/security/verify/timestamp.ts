@@ -7,6 +7,7 @@ import { failSecurity } from '../security-fault.ts'
 import { optionalChild, readInstant, requiredChild, trimmedText } from '../tree/strict-children.ts'
 import { CreatedName, ExpiresName, TimestampName } from '../vocabulary.ts'
 
+/** How old a Timestamp may be, and how far ahead (WSS 1.1 §10). */
 export interface Freshness {
   /** Milliseconds that a message may be old at most; replays are remembered so long. */
   readonly age: number
@@ -14,6 +15,7 @@ export interface Freshness {
   readonly skew: number
 }
 
+/** Five minutes old at most, a minute ahead at most. */
 export const defaultFreshness: Freshness = { age: 300_000, skew: 60_000 }
 
 export interface VerifiedTimestamp {

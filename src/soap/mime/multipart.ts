@@ -12,6 +12,7 @@
 import { consumePieces, type Pieces, releaseBuffer } from '../../base/octets.ts'
 import { refuseMessage } from '../refusal.ts'
 
+/** A part of a package (RFC 2387), the root included. */
 export interface PackagePart {
   /** By lower-case name, without a prototype. */
   readonly fields: Readonly<Record<string, string>>
@@ -19,12 +20,16 @@ export interface PackagePart {
   readonly content: Pieces
 }
 
+/** Bounds for one package of MTOM or SwA; a package beyond them is refused. */
 export interface PackageLimits {
   readonly parts: number
   /** Fields of one part, and the octets of all of them. */
   readonly fields: number
   readonly fieldOctets: number
 }
+/**
+ * The limits of packages that are sent to a service: 64 parts, 32 fields of 8 KiB together each.
+ */
 export const packageLimits: PackageLimits = {
   parts: 64, // messages refer to a few (attack: 10,000)
   fields: 32, // four are usual (attack: 10,000)

@@ -17,6 +17,7 @@ import type { Block } from '../headers/block.ts'
 import type { FaultWording } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 
+/** An operation of an endpoint, ready to be asked: how its Body begins, and what it does. */
 export interface BoundOperation {
   readonly name: string
   /** The elements with which its Body begins (rule B4.6); undefined: an empty Body. */
@@ -61,6 +62,7 @@ export interface RetrievedContent extends Pick<UriContent, 'names' | 'required'>
   readonly read: (pairs: UriPairs) => Values
 }
 
+/** What an operation is asked with. */
 export interface OperationRequest {
   /** The content; throws its refusals, so that they come after admission. */
   readonly content: () => Values
@@ -98,6 +100,7 @@ export interface Standing {
   readonly modified: number
 }
 
+/** What an operation answers, before it is a message. */
 export interface OperationResponse {
   readonly row: Values
   /** The media type of its octets, for a package. */
