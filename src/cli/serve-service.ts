@@ -81,6 +81,10 @@ export function addServeCommand(program: Command): void {
     .option('--message-key <file>', 'PEM key that signs SOAP answers and decrypts requests; read again when it changes')
     .option('--message-certificate <file>', 'its certificate, in PEM')
     .option(
+      '--message-key-passphrase <file>',
+      'what decrypts --message-key, in a file (or DIGLOT_MESSAGE_KEY_PASSPHRASE has it)',
+    )
+    .option(
       '--crl <place>',
       'CRLs of the authorities of signers, PEM or DER: a file, or an http address to ask; repeatable',
       collectOption,
@@ -151,6 +155,7 @@ interface ServeFlags {
   readonly partner: readonly string[]
   readonly messageKey?: string
   readonly messageCertificate?: string
+  readonly messageKeyPassphrase?: string
   readonly crl: readonly string[]
   readonly ocsp: readonly string[]
   readonly ocspHash?: OcspHash
@@ -233,7 +238,9 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
   const { messageKey: key, messageCertificate: certificate } = flags
   if ((key === undefined) !== (certificate === undefined))
     failUsage('--message-key and --message-certificate must be given together')
-  const keyFiles = key === undefined || certificate === undefined ? [] : [{ key, certificate }]
+  const passphrase = messagePassphraseOf(flags)
+  const keyFiles =
+    key === undefined || certificate === undefined ? [] : [{ key, certificate, ...(passphrase && { passphrase }) }]
   if (signers === undefined && partner.length === 0) {
     const [unused] = [
       places.length > 0 && '--crl',
@@ -251,6 +258,11 @@ async function messageSecurityOf(flags: ServeFlags): Promise<ServeOptions['messa
   const revocations = { crlFiles, crlAddresses, ...responders, ...(revocation && { revocation }) }
   const signerFiles = signers === undefined ? [] : [signers]
   return { signerFiles, partners: partner.map(parsePartner), keyFiles, purposes, ...revocations }
+}
+
+function messagePassphraseOf({ messageKey, messageKeyPassphrase: file }: ServeFlags): string | undefined {
+  if (file !== undefined && messageKey === undefined) failUsage('--message-key-passphrase requires --message-key')
+  return file === undefined ? process.env['DIGLOT_MESSAGE_KEY_PASSPHRASE'] : readFileSync(file, 'utf8').trim()
 }
 
 function parsePartner(text: string): Partner {

@@ -4,7 +4,7 @@
  * or sends again is refused on either side (attacks X1, X11, X12; F1, F6).
  */
 import assert from 'node:assert/strict'
-import { generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import app, { payment } from '../../examples/bank/partner.ts'
 import { AnswerError, createSoapClient, FaultError } from '../../src/client/index.ts'
@@ -223,6 +223,15 @@ test('the client takes answers of the named service alone: a partner of the same
   await assert.rejects(listed({}, { transport: tappedTransport(target, {}) }), unproven(/unknown caller/))
   const pinned = { ...acme, service: { certificates: other.certificate } }
   await listed({}, { transport: tappedTransport(target, {}), keys: pinned })
+})
+
+test('a key that is encrypted on disk is opened with its passphrase, and with no other', async () => {
+  const cipher = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'tide' } as const
+  const { files } = writeKeyFiles({ ...bank, key: String(createPrivateKey(bank.key).export(cipher)) })
+  const { server } = await startBank({ keyFiles: [{ ...files, passphrase: 'tide' }] })
+  await listed({}, { transport: tappedTransport(`${server.url}/soap/partner`, {}) })
+  await assert.rejects(startBank({ keyFiles: [{ ...files, passphrase: 'ebb' }] }), /give the right passphrase/)
+  await assert.rejects(startBank({ keyFiles: [files] }), /is encrypted: give \{ key, passphrase \}/)
 })
 
 test('keys are rolled over without a stop: half of a pair changes nothing, and the former key still decrypts', async () => {

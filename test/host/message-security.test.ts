@@ -367,6 +367,7 @@ test('the command line: revocation, purposes and names; mistakes are told before
     ['--purpose', 'clientAuth'],
   ] as const)
     assert.equal(run(...flag), `2 diglot: ${flag[0]} requires --signers or --partner\n`)
+  assert.equal(run('--message-key-passphrase', signers), '2 diglot: --message-key-passphrase requires --message-key\n')
   assert.match(run('--partner', 'clara'), /^2 diglot: --partner clara is not NAMES=FILE: write/)
   assert.match(run('--partner', 'clara=none.pem'), /^1 diglot: .*none\.pem cannot be used/)
   assert.match(run('--partner', `clara=${signers}`, '--signers', signers), /^1 diglot: .*trusts 2 authorities/)

@@ -121,7 +121,7 @@ const isEncryptedKey = (source: PrivateKeySource): source is Extract<PrivateKeyS
 function describeKeyText(text: string, hasPassphrase: boolean): string {
   const isEncrypted = /ENCRYPTED/.test(text)
   if (isEncrypted && hasPassphrase) return 'cannot be decrypted: give the right passphrase'
-  if (isEncrypted) return 'is encrypted: give { key, passphrase }'
+  if (isEncrypted) return 'is encrypted: give { key, passphrase }, or a passphrase next to its file'
   if (/-----BEGIN CERTIFICATE-----/.test(text)) return 'is a certificate: give the private key that belongs to it'
   return 'is not a private key: give the content of a PEM file with -----BEGIN PRIVATE KEY-----, or a KeyObject'
 }
