@@ -356,24 +356,28 @@ export const createSomeSearch = (bench: Bench): Promise<StartedPost> =>
 async function postTo(bench: Bench, targets: readonly ApiPath[], what: string): Promise<StartedPost> {
   if (targets.length === 0) throwMissing(bench, what)
   bench.requireChanges()
-  let last: StartedPost | undefined
+  /** The refusal that says most: of the content, not of the caller. */
+  let told: StartedPost | undefined
   for (const { path, operations } of targets.filter(each => bench.mayChange(each.path))) {
     const json = contentFor(bench, { path, operations })
     for (const as of bench.callers.length > 0 ? bench.callers : [undefined]) {
       const posted = await bench.send('POST', path, { as, json })
       const given = posted.fields['location'] ?? linkIn(posted.json, 'self')
-      last = { as, posted, location: given === undefined ? undefined : toPath(bench, given, path) }
+      const tried = { as, posted, location: given === undefined ? undefined : toPath(bench, given, path) }
       if (posted.isSuccess) {
-        if (last.location !== undefined) addPlainRemoval(bench, last.location, as)
-        return last
+        if (tried.location !== undefined) addPlainRemoval(bench, tried.location, as)
+        return tried
       }
+      if (!told || isForbidden(told.posted)) told = tried
     }
   }
-  if (!last) throw new NotObservable(`permission for a ${what}: \`mayCreate\` of the profile`)
-  const { request, status } = last.posted
-  const need = status === 401 || status === 403 ? 'a caller that may do it: --caller' : '`samples` of the profile'
+  if (!told) throw new NotObservable(`permission for a ${what}: \`mayCreate\` of the profile`)
+  const { request, status } = told.posted
+  const need = isForbidden(told.posted) ? 'a caller that may do it: --caller' : '`samples` of the profile'
   throw new NotObservable(`a ${what} and succeeds: POST ${request.target} was answered ${status}; give ${need}`)
 }
+
+const isForbidden = ({ status }: ProbeExchange): boolean => status === 401 || status === 403
 
 /** Where the description has none, the rule does not apply; without one, it may. */
 function throwMissing({ service }: Bench, what: string): never {

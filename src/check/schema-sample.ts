@@ -1,8 +1,10 @@
 /**
  * Content that a JSON Schema of an OpenAPI description accepts, and what of an existing item a
- * client may send back. Patterns are not solved: where a schema has one, an existing value or the
- * profile has to serve.
+ * client may send back. Where no text is found for a pattern, an existing value or the profile has
+ * to serve.
  */
+import { attempt, isSyntaxError } from '../base/attempt.ts'
+import { writePatternText } from '../base/pattern-text.ts'
 import { parsePointer } from '../http/json-pointer.ts'
 import { percentDecode } from '../http/uri.ts'
 import { asArray, asRecord, asText, type Json, memberAt, type ProbedRecord } from './probe-content.ts'
@@ -94,7 +96,26 @@ const textByFormat: Readonly<Record<string, string>> = {
 function makeText(schema: ProbedRecord): string {
   const text = textByFormat[asText(schema['format']) ?? ''] ?? 'probe'
   const length = Math.min(Number(schema['minLength'] ?? 0), textCharactersMax)
-  return text.padEnd(length, 'x').slice(0, Number(schema['maxLength'] ?? text.length))
+  const plain = text.padEnd(length, 'x').slice(0, Number(schema['maxLength'] ?? text.length))
+  const pattern = readPattern(asText(schema['pattern']))
+  return pattern === undefined || pattern.test(plain) ? plain : (makePatternText(pattern, schema) ?? plain)
+}
+
+/** Repetitions beyond the fewest, as they are tried. */
+const repetitions = [0, 1, 2, 4, 8, 16]
+function makePatternText(pattern: RegExp, schema: ProbedRecord): string | undefined {
+  const least = Number(schema['minLength'] ?? 0)
+  const most = Number(schema['maxLength'] ?? textCharactersMax)
+  return repetitions
+    .map(more => writePatternText(pattern, () => 0, more))
+    .find(text => text.length >= least && text.length <= most && pattern.test(text))
+}
+/** Undefined for what ECMA-262 does not know, and for patterns whose texts may be too long. */
+function readPattern(pattern: string | undefined): RegExp | undefined {
+  if (pattern === undefined) return undefined
+  const counts = [...pattern.matchAll(/\{(?:\d*,)?(\d+)/g)].map(([, count]) => Number(count))
+  const size = counts.reduce((product, count) => product * Math.max(count, 1), pattern.length)
+  return size > textCharactersMax ? undefined : attempt(() => new RegExp(pattern, 'u'), isSyntaxError)
 }
 
 /** An item as a client sends it: without what is read-only, at any depth, and without its links. */
