@@ -8,7 +8,7 @@ import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
 import type { PortDressOptions } from '../client/port-dress.ts'
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
-import { anyone, type Grant, role } from '../contract/policy.ts'
+import { anyone, type Grant, isPublic, role } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Loss } from '../import/loss.ts'
 import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } from './bridge-dress.ts'
@@ -30,7 +30,7 @@ export function addBridgeCommand(program: Command): void {
     .option('--anyone', 'callers need no credentials here')
     .option(
       '--data <file>',
-      'where the credentials of callers are kept (default: ./data/<service>.sqlite; with --anyone, nowhere)',
+      'where the credentials of callers are kept (default: ./data/<service>.sqlite, or nowhere if anyone may ask)',
     )
     .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
     .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
@@ -59,7 +59,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { contract, resources, callerOf, close } = isSoap
     ? await bridgeSoap(file, flags)
     : await bridgeRest(file, flags)
-  const data = flags.data ?? (flags.anyone ? ':memory:' : join('data', `${contract.service}.sqlite`))
+  const data = flags.data ?? (isOpen(contract) ? ':memory:' : join('data', `${contract.service}.sqlite`))
   if (data !== ':memory:') createFolderOf(data)
   const app = createBridge(contract, { callerOf, note: line => console.error(line) }, resources)
   const server = await startService(app, {
@@ -79,6 +79,10 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     console.log(`credentials of callers: diglot key --keys ${data}.keys --subject <name> --role <role>`)
   console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
 }
+
+/** No exchange asks for credentials. */
+const isOpen = ({ ports }: Service): boolean =>
+  ports.every(({ exchanges }) => Object.values(exchanges).every(({ allow }) => isPublic(allow)))
 
 interface BridgedContract {
   readonly contract: Service

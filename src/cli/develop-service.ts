@@ -87,7 +87,8 @@ class WatchedFiles {
   readonly changed: Promise<void>
   #resolve: () => void = () => {}
   readonly #files = new Set<string>()
-  readonly #folders = new Map<string, FSWatcher>()
+  /** Undefined for one that cannot be watched, which is told once. */
+  readonly #folders = new Map<string, FSWatcher | undefined>()
   constructor() {
     this.changed = new Promise(resolve => {
       this.#resolve = resolve
@@ -106,15 +107,15 @@ class WatchedFiles {
       () => watch(folder, (_what, name) => this.#look(folder, name)),
       (thrown): thrown is NodeJS.ErrnoException => thrown instanceof Error && 'code' in thrown,
     )
-    if (watcher) this.#folders.set(folder, watcher)
-    else reportUnwatched(folder)
+    this.#folders.set(folder, watcher)
+    if (!watcher) reportUnwatched(folder)
     watcher?.on('error', () => {
       watcher.close()
       reportUnwatched(folder)
     })
   }
   close(): void {
-    for (const watcher of this.#folders.values()) watcher.close()
+    for (const watcher of this.#folders.values()) watcher?.close()
   }
   /** A save has several events: the file is whole after the last of them. */
   #look(folder: string, name: string | null): void {

@@ -79,12 +79,13 @@ export class Schemas {
   }
 
   #member(name: string, field: AnyField, use: SchemaUse): JsonSchema {
+    const value = this.#value(field, use, name)
     return omitUndefined({
-      ...this.#value(field, use, name),
+      ...value,
       ...describedBy(field),
       default: use === 'content' && !field.isReadOnly ? defaultOf(field) : undefined,
       readOnly: field.isReadOnly || undefined,
-      xml: xmlOfMember(name, field),
+      xml: joinXml(value, xmlOfMember(name, field)),
     })
   }
 
@@ -110,8 +111,9 @@ export class Schemas {
 
   /** A patch replaces a list as a whole. */
   #list(list: ListShape, use: SchemaUse, name: string | undefined): JsonSchema {
-    const items = { ...this.#value(list.item, use), xml: { name: itemName(list, name) } }
-    return omitUndefined({ type: 'array', items, minItems: list.min, maxItems: list.max })
+    const item = this.#value(list.item, use)
+    const items = { ...item, xml: joinXml(item, { name: itemName(list, name) }) ?? {} }
+    return omitUndefined({ type: 'array', items, minItems: list.min, maxItems: list.max, xml: { wrapped: true } })
   }
 
   #map(map: MapShape, use: SchemaUse): JsonSchema {
@@ -142,21 +144,14 @@ export class Schemas {
 }
 
 /** How a member is written in XML (OpenAPI 3.1 §4.8.26), where it is not an element of its name. */
-function xmlOfMember(name: string, { shape, isAttribute }: AnyField): JsonSchema | undefined {
+function xmlOfMember(name: string, { isAttribute }: AnyField): JsonSchema {
   const own = toXmlName(name)
-  const said = omitUndefined({
-    name: own === name ? undefined : own,
-    attribute: isAttribute || undefined,
-    wrapped: foldShape(shape, isXmlWrapped) || undefined,
-  })
-  return Object.keys(said).length > 0 ? said : undefined
+  return omitUndefined({ name: own === name ? undefined : own, attribute: isAttribute || undefined })
 }
-const isXmlWrapped: ShapeCases<boolean> = {
-  scalar: () => false,
-  list: () => true,
-  map: () => false,
-  object: () => false,
-  union: () => false,
+/** What a value says of its XML, and what its place says; undefined where neither says anything. */
+function joinXml({ xml }: JsonSchema, place: JsonSchema): JsonSchema | undefined {
+  const said = { ...(xml as JsonSchema | undefined), ...place }
+  return Object.keys(said).length > 0 ? said : undefined
 }
 
 /** What a field says of itself (JSON Schema Validation 2020-12 §9.1, §9.5). */
@@ -200,8 +195,8 @@ const exampleCases: ShapeCases<Json, [value: unknown]> = {
 export const componentName = (name: string): string =>
   toXmlName(name).replace(/[^\w-]/g, each => `_x${each.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
 
-const requiredMembers = (schema: JsonSchema): readonly Json[] =>
-  Array.isArray(schema['required']) ? schema['required'] : []
+export const requiredMembers = ({ required }: JsonSchema): readonly string[] =>
+  Array.isArray(required) ? required.map(String) : []
 const isOptional = (field: AnyField, use: SchemaUse): boolean =>
   use === 'patch' || (use === 'content' ? mayBeLeftOut(field) : field.isOptional)
 

@@ -1,5 +1,4 @@
 /** The schemas of one version: items and their drafts, pages, jobs, outputs, problems. */
-import { omitUndefined } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { type FilterField, findFilterField } from '../contract/filter-field.ts'
@@ -7,7 +6,7 @@ import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import { toXmlName } from '../contract/xml-message.ts'
-import { type JsonSchema, Schemas, scalarSchema } from './json-schema.ts'
+import { type JsonSchema, requiredMembers, Schemas, scalarSchema } from './json-schema.ts'
 import { linksSchema, type Members, problemMembers, problemXml } from './openapi-components.ts'
 
 export class VersionSchemas {
@@ -38,7 +37,7 @@ export class VersionSchemas {
   draft({ kind, resource, grants }: Operation & { readonly resource: Resource }): JsonSchema {
     const schema = this.#schemas.object(resource.fields, 'content', sentLinks)
     const owned = kind === 'create' ? new Set(grants.flatMap(({ where }) => Object.keys(where))) : new Set<string>()
-    const required = requiredOf(schema).filter(name => !owned.has(name))
+    const required = requiredMembers(schema).filter(name => !owned.has(name))
     const name = singularOf(resource)
     const wished = `${capitalize(name)}${owned.size > 0 ? 'New' : ''}Draft`
     return this.#schemas.define(wished, { ...schema, required, xml: this.#root(name) })
@@ -91,13 +90,13 @@ export class VersionSchemas {
   }
 
   /** RFC 9457 §3.2: the members of every problem and those of the fault; `type` names it. */
-  problem({ fault, detail }: Fault, type: string): JsonSchema {
-    const { properties, required } = this.#schemas.object(detail, 'response')
-    const told = { type: 'string', format: 'uri-reference', enum: [type] }
+  problem({ fault, detail }: Fault, types: readonly string[]): JsonSchema {
+    const own = this.#schemas.object(detail, 'response')
+    const told = { type: 'string', format: 'uri-reference', enum: types }
     return this.#schemas.define(`${fault}Problem`, {
       type: 'object',
-      properties: { ...problemMembers, ...(properties as Members), type: told },
-      required: ['type', 'status', ...requiredOf({ required: required ?? [] })],
+      properties: { ...problemMembers, ...(own['properties'] as Members), type: told },
+      required: ['type', 'status', ...requiredMembers(own)],
       xml: problemXml,
     })
   }
@@ -127,19 +126,13 @@ const pageMembers: Readonly<Record<string, JsonSchema>> = {
  * same one in two versions.
  */
 function resourceTexts({ texts: { title, description } }: Resource): JsonSchema {
-  return omitUndefined({
-    description: title === undefined ? description : description === undefined ? title : `${title}\n\n${description}`,
-  })
+  const said = [title, description].filter(text => text !== undefined)
+  return said.length === 0 ? {} : { description: said.join('\n\n') }
 }
 
 function relationsOf(resource: Resource): readonly string[] {
   const actions = Object.values(resource.actions).map(({ link }) => link)
   return ['collection', 'edit', 'delete', ...Object.keys(resource.given.relations ?? {}), ...actions]
-}
-
-const requiredOf = (schema: JsonSchema): readonly string[] => {
-  const names = schema['required']
-  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : []
 }
 
 const criteriaMembers = (resource: Resource): Readonly<Record<string, JsonSchema>> =>

@@ -463,14 +463,15 @@ class VersionDocument {
     )
   }
   #problemSchema(faults: readonly Fault[]): JsonSchema {
-    const base = this.#options.address?.replace(/\/+$/, '') ?? ''
     const own = faults.map(fault => {
-      const type = `${base}/problems/${fault.fault}`
-      return [type, this.schemas.problem(fault, type)] as const
+      const types = listProblemTypes(this.#options.address, fault)
+      return { types, schema: this.schemas.problem(fault, types) }
     })
-    const mapping = Object.fromEntries(own.map(([type, schema]) => [type, schema['$ref'] as string]))
+    const mapping = Object.fromEntries(
+      own.flatMap(({ types, schema }) => types.map(type => [type, String(schema['$ref'])])),
+    )
     return {
-      anyOf: [...own.map(([, schema]) => schema), refTo('schemas', 'Problem')],
+      anyOf: [...own.map(({ schema }) => schema), refTo('schemas', 'Problem')],
       ...this.#release.problemDiscriminator(mapping),
     }
   }
@@ -490,6 +491,13 @@ class VersionDocument {
       }),
     )
   }
+}
+
+/** With its public address, and by path alone, as without one (RFC 9457 §3.1.1). */
+function listProblemTypes(address = '', { fault }: Fault): readonly string[] {
+  const path = (URL.canParse(address) ? new URL(address).pathname : address).replace(/\/+$/, '')
+  const bases = new Set([address.replace(/\/+$/, ''), path])
+  return [...bases].map(base => `${base}/problems/${fault}`)
 }
 
 const joinTitles = (faults: readonly Fault[]): string =>

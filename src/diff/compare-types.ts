@@ -261,11 +261,10 @@ function spellAlike(type: ScalarType): ScalarType {
   return {
     ...type,
     ...(values && { values }),
-    facets: new Map(bounds.map(([name, value]) => [name, spellFacet(value)])),
+    facets: new Map(bounds.map(([name, value]) => [name, isBound(name) ? spellDecimal(String(value)) : value])),
   }
 }
-const spellFacet = (value: string | number): string | number =>
-  typeof value === 'string' ? spellDecimal(value) : value
+const isBound = (facet: string): boolean => /^(?:exclusive)?(?:min|max)imum$/i.test(facet)
 /** Text that is no number stays as it is. */
 function spellDecimal(text: string): string {
   const [, sign = '', whole = '', fraction = ''] = /^\s*([+-]?)0*(\d*)(?:\.(\d*?)0*)?\s*$/.exec(text) ?? []
@@ -345,14 +344,14 @@ function effectOfFacet(
   if (before === undefined) return 'narrower'
   if (after === undefined) return 'wider'
   const sign = facetSigns[name]
-  if (sign !== undefined && isOfOneDay(before) && isOfOneDay(after))
+  if (sign !== undefined && isZonelessDate(before) && isZonelessDate(after))
     return after > before === sign > 0 ? 'wider' : 'narrower'
   if (sign === undefined || Number.isNaN(Number(before)) || Number.isNaN(Number(after))) return 'other'
   return (Number(after) - Number(before)) * sign > 0 ? 'wider' : 'narrower'
 }
 
 /** Dates without a zone have the order of their texts. */
-const isOfOneDay = (value: string | number): value is string =>
+const isZonelessDate = (value: string | number): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d(?:-\d\d)?$/.test(value)
 
 function compareOccurrences(place: string, before: WireMember, after: WireMember): readonly TypeChange[] {

@@ -148,6 +148,12 @@ test('A1.10 a declared fault is the problem of its status', () => {
   assert.deepEqual(properties?.['type']?.['enum'], ['/problems/PaymentDeclined'])
   assert.ok(properties?.['reason'])
   assert.deepEqual(required, ['type', 'status', 'reason'])
+  const placed = JSON.parse(writeOpenApi(shop, { ...options, address: 'https://x.example/shop/' }))
+  const types = placed.components.schemas['v1.PaymentDeclinedProblem'].properties.type.enum
+  assert.deepEqual(
+    types,
+    ['https://x.example/shop', '/shop'].map(base => `${base}/problems/PaymentDeclined`),
+  )
 })
 test('OpenAPI 3.2 §4.25 declared problems are told apart by their type, others are problems', () => {
   const responses = Object.values(newer['paths']?.['/api/v1/orders/{id}/payment']?.['post']?.['responses'] ?? {})

@@ -78,12 +78,13 @@ export class FaultGuess {
   }
 }
 
-/** The last segment of the only `type` that a problem has: `OutOfStock` (RFC 9457 §3.1.1). */
+/** The last segment of the `type` that a problem has: `OutOfStock` (RFC 9457 §3.1.1). */
 function nameOfProblemType(schema: JsonObject): string {
   const given = propertiesOf(schema).find(([name]) => name === 'type')?.[1]
   const { const: only, enum: values = only === undefined ? [] : [only] } = objectOf(given)
-  const [type, ...others] = Array.isArray(values) ? values : []
-  return others.length === 0 && typeof type === 'string' ? (/[^/:#]+$/.exec(type)?.[0] ?? '') : ''
+  const types = Array.isArray(values) ? values : []
+  const [name, ...others] = new Set(types.map(each => /[^/:#]+$/.exec(stringOf(each))?.[0] ?? ''))
+  return others.length === 0 ? (name ?? '') : ''
 }
 
 const tellingMembers = (schema: JsonObject): readonly string[] =>
