@@ -34,6 +34,7 @@ for (const face of ['rest', 'soap'] as const)
       assert.ok(arrived.state === 'arrived')
       await house.appointments.see(arrived, { findings: 'it is never lupus' })
       assert.equal((await pat.appointments.get(booked.id)).findings, 'it is never lupus')
+      assert.equal((await dana.appointments.get(booked.id)).findings, undefined) // not for the desk
     })
 
     test('a doctor has one patient at a time, and a patient sees only their own', async () => {

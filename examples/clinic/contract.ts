@@ -41,7 +41,7 @@ export const appointments = resource('appointments', {
     minutes: t.int({ min: 5, max: 240 }).default(20),
     reason: t.string({ max: 500 }).optional(),
     state: t.state(),
-    findings: t.string({ max: 10_000 }).readOnly().optional(),
+    findings: t.string({ max: 10_000 }).readOnly().visibleTo(doctor, own),
     site: t.string().readOnly().optional(),
   },
   states: ['booked', 'arrived', 'seen', 'cancelled'],

@@ -68,11 +68,17 @@ export const Busy = fault('Busy', {
 export const builtInFaults: readonly Fault[] = [NotFound, Forbidden, VersionConflict, StateConflict, Invalid, Busy]
 
 /** What a bridge says of the service behind it; no contract declares these. */
-export const BadGateway = fault('BadGateway', { status: 502, title: 'The service behind failed' })
+export const BadGateway = /* @__PURE__ */ fault('BadGateway', { status: 502, title: 'The service behind failed' })
 /** It cannot be reached, or is busy: 503. */
-export const GatewayDown = fault('GatewayDown', { status: 503, title: 'The service behind is out of reach' })
+export const GatewayDown = /* @__PURE__ */ fault('GatewayDown', {
+  status: 503,
+  title: 'The service behind is out of reach',
+})
 /** It has not answered in time, and may have done what was asked: 504. */
-export const GatewayTimeout = fault('GatewayTimeout', { status: 504, title: 'The service behind is late' })
+export const GatewayTimeout = /* @__PURE__ */ fault('GatewayTimeout', {
+  status: 504,
+  title: 'The service behind is late',
+})
 export const gatewayFaults: readonly Fault[] = [BadGateway, GatewayDown, GatewayTimeout]
 
 /** The parts of a contract that declare faults. */

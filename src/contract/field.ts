@@ -5,6 +5,7 @@
  * times are ISO 8601 text with their own zone, bytes are bytes.
  */
 import { fieldKind, fieldsKind, optionalKind, requireMemberKinds } from './member-kinds.ts'
+import type { FieldAccess, Grant } from './policy.ts'
 
 import type { FieldTexts } from './texts.ts'
 
@@ -97,6 +98,7 @@ interface FieldMarks {
   readonly isAttribute: boolean
   readonly defaultValue?: unknown
   readonly formerName?: string | undefined
+  readonly access?: FieldAccess | undefined
   readonly texts?: FieldTexts | undefined
 }
 const noMarks: FieldMarks = {
@@ -125,6 +127,8 @@ export class Field<T, O extends Presence = false, R extends boolean = false, D =
   readonly defaultValue: unknown
   /** Its first name, which the database goes on using. */
   readonly formerName: string | undefined
+  /** The callers that it is for; undefined: all that may read or change the item. */
+  readonly access: FieldAccess | undefined
   /** For people; nothing else depends on them. */
   readonly texts: FieldTexts | undefined
 
@@ -137,6 +141,7 @@ export class Field<T, O extends Presence = false, R extends boolean = false, D =
     this.isAttribute = marks.isAttribute
     this.defaultValue = marks.defaultValue
     this.formerName = marks.formerName
+    this.access = marks.access
     this.texts = marks.texts
   }
   /** May be absent: no member in JSON, no element in XML (minOccurs 0). */
@@ -163,6 +168,31 @@ export class Field<T, O extends Presence = false, R extends boolean = false, D =
    */
   internal(): Field<T, O, true, never> {
     return new Field(this.shape, { ...this, isInternal: true, isReadOnly: true })
+  }
+  /**
+   * Only these callers see the field of an item; for others it is absent, in either face, and they
+   * can neither filter nor sort by it. So it may be absent. A grant is one of those of `allow`, and
+   * may have conditions: `doctor, patient.owning({ patient: 'patient' })`. Callers that may change
+   * the item may set the field, seen or not, unless `settableBy` says otherwise. Handlers see it
+   * always. For fields of a resource.
+   */
+  visibleTo(...grants: readonly [Grant, ...Grant[]]): Field<T, true, R, D> {
+    return new Field(this.shape, { ...this, access: { ...this.access, visibleTo: grants }, isOptional: true })
+  }
+  /**
+   * Of the callers that may create or change the item, only these set the field: another value from
+   * others is 422, and what they leave out stays. Actions set it by their own rights. For fields of
+   * a resource.
+   */
+  settableBy(...grants: readonly [Grant, ...Grant[]]): Field<T, O, R, D> {
+    return new Field(this.shape, { ...this, access: { ...this.access, settableBy: grants } })
+  }
+  /**
+   * Content sets the field in these states alone: another value is 422 in others, where what is
+   * left out stays. Actions set it in their own states. For fields of a resource with states.
+   */
+  settableIn(...states: readonly [string, ...string[]]): Field<T, O, R, D> {
+    return new Field(this.shape, { ...this, access: { ...this.access, settableIn: states } })
   }
   /** An attribute in XML instead of an element; only for scalars. */
   attribute(): Field<T, O, R, D> {

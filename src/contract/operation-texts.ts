@@ -1,14 +1,22 @@
 /** The texts of fields and operations, as descriptions show them. */
 import type { Fault } from './fault.ts'
 import type { AnyField } from './field.ts'
+import { describeFieldAccess } from './field-access.ts'
 import { capitalize } from './lexical/text.ts'
 import type { Operation } from './operation.ts'
 import { joinSentences, type PublicTexts } from './texts.ts'
 
-/** The description of a field, then a line for each value that has one; undefined without any. */
-export function describeField({ texts }: AnyField): string | undefined {
+/**
+ * The description of a field, a line for each value that has one, and the callers that the field is
+ * for; undefined without any.
+ */
+export function describeField({ texts, access }: AnyField): string | undefined {
   const values = Object.entries(texts?.values ?? {}).flatMap(([value, text]) => (text ? [`${value}: ${text}`] : []))
-  const lines = [...(texts?.description === undefined ? [] : [texts.description]), ...values]
+  const lines = [
+    ...(texts?.description === undefined ? [] : [texts.description]),
+    ...values,
+    ...(access ? [describeFieldAccess(access)] : []),
+  ]
   return lines.length === 0 ? undefined : lines.join('\n')
 }
 

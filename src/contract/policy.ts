@@ -75,6 +75,16 @@ export const role = (name: string): GrantOf => new GrantOf(name)
 /** Every caller, those without credentials included. */
 export const anyone: Grant = new GrantOf('*')
 
+/** The callers that one field is for, and the states in which content sets it. */
+export interface FieldAccess {
+  /** Undefined: each caller that may read the item. */
+  readonly visibleTo?: readonly Grant[] | undefined
+  /** Undefined: each caller that may create or change the item. */
+  readonly settableBy?: readonly Grant[] | undefined
+  /** Undefined: each state in which the item may be changed. */
+  readonly settableIn?: readonly string[] | undefined
+}
+
 /** Whether one grant admits the caller: to some item, or to this value. */
 function isGranted(grant: Grant, caller: Caller, now: number, value?: Readonly<Record<string, unknown>>): boolean {
   if (grant.role !== '*' && !caller.roles.includes(grant.role)) return false

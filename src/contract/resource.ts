@@ -483,7 +483,7 @@ function stateField(
 ): Field<string, false, true> {
   const texts: FieldTexts = { ...fields['state']?.texts, ...(stateDescriptions && { values: stateDescriptions }) }
   const made = t.enum(...states).readOnly()
-  return new Field(made.shape, { ...made, texts })
+  return new Field(made.shape, { ...made, texts, access: fields['state']?.access })
 }
 
 const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {

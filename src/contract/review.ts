@@ -3,6 +3,7 @@
  * policy that cannot be enforced, a link that leads nowhere, a name that XML cannot carry. A
  * service with a mistake does not start.
  */
+import { findAccessMistakes, misplacedAccess } from './access-mistakes.ts'
 import { fillDefaults } from './default-values.ts'
 import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
 import type { Port, PortExchange } from './exchange.ts'
@@ -20,6 +21,7 @@ import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
 import { keyOctets, writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
+import type { Grant } from './policy.ts'
 import { findReservedNames } from './reserved-names.ts'
 import { type AnyAction, faultPlaces, type Rate, type Resource, type Rules } from './resource.ts'
 import type { Service } from './service.ts'
@@ -160,7 +162,7 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
   const rels = [...own, ...lists.map(([rel]) => rel)]
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
-    ...fieldsMistakes(contract, name, fields),
+    ...namedFieldsMistakes(contract, name, fields),
     ...findRepeated(states).map(state => `${name} declares the state "${state}" twice: declare it once`),
     ...unreachable.map(
       state => `${name} never reaches the state "${state}": add a transition that leads there from "${states[0]}"`,
@@ -212,7 +214,13 @@ function actionMistakes(contract: Service, { name, states }: Resource, verb: str
   ]
 }
 
-function fieldsMistakes(contract: Service, place: string, fields: Fields): string[] {
+/** For fields elsewhere than in a resource. */
+const fieldsMistakes = (contract: Service, place: string, fields: Fields): string[] => [
+  ...namedFieldsMistakes(contract, place, fields),
+  ...Object.entries(fields).flatMap(([name, field]) => misplacedAccess(`${place}.${name}`, field)),
+]
+
+function namedFieldsMistakes(contract: Service, place: string, fields: Fields): string[] {
   return Object.entries(fields).flatMap(([name, field]) => [
     ...(fieldNameText.test(name)
       ? []
@@ -304,6 +312,7 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
     ...(item.defaultValue === undefined
       ? []
       : [`${place}: an item of a list is there or not: remove default() from it`]),
+    ...misplacedAccess(`${place}[]`, item),
     ...fieldMistakes(contract, `${place}[]`, item),
   ],
   map: (shape, contract, place) => {
@@ -316,6 +325,7 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
             `${place}: a key of a map is text: give t.string() or t.enum() as \`key\`, without optional(), nullable() or default()`,
           ]),
       ...fieldMistakes(contract, `${place}{}`, value),
+      ...misplacedAccess(`${place}{}`, value),
       ...(value.isOptional || value.isAttribute || value.defaultValue !== undefined
         ? [
             `${place}: a value of a map is there or its key is not: remove optional(), attribute() and default() from it`,
@@ -445,6 +455,11 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     (list ?? [])
       .filter(state => !states.includes(state))
       .map(state => `${name}: ${what} names the unknown state "${state}": use ${states.join(', ')}`)
+  const boundMistakesOf = (list: readonly Grant[], what: string): string[] =>
+    list.flatMap(({ where }) => [
+      ...scalar(Object.keys(where), what),
+      ...owningMistakes(resource, what, Object.keys(where)),
+    ])
   const doings = ['read', 'create', 'change', 'remove', 'bulk', ...Object.keys(actions)]
   const failing = [...faultPlaces, ...Object.keys(resource.files)]
   const grants = Object.entries(given.allow)
@@ -498,12 +513,8 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
           `${name}: faults are declared for "${place}", which has none: use ${failing.join(', ')}, or \`faults\` of the action`,
       ),
     ...(grants.length > 0 ? [] : [`${name} grants nothing to any role: add grants to rules({ allow: … })`]),
-    ...grants.flatMap(([doing, list]) =>
-      (list ?? []).flatMap(grant => [
-        ...scalar(Object.keys(grant.where), `allow.${doing}`),
-        ...owningMistakes(resource, `allow.${doing}`, Object.keys(grant.where)),
-      ]),
-    ),
+    ...grants.flatMap(([doing, list]) => boundMistakesOf(list ?? [], `allow.${doing}`)),
+    ...findAccessMistakes(resource, path => fieldsOfPath(contract, fields, path), boundMistakesOf),
     ...cacheMistakes(resource),
     ...bulkFaultMistakes(resource),
     ...['read', 'bulk']

@@ -4,7 +4,7 @@
  * (`service/version-calls.ts`).
  */
 import { mapMembers } from '../base/objects.ts'
-import type { AnyField, Fields } from './field.ts'
+import { type AnyField, Field, type Fields } from './field.ts'
 import { type Grant, GrantOf } from './policy.ts'
 import { type Relation, Resource, type Rules } from './resource.ts'
 import type { Service, VersionRule } from './service.ts'
@@ -20,7 +20,11 @@ export function viewOfVersion(service: Service, version: string): Service {
     ...less,
     resources: less.resources.map(
       each =>
-        new Resource({ ...each, fields: fieldsInVersion(rule, each), given: rulesInVersion({ service, rule }, each) }),
+        new Resource({
+          ...each,
+          fields: mapMembers(fieldsInVersion(rule, each), field => withAccessInVersion(rule, each.name, field)),
+          given: rulesInVersion({ service, rule }, each),
+        }),
     ),
   }
 }
@@ -75,6 +79,20 @@ function listPathSteps(service: Service, resource: Resource, path: readonly stri
 }
 
 // Rules
+
+/** Grants bind fields by the names that the version has for them. */
+function withAccessInVersion(rule: VersionRule, resource: string, field: AnyField): AnyField {
+  const { access } = field
+  if (!access) return field
+  const inVersion = (grants: readonly Grant[] | undefined) =>
+    grants?.map(grant => {
+      const where = Object.entries(grant.where).map(([name, claim]) => [nameInVersion(rule, resource, name), claim])
+      return new GrantOf(grant.role, { ...grant, where: Object.fromEntries(where) })
+    })
+  const { visibleTo, settableBy } = access
+  const named = { ...access, visibleTo: inVersion(visibleTo), settableBy: inVersion(settableBy) }
+  return new Field(field.shape, { ...field, access: named })
+}
 
 interface VersionNaming {
   readonly service: Service

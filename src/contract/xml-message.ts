@@ -15,6 +15,7 @@
 import { memoizeByObject } from '../base/memo.ts'
 import { builtInFaults, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
 import { type AnyField, Field, type Fields, mayBeLeftOut, type Shape, singularName, t } from './field.ts'
+import { hasCoveredFields } from './field-access.ts'
 import { findFilterField, messageNameOf } from './filter-field.ts'
 import { headersOfOperation, type NamedHeader } from './header.ts'
 import { type Job, jobStates } from './job.ts'
@@ -313,7 +314,7 @@ const distinctFaults = (faults: readonly Fault[]): readonly Fault[] => [
 
 /** The contract's own faults, then those that any operation of the kind can have, each once. */
 export function faultsOfOperation(operation: Operation): readonly Fault[] {
-  const forbids = 'resource' in operation && isPartlyGranted(operation) ? [Forbidden] : []
+  const forbids = 'resource' in operation && mayBeForbidden(operation) ? [Forbidden] : []
   return distinctFaults([...operation.faults, ...kindFaults(operation), ...forbids, ...stateFaults(operation)])
 }
 function kindFaults(operation: Operation): readonly Fault[] {
@@ -349,14 +350,39 @@ const stateFaults = (operation: Operation): readonly Fault[] => {
   return isTaken || (kind !== 'create' && states.length > 0) ? [StateConflict] : []
 }
 
-/** Whether some role of the resource's grants is not granted this operation. */
-function isPartlyGranted({
-  resource,
-  grants,
-}: {
+interface GrantedOperation {
+  readonly kind: Operation['kind']
   readonly resource: Resource
   readonly grants: readonly Grant[]
-}): boolean {
+}
+/** Lists compare by fields, which not all callers of the operation may see. */
+const comparingKinds: ReadonlySet<Operation['kind']> = new Set(['list', 'search', 'createSearch', 'bulk'])
+const writingKinds: ReadonlySet<Operation['kind']> = new Set(['create', 'replace', 'patch'])
+
+const mayBeForbidden = (operation: GrantedOperation): boolean =>
+  isPartlyGranted(operation) ||
+  isNarrowlyGranted(operation) ||
+  (comparingKinds.has(operation.kind) && hasCoveredFields(operation.resource))
+
+/**
+ * Whether a grant may hold for some items alone of those that its caller may read; an item that the
+ * caller may not read is not found. Content may name an owner, too.
+ */
+function isNarrowlyGranted({ kind, resource, grants }: GrantedOperation): boolean {
+  const reads = resource.given.allow['read'] ?? []
+  if (grants === reads || comparingKinds.has(kind)) return false
+  const seesMore = ({ role, where }: Grant): boolean =>
+    reads.some(
+      read => (read.role === '*' || read.role === role) && !Object.keys(where).every(name => name in read.where),
+    )
+  return grants.some(
+    grant =>
+      grant.when !== undefined || (Object.keys(grant.where).length > 0 && (writingKinds.has(kind) || seesMore(grant))),
+  )
+}
+
+/** Whether some role of the resource's grants is not granted this operation. */
+function isPartlyGranted({ resource, grants }: GrantedOperation): boolean {
   const granted = new Set(grants.map(grant => grant.role))
   const known = Object.values(resource.given.allow).flatMap(each => each?.map(grant => grant.role) ?? [])
   return !granted.has('*') && known.some(role => !granted.has(role))

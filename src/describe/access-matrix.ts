@@ -2,6 +2,7 @@
  * The access policy as a table for reviewers (rules A5.2, A5.3), made from the grants that the
  * service checks.
  */
+import { describeFieldAccess, guardedFieldsOf } from '../contract/field-access.ts'
 import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
@@ -9,7 +10,8 @@ import type { Service } from '../contract/service.ts'
 /**
  * A Markdown table with a row for each operation and a column for each role, `anyone` first. A cell
  * is `yes`, `own: customer` where the field must equal a claim of the caller, `if …` where a named
- * condition must be met, or the status of the refusal: 401 or 403.
+ * condition must be met, or the status of the refusal: 401 or 403. Below are the people who have
+ * the roles, and the fields that are for some callers alone.
  */
 export function writeAccessMatrix(service: Service): string {
   const all = listOperations(service)
@@ -26,7 +28,11 @@ export function writeAccessMatrix(service: Service): string {
   )
   const people = roles.flatMap(role => (described.has(role) ? [`- ${role}: ${described.get(role)}`] : []))
   const legend = people.length === 0 ? '' : `\n${people.join('\n')}\n`
-  return writeMarkdownTable([head, ...rows]) + legend
+  const fields = service.resources.flatMap(resource =>
+    guardedFieldsOf(resource).map(([name, access]) => `- ${resource.name}.${name}: ${describeFieldAccess(access)}`),
+  )
+  const guarded = fields.length === 0 ? '' : `\n${fields.join('\n')}\n`
+  return writeMarkdownTable([head, ...rows]) + legend + guarded
 }
 
 function describeAccess({ grants }: Operation, role: string): string {

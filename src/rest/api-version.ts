@@ -5,9 +5,10 @@
 import { memoizeByObject } from '../base/memo.ts'
 import type { Fields } from '../contract/field.ts'
 import { Field } from '../contract/field.ts'
+import { hasConditionalFields, openFieldsOf, type Viewer } from '../contract/field-access.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
-import { type Caller, isPublic } from '../contract/policy.ts'
+import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { namespaceOf, type Service, type VersionRule } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
@@ -143,7 +144,7 @@ function viewOf(resource: Resource, own: readonly Operation[]): ResourceView {
         ]
       : []),
   ]
-  const steady = linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
+  const steady = !hasConditionalFields(resource) && linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
   return { resource, one: singularOf(resource), linkers, steady }
 }
 
@@ -159,8 +160,11 @@ function actionLinker(
 
 export interface OfferedLinks {
   readonly links: readonly DocumentLink[]
-  /** Which of all links these are, as bits: part of what a tag distinguishes. */
-  readonly mask: number
+  /**
+   * Which of all links these are, as bits, the fields that this caller may not see, and those that
+   * it may set: part of what a tag distinguishes.
+   */
+  readonly mask: number | string
 }
 
 /** Rule A3.4: the links of an item in its current state, for this caller. */
@@ -168,19 +172,22 @@ export function offeredLinks(
   view: ResourceView,
   base: string,
   item: Snapshot,
-  caller: Caller,
+  viewer: Viewer,
   calls: Calls,
 ): OfferedLinks {
   const links: DocumentLink[] = []
+  const open = openFieldsOf(view.resource, viewer, item.value)
   let mask = 0
   for (const [i, { rel, asks, href, form }] of view.linkers.entries()) {
-    if (asks && !calls.offers(asks, caller, item)) continue
+    if (asks && !calls.offers(asks, viewer.caller, item)) continue
     const to = href(base, item)
     if (to === undefined) continue
     mask += 2 ** i
-    links.push(form ? { rel, href: to, form } : { rel, href: to })
+    const offered = form?.fields === view.resource.fields ? { ...form, fields: open } : form
+    links.push(offered ? { rel, href: to, form: offered } : { rel, href: to })
   }
-  return { links, mask }
+  if (open === view.resource.fields && !item.unseen) return { links, mask }
+  return { links, mask: `${mask} ${item.unseen?.join() ?? ''} ${Object.keys(open).join()}` }
 }
 
 /** The fields of a search: words, and values that fields must equal. */

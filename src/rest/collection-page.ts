@@ -2,6 +2,7 @@
  * A page of a collection or a search: items, their total, links to other pages (rules A2.3, A4.1).
  */
 import { t } from '../contract/field.ts'
+import { openFieldsOf } from '../contract/field-access.ts'
 import type { Operation } from '../contract/operation.ts'
 import { mayEverBeAllowed } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -60,7 +61,8 @@ function* composePage(exchange: Exchange, resource: Resource, page: ItemPage, pa
     yield
   }
   const links = [...pageLinks(exchange, resource, page, path), ...collectionLinks(exchange, resource)]
-  for (const { rel, href } of links) state += ` ${rel} ${href}`
+  for (const { rel, href, form } of links)
+    state += ` ${rel} ${href}${form && form.fields !== resource.fields ? ` ${Object.keys(form.fields)}` : ''}`
   const document: RepresentationDocument = {
     name: resource.name,
     title: resource.name,
@@ -113,12 +115,13 @@ function collectionLinks(exchange: Exchange, resource: Resource): DocumentLink[]
   const { base, edition } = exchange
   const create = findCreateOperation(edition, resource)
   const item = { rel: 'item', href: `${base}/${resource.name}/{id}`, templated: true }
+  const viewer = { caller: exchange.caller, now: exchange.entry.now }
   const form = create && {
     rel: 'create',
     href: `${base}/${resource.name}`,
-    form: { method: 'POST', title: 'create', fields: resource.fields } as const,
+    form: { method: 'POST', title: 'create', fields: openFieldsOf(resource, viewer) } as const,
   }
-  const offered = form && mayEverBeAllowed(create.grants, exchange.caller, exchange.entry.now) ? [form] : []
+  const offered = form && mayEverBeAllowed(create.grants, viewer.caller, viewer.now) ? [form] : []
   return [...writeSearchLink(exchange, resource), item, ...offered]
 }
 

@@ -23,8 +23,8 @@ export interface SelectedItem {
   readonly of: Snapshot
   readonly document: RepresentationDocument
   readonly etag: string
-  /** Of the links that the caller sees. */
-  readonly mask: number
+  /** Of the links and fields that the caller sees. */
+  readonly mask: number | string
   /** Undefined until it is written. */
   content: Maybe<string | Uint8Array> | undefined
   readonly coding: string
@@ -34,9 +34,9 @@ export interface SelectedItem {
 export interface ItemDocument {
   readonly edition: ApiVersion
   readonly base: string
-  readonly mask: number
+  readonly mask: number | string
   readonly document: RepresentationDocument
-  /** The last caller found to see these links. */
+  /** The last caller found to see these links and fields. */
   caller: Caller
   shown: (SelectedItem & { readonly variant: Variant }) | undefined
 }

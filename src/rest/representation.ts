@@ -37,7 +37,8 @@ function composeDocument(
   known: readonly ItemDocument[],
 ): ItemDocument {
   const { edition, base, caller } = exchange
-  const { links, mask } = offeredLinks(view, base, item, caller, callsOf(exchange))
+  const viewer = { caller, now: exchange.entry.now }
+  const { links, mask } = offeredLinks(view, base, item, viewer, callsOf(exchange))
   const same = known.find(each => each.edition === edition && each.base === base && each.mask === mask)
   if (same) {
     same.caller = caller

@@ -10,6 +10,7 @@ import { listOperations } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import { removeItems } from './bulk-removal.ts'
 import type { Call, Calls } from './call.ts'
+import { coverFields } from './covered-calls.ts'
 import { createExternalStores } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
 import { createContext, createProviderContext } from './handler-context.ts'
@@ -74,7 +75,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
   const about = createFactFinder(app, parts)
   const change = createChanges(app, parts, about)
   const admit = createAdmission(parts)
-  return {
+  const calls: Calls = {
     admit,
     admitExchange: ({ allow, isSafe }, caller, from) => {
       const { reads, changes } = app.contract.limits
@@ -96,6 +97,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     },
     offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
   }
+  return coverFields(app.contract, calls, clock)
 }
 
 type FactFinder = (call: Call, did?: Did) => ContextFacts

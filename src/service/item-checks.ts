@@ -1,15 +1,20 @@
 /**
- * The item of a call, and whether the caller may see it and do this to it (row 22 of the
- * decisions).
+ * The item of a call, whether the caller may see it and do this to it (row 22 of the decisions),
+ * and which of its fields the caller may see and set (row 28).
  */
 
 import type { Maybe } from '../base/maybe.ts'
+import type { AnyField } from '../contract/field.ts'
+import { findSetBar, findUnseenFields, guardedFieldsOf, type Viewer } from '../contract/field-access.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import type { Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import type { AnyAction, Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
 import { refuse } from './refusal.ts'
 import { type Former, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
+import { isSameValue } from './typed-json.ts'
 
 export const readGrants = (resource: Resource): readonly Grant[] => resource.given.allow['read'] ?? []
 
@@ -107,4 +112,64 @@ export function findForChange(
   id: string | undefined,
 ): Maybe<Snapshot | Former | undefined> {
   return id === undefined ? undefined : writer.getForChange(resource, id)
+}
+
+// Fields
+
+/** What a caller may see and set of one item, which is there or about to be made. */
+export interface GuardedView {
+  readonly value: Values
+  readonly unseen: readonly string[]
+  /** Field → why the caller may not set it. */
+  readonly bars: ReadonlyMap<string, string>
+}
+
+const openView: GuardedView = { value: {}, unseen: [], bars: new Map() }
+
+export function viewGuarded(resource: Resource, viewer: Viewer, value: Values): GuardedView {
+  const guarded = guardedFieldsOf(resource)
+  if (guarded.length === 0) return openView
+  const bars = guarded.flatMap(([name]) => {
+    const field = resource.fields[name] as AnyField // `guarded` names the fields of the resource
+    const bar = field.isReadOnly ? undefined : findSetBar(field, viewer, value)
+    return bar === undefined ? [] : [[name, bar] as const]
+  })
+  return { value, unseen: findUnseenFields(resource, viewer, value), bars: new Map(bars) }
+}
+
+/** What stays where content leaves it out: what the caller may not see, or not set. */
+export function retainedOf({ value, unseen, bars }: GuardedView): Values {
+  const names = [...new Set([...unseen, ...bars.keys()])].filter(name => value[name] !== undefined)
+  return Object.fromEntries(names.map(name => [name, value[name]]))
+}
+
+/**
+ * Refuses what content sets and the caller may not set. The value that stands may be sent again, by
+ * a caller that sees it: others could find it out by trying.
+ * @param sent the content with what stays inside of its values
+ */
+export function requireSettable(
+  { unseen, bars }: GuardedView,
+  given: Values,
+  { sent, standing }: { readonly sent: Values; readonly standing: Values },
+): void {
+  if (bars.size === 0) return
+  const isOther = (name: string): boolean =>
+    given[name] !== undefined && (unseen.includes(name) || !isSameValue(sent[name], standing[name]))
+  refuseBarred([...bars].filter(([name]) => isOther(name)))
+}
+
+/**
+ * A patch removes what it leaves out of an item that the caller has seen.
+ * @param hidden fields that the caller's version has not
+ */
+export function requireRemovable({ value, unseen, bars }: GuardedView, given: Values, hidden: readonly string[] = []) {
+  const isRemoved = (name: string): boolean =>
+    given[name] === undefined && value[name] !== undefined && !unseen.includes(name) && !hidden.includes(name)
+  refuseBarred([...bars].filter(([name]) => isRemoved(name)))
+}
+
+function refuseBarred(bars: readonly (readonly [name: string, detail: string])[]): void {
+  const problems: FieldProblem[] = bars.map(([name, detail]) => ({ path: [name], code: 'readOnly', detail }))
+  if (problems.length > 0) refuse({ kind: 'invalid', problems })
 }

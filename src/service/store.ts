@@ -27,6 +27,8 @@ export interface Snapshot {
   readonly value: Values
   /** Kept outputs of actions, by action. */
   readonly kept: Values
+  /** Fields that its reader may not see, so that `value` lacks them. Default: none. */
+  readonly unseen?: readonly string[]
 }
 /** A store freezes a snapshot that it gives to several readers, until the item changes. */
 export const isShared = (item: Snapshot): boolean => Object.isFrozen(item)

@@ -27,9 +27,14 @@ import {
   isOfferedByState,
   requireConditional,
   requirePrecondition,
+  requireRemovable,
+  requireSettable,
   requireVisible,
+  retainedOf,
   stateOf,
+  viewGuarded,
 } from './item-checks.ts'
+import { keepReadOnlyMembers } from './nested-read-only.ts'
 import type { Outcome } from './outcome.ts'
 import { refuse } from './refusal.ts'
 import { type Former, isFormer, type Snapshot } from './store.ts'
@@ -78,11 +83,15 @@ async function putCreated(
   input: Input,
 ): Promise<Outcome> {
   const { about, call } = change
-  const draft = fillDefaults(requireResource(about, resource.name).fields, content)
+  const { fields } = requireResource(about, resource.name)
+  const draft = fillDefaults(fields, content)
   requireAllFields(change, resource, draft)
+  const made = newItemFields(resource, id)
+  const view = viewGuarded(resource, about, { ...draft, ...made })
+  requireSettable(view, input.value, { sent: draft, standing: fillDefaults(fields, {}) })
   if (!isAllowed(grants, call.admitted.caller, about.now, { ...draft, id })) refuse({ kind: 'forbidden' })
-  const value = await deriveValue(change, resource, draft, newItemFields(resource, id))
-  requireReadOnlyAgreement(input.server, [value])
+  const value = await deriveValue(change, resource, draft, made)
+  requireReadOnlyAgreement(input.server, [value], view.unseen)
   const item = await addItem(change, resource, id, value, checkedValues(change, input))
   return { kind: 'item', item, created: true }
 }
@@ -91,10 +100,14 @@ async function putCreated(
 const checkedValues = ({ handlers }: WriteContext, { value }: Input): Values | undefined =>
   handlers.derive ? undefined : value
 
-/** Read-only fields in content are ignored if they equal the old or the new state, else refused. */
-function requireReadOnlyAgreement(server: Input['server'], values: readonly Values[]): void {
+/**
+ * Read-only fields in content are ignored if they equal the old or the new state, else refused. One
+ * that the caller may not see is always refused: it could be found out by trying.
+ */
+function requireReadOnlyAgreement(server: Input['server'], values: readonly Values[], unseen: readonly string[]): void {
   const differing = server.filter(
-    ({ path, value }) => !values.some(row => packTyped(valueAtPath(row, path)) === packTyped(value)),
+    ({ path, value }) =>
+      unseen.includes(String(path[0])) || !values.some(row => packTyped(valueAtPath(row, path)) === packTyped(value)),
   )
   const problems = differing.map(({ path }) => ({ path, code: 'readOnly', detail: 'is read-only' }))
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
@@ -112,13 +125,23 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   requireConditional(call, resource)
   const input = call.input?.(item) ?? emptyInput
   const retained = { ...serverFields(resource, item.value), ...hiddenOf(call, item) }
-  const draft = fillDefaults(requireResource(about, resource.name).fields, input.value, retained)
-  requireAllFields(change, resource, { ...retained, ...draft })
+  const view = viewGuarded(resource, about, item.value)
+  const known = { ...retained, ...retainedOf(view) }
+  const draft = {
+    ...retainedOf(view),
+    ...fillDefaults(requireResource(about, resource.name).fields, input.value, known),
+  }
+  requireAllFields(change, resource, { ...known, ...draft })
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
+  requireSettable(view, input.value, {
+    sent: keepReadOnlyMembers(resource.fields, draft, item.value),
+    standing: item.value,
+  })
+  if (operation.kind === 'patch') requireRemovable(view, input.value, call.hidden)
   const value = await deriveValue(change, resource, draft, retained, item.value)
   // For the new value, too: a caller that may change its own item may not give it away.
   if (!isAllowed(operation.grants, call.admitted.caller, about.now, value)) refuse({ kind: 'forbidden' })
-  requireReadOnlyAgreement(input.server, [item.value, value])
+  requireReadOnlyAgreement(input.server, [item.value, value], view.unseen)
   // What changes nothing makes no version: the tags that others hold stay good.
   if (isSameValue(item.value, value)) return { kind: 'item', item, created: false }
   return { kind: 'item', item: await putChanged(change, resource.name, item, value), created: false }

@@ -25,7 +25,7 @@ const operations = [
     'orders total? next?',
     '',
   ],
-  ['CreateOrder', 'order', 'order', 'Invalid'],
+  ['CreateOrder', 'order', 'order', 'Invalid Forbidden'],
   ['ReplaceOrder', 'id version? order', 'order', 'NotFound VersionConflict Invalid Forbidden StateConflict'],
   ['DeleteOrder', 'id version?', '', 'NotFound VersionConflict Invalid Forbidden StateConflict'],
   ['PayOrder', 'id version? method amount', 'payment', 'PaymentDeclined StateConflict NotFound VersionConflict'],

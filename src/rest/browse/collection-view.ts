@@ -5,10 +5,12 @@
 import { escapeMarkup } from '../../base/markup.ts'
 import { ownMember } from '../../base/objects.ts'
 import { Field } from '../../contract/field.ts'
+import { seesAlways } from '../../contract/field-access.ts'
 import { findFilterField } from '../../contract/filter-field.ts'
 import { mayEverBeAllowed } from '../../contract/policy.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { foldScalar, isScalar, type ScalarCases } from '../../contract/shape.ts'
+import { firstStep } from '../../contract/version-fields.ts'
 import { type FormState, writeControl } from '../../html/controls.ts'
 import {
   buildElement,
@@ -91,13 +93,10 @@ function* writeItems(
 }
 
 /** The head of a column that can be ordered leads to that order, and then to the opposite one. */
-function describeColumn(
-  { entry, operation }: Exchange,
-  resource: Resource | undefined,
-  name: string,
-  label: string,
-): TableColumn {
-  if (!resource?.given.sort?.includes(name) || operation?.kind === 'getSearch') return { name, label }
+function describeColumn(exchange: Exchange, resource: Resource | undefined, name: string, label: string): TableColumn {
+  const { entry, operation } = exchange
+  const isSorted = resource?.given.sort?.includes(name) && mayCompare(exchange, resource, name)
+  if (!isSorted || operation?.kind === 'getSearch') return { name, label }
   const [first = ''] = (new Map(entry.pairs).get('sort') ?? '').split(',')
   const sort = first === name ? 'ascending' : first === `-${name}` ? 'descending' : undefined
   const rest = entry.pairs.filter(([key]) => key !== 'sort' && key !== 'page' && key !== 'cursor')
@@ -113,6 +112,12 @@ function writePages({ links }: RepresentationDocument): PageMarkup {
   }
   const both = to('previous', '← Previous page') + to('next', 'Next page →')
   return both === '' ? '' : buildElement('nav', { class: 'pages', 'aria-label': 'Pages' }, both)
+}
+
+/** Whether the caller may filter and sort by a field, or by a path that begins with it. */
+function mayCompare({ caller, entry }: Exchange, { fields }: Resource, path: string): boolean {
+  const field = fields[firstStep(path)]
+  return field === undefined || seesAlways(field, { caller, now: entry.now })
 }
 
 /** Filters that a form shows: equal, or from and to. */
@@ -133,6 +138,7 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     const found = findFilterField(resource, name)
     if (!found) return []
     const { shape, field } = found
+    if (!mayCompare(exchange, resource, name)) return []
     const title = titleOf(name, field)
     const ways = isSearch ? [''] : foldScalar(shape, comparisons)
     return ways.map(way => {
@@ -143,6 +149,7 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
       return writeControl(new Field(shape).optional(), named, label, given.get(at) ?? '', state)
     })
   })
+  const orders = (resource.given.sort ?? []).filter(name => mayCompare(exchange, resource, name))
   const words = isSearch ? writeWords(given.get('q') ?? '') : ''
   const isOpen = entry.pairs.some(([name]) => name !== 'cursor' && name !== 'page' && name !== 'size')
   const form = buildElement(
@@ -150,7 +157,7 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     { method: 'get', action: isSearch ? `${base}/search` : undefined, role: 'search', 'aria-label': 'Filters' },
     buildElement('input', { type: 'hidden', name: findMark, value: '1' }),
     words,
-    buildElement('div', { class: 'side' }, ...controls, writeOrders(resource, given), writeSizes(given)),
+    buildElement('div', { class: 'side' }, ...controls, writeOrders(orders, given), writeSizes(given)),
     buildElement('button', {}, isSearch ? 'Search' : 'Show'),
   )
   const search =
@@ -192,7 +199,7 @@ const writeWords = (q: string): PageMarkup =>
     buildElement('input', { id: 'words', name: 'q', type: 'search', value: q, maxlength: 1000 }),
   )
 
-function writeOrders({ given: { sort = [] } }: Resource, given: ReadonlyMap<string, string>): PageMarkup {
+function writeOrders(sort: readonly string[], given: ReadonlyMap<string, string>): PageMarkup {
   if (sort.length === 0) return ''
   const chosen = given.get('sort') ?? ''
   const known = sort.flatMap(name => [

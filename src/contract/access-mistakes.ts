@@ -1,0 +1,113 @@
+/** Mistakes of `visibleTo`, `settableBy` and `settableIn`, each with its place and its cure. */
+
+import type { AnyField } from './field.ts'
+import { guardedFieldsOf } from './field-access.ts'
+import type { FieldAccess, Grant } from './policy.ts'
+import type { Resource } from './resource.ts'
+
+const ruleNames = { visibleTo: true, settableBy: true, settableIn: true } as const
+const nameRules = (access: FieldAccess): string =>
+  Object.keys(ruleNames)
+    .filter(name => access[name as keyof FieldAccess] !== undefined)
+    .join(' and ')
+
+/** For a field elsewhere than in a resource. */
+export const misplacedAccess = (place: string, { access }: AnyField): string[] =>
+  access
+    ? [`${place} has ${nameRules(access)}, which is for the fields of a resource: give it to the whole field there`]
+    : []
+
+/**
+ * @param findPath the fields that a search path of the resource leads through
+ * @param grantMistakes what is wrong with the fields that a grant binds
+ */
+export function findAccessMistakes(
+  resource: Resource,
+  findPath: (path: string) => readonly (AnyField | undefined)[],
+  grantMistakes: (grants: readonly Grant[], what: string) => string[],
+): string[] {
+  return [
+    ...guardedFieldsOf(resource).flatMap(([name, access]) => [
+      ...fieldAccessMistakes(resource, name, access),
+      ...grantMistakes([...(access.visibleTo ?? []), ...(access.settableBy ?? [])], `${name} is for callers that own`),
+    ]),
+    ...revealedMistakes(resource, findPath),
+  ]
+}
+
+function fieldAccessMistakes(resource: Resource, name: string, access: FieldAccess): string[] {
+  const place = `${resource.name}.${name}`
+  const field = resource.fields[name] as AnyField // `name` is one of its fields
+  const { visibleTo, settableBy, settableIn = [] } = access
+  if (name === 'id' || name === 'state')
+    return [`${place} has ${nameRules(access)}, though each reader needs it: remove the rule`]
+  return [
+    ...(field.isInternal
+      ? [`${place} is internal and has ${nameRules(access)}: no caller sees it, so remove one`]
+      : []),
+    ...(visibleTo && (!field.isOptional || field.defaultValue !== undefined)
+      ? [`${place} has visibleTo, so it may be absent, and a default: remove default(), or give it in \`derive\``]
+      : []),
+    ...(field.isReadOnly && !field.isInternal && (settableBy || settableIn.length > 0)
+      ? [
+          `${place} is read-only and has ${nameRules({ ...access, visibleTo: undefined })}: remove readOnly() or the rule`,
+        ]
+      : []),
+    ...settableIn
+      .filter(state => !resource.states.includes(state))
+      .map(state => `${place}: settableIn names the unknown state "${state}": use ${resource.states.join(', ')}`),
+    ...creatorMistakes(resource, place, field),
+  ]
+}
+
+/** A caller that may create an item and not set a field that it needs can create none. */
+function creatorMistakes(resource: Resource, place: string, field: AnyField): string[] {
+  const { settableBy = [], settableIn } = field.access ?? {}
+  if (field.isOptional || field.isReadOnly || field.defaultValue !== undefined) return []
+  const creators = resource.given.allow['create'] ?? []
+  const first = resource.states[0]
+  const cure = 'make it optional, or give it a default'
+  const barred = creators.filter(
+    ({ role }) => settableBy.length > 0 && !settableBy.some(each => each.role === '*' || each.role === role),
+  )
+  return [
+    ...[...new Set(barred.map(({ role }) => role))].map(
+      role => `${place} is required, and ${role} may create ${resource.name} without being able to set it: ${cure}`,
+    ),
+    ...(settableIn && first !== undefined && creators.length > 0 && !settableIn.includes(first)
+      ? [`${place} is required, and cannot be set in the first state "${first}": ${cure}`]
+      : []),
+  ]
+}
+
+/** Searches, orders, keys and shared caches tell of a field to callers that may not see it. */
+function revealedMistakes(
+  { name, given, fields }: Resource,
+  findPath: (path: string) => readonly (AnyField | undefined)[],
+): string[] {
+  const told = { order: given.order, search: given.search, unique: given.unique?.flat() }
+  const isRevealed = (rule: keyof typeof told, field: AnyField | undefined): boolean =>
+    field?.access?.visibleTo !== undefined && !(rule === 'unique' && field.access.settableBy)
+  const covered = Object.entries(fields).find(([, field]) => field.access?.visibleTo)
+  return [
+    ...(['order', 'search', 'unique'] as const).flatMap(rule =>
+      (told[rule] ?? [])
+        .map(each => each.replace(/^-/, ''))
+        .filter(path => findPath(path).some(field => isRevealed(rule, field)))
+        .map(
+          path =>
+            `${name}: ${rule} names "${path}", which is not visible to all and would be revealed by it: ${cures[rule]}`,
+        ),
+    ),
+    ...(given.cache && covered
+      ? [
+          `${name}: cache keeps one answer for all callers, and "${covered[0]}" is not visible to all: remove cache or visibleTo`,
+        ]
+      : []),
+  ]
+}
+const cures = {
+  order: 'use another field, or name it in sort',
+  search: 'use another field',
+  unique: 'add settableBy with callers that may see it',
+} as const
