@@ -66,7 +66,7 @@ async function begin(words: readonly string[]): Promise<Client> {
 }
 
 const clients = join(import.meta.dirname, 'clients')
-const node = [process.execPath, '--conditions=source']
+const node = [process.execPath, '--conditions=diglot-source']
 const python = '/usr/bin/python3'
 
 export const client = (): Promise<Row[]> =>

@@ -1,6 +1,6 @@
 /**
  * Changes that arrive together on PostgreSQL: how many a second, how late the latest are, and how many transactions were
- * rolled back for each. By hand: `node --conditions=source bench/contention.ts`, or with a part of the
+ * rolled back for each. By hand: `node --conditions=diglot-source bench/contention.ts`, or with a part of the
  * name of the row that is asked for.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -68,7 +68,7 @@ await inFolder(async place =>
     const data = join(folder, 'keys')
     const serving = spawn(
       process.execPath,
-      ['--conditions=source', cli, 'serve', orders, '--port', '0', '--data', data, '--database', database.url],
+      ['--conditions=diglot-source', cli, 'serve', orders, '--port', '0', '--data', data, '--database', database.url],
       { stdio: ['ignore', 'pipe', 'ignore'] },
     )
     const url = await new Promise<string>(resolve =>
@@ -80,7 +80,7 @@ await inFolder(async place =>
     const tokens = Array.from({ length: 24 }, (_, i) => `m-${i}`).map(subject =>
       spawnSync(
         process.execPath,
-        ['--conditions=source', cli, 'token', '--subject', subject, '--role', 'manager', '--data', data],
+        ['--conditions=diglot-source', cli, 'token', '--subject', subject, '--role', 'manager', '--data', data],
         { encoding: 'utf8' },
       ).stdout.trim(),
     )

@@ -43,7 +43,7 @@ export function stayOff(): void {
 
 /** A server program of `bench/servers`, on the first core, ready to answer. */
 export async function start(name: string, file: string, words: readonly string[] = []): Promise<Target> {
-  const node = [process.execPath, '--conditions=source', join(import.meta.dirname, 'servers', file), ...words]
+  const node = [process.execPath, '--conditions=diglot-source', join(import.meta.dirname, 'servers', file), ...words]
   const [program = '', ...rest] = on(0, node)
   const child = spawn(program, rest, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const [ready] = (await Promise.race([once(child, 'message'), ended(name, child)])) as [{ port: number }]

@@ -102,7 +102,7 @@ function runTest(copy: string, path: string, limitMs: number, coverageFolder?: s
   const { promise, resolve } = Promise.withResolvers<Run>()
   const begunAt = performance.now()
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env
-  const child = spawn(process.execPath, ['--conditions=source', '--test-reporter=tap', path], {
+  const child = spawn(process.execPath, ['--conditions=diglot-source', '--test-reporter=tap', path], {
     cwd: copy,
     detached: true, // a group of its own: what a test starts ends with it
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -364,7 +364,9 @@ export interface ImplementOptions<S extends AnyService, V> {
 
 /**
  * Puts a contract and its handlers together for `serve`. A missing handler does not compile, nor a
- * result with a member that the contract does not have.
+ * result with a member that the contract does not have. A handler of a change runs inside its
+ * transaction: on SQLite other writers wait for as long as it takes, so calls of other services
+ * belong in a job or in `ctx.after`. One that takes more than a second is named in the log.
  */
 export function implement<S extends AnyService, V = {}, H extends AllHandlers<S, V> = AllHandlers<S, V>>(
   contract: S,

@@ -418,7 +418,9 @@ test('flags name files of keys, and the environment alone has the password', () 
 async function runBridge(words: readonly string[]) {
   const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
   const command = [cli, 'bridge', ...words, '--anyone', '--port', '0']
-  const child = spawn(process.execPath, ['--conditions=source', ...command], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, ['--conditions=diglot-source', ...command], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   after(() => child.kill())
   let said = ''
   const ended = once(child, 'exit')

@@ -15,7 +15,7 @@ import { listCommands } from '../../src/cli/complete-words.ts'
 import { createProgram } from '../../src/cli/program.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const cli = ['--conditions=source', join(root, 'src', 'cli.ts')]
+const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts')]
 const entry = JSON.stringify(join(root, 'src', 'index.ts'))
 
 const writeService = (file: string, name: string, title = 'note') =>

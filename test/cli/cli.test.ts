@@ -24,7 +24,7 @@ const broken = join(folder, 'broken.ts')
 writeFileSync(broken, 'export default {\n')
 
 const diglot = (...words: string[]) =>
-  spawnSync(process.execPath, ['--conditions=source', join(root, 'src', 'cli.ts'), ...words], {
+  spawnSync(process.execPath, ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), ...words], {
     encoding: 'utf8',
     cwd: folder,
     timeout: 120_000,
@@ -174,7 +174,7 @@ for (const entry of ['cli.ts', 'index.ts'])
     test(`${entry} on Node ${version}: ${isEnough ? 'starts' : 'one line, before anything else is loaded'}`, () => {
       const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
       const first = `data:text/javascript,${encodeURIComponent(pretend)}`
-      const words = ['--conditions=source', '--import', first, join(root, 'src', entry), '--version']
+      const words = ['--conditions=diglot-source', '--import', first, join(root, 'src', entry), '--version']
       const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 120_000 })
       assert.deepEqual(
         [status, stderr, stdout],
@@ -190,7 +190,14 @@ test('what package.json promises of Node is what the start demands', () => {
 })
 
 test('diglot: a reader that has seen enough is not an error', { skip: process.platform === 'win32' }, () => {
-  const words = [process.execPath, '--conditions=source', join(root, 'src', 'cli.ts'), 'describe', orders, '--openapi']
+  const words = [
+    process.execPath,
+    '--conditions=diglot-source',
+    join(root, 'src', 'cli.ts'),
+    'describe',
+    orders,
+    '--openapi',
+  ]
   const ended = spawnSync('sh', ['-c', '"$@" | head -n 1', 'sh', ...words], { encoding: 'utf8', timeout: 120_000 })
   assert.equal(ended.stdout, '{\n')
   assert.equal(ended.stderr, '')
@@ -215,7 +222,7 @@ test('diglot: a port in use is one line', async () => {
 
 /** What `diglot serve` says at its start, to a terminal or to a pipe. */
 async function readStart(output: 'terminal' | 'pipe', ...flags: readonly string[]): Promise<string> {
-  const serve = [process.execPath, '--conditions=source', join(root, 'src', 'cli.ts'), 'serve', orders]
+  const serve = [process.execPath, '--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'serve', orders]
   const words = `echo "pid $$"; exec ${[...serve, '--port 0 --data :memory:', ...flags].join(' ')}`
   const [command, args] =
     output === 'terminal' ? (['script', ['-qec', words, '/dev/null']] as const) : (['sh', ['-c', words]] as const)
@@ -285,7 +292,7 @@ export default implement(service('clinic', { namespace: 'urn:clinic', resources:
 `,
   )
   const run = (...words: string[]) =>
-    spawnSync(process.execPath, ['--conditions=source', join(root, 'src', 'cli.ts'), ...words], {
+    spawnSync(process.execPath, ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), ...words], {
       encoding: 'utf8',
       cwd: own,
       timeout: 120_000,
@@ -373,7 +380,7 @@ test('serve: a service in a folder of CommonJS is one line with the cure', t => 
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }')
   const file = join(folder, 'service.ts')
   writeFileSync(file, "import { t } from 'diglot'\nexport default t\n")
-  const words = ['--conditions=source', join(root, 'src', 'cli.ts'), 'serve', file]
+  const words = ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'serve', file]
   const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 120_000 })
   assert.equal(status, 1)
   assert.match(stderr, /^diglot: .*service\.ts cannot be loaded: .*: add "type": "module" to its package\.json$/m)

@@ -308,7 +308,7 @@ test('what is kept keeps no process alive', async () => {
     const post = createHttpTransport(${JSON.stringify(server.address)}, { idle: 60_000 }).prepare({})
     const { content } = await post({ content: 'x', timeLimit: 60_000 })
     console.log(Buffer.from(content).toString())`
-  const words = ['--conditions=source', '--input-type=module', '--eval', program]
+  const words = ['--conditions=diglot-source', '--input-type=module', '--eval', program]
   const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 120_000 })
   assert.equal(stdout.trim(), 'a')
 })

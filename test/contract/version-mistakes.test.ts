@@ -65,6 +65,11 @@ const cases: readonly (readonly [string, object, RegExp])[] = [
   ['an unknown resource to retype', { retypes: { pet: {} } }, /v1 retypes fields of "pet", which is not a resource/],
   ['a field that is not there', renames({ a: 'nam' }), /v1 calls pets.nam "a", but has no such field: use id, owner/],
   [
+    'to leave out what is no field',
+    { without: { pets: ['colour'] } },
+    /v1 leaves out pets\.colour, which is not a field: use id, owner/,
+  ],
+  [
     'a field that the version leaves out',
     { ...renames({ a: 'note' }), without: { pets: ['note'] } },
     /v1 calls pets.note "a", but has no such field/,

@@ -31,7 +31,7 @@ export default implement(service('notes', { namespace: 'urn:n', resources: [note
 const run = (...words: string[]) => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ['--conditions=source', join(root, 'src', 'cli.ts'), 'diff', ...words],
+    ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'diff', ...words],
     { encoding: 'utf8', timeout: 120_000, cwd: folder },
   )
   return { status, stdout, stderr }

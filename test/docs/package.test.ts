@@ -39,6 +39,30 @@ describe('the packed tarball', () => {
   })
 })
 
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly repository: { readonly url: string }
+  readonly homepage: string
+  readonly bugs: { readonly url: string }
+}
+test('the manifest is exported, says where the project lives, and has no condition of common tools for sources', () => {
+  const manifest: Manifest = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
+  assert.equal(manifest.exports['./package.json'], './package.json')
+  for (const address of [manifest.repository.url, manifest.homepage, manifest.bugs.url])
+    assert.match(address, /^(?:git\+)?https:\/\//)
+  // Sources are not packed: a condition that bundlers know (`source`) would lead to nothing.
+  const conditions = Object.values(manifest.exports).flatMap(each =>
+    typeof each === 'string' ? [] : Object.keys(each),
+  )
+  assert.deepEqual([...new Set(conditions)].sort(), ['browser', 'default', 'diglot-source', 'types'])
+})
+
+test('the container has the packages of the lock file', () => {
+  const text = readFileSync(join(checkout, 'Containerfile'), 'utf8')
+  assert.match(text, /^RUN npm ci\b/m)
+  assert.doesNotMatch(text, /npm (?:i|install|add)\b/)
+})
+
 test('the bill of materials has every dependency, and nothing of development', () => {
   const manifest: { dependencies: object; devDependencies: object } = JSON.parse(
     readFileSync(join(checkout, 'package.json'), 'utf8'),

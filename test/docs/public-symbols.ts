@@ -20,15 +20,14 @@ export interface PackageEntry {
   readonly symbols: readonly PublicSymbol[]
 }
 
-const manifest: { readonly exports: Readonly<Record<string, string | { readonly source: string }>> } = JSON.parse(
-  readFileSync(join(checkout, 'package.json'), 'utf8'),
-)
+const manifest: { readonly exports: Readonly<Record<string, string | { readonly 'diglot-source': string }>> } =
+  JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
 const sourceOf = (file: string): string => readFileSync(join(checkout, 'src', file), 'utf8')
 
 export const listEntries = (): readonly PackageEntry[] =>
   Object.entries(manifest.exports).flatMap(([path, target]) => {
     if (typeof target === 'string') return []
-    const file = target.source.replace('./src/', '')
+    const file = target['diglot-source'].replace('./src/', '')
     const symbols = exportsOf(file).map(([name, home]) => readSymbol(name, home))
     return { specifier: posix.join('diglot', path), docstring: headOf(sourceOf(file)), symbols }
   })

@@ -54,6 +54,18 @@ test('README: a curl command prints what the page shows, and both faces see one 
   assert.equal((await ask('POST', '/api/orders/o-1/cancellation', change, '{"reason":"late"}')).status, 412)
 })
 
+test('README: its client begins with an order that its commands do not change', () => {
+  const ordersIn = (text: string): ReadonlySet<string> => new Set(text.match(/\bo-\d+\b/g))
+  const commands = ordersIn(
+    listCommands()
+      .map(({ command }) => command)
+      .join(),
+  )
+  const client = ordersIn(/^```ts\n([\s\S]*?createRestClient[\s\S]*?)^```/m.exec(page)?.[1] ?? '')
+  assert.ok(commands.size > 0 && client.size > 0, 'both name orders')
+  assert.ok(commands.isDisjointFrom(client), [...commands, ...client].join())
+})
+
 test('the clinic has less than 200 lines of code, as the README says', () => {
   const folder = join(import.meta.dirname, '..', '..', 'examples', 'clinic')
   const sources = readdirSync(folder).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))

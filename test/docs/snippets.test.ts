@@ -48,7 +48,7 @@ test('docs/client.md, run from its first line to its last against the orders exa
   const [text = ''] = writeModules('docs/client.md', snippets)
   writeFileSync(join(folder, 'client.ts'), text.replaceAll('http://127.0.0.1:8080', served.url))
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const ran = await runFile(join(folder, 'client.ts'), { ...env, NODE_OPTIONS: '--conditions=source' })
+  const ran = await runFile(join(folder, 'client.ts'), { ...env, NODE_OPTIONS: '--conditions=diglot-source' })
   assert.equal(ran.status, 0, ran.text)
   const [, said = ''] = /offers\(placed\)\) \/\/ (.*)/.exec(text) ?? []
   assert.ok(ran.text.includes(said.replaceAll(/[[\]]/g, '').trim()), `${said} is not in ${ran.text}`)

@@ -69,7 +69,7 @@ class Reader implements AsyncDisposable {
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     return spawnSync('sh', ['-c', this.#here(command)], {
       cwd: this.#folder,
-      env: { ...env, NODE_OPTIONS: '--conditions=source', ...this.#variables },
+      env: { ...env, NODE_OPTIONS: '--conditions=diglot-source', ...this.#variables },
       encoding: 'utf8',
       timeout: 120_000,
     })

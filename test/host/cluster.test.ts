@@ -15,7 +15,7 @@ import { bearer, json, sendRequest } from './hosted-service.ts'
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-cluster-'))
 const orders = join(root, 'examples', 'orders', 'service.ts')
-const cli = ['--conditions=source', join(root, 'src', 'cli.ts')]
+const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts')]
 const children: ChildProcess[] = []
 after(() => {
   for (const child of children) child.kill('SIGKILL')

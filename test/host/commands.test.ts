@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-commands-'))
 after(() => rmSync(folder, { recursive: true }))
 const file = join(root, 'examples', 'orders', 'service.ts')
-const cli = ['--conditions=source', join(root, 'src', 'cli.ts')]
+const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts')]
 const diglot = (...words: string[]) =>
   spawnSync(process.execPath, [...cli, ...words], { encoding: 'utf8', timeout: 120_000 })
 const merge = { 'content-type': 'application/merge-patch+json' }

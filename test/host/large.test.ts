@@ -62,7 +62,7 @@ let count = 0
 async function startFileService(words: readonly string[] = []): Promise<FileService> {
   const program = join(import.meta.dirname, 'file-service-process.ts')
   const data = join(folder, `papers-${++count}.sqlite`)
-  const child = spawn(process.execPath, ['--conditions=source', program, data, ...words], {
+  const child = spawn(process.execPath, ['--conditions=diglot-source', program, data, ...words], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   after(() => child.kill())

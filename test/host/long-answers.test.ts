@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { bearer, json, sendRequest } from './hosted-service.ts'
 
-const child = fork(join(import.meta.dirname, 'large-orders-process.ts'), { execArgv: ['--conditions=source'] })
+const child = fork(join(import.meta.dirname, 'large-orders-process.ts'), { execArgv: ['--conditions=diglot-source'] })
 after(() => child.kill())
 const [{ port, token }] = (await once(child, 'message')) as [{ port: number; token: string }]
 const clerk = bearer(token)
@@ -61,6 +61,13 @@ const rows: readonly (readonly [string, () => Promise<{ readonly status: number;
     'by SOAP',
     () =>
       accepts.map(() => sendRequest(port, 'POST', '/soap/v2', { ...clerk, 'content-type': 'text/xml' }, listOrders)),
+  ],
+  [
+    'as PDF of one order each',
+    () =>
+      accepts.map((_, at) =>
+        sendRequest(port, 'GET', `/api/v2/orders/o-large${at}`, { ...clerk, accept: 'application/pdf' }),
+      ),
   ],
   [
     'by QUERY',

@@ -352,7 +352,12 @@ test('a mistake ends the start, by its place', async () => {
 test('the command line: revocation, purposes and names; mistakes are told before anything is served', () => {
   const root = join(import.meta.dirname, '..', '..')
   const run = (...words: string[]) => {
-    const cli = ['--conditions=source', join(root, 'src', 'cli.ts'), 'serve', join(root, 'examples/orders/service.ts')]
+    const cli = [
+      '--conditions=diglot-source',
+      join(root, 'src', 'cli.ts'),
+      'serve',
+      join(root, 'examples/orders/service.ts'),
+    ]
     const given = ['--port', '0', '--data', ':memory:', '--key', join(folder, 'key'), ...words]
     const { status, stderr } = spawnSync(process.execPath, [...cli, ...given], { encoding: 'utf8', timeout: 120_000 })
     return `${status} ${stderr}`

@@ -338,7 +338,7 @@ test('B4.11 a reply outlives kill -9 of the process that took it over', async ()
   const start = async () => {
     const words = ['--port', '0', '--data', join(folder, 'orders.sqlite'), '--reply-to', receiver.url]
     const file = join(root, 'examples', 'orders', 'service.ts')
-    const cli = ['--conditions=source', join(root, 'src', 'cli.ts'), 'serve', file, ...words]
+    const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'serve', file, ...words]
     const child = spawn(process.execPath, cli, { stdio: ['ignore', 'pipe', 'ignore'] })
     after(() => child.kill('SIGKILL'))
     let out = ''

@@ -20,7 +20,7 @@ const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-people-'))
 after(() => rmSync(folder, { recursive: true }))
 const file = join(root, 'examples', 'orders', 'service.ts')
-const words = ['--conditions=source', join(root, 'src', 'cli.ts'), 'people']
+const words = ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'people']
 const data = join(folder, 'orders.sqlite')
 const key = join(folder, 'own.key')
 

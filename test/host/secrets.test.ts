@@ -148,7 +148,7 @@ describe('the audit', () => {
     const program = `
       const { createLogger } = await import('./src/host/operations/log.ts')
       createLogger().info({ subject: 'clara', password: 'hunter2', in: { authorization: 'hunter2' } }, 'changed')`
-    const node = ['--conditions=source', '--input-type=module', '-e', program]
+    const node = ['--conditions=diglot-source', '--input-type=module', '-e', program]
     const { stdout, stderr } = spawnSync(process.execPath, node, {
       cwd: join(import.meta.dirname, '..', '..'),
       encoding: 'utf8',

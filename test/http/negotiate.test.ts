@@ -295,3 +295,8 @@ test('hostile fields are read in linear time', () => {
     assert.ok(performance.now() - started < 2000)
   }
 })
+
+test('RFC 9110 §5.6.4 a quoted-string holds what lies beyond DEL, and no control but a tab', () => {
+  for (const text of ['\x7f', '\x1f', '\0', '\\\x7f']) assert.equal(parseMediaType(`text/plain;a="${text}"`), undefined)
+  for (const text of ['\x80', '\xff', '~', '\t', ' ']) assert.ok(parseMediaType(`text/plain;a="${text}"`), text)
+})

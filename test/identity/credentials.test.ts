@@ -215,6 +215,7 @@ describe('A5.1 cookies without a session on our side', async () => {
     ['9 KB', form, `name=clara&password=${'x'.repeat(9000)}`, 413],
     ['a wrong password', form, 'name=clara&password=x', 401],
     ['an unknown name', form, 'name=x&password=x', 401],
+    ['a name with U+0000', form, 'name=%00&password=x', 401],
     ['nothing', form, '', 401],
   ]
   for (const [title, fields, content, status] of contents)

@@ -3,8 +3,9 @@
  * comes.
  */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { describe, test } from 'node:test'
+import crypto, { createHash } from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import { describe, mock, test } from 'node:test'
 import orders from '../../examples/orders/service.ts'
 import { openLocalKey } from '../../src/identity/local-key.ts'
 import { createPasswordProof } from '../../src/identity/password-proof.ts'
@@ -103,6 +104,22 @@ describe('promise 5: unknown names and wrong passwords get one answer, at one pr
     }
     assert.equal(locked.length, 2)
     await close()
+  })
+  test('a digest opens one sealed password, whether its name is known or not', async () => {
+    const { guessDigest, close } = await startProof()
+    const opened = mock.method(crypto, 'createDecipheriv')
+    syncBuiltinESMExports()
+    try {
+      for (const name of ['clara', 'n0bod']) {
+        opened.mock.resetCalls()
+        await guessDigest(name, 'wrong')
+        assert.equal(opened.mock.callCount(), 1, name)
+      }
+    } finally {
+      opened.mock.restore()
+      syncBuiltinESMExports()
+      await close()
+    }
   })
   test('a digest of an unknown name takes as long as one of a person', async () => {
     const took: Record<string, number[]> = { clara: [], n0bod: [] }

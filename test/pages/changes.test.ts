@@ -277,6 +277,24 @@ describe('server-sent events', async () => {
     others.stop()
   })
 
+  test('C6.1 a change between the mark and the wait ends the wait at once', async () => {
+    const tail = new ChangeNotifier({ read: () => new Promise(() => {}) } as unknown as Store, 60_000) // only `read` is used
+    const before = tail.mark()
+    tail.wake()
+    await tail.waitForChange(before, 0)
+    tail.stop()
+  })
+
+  test('C6.1 the store is asked for changes after the last that a waiter has read', async () => {
+    const asked: number[] = []
+    const changes = (after: number) => [asked.push(after)].flatMap(() => [])
+    const read = async (work: (reader: object) => unknown) => work({ changes })
+    const tail = new ChangeNotifier({ read } as unknown as Store, 1500) // only `read` is used
+    await Promise.all([tail.waitForChange(tail.mark(), 7), tail.waitForChange(tail.mark(), 41)])
+    tail.stop()
+    assert.deepEqual([...new Set(asked)], [41])
+  })
+
   test('a store that does not answer is read once for all waiters, and not again each second', async () => {
     let asked = 0
     const read = (): Promise<never> => {

@@ -372,7 +372,7 @@ async function moved(data: string) {
   atEnd(() => server.close(0))
   const token = (subject: string, role: string): string =>
     run(process.execPath, [
-      '--conditions=source',
+      '--conditions=diglot-source',
       cli,
       'token',
       '--subject',

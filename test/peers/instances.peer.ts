@@ -14,7 +14,7 @@ const placeOf = (url: string, data: string): Place => ({
   url,
   token: (subject, role, claim) =>
     run(process.execPath, [
-      '--conditions=source',
+      '--conditions=diglot-source',
       join(root, 'src', 'cli.ts'),
       'token',
       ...['--subject', subject, '--role', role, '--data', data, ...(claim ? ['--claim', claim] : [])],

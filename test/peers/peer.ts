@@ -46,7 +46,7 @@ export async function service(
 ): Promise<Running> {
   const child = spawn(
     process.execPath,
-    ['--conditions=source', ...cli, 'serve', file, '--port', '0', '--data', data, ...flags],
+    ['--conditions=diglot-source', ...cli, 'serve', file, '--port', '0', '--data', data, ...flags],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -68,7 +68,7 @@ export async function service(
   })
   const token = (subject: string, role: string): string =>
     run(process.execPath, [
-      '--conditions=source',
+      '--conditions=diglot-source',
       ...cli,
       'token',
       '--subject',

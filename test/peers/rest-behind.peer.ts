@@ -14,7 +14,7 @@ async function startBridge(): Promise<string> {
   const { url } = await service()
   const file = join(folder(), 'orders.json')
   writeFileSync(file, await (await fetch(`${url}/openapi.json`)).text())
-  const words = ['--conditions=source', join(root, 'src', 'cli.ts'), 'bridge', file, '--to', url]
+  const words = ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'bridge', file, '--to', url]
   const child = spawn(process.execPath, [...words, '--anyone', '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] })
   atEnd(() => void child.kill('SIGKILL'))
   return await new Promise((resolve, reject) => {

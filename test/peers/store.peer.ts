@@ -10,7 +10,7 @@ it('the store keeps what it promises on a real server', { skip: noDatabase() }, 
   const { url } = await database()
   const { NODE_TEST_CONTEXT: _, ...env } = process.env // the tests are run as a process of their own
   const words = [
-    '--conditions=source',
+    '--conditions=diglot-source',
     '--test',
     '--test-reporter=tap',
     join(root, 'test', 'store', 'postgres.test.ts'),

@@ -251,6 +251,33 @@ describe('A4.7 bulk removal', () => {
     await desk.put('papers', [old('p-1', 'ann'), old('p-2', 'ann'), paper('p-3', 'ann', { about: 'p-1' })])
     assert.deepEqual(await remove(desk, ann), { kind: 'bulk', removed: 1, refused: 4, more: false })
   })
+  test('G13 what refers to an item is asked by existence: none of it is listed or read', async () => {
+    const desk = await startDesk()
+    await desk.put('papers', [old('p-1', 'ann'), paper('p-3', 'ann', { about: 'p-1' })])
+    const asked: string[] = []
+    const write = desk.store.write.bind(desk.store)
+    desk.store.write = (work, turn) =>
+      write(
+        writer =>
+          work(
+            new Proxy(writer, {
+              get: (target, name) => {
+                asked.push(String(name))
+                const member: unknown = Reflect.get(target, name)
+                return typeof member === 'function' ? member.bind(target) : member
+              },
+            }),
+          ),
+        turn,
+      )
+    const refused = await desk.ask(ann, 'DeletePaper', { id: 'p-1' })
+    assert.equal(refused.kind, 'conflict')
+    assert.ok(asked.includes('has'))
+    assert.deepEqual(
+      asked.filter(name => name === 'list' || name === 'getAll'),
+      [],
+    )
+  })
   test('finds the old behind any number of new that may not go, and says when more may go', async () => {
     const desk = await startDesk()
     await desk.put(

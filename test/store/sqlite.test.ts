@@ -144,7 +144,12 @@ describe('sqlite: what only a file shows', () => {
     const file = join(own, 'data.sqlite')
     const answered = new Set<string>()
     for (const name of ['a', 'b', 'c']) {
-      const child = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, 'writer.ts'), file, name])
+      const child = spawn(process.execPath, [
+        '--conditions=diglot-source',
+        join(import.meta.dirname, 'writer.ts'),
+        file,
+        name,
+      ])
       child.stdout.on('data', chunk => {
         // A line that was cut off names nothing.
         for (const line of String(chunk).split('\n').slice(0, -1)) answered.add(line)
@@ -206,7 +211,7 @@ describe('sqlite: what only a file shows', () => {
     const script = [join(import.meta.dirname, 'fill-table.ts'), file]
     const limited = [
       '-c',
-      `trap '' XFSZ; ulimit -f 2000; exec "$0" --conditions=source "$@"`,
+      `trap '' XFSZ; ulimit -f 2000; exec "$0" --conditions=diglot-source "$@"`,
       process.execPath,
       ...script,
     ]

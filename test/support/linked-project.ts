@@ -10,7 +10,7 @@ const cli = join(checkout, 'src', 'cli.ts')
 /** Its tests are a run of their own, on the sources. */
 function childEnvironment(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  return { ...env, NODE_OPTIONS: '--conditions=source' }
+  return { ...env, NODE_OPTIONS: '--conditions=diglot-source' }
 }
 
 /** In place of `npm install`: the package, and what is installed beside it. */
@@ -40,7 +40,10 @@ export const runTests = (cwd: string): Ran => runNode(['--test', '--test-reporte
 
 /** `npm run types` of a project. */
 export const runTypes = (cwd: string): Ran =>
-  runNode([join(checkout, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.', '--customConditions', 'source'], cwd)
+  runNode(
+    [join(checkout, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.', '--customConditions', 'diglot-source'],
+    cwd,
+  )
 
 export interface Serving {
   readonly url: string

@@ -324,9 +324,12 @@ for (const [limit, most, within, over] of limited) {
 
 test('a limit for names holds also for names that are known already', () => {
   for (let again = 0; again < 3; again++) parseOrFail('<abcdefgh><abcdefgh/></abcdefgh>')
-  const failure = parseXml(bytes('<abcdefgh/>'), { limits: { name: 7 } })
-  assert.ok(failure instanceof Malformed)
-  assert.equal(failure.limit, 'name')
+  for (let again = 0; again < 3; again++) parseOrFail('<a abcdefgh="1"><a abcdefgh="1"/></a>')
+  for (const text of ['<abcdefgh/>', '<a abcdefgh="1"/>', '<a><a abcdefgh="1"/><a abcdefgh="1"/></a>']) {
+    const failure = parseXml(bytes(text), { limits: { name: 7 } })
+    assert.ok(failure instanceof Malformed, text)
+    assert.equal(failure.limit, 'name')
+  }
 })
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(local => internName('u', local))

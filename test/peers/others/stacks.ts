@@ -16,7 +16,7 @@ const javaJars = '/usr/share/java'
 const cxfJars = join(here, '..', 'cxf', 'lib')
 const springJars = join(here, 'spring', 'lib')
 const quickJava = ['java', '-XX:TieredStopAtLevel=1', '-cp']
-const node = [process.execPath, '--conditions=source']
+const node = [process.execPath, '--conditions=diglot-source']
 
 interface Place {
   readonly port: number

@@ -1,0 +1,45 @@
+/** Why a database cannot be used, in one line with its place and its cure. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { explainStoreFailure, StoreFailure } from '../../src/host/store-failure.ts'
+
+const withCode = (code: string, message: string): Error => Object.assign(new Error(message), { code })
+const postgres = 'postgres://shop:secret@db.example:5432/shop'
+const rows: readonly (readonly [what: string, thrown: unknown, database: string | undefined, says: RegExp])[] = [
+  [
+    'I7 the driver of PostgreSQL is not installed',
+    withCode('ERR_MODULE_NOT_FOUND', "Cannot find package 'pg'"),
+    postgres,
+    /^PostgreSQL needs its driver: npm install pg$/,
+  ],
+  [
+    'J3 a read-only database',
+    withCode('ERR_SQLITE_ERROR', 'attempt to write a readonly database'),
+    undefined,
+    /^the database file \/data\/x\.sqlite cannot be opened: attempt to write a readonly database: check the path, and that this user may read and write/,
+  ],
+  [
+    'a locked file',
+    withCode('ERR_SQLITE_ERROR', 'database is locked'),
+    undefined,
+    /wait for the process that holds it/,
+  ],
+  [
+    'a server that is not there, without its credentials',
+    withCode('ECONNREFUSED', 'connect ECONNREFUSED'),
+    postgres,
+    /^the database at db\.example:5432 cannot be used: connect ECONNREFUSED: check that it runs/,
+  ],
+]
+for (const [what, thrown, database, says] of rows)
+  test(what, () => {
+    const explained = explainStoreFailure(thrown, database, '/data/x.sqlite')
+    assert.ok(explained instanceof StoreFailure)
+    assert.match(explained.message, says)
+    assert.doesNotMatch(explained.message, /secret/)
+  })
+
+test('an error of another kind is told as it is', () => {
+  const thrown = new TypeError('a bug')
+  assert.equal(explainStoreFailure(thrown, undefined, 'x'), thrown)
+})
