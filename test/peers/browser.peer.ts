@@ -323,4 +323,37 @@ describe('pages, by keyboard', { skip: skipBrowser }, async () => {
     await page.waitForURL(/#done$/)
     assert.match((await stateOf(page)) ?? '', /The state is cancelled now/)
   })
+
+  it('a person places an order, pays and ships it without a mouse', async () => {
+    const page = await openPage(browser)
+    const typeInto = async (name: string, text: string): Promise<void> => {
+      await tabTo(page, name)
+      await page.keyboard.type(text)
+    }
+    const press = async (name: string): Promise<void> => {
+      await tabTo(page, name)
+      await page.keyboard.press('Enter')
+    }
+    await page.goto('/login?to=/api/v2/orders')
+    await typeInto('Name', 'clara')
+    await typeInto('Password', 'clara-secret')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(({ pathname }) => pathname === '/api/v2/orders')
+    await press('Create one')
+    await typeInto('Customer', 'c-1')
+    await typeInto('Product', 'p-1')
+    await typeInto('Quantity', '2')
+    await typeInto('Currency', 'EUR')
+    await press('Create')
+    await page.waitForURL(/\/orders\/o-[^/]+#done$/)
+    await typeInto('Method', 'card')
+    await typeInto('Amount', await totalOf(page))
+    await press('Pay')
+    await form(page, 'Ship').waitFor()
+    await typeInto('Carrier', 'dhl')
+    await press('Ship')
+    await form(page, 'Deliver').waitFor()
+    assert.match((await stateOf(page)) ?? '', /The state is shipped now/)
+    await requireAccessible(page, 'by keyboard')
+  })
 })
