@@ -307,7 +307,14 @@ async function workers(
 /** On both cores, as it would be. */
 async function served(data: string, count: number): Promise<Target> {
   const port = await freePort()
-  const words = [process.execPath, '--conditions=diglot-source', program('workers.ts'), data, String(port), String(count)]
+  const words = [
+    process.execPath,
+    '--conditions=diglot-source',
+    program('workers.ts'),
+    data,
+    String(port),
+    String(count),
+  ]
   const child = spawn('taskset', ['-c', '0,1', ...words], { stdio: ['ignore', 'ignore', 'inherit'] })
   while (!(await accepts(port))) await pause(50)
   await pause(1500) // the second listens too

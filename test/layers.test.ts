@@ -50,7 +50,7 @@ const layers: Record<string, readonly string[]> = {
   // A service of others behind our faces; `cli/` serves what it makes.
   bridge: ['client', 'import', 'soap', 'service', 'http', 'xml', 'contract', 'base'],
   host: everything,
-  testing: [...everything, 'client', 'mock'],
+  testing: [...everything, 'client', 'check', 'mock'],
   // Texts of a new project; they name the package. Of it they know how a contract names things, and
   // for the descriptions of others how they are imported, and what examples of messages are.
   starter: ['contract', 'base'],

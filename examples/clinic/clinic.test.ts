@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FaultError } from 'diglot/client'
-import { startTestService } from 'diglot/testing'
+import { checkService, startTestService } from 'diglot/testing'
 import { clinic, SlotTaken } from './contract.ts'
 import app from './service.ts'
 
@@ -110,4 +110,13 @@ test('a time that is over is refused, at the clock of the test', async () => {
   const { service, draft } = open
   service.clock.advance({ days: 2 })
   await assert.rejects(service.rest('pat').appointments.create(draft), /is over: give a later one/)
+})
+
+test('no rule of the conventions fails', async () => {
+  const { verdicts } = await checkService(app)
+  const failed = verdicts.filter(({ status }) => status === 'fail')
+  assert.deepEqual(
+    failed.map(({ rule, reason }) => `${rule.id}: ${reason}`),
+    [],
+  )
 })

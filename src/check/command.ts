@@ -73,7 +73,7 @@ export async function performCheck(
   if (flags.learn !== undefined) return { text: await learnService(address, flags, flags.learn, openapi), status: 0 }
   const known = flags.baseline === undefined ? new Set<string>() : await loadBaseline(flags.baseline)
   for (const file of reportFilesOf(flags)) await requireReportFile(file)
-  const report = await checkService(address, flags, openapi)
+  const report = await tryRules(address, flags, openapi)
   await writeReports(report, flags)
   const status = findNewFailures(report.verdicts, known).length > 0 ? 1 : 0
   return { text: writeTerminalReport(report, known), status }
@@ -85,7 +85,7 @@ function requireRule(id: string): CheckRule {
   return rule
 }
 
-const checkService = (address: string, flags: CheckFlags, openapi: Json | undefined): Promise<CheckReport> =>
+const tryRules = (address: string, flags: CheckFlags, openapi: Json | undefined): Promise<CheckReport> =>
   askService(address, flags, openapi, runCheck)
 
 async function learnService(

@@ -1,0 +1,76 @@
+/**
+ * The rules of the conventions, tried against a service in memory by the tests of its application:
+ * the real front door, both faces and a store of its own, without a socket. The clock is that of
+ * the machine, and jobs run by themselves.
+ */
+import type { CheckOptions, CheckReport } from '../check/index.ts'
+import type { Implementation } from '../contract/implement.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import { requireSoundContract } from '../contract/review.ts'
+import { openService } from '../host/open-service.ts'
+import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
+
+/** What a run may know of a service that no probe can find out; all may be left out. */
+export interface CheckServiceOptions
+  extends Pick<CheckOptions, 'profile' | 'rules' | 'onVerdict' | 'timeLimitMs'>,
+    Pick<ServiceOptions, 'settings' | 'messageSecurity'> {
+  /** The people of the seed that ask, by name. Default: all that have a password. */
+  readonly callers?: readonly string[]
+  /** Whether the run creates, changes and removes items. Default: true, for the store is its own. */
+  readonly allowChanges?: boolean
+}
+const optionMembers: MembersOf<CheckServiceOptions> = {
+  profile: true,
+  rules: true,
+  onVerdict: true,
+  timeLimitMs: true,
+  settings: true,
+  messageSecurity: true,
+  callers: true,
+  allowChanges: true,
+}
+
+/** The service is asked by this run alone, so probes need not spare it. */
+const requestsPerSecond = 100_000
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+/**
+ * Starts the service with its seed, tries every rule that can be observed without a socket, and
+ * closes it: `const { verdicts } = await checkService(app, { profile })`. A rule fails where a
+ * verdict's `status` is `fail`; its exchanges are the evidence.
+ * @throws what `serve` throws for a contract or a seed with mistakes; TypeError for a caller that
+ * the seed has not
+ */
+export async function checkService(app: Implementation, asked: CheckServiceOptions = {}): Promise<CheckReport> {
+  requireKnownMembers('the options of checkService', asked, optionMembers)
+  requireSoundContract(app)
+  const { callers, settings, messageSecurity, allowChanges = true, ...given } = asked
+  const names = callers ?? namesWithPassword(app)
+  const { createMemoryTransport, parseCaller, runCheck } = await import('../check/index.ts')
+  const probers = names.map(name => parseCaller(`${name}:${findPassword(app, name)}`))
+  const options: ServiceOptions = {
+    ...(settings && { settings }),
+    ...(messageSecurity && { messageSecurity }),
+    data: ':memory:',
+    flood: 0, // a run sends more in a second than a client would
+    logger: quiet,
+  }
+  const open = await openAllOrNothing(opened => openService(app, options, opened, { seededPasswords: true }))
+  try {
+    const transport = createMemoryTransport(async request => open.answer(request))
+    return await runCheck(transport, { ...given, callers: probers, allowChanges, rate: requestsPerSecond })
+  } finally {
+    await open.close(0)
+  }
+}
+
+const seededPeopleOf = (app: Implementation) => app.seed().people ?? []
+const namesWithPassword = (app: Implementation): readonly string[] =>
+  seededPeopleOf(app).flatMap(({ subject, password }) => (password === undefined ? [] : [subject]))
+
+function findPassword(app: Implementation, name: string): string {
+  const password = seededPeopleOf(app).find(({ subject }) => subject === name)?.password
+  if (password !== undefined) return password
+  const known = namesWithPassword(app).join(', ')
+  throw new TypeError(`the seed has no person "${name}" with a password: give one of [${known}]`)
+}
