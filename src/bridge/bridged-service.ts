@@ -6,7 +6,7 @@
 
 import type { ExchangeContext } from '../contract/exchange.ts'
 import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
-import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout } from '../contract/fault.ts'
+import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout, gatewayFaults } from '../contract/fault.ts'
 import { type ErasedExchangeHandler, type Implementation, implement } from '../contract/implement.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -83,7 +83,8 @@ export function createBridge(
     return [each.resource.name, { keep }] as const
   })
   // one handler for each exchange, a provider for each resource
-  return implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
+  const app = implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
+  return { ...app, faultsBehind: gatewayFaults }
 }
 
 type Ask = (exchange: string, party: string, call: PortCall) => Promise<PortAnswer>

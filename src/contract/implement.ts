@@ -332,6 +332,8 @@ export interface Implementation {
   readonly services?: unknown
   /** By port, then by the name of the exchange. */
   readonly ports?: Readonly<Record<string, Readonly<Record<string, ErasedExchangeHandler>>>>
+  /** Of a service behind this one: any call may end by them. Default: none. */
+  readonly faultsBehind?: readonly Fault[]
   readonly seed: () => {
     readonly people?: readonly Person[]
     readonly items?: Readonly<Record<string, readonly Values[]>>

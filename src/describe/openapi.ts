@@ -54,6 +54,8 @@ export interface OpenApiOptions {
   readonly addresses: (view: Service) => readonly Address[]
   /** The media types of an operation's responses, the preferred one first. */
   readonly answers: (operation: Operation, version: string) => readonly string[]
+  /** Faults of a service behind, by which any operation may end. Default: none. */
+  readonly faultsBehind?: readonly Fault[]
   /** Of OpenAPI; default 3.1, which more tools read. */
   readonly release?: OpenApiVersion
 }
@@ -448,7 +450,14 @@ class VersionDocument {
     ]
     const shared = Object.fromEntries(names.map(name => [statusOfError[name] ?? 500, refTo('responses', name)]))
     const conditional = operation.safe && { 304: refTo('responses', 'NotModified') }
-    return { ...conditional, ...shared, ...this.#declaredResponses(operation) }
+    return { ...conditional, ...this.#behind(), ...shared, ...this.#declaredResponses(operation) }
+  }
+
+  #behind(): Members {
+    const faults = this.#options.faultsBehind ?? []
+    return Object.fromEntries(
+      faults.map(fault => [fault.status, problemResponse(joinTitles([fault]), this.#problemSchema([fault]))]),
+    )
   }
 
   /** Declared faults by status; another problem may have the same status. */

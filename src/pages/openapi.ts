@@ -15,13 +15,14 @@ import type { FaceContext } from '../service/face-context.ts'
  * The OpenAPI description, as JSON, with all addresses and media types; `address`: the public URL.
  */
 export async function describeService(
-  { contract, handlers }: Implementation,
+  { contract, handlers, faultsBehind }: Implementation,
   address?: string,
   release: OpenApiVersion = '3.1',
 ): Promise<string> {
   const { writeOpenApi } = await import('../describe/openapi.ts')
   return writeOpenApi(contract, {
     ...(address !== undefined && { address }),
+    ...(faultsBehind && { faultsBehind }),
     release,
     addresses: view => compileRoutes(view).all,
     answers: (operation, version) =>

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
 import { guessResources } from '../../src/bridge/guess-resources.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
@@ -279,6 +280,27 @@ test('the resource is in the OpenAPI document, by its fields', async () => {
   const listed = Object.keys(paths).filter(path => /parts/.test(path))
   assert.equal(listed.length, 2, listed.join())
   assert.match(text, /"weight"/)
+})
+
+test('each operation of a bridge may end by what is behind it: 502 and 504, and 503 with Retry-After', async () => {
+  const get = await startBridge('http://127.0.0.1:1/')
+  const document = JSON.parse((await get('/openapi.json')).text)
+  assert.equal((await new Validator().validate(document)).valid, true)
+  const operations = Object.entries<Record<string, { responses?: Record<string, { description?: string }> }>>(
+    document.paths,
+  )
+    .flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => [`${method} ${path}`, each] as const))
+    .filter(([, each]) => each.responses)
+  assert.ok(operations.length > 2)
+  for (const [name, { responses = {} }] of operations) {
+    const { 502: failed, 503: away, 504: late } = responses
+    assert.deepEqual(
+      [failed?.description, late?.description],
+      ['The service behind failed', 'The service behind is late'],
+      name,
+    )
+    assert.deepEqual(away, { $ref: '#/components/responses/Unavailable' }, name)
+  }
 })
 
 const portWith = (getName: string, listName: string, members: Readonly<Record<string, AnyMember>>, headers = {}) => {
