@@ -49,6 +49,8 @@ export interface PortExchange<
   readonly location: string | undefined
   /** The HTTP statuses of faults, where their names do not say them (`statusOfPortFault`). */
   readonly statuses: Readonly<Record<string, number | undefined>>
+  /** What it does, for those who call it: in its WSDL, in OpenAPI, on pages. */
+  readonly description: string | undefined
 }
 
 /**
@@ -76,6 +78,8 @@ export function exchange<
   readonly location?: string
   /** The statuses of faults by HTTP: `{ OutOfStock: 409 }`. Default: by their names, else 422. */
   readonly statuses?: { readonly [K in keyof F]?: number }
+  /** What it does, for those who call it. */
+  readonly description?: string
 }): PortExchange<I, O, F, H> {
   return {
     style: declaration.style ?? 'document',
@@ -90,6 +94,7 @@ export function exchange<
     isSafe: declaration.safe === true || declaration.location !== undefined,
     location: declaration.location,
     statuses: declaration.statuses ?? {},
+    description: declaration.description,
   }
 }
 

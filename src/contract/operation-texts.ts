@@ -1,4 +1,6 @@
 /** The texts of fields and operations, as descriptions show them. */
+
+import type { PortExchange } from './exchange.ts'
 import type { Fault } from './fault.ts'
 import type { AnyField } from './field.ts'
 import { describeFieldAccess } from './field-access.ts'
@@ -36,10 +38,15 @@ export function textsOfOperation(operation: Operation): PublicTexts {
       return operation.file
     case 'startJob':
       return operation.job
+    case 'exchange':
+      return textsOfExchange(operation.exchange)
     default:
       return {}
   }
 }
+
+const textsOfExchange = ({ description }: PortExchange): PublicTexts =>
+  description === undefined ? {} : { description }
 
 /** What is declared for the resource or the job that an operation is about. */
 export function textsOfSubject(operation: Operation): PublicTexts {

@@ -6,7 +6,7 @@
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
 import { createMessageNamer, describedName, type MessageNames } from '../contract/port-names.ts'
 import { type AnyRootElement, type AnyXmlType, BodyContent, type QualifiedName, x } from '../contract/xml-type.ts'
-import { type Attributes, writeDocument, writeTag } from './markup.ts'
+import { type Attributes, writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { DocumentPrefixes, PortSchemas } from './port-schema.ts'
 
 /** All differences of the two bindings. */
@@ -202,6 +202,7 @@ function exchangesTag(port: Port): string {
     writeTag(
       'wsdl:operation',
       { name: describedName(name, exchange) },
+      writeDocumentation(exchange.description),
       writeTag('wsdl:input', {
         name: nameMessages(name).input,
         message: `${ownPrefix(port)}${name}Input`,

@@ -95,6 +95,8 @@ export interface WsdlOperation {
   readonly policies?: Readonly<Record<'operation' | 'input' | 'output', readonly Element[]>>
   /** Where WSDL 2.0 binds it to a GET: the template of the address, relative to the endpoint's. */
   readonly location?: string
+  /** What its portType or its interface documents of it, else its binding; with single spaces. */
+  readonly documentation?: string
 }
 /** A message of a WSDL: its parts, in order. */
 export interface WsdlMessage {
@@ -432,7 +434,9 @@ class WsdlReader {
       return part && this.#readMessage(part, binding, `${name} ${kind}`, own)
     }
     const action = (extension && attributeValue(extension, 'soapAction')) ?? ''
+    const documentation = (declared && readDocumentation(declared, wsdl)) ?? readDocumentation(bound, wsdl)
     return {
+      ...(documentation !== undefined && { documentation }),
       name,
       action,
       addressedAs: readActions(declared ?? bound, portType, action),
@@ -679,3 +683,17 @@ function soapExtensions(binding: Element, local: string): Element[] {
   const parts = childrenNamed(binding, mime, 'multipartRelated').flatMap(each => childrenNamed(each, mime, 'part'))
   return [binding, ...parts].flatMap(each => soapChildren(each, local))
 }
+
+/** The text of `documentation` within an element, in one piece; undefined without any. */
+export function readDocumentation(element: Element, namespace: string): string | undefined {
+  const [documentation] = element
+    .elements()
+    .filter(({ name }) => name.uri === namespace && name.local === 'documentation')
+  const text = documentation && joinText(documentation)
+  return text?.replace(/\s+/g, ' ').trim() || undefined
+}
+/** The text within an element, that of its descendants included. */
+export const joinText = (node: Element): string =>
+  node.children
+    .map(child => (child.kind === 'element' ? joinText(child) : child.kind === 'text' ? child.value : ''))
+    .join('')

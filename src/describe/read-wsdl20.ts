@@ -7,6 +7,7 @@ import { clarkNotation } from '../xml/name.ts'
 import type { Element } from '../xml/tree.ts'
 import {
   readDeclaredAction,
+  readDocumentation,
   type WsdlBinding,
   type WsdlMessage,
   type WsdlOperation,
@@ -190,7 +191,9 @@ class Wsdl20Reader {
       const [reference] = childrenNamed(operation, kind)
       return reference ? this.#readMessage(reference, headers) : emptyMessage(headers)
     }
+    const documentation = readDocumentation(operation, wsdl20)
     return {
+      ...(documentation !== undefined && { documentation }),
       name,
       action: details.action,
       addressedAs: this.#readActions(operation, details.action, asking?.hasReply === true),

@@ -241,6 +241,7 @@ function readExchange(
     requestHeaders: readHeaderParts(input, place, model, losses),
     replyHeaders: output ? readHeaderParts(output, place, model, losses) : {},
     safe: operation.isSafe === true,
+    ...(operation.documentation !== undefined && { description: operation.documentation }),
     ...readLocation(operation.location, asked, place, losses),
   })
 }

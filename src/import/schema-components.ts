@@ -1,6 +1,6 @@
 /** The components of a set of schemas by kind and name, each with the document that declares it. */
 import type { NamespaceForm } from '../contract/xml-type.ts'
-import { type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
+import { joinText, type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
 import type { Element } from '../xml/index.ts'
 
 export const xsNs = 'http://www.w3.org/2001/XMLSchema'
@@ -30,10 +30,6 @@ export function documentationOf(node: Element): string | undefined {
     .join(' ')
   return text?.replace(/\s+/g, ' ').trim() || undefined
 }
-export const joinText = (node: Element): string =>
-  node.children
-    .map(child => (child.kind === 'element' ? joinText(child) : child.kind === 'text' ? child.value : ''))
-    .join('')
 
 export class SchemaComponents {
   /** By kind, then by name in James Clark's notation. */

@@ -457,6 +457,7 @@ class Printer {
     allow,
     isSafe,
     location,
+    description,
   }: PortExchange): string {
     const roots = (all: Readonly<Record<string, AnyRootElement>>) =>
       Object.entries(all)
@@ -479,6 +480,7 @@ class Printer {
       ...(Object.keys(replyHeaders).length > 0 ? [`replyHeaders: { ${roots(replyHeaders)} }`] : []),
       ...(grants === undefined ? [] : [`allow: ${grants}`]),
       ...(location === undefined ? (isSafe ? ['safe: true'] : []) : [`location: ${quoteLiteral(location)}`]),
+      ...(description === undefined ? [] : [`description: ${quoteLiteral(description)}`]),
     ]
     return `exchange({\n${parts.map(part => `      ${part},`).join('\n')}\n    })`
   }
