@@ -64,7 +64,7 @@ describe('the package as it is packed', () => {
 
   test('the tests of the clinic pass, through both clients', () => {
     const said = run(process.execPath, ['--test', '--test-reporter=tap', 'clinic.test.ts'])
-    assert.match(said, /^# pass 11$/m)
+    assert.match(said, /^# pass 12$/m)
   })
 
   test('its command makes a project of each example, whose tests pass', () => {
