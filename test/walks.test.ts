@@ -35,8 +35,8 @@ for (const [heading, journey] of Object.entries(walks))
 const bounds: Readonly<Record<string, { readonly files: number; readonly functions: number; readonly calls: number }>> =
   {
     'GET 304': { files: 52, functions: 154, calls: 188 },
-    'GET 200': { files: 52, functions: 157, calls: 196 },
-    'POST 201': { files: 89, functions: 381, calls: 814 },
+    'GET 200': { files: 52, functions: 156, calls: 195 },
+    'POST 201': { files: 88, functions: 380, calls: 812 },
     'SOAP GetOrder': { files: 62, functions: 264, calls: 397 },
   }
 for (const [journey, most] of Object.entries(bounds))

@@ -5,11 +5,8 @@ import { guardedFieldsOf } from './field-access.ts'
 import type { FieldAccess, Grant } from './policy.ts'
 import type { Resource } from './resource.ts'
 
-const ruleNames = { visibleTo: true, settableBy: true, settableIn: true } as const
 const nameRules = (access: FieldAccess): string =>
-  Object.keys(ruleNames)
-    .filter(name => access[name as keyof FieldAccess] !== undefined)
-    .join(' and ')
+  (['visibleTo', 'settableBy', 'settableIn'] as const).filter(name => access[name] !== undefined).join(' and ')
 
 /** For a field elsewhere than in a resource. */
 export const misplacedAccess = (place: string, { access }: AnyField): string[] =>
@@ -29,7 +26,8 @@ export function findAccessMistakes(
   return [
     ...guardedFieldsOf(resource).flatMap(([name, access]) => [
       ...fieldAccessMistakes(resource, name, access),
-      ...grantMistakes([...(access.visibleTo ?? []), ...(access.settableBy ?? [])], `${name} is for callers that own`),
+      ...grantMistakes(access.visibleTo ?? [], `visibleTo of ${name}`),
+      ...grantMistakes(access.settableBy ?? [], `settableBy of ${name}`),
     ]),
     ...revealedMistakes(resource, findPath),
   ]
@@ -80,23 +78,20 @@ function creatorMistakes(resource: Resource, place: string, field: AnyField): st
   ]
 }
 
-/** Searches, orders, keys and shared caches tell of a field to callers that may not see it. */
+/** Searches, orders and shared caches tell of a field to callers that may not see it. */
 function revealedMistakes(
   { name, given, fields }: Resource,
   findPath: (path: string) => readonly (AnyField | undefined)[],
 ): string[] {
-  const told = { order: given.order, search: given.search, unique: given.unique?.flat() }
-  const isRevealed = (rule: keyof typeof told, field: AnyField | undefined): boolean =>
-    field?.access?.visibleTo !== undefined && !(rule === 'unique' && field.access.settableBy)
   const covered = Object.entries(fields).find(([, field]) => field.access?.visibleTo)
   return [
-    ...(['order', 'search', 'unique'] as const).flatMap(rule =>
-      (told[rule] ?? [])
+    ...(['order', 'search'] as const).flatMap(rule =>
+      (given[rule] ?? [])
         .map(each => each.replace(/^-/, ''))
-        .filter(path => findPath(path).some(field => isRevealed(rule, field)))
+        .filter(path => findPath(path).some(field => field?.access?.visibleTo))
         .map(
           path =>
-            `${name}: ${rule} names "${path}", which is not visible to all and would be revealed by it: ${cures[rule]}`,
+            `${name}: ${rule} names "${path}", which is not visible to all and would be revealed by it: use another field`,
         ),
     ),
     ...(given.cache && covered
@@ -106,8 +101,3 @@ function revealedMistakes(
       : []),
   ]
 }
-const cures = {
-  order: 'use another field, or name it in sort',
-  search: 'use another field',
-  unique: 'add settableBy with callers that may see it',
-} as const

@@ -4,18 +4,17 @@
  */
 import { memoizeByObject } from '../base/memo.ts'
 import type { AnyField, Fields } from './field.ts'
-import { type Caller, type FieldAccess, type Grant, isAllowed, mayEverBeAllowed } from './policy.ts'
+import { type Caller, type FieldAccess, type Grant, isAllowed, mayEverBeAllowed, readRestriction } from './policy.ts'
 import type { Resource } from './resource.ts'
 
-type Named = readonly [name: string, access: FieldAccess]
-/** The fields of a resource that have such a rule, in their order. */
-export const guardedFieldsOf: (resource: Resource) => readonly Named[] = memoizeByObject(({ fields }) =>
+type NamedAccess = readonly [name: string, access: FieldAccess]
+/** The guarded fields of a resource, those that have such a rule, in their order. */
+export const guardedFieldsOf: (resource: Resource) => readonly NamedAccess[] = memoizeByObject(({ fields }) =>
   Object.entries(fields).flatMap(([name, { access }]) => (access ? [[name, access] as const] : [])),
 )
-const coveredFieldsOf: (resource: Resource) => readonly Named[] = memoizeByObject(resource =>
-  guardedFieldsOf(resource).filter(([, { visibleTo }]) => visibleTo),
-)
-export const hasCoveredFields = (resource: Resource): boolean => coveredFieldsOf(resource).length > 0
+/** Whether a field of the resource is not visible to all that may read its items. */
+export const hasCoveredFields = (resource: Resource): boolean =>
+  guardedFieldsOf(resource).some(([, { visibleTo }]) => visibleTo)
 
 /** The caller, and the time at which conditions look. */
 export interface Viewer {
@@ -23,57 +22,53 @@ export interface Viewer {
   /** Milliseconds since 1970. */
   readonly now: number
 }
-type Row = Readonly<Record<string, unknown>>
+/** The fields of an item; undefined: nothing is known of it yet. */
+type Row = Readonly<Record<string, unknown>> | undefined
 
-/** The fields of this value that the caller may not see, whether they are there or not. */
-export function findUnseenFields(resource: Resource, { caller, now }: Viewer, value: Row): readonly string[] {
-  const covered = coveredFieldsOf(resource)
-  if (covered.length === 0) return covered as readonly []
-  return covered.flatMap(([name, { visibleTo = [] }]) => (isAllowed(visibleTo, caller, now, value) ? [] : [name]))
-}
+const admits = (grants: readonly Grant[] | undefined, { caller, now }: Viewer, row: Row): boolean =>
+  grants === undefined || (row ? isAllowed(grants, caller, now, row) : mayEverBeAllowed(grants, caller, now))
+
+/** The fields of this item that the caller may not see, whether they are there or not. */
+export const findUnseenFields = (resource: Resource, viewer: Viewer, row: Row): readonly string[] =>
+  guardedFieldsOf(resource).flatMap(([name, { visibleTo }]) => (admits(visibleTo, viewer, row) ? [] : [name]))
 
 /** Whether the caller sees a field of every item, so that it may compare and sort by it. */
-export function seesAlways(field: AnyField, { caller }: Viewer): boolean {
-  const grants = field.access?.visibleTo
-  return (
-    grants === undefined ||
-    grants.some(
-      ({ role, where, when }) =>
-        (role === '*' || caller.roles.includes(role)) && when === undefined && Object.keys(where).length === 0,
-    )
-  )
-}
-
-/** Why a caller may not set a field of this value, as the end of a sentence; undefined: it may. */
-export function findSetBar({ access }: AnyField, { caller, now }: Viewer, value: Row): string | undefined {
-  const { settableBy, settableIn } = access ?? {}
-  if (settableBy && !isAllowed(settableBy, caller, now, value))
-    return 'may be set by other callers alone: leave it out, or send it as it is'
-  const { state } = value
-  if (settableIn && typeof state === 'string' && !settableIn.includes(state))
-    return `can be set in the state ${settableIn.join(' or ')} alone, and the state is ${state}: leave it out, or send it as it is`
-  return undefined
+export function seesAlways({ access }: AnyField, { caller, now }: Viewer): boolean {
+  const unconditional = access?.visibleTo?.filter(({ when }) => when === undefined)
+  return unconditional === undefined || readRestriction(unconditional, caller, now) === 'all'
 }
 
 /**
- * The fields that content of this caller may set: of this value, or of an item still to be made.
- * The fields of the resource themselves where it may set each.
+ * Why a caller may not set a field of this item, as the end of a sentence; undefined: it may. A
+ * field that it may not see it may not set either, unless `settableBy` says so.
  */
-export function openFieldsOf(resource: Resource, viewer: Viewer, value?: Row): Fields {
-  const guarded = guardedFieldsOf(resource)
-  if (guarded.length === 0) return resource.fields
-  const isOpen = ({ visibleTo, settableBy, settableIn }: FieldAccess): boolean => {
-    const isFor = (grants: readonly Grant[] | undefined): boolean =>
-      grants === undefined ||
-      (value
-        ? isAllowed(grants, viewer.caller, viewer.now, value)
-        : mayEverBeAllowed(grants, viewer.caller, viewer.now))
-    const state = value ? value['state'] : resource.states[0]
-    return isFor(visibleTo) && isFor(settableBy) && (settableIn?.includes(String(state)) ?? true)
-  }
-  const closed = new Set(guarded.filter(([, access]) => !isOpen(access)).map(([name]) => name))
-  if (closed.size === 0) return resource.fields
-  return Object.fromEntries(Object.entries(resource.fields).filter(([name]) => !closed.has(name)))
+function findSetBar(
+  { visibleTo, settableBy = visibleTo, settableIn }: FieldAccess,
+  viewer: Viewer,
+  row: Row,
+  state: unknown,
+) {
+  if (!admits(settableBy, viewer, row)) return 'may be set by other callers alone: leave it out'
+  if (!settableIn || state === undefined || settableIn.includes(String(state))) return undefined
+  return `can be set in the state ${settableIn.join(' or ')} alone, and the state is ${state}: leave it out`
+}
+
+/** The guarded fields that the caller may not set, each with the reason. */
+export const findSetBars = (resource: Resource, viewer: Viewer, row: Row): ReadonlyMap<string, string> =>
+  new Map(
+    guardedFieldsOf(resource).flatMap(([name, access]) => {
+      const state = row ? row['state'] : resource.states[0]
+      const bar = resource.fields[name]?.isReadOnly ? undefined : findSetBar(access, viewer, row, state)
+      return bar === undefined ? [] : [[name, bar] as const]
+    }),
+  )
+
+/** The fields that a form of this caller has: those of the resource where it may set each. */
+export function openFieldsOf(resource: Resource, viewer: Viewer, row?: Row): Fields {
+  if (guardedFieldsOf(resource).length === 0) return resource.fields
+  const bars = findSetBars(resource, viewer, row)
+  if (bars.size === 0) return resource.fields
+  return Object.fromEntries(Object.entries(resource.fields).filter(([name]) => !bars.has(name)))
 }
 
 /** Whether a condition, beyond the caller and the item, decides over a field. */
@@ -81,23 +76,3 @@ export const hasConditionalFields = (resource: Resource): boolean =>
   guardedFieldsOf(resource).some(([, { visibleTo = [], settableBy = [] }]) =>
     [...visibleTo, ...settableBy].some(({ when }) => when !== undefined),
   )
-
-/** What the rule says, for people; undefined without a rule. */
-export function describeFieldAccess({ visibleTo, settableBy, settableIn }: FieldAccess): string {
-  const said = [
-    ...(visibleTo ? [`Visible to ${listGrantees(visibleTo)} alone.`] : []),
-    ...(settableBy ? [`Set by ${listGrantees(settableBy)} alone.`] : []),
-    ...(settableIn ? [`Set in the state ${settableIn.join(' or ')} alone.`] : []),
-  ]
-  return said.join(' ')
-}
-const listGrantees = (grants: readonly Grant[]): string =>
-  grants.length === 0 ? 'no caller' : [...new Set(grants.map(nameGrantee))].join(', ')
-function nameGrantee({ role, where, when }: Grant): string {
-  const own = Object.keys(where)
-  return [
-    role === '*' ? 'anyone' : role,
-    ...(own.length > 0 ? [`(own ${own.join(', ')})`] : []),
-    ...(when ? [`(if ${when.name})`] : []),
-  ].join(' ')
-}

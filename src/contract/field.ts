@@ -172,9 +172,8 @@ export class Field<T, O extends Presence = false, R extends boolean = false, D =
   /**
    * Only these callers see the field of an item; for others it is absent, in either face, and they
    * can neither filter nor sort by it. So it may be absent. A grant is one of those of `allow`, and
-   * may have conditions: `doctor, patient.owning({ patient: 'patient' })`. Callers that may change
-   * the item may set the field, seen or not, unless `settableBy` says otherwise. Handlers see it
-   * always. For fields of a resource.
+   * may have conditions: `doctor, patient.owning({ patient: 'patient' })`. Only they set it, too,
+   * unless `settableBy` says otherwise. Handlers see it always. For fields of a resource.
    */
   visibleTo(...grants: readonly [Grant, ...Grant[]]): Field<T, true, R, D> {
     return new Field(this.shape, { ...this, access: { ...this.access, visibleTo: grants }, isOptional: true })

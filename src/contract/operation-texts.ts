@@ -3,9 +3,9 @@
 import type { PortExchange } from './exchange.ts'
 import type { Fault } from './fault.ts'
 import type { AnyField } from './field.ts'
-import { describeFieldAccess } from './field-access.ts'
 import { capitalize } from './lexical/text.ts'
 import type { Operation } from './operation.ts'
+import type { FieldAccess, Grant } from './policy.ts'
 import { joinSentences, type PublicTexts } from './texts.ts'
 
 /**
@@ -20,6 +20,25 @@ export function describeField({ texts, access }: AnyField): string | undefined {
     ...(access ? [describeFieldAccess(access)] : []),
   ]
   return lines.length === 0 ? undefined : lines.join('\n')
+}
+
+/** `customer where owner is the caller's customer`: the callers that a grant is for, in words. */
+export function describeGrantee({ role, where, when, description }: Grant): string {
+  const name = role === '*' ? 'anyone' : description === undefined ? role : `${role} (${description})`
+  const own = Object.entries(where).map(([field, claim]) => `${field} is the caller's ${claim}`)
+  const parts = [...own, ...(when ? [when.name] : [])]
+  return parts.length === 0 ? name : `${name} where ${parts.join(' and ')}`
+}
+
+/** What the rule of a guarded field says, in sentences. */
+export function describeFieldAccess({ visibleTo, settableBy, settableIn }: FieldAccess): string {
+  const listGrantees = (grants: readonly Grant[]): string => grants.map(describeGrantee).join('; ')
+  const said = [
+    ...(visibleTo ? [`Visible to ${listGrantees(visibleTo)}.`] : []),
+    ...(settableBy ? [`Set by ${listGrantees(settableBy)}.`] : []),
+    ...(settableIn ? [`Set in the state ${settableIn.join(' or ')}.`] : []),
+  ]
+  return said.join(' ')
 }
 
 /** `PutProductPicture` → "Put product picture". */

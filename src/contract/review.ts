@@ -162,7 +162,7 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
   const rels = [...own, ...lists.map(([rel]) => rel)]
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
-    ...namedFieldsMistakes(contract, name, fields),
+    ...resourceFieldsMistakes(contract, name, fields),
     ...findRepeated(states).map(state => `${name} declares the state "${state}" twice: declare it once`),
     ...unreachable.map(
       state => `${name} never reaches the state "${state}": add a transition that leads there from "${states[0]}"`,
@@ -216,11 +216,11 @@ function actionMistakes(contract: Service, { name, states }: Resource, verb: str
 
 /** For fields elsewhere than in a resource. */
 const fieldsMistakes = (contract: Service, place: string, fields: Fields): string[] => [
-  ...namedFieldsMistakes(contract, place, fields),
+  ...resourceFieldsMistakes(contract, place, fields),
   ...Object.entries(fields).flatMap(([name, field]) => misplacedAccess(`${place}.${name}`, field)),
 ]
 
-function namedFieldsMistakes(contract: Service, place: string, fields: Fields): string[] {
+function resourceFieldsMistakes(contract: Service, place: string, fields: Fields): string[] {
   return Object.entries(fields).flatMap(([name, field]) => [
     ...(fieldNameText.test(name)
       ? []

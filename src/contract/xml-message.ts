@@ -373,7 +373,8 @@ function isNarrowlyGranted({ kind, resource, grants }: GrantedOperation): boolea
   if (grants === reads || comparingKinds.has(kind)) return false
   const seesMore = ({ role, where }: Grant): boolean =>
     reads.some(
-      read => (read.role === '*' || read.role === role) && !Object.keys(where).every(name => name in read.where),
+      read =>
+        (read.role === '*' || read.role === role) && !Object.keys(where).every(name => Object.hasOwn(read.where, name)),
     )
   return grants.some(
     grant =>

@@ -2,8 +2,9 @@
  * The access policy as a table for reviewers (rules A5.2, A5.3), made from the grants that the
  * service checks.
  */
-import { describeFieldAccess, guardedFieldsOf } from '../contract/field-access.ts'
+import { guardedFieldsOf } from '../contract/field-access.ts'
 import { listOperations, type Operation } from '../contract/operation.ts'
+import { describeFieldAccess } from '../contract/operation-texts.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 

@@ -450,20 +450,15 @@ class VersionDocument {
     ]
     const shared = Object.fromEntries(names.map(name => [statusOfError[name] ?? 500, refTo('responses', name)]))
     const conditional = operation.safe && { 304: refTo('responses', 'NotModified') }
-    return { ...conditional, ...this.#behind(), ...shared, ...this.#declaredResponses(operation) }
-  }
-
-  #behind(): Members {
-    const faults = this.#options.faultsBehind ?? []
-    return Object.fromEntries(
-      faults.map(fault => [fault.status, problemResponse(joinTitles([fault]), this.#problemSchema([fault]))]),
-    )
+    const behind = this.#options.faultsBehind?.filter(({ status }) => !Object.hasOwn(shared, status)) ?? []
+    return { ...conditional, ...shared, ...this.#problemResponses(behind), ...this.#declaredResponses(operation) }
   }
 
   /** Declared faults by status; another problem may have the same status. */
   #declaredResponses(operation: Operation): Members {
-    const { faults } = operation
-    if (operation.kind === 'exchange') return this.#portFaults(operation)
+    return operation.kind === 'exchange' ? this.#portFaults(operation) : this.#problemResponses(operation.faults)
+  }
+  #problemResponses(faults: readonly Fault[]): Members {
     return Object.fromEntries(
       [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => [
         status,

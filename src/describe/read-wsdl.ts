@@ -434,7 +434,7 @@ class WsdlReader {
       return part && this.#readMessage(part, binding, `${name} ${kind}`, own)
     }
     const action = (extension && attributeValue(extension, 'soapAction')) ?? ''
-    const documentation = (declared && readDocumentation(declared, wsdl)) ?? readDocumentation(bound, wsdl)
+    const documentation = (declared && readDocumentation(declared)) ?? readDocumentation(bound)
     return {
       ...(documentation !== undefined && { documentation }),
       name,
@@ -684,16 +684,12 @@ function soapExtensions(binding: Element, local: string): Element[] {
   return [binding, ...parts].flatMap(each => soapChildren(each, local))
 }
 
-/** The text of `documentation` within an element, in one piece; undefined without any. */
-export function readDocumentation(element: Element, namespace: string): string | undefined {
-  const [documentation] = element
-    .elements()
-    .filter(({ name }) => name.uri === namespace && name.local === 'documentation')
-  const text = documentation && joinText(documentation)
-  return text?.replace(/\s+/g, ' ').trim() || undefined
+/** The texts of `documentation` within an element, with single spaces; undefined without any. */
+export function readDocumentation(element: Element): string | undefined {
+  const texts = childrenNamed(element, element.name.uri, 'documentation').map(joinText)
+  return texts.join(' ').replace(/\s+/g, ' ').trim() || undefined
 }
-/** The text within an element, that of its descendants included. */
-export const joinText = (node: Element): string =>
+const joinText = (node: Element): string =>
   node.children
     .map(child => (child.kind === 'element' ? joinText(child) : child.kind === 'text' ? child.value : ''))
     .join('')

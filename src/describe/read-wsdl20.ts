@@ -191,7 +191,7 @@ class Wsdl20Reader {
       const [reference] = childrenNamed(operation, kind)
       return reference ? this.#readMessage(reference, headers) : emptyMessage(headers)
     }
-    const documentation = readDocumentation(operation, wsdl20)
+    const documentation = readDocumentation(operation)
     return {
       ...(documentation !== undefined && { documentation }),
       name,

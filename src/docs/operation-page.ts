@@ -5,8 +5,7 @@ import { Field, type Fields } from '../contract/field.ts'
 import { findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation } from '../contract/header.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
-import { textsOfOperation } from '../contract/operation-texts.ts'
-import type { Grant } from '../contract/policy.ts'
+import { describeGrantee, textsOfOperation } from '../contract/operation-texts.ts'
 import { joinSentences } from '../contract/texts.ts'
 import { compileMessages, faultsOfOperation, type Message } from '../contract/xml-message.ts'
 import { buildElement, type PageMarkup, writeAnchor, writeParagraph, writeSection } from '../html/element.ts'
@@ -136,13 +135,6 @@ function writeFacts(edition: DescribedEdition, operation: DeclaredOperation, pat
     {},
     ...rows.map(([name, text]) => buildElement('div', {}, buildElement('dt', {}, name), buildElement('dd', {}, text))),
   )
-}
-
-export function describeGrantee({ role, where, when, description }: Grant): string {
-  const name = role === '*' ? 'anyone' : description === undefined ? role : `${role} (${description})`
-  const own = Object.entries(where).map(([field, claim]) => `${field} is the caller's ${claim}`)
-  const parts = [...own, ...(when ? [when.name] : [])]
-  return parts.length === 0 ? name : `${name} where ${parts.join(' and ')}`
 }
 
 const writeFace = (face: 'rest' | 'soap', ...content: readonly PageMarkup[]): PageMarkup =>

@@ -1,11 +1,13 @@
 /**
  * The contract as the reader of a description may know it. What it guards: a description for some
- * roles has no operation, role or transition that these roles are not granted, and no version that
- * is retired.
+ * roles has no operation, role, transition or field that these roles are not granted, and no
+ * version that is retired.
  */
+import { Field, type Fields } from '../contract/field.ts'
 import type { Grant } from '../contract/policy.ts'
-import { Resource } from '../contract/resource.ts'
+import { Resource, type Rules } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
+import { firstStep } from '../contract/version-fields.ts'
 
 /** @param roles undefined: all; otherwise these, and what is granted to anyone */
 export function contractForReaders(service: Service, roles?: readonly string[]): Service {
@@ -31,14 +33,45 @@ export function contractForReaders(service: Service, roles?: readonly string[]):
   }
 }
 
-function narrowResource(resource: Resource, keep: (grants?: readonly Grant[]) => readonly Grant[]): Resource {
+type KeepGrants = (grants?: readonly Grant[]) => readonly Grant[]
+
+function narrowResource(resource: Resource, keep: KeepGrants): Resource {
   const { allow } = resource.given
+  const fields = narrowFields(resource, keep)
   const kept = Object.fromEntries(Object.entries(allow).map(([doing, grants]) => [doing, keep(grants)]))
   const isOffered = ([verb, { effect }]: readonly [string, { readonly effect: string }]): boolean =>
     ((effect === 'read' ? (kept[verb] ?? kept['read']) : kept[verb]) ?? []).length > 0
   return new Resource({
     ...resource,
+    fields,
     actions: Object.fromEntries(Object.entries(resource.actions).filter(isOffered)),
-    given: { ...resource.given, allow: kept },
+    given: { ...narrowRules(resource.given, fields), allow: kept },
   })
+}
+
+/** Without the fields that none of the roles sees, and the other roles that see or set a field. */
+const narrowFields = ({ fields }: Resource, keep: KeepGrants): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => {
+      const { visibleTo, settableBy, ...rest } = field.access ?? {}
+      if (!visibleTo && !settableBy) return [[name, field] as const]
+      const access = {
+        ...rest,
+        ...(visibleTo && { visibleTo: keep(visibleTo) }),
+        ...(settableBy && { settableBy: keep(settableBy) }),
+      }
+      if (access.visibleTo?.length === 0) return []
+      return [[name, new Field(field.shape, { ...field, access })] as const]
+    }),
+  )
+
+/** Rules that name a field go with it. */
+function narrowRules(given: Rules, fields: Fields): Rules {
+  const isKept = (path: string): boolean => Object.hasOwn(fields, firstStep(path.replace(/^-/, '')))
+  return {
+    ...given,
+    ...(given.filter && { filter: given.filter.filter(isKept) }),
+    ...(given.sort && { sort: given.sort.filter(isKept) }),
+    ...(given.searchBy && { searchBy: given.searchBy.filter(isKept) }),
+  }
 }

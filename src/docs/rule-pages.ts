@@ -11,6 +11,7 @@ import {
 import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { fieldOfHeader, headersOf, type NamedHeader } from '../contract/header.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
+import { describeGrantee } from '../contract/operation-texts.ts'
 import type { Service } from '../contract/service.ts'
 import { buildElement, type PageMarkup, writeSection } from '../html/element.ts'
 import { writeRowTable } from '../html/value-views.ts'
@@ -18,7 +19,7 @@ import { explainProblem } from '../rest/problem.ts'
 import { type RefusalKind, statusOf } from '../rest/refusal.ts'
 import { codeOf } from '../soap/refusal.ts'
 import { writeFieldTable } from './field-rows.ts'
-import { describeGrantee, writeCode, writeText } from './operation-page.ts'
+import { writeCode, writeText } from './operation-page.ts'
 import { type DescribedEdition, type SitePage, sitePlaces } from './site-frame.ts'
 
 const trail = [{ href: sitePlaces.start, text: 'Start' }]

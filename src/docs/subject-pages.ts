@@ -2,6 +2,7 @@
 import { escapeMarkup } from '../base/markup.ts'
 import type { Job } from '../contract/job.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
+import { describeGrantee } from '../contract/operation-texts.ts'
 import type { Relation, Resource } from '../contract/resource.ts'
 import { describeVersionLife, type Service } from '../contract/service.ts'
 import { buildElement, type PageMarkup, writeAnchor, writeParagraph, writeSection } from '../html/element.ts'
@@ -9,7 +10,7 @@ import { drawMachine } from '../html/machine-drawing.ts'
 import { writeRowTable } from '../html/value-views.ts'
 import { compileRoutes } from '../rest/route.ts'
 import { writeFieldTable } from './field-rows.ts'
-import { describeGrantee, describePurpose, editionCrumb, writeCode, writeText } from './operation-page.ts'
+import { describePurpose, editionCrumb, writeCode, writeText } from './operation-page.ts'
 import {
   addressFrom,
   type DescribedEdition,

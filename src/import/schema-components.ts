@@ -1,6 +1,6 @@
 /** The components of a set of schemas by kind and name, each with the document that declares it. */
 import type { NamespaceForm } from '../contract/xml-type.ts'
-import { joinText, type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
+import { readDocumentation, type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
 import type { Element } from '../xml/index.ts'
 
 export const xsNs = 'http://www.w3.org/2001/XMLSchema'
@@ -23,12 +23,7 @@ export const schemaChild = (node: Element, ...locals: readonly string[]): Elemen
 /** The text of xs:documentation, in one piece. */
 export function documentationOf(node: Element): string | undefined {
   const annotation = schemaChild(node, 'annotation')
-  const text = annotation
-    ?.elements()
-    .filter(({ name }) => name.local === 'documentation')
-    .map(joinText)
-    .join(' ')
-  return text?.replace(/\s+/g, ' ').trim() || undefined
+  return annotation && readDocumentation(annotation)
 }
 
 export class SchemaComponents {

@@ -15,6 +15,7 @@ import type { Caller } from '../contract/policy.ts'
 import { requireSoundContract } from '../contract/review.ts'
 import type { AnyService } from '../contract/service.ts'
 import { openService } from '../host/open-service.ts'
+import { quietLogger } from '../host/operations/log.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
 import type { Request, Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
@@ -71,7 +72,7 @@ export async function startMock(contract: AnyService, options: MockServerOptions
     stranger && !hasCredentials((carrier as WireCarrier).incoming) ? stranger : undefined // made by `factsOf`
   const given: ServiceOptions = {
     data: ':memory:',
-    logger: quiet,
+    logger: quietLogger,
     onError: (_, thrown) => void process.emitWarning(thrown instanceof Error ? thrown : String(thrown)),
     ...(options.clock && { clock: options.clock }),
     ...(options.messageSecurity && { messageSecurity: options.messageSecurity }),
@@ -106,8 +107,6 @@ export async function startRecordedMock(source: MockSource, options: MockServerO
   }
   return { url: server.url, port: server.port, people: [], close, [Symbol.asyncDispose]: close }
 }
-
-const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 function findStranger(people: readonly Person[], role: string | undefined): Caller | undefined {
   if (role === undefined) return undefined

@@ -3,9 +3,8 @@
  */
 
 import { memoizeByObject } from '../base/memo.ts'
-import type { Fields } from '../contract/field.ts'
-import { Field } from '../contract/field.ts'
-import { hasConditionalFields, openFieldsOf, type Viewer } from '../contract/field-access.ts'
+import { type AnyField, Field, type Fields } from '../contract/field.ts'
+import { hasConditionalFields, openFieldsOf, seesAlways, type Viewer } from '../contract/field-access.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
@@ -58,6 +57,8 @@ export interface ResourceView {
 interface Linker {
   readonly rel: string
   readonly asks: Operation | undefined
+  /** Only for callers that see this field of every item: what it leads to is found by it. */
+  readonly sees?: AnyField | undefined
   readonly href: (base: string, item: Snapshot) => string | undefined
   readonly form?: DocumentForm
 }
@@ -95,10 +96,10 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
 function compileViews({ resources }: Service, routes: Routes): ReadonlyMap<string, ResourceView> {
   const all = routes.all.flatMap(route => [...route.methods.values()])
   const own = Map.groupBy(all, each => ('resource' in each ? each.resource : undefined))
-  return new Map(resources.map(resource => [resource.name, viewOf(resource, own.get(resource) ?? [])]))
+  return new Map(resources.map(resource => [resource.name, viewOf(resource, resources, own.get(resource) ?? [])]))
 }
 
-function viewOf(resource: Resource, own: readonly Operation[]): ResourceView {
+function viewOf(resource: Resource, resources: readonly Resource[], own: readonly Operation[]): ResourceView {
   const kind = (name: Operation['kind']) => own.find(each => each.kind === name)
   const at = (base: string, id: string) => `${base}/${resource.name}/${id}`
   const edit = kind('replace') ?? kind('patch')
@@ -110,6 +111,7 @@ function viewOf(resource: Resource, own: readonly Operation[]): ResourceView {
     ...Object.entries(resource.given.relations ?? {}).map(([rel, relation]) => ({
       rel,
       asks: undefined,
+      sees: 'of' in relation ? resources.find(each => each.name === relation.of)?.fields[relation.by] : undefined,
       href: (base: string, item: Snapshot) => {
         if ('of' in relation) return `${at(base, item.id)}/${relation.of}`
         const shape = resource.fields[relation.by]?.shape
@@ -178,8 +180,9 @@ export function offeredLinks(
   const links: DocumentLink[] = []
   const open = openFieldsOf(view.resource, viewer, item.value)
   let mask = 0
-  for (const [i, { rel, asks, href, form }] of view.linkers.entries()) {
+  for (const [i, { rel, asks, sees, href, form }] of view.linkers.entries()) {
     if (asks && !calls.offers(asks, viewer.caller, item)) continue
+    if (sees && !seesAlways(sees, viewer)) continue
     const to = href(base, item)
     if (to === undefined) continue
     mask += 2 ** i

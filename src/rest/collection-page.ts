@@ -61,8 +61,7 @@ function* composePage(exchange: Exchange, resource: Resource, page: ItemPage, pa
     yield
   }
   const links = [...pageLinks(exchange, resource, page, path), ...collectionLinks(exchange, resource)]
-  for (const { rel, href, form } of links)
-    state += ` ${rel} ${href}${form && form.fields !== resource.fields ? ` ${Object.keys(form.fields)}` : ''}`
+  for (const { rel, href, form } of links) state += ` ${rel} ${href} ${form ? Object.keys(form.fields).join() : ''}`
   const document: RepresentationDocument = {
     name: resource.name,
     title: resource.name,

@@ -4,8 +4,7 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
-import type { AnyField } from '../contract/field.ts'
-import { findSetBar, findUnseenFields, guardedFieldsOf, type Viewer } from '../contract/field-access.ts'
+import { findSetBars, findUnseenFields, guardedFieldsOf, type Viewer } from '../contract/field-access.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -122,25 +121,22 @@ export interface GuardedView {
   readonly unseen: readonly string[]
   /** Field → why the caller may not set it. */
   readonly bars: ReadonlyMap<string, string>
+  /** What stays where content leaves it out: what the caller may not see, or not set. */
+  readonly retained: Values
 }
 
-const openView: GuardedView = { value: {}, unseen: [], bars: new Map() }
+const openView: GuardedView = { value: {}, unseen: [], bars: new Map(), retained: {} }
 
 export function viewGuarded(resource: Resource, viewer: Viewer, value: Values): GuardedView {
-  const guarded = guardedFieldsOf(resource)
-  if (guarded.length === 0) return openView
-  const bars = guarded.flatMap(([name]) => {
-    const field = resource.fields[name] as AnyField // `guarded` names the fields of the resource
-    const bar = field.isReadOnly ? undefined : findSetBar(field, viewer, value)
-    return bar === undefined ? [] : [[name, bar] as const]
-  })
-  return { value, unseen: findUnseenFields(resource, viewer, value), bars: new Map(bars) }
-}
-
-/** What stays where content leaves it out: what the caller may not see, or not set. */
-export function retainedOf({ value, unseen, bars }: GuardedView): Values {
-  const names = [...new Set([...unseen, ...bars.keys()])].filter(name => value[name] !== undefined)
-  return Object.fromEntries(names.map(name => [name, value[name]]))
+  if (guardedFieldsOf(resource).length === 0) return openView
+  const unseen = findUnseenFields(resource, viewer, value)
+  const bars = findSetBars(resource, viewer, value)
+  const isRetained = (name: string): boolean =>
+    value[name] !== undefined && !resource.fields[name]?.isReadOnly && (unseen.includes(name) || bars.has(name))
+  const retained = guardedFieldsOf(resource).flatMap(([name]) =>
+    isRetained(name) ? [[name, value[name]] as const] : [],
+  )
+  return { value, unseen, bars, retained: Object.fromEntries(retained) }
 }
 
 /**

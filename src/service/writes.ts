@@ -30,7 +30,6 @@ import {
   requireRemovable,
   requireSettable,
   requireVisible,
-  retainedOf,
   stateOf,
   viewGuarded,
 } from './item-checks.ts'
@@ -126,9 +125,9 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   const input = call.input?.(item) ?? emptyInput
   const retained = { ...serverFields(resource, item.value), ...hiddenOf(call, item) }
   const view = viewGuarded(resource, about, item.value)
-  const known = { ...retained, ...retainedOf(view) }
+  const known = { ...retained, ...view.retained }
   const draft = {
-    ...retainedOf(view),
+    ...view.retained,
     ...fillDefaults(requireResource(about, resource.name).fields, input.value, known),
   }
   requireAllFields(change, resource, { ...known, ...draft })

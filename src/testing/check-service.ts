@@ -4,10 +4,11 @@
  * the machine, and jobs run by themselves.
  */
 import type { CheckOptions, CheckReport } from '../check/index.ts'
-import type { Implementation } from '../contract/implement.ts'
+import type { Implementation, Person } from '../contract/implement.ts'
 import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
 import { requireSoundContract } from '../contract/review.ts'
 import { openService } from '../host/open-service.ts'
+import { quietLogger } from '../host/operations/log.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
 
 /** What a run may know of a service that no probe can find out; all may be left out. */
@@ -32,7 +33,11 @@ const optionMembers: MembersOf<CheckServiceOptions> = {
 
 /** The service is asked by this run alone, so probes need not spare it. */
 const requestsPerSecond = 100_000
-const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+/** What a run has found, and the errors behind each 500 that it met. */
+export interface CheckServiceReport extends CheckReport {
+  readonly incidents: readonly unknown[]
+}
 
 /**
  * Starts the service with its seed, tries every rule that can be observed without a socket, and
@@ -41,36 +46,43 @@ const quiet = { info: () => {}, warn: () => {}, error: () => {} }
  * @throws what `serve` throws for a contract or a seed with mistakes; TypeError for a caller that
  * the seed has not
  */
-export async function checkService(app: Implementation, asked: CheckServiceOptions = {}): Promise<CheckReport> {
+export async function checkService(app: Implementation, asked: CheckServiceOptions = {}): Promise<CheckServiceReport> {
   requireKnownMembers('the options of checkService', asked, optionMembers)
   requireSoundContract(app)
   const { callers, settings, messageSecurity, allowChanges = true, ...given } = asked
-  const names = callers ?? namesWithPassword(app)
+  const seed = app.seed() // once: it may draw passwords
   const { createMemoryTransport, parseCaller, runCheck } = await import('../check/index.ts')
-  const probers = names.map(name => parseCaller(`${name}:${findPassword(app, name)}`))
+  const probers = chooseCallers(seed.people ?? [], callers).map(parseCaller)
+  const incidents: unknown[] = []
   const options: ServiceOptions = {
     ...(settings && { settings }),
     ...(messageSecurity && { messageSecurity }),
     data: ':memory:',
     flood: 0, // a run sends more in a second than a client would
-    logger: quiet,
+    logger: quietLogger,
+    onError: (_incident, thrown) => void incidents.push(thrown),
   }
-  const open = await openAllOrNothing(opened => openService(app, options, opened, { seededPasswords: true }))
+  const open = await openAllOrNothing(opened =>
+    openService({ ...app, seed: () => seed }, options, opened, { seededPasswords: true }),
+  )
   try {
     const transport = createMemoryTransport(async request => open.answer(request))
-    return await runCheck(transport, { ...given, callers: probers, allowChanges, rate: requestsPerSecond })
+    const report = await runCheck(transport, { ...given, callers: probers, allowChanges, rate: requestsPerSecond })
+    return { ...report, incidents }
   } finally {
     await open.close(0)
   }
 }
 
-const seededPeopleOf = (app: Implementation) => app.seed().people ?? []
-const namesWithPassword = (app: Implementation): readonly string[] =>
-  seededPeopleOf(app).flatMap(({ subject, password }) => (password === undefined ? [] : [subject]))
-
-function findPassword(app: Implementation, name: string): string {
-  const password = seededPeopleOf(app).find(({ subject }) => subject === name)?.password
-  if (password !== undefined) return password
-  const known = namesWithPassword(app).join(', ')
-  throw new TypeError(`the seed has no person "${name}" with a password: give one of [${known}]`)
+/** Each as `name:password`. */
+function chooseCallers(people: readonly Person[], names: readonly string[] | undefined): readonly string[] {
+  const passwords = new Map(
+    people.flatMap(({ subject, password }) => (password === undefined ? [] : [[subject, password] as const])),
+  )
+  return (names ?? [...passwords.keys()]).map(name => {
+    const password = passwords.get(name)
+    if (password !== undefined) return `${name}:${password}`
+    const known = [...passwords.keys()].join(', ')
+    throw new TypeError(`the seed has no person "${name}" with a password: give one of [${known}]`)
+  })
 }

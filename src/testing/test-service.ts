@@ -19,6 +19,7 @@ import { type AnyService, newestVersion, type Service } from '../contract/servic
 import type { EventSink } from '../host/delivery/sinks.ts'
 import { createItemIdentifier } from '../host/item-identifier.ts'
 import { type OpenService, openService } from '../host/open-service.ts'
+import { quietLogger } from '../host/operations/log.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
 import { parseSchedule } from '../host/schedule-instants.ts'
 import { type CloudEvent, toCloudEvent } from '../service/change-feed.ts'
@@ -105,7 +106,7 @@ export async function startTestService<const S extends AnyService>(
     clock: () => clock.now,
     work: false,
     flood: 0, // a second of this clock has no end
-    logger: quiet,
+    logger: quietLogger,
     onError: (_incident, thrown) => void incidents.push(thrown),
   }
   const hosted = (carrier: object): Caller => carrier as Caller // made by `toCaller`
@@ -159,7 +160,6 @@ function keepByName<C, O>(make: (caller?: TestCaller, more?: O) => C): (caller?:
 }
 
 /** What a test wants to see is in `incidents` and in what it asks. */
-const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 function resolveCaller(caller: TestCaller, people: ReturnType<Implementation['seed']>['people'] = []): Caller {
   if (typeof caller !== 'string') return { claims: {}, ...caller }

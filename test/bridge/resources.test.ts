@@ -284,7 +284,8 @@ test('the resource is in the OpenAPI document, by its fields', async () => {
 
 test('each operation of a bridge may end by what is behind it: 502 and 504, and 503 with Retry-After', async () => {
   const get = await startBridge('http://127.0.0.1:1/')
-  const document = JSON.parse((await get('/openapi.json')).text)
+  const { text } = await get('/openapi.json')
+  const document = JSON.parse(text)
   assert.equal((await new Validator().validate(document)).valid, true)
   const operations = Object.entries<Record<string, { responses?: Record<string, { description?: string }> }>>(
     document.paths,
@@ -292,6 +293,11 @@ test('each operation of a bridge may end by what is behind it: 502 and 504, and 
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => [`${method} ${path}`, each] as const))
     .filter(([, each]) => each.responses)
   assert.ok(operations.length > 2)
+  // 503 is that of every service: no schema is there for nothing.
+  assert.deepEqual(
+    ['BadGateway', 'GatewayDown', 'GatewayTimeout'].filter(name => new RegExp(`"[^"]*${name}[^"]*":`).test(text)),
+    ['BadGateway', 'GatewayTimeout'],
+  )
   for (const [name, { responses = {} }] of operations) {
     const { 502: failed, 503: away, 504: late } = responses
     assert.deepEqual(

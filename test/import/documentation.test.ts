@@ -34,6 +34,8 @@ const describe20 = (
 
 const said = "Asks for the price.\n   In <b>euro</b> &amp; cent; it's today's."
 const text = "Asks for the price. In euro & cent; it's today's."
+const twice =
+  "<w:documentation>Asks for the price.</w:documentation><w:documentation>In <b>euro</b> &amp; cent; it's today's.</w:documentation>"
 const documented = `<w:documentation>${said}</w:documentation>`
 
 for (const [title, document] of [
@@ -41,6 +43,7 @@ for (const [title, document] of [
   ['a binding, where its portType says nothing', describe11('', documented)],
   ['a portType, whatever its binding says', describe11(documented, '<w:documentation>other</w:documentation>')],
   ['an interface of WSDL 2.0', describe20(documented)],
+  ['an interface of WSDL 2.0, in two pieces (Part 1 §2.1)', describe20(twice)],
 ] as const)
   test(`the documentation of ${title} is that of the operation: in TypeScript, WSDL and OpenAPI`, async () => {
     const contract = importText(document)

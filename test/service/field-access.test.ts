@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findContractMistakes } from '../../src/contract/review.ts'
 import { writeAccessMatrix } from '../../src/describe/index.ts'
+import { contractForReaders } from '../../src/docs/reader-contract.ts'
 import { anyone, type Grant, implement, resource, role, service, t } from '../../src/index.ts'
 import { startTestService } from '../../src/testing/index.ts'
 
@@ -25,12 +26,14 @@ const visits = resource('visits', {
     fee: t.decimal(8, 2).default('20.00').settableBy(desk),
     margin: t.int().readOnly().visibleTo(desk),
     whisper: t.string({ max: 20 }).visibleTo(doctor),
+    pin: t.string({ max: 4 }).visibleTo(doctor).settableBy(doctor, desk),
+    ward: t.ref('wards').visibleTo(doctor),
     state: t.state(),
   },
   states: ['booked', 'held'],
   actions: on => ({ hold: on('booked').to('held', { rel: 'holding' }) }),
 }).rules({
-  filter: ['patient', 'diagnosis', 'fee'],
+  filter: ['patient', 'diagnosis', 'fee', 'ward'],
   sort: ['patient', 'diagnosis'],
   search: ['patient'],
   searchBy: ['diagnosis'],
@@ -43,15 +46,31 @@ const visits = resource('visits', {
   },
 })
 
+const wards = resource('wards', { fields: { id: t.id('w'), name: t.string({ max: 20 }) } }).rules({
+  relations: { visits: { of: 'visits', by: 'ward' } },
+  allow: { read: [doctor, desk] },
+})
+
 const clinic = service('visits', {
   namespace: 'urn:test:visits',
-  resources: [visits],
+  resources: [visits, wards],
   searches: { of: 'visits', allow: [doctor, desk] },
   versions: { v1: { renames: { visits: { finding: 'diagnosis' } } }, v2: {} },
 })
+/** What handlers were given. */
+const drafts: object[] = []
 const app = implement(
   clinic,
-  { visits: { derive: (_, draft) => ({ margin: (draft.diagnosis ?? '').length }), hold: () => {} } },
+  {
+    visits: {
+      derive: (_, draft) => {
+        drafts.push(draft)
+        return { margin: (draft.diagnosis ?? '').length }
+      },
+      hold: () => {},
+    },
+    wards: {},
+  },
   {
     seed: () => ({
       people: [
@@ -61,6 +80,7 @@ const app = implement(
         { subject: 'quin', password: 'quin-secret', roles: ['patient'], claims: { patient: 'quin' } },
       ],
       items: {
+        wards: [{ id: 'w-1', name: 'east' }],
         visits: [
           {
             id: 'v-1',
@@ -70,6 +90,7 @@ const app = implement(
             fee: '20.00',
             margin: 3,
             whisper: 'x',
+            ward: 'w-1',
             state: 'booked',
           },
         ],
@@ -101,12 +122,14 @@ for (const face of ['rest', 'soap'] as const)
       assert.deepEqual([held.diagnosis, held.margin, held.state], [undefined, 3, 'held'])
     })
 
-    test('A4.14 a replacement leaves what the caller may not see or set, and handlers see it', async () => {
+    test('A4.4 a replacement leaves what the caller may not see or set, and handlers see it', async () => {
       await using clinic = await open()
       const item = await clinic[face]('dirk').visits.get('v-1')
       assert.ok(item.state === 'booked')
       const after = await clinic[face]('dirk').visits.replace(item, { patient: 'pat', room: 'b', fee: '25.00' })
       assert.deepEqual([after.room, after.fee, after.margin], ['b', '25.00', 3])
+      const known = { patient: 'pat', room: 'b', fee: '25.00', diagnosis: 'flu', whisper: 'x', ward: 'w-1' }
+      assert.deepEqual({ ...drafts.at(-1) }, known, 'the whole content, and nothing that is read-only')
       const { diagnosis, whisper } = await clinic[face]('dora').visits.get('v-1')
       assert.deepEqual([diagnosis, whisper], ['flu', 'x'])
     })
@@ -141,6 +164,20 @@ for (const face of ['rest', 'soap'] as const)
         )
       assert.match(String(outcomes[0]), /diagnosis/)
       assert.deepEqual(outcomes[0], outcomes[1])
+    })
+
+    test('A7.13 a field that the caller may not see it may not set either, unless the contract says so', async () => {
+      await using clinic = await open()
+      const [dirk, dora] = [clinic[face]('dirk'), clinic[face]('dora')]
+      const draft = { patient: 'pat', room: 'a' }
+      await assert.rejects(dirk.visits.create({ ...draft, whisper: 'y' }), /whisper.*set by other callers/)
+      assert.equal((await dora.visits.create({ ...draft, whisper: 'y' })).whisper, 'y')
+      const made = await dirk.visits.create({ ...draft, pin: '1234' })
+      assert.equal(made.pin, undefined)
+      assert.equal((await dora.visits.get(made.id)).pin, '1234')
+      assert.ok(made.state === 'booked')
+      await dirk.visits.replace(made, { ...draft, room: 'b' })
+      assert.equal((await dora.visits.get(made.id)).pin, '1234', 'what is left out stays')
     })
 
     test('A7.13 a field is set in its states alone', async () => {
@@ -191,21 +228,28 @@ describe('fields for some callers, as HTTP', () => {
     return { status: response.status, etag: response.headers.get('etag') ?? '', text: await response.text() }
   }
 
-  for (const type of [
-    'application/json',
-    'application/hal+json',
-    'application/xml',
-    'text/html',
-    'text/csv',
-    'application/cbor',
-  ])
-    test(`A2.1 ${type} of an item, of a page and of one field holds what the caller may see`, async () => {
+  const item = '/api/v2/visits/v-1'
+  const list = '/api/v2/visits'
+  const answers: readonly (readonly [type: string, paths: readonly string[]])[] = [
+    [
+      'application/json',
+      [item, list, '/api/v2/search?q=pat', `${item}?fields=diagnosis,room`, `${list}?fields=diagnosis`],
+    ],
+    ['application/hal+json', [item, list]],
+    ['application/prs.hal-forms+json', [item, list]],
+    ['application/vnd.diglot.visits.v2+json', [item, list]],
+    ['application/xml', [item, list]],
+    ['text/xml', [item, list]],
+    ['text/html', [item, list]],
+    ['text/csv', [list]],
+  ]
+  for (const [type, paths] of answers)
+    test(`A2.1 ${type} holds what the caller may see, under a tag of its own`, async () => {
       await using clinic = await open()
-      for (const path of ['/api/v2/visits/v-1', '/api/v2/visits', '/api/v2/visits/v-1?fields=diagnosis,room']) {
+      for (const path of paths) {
         const seen = await ask(clinic, 'dora', 'GET', path, { headers: { accept: type } })
         const covered = await ask(clinic, 'dirk', 'GET', path, { headers: { accept: type } })
-        if (seen.status === 406) continue
-        assert.deepEqual([seen.status, covered.status], [200, 200])
+        assert.deepEqual([seen.status, covered.status], [200, 200], path)
         assert.match(seen.text, /flu/, path)
         assert.doesNotMatch(covered.text, /flu/, path)
         assert.notEqual(seen.etag, covered.etag)
@@ -241,12 +285,25 @@ describe('fields for some callers, as HTTP', () => {
     assert.match((await ask(clinic, 'dora', 'GET', at)).text, /"diagnosis":"flu"/)
   })
 
-  test('a form in a browser has no field that its reader may not see or set', async () => {
+  test('A3.4 a link to what is found by a field is for callers that see it of every item', async () => {
+    await using clinic = await open()
+    const linksOf = async (name: string) =>
+      Object.keys(JSON.parse((await ask(clinic, name, 'GET', '/api/v2/wards/w-1')).text)._links)
+    assert.deepEqual(await linksOf('dora'), ['self', 'collection', 'visits'])
+    assert.deepEqual(await linksOf('dirk'), ['self', 'collection'])
+    const [dora, dirk] = [
+      await ask(clinic, 'dora', 'GET', '/api/v2/wards/w-1/visits'),
+      await ask(clinic, 'dirk', 'GET', '/api/v2/wards/w-1/visits'),
+    ]
+    assert.deepEqual([dora.status, dirk.status], [200, 403])
+  })
+
+  test('a form in a browser has the fields that its reader may set', async () => {
     await using clinic = await open()
     const html = { headers: { accept: 'text/html' } }
     const nameOf = (field: string) => new RegExp(`name="${field}"`)
     const page = await ask(clinic, 'dirk', 'GET', '/api/v2/visits/v-1', html)
-    assert.match(page.text, nameOf('fee'))
+    for (const field of ['fee', 'pin']) assert.match(page.text, nameOf(field))
     assert.doesNotMatch(page.text, /whisper|diagnosis/)
     const list = await ask(clinic, 'dirk', 'GET', '/api/v2/visits', html)
     assert.doesNotMatch(list.text, nameOf('diagnosis'))
@@ -265,7 +322,10 @@ describe('fields for some callers, as HTTP', () => {
 
 describe('what descriptions say of such fields', () => {
   test('A5.3 the access matrix lists them', () => {
-    assert.match(writeAccessMatrix(clinic), /- visits\.diagnosis: Visible to doctor, patient \(own patient\) alone/)
+    assert.match(
+      writeAccessMatrix(clinic),
+      /- visits\.diagnosis: Visible to doctor; patient where patient is the caller's patient\. Set by doctor\./,
+    )
   })
   test('A2.1 a field that not all may see is required nowhere, and its rule is told', async () => {
     await using clinic = await open()
@@ -274,11 +334,26 @@ describe('what descriptions say of such fields', () => {
     const { properties, required } = components.schemas['v2.Visit']
     assert.match(
       properties.diagnosis.description,
-      /^Visible to doctor, patient \(own patient\) alone\. Set by doctor alone\.$/,
+      /^Visible to doctor; patient where patient is the caller's patient\. Set by doctor\.$/,
     )
-    assert.equal(properties.room.description, 'Set in the state booked alone.')
+    assert.equal(properties.room.description, 'Set in the state booked.')
     assert.ok(!required.includes('diagnosis') && !required.includes('margin') && required.includes('room'))
     assert.match(await read('/soap/v2?wsdl'), /name="diagnosis"[^>]* minOccurs="0"/)
+  })
+})
+
+describe('a site for some roles', () => {
+  test('A5.3 it has no field that none of them sees, nor other callers of a field', () => {
+    const { resources } = contractForReaders(clinic, ['desk'])
+    const [narrowed] = resources
+    assert.ok(narrowed)
+    assert.deepEqual(Object.keys(narrowed.fields), ['id', 'patient', 'room', 'fee', 'margin', 'state'])
+    assert.deepEqual(
+      [narrowed.given.filter, narrowed.given.sort, narrowed.given.searchBy],
+      [['patient', 'fee'], ['patient'], []],
+    )
+    const forPatients = contractForReaders(clinic, ['patient']).resources[0]?.fields['diagnosis']?.access
+    assert.deepEqual([forPatients?.visibleTo?.length, forPatients?.settableBy?.length], [1, 0])
   })
 })
 
@@ -331,7 +406,6 @@ describe('mistakes of such rules are told at start', () => {
       /order names "a", which is not visible to all/,
     ],
     ['a search', { a: t.string().visibleTo(desk) }, { search: ['a'] }, /search names "a", which is not visible to all/],
-    ['a key', { a: t.string({ max: 9 }).visibleTo(desk) }, { unique: [['a']] }, /unique names "a".*add settableBy/],
     [
       'a shared cache',
       { a: t.string().visibleTo(desk) },
@@ -342,7 +416,7 @@ describe('mistakes of such rules are told at start', () => {
       'an unknown owner',
       { a: t.string().visibleTo(desk.owning({ nobody: 'x' }) as Grant) },
       {},
-      /names "nobody", which is not a scalar field/,
+      /things: visibleTo of a names "nobody", which is not a scalar field/,
     ],
   ] as const)
     test(what, () => assert.match(mistakesOf({ ...own, ...fields }, rules), expected))

@@ -16,7 +16,7 @@ test('the orders service keeps every rule that can be observed without a socket'
   assert.ok(report.verdicts.filter(({ status }) => status === 'pass').length >= 100)
 })
 
-test('a service that breaks a rule fails it: an answer of the server for what the client did wrong', async () => {
+test('a rule that a service breaks fails with its exchanges, and the error behind a 500 is told', async () => {
   const handlers = orders.handlers['orders']
   assert.ok(handlers)
   const broken = {
@@ -33,7 +33,11 @@ test('a service that breaks a rule fails it: an answer of the server for what th
   }
   const report = await checkService(broken)
   const failed = report.verdicts.filter(({ status }) => status === 'fail')
-  assert.ok(failed.length > 0)
+  assert.deepEqual(
+    failed.map(({ rule }) => rule.id),
+    ['A4.11'],
+  )
+  assert.ok(report.incidents.some(each => each instanceof Error && each.message === 'a bug of the handler'))
   assert.ok(
     failed.every(({ findings }) => findings.some(({ evidence }) => evidence.length > 0)),
     'each failure has its exchanges',

@@ -16,6 +16,9 @@ export interface Logger {
   error(fields: object, message: string): void
 }
 
+/** Of a test or a mock: nothing is written. */
+export const quietLogger: Logger = { info: () => {}, warn: () => {}, error: () => {} }
+
 /**
  * pino on standard error, so that standard output is the application's; loaded with the first line.
  */
