@@ -63,13 +63,6 @@ const rows: readonly (readonly [string, () => Promise<{ readonly status: number;
       accepts.map(() => sendRequest(port, 'POST', '/soap/v2', { ...clerk, 'content-type': 'text/xml' }, listOrders)),
   ],
   [
-    'as PDF of one order each',
-    () =>
-      accepts.map((_, at) =>
-        sendRequest(port, 'GET', `/api/v2/orders/o-large${at}`, { ...clerk, accept: 'application/pdf' }),
-      ),
-  ],
-  [
     'by QUERY',
     () =>
       accepts.map(accept =>
@@ -93,6 +86,22 @@ for (const [title, ask] of rows)
     }
     assert.ok(hasPassed(), JSON.stringify(tries))
   })
+
+test('B1 the PDF of an order of a thousand lines takes no turn of 100 ms', async () => {
+  const printOrder = (at: number) =>
+    sendRequest(port, 'GET', `/api/v2/orders/o-large${at}`, { ...clerk, accept: 'application/pdf' })
+  const turnsMs: number[] = []
+  for (let at = 0; at < 10 && !turnsMs.slice(1).some(each => each < 100); at++) {
+    await takeLongestTurn()
+    const { status, text } = await printOrder(at)
+    assert.deepEqual([status, text.length > 10_000], [200, true])
+    turnsMs.push(await takeLongestTurn())
+  }
+  assert.ok(
+    turnsMs.slice(1).some(each => each < 100),
+    turnsMs.join(),
+  )
+})
 
 test('a page of a SOAP list ends at a budget of octets, and `next` goes on from there', async () => {
   const found: string[] = []

@@ -8,7 +8,9 @@ import { findContractMistakes } from '../../src/contract/review.ts'
 import { writeAccessMatrix } from '../../src/describe/index.ts'
 import { contractForReaders } from '../../src/docs/reader-contract.ts'
 import { anyone, type Grant, implement, resource, role, service, t } from '../../src/index.ts'
+import { restLimits } from '../../src/rest/limits.ts'
 import { startTestService } from '../../src/testing/index.ts'
+import { startService } from './service-of.ts'
 
 const doctor = role('doctor')
 const desk = role('desk')
@@ -31,7 +33,10 @@ const visits = resource('visits', {
     state: t.state(),
   },
   states: ['booked', 'held'],
-  actions: on => ({ hold: on('booked').to('held', { rel: 'holding' }) }),
+  actions: on => ({
+    hold: on('booked').to('held', { rel: 'holding' }),
+    bill: on('booked').stay({ rel: 'invoice' }),
+  }),
 }).rules({
   filter: ['patient', 'diagnosis', 'fee', 'ward'],
   sort: ['patient', 'diagnosis'],
@@ -43,6 +48,7 @@ const visits = resource('visits', {
     create: [doctor, desk],
     change: [doctor, desk],
     hold: [doctor, desk],
+    bill: [desk.given('it is diagnosed', ({ value }) => value?.['diagnosis'] !== undefined)],
   },
 })
 
@@ -68,6 +74,7 @@ const app = implement(
         return { margin: (draft.diagnosis ?? '').length }
       },
       hold: () => {},
+      bill: () => {},
     },
     wards: {},
   },
@@ -296,6 +303,64 @@ describe('fields for some callers, as HTTP', () => {
       await ask(clinic, 'dirk', 'GET', '/api/v2/wards/w-1/visits'),
     ]
     assert.deepEqual([dora.status, dirk.status], [200, 403])
+  })
+
+  test('A4.12 A5.3 a kept search by such a field is for those that see it, whoever has its address', async () => {
+    await using clinic = await open()
+    const search = (name: string) =>
+      ask(clinic, name, 'POST', '/api/v2/searches', { headers: json, body: '{"diagnosis":"flu"}' })
+    assert.equal((await search('dirk')).status, 403)
+    const made = await clinic.fetchAs('dora')(`${clinic.address}/api/v2/searches`, {
+      method: 'POST',
+      headers: json,
+      body: '{"diagnosis":"flu"}',
+    })
+    assert.equal(made.status, 201)
+    const path = new URL(made.headers.get('location') ?? '', clinic.address).pathname
+    assert.match((await ask(clinic, 'dora', 'GET', path)).text, /"diagnosis":"flu"/)
+    const other = await ask(clinic, 'dirk', 'GET', path)
+    assert.ok([403, 404].includes(other.status), `${other.status}`)
+    assert.doesNotMatch(other.text, /v-1|flu/)
+    const words = await ask(clinic, 'dirk', 'POST', '/api/v2/searches', { headers: json, body: '{"q":"pat"}' })
+    assert.equal(words.status, 201, 'by words anyone may')
+  })
+
+  test('row 22–24 a precondition holds before long content is read, by the tag of what the caller sees', async () => {
+    await using clinic = await open()
+    const at = '/api/v2/visits/v-1'
+    const body = JSON.stringify({ patient: 'pat', room: 'b' }) + ' '.repeat(restLimits.eagerOctets)
+    const put = (etag: string) => ask(clinic, 'dirk', 'PUT', at, { headers: { ...json, 'if-match': etag }, body })
+    const tags = {
+      own: (await ask(clinic, 'dirk', 'GET', at)).etag,
+      other: (await ask(clinic, 'dora', 'GET', at)).etag,
+    }
+    assert.equal((await put('"0-0"')).status, 412)
+    assert.equal((await put(tags.own)).status, 200)
+    assert.equal((await put(tags.own)).status, 412)
+  })
+
+  test('A3.4 a link depends on the whole item, also on what its reader may not see', async () => {
+    await using clinic = await open()
+    const linksOf = async (id: string) =>
+      Object.keys(JSON.parse((await ask(clinic, 'dirk', 'GET', `/api/v2/visits/${id}`)).text)._links)
+    assert.ok((await linksOf('v-1')).includes('invoice'))
+    const { id } = await clinic.rest('dirk').visits.create({ patient: 'pat', room: 'a' })
+    assert.ok(!(await linksOf(id)).includes('invoice'))
+  })
+
+  test('one row is one item for readers that see the same of it: what a face has written of it is kept', async () => {
+    const { ask, store } = await startService(app)
+    const read = async (role: string) => {
+      const outcome = await ask({ subject: role, roles: [role], claims: {} }, 'GetVisit', { id: 'v-1' })
+      return 'item' in outcome ? outcome.item : assert.fail(outcome.kind)
+    }
+    for (let i = 0; i < 2; i++) await read('desk') // a store keeps what is read again
+    const [first, second, other] = [await read('desk'), await read('desk'), await read('doctor')]
+    assert.equal(first, second)
+    assert.ok(Object.isFrozen(first))
+    assert.ok(first !== other)
+    assert.deepEqual([first.unseen, other.unseen], [['diagnosis', 'whisper', 'pin', 'ward'], ['margin']])
+    await store.close()
   })
 
   test('a form in a browser has the fields that its reader may set', async () => {
