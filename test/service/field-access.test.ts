@@ -318,6 +318,8 @@ describe('fields for some callers, as HTTP', () => {
     assert.equal(made.status, 201)
     const path = new URL(made.headers.get('location') ?? '', clinic.address).pathname
     assert.match((await ask(clinic, 'dora', 'GET', path)).text, /"diagnosis":"flu"/)
+    const moved = clinic.fetchAs({ subject: 'dora', roles: ['desk'] })
+    assert.equal((await moved(`${clinic.address}${path}`)).status, 403, 'its maker has another role now')
     const other = await ask(clinic, 'dirk', 'GET', path)
     assert.ok([403, 404].includes(other.status), `${other.status}`)
     assert.doesNotMatch(other.text, /v-1|flu/)
@@ -346,6 +348,16 @@ describe('fields for some callers, as HTTP', () => {
     assert.ok((await linksOf('v-1')).includes('invoice'))
     const { id } = await clinic.rest('dirk').visits.create({ patient: 'pat', room: 'a' })
     assert.ok(!(await linksOf(id)).includes('invoice'))
+  })
+
+  test('a kept search that is refused is not kept, and leaves nothing in the audit', async () => {
+    const { ask, store } = await startService(app)
+    const outcome = await ask({ subject: 'dirk', roles: ['desk'], claims: {} }, 'CreateSearch', {
+      input: () => ({ value: { diagnosis: 'flu' }, server: [] }),
+    })
+    assert.deepEqual(outcome, { kind: 'forbidden' })
+    assert.deepEqual(await store.read(reader => reader.deeds(0, Infinity, 10)), [])
+    await store.close()
   })
 
   test('one row is one item for readers that see the same of it: what a face has written of it is kept', async () => {
