@@ -88,6 +88,8 @@ interface BridgedContract {
   readonly contract: Service
   readonly resources?: readonly BridgedResource[]
   readonly policies: ReadonlyMap<string, PortPolicy>
+  /** By the names of ports; they count where there are no policies. */
+  readonly rules?: ReadonlyMap<string, Port['security']> | undefined
   /** What its map says of messages. */
   readonly behind?: PortDressOptions
 }
@@ -116,7 +118,8 @@ async function bridgeSoap(file: string, flags: BridgeFlags): Promise<Bridged> {
   const bridged = flags.map === undefined ? await importBridge(file, flags) : await loadBridge(flags.map, file, flags)
   const behind = readDressFlags(flags, bridged.behind)
   const transport = createHttpTransport(flags.to)
-  const dressOf = ({ port: name }: Port) => createPortDress(name, bridged.policies.get(name), flags.to, behind)
+  const dressOf = ({ port }: Port) =>
+    createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), flags.to, behind)
   return {
     ...bridged,
     callerOf: port => createPortCaller(port, transport, { ...callerOptions(flags), dress: dressOf(port) }),
@@ -169,11 +172,19 @@ async function loadBridge(
     failUsage(
       '--map names a contract, whose ports say who may ask: write it there (allow), without --role and --anyone',
     )
-  const { contract, behind } = await loadMap(map)
+  const { contract: mapped, behind } = await loadMap(map)
   const { readContractFile } = await import('../import/import-command.ts')
   const policies = existsSync(wsdl) ? readContractFile(wsdl, from).policies : new Map<string, PortPolicy>()
-  return { contract, policies, ...(behind && { behind }) }
+  return { contract: leaveSecurityBehind(mapped), rules: rulesOf(mapped), policies, ...(behind && { behind }) }
 }
+
+/** Ports of a map are those of the service behind, and so is what their messages prove. */
+const leaveSecurityBehind = (contract: Service): Service => ({
+  ...contract,
+  ports: contract.ports.map(each => ({ ...each, security: undefined })),
+})
+const rulesOf = ({ ports }: Service): BridgedContract['rules'] =>
+  new Map(ports.map(({ port, security }) => [port, security]))
 
 async function loadMap(file: string): Promise<{ readonly contract: Service; readonly behind?: PortDressOptions }> {
   if (!existsSync(file)) throw new Error(`${file} not found: write it with diglot import <wsdl> -o ${file}`)

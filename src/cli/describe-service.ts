@@ -179,7 +179,11 @@ async function describeCommand(file: string | undefined, flags: DescribeFlags): 
   const address = flags.address.replace(/\/+$/, '') + path
   const written: Readonly<Record<(typeof descriptions)[number], () => string | Promise<string>>> = {
     access: () => access(contract),
-    openapi: async () => (await import('../pages/openapi.ts')).describeService(app, flags.address, release),
+    openapi: async () => {
+      if (!contract.hasRest)
+        throw new Error('rest is false in the contract, and OpenAPI describes REST alone: ask for wsdl')
+      return (await import('../pages/openapi.ts')).describeService(app, flags.address, release)
+    },
     wsdl: () => wsdl11(contract, served, { address, style, soap }),
     wsdl2: () => wsdl20(contract, served, { address, soap }),
     xsd: () => xsd(contract, version),

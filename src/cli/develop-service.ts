@@ -156,7 +156,7 @@ async function serveForDevelopment(file: string | undefined, flags: DevFlags): P
 
 const describeAddresses = ({ contract }: Implementation, url: string): readonly string[] => [
   `listening on ${url}`,
-  ...contract.resources.map(({ name }) => `REST: ${url}/api/${name}`),
+  ...(contract.hasRest ? contract.resources.map(({ name }) => `REST: ${url}/api/${name}`) : []),
   ...endpointsOf(contract).map(({ path }) => `WSDL: ${url}${path}?wsdl`),
 ]
 

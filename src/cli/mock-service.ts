@@ -62,7 +62,7 @@ async function mockContract(
   for (const line of losses) process.stderr.write(`${line}\n`)
   const server = await start(contract, { ...flags, examples })
   announceMock(server, [
-    ...contract.resources.map(({ name }) => `REST: ${server.url}/api/${name}`),
+    ...(contract.hasRest ? contract.resources.map(({ name }) => `REST: ${server.url}/api/${name}`) : []),
     ...endpointsOf(contract as never).map(({ path }) => `WSDL: ${server.url}${path}?wsdl`), // its types are erased
     ...contract.ports.map(({ port }) => `WSDL: ${server.url}/soap/${port}?wsdl`),
   ])

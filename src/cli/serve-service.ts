@@ -341,7 +341,7 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
 async function writeExample(app: Implementation, server: Server): Promise<string[]> {
   const clerk = app.seed().people?.find(person => person.roles.includes('clerk'))
   const collection = app.contract.resources[0]?.name
-  if (!clerk || !collection) return []
+  if (!clerk || !collection || !app.contract.hasRest) return []
   const token = await server.token(clerk.subject, clerk.roles)
   return [`try: curl -H 'Authorization: Bearer ${token}' ${server.url}/api/${collection}`]
 }

@@ -94,7 +94,7 @@ const declaredRule = ({ security }: ServedEndpoint): SecurityRule | undefined =>
   security === 'settings' ? undefined : security
 
 /**
- * By the name of an operation in its messages, such as `GetOrder`.
+ * By the name of an operation in its messages, such as `GetOrder`; undefined: it demands no proof.
  * @param username the client's UsernameToken, if it has credentials for one
  * @throws TypeError where the keys do not suffice, or one of them is not what it should be
  */
@@ -102,11 +102,12 @@ export function compileOperationSecurity(
   rule: SecurityRule,
   given: ClientKeys | undefined,
   username: Protection['username'],
-): (operation: string) => OperationSecurity {
+): (operation: string) => OperationSecurity | undefined {
   const keys = prepareKeys(given ?? {})
   const policy: SecurityPolicy = compileDeclaredPolicy(rule)
   const known = new Map<ExchangePolicy, OperationSecurity>()
-  const prepare = (exchange: ExchangePolicy): OperationSecurity => {
+  const prepare = (exchange: ExchangePolicy): OperationSecurity | undefined => {
+    if (exchange.isOptional) return undefined
     const prepared = known.get(exchange) ?? prepareExchange(exchange, keys, username)
     known.set(exchange, prepared)
     return prepared

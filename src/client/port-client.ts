@@ -92,7 +92,7 @@ function createPortEndpoint(
     throw new TypeError(
       `nothing says where the port ${port.port} is by SOAP ${version.number}: give the option address`,
     )
-  const dress = createPortDress(port.port, policies?.get(port.port), address, pickDress(options), dressPlace)
+  const dress = createPortDress(port, policies?.get(port.port), address, pickDress(options), dressPlace)
   const once = dress.addressing?.once === true
   const isSafe = (name: string) => safe.includes(name) || port.exchanges[name]?.isSafe === true
   return {

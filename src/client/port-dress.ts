@@ -3,6 +3,7 @@
  * client, or the settings of a bridge, say.
  */
 import type { PortPolicy, SecurityRule } from '../contract/endpoint-rule.ts'
+import type { Port } from '../contract/exchange.ts'
 import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
 import { createMessageDress, type DressOptions, type MessageDress } from './dressed-message.ts'
 
@@ -24,15 +25,17 @@ export type DressPlace = readonly [before: string, after: string]
 
 /** @throws TypeError that says what is missing or too much, and where to give it */
 export function createPortDress(
-  port: string,
+  of: Pick<Port, 'port' | 'security'>,
   policy: PortPolicy | undefined,
   to: string,
   given: PortDressOptions,
   [before, after]: DressPlace = ['behind.', ' in the map'],
 ): MessageDress {
+  const { port, security } = of
+  const ownRule = typeof security === 'object' ? security : undefined
   requireKnownMembers('behind', given, portDressMembers)
   const { rule: own, ...options } = given
-  const declared = policy?.security.size ? policy.security : undefined
+  const declared = policy?.security.size ? policy.security : ownRule
   const [first] = own || options.security ? [] : (policy?.unmet ?? [])
   if (first)
     throw new TypeError(
@@ -40,7 +43,9 @@ export function createPortDress(
     )
   const rule = own === 'none' ? undefined : (own ?? (options.security ? undefined : declared))
   if (!rule && options.keys)
-    throw new TypeError(`nothing says what the keys are for: ${port} has no policy, so give ${before}rule${after}`)
+    throw new TypeError(
+      `nothing says what the keys are for: ${port} declares no security, so give ${before}rule${after}`,
+    )
   const dressed = { addressing: policy?.addressing ?? false, mtom: policy?.mtom ?? false, ...options }
   try {
     return createMessageDress(rule, to, dressed)

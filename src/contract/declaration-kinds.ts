@@ -18,6 +18,7 @@ export const allowKind: MemberKind = {
   isOfKind: value => isRecordOf(isListOfGrants, value),
   cure: "a list of grants for each operation: write it as { create: [role('clerk')] }",
 }
+export const truthKind: MemberKind = { isOfKind: value => typeof value === 'boolean', cure: 'true or false' }
 export const textKind: MemberKind = { isOfKind: isTextValue, cure: 'a text' }
 export const textListKind: MemberKind = {
   isOfKind: value => isListOf(isTextValue, value),

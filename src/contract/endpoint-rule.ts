@@ -43,8 +43,11 @@ export interface ExchangeSecurity {
 
 /** How messages prove themselves at an endpoint. */
 export interface SecurityRule extends ExchangeSecurity {
-  /** Operations by name, such as `CreateTransfer`, that have a rule of their own. */
-  readonly operations?: Readonly<Record<string, ExchangeSecurity>>
+  /**
+   * Operations by name, such as `CreateTransfer`, that have a rule of their own. `none`: their
+   * messages may come without proof, and their answers carry none.
+   */
+  readonly operations?: Readonly<Record<string, ExchangeSecurity | 'none'>>
 }
 
 /** What the policies of a WSDL demand of the messages of a port. */
@@ -140,7 +143,7 @@ export function findRuleMistakes(rule: SecurityRule, place: string, operations: 
     ...findExchangeMistakes(rule, place),
     ...Object.entries(rule.operations ?? {}).flatMap(([name, own]) => [
       ...(operations.includes(name) ? [] : [`${place}.operations has ${name}: use ${operations.join(', ')}`]),
-      ...findExchangeMistakes(own, `${place}.operations.${name}`),
+      ...(own === 'none' ? [] : findExchangeMistakes(own, `${place}.operations.${name}`)),
     ]),
   ]
 }

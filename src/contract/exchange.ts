@@ -3,7 +3,7 @@
  * and types that its clients know. They stand in a service next to its resources.
  */
 import type { Maybe } from '../base/maybe.ts'
-import type { PortPolicy } from './endpoint-rule.ts'
+import type { PortPolicy, SecurityRule } from './endpoint-rule.ts'
 import type { Caller, Grant } from './policy.ts'
 import type { AnyRootElement, RootElement } from './xml-type.ts'
 
@@ -121,6 +121,8 @@ export interface Port<N extends string = string, E extends Exchanges = Exchanges
   /** The names that clients generate classes from: of the service, port type and binding. */
   readonly names: { readonly service: string; readonly portType: string }
   readonly soap: '1.1' | '1.2' | 'both'
+  /** How its messages prove themselves; `settings`: by the policy that the server's settings have. */
+  readonly security: SecurityRule | 'settings' | undefined
   readonly exchanges: E
 }
 
@@ -132,6 +134,8 @@ export function port<const N extends string, const E extends Exchanges>(
     readonly service?: string
     readonly portType?: string
     readonly soap?: Port['soap']
+    /** As that of an endpoint; its `operations` are exchanges. Default: messages prove nothing. */
+    readonly security?: Port['security']
     /** Which callers may ask its exchanges, as long as these do not say it. Default: none. */
     readonly allow?: readonly Grant[]
     readonly exchanges: E
@@ -147,6 +151,7 @@ export function port<const N extends string, const E extends Exchanges>(
     namespace: declaration.namespace,
     names: { service: declaration.service ?? `${name}Service`, portType: declaration.portType ?? `${name}PortType` },
     soap: declaration.soap ?? 'both',
+    security: declaration.security,
     exchanges: Object.fromEntries(exchanges) as E, // the same exchanges with their grants
   }
 }

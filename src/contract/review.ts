@@ -22,6 +22,7 @@ import { keyOctets, writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
 import type { Grant } from './policy.ts'
+import { findPortSecurityMistakes } from './port-security.ts'
 import { findReservedNames } from './reserved-names.ts'
 import { type AnyAction, faultPlaces, type Rate, type Resource, type Rules } from './resource.ts'
 import type { Service } from './service.ts'
@@ -74,12 +75,13 @@ export function findContractMistakes(app: Implementation): readonly string[] {
       .map(
         name => `implement() has handlers of "${name}", which is not a resource or job of the contract: remove them`,
       ),
-    ...contract.ports.flatMap(port => exchangeMistakes(app, port)),
+    ...contract.ports.flatMap(port => [...exchangeMistakes(app, port), ...portSecurityMistakes(port)]),
     ...searchMistakes(contract),
     ...findUnknownMembers(`the limits of ${contract.service}`, contract.limits, { reads: true, changes: true }),
     ...Object.entries(contract.limits).flatMap(([doing, rate]) => rateMistakes(`the limit of ${doing}`, rate)),
     ...findVersionMistakes(contract, (place, field) => fieldMistakes(contract, place, field)),
     ...endpointMistakes(contract),
+    ...faceMistakes(contract),
     ...headersOf(contract).flatMap(each => headerMistakes(contract, each)),
     ...faultMistakes(contract),
     ...contract.resources.flatMap(resource => handlerMistakes(app, resource)),
@@ -657,6 +659,11 @@ function searchMistakes({ searches, resources }: Service): string[] {
 /** Paths that have other pages: an endpoint is below none of them. */
 const pageSegments = ['api', 'problems', 'decisions', 'health', 'metrics', 'changes', 'openapi.json', 'login', 'logout']
 
+function faceMistakes(contract: Service): string[] {
+  const isServed = contract.hasRest || contract.ports.length > 0 || endpointsOf(contract).length > 0
+  return isServed ? [] : ['the service has rest: false and no SOAP endpoint: remove rest, or declare endpoints']
+}
+
 function endpointMistakes(contract: Service): string[] {
   const operations = listOperations(contract).map(operation => operation.name)
   const versions = Object.keys(contract.versions)
@@ -795,6 +802,15 @@ function exchangeMistakes({ ports = {} }: Implementation, { port, exchanges }: P
     ...Object.keys(given)
       .filter(name => !Object.hasOwn(exchanges, name))
       .map(name => `implement() has a handler ${port}.${name}, which is not an exchange of the port: remove it`),
+  ]
+}
+
+function portSecurityMistakes(port: Port): readonly string[] {
+  const { port: name, security } = port
+  if (security === undefined || security === 'settings') return []
+  return [
+    ...findUnknownMembers(`the port ${name}: security`, security, securityMembers),
+    ...findPortSecurityMistakes(port),
   ]
 }
 

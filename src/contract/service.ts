@@ -1,6 +1,6 @@
 /** A service: its resources and jobs, and the versions in which it is served. */
 
-import { headersKind, jobListKind, resourceListKind, textKind, versionsKind } from './declaration-kinds.ts'
+import { headersKind, jobListKind, resourceListKind, textKind, truthKind, versionsKind } from './declaration-kinds.ts'
 import type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
 import type { Port } from './exchange.ts'
 import type { ServiceHeaders } from './header.ts'
@@ -96,6 +96,8 @@ export interface Service<
   readonly endpoints: Readonly<Record<string, EndpointRule>> | undefined
   /** Operations whose messages another party has designed, each port at an address of its own. */
   readonly ports: P
+  /** Whether its operations are served by REST; SOAP is served in any case. */
+  readonly hasRest: boolean
   /** Per caller over all operations that have no limit of their own. */
   readonly limits: ServiceLimits
 }
@@ -135,6 +137,8 @@ export function service<
     /** The SOAP endpoints by path, and no others. Default: four for each version. */
     readonly endpoints?: Readonly<Record<`/${string}`, EndpointRule>>
     readonly ports?: P
+    /** `false`: no operation is served by REST. Default: true. */
+    readonly rest?: boolean
   },
 ): Service<R, J, V, H, P> {
   requireKnownMembers(`the service ${name}`, declaration, serviceMembers)
@@ -152,6 +156,7 @@ export function service<
     versions: declaration.versions ?? ({ v1: {} } as unknown as V), // V's default
     headers: declaration.headers ?? ({} as H), // H's default
     endpoints: declaration.endpoints,
+    hasRest: declaration.rest ?? true,
     ports: declaration.ports ?? ([] as unknown as P), // P's default
     limits: { reads: { count: 6000, seconds: 60 }, changes: { count: 600, seconds: 60 }, ...declaration.limits },
   }
@@ -170,6 +175,7 @@ const serviceMembers: MembersOf<Parameters<typeof service>[1]> = {
   headers: true,
   endpoints: true,
   ports: true,
+  rest: true,
   limits: true,
 }
 
@@ -179,6 +185,7 @@ const serviceKinds = (): MemberKinds<Parameters<typeof service>[1]> => ({
   jobs: optionalKind(jobListKind),
   headers: optionalKind(headersKind),
   versions: optionalKind(versionsKind),
+  rest: optionalKind(truthKind),
 })
 
 export const newestVersion = ({ versions }: Service): string => Object.keys(versions).at(-1) ?? 'v1'

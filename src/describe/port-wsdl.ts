@@ -5,9 +5,11 @@
  */
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
 import { createMessageNamer, describedName, type MessageNames } from '../contract/port-names.ts'
+import { firstNameOf } from '../contract/port-security.ts'
 import { type AnyRootElement, type AnyXmlType, BodyContent, type QualifiedName, x } from '../contract/xml-type.ts'
 import { type Attributes, writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { DocumentPrefixes, PortSchemas } from './port-schema.ts'
+import { type AttachedPolicies, policyReferenceTag } from './wsdl11.ts'
 
 /** All differences of the two bindings. */
 const soapBindings = {
@@ -24,7 +26,8 @@ const soapBindings = {
 } as const
 type PortBinding = (typeof soapBindings)[keyof typeof soapBindings]
 
-export function writePortWsdl(port: Port, address: string): string {
+/** @param policies of messages that prove themselves, and what they are attached to */
+export function writePortWsdl(port: Port, address: string, policies?: AttachedPolicies): string {
   const bindings: readonly PortBinding[] =
     port.soap === 'both' ? [soapBindings['1.1'], soapBindings['1.2']] : [soapBindings[port.soap]]
   const prefixes = new DocumentPrefixes()
@@ -36,7 +39,7 @@ export function writePortWsdl(port: Port, address: string): string {
   const body = [
     messages,
     exchangesTag(port),
-    bindings.map((binding, at) => bindingTag(port, binding, at)),
+    bindings.map((binding, at) => bindingTag(port, binding, at, policies)),
     writeTag(
       'wsdl:service',
       { name: port.names.service },
@@ -66,6 +69,7 @@ export function writePortWsdl(port: Port, address: string): string {
         ...Object.fromEntries(bindings.map(each => [`xmlns:${each.prefix}`, each.namespace])),
         ...prefixes.declarations(),
       },
+      policies?.written,
       types,
       body,
     ),
@@ -222,7 +226,7 @@ function exchangesTag(port: Port): string {
   return writeTag('wsdl:portType', { name: names.portType }, operations)
 }
 
-function bindingTag(port: Port, binding: PortBinding, at: number): string {
+function bindingTag(port: Port, binding: PortBinding, at: number, policies: AttachedPolicies | undefined): string {
   const { prefix } = binding
   const all = Object.entries(port.exchanges)
   const isRpc = all[0]?.[1].style !== 'document'
@@ -230,11 +234,12 @@ function bindingTag(port: Port, binding: PortBinding, at: number): string {
   return writeTag(
     'wsdl:binding',
     { name: bindingName(port, at), type: `${ownPrefix(port)}${port.names.portType}` },
+    policyReferenceTag(policies, 'endpoint'),
     writeTag(`${prefix}:binding`, {
       transport: 'http://schemas.xmlsoap.org/soap/http',
       style: all.length > 0 && isRpc ? 'rpc' : 'document',
     }),
-    all.map(([name, exchange]) => boundOperationTag(port, name, exchange, binding, nameMessages(name))),
+    all.map(([name, exchange]) => boundOperationTag(port, name, exchange, binding, nameMessages(name), policies)),
   )
 }
 
@@ -244,6 +249,7 @@ function boundOperationTag(
   exchange: PortExchange,
   { prefix, encoding }: PortBinding,
   messages: MessageNames,
+  policies: AttachedPolicies | undefined,
 ): string {
   const { style, action, input, output, faults } = exchange
   const use: Attributes = style === 'encoded' ? { use: 'encoded', encodingStyle: encoding } : { use: 'literal' }
@@ -263,12 +269,16 @@ function boundOperationTag(
         ...usual(root),
       }),
     )
+  const attach = (subject: 'operation' | 'input' | 'output') =>
+    policyReferenceTag(policies, subject, firstNameOf(exchange))
   return writeTag(
     'wsdl:operation',
     { name: describedName(name, exchange) },
+    attach('operation'),
     writeTag(`${prefix}:operation`, { soapAction: action, style: style === 'document' ? 'document' : 'rpc' }),
-    writeTag('wsdl:input', { name: messages.input }, headers('requestHeaders'), body(input)),
-    output !== undefined && writeTag('wsdl:output', { name: messages.output }, headers('replyHeaders'), body(output)),
+    writeTag('wsdl:input', { name: messages.input }, attach('input'), headers('requestHeaders'), body(input)),
+    output !== undefined &&
+      writeTag('wsdl:output', { name: messages.output }, attach('output'), headers('replyHeaders'), body(output)),
     Object.entries(faults).map(([fault, root]) =>
       writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, ...usual(root) })),
     ),

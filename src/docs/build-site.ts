@@ -107,10 +107,8 @@ async function describeForPrograms(
 ): Promise<ReadonlyMap<string, readonly [text: string, content: string]>> {
   const { contract } = app
   const newest = newestVersion(contract)
-  const found = new Map([['openapi.json', ['OpenAPI 3.1', await describeService(app, address)]]] as [
-    string,
-    readonly [string, string],
-  ][])
+  const found = new Map<string, readonly [text: string, content: string]>()
+  if (contract.hasRest) found.set('openapi.json', ['OpenAPI 3.1', await describeService(app, address)])
   for (const version of Object.keys(contract.versions)) {
     const endpoint = mainEndpoint(contract, version)
     if (!endpoint || listOperations(viewOfVersion(contract, version)).every(({ message }) => !message)) continue

@@ -8,6 +8,7 @@ import {
   type SecurityRule,
   type ServedEndpoint,
 } from '../contract/endpoint-rule.ts'
+import { portPath } from '../contract/exchange.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { fieldOfHeader, headersOf, type NamedHeader } from '../contract/header.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
@@ -142,20 +143,30 @@ function writeHeaderPanel(header: NamedHeader): PageMarkup {
 
 /** How messages prove themselves at each endpoint that asks for it; undefined if none does. */
 export function buildSecurityPage(service: Service, editions: readonly DescribedEdition[]): SitePage | undefined {
-  const secured = endpointsOf(service).filter(({ security }) => security !== undefined)
+  const operationsOf = (version: string) => editions.find(each => each.version === version)?.operations ?? []
+  const namesOf = (version: string) => operationsOf(version).flatMap(each => (each.message ? [each.name] : []))
+  const secured = [
+    ...endpointsOf(service).map(({ path, version, security }) => ({ path, security, names: namesOf(version) })),
+    ...service.ports.flatMap(port => {
+      const names = Object.keys(port.exchanges).filter(name => port.exchanges[name]!.allow.length > 0)
+      return names.length > 0 ? [{ path: portPath(port), security: port.security, names }] : []
+    }),
+  ].filter(({ security }) => security !== undefined)
   if (secured.length === 0) return undefined
   const main = [
     writeText(
       'Messages to these endpoints prove their sender by WS-Security 1.1. The WSDL of each has the same as WS-SecurityPolicy, for tools that read it.',
     ),
-    ...secured.map(endpoint => writeSecuredEndpoint(endpoint, editions)),
+    ...secured.map(writeSecuredEndpoint),
   ].join('\n')
   return { path: sitePlaces.security, title: 'Message security', main, trail }
 }
-function writeSecuredEndpoint(
-  { path, version, security }: ServedEndpoint,
-  editions: readonly DescribedEdition[],
-): PageMarkup {
+interface SecuredPlace extends Pick<ServedEndpoint, 'path' | 'security'> {
+  /** Its operations, as far as readers may know of them. */
+  readonly names: readonly string[]
+}
+
+function writeSecuredEndpoint({ path, security, names }: SecuredPlace): PageMarkup {
   const heading = `POST ${path}`
   if (security === 'settings' || security === undefined)
     return writeSection(
@@ -165,15 +176,16 @@ function writeSecuredEndpoint(
         'The settings of the server say what a message proves here; a UsernameToken with a password over TLS is accepted unless they say otherwise. Ask the operator which certificates and tokens are trusted.',
       ),
     )
-  const names = (editions.find(each => each.version === version)?.operations ?? [])
-    .filter(({ message }) => message)
-    .map(({ name }) => name)
   const own = Object.entries(security.operations ?? {}).filter(([name]) => names.includes(name))
   return writeSection(
     heading,
     {},
     writeExchangeRule('Every message', security),
-    ...own.map(([name, rule]) => writeExchangeRule(name, rule)),
+    ...own.map(([name, rule]) =>
+      rule === 'none'
+        ? [buildElement('h3', {}, escapeMarkup(name)), writeText('Its messages may come without proof.')].join('')
+        : writeExchangeRule(name, rule),
+    ),
   )
 }
 function writeExchangeRule(

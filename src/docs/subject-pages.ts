@@ -47,21 +47,26 @@ export function buildStartPage(
     buildElement('ul', { class: 'links' }, ...all.map(([to, text]) => buildElement('li', {}, writeAnchor(to, text))))
   const main = [
     writeParagraph(service.description),
-    buildElement(
-      'p',
-      {},
-      'One service by two faces: resources below ',
-      writeCode(`${address}/api`),
-      ' for HTTP, and messages below ',
-      writeCode(`${address}/soap`),
-      ' for SOAP 1.1 and 1.2. Both do the same, with the same rights, the same states and the same faults.',
-    ),
+    service.hasRest ? describeBothFaces(address) : describeSoapAlone(address),
     writeSection('Versions', {}, buildElement('ul', { class: 'cards' }, ...cards)),
     writeSection('For all versions', {}, links(head)),
     files.length === 0 ? '' : writeSection('For programs', {}, links(files)),
   ].join('\n')
   return { path: sitePlaces.start, title: service.title, main }
 }
+
+const describeBothFaces = (address: string): PageMarkup =>
+  buildElement(
+    'p',
+    {},
+    'One service by two faces: resources below ',
+    writeCode(`${address}/api`),
+    ' for HTTP, and messages below ',
+    writeCode(`${address}/soap`),
+    ' for SOAP 1.1 and 1.2. Both do the same, with the same rights, the same states and the same faults.',
+  )
+const describeSoapAlone = (address: string): PageMarkup =>
+  buildElement('p', {}, 'Messages of SOAP 1.1 and 1.2 below ', writeCode(`${address}/soap`), '.')
 
 function lifeOf({ versions }: Service, version: string): string {
   const life = describeVersionLife(versions[version] ?? {})

@@ -4,14 +4,15 @@
  */
 import { isHttpAddress } from '../base/address.ts'
 import { settle } from '../base/maybe.ts'
-import type { ServedEndpoint } from '../contract/endpoint-rule.ts'
+import type { SecurityRule, ServedEndpoint } from '../contract/endpoint-rule.ts'
+import type { Port } from '../contract/exchange.ts'
 import { type Watching, watchOctets } from '../identity/watched-file.ts'
 import { readCrlList } from '../security/crypto/key-source.ts'
 import { type OcspHash, ocspHashes } from '../security/crypto/ocsp-response.ts'
 import { OcspStatuses } from '../security/crypto/ocsp-statuses.ts'
 import { RevocationLists } from '../security/crypto/revocation.ts'
 import type { Anchors, CurrentLists } from '../security/crypto/trust.ts'
-import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
+import { compileDeclaredPolicy, compilePortPolicy } from '../security/policy/declared-policy.ts'
 import { type ProofMeans, prepareDecryption, prepareMeans } from '../security/policy/means.ts'
 import { findSigningFlaw } from '../security/policy/pair-flaws.ts'
 import type { Demand, SecurityPolicy } from '../security/policy/policy.ts'
@@ -101,6 +102,8 @@ export interface SecurityWorld {
   readonly logger: Pick<Logger, 'warn'>
   /** The endpoints to serve, for whose policies there have to be means. Default: none. */
   readonly endpoints?: readonly ServedEndpoint[]
+  /** The ports to serve, in the same way. */
+  readonly ports?: readonly Port[]
 }
 
 /** The verifier of messages at an endpoint, and its policy for descriptions. */
@@ -112,13 +115,14 @@ export interface EndpointSecurity {
 export interface MessageSecurityPort {
   /** For an endpoint with this declaration. */
   readonly of: (declared: ServedEndpoint['security']) => EndpointSecurity
+  readonly ofPort: (port: Port) => EndpointSecurity
 }
 
 const place = 'messageSecurity'
 
 /** @throws Error that names every part of a policy that the given means cannot enforce */
 export function createMessageSecurity(options: MessageSecurity, world: SecurityWorld): MessageSecurityPort {
-  const { store, identities, clock, logger, endpoints = [] } = world
+  const { store, identities, clock, logger, endpoints = [], ports = [] } = world
   const fixed = prepareMeans(options.means ?? {}, `${place}.means`)
   const fetched = fetchAllLists(options, world)
   const sources = { lists: watchLists(options, world, fetched), statuses: watchStatuses(options, world) }
@@ -144,19 +148,23 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
     secure: logRefusals(waitForLists(createWsSecurity(policy, means, clock()), fetched), logger, clock),
   })
   const usual = create({ ...(options.policy ?? usualPolicy(means())), required: true })
-  const created = new Map<ServedEndpoint['security'], EndpointSecurity>([
-    ['settings', usual],
-    [undefined, usual],
-  ])
-  const of = (declared: ServedEndpoint['security']): EndpointSecurity => {
-    const known = created.get(declared)
-    if (known || declared === undefined || declared === 'settings') return known ?? usual
-    const made = create(compileDeclaredPolicy(declared))
+  const created = new Map<SecurityRule | Port, EndpointSecurity>()
+  const createOnce = (declared: SecurityRule | Port, compile: () => SecurityPolicy): EndpointSecurity => {
+    const made = created.get(declared) ?? create(compile())
     created.set(declared, made)
     return made
   }
-  for (const { security } of endpoints) of(security)
-  return { of }
+  const port: MessageSecurityPort = {
+    of: declared =>
+      typeof declared === 'object' ? createOnce(declared, () => compileDeclaredPolicy(declared)) : usual,
+    ofPort: declared => {
+      const { security } = declared
+      return typeof security === 'object' ? createOnce(declared, () => compilePortPolicy(declared, security)) : usual
+    },
+  }
+  for (const { security } of endpoints) port.of(security)
+  for (const each of ports) port.ofPort(each)
+  return port
 }
 
 /** Without signers there are passwords alone. */

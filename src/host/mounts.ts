@@ -58,8 +58,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     createSoapMount(context, parts),
     createHealthPages(context, parts.health),
     createMetricsPage(context, { mediaType: expositionType, write }),
-    parts.changes.mount,
-    createOpenApiPage(context, codings),
+    ...(context.app.contract.hasRest ? [parts.changes.mount, createOpenApiPage(context, codings)] : []),
     createLoginPage(context, parts.people, parts.openid),
     createLookPages(context, codings),
     ...(parts.docs ? [createDocsPage(context, parts.docs, codings)] : []),
@@ -68,10 +67,10 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
 
 /** What the entry leads to besides REST. GET on a SOAP endpoint is a page for browsers alone. */
 const linksOfEntry = (contract: Service, version: string): readonly DocumentLink[] => [
-  { rel: 'service-desc', href: '/openapi.json' },
+  ...(contract.hasRest ? [{ rel: 'service-desc', href: '/openapi.json' }] : []),
   ...linksOfEndpoint(mainEndpoint(contract, version)?.path),
   ...contract.ports.map(each => ({ rel: each.port, href: `${portPath(each)}?wsdl`, type: 'text/xml' })),
-  { rel: 'changes', href: '/changes' },
+  ...(contract.hasRest ? [{ rel: 'changes', href: '/changes' }] : []),
   { rel: 'health', href: '/health/ready' },
   { rel: 'login', href: '/login' },
 ]

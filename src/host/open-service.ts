@@ -380,11 +380,12 @@ async function prepareSecurity(
   store: Store,
 ): Promise<() => Promise<MessageSecurityPort>> {
   const endpoints = endpointsOf(app.contract)
+  const { ports } = app.contract
   const create = async (): Promise<MessageSecurityPort> => {
     const { createMessageSecurity } = await import('./message-security.ts')
-    return createMessageSecurity(messageSecurity, { store, identities, clock, logger, failed, endpoints })
+    return createMessageSecurity(messageSecurity, { store, identities, clock, logger, failed, endpoints, ports })
   }
-  const isDeclared = endpoints.some(({ security }) => typeof security === 'object')
+  const isDeclared = [...endpoints, ...ports].some(({ security }) => typeof security === 'object')
   if (Object.keys(messageSecurity).length === 0 && !isDeclared) return create
   const created = await create()
   return async () => created

@@ -3,7 +3,7 @@
  */
 
 import { endpointsOf, type ServedEndpoint } from '../contract/endpoint-rule.ts'
-import { type Port, portPath } from '../contract/exchange.ts'
+import { type ExchangeFaults, type Port, portPath } from '../contract/exchange.ts'
 import { isOfRequest, isOfResponse } from '../contract/header.ts'
 import type { Service } from '../contract/service.ts'
 import { compileMessages, toXmlName } from '../contract/xml-message.ts'
@@ -54,7 +54,8 @@ export function createSoapEndpoints(
       compilePortEndpoint(context, port, path, {
         inflate: gunzipWithin,
         codings,
-        describe: describePort(port),
+        describe: describePort(port, security),
+        secure: security.ofPort(port).secure,
         ...options,
       }),
     )
@@ -69,11 +70,12 @@ export function createSoapEndpoints(
 }
 
 /** The WSDL of a port, with the names that its clients know. */
-function describePort(port: Port): NonNullable<SoapOptions['describe']> {
+function describePort(port: Port, security: MessageSecurityPort): NonNullable<SoapOptions['describe']> {
   const kept = new Map<string, Description>()
+  const attach = attachPortPolicy(port, security)
   return (query, address) => {
     if (query.toLowerCase() !== 'wsdl') return undefined
-    const description = kept.get(address) ?? { mediaType, content: writePortWsdl(port, address) }
+    const description = kept.get(address) ?? { mediaType, content: writePortWsdl(port, address, attach(address)) }
     if (kept.size < textsKept) kept.set(address, description)
     return description
   }
@@ -135,6 +137,25 @@ function attachPolicy(
   const named = {
     request: blocks.filter(isOfRequest).map(nameOf),
     response: blocks.filter(isOfResponse).map(nameOf),
+  }
+  return address => describeSecurity(policy, { ...named, isConfidential: address.startsWith('https:') })
+}
+
+/** The same for a port, whose exchanges declare blocks of their own. */
+function attachPortPolicy(
+  port: Port,
+  security: MessageSecurityPort,
+): (address: string) => PolicyAttachments | undefined {
+  if (port.security === undefined) return () => undefined
+  const { policy } = security.ofPort(port)
+  const exchanges = Object.values(port.exchanges)
+  const namesOf = (blocks: readonly ExchangeFaults[]) => {
+    const names = blocks.flatMap(each => Object.values(each).map(({ name }) => name))
+    return [...new Map(names.map(name => [`{${name.uri}}${name.local}`, name])).values()]
+  }
+  const named = {
+    request: namesOf(exchanges.map(each => each.requestHeaders)),
+    response: namesOf(exchanges.map(each => each.replyHeaders)),
   }
   return address => describeSecurity(policy, { ...named, isConfidential: address.startsWith('https:') })
 }

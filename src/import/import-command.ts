@@ -15,6 +15,7 @@ import { readImportedService } from './openapi/imported-service.ts'
 import { NotOpenApi } from './openapi/openapi-document.ts'
 import { type RestPort, readRestPort } from './openapi/rest-port.ts'
 import { writeServiceTypescript } from './openapi/write-service.ts'
+import { readPortRules } from './port-rule.ts'
 import { writeTypescript } from './write-typescript.ts'
 
 export interface ImportFlags {
@@ -81,22 +82,14 @@ const isOtherXml = (bytes: Uint8Array): boolean =>
 type Reader = (file: string, path: string, bytes: Uint8Array, find: Find) => ImportedDocument
 const readXmlDescription: Reader = (file, path, bytes, find) => {
   const contract = readNamedContract(file, bytes, path, find)
+  const { rules, losses } = readPortRules(contract)
   return {
-    text: writeTypescript(contract, basename(file)),
+    text: writeTypescript({ ...contract, rules }, basename(file)),
     service: { resources: [], jobs: [], ports: contract.ports },
-    losses: [...contract.losses, ...listPolicyLosses(contract)],
+    losses: [...contract.losses, ...losses],
     missing: contract.missing,
   }
 }
-
-/** A port of a contract has no `security`: its import names what WS-SecurityPolicy demands. */
-const listPolicyLosses = ({ policies }: ImportedContract): readonly Loss[] =>
-  [...policies].flatMap(([port, { security, unmet }]) => {
-    const names = [...security.keys(), ...unmet.keys()]
-    if (names.length === 0) return []
-    const detail = `the WS-SecurityPolicy of ${names.join(', ')} is left out, and a served port demands no proof: check messages in front of it; to call the partner, give the WSDL itself to the client or the bridge, with keys`
-    return [{ place: `port ${port}`, detail, cause: 'contract' }]
-  })
 
 async function loadOpenApiReader(text: string): Promise<Reader> {
   const parse = await loadAnyParser()

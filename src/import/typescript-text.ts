@@ -46,3 +46,12 @@ export function writeHeadComment(source: string, losses: readonly Loss[]): strin
     .map(line => ` * ${line}`.trimEnd())
     .join('\n')}\n */`
 }
+
+/** Plain data as an expression in one line. */
+export function writeConstant(value: unknown): string {
+  if (typeof value === 'string') return quoteLiteral(value)
+  if (Array.isArray(value)) return `[${value.map(writeConstant).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const members = Object.entries(value).map(([key, each]) => `${writeMemberKey(key)}: ${writeConstant(each)}`)
+  return `{ ${members.join(', ')} }`
+}

@@ -3,6 +3,8 @@
  * and element, in the order of their dependencies, with the comments of the document. Types that
  * contain themselves have an interface, because the compiler infers none for them.
  */
+
+import type { SecurityRule } from '../contract/endpoint-rule.ts'
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
 import type { Grant } from '../contract/policy.ts'
 import { referredBy } from '../contract/xml-reach.ts'
@@ -24,11 +26,11 @@ import {
 import { ConstantNames } from './constant-names.ts'
 import { listComponents } from './declaration-order.ts'
 import type { ImportedContract } from './imported-contract.ts'
-import { quoteLiteral, writeDocComment, writeHeadComment, writeMemberKey } from './typescript-text.ts'
+import { quoteLiteral, writeConstant, writeDocComment, writeHeadComment, writeMemberKey } from './typescript-text.ts'
 
 type Declared = AnyXmlType | AnyRootElement
 
-export function writeTypescript(contract: ImportedContract, source: string): string {
+export function writeTypescript(contract: PrintedContract, source: string): string {
   return new Printer(contract).print(source)
 }
 
@@ -42,7 +44,10 @@ export function writePorts(contract: PrintedContract, names: ConstantNames, writ
   return new Printer(contract, names, writeGrants).parts()
 }
 
-type PrintedContract = Omit<ImportedContract, 'addresses' | 'kind' | 'missing' | 'policies'>
+interface PrintedContract extends Omit<ImportedContract, 'addresses' | 'kind' | 'missing' | 'policies'> {
+  /** How the messages of ports prove themselves, by the names of these. */
+  readonly rules?: ReadonlyMap<string, SecurityRule>
+}
 /** Grants as an array of constants; undefined: nothing is known of them. */
 type GrantsWriter = (grants: readonly Grant[]) => string | undefined
 
@@ -157,6 +162,7 @@ class Printer {
     const types = ['NamedType', 'RootElement', 'ValueOf', 'XmlType'].filter(name => code.includes(`${name}<`))
     const names = [
       ...(this.#callers === undefined ? [] : ['type Grant']),
+      ...(this.#contract.rules?.size ? ['type SecurityRule'] : []),
       ...types.map(name => `type ${name}`),
       ...values,
     ]
@@ -427,19 +433,32 @@ class Printer {
     this.#callers = this.#names.claim('callers', '')
     return `\n/** The callers of the ports: none, until this names roles, such as role('clerk'), or anyone. */\nconst ${this.#callers}: readonly Grant[] = []`
   }
+  /** A declaration of its own, for the same reason. */
+  #declareSecurity(port: string, name: string): { readonly text: string; readonly constant: string } | undefined {
+    const rule = this.#contract.rules?.get(port)
+    if (!rule) return undefined
+    const constant = this.#names.claim(`${name}Security`, '')
+    const comment = `/** How messages to ${port} prove themselves, as the policies of its WSDL demand it. */`
+    return {
+      text: `\n${comment}\nconst ${constant}: SecurityRule | undefined = ${writeConstant(rule)}\n`,
+      constant,
+    }
+  }
   #port(port: Port): string {
     const name = this.#names.claim(port.port, 'Port')
     this.#portNames.push(name)
+    const security = this.#declareSecurity(port.port, name)
     const exchanges = Object.entries(port.exchanges).map(
       ([key, exchange]) => `    ${writeMemberKey(key)}: ${this.#exchange(exchange)},`,
     )
     return [
-      `\n/** The operations of the port ${port.port}. */`,
+      `${security?.text ?? ''}\n/** The operations of the port ${port.port}. */`,
       `export const ${name} = port(${quoteLiteral(port.port)}, {`,
       `  namespace: ${quoteLiteral(port.namespace)},`,
       `  service: ${quoteLiteral(port.names.service)},`,
       `  portType: ${quoteLiteral(port.names.portType)},`,
       ...(port.soap === 'both' ? [] : [`  soap: ${quoteLiteral(port.soap)},`]),
+      ...(security ? [`  security: ${security.constant},`] : []),
       ...(hasGrants(port) ? [] : [`  allow: ${this.#callers ?? '[]'},`]),
       `  exchanges: {${exchanges.length > 0 ? `\n${exchanges.join('\n')}\n  ` : ''}},`,
       '})',

@@ -117,7 +117,9 @@ export function answerOptions(draft: HeadDraft, { prefix }: CompiledApi): Respon
     fields: {
       allow: draft.allow,
       ...acceptFields(draft),
-      link: `<${prefix}/openapi.json>; rel="service-desc"; type="application/vnd.oai.openapi+json"`,
+      ...(draft.edition.service.hasRest && {
+        link: `<${prefix}/openapi.json>; rel="service-desc"; type="application/vnd.oai.openapi+json"`,
+      }),
     },
   }
 }

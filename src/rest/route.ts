@@ -59,6 +59,7 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
 }
 
 export function compileRoutes(service: Service): Routes {
+  if (!service.hasRest) return { root: createNode(), all: [] }
   const known = listOperations(service)
     .filter(operation => !operation.oneWay)
     .map(operation => (operation.kind === 'search' ? countAsRead(service, operation) : operation))

@@ -145,7 +145,7 @@ async function startBridge(path: string, { fields = {}, soap = '1.1', ...behind 
   const wire: Wire = { sent: [], types: [] }
   const transport = tapped(createHttpTransport(to, { tls: { ca: bankRoot } }), wire)
   after(() => transport.close())
-  const dressOf = ({ port }: Port) => createPortDress(port, policies.get(port), to, behind)
+  const dressOf = (port: Port) => createPortDress(port, policies.get(port.port), to, behind)
   const notes: string[] = []
   const contract = describeBridge(
     'orders',
@@ -237,16 +237,15 @@ test('a fault of the security of the service behind is 502 with its code, and no
 
 test('a bridge without what a policy demands is not made, and the error says what to give', async () => {
   const { policies, ports } = await describe('/soap/named', '1.1')
-  const [{ port }] = ports as [Port]
-  const make = (behind: object) => () => createPortDress(port, policies.get(port), 'http://127.0.0.1/', behind)
+  const [port] = ports as [Port]
+  const make = (behind: object) => () => createPortDress(port, policies.get(port.port), 'http://127.0.0.1/', behind)
   assert.throws(make({}), /demands proof of the caller: give credentials with a username/)
   assert.throws(make({ credentials: user }), /give keys.key and keys.certificate/)
   assert.throws(make({ credentials: user, keys: maria }), /give keys.service, who may sign/)
   assert.throws(make({ credential: user }), /behind: unknown member "credential": use rule, credentials/)
   const open = await describe('/soap/v2', '1.1')
-  const openPortName = (open.ports as [Port])[0].port
-  const before = (behind: PortDressOptions) => () =>
-    createPortDress(openPortName, undefined, 'http://127.0.0.1/', behind)
+  const [openPort] = open.ports as [Port]
+  const before = (behind: PortDressOptions) => () => createPortDress(openPort, undefined, 'http://127.0.0.1/', behind)
   assert.throws(before({ keys: own }), /nothing says what the keys are for: .* behind.rule in the map/)
   assert.doesNotThrow(before({ keys: own, rule: signed }))
   assert.equal(make({ rule: 'none' })().securityOf('GetOrder'), undefined)
@@ -290,8 +289,8 @@ async function withPolicy(assertions: string) {
   const changed = wsdl.replace(/<wsdl:binding [^>]*>/, tag => tag + policy)
   const found = readImportedContract(Buffer.from(changed), 'orders.wsdl', () => undefined)
   assert.ok(!(found instanceof Malformed))
-  const [[name, read] = assert.fail()] = found.policies
-  return { name, policy: read, rule: read.security.get('GetOrder') }
+  const [[port, read] = assert.fail()] = found.policies
+  return { of: { port, security: undefined }, policy: read, rule: read.security.get('GetOrder') }
 }
 const asymmetric = (...more: string[]): string =>
   `<sp:AsymmetricBinding>${nested(`<sp:InitiatorToken>${nested(`<sp:X509Token/>`)}</sp:InitiatorToken>`, ...more)}</sp:AsymmetricBinding>`
@@ -331,9 +330,9 @@ test('a policy that cannot be met does not start, unless the map says what messa
     [`<sp:SupportingTokens>${nested('<sp:KerberosToken/>')}</sp:SupportingTokens>`, /KerberosToken/],
   ]
   for (const [assertions, expected] of cases) {
-    const { name, policy } = await withPolicy(assertions)
-    assert.throws(() => createPortDress(name, policy, 'http://127.0.0.1/', { keys: own }), expected)
-    assert.doesNotThrow(() => createPortDress(name, policy, 'http://127.0.0.1/', { keys: own, rule: signed }))
+    const { of, policy } = await withPolicy(assertions)
+    assert.throws(() => createPortDress(of, policy, 'http://127.0.0.1/', { keys: own }), expected)
+    assert.doesNotThrow(() => createPortDress(of, policy, 'http://127.0.0.1/', { keys: own, rule: signed }))
   }
 })
 

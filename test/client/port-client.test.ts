@@ -386,7 +386,7 @@ test('an option that is wrong says what to give', () => {
     [make(wsdl, { adress: 'x' }), /unknown member "adress"/],
     [
       make(wsdl, { keys: {} }),
-      /nothing says what the keys are for: BankPort has no policy, so give rule in the options/,
+      /nothing says what the keys are for: BankPort declares no security, so give rule in the options/,
     ],
     [make(wsdl, { address: 'ftp://x' }), /not an http or https address/],
   ]

@@ -90,7 +90,10 @@ declare const isStolen: (card: string) => boolean, place: (line: readonly Line[]
     },
   },
   'docs/message-security.md': {
-    before: `import { type Implementation, type ServeOptions, service } from 'diglot'
+    before: `import { anyone, exchange, type Implementation, port, role, type ServeOptions, service, x } from 'diglot'
+const bank = x.namespace('urn:bank')
+const BalanceRequest = bank.element('BalanceRequest', x.string), Balance = bank.element('Balance', x.decimal)
+const Pong = bank.element('Pong', x.string)
 declare const app: Implementation
 declare const certificate: Parameters<typeof validateCertificationPath>[0]['certificate']
 declare const intermediates: [], anchors: [], crls: []`,

@@ -55,7 +55,7 @@ for (const [what, text, request, reply] of cases)
         return { status: 202, fields: {}, content: new Uint8Array(0) }
       },
     }
-    const dress = createPortDress(found.port, undefined, 'http://shop.example/echo', { addressing: true })
+    const dress = createPortDress(found, undefined, 'http://shop.example/echo', { addressing: true })
     await createPortCaller(found, transport, { timeLimit: 1000, dress })('GetHours', { input: 'Monday', blocks: {} })
     const [message = assert.fail('nothing was sent')] = sent
     assert.equal(/<wsa:Action[^>]*>([^<]*)</.exec(message)?.[1], request)

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { importDocument } from '../../src/import/import-command.ts'
 
-const policy = `<wsp:Policy xmlns:wsp="http://www.w3.org/ns/ws-policy"
-  xmlns:sp="http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702">
-  <sp:SupportingTokens><wsp:Policy><sp:UsernameToken/></wsp:Policy></sp:SupportingTokens></wsp:Policy>`
+const policyOf = (assertion: string) => `<wsp:Policy xmlns:wsp="http://www.w3.org/ns/ws-policy"
+  xmlns:sp="http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702">${assertion}</wsp:Policy>`
 
 const wsdl = (inBinding: string) => `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:bank"
   xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" targetNamespace="urn:bank">
@@ -21,21 +20,33 @@ const wsdl = (inBinding: string) => `<definitions xmlns="http://schemas.xmlsoap.
   <service name="Bank"><port name="Bank" binding="t:Bank"><soap:address location="http://b.example/"/></port></service>
 </definitions>`
 
-async function listLosses(text: string) {
+async function importText(text: string) {
   const folder = mkdtempSync(join(tmpdir(), 'policy-'))
   try {
     const file = join(folder, 'bank.wsdl')
     writeFileSync(file, text)
-    return (await importDocument(file, [], [])).losses
+    return await importDocument(file, [], [])
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-test('WS-SecurityPolicy 1.3: an import says that a port loses what its WSDL demands', async () => {
-  const [loss, ...others] = await listLosses(wsdl(policy))
+test('WS-SecurityPolicy 1.3: an import has what its WSDL demands of messages', async () => {
+  const token = '<sp:SupportingTokens><wsp:Policy><sp:UsernameToken/></wsp:Policy></sp:SupportingTokens>'
+  const { text, losses } = await importText(wsdl(policyOf(token)))
+  assert.deepEqual(losses, [])
+  assert.match(
+    text,
+    /const BankSecurity: SecurityRule \| undefined = \{ callers: \[\{ by: 'username', passwords: \['text'\], signed: false \}\] \}/,
+  )
+})
+
+test('WS-SecurityPolicy 1.3: an import says that a port loses what no contract can say', async () => {
+  const { text, losses } = await importText(wsdl(policyOf('<sp:SymmetricBinding/>')))
+  const [loss, ...others] = losses
   assert.deepEqual(others, [])
   assert.equal(loss?.place, 'port Bank')
-  assert.match(loss.detail, /^the WS-SecurityPolicy of Pay is left out/)
-  assert.deepEqual(await listLosses(wsdl('')), [])
+  assert.match(loss.detail, /^the policy of Pay demands SymmetricBinding, which a contract cannot say: it is left out/)
+  assert.doesNotMatch(text, /security/)
+  assert.deepEqual((await importText(wsdl(''))).losses, [])
 })

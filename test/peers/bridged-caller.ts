@@ -37,7 +37,7 @@ export async function startBridgedCaller({ wsdl, to, behind, ca }: BridgedBehind
   const transport = createHttpTransport(to, { tls: { ca } })
   const notes: string[] = []
   const callerOf = (port: Port) =>
-    createPortCaller(port, transport, { timeLimit: 20_000, dress: createPortDress(port.port, policies.get(port.port), to, behind) }) // biome-ignore format: one call
+    createPortCaller(port, transport, { timeLimit: 20_000, dress: createPortDress(port, policies.get(port.port), to, behind) }) // biome-ignore format: one call
   const contract = describeBridge('orders', namespace, ports.map(each => openPort(each, [anyone]))) // biome-ignore format: one call
   const server = await startService(createBridge(contract, { callerOf, note: line => void notes.push(line) }), {
     port: 0,

@@ -99,6 +99,28 @@ describe('diglot new --from a WSDL', () => {
   })
 })
 
+test('WS-SecurityPolicy: a new project has the rule beside its port, and starts without the keys', () => {
+  const policy = `<wsp:Policy xmlns:wsp="http://www.w3.org/ns/ws-policy"
+    xmlns:sp="http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702"><sp:SupportingTokens><wsp:Policy>
+    <sp:UsernameToken/></wsp:Policy></sp:SupportingTokens></wsp:Policy>`
+  const plain = readFileSync(join(checkout, 'examples', 'freight', 'carrier.wsdl'), 'utf8')
+  write(
+    'secured.wsdl',
+    plain.replace(/<wsdl:binding [^>]*>/g, tag => tag + policy),
+  )
+  const made = runDiglot(['new', 'secured', '--from', 'secured.wsdl'], folder)
+  assert.equal(made.status, 0, made.stderr)
+  const contract = read('secured', 'contract.ts')
+  assert.match(
+    contract,
+    /^\/\/ In place of undefined, once messageSecurity has the keys: \{ callers: \[\{ by: 'username'/m,
+  )
+  assert.match(contract, /^const \w+Security: SecurityRule \| undefined = undefined$/m)
+  const again = runDiglot(['import', '../secured.wsdl', '-o', 'contract.ts'], join(folder, 'secured'))
+  assert.equal(again.status, 0, again.stderr)
+  assert.match(read('secured', 'contract.ts'), /Security: SecurityRule \| undefined = undefined$/m, 'the edit is kept')
+})
+
 describe('diglot new --from OpenAPI', () => {
   const document = {
     openapi: '3.1.0',

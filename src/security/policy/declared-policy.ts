@@ -1,19 +1,33 @@
 /** What the contract's `security` means for the checks: one declaration, enforced here. */
 import { type CallerProof, type ExchangeSecurity, proofOf, type SecurityRule } from '../../contract/endpoint-rule.ts'
+import type { Port } from '../../contract/exchange.ts'
+import { firstNameOf } from '../../contract/port-security.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
 import type { CoveredPart, Demand, ExchangePolicy, SecurityPolicy } from './policy.ts'
 
-/** The policy of a rule that a contract declares, for an endpoint that demands it. */
-export function compileDeclaredPolicy(rule: SecurityRule): SecurityPolicy {
+/**
+ * The policy of a rule that a contract declares, for an endpoint that demands it.
+ * @param firstOf the local name of the element by which an operation is known
+ */
+export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName): SecurityPolicy {
   const own = Object.entries(rule.operations ?? {})
+  const usual = compileExchangePolicy(rule)
+  // A sender that proves more than it has to is known by its proof, and checked like the others.
+  const open: ExchangePolicy = { anyOf: usual.anyOf, isOptional: true }
   return {
     required: true,
-    ...compileExchangePolicy(rule),
+    ...usual,
     ...(own.length > 0 && {
-      operations: new Map(own.map(([name, each]) => [toXmlName(name), compileExchangePolicy(each)])),
+      operations: new Map(
+        own.map(([name, each]) => [firstOf(name), each === 'none' ? open : compileExchangePolicy(each)]),
+      ),
     }),
   }
 }
+
+/** The policy of a port, whose exchanges are known by the elements that their Bodies begin with. */
+export const compilePortPolicy = ({ exchanges }: Pick<Port, 'exchanges'>, rule: SecurityRule): SecurityPolicy =>
+  compileDeclaredPolicy(rule, name => firstNameOf(exchanges[name]!) ?? name)
 
 const compileExchangePolicy = ({ callers, encrypted = false, answers }: ExchangeSecurity): ExchangePolicy => ({
   anyOf: callers.map(each => compileDemand(proofOf(each), encrypted)),

@@ -49,6 +49,8 @@ export interface ExchangePolicy {
   readonly anyOf: readonly Demand[]
   /** What answers prove; default nothing. Encrypted ones are signed as well. */
   readonly answers?: 'signed' | 'encrypted'
+  /** A message without a Security block is taken as it is. */
+  readonly isOptional?: boolean
 }
 
 /** What requests have to prove at an endpoint, and which operations have a policy of their own. */
@@ -65,6 +67,10 @@ export interface SecurityPolicy extends ExchangePolicy {
 /** The policy of the operation that this Body requests. */
 export const exchangePolicyOf = (policy: SecurityPolicy, body: Element): ExchangePolicy =>
   policy.operations?.get(body.elements()[0]?.name.local ?? '') ?? policy
+
+/** Whether the operation that this Body requests demands proof. */
+export const isProofRequired = (policy: SecurityPolicy, body: Element): boolean =>
+  policy.required && exchangePolicyOf(policy, body).isOptional !== true
 
 const signingCallers = new Set<Demand['caller']>(['x509', 'secret'])
 

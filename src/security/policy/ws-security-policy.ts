@@ -45,7 +45,10 @@ export function describeSecurity(policy: SecurityPolicy, messages: DescribedMess
   const own = policy.operations ?? new Map<string, ExchangePolicy>()
   const usual = describeExchange(policy, 'MessageSecurity', messages)
   const others = new Map(
-    [...own].map(([name, each]) => [name, describeExchange(each, `${name}MessageSecurity`, messages)]),
+    [...own].map(([name, each]) => [
+      name,
+      each.isOptional ? nothing : describeExchange(each, `${name}MessageSecurity`, messages),
+    ]),
   )
   const all = [usual, ...others.values()].flatMap(each => [...each.values()])
   return {
@@ -64,6 +67,7 @@ interface NamedPolicy {
   readonly content: string
 }
 type ExchangeAttachments = ReadonlyMap<'both' | 'input' | 'output', NamedPolicy>
+const nothing: ExchangeAttachments = new Map()
 
 function describeExchange(policy: ExchangePolicy, name: string, messages: DescribedMessages): ExchangeAttachments {
   const { anyOf, answers } = policy

@@ -8,7 +8,13 @@ import type { Maybe } from '../../base/maybe.ts'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
-import { type CoveredPart, type Demand, exchangePolicyOf, type SecurityPolicy } from '../policy/policy.ts'
+import {
+  type CoveredPart,
+  type Demand,
+  exchangePolicyOf,
+  isProofRequired,
+  type SecurityPolicy,
+} from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
 import { isInside } from '../tree/tree-edit.ts'
@@ -36,7 +42,7 @@ export class Authentication {
 
   /** Undefined where the policy demands nothing, and the block names no caller. @throws Insecure */
   async identifyCaller(): Promise<Caller | undefined> {
-    if (!this.#policy.required && this.#isSilent()) return undefined
+    if (!isProofRequired(this.#policy, this.#message.body) && this.#isSilent()) return undefined
     const demand = this.#demands.find(each => this.#whyUnmet(each) === undefined)
     if (!demand) {
       const why = this.#demands.map(each => `${each.caller}: ${this.#whyUnmet(each)}`)

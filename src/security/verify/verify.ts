@@ -17,7 +17,7 @@
 import type { Caller } from '../../contract/policy.ts'
 import type { Element, Name } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
-import type { SecurityPolicy } from '../policy/policy.ts'
+import { isProofRequired, type SecurityPolicy } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
 import { Identifiers } from '../tree/identifiers.ts'
@@ -70,7 +70,10 @@ export async function verifyMessage(
   guard: VerificationContext,
 ): Promise<VerifiedMessage> {
   const block = findSecurityBlock(message.blocks)
-  if (!block) return policy.required ? failSecurity('InvalidSecurity', 'no Security block') : withoutProof(message)
+  if (!block)
+    return isProofRequired(policy, message.body)
+      ? failSecurity('InvalidSecurity', 'no Security block')
+      : withoutProof(message)
   const found = new Examination(message, block, policy, guard).examine()
   const signer = found.signature?.signer
   if (signer?.kind === 'x509' && guard.trust) await requireConfirmed(signer.certificate, guard.trust, guard.now())

@@ -66,7 +66,7 @@ export function compilePortEndpoint(
   path: string,
   options: SoapOptions = {},
 ): SoapEndpoint {
-  const endpoint = { path, secure: false, versions: port.soap }
+  const endpoint = { path, secure: port.security !== undefined, versions: port.soap }
   return bindNode(
     compileNode(serving, endpoint, bindExchanges(serving, port), { realm: serving.app.contract.service, ...options }),
   )

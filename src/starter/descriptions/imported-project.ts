@@ -45,7 +45,7 @@ export async function createImportedProject(
     throw new ProjectRefused(
       `${from} has no operation that can be served: give a WSDL with a binding of SOAP, or an OpenAPI document with paths`,
     )
-  const contract = nameCallers(appendRecord(text))
+  const contract = nameCallers(postponeSecurity(appendRecord(text)))
   const roles = [...new Set([...listRoles(service), ...(contract.isNamed ? [partner] : [])])]
   const files = {
     'contract.ts': contract.text,
@@ -84,6 +84,16 @@ function nameCallers(text: string): { readonly text: string; readonly isNamed: b
     )
   return { text: named, isNamed: true }
 }
+
+/**
+ * A new project has no keys, and a server that demands proof does not start without them: the rule
+ * waits in a comment.
+ */
+const postponeSecurity = (text: string): string =>
+  text.replaceAll(
+    /^(const \w+: SecurityRule \| undefined = )(\{.*\})$/gm,
+    '// In place of undefined, once messageSecurity has the keys: $2\n$1undefined',
+  )
 
 function listRoles({ resources, jobs, ports }: HandledParts): readonly string[] {
   const grants: readonly Grant[] = [

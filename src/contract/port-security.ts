@@ -1,0 +1,40 @@
+/**
+ * How the messages of a port prove themselves: which rule is that of an exchange, as far as a
+ * receiver can tell it by the Body alone.
+ */
+import { type ExchangeSecurity, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
+import type { Exchanges, Port, PortExchange } from './exchange.ts'
+import { BodyContent } from './xml-type.ts'
+
+/**
+ * The local name of the element that a Body begins with, empty for a Body without one: by it the
+ * receiver finds the rule of an exchange. Undefined: no one name is known.
+ */
+export const firstNameOf = ({ input }: Pick<PortExchange, 'input'>): string | undefined =>
+  input === 'empty' ? '' : input instanceof BodyContent ? undefined : input.name.local
+
+/** Mistakes of the `security` of a port, each with its cure. */
+export function findPortSecurityMistakes({ port: name, security, exchanges }: Port): readonly string[] {
+  if (security === undefined || security === 'settings') return []
+  const place = `the port ${name}: security`
+  const mistakes = findRuleMistakes(security, place, Object.keys(exchanges))
+  return mistakes.length > 0 ? mistakes : findIndistinct(security, exchanges, place)
+}
+
+/**
+ * Exchanges with rules that the receiver could not tell apart: a message for one of them would have
+ * to prove what another one demands.
+ */
+function findIndistinct({ operations = {} }: SecurityRule, exchanges: Exchanges, place: string): readonly string[] {
+  if (Object.keys(operations).length === 0) return []
+  const ruleOf = (exchange: string): ExchangeSecurity | 'none' | undefined => operations[exchange]
+  const groups = Map.groupBy(Object.keys(exchanges), exchange => firstNameOf(exchanges[exchange]!))
+  return [...groups].flatMap(([first, [one = '', ...others]]) => {
+    if (first === undefined)
+      return [`${place}: the Body of ${one} may begin with the element of another exchange: remove operations`]
+    const differs = others.find(each => JSON.stringify(ruleOf(each)) !== JSON.stringify(ruleOf(one)))
+    return differs === undefined
+      ? []
+      : [`${place}: ${one} and ${differs} begin with the same element, ${first || 'none'}: give them one rule`]
+  })
+}

@@ -1,0 +1,68 @@
+/** `rest: false`: the operations of a service are messages of SOAP alone (docs/message-security.md). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSoapClient } from '../../src/client/index.ts'
+import { t } from '../../src/contract/field.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { findContractMistakes } from '../../src/contract/review.ts'
+import { service } from '../../src/contract/service.ts'
+import { buildSite } from '../../src/docs/build-site.ts'
+import { json, startHosted } from './hosted-service.ts'
+
+const notes = resource('notes', { fields: { id: t.id('n'), text: t.string() } }).rules({
+  sort: ['text'],
+  allow: { read: [anyone], create: [anyone], remove: [anyone] },
+})
+const contract = service('notes', { namespace: 'urn:notes', resources: [notes], rest: false })
+const app = implement(contract, { notes: {} })
+const { server, ask } = await startHosted({}, app)
+
+const absent: readonly (readonly [method: string, path: string])[] = [
+  ['GET', '/api/notes'],
+  ['GET', '/api/v1/notes/n-1'],
+  ['POST', '/api/notes'],
+  ['OPTIONS', '/api/notes'],
+  ['DELETE', '/api/v1/notes/n-1'],
+  ['GET', '/openapi.json'],
+  ['GET', '/changes'],
+]
+for (const [method, path] of absent)
+  test(`${method} ${path} is 404`, async () => {
+    const content = method === 'POST' ? '{"text":"a"}' : undefined
+    assert.equal((await ask(method, path, content === undefined ? {} : json, content)).status, 404)
+  })
+
+test('its operations are messages, with the same store and the same faults', async () => {
+  const client = createSoapClient(contract, { address: `${server.url}/soap/v1` })
+  const { note } = await client.CreateNote({ note: { text: 'a' } })
+  assert.equal((await client.GetNote({ id: note.id })).note.text, 'a')
+})
+
+test('the entry leads to SOAP, and to nothing that is not there', async () => {
+  const { status, text } = await ask('GET', '/api', { accept: 'application/hal+json' })
+  assert.equal(status, 200)
+  const links = Object.entries(JSON.parse(text)._links as Record<string, { href: string }>)
+  assert.deepEqual(
+    links.map(([rel]) => rel).filter(rel => ['notes', 'service-desc', 'changes'].includes(rel)),
+    [],
+  )
+  for (const [rel, { href }] of links)
+    assert.notEqual((await ask('GET', href, { accept: 'text/html, */*;q=0.1' })).status, 404, rel)
+})
+
+test('a site for its callers has neither OpenAPI nor addresses of REST', async () => {
+  const site = await buildSite(app, { address: 'https://notes.example', examples: true })
+  assert.equal(site.has('openapi.json'), false)
+  for (const [path, text] of site) assert.doesNotMatch(text, /\/api\b/, path)
+})
+
+test('the review refuses a service that nothing serves, and a rest that is no truth', () => {
+  const nowhere = service('notes', { namespace: 'urn:notes', resources: [notes], rest: false, endpoints: {} })
+  assert.match(findContractMistakes(implement(nowhere, { notes: {} })).join(), /rest: false and no SOAP endpoint/)
+  assert.throws(
+    () => service('notes', { namespace: 'urn:notes', resources: [notes], rest: 'none' as never }),
+    /rest.*true or false/s,
+  )
+})
