@@ -27,7 +27,7 @@ export function addNewCommand(program: Command): void {
     .action(newCommand)
 }
 
-const exampleNames = ['tickets', 'hello', 'clinic'] as const
+const exampleNames = ['tickets', 'hello', 'empty', 'clinic'] as const
 type ExampleName = (typeof exampleNames)[number]
 const isExample = (from: string): from is ExampleName => exampleNames.some(name => name === from)
 

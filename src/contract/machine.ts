@@ -12,3 +12,18 @@ export function reachableStates(machine: Machine, initial: string): ReadonlySet<
   for (const state of seen) for (const to of Object.values(machine[state] ?? {})) seen.add(to)
   return seen
 }
+
+/** State → actions that change an item and leave it in its state. */
+export type Stays = Readonly<Record<string, readonly string[]>>
+
+export function listStays(states: readonly string[], actions: Readonly<Record<string, StayingAction>>): Stays {
+  const staying = Object.entries(actions).filter(([, { effect }]) => effect === 'stay')
+  const verbsOf = (state: string) =>
+    staying.flatMap(([verb, { from }]) => (from.length === 0 || from.includes(state) ? [verb] : []))
+  return Object.fromEntries(states.map(state => [state, verbsOf(state)]))
+}
+interface StayingAction {
+  readonly effect: string
+  /** None: all states. */
+  readonly from: readonly string[]
+}

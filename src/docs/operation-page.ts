@@ -1,9 +1,11 @@
 /** The page of one operation: REST and SOAP side by side, and what is true of both. */
+
 import { escapeMarkup } from '../base/markup.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import { Field, type Fields } from '../contract/field.ts'
 import { findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation } from '../contract/header.ts'
+import { listStays } from '../contract/machine.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import { describeGrantee, textsOfOperation } from '../contract/operation-texts.ts'
 import { joinSentences } from '../contract/texts.ts'
@@ -345,12 +347,13 @@ function writeFaults(operation: DeclaredOperation, path: string): PageMarkup {
 
 function writeDrawing(operation: DeclaredOperation): PageMarkup {
   if (operation.kind !== 'act' || operation.resource.states.length === 0) return ''
-  const { name, states, machine } = operation.resource
+  const { name, states, machine, actions } = operation.resource
   const [from] = operation.action.from
   const drawn = drawMachine({
     name,
     states,
     machine,
+    stays: listStays(states, actions),
     current: undefined,
     offered: new Set(from ? [operation.verb] : []),
   })

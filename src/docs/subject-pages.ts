@@ -1,6 +1,8 @@
 /** Pages of what operations are about: the start, a version, a resource, a job. */
+
 import { escapeMarkup } from '../base/markup.ts'
 import type { Job } from '../contract/job.ts'
+import { listStays } from '../contract/machine.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import { describeGrantee } from '../contract/operation-texts.ts'
 import type { Relation, Resource } from '../contract/resource.ts'
@@ -132,7 +134,7 @@ function writeOperationList(
 export function buildResourcePage(edition: DescribedEdition, resource: Resource): SitePage {
   const { version, operations } = edition
   const path = placeOfResource(version, resource)
-  const { name, states, machine, fields, files } = resource
+  const { name, states, machine, actions, fields, files } = resource
   const fileRows = Object.entries(files).map(([part, { mediaTypes, max }]) => [
     writeCode(part),
     escapeMarkup(mediaTypes.join(', ')),
@@ -148,7 +150,14 @@ export function buildResourcePage(edition: DescribedEdition, resource: Resource)
           buildElement(
             'div',
             { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Drawing of the states' },
-            drawMachine({ name, states, machine, current: undefined, offered: new Set() }),
+            drawMachine({
+              name,
+              states,
+              machine,
+              stays: listStays(states, actions),
+              current: undefined,
+              offered: new Set(),
+            }),
           ),
           writeTransitions(resource),
         ),

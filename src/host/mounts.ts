@@ -47,7 +47,10 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     decodings,
     streams: codingStreams,
     sleep: setTimeout,
-    links: version => linksOfEntry(context.app.contract, version),
+    links: version => [
+      ...linksOfEntry(context.app.contract, version),
+      ...(parts.docs ? [{ rel: 'service-doc', href: '/docs', type: 'text/html' }] : []),
+    ],
     messages: createLazyMessages(context),
     elements: createLazily(async () => (await import('./port-elements.ts')).createElementTexts()),
   })

@@ -114,7 +114,7 @@ const idOf = (name: string, { form }: FormState): string => `${form}-${name.repl
 
 function writeScalarPlace(shape: Scalar, place: Place, state: FormState): PageMarkup {
   const id = idOf(place.name, state)
-  const hint = state.isTerse ? '' : joinSentences(describeField(place.field), foldScalar(shape, hints))
+  const hint = state.isTerse ? '' : joinSentences(describeField(place.field), writeShapeHint(shape, place.field))
   const problems = state.problems.get(place.name) ?? []
   const about = [...(hint === '' ? [] : [`${id}-hint`]), ...(problems.length === 0 ? [] : [`${id}-problem`])]
   const common: PageAttributes = {
@@ -213,6 +213,13 @@ function writeSelect(common: PageAttributes, values: readonly string[], text: st
     buildElement('option', { value: each, selected: each === text }, escapeMarkup(each)),
   )
   return buildElement('select', common, none, ...options)
+}
+
+/** A pattern is for programs: people see an example, where the contract has one. */
+function writeShapeHint(shape: Scalar, { texts }: AnyField): string {
+  const hint = foldScalar(shape, hints)
+  if (shape.kind !== 'string' || shape.pattern === undefined || typeof texts?.example !== 'string') return hint
+  return hint.replace(`in the form ${shape.pattern}`, () => `such as ${texts.example}`)
 }
 
 const hints: ScalarCases<string> = {

@@ -1,9 +1,10 @@
 /**
  * The state machine of a resource, drawn (rule A3.4): a column for each step from the first state,
- * an arrow for each transition. The words are there too, for readers that see no drawing.
+ * an arrow for each transition, one that comes back where an action stays. The words are there too,
+ * for readers that see no drawing.
  */
 import { escapeMarkup } from '../base/markup.ts'
-import type { Machine } from '../contract/machine.ts'
+import type { Machine, Stays } from '../contract/machine.ts'
 import { buildElement, type PageMarkup } from './element.ts'
 
 /** What is drawn, from a resource. */
@@ -11,6 +12,7 @@ export interface DrawnMachine {
   readonly name: string
   readonly states: readonly string[]
   readonly machine: Machine
+  readonly stays: Stays
   /** The state of the item that is shown. */
   readonly current: string | undefined
   /** Transitions that this caller may make now. */
@@ -30,7 +32,7 @@ interface Edge {
 }
 
 /** In units of the drawing; boxes and the gaps between them are wider where their words are. */
-const size = { width: 116, height: 40, columnGap: 104, rowGap: 64, margin: 20, letter: 8.5 } as const
+const size = { width: 116, height: 40, columnGap: 104, rowGap: 64, loop: 36, margin: 20, letter: 8.5 } as const
 
 const widthOf = (words: readonly string[], least: number): number =>
   Math.max(least, ...words.map(each => Math.ceil(each.length * size.letter) + 2 * size.margin))
@@ -54,6 +56,7 @@ export function drawMachine(drawn: DrawnMachine): PageMarkup {
     },
     arrowHead,
     ...edges.map(edge => drawEdge(edge, drawn)),
+    ...all.map(spot => drawStay(spot, drawn)),
     ...all.map(spot => drawState(spot, drawn)),
   )
 }
@@ -61,21 +64,23 @@ export function drawMachine(drawn: DrawnMachine): PageMarkup {
 const arrowHead =
   '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z"></path></marker></defs>'
 
-function describeMachine({ name, states, machine, current }: DrawnMachine): string {
-  const ways = states.flatMap(state =>
-    Object.entries(machine[state] ?? {}).map(([verb, to]) => `${verb} leads from ${state} to ${to}`),
-  )
+function describeMachine({ name, states, machine, stays, current }: DrawnMachine): string {
+  const ways = states.flatMap(state => [
+    ...Object.entries(machine[state] ?? {}).map(([verb, to]) => `${verb} leads from ${state} to ${to}`),
+    ...(stays[state] ?? []).map(verb => `${verb} stays in ${state}`),
+  ])
   const now = current === undefined ? '' : ` The state is ${current} now.`
   return `The states of ${name}: ${states.join(', ')}. ${ways.join('; ')}.${now}`
 }
 
 /** Columns by the number of steps from the first state; states out of reach stand last. */
-function placeStates({ states, machine }: DrawnMachine): ReadonlyMap<string, Spot> {
+function placeStates({ states, machine, stays }: DrawnMachine): ReadonlyMap<string, Spot> {
   const steps = new Map([[states[0] ?? '', 0]])
   for (const [state, step] of steps)
     for (const to of Object.values(machine[state] ?? {})) if (!steps.has(to)) steps.set(to, step + 1)
   const last = Math.max(...steps.values())
-  const width = widthOf(states.map(writeCurrent), size.width)
+  const width = widthOf([...states.map(writeCurrent), ...Object.values(stays).map(writeVerbs)], size.width)
+  const top = size.margin + (Object.values(stays).some(({ length }) => length > 0) ? size.loop : 0)
   const gap = widthOf(listLabels(machine), size.columnGap)
   const rows = new Map<number, number>()
   return new Map(
@@ -84,7 +89,7 @@ function placeStates({ states, machine }: DrawnMachine): ReadonlyMap<string, Spo
       const row = rows.get(column) ?? 0
       rows.set(column, row + 1)
       const x = size.margin + column * (width + gap)
-      const y = size.margin + row * (size.height + size.rowGap)
+      const y = top + row * (size.height + size.rowGap)
       return [state, { state, x, y, width }]
     }),
   )
@@ -126,6 +131,22 @@ function drawEdge(edge: Edge, { current, offered }: DrawnMachine): PageMarkup {
     buildElement('path', { d, 'marker-end': 'url(#arrow)' }),
     buildElement('text', { x, y, 'text-anchor': anchor }, escapeMarkup(writeVerbs(verbs))),
     buildElement('title', {}, escapeMarkup(`${writeVerbs(verbs)}: ${from.state} → ${to.state}`)),
+  )
+}
+
+/** An arrow from the top of a state back to it, right of those that come from above. */
+function drawStay({ state, x, y, width }: Spot, { stays, current, offered }: DrawnMachine): PageMarkup {
+  const verbs = stays[state] ?? []
+  if (verbs.length === 0) return ''
+  const isNow = state === current && verbs.some(verb => offered.has(verb))
+  const right = x + width - size.height / 2
+  const d = `M${right - 24} ${y}C${right - 30} ${y - 26} ${right + 6} ${y - 26} ${right} ${y}`
+  return buildElement(
+    'g',
+    { class: isNow ? 'edge now' : 'edge' },
+    buildElement('path', { d, 'marker-end': 'url(#arrow)' }),
+    buildElement('text', { x: right, y: y - 24, 'text-anchor': 'end' }, escapeMarkup(writeVerbs(verbs))),
+    buildElement('title', {}, escapeMarkup(`${writeVerbs(verbs)}: stays in ${state}`)),
   )
 }
 

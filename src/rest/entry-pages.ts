@@ -9,7 +9,7 @@ import { builtInFaults, declaredFaults, type Fault, gatewayFaults } from '../con
 import { type Fields, itemRelation, t } from '../contract/field.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { listPortOperations } from '../contract/port-operation.ts'
-import { buildElement } from '../html/element.ts'
+import { buildElement, type PageMarkup } from '../html/element.ts'
 import { writePage } from '../html/frame.ts'
 import { writeRowTable } from '../html/value-views.ts'
 import type { Response } from '../http/message.ts'
@@ -84,12 +84,19 @@ function otherLinks(exchange: Exchange): DocumentLink[] {
 }
 
 /** Fresh for an hour: the text changes with the software alone. */
-const cacheFields = { 'cache-control': 'public, max-age=3600', vary: 'Accept-Encoding' }
+const sharedPolicy = 'public, max-age=3600'
+/** The head of the page names the person that has signed in. */
+const ownPolicy = 'private, no-cache'
 
-const htmlResponse = (content: string): Response => ({
+/** A page whose content is the same for everyone, and whose head names its reader. */
+const respondForAll = (exchange: Exchange, title: string, body: PageMarkup): Response => ({
   status: 200,
-  fields: { 'content-type': 'text/html;charset=utf-8', ...cacheFields },
-  content,
+  fields: {
+    'content-type': 'text/html;charset=utf-8',
+    'cache-control': exchange.caller.subject === undefined ? sharedPolicy : ownPolicy,
+    vary: 'Accept-Encoding, Authorization, Cookie, Api-Key',
+  },
+  content: writePage(describeSharedFrame(exchange, title), body),
 })
 
 export const entryPage = (exchange: Exchange): Maybe<Response> => computedReply(exchange, entryDocument(exchange))
@@ -98,7 +105,7 @@ export function problemPage(exchange: Exchange): Response {
   const faults = listFaults(exchange)
   const [title, text] = explainProblem(exchange.entry.segments[1] ?? '', faults) ?? refuseRequest({ kind: 'not-found' })
   const body = buildElement('p', { class: 'panel' }, escapeMarkup(text))
-  return htmlResponse(writePage(describeSharedFrame(exchange, title), body))
+  return respondForAll(exchange, title, body)
 }
 
 const listFaults = (exchange: Exchange): readonly Fault[] => [
@@ -121,6 +128,5 @@ export function decisionsPage(exchange: Exchange): Response {
     {},
     'Every request is asked these questions, one after the other. The first "no" is its answer.',
   )
-  const frame = describeSharedFrame(exchange, 'The order of decisions')
-  return htmlResponse(writePage(frame, intro + writeRowTable(columns, rows)))
+  return respondForAll(exchange, 'The order of decisions', intro + writeRowTable(columns, rows))
 }

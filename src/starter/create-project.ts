@@ -25,6 +25,7 @@ export const starterExamples = {
     firstRequest: `http://127.0.0.1:8080/api/greetings -H 'Content-Type: application/json' -d '{"name":"world"}'`,
     isRenamed: true,
   },
+  empty: { firstRequest: 'http://127.0.0.1:8080/api', isRenamed: true },
   clinic: {
     firstRequest: '-u dana:dana-secret http://127.0.0.1:8080/api/patients',
     isRenamed: false,

@@ -105,8 +105,39 @@ function readSignature(text: string): string {
   return whole.slice(0, bodyAt(whole)).trimEnd()
 }
 
-/** Public members: what has a docstring of its own. */
-const writeClass = (text: string): string => `${text.slice(0, text.indexOf('{')).trimEnd()}`
+/** The head of a class and its public members, each with its comment and without its body. */
+function writeClass(text: string): string {
+  const head = text.slice(0, text.indexOf('{')).trimEnd()
+  const members = listMembers(text).flatMap(writeMember)
+  return members.length === 0 ? head : [`${head} {`, ...members, '}'].join('\n')
+}
+
+/** What stands at the indentation of members, from one to the next, with the comment before it. */
+function listMembers(text: string): readonly string[] {
+  const members: string[] = []
+  const isComment = (member: string | undefined) =>
+    member !== undefined && /^ {2}\/\*\*(?:(?!\*\/)[\s\S])*(?:\*\/)?$/.test(member)
+  for (const line of text.split('\n').slice(1)) {
+    const begins = /^ {2}[^\s}\])>]/.test(line) && !isComment(members.at(-1))
+    if (begins) members.push(line)
+    else if (members.length > 0) members.push(`${members.pop()}\n${line}`)
+  }
+  return members
+}
+
+function writeMember(member: string): string[] {
+  const [, comment = '', code = ''] = /^((?: {2}\/\*\*[\s\S]*?\*\/\n)?)([\s\S]*)$/.exec(member) ?? []
+  const declaration = code.replace(/\n}?\s*$/, '').trimEnd()
+  if (
+    /^ {2}(?:(?:readonly |get |static )?#|private |protected |\/\/|override readonly name\b|static \{)/.test(
+      declaration,
+    )
+  )
+    return []
+  const isFunction = /^ {2}(?:static |async |override |get |set |\*)*[\w[\].]+(?:<[^(]*>)?\(/.test(declaration)
+  const end = isFunction ? bodyAt(declaration) : (/ = /.exec(declaration)?.index ?? declaration.length)
+  return [`${comment}${declaration.slice(0, end).trimEnd()}`]
+}
 
 /** Where the body of a function begins: the last "{" at the end of a line that is not within brackets. */
 function bodyAt(text: string): number {

@@ -246,6 +246,8 @@ describe('/docs', () => {
     assert.equal((await served.fetchAs('clara')(start)).status, 403)
     const sent = await served.fetchAs()(start, html)
     assert.deepEqual([sent.status, sent.headers.get('location')], [303, '/login?to=%2Fdocs%2Findex.html'])
+    const entry = await served.fetchAs()(`${served.address}/api/v2`, html)
+    assert.match(await entry.text(), /<a href="\/docs" rel="service-doc">Documentation</, 'RFC 8631 §4.1')
     const home = await served.fetchAs()(`${served.address}/docs`, html)
     assert.deepEqual([home.status, home.headers.get('location')], [308, '/docs/index.html'])
     assert.equal((await served.fetchAs('alice')(`${served.address}/docs/v2/operations/ShipOrder.html`)).status, 404)

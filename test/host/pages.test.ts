@@ -27,6 +27,20 @@ describe('A1.4 pages for people', async () => {
     assert.ok(!missing.text.includes('/login'), 'only a 401 does')
   })
 
+  test('a page that is the same for everyone names the person that has signed in, and is theirs then', async () => {
+    for (const path of ['/decisions', '/problems/stale']) {
+      const open = await ask('GET', path, html)
+      assert.deepEqual(
+        [open.fields['cache-control'], open.fields['vary']],
+        ['public, max-age=3600', 'Accept-Encoding, Authorization, Cookie, Api-Key'],
+      )
+      assert.ok(hrefsIn(open.text).includes(`/login?to=${encodeURIComponent(path)}`), 'signing in leads back to it')
+      const own = await ask('GET', path, { ...html, cookie })
+      assert.equal(own.fields['cache-control'], 'private, no-cache')
+      assert.match(own.text, /<span class="name">clara<\/span>[\s\S]*Sign out/)
+    }
+  })
+
   test('every link of every page is a page, from the entry on; each leads to the entry, the lists and SOAP', async () => {
     const seen = new Set(['/'])
     for (const at of seen) {

@@ -35,6 +35,14 @@ test('HTML §4.10.7 a choice begins with an empty option, so that one that must 
   assert.ok(html.includes(`<select id="f-may" name="may">${options}`), html)
 })
 
+test('a pattern is shown as an example where the contract has one', () => {
+  const code = t.string({ pattern: '[A-Z]{2}-[0-9]+' })
+  assert.match(write({ code }), /in the form \[A-Z\]/)
+  const html = write({ code: code.describe('What it is filed under', { example: 'AB-12' }) })
+  assert.match(html, /What it is filed under[\s\S]*such as AB-12/)
+  assert.doesNotMatch(html, /\[A-Z\]/)
+})
+
 test('HTML §4.10.5 each shape has the control that fits it', () => {
   const cases: readonly (readonly [Fields[string], RegExp])[] = [
     [t.string({ max: 20 }), /type="text" maxlength="20"/],

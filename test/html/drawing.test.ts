@@ -5,19 +5,33 @@ import { indentJson, indentXml, shortenText, writeShownRows } from '../../src/ht
 import { drawMachine } from '../../src/html/machine-drawing.ts'
 
 const machine = { open: { pay: 'paid', drop: 'gone' }, paid: { refund: 'open', drop: 'gone' }, gone: {} }
-const drawn = { name: 'bills', states: ['open', 'paid', 'gone'], machine, current: 'paid', offered: new Set(['drop']) }
+const stays = { open: ['remind', 'note'], paid: [], gone: [] }
+const drawn = {
+  name: 'bills',
+  states: ['open', 'paid', 'gone'],
+  machine,
+  stays,
+  current: 'paid',
+  offered: new Set(['drop']),
+}
 
 test('A3.4 every state and every transition is drawn; where it stands and what is possible are marked', () => {
   const svg = drawMachine(drawn)
   assert.deepEqual(
     [...svg.matchAll(/<title>([^<]+)/g)].map(([, title]) => title),
-    ['pay: open → paid', 'drop: open → gone', 'refund: paid → open', 'drop: paid → gone'],
+    [
+      'pay: open → paid',
+      'drop: open → gone',
+      'refund: paid → open',
+      'drop: paid → gone',
+      'remind, note: stays in open',
+    ],
   )
   assert.match(svg, /class="state now"><rect[^>]*><\/rect><text[^>]*>● paid/)
   assert.equal(svg.match(/class="edge now"/g)?.length, 1)
   assert.match(
     svg,
-    /aria-label="The states of bills: open, paid, gone\. .*refund leads from paid to open.*The state is paid now\."/,
+    /aria-label="The states of bills: open, paid, gone\. .*remind stays in open.*refund leads from paid to open.*The state is paid now\."/,
   )
   assert.match(svg, /class="state end"><rect/)
 })

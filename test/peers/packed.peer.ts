@@ -9,6 +9,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { followPage } from '../docs/page-reader.ts'
+import { type Ran, serveBy } from '../support/linked-project.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-packed-'))
@@ -26,6 +28,15 @@ function install(name: string): void {
   const to = join(folder, 'node_modules', name)
   mkdirSync(dirname(to), { recursive: true })
   symlinkSync(join(root, 'node_modules', name), to)
+}
+
+/** What `npm create diglot` would run. */
+function packCreator(): string {
+  const home = join(folder, 'node_modules', 'create-diglot')
+  mkdirSync(home, { recursive: true })
+  const packed = run('npm', ['pack', '--silent', '--pack-destination', folder], join(root, 'create')).trim()
+  run('tar', ['-xzf', join(folder, packed), '-C', home, '--strip-components=1'])
+  return join(home, 'index.js')
 }
 
 describe('the package as it is packed', () => {
@@ -68,7 +79,7 @@ describe('the package as it is packed', () => {
   })
 
   test('its command makes a project of each example, whose tests pass', () => {
-    for (const from of ['hello', 'tickets', 'clinic']) {
+    for (const from of ['hello', 'tickets', 'empty', 'clinic']) {
       run(process.execPath, [join(home, 'dist', 'cli.js'), 'new', `new-${from}`, '--from', from])
       const project = join(folder, `new-${from}`)
       run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], project)
@@ -82,6 +93,25 @@ describe('the package as it is packed', () => {
     const project = join(folder, 'new-freight')
     run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'], project)
     assert.match(run(process.execPath, ['--test', '--test-reporter=tap'], project), /^# fail 0$[\s\S]*^# todo 4$/m)
+  })
+
+  test('the tutorial, line by line, from the packages', async () => {
+    const cli = join(home, 'dist', 'cli.js')
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env
+    const runNode = (args: readonly string[], cwd: string): Ran =>
+      spawnSync(process.execPath, args, { cwd, env: environment, encoding: 'utf8', timeout: 120_000 })
+    const create = packCreator()
+    const count = await followPage('docs/tutorial.md', {
+      install: cwd => symlinkSync(join(folder, 'node_modules'), join(cwd, 'node_modules')),
+      create: (args, cwd) => runNode([create, ...args], cwd),
+      diglot: (args, cwd) => runNode([cli, ...args], cwd),
+      runTests: cwd => runNode(['--test', '--test-reporter=tap'], cwd),
+      runTypes: cwd => runNode([tsc, '-p', '.'], cwd),
+      serve: cwd => serveBy(cli, environment, cwd),
+      environment,
+    })
+    assert.ok(count > 20)
   })
 
   test('its command serves the clinic', async t => {

@@ -893,7 +893,10 @@ describe('A5 callers', async () => {
       origin: 'https://shop.example',
       prefer: 'handling=lenient',
     })
-    assert.deepEqual([page.status, page.fields['vary']], [200, 'Accept-Encoding, Prefer, Origin'])
+    assert.deepEqual(
+      [page.status, page.fields['vary']],
+      [200, 'Accept-Encoding, Authorization, Cookie, Api-Key, Prefer, Origin'],
+    )
     assert.match(got.fields['access-control-expose-headers'] ?? '', /ETag/)
     assert.equal(got.fields['access-control-allow-credentials'], undefined)
   })

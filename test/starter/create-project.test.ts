@@ -11,10 +11,14 @@ import { checkout, linkPackages, runDiglot, runTests, runTypes, serveProject } f
 const folder = mkdtempSync(join(tmpdir(), 'diglot-new-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Example → a request of REST and what its response says; the target namespace of its WSDL. */
-const expected: Readonly<Record<StarterExample, readonly [path: string, status: number, namespace: string]>> = {
+/**
+ * Example → a request of REST and what its response says; the target namespace of its WSDL, which
+ * is 404 as long as there is nothing to send.
+ */
+const expected: Readonly<Record<StarterExample, readonly [path: string, status: number, namespace?: string]>> = {
   tickets: ['/api/tickets', 200, 'urn:example:from-tickets:v1'],
   hello: ['/api/greetings', 200, 'urn:example:from-hello:v1'],
+  empty: ['/api', 200],
   clinic: ['/api/patients', 401, 'urn:example:clinic:v2'],
 }
 
@@ -43,9 +47,11 @@ for (const [from, [path, status, namespace]] of Object.entries(expected))
       const { url, stop } = await serveProject(project)
       t.after(stop)
       assert.equal((await fetch(url + path)).status, status)
-      const version = namespace.split(':').at(-1)
-      const wsdl = await (await fetch(`${url}/soap/${version}?wsdl`)).text()
-      assert.ok(wsdl.includes(`targetNamespace="${namespace}"`), wsdl.slice(0, 500))
+      const version = namespace?.split(':').at(-1) ?? 'v1'
+      const answer = await fetch(`${url}/soap/${version}?wsdl`)
+      const wsdl = await answer.text()
+      if (namespace === undefined) assert.equal(answer.status, 404)
+      else assert.ok(wsdl.includes(`targetNamespace="${namespace}"`), wsdl.slice(0, 500))
     })
   })
 
@@ -89,7 +95,7 @@ const refusals: readonly (readonly [string, readonly string[], number, RegExp])[
     'an example that is none',
     ['x', '--from', 'bank'],
     2,
-    /bank is not an example, and no file has this name: use tickets, hello, clinic/,
+    /bank is not an example, and no file has this name: use tickets, hello, empty, clinic/,
   ],
   ['a name that no service can have', ['My_Shop'], 1, /"My_Shop" cannot name a service: give a folder whose name/],
   ['the name of the package', ['diglot'], 1, /give a folder that is not named diglot/],

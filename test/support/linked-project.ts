@@ -8,7 +8,7 @@ export const checkout = join(import.meta.dirname, '..', '..')
 const cli = join(checkout, 'src', 'cli.ts')
 
 /** Its tests are a run of their own, on the sources. */
-function childEnvironment(): NodeJS.ProcessEnv {
+export function childEnvironment(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   return { ...env, NODE_OPTIONS: '--conditions=diglot-source' }
 }
@@ -51,8 +51,17 @@ export interface Serving {
 }
 
 /** `diglot serve` on a free port, once it listens. */
-export async function serveProject(cwd: string, args: readonly string[] = ['service.ts']): Promise<Serving> {
-  const child = spawn(process.execPath, [cli, 'serve', ...args, '--port', '0'], { cwd, env: childEnvironment() })
+export const serveProject = (cwd: string, args?: readonly string[]): Promise<Serving> =>
+  serveBy(cli, childEnvironment(), cwd, args)
+
+/** The same by another command line. */
+export async function serveBy(
+  command: string,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  args: readonly string[] = ['service.ts'],
+): Promise<Serving> {
+  const child = spawn(process.execPath, [command, 'serve', ...args, '--port', '0'], { cwd, env })
   const { url, said } = await readAddress(child)
   if (url === undefined) {
     child.kill()

@@ -32,11 +32,7 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
   return [
     writeParagraph(service.description),
     writeParagraph(service.versions[version]?.description),
-    buildElement(
-      'p',
-      {},
-      escapeMarkup(`Version ${version}. One contract, two faces: the same resources over HTTP and as SOAP messages.`),
-    ),
+    buildElement('p', {}, escapeMarkup(`Version ${version}. ${service.hasRest ? facesText : soapAloneText}`)),
     writeSection('Resources', {}, writeCards(collections, 'card', describeCollection(exchange))),
     writeSection(
       'Start something',
@@ -54,6 +50,9 @@ export function writeEntryView(exchange: Exchange, document: RepresentationDocum
     writeSection('What you may do', { id: 'rights' }, writeRights(exchange)),
   ].join('\n')
 }
+
+const facesText = 'One contract, two faces: the same resources over HTTP and as SOAP messages.'
+const soapAloneText = 'Its operations are messages of SOAP alone.'
 
 /** The entry is the same for all callers; its page offers what this one may do. */
 function mayStart({ edition, caller, entry }: Exchange, rel: string): boolean {
@@ -84,6 +83,7 @@ const titles: Readonly<Record<string, string>> = {
   wsdl2: 'WSDL 2.0',
   xsd: 'XML Schema',
   'service-desc': 'OpenAPI',
+  'service-doc': 'Documentation',
   login: 'Sign in',
 }
 const soapText: Readonly<Record<string, string>> = {
@@ -95,6 +95,7 @@ const soapText: Readonly<Record<string, string>> = {
 const soapTexts = (rel: string): string => soapText[rel] ?? ''
 const otherText: Readonly<Record<string, string>> = {
   'service-desc': 'The description of the HTTP face',
+  'service-doc': 'Every operation by both faces, with examples',
   changes: 'What has changed, one after the other',
   health: 'Whether the service is ready',
   login: 'As a person, with a name and a password',

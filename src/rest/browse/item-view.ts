@@ -2,8 +2,10 @@
  * An item, an output, a job or a search in a browser: what it holds, where it stands in its
  * machine, what the caller may do with it now.
  */
+
 import { fillDefaults } from '../../contract/default-values.ts'
 import type { Fields } from '../../contract/field.ts'
+import { listStays } from '../../contract/machine.ts'
 import type { Operation, OperationOf } from '../../contract/operation.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { PublicTexts } from '../../contract/texts.ts'
@@ -45,6 +47,7 @@ function writeMachine(resource: Resource, item: Snapshot, links: readonly Docume
     name: resource.name,
     states: resource.states,
     machine: resource.machine,
+    stays: listStays(resource.states, resource.actions),
     current: state,
     offered: new Set(offered),
   })

@@ -31,11 +31,10 @@ function describeEnd({ edition, face }: Exchange): PageMarkup {
   return `${life}The current version is ${writeAnchor(`${face.api.prefix}/api/${newest}`, newest)}.`
 }
 
-/** The frame of a page that is the same for everyone. */
+/** The frame of a page whose content is the same for everyone. */
 export const describeSharedFrame = (exchange: Exchange, title: string): PageFrame => ({
   ...describeFrame(exchange, title),
   trail: [{ href: exchange.base, text: 'Start' }],
-  visitor: undefined,
 })
 
 function listPlaces({ edition, base, face }: Exchange): readonly Crumb[] {
