@@ -29,7 +29,7 @@ export class RowCache {
   /** By identifier: two tables that have the same one share its place. */
   readonly #rows = new BoundedCache<string, CachedRow>(itemsMax)
   /** Identifiers that came once, each in its slot until another takes it. */
-  readonly #passed: string[] = Array.from({ length: passedSlots }, () => '')
+  readonly #passed = new Array<string>(passedSlots).fill('')
 
   /** @param row begins with the cells that `systemColumns` names */
   item({ table, item: read }: RowKind, row: Cells): Snapshot {

@@ -20,6 +20,7 @@ import { backup as copy, DatabaseSync, type SQLInputValue, type StatementSync } 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import type { Service } from '../contract/service.ts'
 import { Refused } from '../service/refusal.ts'
 import {
@@ -85,7 +86,10 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
   const schema = compileStoreSchema(service, sqlite, work => store.read(reader => work(reader as SqlReader))) // every reader here is a SqlReader
   const writing = openDatabase(file, options.patience ?? 5000)
   try {
+    const empty = isMemory && !options.migration ? emptyDatabaseOf(service) : undefined
+    empty?.restore(writing)
     migrateFile(writing, schema, options)
+    empty?.keep(writing)
   } catch (thrown) {
     writing.close()
     throw thrown
@@ -94,6 +98,26 @@ export function openSqliteStore(service: Service, file: string, options: SqliteO
   const store = isMemory ? createMemoryStore(schema, writing, options) : createFileStore(schema, writing, file, options)
   return translateNames(store, service)
 }
+
+/**
+ * What a contract makes of an empty database in memory, so that the next one begins with it: tests
+ * open one each. Node 24 has no copy of a database as octets, and makes each anew.
+ */
+class EmptyDatabase {
+  #octets: Uint8Array | undefined
+
+  restore(database: DatabaseSync): void {
+    if (this.#octets) (database as CopiedDatabase).deserialize?.(this.#octets)
+  }
+  keep(database: DatabaseSync): void {
+    this.#octets ??= (database as CopiedDatabase).serialize?.()
+  }
+}
+type CopiedDatabase = DatabaseSync & {
+  readonly serialize?: () => Uint8Array
+  readonly deserialize?: (octets: Uint8Array) => void
+}
+const emptyDatabaseOf = memoizeByObject((_of: Service) => new EmptyDatabase())
 
 async function copyPrivately(source: DatabaseSync, file: string): Promise<void> {
   createPrivateFile(file)
