@@ -2,6 +2,7 @@
  * Whether JSON is what a schema of an OpenAPI description says: JSON Schema 2020-12, and `nullable`
  * of OpenAPI 3.0. A keyword that is not known here allows everything: no judgement is false.
  */
+import { writeJson } from '../http/json.ts'
 import { asArray, asRecord, asText, type Json, memberAt, type ProbedRecord, sameJson } from './probe-content.ts'
 import { findReferenced } from './schema-sample.ts'
 
@@ -37,7 +38,7 @@ type Judge = (schema: ProbedRecord, judged: Judged) => string | undefined
 
 const shownCharactersMax = 60
 function sayWrong({ at, value }: Judged, says: string): string {
-  const shown = JSON.stringify(value)
+  const shown = writeJson(value)
   const cut = shown.length > shownCharactersMax ? `${shown.slice(0, shownCharactersMax)}…` : shown
   return `${at === '' ? 'the content' : at} is ${cut}: ${says}`
 }
@@ -71,8 +72,8 @@ const typeTests: Readonly<Record<string, (value: Json) => boolean>> = {
   null: value => value === null,
   boolean: value => typeof value === 'boolean',
   string: value => typeof value === 'string',
-  number: value => typeof value === 'number',
-  integer: value => Number.isInteger(value),
+  number: value => typeof value === 'number' || typeof value === 'bigint',
+  integer: value => Number.isInteger(value) || typeof value === 'bigint',
   array: value => Array.isArray(value),
   object: value => typeof value === 'object' && value !== null && !Array.isArray(value),
 }

@@ -1,6 +1,6 @@
 /** `diglot mock`: a contract served by examples, for tests of its clients. */
 import type { Command } from 'commander'
-import type { MockServer, startMock } from '../mock/start-mock.ts'
+import type { MockServer, startMock, startOpenApiMock } from '../mock/start-mock.ts'
 import { collectOption, createPortOption, pairOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
@@ -9,7 +9,7 @@ export function addMockCommand(program: Command): void {
   program
     .command('mock')
     .description('serve a contract by examples, with states that move, and with answers that misbehave on demand')
-    .argument('[contract]', 'a module that exports a contract or an implementation, or a WSDL 1.1')
+    .argument('[contract]', 'a module that exports a contract or an implementation, a WSDL 1.1, or an OpenAPI document')
     .addOption(createPortOption())
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--exposed', 'let other machines ask it, though its passwords are known')
@@ -17,10 +17,18 @@ export function addMockCommand(program: Command): void {
     .option('--example <place=text>', 'a value, such as customers.name=Ada; repeatable', pairOption, {})
     .option('--behavior <behavior>', 'how every answer misbehaves, such as "delay=2s; cut" (default: not)')
     .option('--as <role>', 'the role of requests without credentials (default: none)')
+    .option('--signers <file>', 'PEM certificates of signers of SOAP messages, where the contract demands proof')
+    .option('--message-key <file>', 'PEM key that signs SOAP answers and decrypts requests')
+    .option('--message-certificate <file>', 'its certificate, in PEM')
     .option('--record <folder>', 'ask the service of --to in place of a contract, and write what it answers there')
     .option('--to <url>', 'the service to record')
     .option('--replay <folder>', 'answer from a recording in place of a contract')
-    .option('--from <folder>', 'a folder with documents that a WSDL imports by address; repeatable', collectOption, [])
+    .option(
+      '--from <folder>',
+      'a folder with documents that a description imports by address; repeatable',
+      collectOption,
+      [],
+    )
     .action(mockCommand)
 }
 
@@ -32,6 +40,9 @@ interface MockFlags {
   readonly example: Readonly<Record<string, string>>
   readonly behavior?: string
   readonly as?: string
+  readonly signers?: string
+  readonly messageKey?: string
+  readonly messageCertificate?: string
   readonly record?: string
   readonly to?: string
   readonly replay?: string
@@ -41,12 +52,26 @@ interface MockFlags {
 async function mockCommand(file: string | undefined, flags: MockFlags): Promise<void> {
   const { record, to, replay } = flags
   const given = [file, record, replay].filter(each => each !== undefined)
-  if (given.length !== 1) return failUsage('give one of: a contract, a service or a WSDL; --record with --to; --replay')
+  if (given.length !== 1)
+    return failUsage('give one of: a contract, a service, a WSDL or an OpenAPI document; --record with --to; --replay')
   if ((record === undefined) !== (to === undefined)) return failUsage('--record and --to belong together: give both')
-  const { startMock, startRecordedMock } = await import('../mock/start-mock.ts')
+  const { startMock, startOpenApiMock, startRecordedMock } = await import('../mock/start-mock.ts')
+  const { isOpenApiName } = await import('../mock/mocked-openapi.ts')
+  if (file !== undefined && isOpenApiName(file)) return mockOpenApi(file, flags, startOpenApiMock)
   if (file !== undefined) return mockContract(file, flags, startMock)
   const source = replay === undefined ? { record: record ?? '', to: to ?? '' } : { replay }
   announceMock(await startRecordedMock(source, flags), replay === undefined ? [`recording ${to} to ${record}`] : [])
+}
+
+async function mockOpenApi(
+  file: string,
+  { example: examples, as, ...flags }: MockFlags,
+  start: typeof startOpenApiMock,
+): Promise<void> {
+  if (as !== undefined) failUsage('--as names a person, and an OpenAPI document has none: any credentials count')
+  const server = await start(file, { ...flags, examples })
+  for (const line of server.losses) process.stderr.write(`${line}\n`)
+  announceMock(server, server.operations)
 }
 
 async function mockContract(
@@ -60,12 +85,23 @@ async function mockContract(
   ])
   const { contract, losses } = await loadMockedContract(file, from)
   for (const line of losses) process.stderr.write(`${line}\n`)
-  const server = await start(contract, { ...flags, examples })
+  const messageSecurity = readMockKeys(flags)
+  const server = await start(contract, { ...flags, examples, ...(messageSecurity && { messageSecurity }) })
   announceMock(server, [
     ...(contract.hasRest ? contract.resources.map(({ name }) => `REST: ${server.url}/api/${name}`) : []),
     ...endpointsOf(contract as never).map(({ path }) => `WSDL: ${server.url}${path}?wsdl`), // its types are erased
     ...contract.ports.map(({ port }) => `WSDL: ${server.url}/soap/${port}?wsdl`),
   ])
+}
+
+function readMockKeys({ signers, messageKey: key, messageCertificate: certificate }: Partial<MockFlags>) {
+  if ((key === undefined) !== (certificate === undefined))
+    failUsage('--message-key and --message-certificate must be given together')
+  if (signers === undefined && key === undefined) return undefined
+  return {
+    ...(signers !== undefined && { signerFiles: [signers] }),
+    ...(key !== undefined && certificate !== undefined && { keyFiles: [{ key, certificate }] }),
+  }
 }
 
 function announceMock(server: MockServer, lines: readonly string[]): void {

@@ -20,10 +20,12 @@ export interface MockedContract {
  * @throws an error that says what to give
  */
 export async function loadMockedContract(file: string, folders: readonly string[]): Promise<MockedContract> {
-  if (!existsSync(file)) throw new Error(`${file} not found: give a contract, a service or a WSDL`)
+  if (!existsSync(file)) throw new Error(`${file} not found: give a contract, a service, a WSDL or an OpenAPI document`)
   if (/\.(wsdl|xml)$/i.test(file)) return readWsdlContract(file, folders)
   if (!/\.[cm]?[jt]s$/i.test(file))
-    throw new Error(`${file} is not known as a contract: give a module (.ts, .js) or a WSDL 1.1 (.wsdl, .xml)`)
+    throw new Error(
+      `${file} is not known as a contract: give a module (.ts, .js), a WSDL 1.1 (.wsdl, .xml) or an OpenAPI document (.json, .yaml)`,
+    )
   const module: Readonly<Record<string, unknown>> = await import(pathToFileURL(resolve(file)).href)
   const found = [module['default'], ...Object.values(module)].map(toContract).find(each => each !== undefined)
   if (!found) throw new Error(`${file} exports neither a contract made by service(…) nor an implementation`)

@@ -108,6 +108,41 @@ export async function startRecordedMock(source: MockSource, options: MockServerO
   return { url: server.url, port: server.port, people: [], close, [Symbol.asyncDispose]: close }
 }
 
+/** The options of `startOpenApiMock`. */
+export interface OpenApiMockServerOptions extends Omit<MockServerOptions, 'as' | 'messageSecurity' | 'clock'> {
+  /** Folders with documents that this one refers to by address. */
+  readonly from?: readonly string[]
+}
+
+/** A running mock of an OpenAPI document. */
+export interface OpenApiMockServer extends MockServer {
+  /** `GET /v1/pets/{petId}`, as the document has them. */
+  readonly operations: readonly string[]
+  /** What of the document was not found, a line each. */
+  readonly losses: readonly string[]
+}
+
+/**
+ * Answers by the examples and schemas of an OpenAPI document, at its addresses, until closed.
+ * @param file JSON or YAML, of version 3.0 to 3.2
+ * @throws an error that says what to change
+ */
+export async function startOpenApiMock(
+  file: string,
+  options: OpenApiMockServerOptions = {},
+): Promise<OpenApiMockServer> {
+  const { readMockedOpenApi } = await import('./mocked-openapi.ts')
+  const { createOpenApiMock } = await import('./openapi-mock.ts')
+  const { name, document, operations, losses } = await readMockedOpenApi(file, options.from ?? [])
+  const answer = createOpenApiMock(document, options)
+  const server = await startMisbehaving(answer, `"${name}"; seed=${options.seed ?? 1}`, options)
+  const close = async (): Promise<void> => {
+    await server.close(0)
+  }
+  const { url, port } = server
+  return { url, port, people: [], operations, losses, close, [Symbol.asyncDispose]: close }
+}
+
 function findStranger(people: readonly Person[], role: string | undefined): Caller | undefined {
   if (role === undefined) return undefined
   const found = people.find(each => each.subject === role)

@@ -22,6 +22,8 @@ export interface RestOperation {
   readonly comment: string
   readonly query: readonly JsonObject[]
   readonly headers: readonly JsonObject[]
+  /** Those of the path and of cookies, too. */
+  readonly allParameters: readonly JsonObject[]
   readonly request: Json | undefined
   readonly responses: readonly (readonly [status: string, response: Json])[]
   /** Undefined: the document says nothing of its callers. */
@@ -85,6 +87,7 @@ function readOperation(
     comment: stringOf(operation['description']) || stringOf(operation['summary']),
     query: parameters.filter(each => each['in'] === 'query'),
     headers: parameters.filter(each => each['in'] === 'header'),
+    allParameters: parameters,
     request: operation['requestBody'],
     responses: Object.entries(objectOf(operation['responses'])),
     security: security === undefined ? undefined : jsonItems(security).map(objectOf),

@@ -1,0 +1,136 @@
+/**
+ * Examples of the schemas of an OpenAPI document: those that it gives, or values that its keywords
+ * allow, readable by the names of their members. A seed and a place give the same value each time.
+ */
+import { attempt, isSyntaxError } from '../base/attempt.ts'
+import { jsonItems, objectEntries, objectOf, stringOf } from '../base/json-members.ts'
+import type { Json } from '../base/objects.ts'
+import type { OpenApiDocument } from '../import/openapi/openapi-document.ts'
+import { propertiesOf, readMapFacts, readSchemaFacts, requiredNamesOf } from '../import/openapi/schema-facts.ts'
+import { createChoose, type ExamplePlace, listExampleTexts, placeWithin } from './example-text.ts'
+
+/** From here on members that are optional are left out: a schema may contain itself. */
+const depthOfOptional = 4
+const depthMax = 12
+const itemsOfArray = 2
+
+/** An example of a response or a request: what its media type gives, else one of its schema. */
+export function makeContentExample(document: OpenApiDocument, media: Json | undefined, place: ExamplePlace): Json {
+  const { example, examples, schema, itemSchema } = objectOf(media)
+  if (example !== undefined) return example
+  const [named] = objectEntries(examples).map(([, each]) => document.resolve(each).value)
+  const given = named?.['value'] ?? named?.['dataValue']
+  return given ?? makeSchemaExample(document, schema ?? itemSchema, place)
+}
+
+/** @throws NoExample for a text that has to be given with `--example` */
+export function makeSchemaExample(
+  document: OpenApiDocument,
+  given: Json | undefined,
+  place: ExamplePlace,
+  depth = 0,
+): Json {
+  const facts = readSchemaFacts(document, given)
+  const { schema, type, options } = facts
+  const own = place.given[place.name]
+  if (own !== undefined) return type === 'string' || type === '' ? own : (parseGivenText(own) ?? own)
+  const known = [schema['example'], jsonItems(schema['examples'])[0], schema['default'], schema['const']]
+  const said = known.find(each => each !== undefined)
+  if (said !== undefined && place.item === 1) return said
+  const listed = jsonItems(schema['enum'])
+  if (listed.length > 0) return listed[createChoose(place)(listed.length)] ?? null
+  if (options.length > 0) return makeSchemaExample(document, options[0], place, depth + 1)
+  const [first = ''] = type.split(' ')
+  const make = makers[first || 'object']
+  return make ? make({ document, schema, place, depth }) : null
+}
+
+const parseGivenText = (text: string): Json | undefined => attempt((): Json => JSON.parse(text), isSyntaxError)
+
+interface ExampleAsked {
+  readonly document: OpenApiDocument
+  readonly schema: Readonly<Record<string, Json>>
+  readonly place: ExamplePlace
+  readonly depth: number
+}
+
+const makers: Readonly<Record<string, (asked: ExampleAsked) => Json>> = {
+  object: makeObject,
+  array: ({ document, schema, place, depth }) => {
+    const least = Number(schema['minItems'] ?? 0)
+    const count =
+      depth >= depthOfOptional ? least : Math.min(Math.max(least, itemsOfArray), readBound(schema['maxItems']))
+    return Array.from({ length: depth > depthMax ? 0 : count }, (_, at) =>
+      makeSchemaExample(document, schema['items'], { ...place, item: place.item + at }, depth + 1),
+    )
+  },
+  string: ({ schema, place }) => makeFormatted(schema, place),
+  integer: ({ schema, place }) => makeNumber(schema, place, 1),
+  number: ({ schema, place }) => makeNumber(schema, place, 0.5),
+  boolean: ({ place }) => createChoose(place)(2) === 1,
+  null: () => null,
+}
+
+const readBound = (given: Json | undefined, otherwise = Number.POSITIVE_INFINITY): number =>
+  given === undefined ? otherwise : Number(given)
+
+function makeObject({ document, schema, place, depth }: ExampleAsked): Json {
+  const required = requiredNamesOf(schema)
+  const isLeftOut = (name: string, given: Json): boolean =>
+    objectOf(document.resolve(given).value)['writeOnly'] === true || (depth >= depthOfOptional && !required.has(name))
+  const members = propertiesOf(schema)
+    .filter(([name, given]) => depth < depthMax && !isLeftOut(name, given))
+    .map(([name, given]) => [name, makeSchemaExample(document, given, placeWithin(place, name), depth + 1)] as const)
+  const map = members.length === 0 && depth < depthOfOptional ? readMapFacts(document, schema) : undefined
+  const entries = map
+    ? [['example', makeSchemaExample(document, map.value, placeWithin(place, 'example'), depth + 1)]]
+    : []
+  return Object.fromEntries([...members, ...entries])
+}
+
+/** On the lowest bound, or near it, and a multiple of what it has to be. */
+function makeNumber(schema: ExampleAsked['schema'], place: ExamplePlace, part: number): number {
+  const step = readBound(schema['multipleOf'], part === 1 ? 1 : 0.01)
+  const above = schema['exclusiveMinimum']
+  const least = typeof above === 'number' ? above + step : readBound(schema['minimum'], 0) + (above === true ? step : 0)
+  const below = schema['exclusiveMaximum']
+  const most = typeof below === 'number' ? below - step : readBound(schema['maximum']) - (below === true ? step : 0)
+  const start = Math.ceil(least / step) * step
+  const wish = start + (createChoose(place)(20) + place.item) * (part === 1 ? Math.max(step, 1) : Math.max(step, part))
+  return roundTo(wish <= most ? wish : start)
+}
+const roundTo = (value: number): number => Number(value.toFixed(6))
+
+/** RFC 3339, RFC 5321, RFC 3986, RFC 9562 and their kin: the formats of JSON Schema §7.3. */
+const textsOfFormats: Readonly<Record<string, (number: number) => string>> = {
+  date: number => `2026-01-${String(1 + (number % 28)).padStart(2, '0')}`,
+  'date-time': number => `2026-01-${String(1 + (number % 28)).padStart(2, '0')}T09:30:00Z`,
+  time: () => '09:30:00Z',
+  duration: number => `PT${1 + (number % 9)}H`,
+  email: number => `ada${number}@example.org`,
+  hostname: number => `host-${number}.example.org`,
+  ipv4: number => `192.0.2.${1 + (number % 250)}`,
+  ipv6: number => `2001:db8::${(1 + number).toString(16)}`,
+  uri: number => `https://example.org/${number}`,
+  url: number => `https://example.org/${number}`,
+  'uri-reference': number => `/example/${number}`,
+  uuid: number => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+  byte: () => 'ZXhhbXBsZQ==',
+  binary: () => 'example',
+  decimal: number => `${number}.50`,
+}
+
+function makeFormatted(schema: ExampleAsked['schema'], place: ExamplePlace): string {
+  const form = textsOfFormats[stringOf(schema['format'])]
+  const number = (createChoose(place)(90) + place.item) % 100
+  const pattern = stringOf(schema['pattern'])
+  const expression = pattern === '' ? undefined : attempt(() => new RegExp(pattern, 'u'), isSyntaxError)
+  if (form) return form(number)
+  const max = schema['maxLength'] === undefined ? undefined : Number(schema['maxLength'])
+  const texts = listExampleTexts(place, {
+    min: Number(schema['minLength'] ?? 0),
+    max,
+    expressions: expression ? [expression] : [],
+  })
+  return texts.find(text => (expression?.test(text) ?? true) && (max === undefined || text.length <= max)) ?? ''
+}

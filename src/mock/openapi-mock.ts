@@ -1,0 +1,459 @@
+/**
+ * An OpenAPI document as a service: each operation answers at the addresses of the document with an
+ * example of its response. What always holds:
+ *  (1) Parameters and content are judged by their schemas before anything is answered.
+ *  (2) An answer has a status, a media type and a content that the document has for it.
+ *  (3) What is created, changed or removed shows in later answers of the same collection.
+ */
+import { decodePercent } from '../base/attempt.ts'
+import { isJsonObject, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../base/json-members.ts'
+import type { Json } from '../base/objects.ts'
+import { findMismatch } from '../check/schema-judge.ts'
+import { parseCookies } from '../http/cookie.ts'
+import { parseJson, writeJson } from '../http/json.ts'
+import { parseMediaType } from '../http/media-type.ts'
+import type { Request, Response } from '../http/message.ts'
+import { negotiateType } from '../http/negotiate.ts'
+import { respond } from '../http/respond.ts'
+import { reasonPhrases } from '../http/status.ts'
+import { type Pairs, parseQuery } from '../http/uri.ts'
+import type { OpenApiDocument } from '../import/openapi/openapi-document.ts'
+import { findSuccess, listRestOperations, type RestOperation } from '../import/openapi/operations.ts'
+import { readSchemaFacts } from '../import/openapi/schema-facts.ts'
+import { claimDemandedFault } from './demanded.ts'
+import type { ExamplePlace } from './example-text.ts'
+import { makeContentExample, makeSchemaExample } from './openapi-example.ts'
+import { MockedItems } from './openapi-state.ts'
+
+/** The options of a mock of an OpenAPI document. */
+export interface OpenApiMockOptions {
+  readonly seed?: number | undefined
+  /** Values by place, as text: `{ 'Pet.name': 'Rex' }`. */
+  readonly examples?: Readonly<Record<string, string>> | undefined
+}
+
+const contentMax = 16 * 1024 * 1024
+
+/** The function from a request to its answer. */
+export function createOpenApiMock(
+  document: OpenApiDocument,
+  options: OpenApiMockOptions = {},
+): (request: Request) => Promise<Response> {
+  const site = new OpenApiSite(document, options)
+  return async request => {
+    try {
+      return await site.answer(request)
+    } catch (thrown) {
+      if (thrown instanceof Ended) return thrown.response
+      throw thrown
+    }
+  }
+}
+
+/** A request ends early with this response. */
+class Ended {
+  readonly response: Response
+  constructor(response: Response) {
+    this.response = response
+  }
+}
+const endWith = (status: number, detail: string, fields: Response['fields'] = {}): never => {
+  throw new Ended(respond(status, { detail, fields }))
+}
+
+interface MockedRoute {
+  readonly template: string
+  readonly expression: RegExp
+  readonly names: readonly string[]
+  readonly operations: ReadonlyMap<string, RestOperation>
+}
+
+/** One request on its way through the mock. */
+interface MockedRequest {
+  readonly request: Request
+  /** Without the base of the document. */
+  readonly path: string
+  readonly base: string
+  readonly pairs: Pairs
+  readonly route: MockedRoute
+  readonly values: ReadonlyMap<string, string>
+  readonly operation: RestOperation
+}
+
+class OpenApiSite {
+  readonly #document: OpenApiDocument
+  readonly #options: OpenApiMockOptions
+  readonly #routes: readonly MockedRoute[]
+  readonly #bases: readonly string[]
+  readonly #items = new MockedItems()
+
+  constructor(document: OpenApiDocument, options: OpenApiMockOptions) {
+    this.#document = document
+    this.#options = options
+    const operations = listRestOperations(document)
+    this.#routes = compileMockedRoutes(operations)
+    const bases = operations.map(({ address, template }) => address.slice(0, address.length - template.length))
+    this.#bases = [...new Set([...bases, ''])]
+  }
+
+  async answer(request: Request): Promise<Response> {
+    const asked = this.#findOperation(request)
+    this.#requireCredentials(asked)
+    const content = await this.#readContent(asked)
+    this.#judgeParameters(asked)
+    const fault = claimDemandedFault(this.#faultsOf(asked.operation).map(({ name }) => name))
+    if (fault !== undefined) return this.#answerWithFault(asked, fault)
+    return this.#answerWell(asked, content)
+  }
+
+  // Routing
+
+  #findOperation(request: Request): MockedRequest {
+    const [path = '', query = ''] = request.target.replace(/^[a-z]+:\/\/[^/]*/i, '').split(/\?(.*)/s)
+    for (const base of this.#bases) {
+      if (!path.startsWith(base)) continue
+      const found = this.#findRoute(path.slice(base.length) || '/')
+      if (!found) continue
+      const { route, values } = found
+      const { method } = request
+      const operation = route.operations.get(method) ?? (method === 'HEAD' ? route.operations.get('GET') : undefined)
+      const allow = [...route.operations.keys(), ...(route.operations.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+      if (!operation && method === 'OPTIONS') throw new Ended({ status: 204, fields: { allow } })
+      if (!operation) return endWith(405, `${route.template} has no ${method}`, { allow })
+      const pairs = parseQuery(query) ?? endWith(400, 'the query is not percent-encoded as it should be')
+      return { request, path: path.slice(base.length) || '/', base, pairs, route, values, operation }
+    }
+    return endWith(404, `the description has no address ${path}`)
+  }
+  #findRoute(path: string) {
+    for (const route of this.#routes) {
+      const [, ...texts] = route.expression.exec(path) ?? []
+      if (texts.length === 0 && !route.expression.test(path)) continue
+      const values = new Map(route.names.map((name, at) => [name, decodePercent(texts[at] ?? '') ?? '']))
+      return { route, values }
+    }
+    return undefined
+  }
+
+  // What the request has to have
+
+  /** Any credentials count, since the mock knows no people. */
+  #requireCredentials({ operation, request, pairs }: MockedRequest): void {
+    const { security = [] } = operation
+    if (security.length === 0 || security.some(each => Object.keys(each).length === 0)) return
+    const schemes = objectOf(objectOf(this.#document.root['components'])['securitySchemes'])
+    const isThere = (name: string): boolean => {
+      const { type, in: place, name: key } = objectOf(this.#document.resolve(schemes[name]).value)
+      if (type !== 'apiKey') return request.fields['authorization'] !== undefined || request.certificate !== undefined
+      const word = stringOf(key)
+      if (place === 'query') return pairs.some(([one]) => one === word)
+      if (place === 'cookie') return parseCookies(request.fields['cookie'] ?? '').has(word)
+      return request.fields[word.toLowerCase()] !== undefined
+    }
+    if (security.some(each => Object.keys(each).every(isThere))) return
+    const names = security.map(each => Object.keys(each).join(' and ')).join(', or ')
+    throw new Ended(
+      this.#refuse(operation, [401], `credentials are missing: ${names}`, {
+        'www-authenticate': 'Bearer realm="mock"',
+      }),
+    )
+  }
+
+  async #readContent({ operation, request }: MockedRequest): Promise<Json | undefined> {
+    const described = this.#document.resolve(operation.request).value
+    const contents = objectOf(described['content'])
+    const octets = await request.content.bytes(contentMax)
+    if (!octets) return endWith(413, `a mock reads ${contentMax} octets at most`)
+    if (octets.length === 0) {
+      if (described['required'] === true) throw new Ended(this.#refuse(operation, [400, 422], 'content is required'))
+      return undefined
+    }
+    if (Object.keys(contents).length === 0) return undefined
+    const type = parseMediaType(request.fields['content-type'] ?? '')
+    const essence = type?.essence ?? ''
+    const found = Object.entries(contents).find(([name]) => matchesRange(name, essence))
+    if (!found)
+      return endWith(415, `send one of ${Object.keys(contents).join(', ')}`, {
+        accept: Object.keys(contents).join(', '),
+      })
+    if (!/[/+]json$/.test(essence)) return undefined
+    const { value, failure } = parseJson(octets)
+    if (failure) throw new Ended(this.#refuse(operation, [400], `not JSON: ${failure.reason} at ${failure.at}`))
+    const wrong = findMismatch(this.#document.root, objectOf(found[1])['schema'], value)
+    if (wrong !== undefined) throw new Ended(this.#refuse(operation, [422, 400], wrong))
+    return value
+  }
+
+  /** (1) */
+  #judgeParameters({ operation, request, pairs, values }: MockedRequest): void {
+    const cookies = parseCookies(request.fields['cookie'] ?? '')
+    const textsOf = (name: string, place: string): readonly string[] => {
+      if (place === 'path') return [values.get(name) ?? ''].filter(Boolean)
+      if (place === 'query') return pairs.filter(([key]) => key === name || key === `${name}[]`).map(([, text]) => text)
+      const text = place === 'cookie' ? cookies.get(name) : request.fields[name.toLowerCase()]
+      return text === undefined ? [] : [text]
+    }
+    for (const parameter of operation.allParameters) {
+      const [name, place] = [stringOf(parameter['name']), stringOf(parameter['in'])]
+      const texts = textsOf(name, place)
+      if (texts.length === 0 && parameter['required'] === true)
+        throw new Ended(this.#refuse(operation, [400, 422], `${name} is required in the ${place}`))
+      if (texts.length === 0 || parameter['schema'] === undefined) continue
+      const { type, schema } = readSchemaFacts(this.#document, parameter['schema'])
+      if (type === 'object') continue // its style says how it is written
+      const wrong = findMismatch(
+        this.#document.root,
+        parameter['schema'],
+        readParameterTexts(texts, type, schema, this.#document),
+      )
+      if (wrong !== undefined) {
+        const statuses: readonly [number, ...number[]] = place === 'path' ? [404, 400, 422] : [400, 422]
+        throw new Ended(this.#refuse(operation, statuses, `${name} ${wrong.replace(/^the content /, '')}`))
+      }
+    }
+  }
+
+  /** By the first of these statuses that the operation declares, in the content that it has then. */
+  #refuse(
+    operation: RestOperation,
+    statuses: readonly [number, ...number[]],
+    detail: string,
+    fields: Response['fields'] = {},
+  ): Response {
+    const declares = (status: number | 'default') =>
+      operation.responses.find(([known]) => known === String(status))?.[1]
+    const status = statuses.find(each => declares(each) !== undefined) ?? statuses[0]
+    const described = this.#document.resolve(declares(status) ?? declares('default')).value
+    const [type, media] = Object.entries(objectOf(described['content'])).find(([name]) => isJsonContent(name)) ?? []
+    if (type === undefined) return respond(status, { detail, fields })
+    const example = makeContentExample(this.#document, media, this.#placeOf(operation, String(status)))
+    const content = isJsonObject(example) ? writeJson(explainIn(example, status, detail)) : writeJson(example)
+    return { status, fields: { 'content-type': type, ...fields }, content }
+  }
+
+  // Faults
+
+  #faultsOf({ responses }: RestOperation) {
+    return responses.flatMap(([status, response]) => {
+      if (!/^[45]/.test(status) && status !== 'default') return []
+      const number = /^\d+$/.test(status) ? Number(status) : status === 'default' ? 500 : Number(`${status[0]}00`)
+      const phrase = (reasonPhrases[number] ?? 'Failure').replaceAll(/[^A-Za-z]/g, '')
+      const { name } = this.#document.resolve(response)
+      return [...new Set([phrase, ...(name === '' ? [] : [name])])].map(each => ({ name: each, number, response }))
+    })
+  }
+  #answerWithFault({ operation, request }: MockedRequest, fault: string): Response {
+    const { number, response } = this.#faultsOf(operation).find(({ name }) => name === fault)!
+    return this.#write(request, number, response, this.#placeOf(operation, fault))
+  }
+
+  // Answers
+
+  #placeOf(operation: RestOperation, name = ''): ExamplePlace {
+    const { seed = 1, examples = {} } = this.#options
+    return { seed, name: name || operation.id, item: 1, idOf: () => undefined, given: examples }
+  }
+
+  #answerWell(asked: MockedRequest, content: Json | undefined): Response {
+    const { operation, request } = asked
+    const [status = 'default', response = {}] = findSuccess(operation) ?? []
+    const number = /^\d+$/.test(status) ? Number(status) : 200
+    return this.#write(request, number, response, this.#placeOf(operation), example =>
+      this.#applyState(asked, content, example),
+    )
+  }
+
+  /** (2) */
+  #write(
+    request: Request,
+    status: number,
+    given: Json,
+    place: ExamplePlace,
+    change: (example: Json) => { readonly content: Json; readonly fields?: Response['fields'] } = content => ({
+      content,
+    }),
+  ): Response {
+    const response = this.#document.resolve(given).value
+    const contents = objectOf(response['content'])
+    const fields = Object.fromEntries(
+      objectEntries(response['headers']).flatMap(([name, header]) => this.#headerField(name, header, place)),
+    )
+    const types = Object.keys(contents)
+    if (types.length === 0) return { status, fields: { ...fields, ...change({}).fields } }
+    const concrete = types.map(each => each.replace(/^\*\/\*$/, 'application/json').replace(/\/\*$/, '/plain'))
+    const type = negotiateType(request.fields['accept'], concrete)
+    if (type === undefined) return respond(406, { detail: `there are ${types.join(', ')}` })
+    const media = contents[types[concrete.indexOf(type)] ?? '']
+    const named = schemaName(this.#document, objectOf(media)['schema'])
+    const example = makeContentExample(this.#document, media, named === '' ? place : { ...place, name: named })
+    const changed = change(example)
+    const head = { 'content-type': type, ...fields, ...changed.fields }
+    if (isJsonContent(type)) return { status, fields: head, content: writeJson(changed.content) }
+    const text = typeof example === 'string' ? example : /^text\//.test(type) ? writeJson(changed.content) : 'example'
+    return { status, fields: head, content: text }
+  }
+  #headerField(name: string, header: Json, place: ExamplePlace): readonly (readonly [string, string])[] {
+    const { schema, example, required } = this.#document.resolve(header).value
+    if (/^content-type$/i.test(name) || (required !== true && example === undefined)) return []
+    const value = example ?? makeSchemaExample(this.#document, schema, { ...place, name })
+    return [[name.toLowerCase(), typeof value === 'string' ? value : writeJson(value)]]
+  }
+
+  // State
+
+  /** (3) */
+  #applyState(asked: MockedRequest, content: Json | undefined, example: Json) {
+    const { operation, path, base, route } = asked
+    const address = path.replace(/\/$/, '')
+    const itemsBelow = this.#routes.find(each => isItemOf(each.template, route.template))
+    const body = objectOf(content)
+    if (route.names.length > 0 && /\}$/.test(route.template)) return this.#applyToItem(asked, address, body, example)
+    if (!itemsBelow) return { content: this.#echo(operation, example, body) }
+    const parameter = itemsBelow.names.at(-1) ?? 'id'
+    if (operation.method === 'GET') return { content: this.#listItems(address, parameter, example) }
+    if (operation.method !== 'POST' || !isJsonObject(example)) return { content: this.#echo(operation, example, body) }
+    const created = this.#echo(operation, example, body) as JsonObject
+    const key = identifierMember(created, parameter)
+    const id = key === undefined ? String(this.#items.nextNumber()) : this.#newIdentifier(created[key])
+    const item = key === undefined ? created : { ...created, [key]: id }
+    const at = `${address}/${encodeURIComponent(String(id))}`
+    this.#items.set(at, item)
+    return { content: item, fields: { location: base + at } }
+  }
+
+  #applyToItem({ operation, route, values }: MockedRequest, address: string, body: JsonObject, example: Json) {
+    const parameter = route.names.at(-1) ?? 'id'
+    const known = this.#items.at(address)
+    if (known === 'gone' && operation.method !== 'PUT')
+      throw new Ended(this.#refuse(operation, [404, 410], 'it was removed'))
+    if (operation.method === 'DELETE') this.#items.set(address, undefined)
+    if (!isJsonObject(example)) return { content: example }
+    const key = identifierMember(example, parameter)
+    const named = key === undefined ? example : { ...example, [key]: likeOf(example[key], values.get(parameter) ?? '') }
+    const before = known === 'gone' || known === undefined ? named : { ...named, ...known }
+    const now = ['PUT', 'PATCH', 'POST'].includes(operation.method)
+      ? {
+          ...(this.#echo(operation, before, body) as JsonObject),
+          ...(key === undefined ? {} : { [key]: named[key] ?? null }),
+        }
+      : before
+    if (['PUT', 'PATCH'].includes(operation.method)) this.#items.set(address, now)
+    return { content: now }
+  }
+
+  #listItems(collection: string, parameter: string, example: Json): Json {
+    const addressOf = (item: JsonObject): string | undefined => {
+      const key = identifierMember(item, parameter)
+      return key === undefined ? undefined : `${collection}/${encodeURIComponent(String(item[key]))}`
+    }
+    if (Array.isArray(example)) return this.#items.listWith(collection, numberItems(example, parameter), addressOf)
+    const [member, items] = Object.entries(objectOf(example)).find(([, each]) => isJsonObject(jsonItems(each)[0])) ?? []
+    if (member === undefined) return example
+    const now = this.#items.listWith(collection, numberItems(jsonItems(items), parameter), addressOf)
+    return { ...objectOf(example), [member]: now }
+  }
+
+  /** The members that were sent, as far as the answer may have them. */
+  #echo(operation: RestOperation, example: Json, body: JsonObject): Json {
+    if (!isJsonObject(example)) return example
+    const [, response] = findSuccess(operation) ?? []
+    const media = Object.entries(objectOf(this.#document.resolve(response).value['content'])).find(([type]) =>
+      isJsonContent(type),
+    )
+    const { schema } = readSchemaFacts(this.#document, objectOf(media?.[1])['schema'])
+    const kept = Object.entries(body).filter(([name, value]) => {
+      const property = objectOf(schema['properties'])[name]
+      return property !== undefined && findMismatch(this.#document.root, property, value) === undefined
+    })
+    return { ...example, ...Object.fromEntries(kept) }
+  }
+
+  #newIdentifier(like: Json | undefined): Json {
+    const number = this.#items.nextNumber()
+    if (typeof like !== 'string') return number
+    if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(like))
+      return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+    return `${like.replace(/[ -]?\d+$/, '').toLowerCase()}-${number}`
+  }
+}
+
+/** Names before parameters: of two templates that fit, the one with fewer of these counts. */
+function compileMockedRoutes(operations: readonly RestOperation[]): readonly MockedRoute[] {
+  const grouped = Map.groupBy(operations, ({ template }) => template)
+  const routes = [...grouped].map(([template, all]) => ({
+    template,
+    expression: new RegExp(
+      `^${template.replaceAll(/[.*+?^$()[\]\\|]/g, '\\$&').replaceAll(/\{[^{}]+\}/g, '([^/]+)')}/?$`,
+    ),
+    names: Array.from(template.matchAll(/\{([^{}]+)\}/g), ([, name = '']) => name),
+    operations: new Map(all.map(each => [each.method, each])),
+  }))
+  return routes.sort((one, other) => one.names.length - other.names.length)
+}
+
+/** `/pets/{petId}` is an item of `/pets`. */
+const isItemOf = (template: string, collection: string): boolean =>
+  template.startsWith(`${collection.replace(/\/$/, '')}/`) &&
+  /^\{[^{}]+\}$/.test(template.slice(collection.replace(/\/$/, '').length + 1))
+
+/** The member that names an item: that of the parameter, or `id`. */
+function identifierMember(item: JsonObject, parameter: string): string | undefined {
+  const names = [parameter, 'id', ...Object.keys(item).filter(name => name.toLowerCase() === parameter.toLowerCase())]
+  return names.find(name => ['string', 'number'].includes(typeof item[name]))
+}
+/** The text of an address as the member has it. */
+const likeOf = (like: Json | undefined, text: string): Json =>
+  typeof like === 'number' && /^-?\d+$/.test(text) ? Number(text) : text
+
+/** Items of one example have one identifier: they are told apart by their place. */
+function numberItems(items: readonly Json[], parameter: string): readonly Json[] {
+  const seen = new Set<Json>()
+  return items.map((item, at) => {
+    const key = isJsonObject(item) ? identifierMember(item, parameter) : undefined
+    if (!isJsonObject(item) || key === undefined) return item
+    const id = item[key] ?? null
+    const own = !seen.has(id) ? id : typeof id === 'number' ? id + at : `${String(id)}-${at + 1}`
+    seen.add(own)
+    return { ...item, [key]: own }
+  })
+}
+
+const matchesRange = (range: string, essence: string): boolean => {
+  const [type = '', subtype = ''] = (range.split(';')[0] ?? '').trim().toLowerCase().split('/')
+  const [givenType, givenSubtype] = essence.split('/')
+  return (type === '*' || type === givenType) && (subtype === '*' || subtype === givenSubtype)
+}
+
+function schemaName(document: OpenApiDocument, schema: Json | undefined): string {
+  const { name, type, schema: own } = readSchemaFacts(document, schema)
+  return name || (type === 'array' ? readSchemaFacts(document, own['items']).name : '')
+}
+
+const isJsonContent = (type: string): boolean => /[/+]json\b/i.test(type)
+
+/** What is wrong, where errors of this kind say it. */
+function explainIn(example: JsonObject, status: number, detail: string): JsonObject {
+  const word = ['detail', 'message', 'error_description', 'description', 'error'].find(
+    name => typeof example[name] === 'string',
+  )
+  const isNumbered = typeof example['status'] === 'number'
+  return { ...example, ...(isNumbered && { status }), ...(word !== undefined && { [word]: detail }) }
+}
+
+/** OpenAPI §4.8.12.2: `simple` and `form` for arrays, one text for anything else. */
+function readParameterTexts(
+  texts: readonly string[],
+  type: string,
+  schema: JsonObject,
+  document: OpenApiDocument,
+): Json {
+  if (type !== 'array') return readParameterText(texts[0] ?? '', type)
+  const items = readSchemaFacts(document, schema['items']).type
+  const all = texts.length === 1 ? (texts[0] ?? '').split(',') : texts
+  return all.map(text => readParameterText(text, items))
+}
+function readParameterText(text: string, type: string): Json {
+  if (/^(integer|number)\b/.test(type) && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text)
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
+  return text
+}

@@ -1,0 +1,49 @@
+/**
+ * What was created, changed and removed at a mock of an OpenAPI document: items by their addresses,
+ * which are those of the collections that the document has (`/pets` and `/pets/{petId}`).
+ */
+import { isJsonObject, type JsonObject } from '../base/json-members.ts'
+import type { Json } from '../base/objects.ts'
+
+/** As many items are kept; the oldest goes first. */
+const itemsMax = 10_000
+
+export class MockedItems {
+  /** Address → the item; undefined: it was removed. */
+  readonly #items = new Map<string, JsonObject | undefined>()
+  #made = 0
+
+  /** Undefined: nothing is known of it; `gone`: it was removed. */
+  at(address: string): JsonObject | 'gone' | undefined {
+    return this.#items.has(address) ? (this.#items.get(address) ?? 'gone') : undefined
+  }
+
+  set(address: string, item: JsonObject | undefined): void {
+    const [oldest] = this.#items.keys()
+    if (this.#items.size >= itemsMax && oldest !== undefined && !this.#items.has(address)) this.#items.delete(oldest)
+    this.#items.delete(address)
+    this.#items.set(address, item)
+  }
+
+  /** A number that no item of this run has had; examples of the document have small ones. */
+  nextNumber(): number {
+    return 1000 + ++this.#made
+  }
+
+  /** The items of a collection as they are now: its examples, and what was created. */
+  listWith(collection: string, examples: readonly Json[], addressOf: (item: JsonObject) => string | undefined): Json[] {
+    const shown = new Set<string>()
+    const known = examples.flatMap(example => {
+      const address = isJsonObject(example) ? addressOf(example) : undefined
+      if (address === undefined) return [example]
+      shown.add(address)
+      const now = this.at(address)
+      return now === 'gone' ? [] : [now ?? example]
+    })
+    const created = [...this.#items].flatMap(([address, item]) => {
+      const isMember = address.startsWith(`${collection}/`) && !address.slice(collection.length + 1).includes('/')
+      return item && isMember && !shown.has(address) ? [item] : []
+    })
+    return [...known, ...created]
+  }
+}

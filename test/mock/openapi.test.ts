@@ -1,0 +1,228 @@
+/** A mock of an OpenAPI document: at its addresses, by its schemas, with what was created (docs/mock.md). */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import clinic from '../../examples/clinic/service.ts'
+import orders from '../../examples/orders/service.ts'
+import tickets from '../../examples/tickets/service.ts'
+import { jsonItems, objectOf, stringOf } from '../../src/base/json-members.ts'
+import type { Json } from '../../src/base/objects.ts'
+import { findMismatch } from '../../src/check/schema-judge.ts'
+import { contentOf, type Request } from '../../src/http/message.ts'
+import { loadAnyParser } from '../../src/import/description-text.ts'
+import { Losses } from '../../src/import/loss.ts'
+import { OpenApiDocument } from '../../src/import/openapi/openapi-document.ts'
+import { findSuccess, listRestOperations, type RestOperation } from '../../src/import/openapi/operations.ts'
+import type { ExamplePlace } from '../../src/mock/example-text.ts'
+import { makeContentExample, makeSchemaExample } from '../../src/mock/openapi-example.ts'
+import { createOpenApiMock } from '../../src/mock/openapi-mock.ts'
+import { type OpenApiMockServer, startOpenApiMock } from '../../src/mock/start-mock.ts'
+import { describeService } from '../../src/pages/openapi.ts'
+
+const petsFile = join(import.meta.dirname, 'pets.yaml')
+const parse = await loadAnyParser()
+const open = (text: string): OpenApiDocument =>
+  new OpenApiDocument(text, 'api.json', { find: () => undefined, parse, losses: new Losses() })
+
+const base: Omit<Request, 'method' | 'target' | 'fields' | 'content'> = {
+  scheme: 'http',
+  version: '1.1',
+  from: '127.0.0.1',
+}
+
+/** A request with an example of all that the operation asks for. */
+function makeRequest(document: OpenApiDocument, operation: RestOperation, seed: number): Request {
+  const place = (name: string): ExamplePlace => ({ seed, name, item: 1, idOf: () => undefined, given: {} })
+  const made = (parameter: Readonly<Record<string, Json>>): string => {
+    const value = makeSchemaExample(document, parameter['schema'], place(stringOf(parameter['name'])))
+    return jsonItems(value).length > 0 ? jsonItems(value).join(',') : String(value)
+  }
+  const of = (where: string) =>
+    operation.allParameters.filter(each => each['in'] === where && (where === 'path' || each['required'] === true))
+  const path = of('path').reduce(
+    (text, each) => text.replace(`{${stringOf(each['name'])}}`, encodeURIComponent(made(each))),
+    operation.address,
+  )
+  const query = new URLSearchParams(of('query').map(each => [stringOf(each['name']), made(each)])).toString()
+  const contents = Object.entries(objectOf(document.resolve(operation.request).value['content']))
+  const [type, media] = contents.find(([name]) => /json$/.test(name)) ?? contents[0] ?? []
+  const content =
+    type === undefined
+      ? ''
+      : /json$/.test(type)
+        ? JSON.stringify(makeContentExample(document, media, place(operation.id)))
+        : 'octets'
+  return {
+    ...base,
+    method: operation.method,
+    target: query === '' ? path : `${path}?${query}`,
+    fields: {
+      authorization: 'Bearer any',
+      'api-key': 'any',
+      'x-key': 'any',
+      ...Object.fromEntries(of('header').map(each => [stringOf(each['name']).toLowerCase(), made(each)])),
+      ...(type === undefined ? {} : { 'content-type': type.replace('*/*', 'text/plain') }),
+    },
+    content: contentOf(content),
+  }
+}
+
+const documents: readonly (readonly [string, () => string | Promise<string>])[] = [
+  ['a pet store', () => readFileSync(petsFile, 'utf8')],
+  ['orders', () => describeService(orders)],
+  ['orders, as OpenAPI 3.2', () => describeService(orders, undefined, '3.2')],
+  ['clinic', () => describeService(clinic)],
+  ['tickets', () => describeService(tickets)],
+]
+for (const [title, read] of documents)
+  test(`each operation of ${title}, asked with an example, answers as the document says`, async () => {
+    const document = open(await read())
+    for (const seed of [1, 2, 3])
+      for (const operation of listRestOperations(document)) {
+        const answer = createOpenApiMock(document, { seed })
+        const response = await answer(makeRequest(document, operation, seed))
+        const [status = '', described = {}] = findSuccess(operation) ?? []
+        assert.equal(String(response.status), status, `${operation.place}: ${String(response.content)}`)
+        const type = String(response.fields['content-type'] ?? '')
+        const contents = objectOf(document.resolve(described).value['content'])
+        if (!/json/.test(type)) continue
+        const wrong = findMismatch(
+          document.root,
+          objectOf(contents[type])['schema'],
+          JSON.parse(String(response.content)),
+        )
+        assert.equal(wrong, undefined, `${operation.place}, seed ${seed}`)
+      }
+  })
+
+describe('a pet store', () => {
+  let mock: OpenApiMockServer
+  before(async () => {
+    mock = await startOpenApiMock(petsFile)
+  })
+  after(() => mock.close())
+  const json = { 'content-type': 'application/json', 'x-key': '1' }
+  const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = json) => {
+    const content = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+    const response = await fetch(`${mock.url}/v1${path}`, {
+      method,
+      headers,
+      ...(content !== undefined && { body: content }),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      json: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text,
+    }
+  }
+
+  test('its operations are said, and answers name the mock and its seed', async () => {
+    assert.ok(mock.operations.includes('GET /v1/pets/{petId}'))
+    assert.equal((await ask('GET', '/pets')).headers.get('mock-service'), '"Pet Store"; seed=1')
+  })
+
+  const refusals: readonly (readonly [string, ...Parameters<typeof ask>, number, RegExp])[] = [
+    [
+      'a parameter that is no number',
+      'GET',
+      '/pets?limit=x',
+      undefined,
+      json,
+      400,
+      /limit is "x": the schema says integer/,
+    ],
+    ['one beyond its bound', 'GET', '/pets?limit=101', undefined, json, 400, /maximum 100/],
+    ['an item of a list that is none of its words', 'GET', '/pets?tag=a,z', undefined, json, 400, /one of/],
+    ['an identifier that is none', 'GET', '/pets/x', undefined, json, 404, /petId/],
+    ['content that is invalid', 'POST', '/pets', { name: 'R' }, json, 422, /\/name is "R": the schema has minLength 2/],
+    ['content that is no JSON', 'POST', '/pets', '{', json, 400, /not JSON/],
+    ['no content', 'POST', '/pets', undefined, json, 422, /required/],
+    [
+      'another media type',
+      'POST',
+      '/pets',
+      'x',
+      { 'x-key': '1', 'content-type': 'text/csv' },
+      415,
+      /application\/json/,
+    ],
+    ['no credentials', 'POST', '/pets', { name: 'Rex' }, { 'content-type': 'application/json' }, 401, /key/],
+    ['a method that it has not', 'PUT', '/pets/1', {}, json, 405, /has no PUT/],
+    ['an address that it has not', 'GET', '/cats', undefined, json, 404, /no address/],
+    ['a media type that it has not', 'GET', '/pets', undefined, { accept: 'text/csv' }, 406, /application\/json/],
+  ]
+  for (const [title, method, path, body, headers, status, detail] of refusals)
+    test(`${title}: ${status}`, async () => {
+      const answer = await ask(method, path, body, headers)
+      assert.equal(answer.status, status)
+      assert.match(JSON.stringify(answer.json).replaceAll('\\"', '"'), detail)
+    })
+
+  test('an error that the document describes says what is wrong in its own words', async () => {
+    const text = readFileSync(petsFile, 'utf8').replace(
+      '"422": { description: invalid }',
+      '"422": { $ref: "#/components/responses/Taken" }',
+    )
+    const document = open(text)
+    const operation = listRestOperations(document).find(({ id }) => id === 'createPet') ?? assert.fail()
+    const request = { ...makeRequest(document, operation, 1), content: contentOf('{"name":1}') }
+    const { status, fields, content } = await createOpenApiMock(document)(request)
+    assert.deepEqual([status, fields['content-type']], [422, 'application/json'])
+    assert.deepEqual(Object.keys(JSON.parse(String(content))), ['code', 'message'])
+    assert.match(String(content), /the schema says string/)
+  })
+
+  test('what is created, changed and removed shows in the item and in the list', async () => {
+    const made = await ask('POST', '/pets', { name: 'Rex', kind: 'dog', unknown: 1 })
+    assert.equal(made.status, 201)
+    assert.deepEqual([made.json.name, made.json.kind, made.json.unknown], ['Rex', 'dog', undefined])
+    const at = (made.headers.get('location') ?? '').replace('/v1', '')
+    assert.deepEqual((await ask('GET', at)).json, made.json)
+    const changed = await ask('PATCH', at, { name: 'Max' })
+    assert.deepEqual(changed.json, { ...made.json, name: 'Max' })
+    const namesOf = async () => (await ask('GET', '/pets')).json.map(({ id }: { id: number }) => id) as number[]
+    const before = await namesOf()
+    assert.ok(before.includes(made.json.id))
+    assert.equal(new Set(before).size, before.length)
+    for (const id of before) assert.equal((await ask('DELETE', `/pets/${id}`)).status, 204)
+    assert.deepEqual(await namesOf(), [])
+    assert.equal((await ask('GET', at)).status, 404)
+  })
+
+  test('an item that was not created is an example with the identifier that is asked for', async () => {
+    assert.equal((await ask('GET', '/pets/77')).json.id, 77)
+    assert.deepEqual((await ask('GET', '/pets/77')).json, (await ask('GET', '/pets/77')).json)
+  })
+
+  test('it misbehaves as a mock of a contract does, by faults that the document declares', async () => {
+    const fault = await ask('POST', '/pets', { name: 'Rex' }, { ...json, 'mock-behavior': 'fault=Taken' })
+    assert.equal(fault.status, 409)
+    assert.ok(fault.json.code >= 1000 && fault.json.code <= 1999)
+    assert.equal(
+      (await ask('POST', '/pets', { name: 'Rex' }, { ...json, 'mock-behavior': 'fault=Conflict' })).status,
+      409,
+    )
+    const unknown = await ask('GET', '/pets/1', undefined, { 'mock-behavior': 'fault=Taken' })
+    assert.deepEqual([unknown.status, /it declares NotFound/.test(unknown.json.detail)], [400, true])
+    assert.equal(
+      (await ask('GET', '/pets', undefined, { 'mock-behavior': 'unavailable=3' })).headers.get('retry-after'),
+      '3',
+    )
+  })
+
+  test('HEAD and OPTIONS are those of HTTP', async () => {
+    const head = await ask('HEAD', '/pets')
+    assert.deepEqual([head.status, head.json], [200, ''])
+    assert.equal((await ask('OPTIONS', '/pets')).headers.get('allow'), 'GET, POST, HEAD, OPTIONS')
+  })
+})
+
+test('a file that is no OpenAPI document is refused with its name', async () => {
+  await assert.rejects(startOpenApiMock(join(import.meta.dirname, 'none.yaml')), /none\.yaml not found/)
+  await assert.rejects(
+    startOpenApiMock(join(import.meta.dirname, '..', '..', 'package.json')),
+    /package\.json is not an OpenAPI/,
+  )
+})
