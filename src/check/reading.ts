@@ -36,5 +36,8 @@ export function pathOfIdentifier(
 ): string | undefined {
   const [parameter = 'id'] = itemPath?.path.match(/(?<=\{)[^{}]+(?=\}\/?$)/) ?? []
   const id = memberAt(value, 'id') ?? memberAt(value, parameter)
-  return typeof id === 'string' || typeof id === 'number' ? pathBelow(path, encodeURIComponent(id)) : undefined
+  return typeof id === 'string' || typeof id === 'number' ? pathBelow(path, encodeText(String(id))) : undefined
 }
+
+/** Percent-encoded; half of a surrogate pair, which UTF-8 cannot say, is replaced. */
+export const encodeText = (text: string): string => encodeURIComponent(text.toWellFormed())

@@ -94,13 +94,15 @@ async function judgeRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
 async function tryRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   const trial = new Trial(bench)
   let ended: RuleVerdict | undefined
+  let isCutShort = false
   try {
     await rule.probe(trial)
   } catch (thrown) {
     if (bench.isOfTransport(thrown)) throw thrown
     ended = endOfTrial(rule, thrown)
+    isCutShort = !(thrown instanceof NotObservable || thrown instanceof NotApplicable)
   }
-  return judgeFindings(rule, trial.findings, ended)
+  return judgeFindings(rule, trial.findings, ended, isCutShort)
 }
 
 function endOfTrial(rule: CheckRule, thrown: unknown): RuleVerdict {
@@ -113,9 +115,16 @@ function endOfTrial(rule: CheckRule, thrown: unknown): RuleVerdict {
 }
 const brokenProbe = 'a checker without this mistake, please report it'
 
-function judgeFindings(rule: CheckRule, findings: readonly Finding[], ended: RuleVerdict | undefined): RuleVerdict {
+/** @param isCutShort the probe did not end as it meant to: what it has seen so far proves nothing */
+function judgeFindings(
+  rule: CheckRule,
+  findings: readonly Finding[],
+  ended: RuleVerdict | undefined,
+  isCutShort: boolean,
+): RuleVerdict {
   const failed = findings.filter(each => !each.holds)
   if (failed.length > 0) return { rule, status: 'fail', reason: failed.map(each => each.says).join('; '), findings }
+  if (ended && isCutShort) return { ...ended, findings }
   if (findings.length > 0) return { rule, status: 'pass', reason: findings.map(each => each.says).join('; '), findings }
   return ended ?? { rule, status: 'not applicable', reason: 'the run met nothing that it speaks of', findings: [] }
 }

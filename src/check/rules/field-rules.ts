@@ -13,7 +13,7 @@ import {
 } from '../materials.ts'
 import { asRecord, itemsOf, type Json, memberAt, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { toPath } from '../reading.ts'
+import { encodeText, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 import { listedTypes } from './interface-rules.ts'
@@ -169,10 +169,10 @@ export const fieldRules: readonly CheckRule[] = [
         )
         if (!first || name === undefined) continue
         const value = String(memberAt(first.value, name))
-        const filtered = await trial.send('GET', `${path}?${name}=${encodeURIComponent(value)}`, { as: reader })
+        const filtered = await trial.send('GET', `${path}?${name}=${encodeText(value)}`, { as: reader })
         const given = itemsOf(filtered.json) ?? []
         trial.expect(
-          given.length > 0 && given.every(each => memberAt(each, name) === value),
+          given.length > 0 && given.every(each => containsText(memberAt(each, name), value)),
           `${name}=${value} selects by its value`,
           filtered,
         )
@@ -194,8 +194,11 @@ export const fieldRules: readonly CheckRule[] = [
       const parameter = ['fields', 'select'].find(each => names.includes(each))
       if (parameter === undefined) trial.skip('the description has no fields parameter')
       const name = Object.keys(asRecord(read.json)).find(each => !each.startsWith('_')) ?? 'id'
-      const partial = await trial.send('GET', `${path}?${parameter}=${encodeURIComponent(name)}`, { as })
-      const members = Object.keys(asRecord(partial.json)).filter(each => !each.startsWith('_'))
+      const partial = await trial.send('GET', `${path}?${parameter}=${encodeText(name)}`, { as })
+      // An identifier that comes in addition says which item it is.
+      const members = Object.keys(asRecord(partial.json)).filter(
+        each => !each.startsWith('_') && (each === name || each !== 'id'),
+      )
       trial.expect(sameJson(members, [name]), `${parameter}=${name} gives that member alone`, partial)
     },
   },
@@ -271,9 +274,21 @@ async function checkSorting(
     if (!sorted.isSuccess) continue
     const values = (itemsOf(sorted.json) ?? []).map(each => memberAt(each, name))
     const isDecimal = values.every(value => /^-?[0-9.]+$/.test(String(value)))
-    const order = (value: Json | undefined): string | number => (isDecimal ? Number(value) : String(value))
-    const isSorted = values.every((value, at) => at === 0 || order(values[at - 1]) <= order(value))
+    const orders: readonly ((one: Json | undefined, other: Json | undefined) => boolean)[] = isDecimal
+      ? [(one, other) => Number(one) <= Number(other)]
+      : [(one, other) => String(one) <= String(other), ...collations]
+    const isSorted = orders.some(isBefore => values.every((value, at) => at === 0 || isBefore(values[at - 1], value)))
     trial.expect(isSorted, `sort=${name} orders by it`, sorted)
     return
   }
 }
+
+/** Databases order texts without regard to case, or as people do. */
+const collations = (['base', 'variant'] as const).map(sensitivity => {
+  const { compare } = new Intl.Collator('en', { sensitivity })
+  return (one: Json | undefined, other: Json | undefined): boolean => compare(String(one), String(other)) <= 0
+})
+
+/** A filter may look for a part of a text, whatever its case. */
+const containsText = (value: Json | undefined, part: string): boolean =>
+  String(value).toLowerCase().includes(part.toLowerCase())

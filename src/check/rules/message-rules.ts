@@ -154,7 +154,9 @@ export const messageRules: readonly CheckRule[] = [
         const { answered, operation } = probe
         const isEncoded = operation.output?.use === 'encoded'
         const child = readSoapMessage(answered)?.child
-        const named = child !== undefined && /:?encodingStyle=|:type=/.test(answered.text)
+        // A literal answer may name the derived type of an element (XML Schema Part 1 §2.6.1).
+        const signs = isEncoded ? /:?encodingStyle=|:type=/ : /:?encodingStyle=/
+        const named = child !== undefined && signs.test(answered.text)
         trial.expect(
           named === isEncoded,
           `the response of a ${isEncoded ? 'encoded' : 'literal'} binding ${isEncoded ? 'says so' : 'names no encoding'}`,
@@ -238,7 +240,8 @@ export const messageRules: readonly CheckRule[] = [
             document.flaws.length === 0 ? `${location} has no flaw` : document.flaws.join(', '),
             described,
           )
-          const ports = document.services.flatMap(each => each.ports)
+          // Bindings to HTTP alone may stand beside those of SOAP.
+          const ports = document.services.flatMap(each => each.ports).filter(({ soap }) => soap !== undefined)
           const isUsable =
             ports.length > 0 &&
             ports.every(({ address, operations }) => URL.canParse(address ?? '') && operations.length > 0)

@@ -12,7 +12,7 @@ import {
 } from '../materials.ts'
 import { asRecord, itemsOf, type Json, linkIn, linksIn, memberAt, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { toPath } from '../reading.ts'
+import { fieldLinks, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
@@ -281,24 +281,69 @@ async function followPages(trial: Trial, first: ProbeExchange, as: CheckCaller |
   let page = first
   let count = 0
   for (; count < pagesMax; count++) {
-    const ids = (itemsOf(page.json) ?? []).map(each => linkIn(each, 'self') ?? JSON.stringify(each))
-    trial.expect(
-      ids.every(id => !seen.has(id)),
-      'no item comes twice',
-      page,
-    )
+    const items = itemsOf(page.json) ?? []
+    // Values without a name of their own may be equal.
+    const ids = items.flatMap(each => linkIn(each, 'self') ?? memberAt(each, 'id') ?? []).map(String)
+    trial.expect(new Set(ids).size === ids.length && !ids.some(id => seen.has(id)), 'no item comes twice', page)
     for (const id of ids) seen.add(id)
-    const next = linksIn(page.json).find(({ rel }) => rel === 'next')
-    const path = next && toPath(trial.bench, next.href, page.request.target)
-    if (path === undefined || ids.length === 0) break
+    const path = findNextPage(trial, page)
+    if (path === undefined || items.length === 0) break
+    const before = page
     page = await trial.send('GET', path, { as })
     trial.expectStatus(page, [200], 'a next page')
+    if (count === 0) await goBack(trial, before, page, as)
   }
   if (page === first) return
   const isCut = count === pagesMax && linksIn(page.json).some(({ rel }) => rel === 'next')
   if (isCut) return trial.expect(true, `${pagesMax} pages were followed; there are more, which were not`, page)
   const isBack = linksIn(page.json).some(({ rel }) => rel === 'previous' || rel === 'prev')
   trial.expect(isBack, 'the last page links to the previous one', page)
+}
+
+/** By `_links` or by Link; undefined on the last page. */
+function findNextPage(trial: Trial, page: ProbeExchange): string | undefined {
+  const inContent = linksIn(page.json).find(({ rel }) => rel === 'next')?.href
+  const inFields = fieldLinks(page).find(({ rel }) => rel === 'next')?.href
+  const href = inContent ?? inFields
+  if (href === undefined) return undefined
+  const path = toPath(trial.bench, href, page.request.target)
+  trial.expect(
+    path !== undefined,
+    `the next page is of the same service${path === undefined ? `, not ${href}` : ''}`,
+    page,
+  )
+  if (inContent !== undefined && inFields !== undefined)
+    trial.expect(
+      toPath(trial.bench, inFields, page.request.target) === path,
+      'Link and _links lead to one next page',
+      page,
+    )
+  return path
+}
+
+const namesOnPage = (page: ProbeExchange): readonly string[] =>
+  (itemsOf(page.json) ?? []).map(each => String(linkIn(each, 'self') ?? memberAt(each, 'id') ?? JSON.stringify(each)))
+
+/** `previous` of the second page is the first one, and `self` is the page itself. */
+async function goBack(
+  trial: Trial,
+  first: ProbeExchange,
+  second: ProbeExchange,
+  as: CheckCaller | undefined,
+): Promise<void> {
+  const expected = [
+    ['previous', first],
+    ['prev', first],
+    ['self', second],
+  ] as const
+  for (const [rel, page] of expected) {
+    const href = linkIn(second.json, rel)
+    const path = href === undefined ? undefined : toPath(trial.bench, href, second.request.target)
+    if (path === undefined) continue
+    const read = await trial.send('GET', path, { as })
+    const isThat = read.isSuccess && sameJson([...namesOnPage(read)], [...namesOnPage(page)])
+    trial.expect(isThat, `${rel} of the second page leads to the ${rel === 'self' ? 'second' : 'first'}`, second, read)
+  }
 }
 
 interface LinkedPart {

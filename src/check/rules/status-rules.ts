@@ -10,7 +10,7 @@ import {
   readSomeItem,
 } from '../materials.ts'
 import { asRecord, type Json } from '../probe-content.ts'
-import type { ProbeExchange } from '../probe-message.ts'
+import { type ProbeExchange, requireUnreachable, Unreachable } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
 import { pathBelow } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
@@ -318,12 +318,15 @@ export const statusRules: readonly CheckRule[] = [
     probe: async (trial: Trial) => {
       const { collection, as } = await readSomeItem(trial.bench)
       for (const id of oddIdentifiers) {
-        const read = await trial.send('GET', pathBelow(collection.path, id), { as })
-        trial.expect(
-          read.status >= 400 && read.status < 500,
-          `the identifier ${id.slice(0, 20)} is answered 4xx${read.status >= 400 && read.status < 500 ? '' : `, not ${read.status}`}`,
-          read,
-        )
+        const read = await trial.send('GET', pathBelow(collection.path, id), { as }).catch(requireUnreachable)
+        const what = `the identifier ${id.slice(0, 20)} is answered 4xx`
+        if (read instanceof Unreachable) {
+          trial.expect(false, `${what}: ${read.message}`)
+          continue
+        }
+        // A redirection to the normal form of an address is no crash.
+        const isFound = read.status >= 300 && read.status < 500
+        trial.expect(isFound, `${what}${isFound ? '' : `, not ${read.status}`}`, read)
       }
     },
   },
