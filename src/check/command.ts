@@ -33,6 +33,7 @@ export interface CheckFlags {
   readonly explain?: string
   readonly caller: readonly string[]
   readonly token: readonly string[]
+  readonly key: readonly string[]
   readonly profile?: string
   /** The file of a new profile, written in place of a run. */
   readonly learn?: string
@@ -180,23 +181,24 @@ function listCallers(
   profile: CheckProfile,
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly CheckCaller[] {
-  const given = [...flags.caller.map(parseCaller), ...flags.token.map(toTokenCaller)]
+  const given = [...flags.caller.map(parseCaller), ...flags.token.map(toTokenCaller), ...flags.key.map(toKeyCaller)]
   return given.length > 0 ? given : (profile.callers ?? []).map(each => toProfileCaller(each, environment))
 }
 
 function toProfileCaller(
-  { name, passwordFrom, tokenFrom }: ProfileCaller,
+  { name, passwordFrom, tokenFrom, keyFrom }: ProfileCaller,
   environment: Readonly<Record<string, string | undefined>>,
 ): CheckCaller {
-  const variable = passwordFrom ?? tokenFrom
+  const variable = passwordFrom ?? tokenFrom ?? keyFrom
   const secret = variable === undefined ? undefined : environment[variable]
   if (secret === undefined)
     throw new CheckImpossible(
       variable === undefined
-        ? `the caller ${name} of the profile has no secret: give it passwordFrom or tokenFrom`
+        ? `the caller ${name} of the profile has no secret: give it passwordFrom, tokenFrom or keyFrom`
         : `the secret of the caller ${name} is missing: set the environment variable ${variable}`,
     )
-  return passwordFrom === undefined ? { ...toTokenCaller(secret, 0), name } : parseCaller(`${name}:${secret}`)
+  if (passwordFrom !== undefined) return parseCaller(`${name}:${secret}`)
+  return { ...(tokenFrom === undefined ? toKeyCaller(secret, 0) : toTokenCaller(secret, 0)), name }
 }
 
 /** RFC 7617: the name ends at the first colon. */
@@ -212,6 +214,12 @@ const toTokenCaller = (token: string, at: number): CheckCaller => ({
   name: `token ${at + 1}`,
   fields: { authorization: `Bearer ${token}` },
 })
+
+/** `X-Api-Key: secret`, or the key alone, which is sent as `Api-Key`. */
+function toKeyCaller(text: string, at: number): CheckCaller {
+  const [, field = 'api-key', key = text] = /^([A-Za-z][\w-]*): ?(.+)$/.exec(text) ?? []
+  return { name: `key ${at + 1}`, fields: { [field.toLowerCase()]: key } }
+}
 
 async function loadProfile(file: string): Promise<CheckProfile> {
   const profile = await readProfile(file).catch((thrown: unknown) => {

@@ -17,7 +17,7 @@ import {
   type ProbedRecord,
 } from './probe-content.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from './probe-message.ts'
-import { fieldLinks, pathOfIdentifier, readAsAnyone, toPath } from './reading.ts'
+import { fieldLinks, findSender, pathOfIdentifier, readAsAnyone, toPath } from './reading.ts'
 import { resolveSchema } from './schema-sample.ts'
 import { discoverSoap } from './soap-discovery.ts'
 import { isBelowPath, lastSegmentOf, pathBelow } from './target-path.ts'
@@ -195,13 +195,12 @@ async function readCollection(
   const items = list.isSuccess ? itemsOf(list.json) : undefined
   if (!items) return undefined
   const itemPath = findItemPath(paths, path)
-  const credentials = list.request.fields['authorization']
   return {
     path,
     operations,
     itemPath,
     parts: itemPath ? paths.filter(each => isBelowPath(each.path, itemPath.path)) : [],
-    reader: bench.callers.find(({ fields }) => credentials !== undefined && fields['authorization'] === credentials),
+    reader: findSender(bench, list),
     list,
     items: items.flatMap(value => {
       const href = linkIn(value, 'self') ?? pathOfIdentifier({ path, itemPath }, value)

@@ -55,9 +55,10 @@ const findOpenApiPath = ({ exchanges, service }: Bench): string | undefined =>
   exchanges.find(({ json }) => json !== undefined && json === service.openapi)?.request.target
 
 /** (2) */
-function nameCaller({ name, password }: CheckCaller): ProfileCaller {
+function nameCaller({ name, password, fields }: CheckCaller): ProfileCaller {
   const variable = `CHECK_${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`
-  return password === undefined ? { name, tokenFrom: variable } : { name, passwordFrom: `${variable}_PASSWORD` }
+  if (password !== undefined) return { name, passwordFrom: `${variable}_PASSWORD` }
+  return fields['authorization'] === undefined ? { name, keyFrom: variable } : { name, tokenFrom: variable }
 }
 
 interface CreatablePath {

@@ -8,7 +8,7 @@ import type { ApiPath, CheckCaller, CollectionTarget } from './discovered-servic
 import { schemaOfContent } from './discovery.ts'
 import { asRecord, asText, type Json, linkIn, linksIn, memberAt } from './probe-content.ts'
 import { type ProbeExchange, requireUnreachable } from './probe-message.ts'
-import { pathOfIdentifier, toPath } from './reading.ts'
+import { findSender, pathOfIdentifier, toPath } from './reading.ts'
 import type { MadeThing } from './run-journal.ts'
 import { makeSample, toDraft } from './schema-sample.ts'
 import { lastSegmentOf, pathBelow } from './target-path.ts'
@@ -40,8 +40,7 @@ export async function findReadableTarget(bench: Bench): Promise<Pick<ReadItem, '
   const item = await readSomeItem(bench).catch(asUndefined)
   const { request, isSuccess } = bench.service.entry
   if (item || !isSuccess) return item
-  const as = bench.callers.find(({ fields }) => fields['authorization'] === request.fields['authorization'])
-  return { path: request.target, as }
+  return { path: request.target, as: findSender(bench, bench.service.entry) }
 }
 
 /** An item of a collection that anonymous callers must not read. */
@@ -126,6 +125,46 @@ export function sendStaleChange(
   const type = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
   const content = method === 'DELETE' ? {} : { json: draft }
   return bench.send(method, path, { as, ...content, fields: { ...type, 'if-match': '"no-such-version"' } })
+}
+
+/** A member of an item that has another value now. */
+export interface ChangedMember {
+  readonly name: string
+  readonly value: string
+  readonly before: ProbeExchange
+  readonly changed: ProbeExchange
+  readonly after: ProbeExchange
+}
+
+/** Changes of one member that are tried until the service takes one. */
+const changesTried = 6
+
+/**
+ * Gives a text member of a new item another value, that of another item or a longer one; undefined:
+ * the service took no such change.
+ */
+export async function changeMember(
+  bench: Bench,
+  item: CreatedItem,
+  method: 'PUT' | 'PATCH',
+): Promise<ChangedMember | undefined> {
+  const before = await bench.send('GET', item.path, { as: item.as })
+  const draft = asRecord(item.draft)
+  const candidates = Object.entries(draft).flatMap(([name, value]) => {
+    if (typeof value !== 'string') return []
+    const others = item.collection.items.map(each => memberAt(each.value, name))
+    const other = others.find(each => typeof each === 'string' && each !== value)
+    return [...(typeof other === 'string' ? [other] : []), `${value}x`].map(text => [name, text] as const)
+  })
+  for (const [name, value] of candidates.slice(0, changesTried)) {
+    const json = method === 'PUT' ? { ...draft, [name]: value } : { [name]: value }
+    const type = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
+    const fields = { ...type, ...(await currentMatch(bench, item.path, item.as)) }
+    const changed = await bench.send(method, item.path, { as: item.as, json, fields })
+    if (!changed.isSuccess) continue
+    return { name, value, before, changed, after: await bench.send('GET', item.path, { as: item.as }) }
+  }
+  return undefined
 }
 
 /** Prefers a collection whose items can be replaced and removed by the caller that creates them. */
@@ -306,18 +345,40 @@ const asUndefined = (thrown: unknown): undefined => {
   if (!(thrown instanceof NotObservable)) throw thrown
 }
 
-/** The actions that need the least content come first. */
-async function tryActions(bench: Bench, item: CreatedItem): Promise<ActedItem | undefined> {
-  const before = await bench.send('GET', item.path, { as: item.as })
-  const offered = linksIn(before.json).flatMap(({ rel, href }) => {
+interface OfferedAction {
+  readonly rel: string
+  readonly path: string
+  readonly part: ApiPath
+}
+
+/** The actions that the links of an item offer. */
+const listOffered = (bench: Bench, item: CreatedItem, read: ProbeExchange): readonly OfferedAction[] =>
+  linksIn(read.json).flatMap(({ rel, href }) => {
     const path = toPath(bench, href, item.path)
     const part = item.collection.parts.find(each => path !== undefined && isOfTemplate(path, each.path))
     return path !== undefined && part?.operations['POST'] ? [{ rel, path, part }] : []
   })
-  const isDemanding = ({ part }: (typeof offered)[number]): boolean =>
+
+/** A new item that offers actions, none of which has been performed; undefined: nothing does. */
+export async function createActionItem(bench: Bench) {
+  for (const collection of changeable(bench).filter(({ parts }) => parts.some(({ operations }) => operations['POST'])))
+    for (const as of bench.callers) {
+      const item = await createIn(bench, collection, as).catch(asUndefined)
+      const before = item && (await bench.send('GET', item.path, { as }))
+      const actions = item && before ? listOffered(bench, item, before) : []
+      if (item && before && actions.length > 0) return { item, before, actions }
+    }
+  return undefined
+}
+
+/** The actions that need the least content come first. */
+async function tryActions(bench: Bench, item: CreatedItem): Promise<ActedItem | undefined> {
+  const before = await bench.send('GET', item.path, { as: item.as })
+  const offered = listOffered(bench, item, before)
+  const isDemanding = ({ part }: OfferedAction): boolean =>
     memberAt(part.operations['POST'], 'requestBody', 'required') === true
   let last: ActedItem | undefined
-  for (const { rel, path, part } of offered.sort((a, b) => Number(isDemanding(a)) - Number(isDemanding(b)))) {
+  for (const { rel, path, part } of offered.toSorted((a, b) => Number(isDemanding(a)) - Number(isDemanding(b)))) {
     const content = actionContent(bench, part)
     const acted = await bench.send('POST', path, { as: item.as, ...(content !== undefined && { json: content }) })
     last = { item, rel, path, content, before, acted }

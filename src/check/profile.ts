@@ -56,11 +56,15 @@ export interface CheckProfile {
   readonly exceptions?: Readonly<Record<string, string>>
 }
 
-/** A caller of HTTP Basic or with a token, and the environment variable that has the secret. */
+/**
+ * A caller of HTTP Basic, with a token or with an API key, and the environment variable that has
+ * the secret. A key may have its field before it: `X-Api-Key: secret`.
+ */
 export interface ProfileCaller {
   readonly name: string
   readonly passwordFrom?: string
   readonly tokenFrom?: string
+  readonly keyFrom?: string
 }
 
 /** The machine that the items of a collection live by, as a check has seen it. */

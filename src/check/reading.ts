@@ -1,7 +1,7 @@
 /** Reads as the first caller that may, and the addresses in what was read. */
 import { parseLinks } from '../http/link.ts'
 import type { Bench } from './bench.ts'
-import type { ApiPath } from './discovered-service.ts'
+import type { ApiPath, CheckCaller } from './discovered-service.ts'
 import { type FoundLink, type Json, memberAt } from './probe-content.ts'
 import type { ProbeExchange } from './probe-message.ts'
 import { pathBelow } from './target-path.ts'
@@ -20,6 +20,10 @@ export async function readAsAnyone(
   return exchange
 }
 
+/** The caller whose credentials a request carried; undefined: it had none. */
+export const findSender = (bench: Bench, { request }: ProbeExchange): CheckCaller | undefined =>
+  bench.callers.find(({ fields }) => Object.entries(fields).every(([name, value]) => request.fields[name] === value))
+
 export const fieldLinks = (exchange: ProbeExchange): readonly FoundLink[] =>
   parseLinks(exchange.fields['link'] ?? '').map(({ rel, target }) => ({ rel, href: target, isTemplate: false }))
 
@@ -36,8 +40,8 @@ export function pathOfIdentifier(
 ): string | undefined {
   const [parameter = 'id'] = itemPath?.path.match(/(?<=\{)[^{}]+(?=\}\/?$)/) ?? []
   const id = memberAt(value, 'id') ?? memberAt(value, parameter)
-  return typeof id === 'string' || typeof id === 'number' ? pathBelow(path, encodeText(String(id))) : undefined
+  return typeof id === 'string' || typeof id === 'number' ? pathBelow(path, encodeLoosely(String(id))) : undefined
 }
 
 /** Percent-encoded; half of a surrogate pair, which UTF-8 cannot say, is replaced. */
-export const encodeText = (text: string): string => encodeURIComponent(text.toWellFormed())
+export const encodeLoosely = (text: string): string => encodeURIComponent(text.toWellFormed())

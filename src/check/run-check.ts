@@ -115,7 +115,7 @@ function endOfTrial(rule: CheckRule, thrown: unknown): RuleVerdict {
 }
 const brokenProbe = 'a checker without this mistake, please report it'
 
-/** @param isCutShort the probe did not end as it meant to: what it has seen so far proves nothing */
+/** @param isCutShort the probe broke off: what it has seen until then proves nothing */
 function judgeFindings(
   rule: CheckRule,
   findings: readonly Finding[],

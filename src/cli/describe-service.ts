@@ -68,6 +68,7 @@ export function addContractCommands(program: Command): void {
     .option('--explain <rule>', 'print how a rule is probed')
     .option('--caller <name:password>', 'a caller by HTTP Basic; repeatable', collectOption, [])
     .option('--token <token>', 'a caller by bearer token; repeatable', collectOption, [])
+    .option('--key <key>', 'a caller by API key, or by "FIELD: key"; repeatable', collectOption, [])
     .option('--wsdl <address>', 'the address or the file of a WSDL of the service; repeatable', collectOption, [])
     .option('--openapi <file>', 'the OpenAPI document of the service, or its path there: /docs/openapi.json')
     .option('--profile <file>', 'what cannot be discovered, as JSON or a module')

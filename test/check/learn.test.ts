@@ -114,7 +114,7 @@ it('mayCreate: nothing is changed but there', async () => {
 
 describe('the command line', async () => {
   const { server } = await startHosted()
-  const flags = { caller: ['alice:alice-secret'], token: [], wsdl: [], rule: [], rate: 1000, time: 60 }
+  const flags = { caller: ['alice:alice-secret'], token: [], key: [], wsdl: [], rule: [], rate: 1000, time: 60 }
   const file = join(folder, 'profile.json')
 
   it('writes a readable file, and a run takes its callers from the environment', async () => {

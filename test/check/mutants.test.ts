@@ -14,7 +14,9 @@ import {
   openSocketTransport,
   type ProbeTransport,
   runCheck,
+  Unreachable,
 } from '../../src/check/index.ts'
+import { contentOf, type HttpFields } from '../../src/http/message.ts'
 import { issueCertificate } from '../client/issued.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { attackMutants, attackProfile, ending, serveSignedMessages, wireMutants } from './attack-mutants.ts'
@@ -32,6 +34,7 @@ import {
   receiving,
   type Seen,
   sends,
+  sentText,
   status,
   text,
   withField,
@@ -66,6 +69,34 @@ const counter = () => {
     return counts.get(key) ?? 0
   }
 }
+
+const isProblem = ({ response, text: shown }: Seen): boolean =>
+  response.fields['content-type'] === 'application/problem+json' && shown !== ''
+const omitted = (fields: HttpFields, name: string): HttpFields =>
+  Object.fromEntries(Object.entries(fields).filter(([each]) => each !== name))
+const basicOf = (name: string): string => `Basic ${Buffer.from(`${name}:${name}-secret`).toString('base64')}`
+/** A fault in place of an answer, in the version of the request, or of this one. */
+const faulty = (code12: string, code11: string, version = '') => [
+  status(500),
+  (seen: Seen) => {
+    const as = version === '' ? seen : { ...seen, sent: '2003/05/soap-envelope' }
+    const fault = is11(as)
+      ? `<s:Fault><faultcode>s:${code11}</faultcode><faultstring>no</faultstring></s:Fault>`
+      : `<s:Fault><s:Code><s:Value>s:${code12}</s:Value></s:Code><s:Reason><s:Text xml:lang="en">no</s:Text></s:Reason></s:Fault>`
+    return content(writeEnvelope(as, fault))(seen)
+  },
+]
+/** A change with this content is answered as a success, and is none. */
+const unchanging =
+  (method: string, sent: RegExp): Mutation =>
+  serve =>
+  async request => {
+    if (request.method !== method || request.fields['expect'] !== undefined) return serve(request)
+    const given = await sentText(request)
+    if (!sent.test(given) || !/x"/.test(given)) return serve({ ...request, content: contentOf(given) })
+    const fields = omitted(omitted(omitted(request.fields, 'if-match'), 'content-type'), 'content-length')
+    return serve({ ...request, method: 'GET', fields, content: contentOf('') })
+  }
 
 const mutants: readonly Mutant[] = [
   mutant(
@@ -559,6 +590,180 @@ const mutants: readonly Mutant[] = [
   ),
   mutant('B9.3', 'one version takes messages of the other', () =>
     acceptedInstead(seen => seen.path === '/soap/v2' && /orders:v1/.test(seen.sent)),
+  ),
+  mutant('A1.7', 'GET of an action performs it', () =>
+    receiving(request =>
+      request.method === 'GET' && /cancellation$/.test(request.target)
+        ? {
+            method: 'POST',
+            content: contentOf('{}'),
+            fields: { ...request.fields, 'content-type': 'application/json' },
+          }
+        : {},
+    ),
+  ),
+  mutant('A2.5', 'a problem has the status of another response', () =>
+    changing(
+      seen => isProblem(seen) && seen.status === 412,
+      json(problem => ({ ...problem, status: 400 })),
+    ),
+  ),
+  mutant('A4.1', 'previous of the second page leads to itself', () =>
+    changing(
+      seen => get(ordersPage)(seen) && ok(seen) && isJson(seen),
+      json(page => (page._links.previous ? { ...page, _links: { ...page._links, previous: page._links.self } } : page)),
+    ),
+  ),
+  mutant('A4.1', 'the next page is of another host', () =>
+    changing(
+      seen => get(ordersPage)(seen) && ok(seen) && isJson(seen),
+      json(page =>
+        page._links.next
+          ? { ...page, _links: { ...page._links, next: { href: `http://10.0.0.7${page._links.next.href}` } } }
+          : page,
+      ),
+    ),
+  ),
+  mutant('A4.3', 'HEAD passes over If-None-Match', () =>
+    receiving(request => (request.method === 'HEAD' ? { fields: omitted(request.fields, 'if-none-match') } : {})),
+  ),
+  mutant('A4.3', 'If-Modified-Since counts beside If-None-Match', () =>
+    receiving(({ fields }) =>
+      fields['if-modified-since'] === undefined ? {} : { fields: omitted(fields, 'if-none-match') },
+    ),
+  ),
+  mutant('A4.4', 'PUT of another value changes nothing', () => unchanging('PUT', /"name":"Alice Archerx?"/)),
+  mutant('A4.5', 'a merge patch of another value changes nothing', () => unchanging('PATCH', /^\{"name"/)),
+  mutant('A4.6', 'a collection lists what was removed', () => {
+    const known = new Map<string, unknown>()
+    const gone = new Map<string, unknown>()
+    return changing(
+      seen => {
+        if (get(item)(seen) && ok(seen) && isJson(seen)) known.set(seen.path, JSON.parse(seen.text))
+        if (seen.method === 'DELETE' && seen.status === 204 && known.has(seen.path))
+          gone.set(seen.path, known.get(seen.path))
+        return get(/^\/api\/v2\/[a-z]+$/)(seen) && ok(seen) && isJson(seen) && seen.query === '' && !!gone.size
+      },
+      seen =>
+        json(page => {
+          const kept = [...gone].filter(([path]) => path.startsWith(`${seen.path}/`))
+          return { ...page, items: [...page.items, ...kept.map(([, value]) => value)] }
+        })(seen),
+    )
+  }),
+  mutant('A4.17', 'the last type of Accept is chosen, whatever its quality', () =>
+    receiving(({ fields }) => ({
+      fields: {
+        ...fields,
+        ...(fields['accept'] && { accept: (fields['accept'].split(',').at(-1) ?? '').replace(/;\s*q=.*/, '') }),
+      },
+    })),
+  ),
+  mutant('A4.18', 'a coded response has a Vary without Accept-Encoding', () =>
+    changing(({ response }) => response.fields['content-encoding'] !== undefined, withField('vary', 'Accept')),
+  ),
+  mutant('A4.18', 'gzip;q=0 gives gzip', () =>
+    receiving(({ fields }) =>
+      /gzip;q=0/.test(fields['accept-encoding'] ?? '') ? { fields: { ...fields, 'accept-encoding': 'gzip' } } : {},
+    ),
+  ),
+  mutant('A4.19', 'If-Modified-Since of any date is 304', () =>
+    changing(seen => get(item)(seen) && /1994/.test(seen.fields['if-modified-since'] ?? ''), status(304), content('')),
+  ),
+  mutant('A4.19', 'shared caches may keep what needed credentials', () =>
+    changing(
+      seen => seen.method === 'GET' && ok(seen) && seen.fields['authorization'] !== undefined && isJson(seen),
+      withField('cache-control', 's-maxage=3600'),
+    ),
+  ),
+  mutant('A4.20', 'a DELETE that is refused with 412 removes the item', () => serve => async request => {
+    const answer = await serve(request)
+    if (request.method === 'DELETE' && answer.status === 412)
+      await serve({ ...request, fields: { ...request.fields, 'if-match': '*' } })
+    return answer
+  }),
+  mutant('A4.20', 'PATCH passes over If-Match', () =>
+    receiving(request =>
+      request.method === 'PATCH' && request.fields['if-match'] === '"no-such-version"'
+        ? { fields: { ...request.fields, 'if-match': '*' } }
+        : {},
+    ),
+  ),
+  mutant('A4.20', 'a list of entity tags never matches', () =>
+    changing(seen => /,/.test(seen.fields['if-match'] ?? ''), status(412)),
+  ),
+  mutant('A5.3', 'a known name with any password is let in', () =>
+    receiving(({ fields }) => {
+      const [, credentials = ''] = /^Basic (.*)/.exec(fields['authorization'] ?? '') ?? []
+      const [name = ''] = Buffer.from(credentials, 'base64').toString().split(':')
+      return ['alice', 'clara', 'maria'].includes(name) ? { fields: { ...fields, authorization: basicOf(name) } } : {}
+    }),
+  ),
+  mutant('A5.3', 'changes need no credentials', () =>
+    receiving(({ method, fields, target }) =>
+      !['GET', 'HEAD'].includes(method) && target.startsWith('/api/') && fields['authorization'] === undefined
+        ? { fields: { ...fields, authorization: basicOf('maria') } }
+        : {},
+    ),
+  ),
+  mutant('A7.6', 'a 304 has another entity tag', () =>
+    changing(seen => seen.status === 304, withField('etag', '"other"')),
+  ),
+  mutant('A7.7', 'PUT of what is not JSON is the fault of the service', () =>
+    changing(seen => seen.method === 'PUT' && seen.sent === '{"', status(500)),
+  ),
+  mutant('A7.13', 'content without a required member is the fault of the service', () =>
+    changing(
+      seen => isOf(seen, 'POST', /^\/api\/v2\/[a-z]+$/) && seen.status === 422 && !/unexpected|"-"/.test(seen.sent),
+      status(500),
+    ),
+  ),
+  mutant('A7.18', 'an odd identifier ends the process', () => serve => async request => {
+    if (request.target.endsWith('/constructor')) throw new Unreachable('the connection was closed')
+    return serve(request)
+  }),
+  mutant('B2.3', 'a mandatory block for the role none is refused', () =>
+    changing(seen => isAccepted(seen) && /role\/none/.test(seen.sent), ...faulty('Sender', 'Client')),
+  ),
+  mutant('B2.4', 'a mandatory block for the ultimate receiver is ignored', () =>
+    acceptedInstead(sends(/role\/ultimateReceiver/)),
+  ),
+  mutant('B2.4', 'mustUnderstand="true" is not seen', () => acceptedInstead(sends(/mustUnderstand="true"/))),
+  mutant('B2.9', 'the Role of a fault is in no namespace', () =>
+    changing(
+      seen => isSoap(seen) && is12(seen) && isRefused(seen),
+      text(given => given.replaceAll(/(<\/?)\w+:Role>/g, '$1Role>')),
+    ),
+  ),
+  mutant('B4.3', 'the action of another operation is accepted', () =>
+    receiving(({ fields, target }) => {
+      if (!target.startsWith('/soap/')) return {}
+      const known = /urn:diglot:orders:v\d\/\w+/
+      return {
+        fields: {
+          ...(known.test(fields['soapaction'] ?? '') ? omitted(fields, 'soapaction') : fields),
+          'content-type': (fields['content-type'] ?? '').replace(/; ?action="?urn:diglot:orders[^;]*/, ''),
+        },
+      }
+    }),
+  ),
+  mutant('B4.5', 'a fault of an operation comes with 404', () =>
+    changing(seen => isSoap(seen) && isRefused(seen) && /NotFound/.test(seen.text), status(404)),
+  ),
+  mutant('B5.1', 'a token with a known name and any password is accepted', () =>
+    acceptedInstead(seen => />(?:alice|clara|maria)</.test(seen.sent) && /-wrong</.test(seen.sent)),
+  ),
+  mutant('B9.1', 'a fault of SOAP 1.1 comes as one of SOAP 1.2', () =>
+    changing(
+      seen =>
+        isSoap(seen) &&
+        is11(seen) &&
+        isRefused(seen) &&
+        /NoSuchOperation/.test(seen.sent) &&
+        !/MustUnderstand/.test(seen.text),
+      ...faulty('Sender', 'Client', '2003'),
+      withField('content-type', 'application/soap+xml; charset=utf-8'),
+    ),
   ),
 ]
 

@@ -69,9 +69,15 @@ async function look(request: Request, response: Response): Promise<Seen> {
   }
 }
 
+/** A problem says the status of its response, also of another one. */
 export const status =
   (code: number): Change =>
-  () => ({ status: code })
+  ({ response, text }) => ({
+    status: code,
+    ...(String(response.fields['content-type']).startsWith('application/problem+') && {
+      content: toContent(text.replace(/("status":|<status>)\d+/, `$1${code}`)),
+    }),
+  })
 export const withField =
   (name: string, value: string): Change =>
   ({ response }) => ({ fields: { ...response.fields, [name]: value } })

@@ -161,7 +161,7 @@ it('the command refuses a file of something else, with status 2', async () => {
   const { server } = await startHosted()
   const file = join(folder, 'notes.txt')
   writeFileSync(file, 'milk\neggs\n')
-  const flags = { caller: [], token: [], wsdl: [], rule: ['A1.3'], rate: 1000, time: 60, resume: file }
+  const flags = { caller: [], token: [], key: [], wsdl: [], rule: ['A1.3'], rate: 1000, time: 60, resume: file }
   await assert.rejects(performCheck(server.url, flags), /notes\.txt is not of an earlier run: give another file/)
   assert.equal(readFileSync(file, 'utf8'), 'milk\neggs\n')
   const { text } = await performCheck(server.url, { ...flags, resume: join(folder, 'new.jsonl') })

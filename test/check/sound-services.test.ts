@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
 import { type CheckRule, checkRules, Unreachable } from '../../src/check/index.ts'
+import { writeHtmlReport } from '../../src/check/reports/report-html.ts'
+import { writeTerminalReport } from '../../src/check/reports/report-terminal.ts'
 import { ann, bob, checkSmall, createNotes, describeNotes, listVerdicts, type SmallService } from './small-services.ts'
 
 const callers = [ann, bob]
@@ -19,6 +21,134 @@ describe('no rule fails falsely', () => {
     }))
   const serveTickets: SmallService = ({ path, caller }) =>
     path === '/openapi.json' ? { status: 200, json: describeNotes() } : { status: 200, json: ticketsOf(caller) }
+
+  for (const key of ['*/*', 'application/*', 'application/json; charset=utf-8'])
+    it(`A1.6: the description names the media type as ${key}`, async () => {
+      const document = structuredClone(describeNotes()) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { content: Record<string, Json> }> }>> } // biome-ignore format: one row
+      const answer = document.paths['/notes/{id}']!['get']!.responses['200']!
+      answer.content = { [key]: answer.content['application/json']! }
+      const given = listVerdicts(
+        await checkSmall(createNotes({ document: document as unknown as ReturnType<typeof describeNotes> }), [
+          'A1.6',
+          'A2.1',
+        ]),
+      )
+      assert.ok(!given.some(each => / fail/.test(each)), given.join())
+      assert.ok(given.includes('A2.1 pass'), given.join())
+    })
+
+  for (const path of [
+    '/add-ons',
+    '/call-logs',
+    '/list-prices',
+    '/run-logs',
+    '/set-pieces',
+    '/make-models',
+    '/processes',
+  ])
+    it(`A1.9: ${path} is a noun`, async () => {
+      const document = describeNotes(undefined, { [path]: { get: { responses: {} } } })
+      assert.deepEqual(listVerdicts(await checkSmall(createNotes({ document }), ['A1.9'])), ['A1.9 pass'])
+    })
+  for (const path of ['/getNotes', '/cancelOrder', '/create-note', '/list_notes'])
+    it(`A1.9: ${path} begins with a verb`, async () => {
+      const document = describeNotes(undefined, { [path]: { get: { responses: {} } } })
+      assert.match(listVerdicts(await checkSmall(createNotes({ document }), ['A1.9'])).join(), /A1\.9 fail/)
+    })
+
+  it('A4.23: a database may order texts by a collation, and a filter may look for a part', async () => {
+    const document = structuredClone(describeNotes()) as unknown as {
+      paths: Record<string, Record<string, { parameters?: Json }>>
+    }
+    document.paths['/notes']!['get']!.parameters = ['title', 'sort'].map(name => ({ name, in: 'query' }))
+    const all = ['apple', 'apple pie', 'Banana'].map((title, at) => ({ id: `${at + 1}`, title }))
+    const service: SmallService = ({ path, query }) => {
+      const asked = new URLSearchParams(query)
+      if (path === '/openapi.json') return { status: 200, json: document as unknown as Json }
+      const found = all.filter(({ title }) => title.includes(asked.get('title') ?? ''))
+      if (path === '/notes')
+        return {
+          status: 200,
+          json: asked.has('sort') ? found.toSorted((a, b) => a.title.localeCompare(b.title)) : found,
+        }
+      const one = all.find(({ id }) => path === `/notes/${id}`)
+      return one ? { status: 200, json: one } : { status: 404, json: {} }
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A4.23'])), ['A4.23 pass'])
+  })
+
+  it('A4.1: values without a name of their own may come on two pages', async () => {
+    const service: SmallService = asked => {
+      if (asked.path !== '/notes' || asked.method !== 'GET') return createNotes()(asked)
+      const page = Number(new URLSearchParams(asked.query).get('page') ?? '1')
+      const self = { href: `/notes?page=${page}` }
+      const links = { self, ...(page < 2 ? { next: { href: '/notes?page=2' } } : { previous: { href: '/notes' } }) }
+      return { status: 200, json: { items: ['red', 'green'], _links: links } }
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A4.1'])), ['A4.1 pass'])
+  })
+
+  it('A4.1: pages that Link alone leads to are followed', async () => {
+    const service: SmallService = asked => {
+      if (asked.query === 'page=2') return { status: 500, json: {} }
+      if (asked.path !== '/notes' || asked.method !== 'GET') return createNotes()(asked)
+      return { status: 200, json: [{ id: '1', title: 'a' }], fields: { link: '</notes?page=2>; rel="next"' } }
+    }
+    assert.match(listVerdicts(await checkSmall(service, ['A4.1'])).join(), /a next page is answered 200, not 500/)
+  })
+
+  it('A5.1: a cookie that everybody gets is no session', async () => {
+    const cookie = { 'set-cookie': 'affinity=1; Path=/' }
+    const notes = createNotes()
+    const service: SmallService = asked => {
+      if (asked.path.startsWith('/notes') && asked.caller === undefined)
+        return { status: 401, json: {}, fields: { 'www-authenticate': 'Basic realm="x"', ...cookie } }
+      const answer = notes(asked)
+      return { ...answer, fields: { ...answer.fields, ...cookie } }
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A5.1'], { callers: [ann] })), ['A5.1 pass'])
+  })
+
+  it('A5.1, A5.3: a caller may have an API key in a field of its own', async () => {
+    const notes = createNotes()
+    const service: SmallService = asked =>
+      asked.path.startsWith('/notes') && asked.fields['x-api-key'] !== 's3cret'
+        ? { status: 401, json: {}, fields: { 'www-authenticate': 'ApiKey realm="x"' } }
+        : notes(asked)
+    const key = { name: 'key 1', fields: { 'x-api-key': 's3cret' } }
+    const report = await checkSmall(service, ['A5.1', 'A5.3'], { callers: [key] })
+    assert.deepEqual(listVerdicts(report), ['A5.1 pass', 'A5.3 pass'])
+    assert.doesNotMatch(writeTerminalReport(report, new Set()) + writeHtmlReport(report), /s3cret/)
+  })
+
+  it('A7.18: an odd identifier may be redirected to its normal form', async () => {
+    const notes = createNotes()
+    const service: SmallService = asked =>
+      /^\/notes\/.{30,}/.test(asked.path)
+        ? { status: 308, json: {}, fields: { location: `${asked.path}/` } }
+        : notes(asked)
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A7.18'])), ['A7.18 pass'])
+  })
+
+  it('an identifier that UTF-8 cannot say ends no run', async () => {
+    const notes = createNotes()
+    const service: SmallService = asked =>
+      asked.path === '/notes' ? { status: 200, json: [{ id: '\ud800', title: 'x' }] } : notes(asked)
+    assert.equal((await checkSmall(service, ['A1.3', 'A4.1', 'A4.3'])).verdicts.length, 3)
+  })
+
+  it('a probe that breaks off passes nothing', async () => {
+    const notes = createNotes()
+    const service: SmallService = asked => {
+      if (asked.fields['if-none-match'] === '*') throw new Unreachable('the connection was closed')
+      const answer = notes(asked)
+      const isKnown = asked.fields['if-none-match']?.includes('"1"') === true
+      return { ...answer, status: isKnown ? 304 : answer.status, fields: { ...answer.fields, etag: '"1"' } }
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A4.3'])), [
+      'A4.3 not observable: the connection was closed',
+    ])
+  })
 
   it('A3.4: links may depend on the state for those alone who may act', async () => {
     assert.deepEqual(listVerdicts(await checkSmall(serveTickets, ['A3.4'], { callers })), ['A3.4 pass'])

@@ -7,7 +7,7 @@ export interface ExchangeText {
 }
 
 const contentCharactersMax = 4000
-const secretFields = /^(?:authorization|proxy-authorization|cookie|set-cookie|api-key|x-api-key)$/i
+const secretFields = /^(?:authorization|proxy-authorization|cookie|set-cookie)$|(?<!idempotency-)key$|token$|secret$/i
 
 export function writeExchange({ request, reply }: ProbeExchange): ExchangeText {
   const { fields, content, method, target, version, announcedOctets } = request

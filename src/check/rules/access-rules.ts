@@ -15,6 +15,22 @@ const wrongBearer: CheckCaller = {
   fields: { authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.' },
 }
 
+const misspellPassword = (name: string, password: string): CheckCaller => ({
+  name: 'a known name and another password',
+  fields: { authorization: `Basic ${Buffer.from(`${name}:${password}-wrong`).toString('base64')}` },
+})
+
+/** Whatever it says of the change, a caller without credentials has got in. */
+async function expectGuardedChanges(trial: Trial): Promise<void> {
+  const item = await createTemporaryItem(trial.bench)
+  if ((await trial.send('GET', item.path)).status !== 401) return
+  for (const method of ['DELETE', 'PUT', 'PATCH']) {
+    const answer = await sendStaleChange(trial, item, method, undefined)
+    if (answer.isSuccess || answer.status === 412 || answer.status === 422)
+      trial.expect(false, `${method} without credentials is answered 401, not ${answer.status}`, answer)
+  }
+}
+
 /** The answer to the first change that the item knows, else to the last one. */
 async function tryChange(trial: Trial, item: CreatedItem, as: CheckCaller): Promise<ProbeExchange | undefined> {
   let answer: ProbeExchange | undefined
@@ -44,6 +60,7 @@ export const accessRules: readonly CheckRule[] = [
       if (field === undefined) return
       const schemes = (parseChallenges(field) ?? []).map(({ scheme }) => scheme.toLowerCase())
       const used = (as?.fields['authorization'] ?? '').split(' ')[0]?.toLowerCase() ?? ''
+      if (used === '') return // an API key has no scheme of HTTP
       trial.expect(schemes.includes(used), `the challenges name ${used}, which is accepted`, anonymous, read)
     },
   },
@@ -73,13 +90,16 @@ export const accessRules: readonly CheckRule[] = [
   {
     id: 'A5.3',
     says: 'missing or failed authentication → 401; a known caller refused → 403',
-    how: 'GET of a guarded item without credentials, with a wrong password and with a forged token',
+    how: 'GET of a guarded item without credentials, with a wrong password, with a forged token and with the name of a caller and another password; changes of a guarded item without credentials',
     probe: async (trial: Trial) => {
-      const { path } = await readGuardedItem(trial.bench)
-      for (const as of [undefined, wrongBasic, wrongBearer]) {
+      const { path, as: reader } = await readGuardedItem(trial.bench)
+      // Last, and once: a service may count wrong passwords of a name.
+      const named = reader?.password === undefined ? [] : [misspellPassword(reader.name, reader.password)]
+      for (const as of [undefined, wrongBasic, wrongBearer, ...named]) {
         const refused = await trial.send('GET', path, { as })
         trial.expectStatus(refused, [401], as ? `a request with ${as.name}` : 'a request without credentials')
       }
+      if (trial.bench.options.allowChanges) await expectGuardedChanges(trial)
     },
   },
   {

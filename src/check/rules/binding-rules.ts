@@ -51,7 +51,7 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.3',
     says: '1.1: SOAPAction header, an action URI in quotes; 1.2: the action parameter of Content-Type',
-    how: 'a message with the described action is accepted; one with the action of nothing is refused',
+    how: 'a message with the described action is accepted; one with the action of nothing, and one with that of another operation, are refused',
     probe: async (trial: Trial) => {
       for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
         if (operation.action === '') trial.skip(`the binding of ${operation.name} has no action`)
@@ -59,6 +59,10 @@ export const bindingRules: readonly CheckRule[] = [
         trial.expect(isAnswer(right), 'the described action is accepted', right)
         const wrong = await sendMessage(trial.bench, endpoint, { body }, { as, action: 'urn:example:another-action' })
         trial.expect(!isAnswer(wrong), 'an action that disagrees with the Body is refused', wrong)
+        const other = endpoint.port.operations.find(({ action }) => action !== '' && action !== operation.action)
+        if (!other) continue
+        const spoofed = await sendMessage(trial.bench, endpoint, { body }, { as, action: other.action })
+        trial.expect(!isAnswer(spoofed), 'the action of another operation is refused', spoofed)
       }
     },
   },
@@ -76,7 +80,8 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.5',
     says: 'failure: 500 with an Envelope whose Body holds a Fault',
-    how: 'a message with an element that no operation has; a fault of the Sender in SOAP 1.2 may have 400 (Part 2 Table 20)',
+    how: 'a message with an element that no operation has, and every fault of the run; a fault of the Sender in SOAP 1.2 may have 400 (Part 2 Table 20)',
+    isPassive: true,
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const refused = await sendMessage(trial.bench, probe.endpoint, { body: unknownBody }, { as: probe.as })
@@ -84,6 +89,13 @@ export const bindingRules: readonly CheckRule[] = [
         const statuses = fault?.code === 'Sender' ? [500, 400] : [500]
         trial.expectStatus(refused, statuses, `a fault of SOAP ${probe.endpoint.words.number}`)
         trial.expect(fault !== undefined, 'the Body holds a Fault', refused)
+      }
+      for (const each of trial.bench.exchanges) {
+        const message = readSoapMessage(each)
+        // Other statuses are those of HTTP, which a message did not reach.
+        const isOdd = message?.fault && [404, 409, 410].includes(each.status)
+        const isSender11 = message?.fault && message.words.number === '1.1' && each.status === 400
+        if (isOdd || isSender11) trial.expect(false, `a Fault comes with 500, not ${each.status}`, each)
       }
     },
   },

@@ -6,7 +6,7 @@ import type { CheckCaller, SoapEndpointTarget } from '../discovered-service.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
 import { isSafe, listProbeOperations, type ProbeOperation, sendMessage, writeSampleBody } from '../soap-discovery.ts'
-import { readSoapMessage } from '../soap-message.ts'
+import { readSoapMessage, soapWords } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { unknownBody } from './binding-rules.ts'
 import { isAnswer, sendChanged } from './message-rules.ts'
@@ -20,13 +20,19 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B5.1',
     says: 'a Security header can carry signatures, encryption and tokens',
-    how: 'a mandatory Security block with a token that proves nothing is processed, and therefore refused as what it is',
+    how: 'a mandatory Security block with a token that proves nothing is processed, and therefore refused as what it is; so is one with the name of a caller and another password',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const refused = await sendChanged(trial, probe, usernameToken('nobody', 'wrong'))
         if (readSoapMessage(refused)?.fault?.code === 'MustUnderstand')
           trial.skip('the endpoint does not understand Security blocks')
         trial.expect(!isAnswer(refused), 'a token with a wrong password is refused', refused)
+        const caller = trial.bench.callers.find(({ password }) => password !== undefined)
+        if (!caller) continue
+        const { endpoint, operation, body } = probe
+        const header = usernameToken(caller.name, `${caller.password}-wrong`)
+        const named = await sendMessage(trial.bench, endpoint, { header, body }, { action: operation.action })
+        trial.expect(!isAnswer(named), 'a token with a known name and another password is refused', named)
       }
     },
   },
@@ -165,7 +171,8 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B9.1',
     says: 'an endpoint declares the SOAP versions it speaks; it answers in the request’s version; another is a VersionMismatch',
-    how: 'the Envelope of each answer to a safe operation has the version of the request',
+    how: 'the Envelope of each answer and each fault of the run, VersionMismatch apart, has the version of the request',
+    isPassive: true,
     probe: async (trial: Trial) => {
       for (const { endpoint, answered } of await listProbeOperations(trial.bench)) {
         const number = readSoapMessage(answered)?.words.number
@@ -174,6 +181,13 @@ export const faultRules: readonly CheckRule[] = [
           `SOAP ${endpoint.words.number} is answered in its version${number === endpoint.words.number ? '' : `, not ${number}`}`,
           answered,
         )
+      }
+      for (const each of trial.bench.exchanges) {
+        const message = readSoapMessage(each)
+        const asked = versionOfRequest(each)
+        if (!message || asked === undefined || message.fault?.code === 'VersionMismatch') continue
+        if (message.words.number !== asked)
+          trial.expect(false, `a message of SOAP ${asked} is answered by one of SOAP ${message.words.number}`, each)
       }
     },
   },
@@ -213,6 +227,13 @@ export function usernameToken(name: string, password: string | undefined): strin
   const secret = password === undefined ? '' : `<w:Password Type="${passwordText}">${escapeText(password)}</w:Password>`
   return `<w:Security xmlns:w="${wsse}" s:mustUnderstand="1"><w:UsernameToken><w:Username>${escapeText(name)}</w:Username>${secret}</w:UsernameToken></w:Security>`
 }
+
+/** Of the Envelope that was sent; undefined: it was none of either version. */
+function versionOfRequest({ request }: ProbeExchange): '1.1' | '1.2' | undefined {
+  const [, uri] = /<(?:[\w-]+:)?Envelope[^>]*? xmlns(?::[\w-]+)?="([^"]*)"/.exec(decodeLatin(request.content)) ?? []
+  return Object.values(soapWords).find(({ namespace }) => namespace === uri)?.number
+}
+const decodeLatin = (octets: Uint8Array | undefined): string => Buffer.from(octets ?? []).toString('latin1', 0, 1000)
 
 function expectCode(trial: Trial, exchange: ProbeExchange, codes: readonly string[], what: string): void {
   const code = readSoapMessage(exchange)?.fault?.code

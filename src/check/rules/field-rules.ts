@@ -4,7 +4,10 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { CheckCaller } from '../discovered-service.ts'
 import { parametersOf } from '../discovery.ts'
 import {
+  type CreatedItem,
+  changeMember,
   createTemporaryItem,
+  currentMatch,
   postDraft,
   readGuardedItem,
   readSomeItem,
@@ -13,7 +16,7 @@ import {
 } from '../materials.ts'
 import { asRecord, itemsOf, type Json, memberAt, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { encodeText, toPath } from '../reading.ts'
+import { encodeLoosely, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 import { listedTypes } from './interface-rules.ts'
@@ -28,7 +31,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.17',
     says: 'Accept and Content-Type choose and name the media type; 406 and 415 where they can’t be met',
-    how: 'GET of an item with a type that does not exist, and with qualities; POST of content of an unknown type',
+    how: 'GET of an item with a type that does not exist, with qualities in either order, and with a quality of zero; POST of content of an unknown type',
     probe: async (trial: Trial) => {
       const { path, as, collection } = await readSomeItem(trial.bench)
       const never = await trial.send('GET', path, { as, fields: { accept: 'application/x-no-such-type' } })
@@ -37,9 +40,10 @@ export const fieldRules: readonly CheckRule[] = [
         /^application\/(?:json|xml)$|^text\/html$/.test(each),
       )
       if (one !== undefined && two !== undefined) {
-        const accept = `${one};q=0.2, ${two};q=0.8`
-        const chosen = await trial.send('GET', path, { as, fields: { accept } })
-        trial.expect(chosen.mediaType === two, `Accept: ${accept} gives ${two}`, chosen)
+        for (const accept of [`${one};q=0.2, ${two};q=0.8`, `${two};q=0.8, ${one};q=0.2`, `${one};q=0, ${two}`]) {
+          const chosen = await trial.send('GET', path, { as, fields: { accept } })
+          trial.expect(chosen.mediaType === two, `Accept: ${accept} gives ${two}`, chosen)
+        }
       }
       if (!trial.bench.options.allowChanges) return
       const { collection: writable, as: maker } = await createTemporaryItem(trial.bench)
@@ -51,7 +55,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.18',
     says: 'Accept-Encoding is honoured',
-    how: 'GET of a large representation with gzip, with br and with identity: the coding is named, is one of those, and gives the same octets',
+    how: 'GET of a large representation with gzip, with br, with identity and with gzip;q=0: the coding is named, is one of those, gives the same octets, and Vary names Accept-Encoding',
     probe: async (trial: Trial) => {
       const large = [...trial.bench.service.collections].sort(
         (a, b) => b.list.reply.content.length - a.list.reply.content.length,
@@ -65,19 +69,32 @@ export const fieldRules: readonly CheckRule[] = [
         trial.expect(said === undefined || said === coding, `Accept-Encoding: ${coding} gives no other coding`, coded)
         const text = decodeText(coded.reply.content, said)
         trial.expect(text === plain.text, `${coding} gives the same representation`, plain, coded)
+        if (said === undefined) continue
+        const isVaried = /(?:^|,)\s*(?:accept-encoding|\*)\s*(?:,|$)/i.test(coded.fields['vary'] ?? '')
+        trial.expect(isVaried, `Vary of a response in ${said} names Accept-Encoding`, coded)
       }
+      const refused = { 'accept-encoding': 'gzip;q=0' }
+      const without = await trial.send('GET', large.path, { as: large.reader, fields: refused })
+      trial.expect(without.fields['content-encoding'] !== 'gzip', 'gzip;q=0 gives no gzip', without)
     },
   },
   {
     id: 'A4.19',
     says: 'Cache-Control, ETag, Last-Modified, Vary, Expires, Age are right for the selected representation',
-    how: 'entity tags of an item in two media types differ and Vary names Accept; If-Modified-Since with Last-Modified is answered 304; what needed credentials is not public',
+    how: 'entity tags of an item in two media types differ and Vary names Accept; If-Modified-Since with Last-Modified is answered 304, and 200 with a date of 1994; what needed credentials is not for shared caches; another content of an item has another entity tag',
     probe: async (trial: Trial) => {
       const { path, as, collection, read } = await readSomeItem(trial.bench)
       const modified = read.fields['last-modified']
       if (modified !== undefined) {
         const again = await trial.send('GET', path, { as, fields: { 'if-modified-since': modified } })
         trial.expectStatus(again, [304], 'If-Modified-Since with Last-Modified')
+        const isDate = Number.isFinite(Date.parse(modified)) && /GMT$/.test(modified)
+        trial.expect(isDate && Date.parse(modified) <= Date.now() + clockMs, 'Last-Modified is a date, not ahead', read)
+        const old = await trial.send('GET', path, {
+          as,
+          fields: { 'if-modified-since': 'Sat, 29 Oct 1994 19:43:31 GMT' },
+        })
+        trial.expectStatus(old, [200], 'If-Modified-Since of 1994')
       }
       const [one, two] = await readInTwoTypes(
         trial,
@@ -93,27 +110,33 @@ export const fieldRules: readonly CheckRule[] = [
       const guarded = await readGuardedItem(trial.bench).catch(() => undefined)
       if (guarded)
         trial.expect(
-          !/\bpublic\b/.test(guarded.read.fields['cache-control'] ?? ''),
-          'what needed credentials is not public',
+          !/\bpublic\b|\bs-maxage\b/.test(guarded.read.fields['cache-control'] ?? ''),
+          'what needed credentials is not for shared caches',
           guarded.read,
         )
+      if (trial.bench.options.allowChanges) await expectNewTag(trial)
     },
   },
   {
     id: 'A4.20',
     says: 'If-Match on a change → 412 when the validator no longer matches',
-    how: 'PUT or PATCH of a new item with an entity tag that it never had, and DELETE with the same, as far as it has these methods',
+    how: 'PUT or PATCH of a new item with an entity tag that it never had, and DELETE with the same, as far as it has these methods: the item is as it was; with its own tag in a list, a change is made',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
-      const changing = item.collection.itemPath?.operations['PUT'] ? 'PUT' : 'PATCH'
+      const operations = item.collection.itemPath?.operations ?? {}
+      const changing = operations['PUT'] ? (['PUT', ...(operations['PATCH'] ? ['PATCH'] : [])] as const) : ['PATCH']
+      const before = await trial.send('GET', item.path, { as: item.as })
       let tried = 0
-      for (const method of [changing, 'DELETE']) {
+      for (const method of [...changing, 'DELETE']) {
         const answer = await sendStaleChange(trial, item, method, item.as)
-        if (answer.status === 401 || answer.status === 403 || answer.status === 405) continue
+        if ([401, 403, 405].includes(answer.status) || (method === 'PATCH' && answer.status === 415)) continue
         tried += 1
         trial.expectStatus(answer, [412], `${method} with a validator that does not match`)
+        const after = await trial.send('GET', item.path, { as: item.as })
+        trial.expect(after.text === before.text, `a refused ${method} has no effect`, before, answer, after)
       }
       if (tried === 0) trial.lack('an item that may be changed or removed')
+      await expectListedTag(trial, item, changing[0] ?? 'PATCH')
     },
   },
   {
@@ -169,7 +192,7 @@ export const fieldRules: readonly CheckRule[] = [
         )
         if (!first || name === undefined) continue
         const value = String(memberAt(first.value, name))
-        const filtered = await trial.send('GET', `${path}?${name}=${encodeText(value)}`, { as: reader })
+        const filtered = await trial.send('GET', `${path}?${name}=${encodeLoosely(value)}`, { as: reader })
         const given = itemsOf(filtered.json) ?? []
         trial.expect(
           given.length > 0 && given.every(each => containsText(memberAt(each, name), value)),
@@ -194,7 +217,7 @@ export const fieldRules: readonly CheckRule[] = [
       const parameter = ['fields', 'select'].find(each => names.includes(each))
       if (parameter === undefined) trial.skip('the description has no fields parameter')
       const name = Object.keys(asRecord(read.json)).find(each => !each.startsWith('_')) ?? 'id'
-      const partial = await trial.send('GET', `${path}?${parameter}=${encodeText(name)}`, { as })
+      const partial = await trial.send('GET', `${path}?${parameter}=${encodeLoosely(name)}`, { as })
       // An identifier that comes in addition says which item it is.
       const members = Object.keys(asRecord(partial.json)).filter(
         each => !each.startsWith('_') && (each === name || each !== 'id'),
@@ -220,6 +243,29 @@ export const fieldRules: readonly CheckRule[] = [
     },
   },
 ]
+
+/** RFC 9110 §13.1.1: the condition holds if any listed tag matches. */
+async function expectListedTag(trial: Trial, item: CreatedItem, method: string): Promise<void> {
+  const { 'if-match': etag } = await currentMatch(trial.bench, item.path, item.as)
+  if (etag === undefined || method !== 'PUT' || !item.collection.itemPath?.operations['PUT']) return
+  const fields = { 'if-match': `"no-such-version", ${etag}` }
+  const put = await trial.send('PUT', item.path, { as: item.as, json: item.draft, fields })
+  if (put.status === 401 || put.status === 403) return
+  trial.expect(put.status !== 412, 'If-Match with a list that has the entity tag holds', put)
+}
+
+/** By which clocks may differ. */
+const clockMs = 300_000
+
+/** The tag of one state is not that of another (RFC 9110 §8.8.1). */
+async function expectNewTag(trial: Trial): Promise<void> {
+  const item = await createTemporaryItem(trial.bench)
+  const method = item.collection.itemPath?.operations['PUT'] ? 'PUT' : 'PATCH'
+  const made = await changeMember(trial.bench, item, method)
+  const [before, after] = [made?.before.fields['etag'], made?.after.fields['etag']]
+  if (!made || before === undefined || made.before.text === made.after.text) return
+  trial.expect(before !== after, 'another content has another entity tag', made.before, made.changed, made.after)
+}
 
 /** Undefined: the coding is unknown or the octets are not of it. */
 function decodeText(octets: Uint8Array, coding: string | undefined): string | undefined {

@@ -1,9 +1,17 @@
 /** A1 and A2: what the interface is, and what its representations look like. */
 
 import { expandTemplate, templateVariables } from '../../http/uri-template.ts'
+import { Malformed, parseXml } from '../../xml/index.ts'
 import type { DiscoveredService } from '../discovered-service.ts'
 import { schemaOfContent } from '../discovery.ts'
-import { createTemporaryItem, currentMatch, isOfTemplate, readAbsentItem, readSomeItem } from '../materials.ts'
+import {
+  createActionItem,
+  createTemporaryItem,
+  currentMatch,
+  isOfTemplate,
+  readAbsentItem,
+  readSomeItem,
+} from '../materials.ts'
 import { asRecord, asText, itemsOf, type Json, linksIn, memberAt } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { fieldLinks, toPath } from '../reading.ts'
@@ -113,7 +121,7 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A1.7',
     says: 'GET, HEAD, OPTIONS and TRACE are safe: no state changes, however often',
-    how: 'entity tag, date and content of an item before and after HEAD, OPTIONS, TRACE and GET',
+    how: 'entity tag, date and content of an item before and after HEAD, OPTIONS, TRACE and GET; those of a new item after GET, HEAD and OPTIONS of the actions that it offers',
     probe: async (trial: Trial) => {
       const { path, as } = await readSomeItem(trial.bench)
       const before = await trial.send('GET', path, { as })
@@ -122,6 +130,7 @@ export const interfaceRules: readonly CheckRule[] = [
       const facts = (read: ProbeExchange) =>
         [read.status, read.fields['etag'], read.fields['last-modified'], read.text].join('\n')
       trial.expect(facts(before) === facts(after), 'safe methods leave the item as it was', before, after)
+      if (trial.bench.options.allowChanges) await askOfferedActions(trial, facts)
     },
   },
   {
@@ -263,7 +272,8 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A2.5',
     says: 'problem details: type, title, status, detail, as application/problem+json and application/problem+xml',
-    how: 'GET of an item that does not exist, with either type in Accept',
+    how: 'GET of an item that does not exist, with either type in Accept; every problem of the run has the status of its response',
+    isPassive: true,
     probe: async (trial: Trial) => {
       const json = await readAbsentItem(trial.bench, { accept: 'application/problem+json' })
       trial.expect(json.mediaType === 'application/problem+json', 'application/problem+json is given', json)
@@ -281,9 +291,44 @@ export const interfaceRules: readonly CheckRule[] = [
         'application/problem+xml is given',
         xml,
       )
+      for (const each of trial.bench.exchanges) {
+        const flaw = findProblemFlaw(each)
+        if (flaw !== undefined) trial.expect(false, `the problem of a ${each.status} ${flaw}`, each)
+      }
     },
   },
 ]
+
+/** A crawler that follows the links of an item performs nothing. */
+async function askOfferedActions(trial: Trial, facts: (read: ProbeExchange) => string): Promise<void> {
+  const found = await createActionItem(trial.bench)
+  if (!found) return
+  const { item, before, actions } = found
+  for (const path of new Set(actions.map(each => each.path)))
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) await trial.send(method, path, { as: item.as })
+  const after = await trial.send('GET', item.path, { as: item.as })
+  trial.expect(facts(before) === facts(after), 'safe methods perform no action', before, after)
+}
+
+/** RFC 9457 §3.1: what is wrong with a problem document; undefined for any other response. */
+function findProblemFlaw(exchange: ProbeExchange): string | undefined {
+  const { mediaType, reply, status, request } = exchange
+  if (!/^application\/problem\+(?:json|xml)$/.test(mediaType) || reply.content.length === 0) return undefined
+  if (request.method === 'HEAD' || exchange.fields['content-encoding'] !== undefined) return undefined
+  if (mediaType.endsWith('json')) {
+    const { status: said, title, type } = asRecord(exchange.json)
+    if (exchange.json === undefined) return 'is not JSON'
+    if (said !== undefined && said !== status) return `has the status ${JSON.stringify(said)}`
+    if (title !== undefined && typeof title !== 'string') return 'has a title of another type than text'
+    return type === undefined || URL.canParse(String(type), 'http://localhost/')
+      ? undefined
+      : 'has a type of another form than an address'
+  }
+  const document = parseXml(reply.content)
+  if (document instanceof Malformed) return `is not well-formed: ${document.reason}`
+  const said = document.root.elements().find(({ name }) => name.local === 'status')?.text
+  return said === undefined || Number(said) === status ? undefined : `has the status ${said}`
+}
 
 /** One mismatch is shown of each operation and status. */
 function judgeAnswers(trial: Trial): void {

@@ -5,7 +5,14 @@ import type { Bench } from '../bench.ts'
 import { readAsAnyone } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findSafeOperations, listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
-import { addressingNamespace, blockNamed, childNamed, childrenIn, readSoapMessage } from '../soap-message.ts'
+import {
+  addressingNamespace,
+  blockNamed,
+  childNamed,
+  childrenIn,
+  readSoapMessage,
+  type SoapWords,
+} from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 
 const probeNamespace = 'urn:example:diglot-check'
@@ -70,7 +77,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.3',
     says: 'header blocks are independent and each may be aimed at a role (initial sender, intermediary, ultimate receiver)',
-    how: 'unknown blocks that are not mandatory, and a mandatory one for another role, change nothing',
+    how: 'unknown blocks that are not mandatory, and a mandatory one for another role, or in SOAP 1.2 for the role none, change nothing',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { words } = probe.endpoint
@@ -79,22 +86,30 @@ export const messageRules: readonly CheckRule[] = [
         const elsewhere = ` s:mustUnderstand="1" s:${words.roleAttribute}="${probeNamespace}/another-node"`
         const other = await sendChanged(trial, probe, writeBlock('One', elsewhere))
         trial.expect(isAnswer(other), 'a mandatory block for another role is ignored', other)
+        if (words.number === '1.1') continue
+        // SOAP 1.2 Part 1 §2.2: no node acts in this role.
+        const none = await sendChanged(
+          trial,
+          probe,
+          writeBlock('One', ` s:mustUnderstand="1" s:role="${words.namespace}/role/none"`),
+        )
+        trial.expect(isAnswer(none), 'a mandatory block for the role none is ignored', none)
       }
     },
   },
   {
     id: 'B2.4',
     says: 'mustUnderstand true on a block for this node that it can’t process: a MustUnderstand fault, nothing ignored',
-    how: 'an unknown mandatory block without role, and one for the role next',
+    how: 'an unknown mandatory block without role, one for the role next, one behind a block that is not mandatory, and in SOAP 1.2 one for the ultimate receiver and one with the word true',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { words } = probe.endpoint
-        for (const role of ['', ` s:${words.roleAttribute}="${words.next}"`]) {
-          const refused = await sendChanged(trial, probe, writeBlock('Unknown', ` s:mustUnderstand="1"${role}`))
+        for (const [what, header] of listMandatoryBlocks(words)) {
+          const refused = await sendChanged(trial, probe, header)
           const code = readSoapMessage(refused)?.fault?.code
           trial.expect(
             code === 'MustUnderstand',
-            `an unknown mandatory block${role && ' for next'} gives MustUnderstand${code === 'MustUnderstand' ? '' : `, not ${code ?? refused.status}`}`,
+            `an unknown mandatory block${what} gives MustUnderstand${code === 'MustUnderstand' ? '' : `, not ${code ?? refused.status}`}`,
             refused,
           )
         }
@@ -186,6 +201,9 @@ export const messageRules: readonly CheckRule[] = [
           texts.length > 0 &&
           texts.every(each => each.attributes.some(({ name, prefix }) => prefix === 'xml' && name.local === 'lang'))
         trial.expect(isSaid, 'each Text of Reason has xml:lang', exchange)
+        const parts = message.fault.element.elements()
+        const isOfVersion = [...parts, ...texts].every(({ name }) => name.uri === message.words.namespace)
+        trial.expect(isOfVersion, 'the parts of the fault are in the namespace of the Envelope', exchange)
       }
     },
   },
@@ -240,7 +258,7 @@ export const messageRules: readonly CheckRule[] = [
             document.flaws.length === 0 ? `${location} has no flaw` : document.flaws.join(', '),
             described,
           )
-          // Bindings to HTTP alone may stand beside those of SOAP.
+          // A document may bind its operations to plain HTTP, too.
           const ports = document.services.flatMap(each => each.ports).filter(({ soap }) => soap !== undefined)
           const isUsable =
             ports.length > 0 &&
@@ -287,6 +305,23 @@ export const messageRules: readonly CheckRule[] = [
     probe: (trial: Trial) => trial.lack('an endpoint without a description, and a message that it accepts'),
   },
 ]
+
+/** What follows "a mandatory block", and the Header. */
+function listMandatoryBlocks(words: SoapWords): readonly (readonly [what: string, header: string])[] {
+  const mandatory = ' s:mustUnderstand="1"'
+  const [role, receiver] = [` s:${words.roleAttribute}="${words.next}"`, `${words.namespace}/role/ultimateReceiver`]
+  return [
+    ['', writeBlock('Unknown', mandatory)],
+    [' for next', writeBlock('Unknown', mandatory + role)],
+    [' behind another block', writeBlock('Optional') + writeBlock('Unknown', mandatory)],
+    ...(words.number === '1.1'
+      ? []
+      : [
+          [' for the ultimate receiver', writeBlock('Unknown', `${mandatory} s:role="${receiver}"`)] as const,
+          [' with the word true', writeBlock('Unknown', ' s:mustUnderstand="true"')] as const,
+        ]),
+  ]
+}
 
 export const isAnswer = (exchange: Parameters<typeof readSoapMessage>[0]): boolean => {
   const message = readSoapMessage(exchange)

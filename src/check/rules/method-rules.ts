@@ -3,6 +3,8 @@
 import type { Bench } from '../bench.ts'
 import type { CheckCaller } from '../discovered-service.ts'
 import {
+  type ChangedMember,
+  changeMember,
   createTemporaryItem,
   currentMatch,
   isOfTemplate,
@@ -47,7 +49,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.3',
     says: 'GET item → 200; with a matching If-None-Match → 304 without a body',
-    how: 'GET of an item, again with its entity tag, with a list that has it, with *, and with another tag',
+    how: 'GET of an item, again with its entity tag, with a list that has it, with *, and with another tag; HEAD with its tag; another tag beside If-Modified-Since, which does not count then',
     probe: async (trial: Trial) => {
       const { path, as, read } = await readSomeItem(trial.bench)
       const etag = read.fields['etag']
@@ -64,12 +66,20 @@ export const methodRules: readonly CheckRule[] = [
         const again = await trial.send('GET', path, { as, fields: { 'if-none-match': tag } })
         trial.expectStatus(again, [status], `GET with If-None-Match: ${tag}`)
       }
+      const head = await trial.send('HEAD', path, { as, fields: { 'if-none-match': etag } })
+      trial.expectStatus(head, [304], 'HEAD with the entity tag of the item')
+      const modified = read.fields['last-modified']
+      if (modified === undefined) return
+      // RFC 9110 §13.1.3: where both fields are sent, If-Modified-Since is ignored.
+      const both = { 'if-none-match': '"none"', 'if-modified-since': modified }
+      const other = await trial.send('GET', path, { as, fields: both })
+      trial.expectStatus(other, [200], 'GET with another tag and If-Modified-Since')
     },
   },
   {
     id: 'A4.4',
     says: 'PUT item, the full desired state, optional If-Match; repeating it gives the same state',
-    how: 'PUT of the state that a new item has, twice: either is a success, and the state is what was sent',
+    how: 'PUT of the state that a new item has, twice: either is a success, and the state is what was sent; PUT of another value of a member: the item has it then',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       if (!item.collection.itemPath?.operations['PUT']) trial.skip('the description has no PUT of an item')
@@ -81,12 +91,13 @@ export const methodRules: readonly CheckRule[] = [
         const after = await trial.send('GET', item.path, { as: item.as })
         trial.expect(hasState(after.json, item.draft), `the state is what the ${time} PUT sent`, put, after)
       }
+      expectChanged(trial, await changeMember(trial.bench, item, 'PUT'), 'PUT')
     },
   },
   {
     id: 'A4.5',
     says: 'PATCH item, JSON Merge Patch and JSON Patch, declared by Accept-Patch',
-    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has',
+    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has, a merge patch to another: the item has it then',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       if (!item.collection.itemPath?.operations['PATCH']) trial.skip('the description has no PATCH of an item')
@@ -113,6 +124,8 @@ export const methodRules: readonly CheckRule[] = [
         const after = await trial.send('GET', item.path, { as: item.as })
         trial.expect(sameJson(memberAt(after.json, name), value), `${name} is what the patch sets`, patched, after)
       }
+      if (accepted.includes('application/merge-patch+json'))
+        expectChanged(trial, await changeMember(trial.bench, item, 'PATCH'), 'PATCH')
     },
   },
   {
@@ -129,8 +142,11 @@ export const methodRules: readonly CheckRule[] = [
         `DELETE is a success${removed.isSuccess ? '' : `, not ${removed.status}`}`,
         removed,
       )
-      if (removed.isSuccess)
-        trial.expectStatus(await trial.send('GET', item.path, { as: item.as }), [404, 410], 'GET of what was removed')
+      if (!removed.isSuccess) return
+      trial.expectStatus(await trial.send('GET', item.path, { as: item.as }), [404, 410], 'GET of what was removed')
+      const list = await trial.send('GET', item.collection.path, { as: item.as })
+      if (list.isSuccess)
+        trial.expect(!namesOnPage(list).includes(item.path), 'the collection lists it no more', removed, list)
     },
   },
   {
@@ -265,6 +281,13 @@ export const methodsOf = ({ fields }: ProbeExchange): readonly string[] =>
     .split(',')
     .map(each => each.trim())
     .filter(each => each !== '')
+
+function expectChanged(trial: Trial, made: ChangedMember | undefined, method: string): void {
+  if (!made) return
+  const { name, value, changed, after } = made
+  const isThere = sameJson(memberAt(after.json, name), value)
+  trial.expect(isThere, `${name} is "${value}" after a ${method} that says so`, changed, after)
+}
 
 /** What a client sent is in what it reads; members of the server come in addition. */
 function hasState(read: Json | undefined, sent: Json): boolean {

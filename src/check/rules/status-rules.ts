@@ -1,4 +1,7 @@
 /** A7: each status as section 7.1 uses it. */
+
+import type { CollectionTarget } from '../discovered-service.ts'
+import { schemaOfContent } from '../discovery.ts'
 import {
   absentPath,
   createTemporaryItem,
@@ -9,9 +12,10 @@ import {
   putNewItem,
   readSomeItem,
 } from '../materials.ts'
-import { asRecord, type Json } from '../probe-content.ts'
+import { asArray, asRecord, type Json, memberAt } from '../probe-content.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
+import { resolveSchema } from '../schema-sample.ts'
 import { pathBelow } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
 import { listRefusals } from './access-rules.ts'
@@ -105,19 +109,21 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.6',
     says: '304: conditional GET matched; no body',
-    how: 'every 304 of the run has no content, and the entity tag and Cache-Control that the 200 had',
+    how: 'every 304 of the run has no content, and the entity tag, Cache-Control and Vary that the 200 had',
     isPassive: true,
     probe: (trial: Trial) => {
-      const found = trial.bench.exchanges.filter(({ status }) => status === 304)
+      const found = trial.bench.exchanges.filter(({ status, request }) => status === 304 && request.method === 'GET')
       for (const each of found) {
         const full = trial.bench.exchanges.find(
           other =>
             other.status === 200 && other.request.target === each.request.target && other.request.method === 'GET',
         )
         trial.expect(each.reply.content.length === 0, '304 has no content', each)
-        const missing = ['etag', 'cache-control'].filter(
+        const missing = ['etag', 'cache-control', 'vary'].filter(
           name => full?.fields[name] !== undefined && each.fields[name] === undefined,
         )
+        const isOther = isSameRead(full, each) && full.fields['etag'] !== (each.fields['etag'] ?? full.fields['etag'])
+        if (isOther) trial.expect(false, 'the entity tag of a 304 is that of the 200', full, each)
         trial.expect(
           missing.length === 0,
           missing.length === 0 ? '304 has the fields of the 200' : `304 lacks ${missing}`,
@@ -129,16 +135,28 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.7',
     says: '400: request malformed or invalid at request level',
-    how: 'POST of content that is not JSON; over a socket, a request with two Host fields',
+    how: 'POST, PUT and PATCH of content that is not JSON; over a socket, a request with two Host fields',
     probe: async (trial: Trial) => {
       if (trial.bench.options.allowChanges) {
-        const { collection, as } = await createTemporaryItem(trial.bench)
+        const { collection, as, path } = await createTemporaryItem(trial.bench)
         const posted = await postDraft(trial.bench, collection, {
           as,
           content: '{"',
           fields: { 'content-type': 'application/json' },
         })
         trial.expectStatus(posted, [400], 'content that is not JSON')
+        for (const method of ['PUT', 'PATCH'] as const) {
+          if (!collection.itemPath?.operations[method]) continue
+          const type = method === 'PUT' ? 'application/json' : 'application/merge-patch+json'
+          const fields = { 'content-type': type, ...(await currentMatch(trial.bench, path, as)) }
+          const sent = await trial.send(method, path, { as, content: '{"', fields })
+          const isRefused = sent.status >= 400 && sent.status < 500
+          trial.expect(
+            isRefused,
+            `${method} of what is not JSON is answered 4xx${isRefused ? '' : `, not ${sent.status}`}`,
+            sent,
+          )
+        }
       }
       if (trial.bench.transport.sendOctets) {
         const twice = await trial.bench.sendOctets(
@@ -217,7 +235,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.13',
     says: '422: syntactically valid but semantically unprocessable content',
-    how: 'POST of a copy of an item in which a member has a value of the wrong type',
+    how: 'POST of a copy of an item in which a member has a value of the wrong type, and of one without a required member',
     probe: async (trial: Trial) => {
       const { collection, as, draft } = await createTemporaryItem(trial.bench)
       const [name] = Object.keys(asRecord(draft))
@@ -228,6 +246,11 @@ export const statusRules: readonly CheckRule[] = [
         [422],
         'content that breaks the schema',
       )
+      const required = listRequiredMembers(trial, collection).find(each => Object.hasOwn(asRecord(draft), each))
+      if (required === undefined) return
+      const { [required]: _, ...lacking } = asRecord(draft)
+      const posted = await postDraft(trial.bench, collection, { as, json: lacking })
+      trial.expectStatus(posted, [422, 400], `content without ${required}, which is required,`)
     },
   },
   {
@@ -331,6 +354,19 @@ export const statusRules: readonly CheckRule[] = [
     },
   },
 ]
+
+/** Those that the description requires of a new item, as far as one schema says it. */
+function listRequiredMembers({ bench }: Trial, { operations }: CollectionTarget): readonly string[] {
+  const { openapi } = bench.service
+  const schema = openapi && schemaOfContent(openapi, memberAt(operations['POST'], 'requestBody'))
+  return schema ? asArray(resolveSchema(openapi, schema)['required']).map(String) : []
+}
+
+/** The latest state may be another one: only what the condition named counts. */
+const isSameRead = (full: ProbeExchange | undefined, conditional: ProbeExchange): full is ProbeExchange =>
+  full?.fields['etag'] !== undefined &&
+  conditional.request.fields['if-none-match'] === full.fields['etag'] &&
+  full.request.fields['accept'] === conditional.request.fields['accept']
 
 const oddIdentifiers = [
   '%27%22%3B--',
