@@ -765,6 +765,42 @@ const mutants: readonly Mutant[] = [
       withField('content-type', 'application/soap+xml; charset=utf-8'),
     ),
   ),
+  mutant('B2.7', 'elements of an answer are in another order', () =>
+    changing(
+      isAccepted,
+      text(given => given.replaceAll(/(<id>[^<]*<\/id>)(<customer>[^<]*<\/customer>)/g, '$2$1')),
+    ),
+  ),
+  mutant('B2.7', 'an answer lacks what its schema requires', () =>
+    changing(
+      isAccepted,
+      text(given => given.replaceAll(/<currency>\w+<\/currency>/g, '')),
+    ),
+  ),
+  mutant('B2.7', 'a moment of an answer is none', () =>
+    changing(
+      isAccepted,
+      text(given => given.replaceAll(/<placedAt>[^<]*/g, '<placedAt>yesterday')),
+    ),
+  ),
+  mutant('B2.7', 'elements of an answer are in no namespace', () =>
+    changing(
+      isAccepted,
+      text(given => given.replaceAll(/<(orders?)>/g, '<$1 xmlns="">')),
+    ),
+  ),
+  mutant('B2.7', 'the Body of an answer has two elements', () =>
+    changing(
+      isAccepted,
+      text(given => given.replace(/<\/(\w+):Body>/, '<x xmlns="urn:x"/></$1:Body>')),
+    ),
+  ),
+  mutant('B7.5', 'the Detail of a fault has what its schema does not', () =>
+    changing(
+      seen => isSoap(seen) && isRefused(seen) && /<NotFound/.test(seen.text),
+      text(given => given.replace(/(<NotFound[^>]*>)/, '$1<what xmlns="urn:odd">1</what>')),
+    ),
+  ),
 ]
 
 /** Not where a coding is asked for, whose octets are those of the whole. */

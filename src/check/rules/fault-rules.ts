@@ -9,7 +9,7 @@ import { isSafe, listProbeOperations, type ProbeOperation, sendMessage, writeSam
 import { readSoapMessage, soapWords } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { unknownBody } from './binding-rules.ts'
-import { isAnswer, sendChanged } from './message-rules.ts'
+import { isAnswer, listJudgedMessages, sendChanged } from './message-rules.ts'
 import { probeWrapping } from './signature-wrapping.ts'
 
 const wsse = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd'
@@ -155,7 +155,7 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B7.5',
     says: 'named faults are declared per operation in WSDL and map to typed exceptions in clients',
-    how: 'the element in the Detail of a failure is one that the description declares for the operation',
+    how: 'the element in the Detail of a failure is one that the description declares for the operation, and is valid by its schema',
     probe: async (trial: Trial) => {
       const failures = await collectFailures(trial.bench)
       for (const { answered, operation } of failures) {
@@ -164,6 +164,9 @@ export const faultRules: readonly CheckRule[] = [
         const declared = operation.faults.flatMap(({ parts }) => parts.map(({ element }) => element))
         const name = `{${detail.name.uri}}${detail.name.local}`
         trial.expect(declared.includes(name), `${name} is declared for ${operation.name}`, answered)
+        const judged = listJudgedMessages(trial.bench).find(({ exchange }) => exchange === answered)
+        const wrong = judged?.judge.findMismatch(detail)
+        if (wrong !== undefined) trial.expect(false, `the Detail is valid by its schema: ${wrong}`, answered)
       }
       if (trial.findings.length === 0) trial.lack('a failure of an operation that changes nothing')
     },

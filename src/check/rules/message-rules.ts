@@ -2,6 +2,8 @@
 
 import { Malformed, parseXml } from '../../xml/index.ts'
 import type { Bench } from '../bench.ts'
+import type { SoapEndpointTarget } from '../discovered-service.ts'
+import type { ProbeExchange } from '../probe-message.ts'
 import { readAsAnyone } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findSafeOperations, listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
@@ -10,10 +12,12 @@ import {
   blockNamed,
   childNamed,
   childrenIn,
+  type ReadMessage,
   readSoapMessage,
   type SoapWords,
 } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
+import { SchemaJudge } from '../xsd-judge.ts'
 
 const probeNamespace = 'urn:example:diglot-check'
 
@@ -146,7 +150,8 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.7',
     says: 'document style: the Body child is a business document defined by a schema; document/literal, wrapped included, is the default',
-    how: 'the Body’s child in the response to a safe operation is the element that the description declares',
+    how: 'the Body’s child in the response to a safe operation is the element that the description declares; every answer of the run is valid by its schema',
+    isPassive: true,
     probe: async (trial: Trial) => {
       for (const { operation, answered } of await listProbeOperations(trial.bench)) {
         const child = readSoapMessage(answered)?.child
@@ -157,6 +162,14 @@ export const messageRules: readonly CheckRule[] = [
           `the response is ${part?.element}${given === part?.element ? '' : `, not ${given}`}`,
           answered,
         )
+      }
+      for (const { exchange, judge, message } of listJudgedMessages(trial.bench)) {
+        const answers = message.fault ? [] : message.body.elements()
+        const wrong =
+          answers.length > 1 && isLiteral(exchange.text)
+            ? `the Body has ${answers.length} elements`
+            : answers.map(each => judge.findMismatch(each)).find(each => each !== undefined)
+        if (wrong !== undefined) trial.expect(false, `an answer is valid by its schema: ${wrong}`, exchange)
       }
     },
   },
@@ -321,6 +334,36 @@ function listMandatoryBlocks(words: SoapWords): readonly (readonly [what: string
           [' with the word true', writeBlock('Unknown', ' s:mustUnderstand="true"')] as const,
         ]),
   ]
+}
+
+/** The Body of an encoded message may have several elements. */
+const isLiteral = (text: string): boolean => !/encodingStyle=/.test(text)
+
+interface JudgedMessage {
+  readonly exchange: ProbeExchange
+  readonly message: ReadMessage
+  readonly judge: SchemaJudge
+}
+
+/** The responses of described endpoints, each with the schemas of its description. */
+export function listJudgedMessages({ service, exchanges }: Bench): readonly JudgedMessage[] {
+  const endpoints = new Map(service.soap.flatMap(each => each.endpoints.map(one => [one.path, one] as const)))
+  const judges = new Map([...endpoints].map(([path, { document }]) => [path, new SchemaJudge(document.schemas)]))
+  return exchanges.flatMap(exchange => {
+    const judge = judges.get(exchange.request.target)
+    const message = judge && readSoapMessage(exchange)
+    const endpoint = endpoints.get(exchange.request.target)
+    return message && endpoint && !hasForeignAction(exchange, endpoint) ? [{ exchange, message, judge }] : []
+  })
+}
+
+/** Which of two operations answers, that of the action or that of the Body, is a matter of B4.3. */
+function hasForeignAction({ request }: ProbeExchange, { port }: SoapEndpointTarget): boolean {
+  const { soapaction, 'content-type': type = '' } = request.fields
+  const action = (soapaction ?? /action="?([^";]*)/.exec(type)?.[1] ?? '').replaceAll('"', '')
+  const named = port.operations.find(each => each.action !== '' && each.action === action)
+  const local = (named?.input?.parts[0]?.element ?? '').replace(/^.*\}/, '')
+  return local !== '' && !new RegExp(`[<:]${local}[\\s/>]`).test(Buffer.from(request.content ?? []).toString('latin1'))
 }
 
 export const isAnswer = (exchange: Parameters<typeof readSoapMessage>[0]): boolean => {

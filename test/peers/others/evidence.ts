@@ -109,6 +109,12 @@ function ofSoap(version: string): Readonly<Record<string, Evidence>> {
 
 const notAllowed: Evidence = { words: ['-X', 'PUT'], shows: without('\\nallow:[^\\n]*post', '405') }
 
+/** Its WSDL has `<xs:complexType name="NoteNotFound"/>`. */
+const foundDetail = (version: string): Evidence =>
+  message(version, /NoteNotFound[^>]*><[^>]*id>/, { body: getNote.replace('>1<', '>none<') })
+const forReceiver =
+  '<x:Unknown xmlns:x="urn:example:else" s:mustUnderstand="1" s:role="http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver"/>'
+
 /** Nothing is printed: curl ends with 52. */
 const unanswered: Evidence = { words: [...plainText, '-d', 'probe'], shows: /^$/ }
 
@@ -145,6 +151,7 @@ const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
     'A7.18': { words: [], path: '/notes/%E0%80', shows: status(500) },
   },
   'npm soap 1.1': {
+    'B4.3': message('1.1', /GetNoteResponse[\s\S]*Second/, {}, '"urn:example:notes/ListNotes"'),
     'A7.15': message('1.1', /index\.js:\d+:\d+/, { body: unknownOperation }, '""'),
     'B2.10': message('1.1', /<soap:Code>|faultcode>500</, { text: '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"></s:Envelope>' }), // biome-ignore format: one row
   },
@@ -152,8 +159,8 @@ const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
     'B2.9': ofSoap('1.2')['(lang of a cut one)'] ?? notAllowed,
     'B2.10': message('1.2', /Value>SOAP-ENV:Server</, { body: unknownOperation }, '""'),
   },
-  'Spyne 1.1': { 'B4.1': notAllowed },
-  'Spyne 1.2': { 'B4.1': notAllowed },
+  'Spyne 1.1': { 'B4.1': notAllowed, 'B7.5': foundDetail('1.1') },
+  'Spyne 1.2': { 'B4.1': notAllowed, 'B7.5': foundDetail('1.2') },
   'JAX-WS RI 1.1': { 'B7.2': ofSoap('1.1')['(cut)'] ?? notAllowed },
   'JAX-WS RI 1.2': { 'B7.2': ofSoap('1.2')['(cut)'] ?? notAllowed },
   'Apache CXF 1.1': { 'B4.1': { ...get, shows: status(500) } },
@@ -162,7 +169,11 @@ const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
     'B7.2': message('1.2', /Code><soap:Value>soap:Receiver</, { namespace: 'urn:example:soap-9.9' }),
   },
   'gSOAP 1.1': { 'B4.1': notAllowed, 'B7.1': unanswered },
-  'gSOAP 1.2': { 'B4.1': notAllowed, 'B7.1': unanswered },
+  'gSOAP 1.2': {
+    'B2.4': message('1.2', answered, { header: forReceiver }),
+    'B4.1': notAllowed,
+    'B7.1': unanswered,
+  },
   'Spring-WS 1.1': { 'A7.15': { words: ['-X', 'BREW'], path: '/', shows: status(404) }, 'B4.1': notAllowed },
 }
 

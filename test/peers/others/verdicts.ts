@@ -63,7 +63,14 @@ const gsoap: Readonly<Record<string, string>> = {
   ...anyAction,
   'B7.1': 'content of a foreign media type closes the connection without a response',
 }
-const spyne: Readonly<Record<string, string>> = { ...lateHeader, ...noMandatory, ...noAllow, ...anyAction, ...anyType }
+const spyne: Readonly<Record<string, string>> = {
+  ...lateHeader,
+  ...noMandatory,
+  ...noAllow,
+  ...anyAction,
+  ...anyType,
+  'B7.5': 'the type of a fault is empty in the schema, whatever its detail has',
+}
 const npmSoap: Readonly<Record<string, string>> = {
   ...lateHeader,
   ...noMandatory,
@@ -74,7 +81,7 @@ const npmSoap: Readonly<Record<string, string>> = {
 
 export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
   Express: {
-    pass: 'A1.2 A1.7 A1.8 A1.10 A2.1 A4.1 A4.2 A4.3 A4.4 A4.6 A4.8 A4.18 A4.21 A7.1 A7.2 A7.4 A7.6 A7.10 A7.15 A7.18',
+    pass: 'A1.2 A1.7 A1.8 A1.10 A2.1 A4.1 A4.2 A4.3 A4.4 A4.6 A4.8 A4.18 A4.19 A4.21 A7.1 A7.2 A7.4 A7.6 A7.10 A7.15 A7.18',
     fail: {
       ...noCaching,
       ...noProblem,
@@ -142,7 +149,7 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
     },
   },
   'json-server': {
-    pass: 'A1.2 A1.3 A1.6 A1.7 A1.8 A1.9 A1.10 A4.1 A4.2 A4.3 A4.4 A4.6 A4.8 A4.18 A4.21 A7.1 A7.2 A7.4 A7.6 A7.10',
+    pass: 'A1.2 A1.3 A1.6 A1.7 A1.8 A1.9 A1.10 A4.1 A4.2 A4.3 A4.4 A4.6 A4.8 A4.18 A4.19 A4.21 A7.1 A7.2 A7.4 A7.6 A7.10',
     fail: {
       'A2.1': 'an item that was made of content without a required member has none, against the description',
       ...noProblem,
@@ -156,9 +163,10 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
     },
   },
   'npm soap 1.1': {
-    pass: 'B2.1 B2.3 B2.7 B2.8 B2.12 B4.2 B4.3 B4.4 B4.6 B5.5 B7.4 B7.5 B9.1',
+    pass: 'B2.1 B2.3 B2.7 B2.8 B2.12 B4.2 B4.4 B4.6 B5.5 B7.4 B7.5 B9.1',
     fail: {
       ...npmSoap,
+      'B4.3': 'the action of another operation is obeyed, and its answer is written under the name of the Body',
       'A7.15': 'an unknown operation is answered with a stack trace',
       'B2.10': 'its own faults have the form of SOAP 1.2, or the code 500',
       'B4.5': 'an unknown operation has no Fault',
@@ -177,11 +185,11 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
     },
   },
   'Spyne 1.1': {
-    pass: 'A7.15 B2.1 B2.3 B2.7 B2.8 B2.10 B2.12 B4.2 B4.4 B4.5 B4.6 B4.7 B5.5 B7.3 B7.4 B7.5 B8.1 B9.1',
+    pass: 'A7.15 B2.1 B2.3 B2.7 B2.8 B2.10 B2.12 B4.2 B4.4 B4.5 B4.6 B4.7 B5.5 B7.3 B7.4 B8.1 B9.1',
     fail: { ...spyne, 'B7.2': 'an unknown version is a fault of the Client, without VersionMismatch' },
   },
   'Spyne 1.2': {
-    pass: 'A7.15 B2.1 B2.3 B2.7 B2.8 B2.9 B2.10 B2.12 B4.2 B4.4 B4.6 B4.7 B5.5 B7.4 B7.5 B8.1 B9.1',
+    pass: 'A7.15 B2.1 B2.3 B2.7 B2.8 B2.9 B2.10 B2.12 B4.2 B4.4 B4.6 B4.7 B5.5 B7.4 B8.1 B9.1',
     fail: {
       ...spyne,
       'B4.5': 'an unknown operation ends in an error of the program, without a Fault',
@@ -232,8 +240,12 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
     fail: { ...gsoap, 'B7.2': 'an unknown version is a fault of the Client, without VersionMismatch' },
   },
   'gSOAP 1.2': {
-    pass: 'A7.15 B2.1 B2.3 B2.4 B2.7 B2.8 B2.9 B2.10 B2.12 B4.2 B4.4 B4.5 B4.6 B4.7 B4.8 B5.5 B7.3 B7.4 B7.5 B9.1',
-    fail: { ...gsoap, 'B7.2': `an unknown version is a fault of the Sender; ${encodingIgnored}` },
+    pass: 'A7.15 B2.1 B2.3 B2.7 B2.8 B2.9 B2.10 B2.12 B4.2 B4.4 B4.5 B4.6 B4.7 B4.8 B5.5 B7.3 B7.4 B7.5 B9.1',
+    fail: {
+      ...gsoap,
+      'B2.4': 'a mandatory block for the role ultimateReceiver is passed over',
+      'B7.2': `an unknown version is a fault of the Sender; ${encodingIgnored}`,
+    },
   },
   'Spring-WS 1.1': {
     pass: 'B2.1 B2.3 B2.4 B2.7 B2.8 B2.10 B2.12 B4.2 B4.4 B4.6 B4.7 B9.1',

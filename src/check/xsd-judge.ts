@@ -1,0 +1,320 @@
+/**
+ * Whether an element is what an XML Schema of a description says: its children, their order and
+ * number, and the lexical forms of simple types. What is not known here (types that a message
+ * names, substitution by another schema, wildcards, patterns) allows everything: no judgement is
+ * false.
+ */
+import type { Element } from '../xml/tree.ts'
+import { SchemaSampler } from './xsd-sample.ts'
+
+const xs = 'http://www.w3.org/2001/XMLSchema'
+const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
+const depthMax = 64
+const childrenMax = 5000
+
+const attributeIn = (element: Element, name: string, uri = ''): string | undefined =>
+  element.attributes.find(each => each.name.uri === uri && each.name.local === name)?.value
+const partsOfSchema = (element: Element | undefined, ...names: readonly string[]): readonly Element[] =>
+  element?.elements().filter(({ name }) => name.uri === xs && names.includes(name.local)) ?? []
+
+/** A place in a content model, as far as it is known. */
+type Model =
+  | { readonly kind: 'element'; readonly uri: string; readonly local: string; readonly declaration: Element }
+  | { readonly kind: 'sequence' | 'choice' | 'all'; readonly members: readonly ModelParticle[] }
+  | { readonly kind: 'any' }
+interface ModelParticle {
+  readonly model: Model
+  readonly min: number
+  readonly max: number
+}
+
+export class SchemaJudge {
+  readonly #schemas: readonly Element[]
+  readonly #sampler: SchemaSampler
+
+  constructor(schemas: readonly Element[]) {
+    this.#schemas = schemas
+    this.#sampler = new SchemaSampler(schemas)
+  }
+
+  /** What is wrong, with the path; undefined: nothing, or the schemas have no such element. */
+  findMismatch(element: Element): string | undefined {
+    const declaration = this.#sampler.find('element', element.name.uri, element.name.local)
+    return declaration && this.#judge(element, declaration, element.name.local, 0)
+  }
+
+  /** The same of an element of this type, such as a part of RPC. */
+  findTypeMismatch(element: Element, uri: string, local: string): string | undefined {
+    if (uri === xs) return judgeBuiltIn(element.text, local, element.name.local)
+    const type = this.#sampler.find('type', uri, local)
+    return type && this.#judgeByType(element, type, element.name.local, 0)
+  }
+
+  #judge(element: Element, declaration: Element, at: string, depth: number): string | undefined {
+    const isNil = ['true', '1'].includes(attributeIn(element, 'nil', xsi) ?? '')
+    if (isNil || attributeIn(element, 'type', xsi) !== undefined || depth > depthMax) return undefined
+    const [inline] = partsOfSchema(declaration, 'complexType', 'simpleType')
+    if (inline) return this.#judgeByType(element, inline, at, depth)
+    const name = declaration.qname(attributeIn(declaration, 'type') ?? '')
+    if (!name) return undefined
+    if (name.uri === xs) return element.elements().length > 0 ? undefined : judgeBuiltIn(element.text, name.local, at)
+    const type = this.#sampler.find('type', name.uri, name.local)
+    return type && this.#judgeByType(element, type, at, depth)
+  }
+
+  #judgeByType(element: Element, type: Element, at: string, depth: number): string | undefined {
+    if (type.name.local === 'simpleType') {
+      const [child] = element.elements()
+      return child
+        ? `${at} has ${child.name.local}, where its type is simple`
+        : this.#judgeSimple(element.text, type, at)
+    }
+    if (partsOfSchema(type, 'simpleContent').length > 0) return undefined
+    const particles = this.#particlesOf(type, 0)
+    return particles && this.#judgeChildren(element, { kind: 'sequence', members: particles }, at, depth)
+  }
+
+  // Content models (XML Schema Part 1 §3.8, §3.9)
+
+  /** Undefined: a part of it is not known. */
+  #particlesOf(type: Element, depth: number): readonly ModelParticle[] | undefined {
+    if (depth > depthMax) return undefined
+    const [content] = partsOfSchema(type, 'complexContent')
+    const [extension] = partsOfSchema(content, 'extension')
+    const [restriction] = partsOfSchema(content, 'restriction')
+    if (!extension) return this.#particlesIn(restriction ?? type)
+    const base = extension.qname(attributeIn(extension, 'base') ?? '')
+    const inherited = base && base.uri !== xs ? this.#sampler.find('type', base.uri, base.local) : undefined
+    const before = inherited ? this.#particlesOf(inherited, depth + 1) : base?.uri === xs ? [] : undefined
+    const own = this.#particlesIn(extension)
+    return before && own ? [...before, ...own] : undefined
+  }
+
+  #particlesIn(holder: Element): readonly ModelParticle[] | undefined {
+    const found: ModelParticle[] = []
+    for (const each of partsOfSchema(holder, 'element', 'sequence', 'choice', 'all', 'any', 'group')) {
+      const model = this.#modelOf(each)
+      if (!model) return undefined
+      const most = attributeIn(each, 'maxOccurs') ?? '1'
+      found.push({
+        model,
+        min: Number(attributeIn(each, 'minOccurs') ?? 1),
+        max: most === 'unbounded' ? Number.POSITIVE_INFINITY : Number(most),
+      })
+    }
+    return found
+  }
+
+  #modelOf(particle: Element): Model | undefined {
+    const kind = particle.name.local
+    if (kind === 'any') return { kind }
+    if (kind === 'element') return this.#elementModel(particle)
+    if (kind === 'group') {
+      const name = particle.qname(attributeIn(particle, 'ref') ?? '')
+      const group = name && this.#findGroup(name.uri, name.local)
+      const members = group && this.#particlesIn(group)
+      return members && { kind: 'sequence', members }
+    }
+    const members = this.#particlesIn(particle)
+    return members && { kind: kind as 'sequence' | 'choice' | 'all', members }
+  }
+
+  #elementModel(particle: Element): Model | undefined {
+    const reference = particle.qname(attributeIn(particle, 'ref') ?? '')
+    if (attributeIn(particle, 'ref') !== undefined) {
+      const declaration = reference && this.#sampler.find('element', reference.uri, reference.local)
+      return declaration && { kind: 'element', uri: reference.uri, local: reference.local, declaration }
+    }
+    const schema = this.#schemaOf(particle)
+    const form = attributeIn(particle, 'form') ?? attributeIn(schema, 'elementFormDefault')
+    const uri = form === 'qualified' ? (attributeIn(schema, 'targetNamespace') ?? '') : ''
+    return { kind: 'element', uri, local: attributeIn(particle, 'name') ?? '', declaration: particle }
+  }
+
+  #findGroup(uri: string, local: string): Element | undefined {
+    return this.#schemas
+      .filter(schema => (attributeIn(schema, 'targetNamespace') ?? '') === uri)
+      .flatMap(schema => partsOfSchema(schema, 'group'))
+      .find(each => attributeIn(each, 'name') === local)
+  }
+  #schemaOf(element: Element): Element {
+    let at = element
+    while (at.name.local !== 'schema' && at.parent) at = at.parent
+    return at
+  }
+
+  #judgeChildren(element: Element, model: Model, at: string, depth: number): string | undefined {
+    const children = element.elements()
+    if (children.length > childrenMax) return undefined
+    const walk: Walk = { children, furthest: 0, expected: new Set() }
+    const ends = this.#match({ model, min: 1, max: 1 }, new Set([0]), walk)
+    if (!ends.has(children.length)) return explainMismatch(walk, at)
+    const declarations = listDeclarations(model)
+    for (const child of children) {
+      const declaration = declarations.find(({ uri, local }) => uri === child.name.uri && local === child.name.local)
+      const wrong = declaration && this.#judge(child, declaration.declaration, `${at}/${child.name.local}`, depth + 1)
+      if (wrong !== undefined) return wrong
+    }
+    return undefined
+  }
+
+  /** The places at which the particle may end, of those at which it may begin. */
+  #match({ model, min, max }: ModelParticle, starts: ReadonlySet<number>, walk: Walk): ReadonlySet<number> {
+    let now = starts
+    const ends = new Set(min === 0 ? starts : [])
+    for (let count = 1; count <= max && now.size > 0; count++) {
+      const next = new Set([...this.#matchOnce(model, now, walk)].filter(at => count <= min || !ends.has(at)))
+      if (count >= min) for (const at of next) ends.add(at)
+      if (count > min && next.isSubsetOf(now)) break
+      now = next
+    }
+    return ends
+  }
+
+  #matchOnce(model: Model, starts: ReadonlySet<number>, walk: Walk): ReadonlySet<number> {
+    if (model.kind === 'sequence')
+      return model.members.reduce<ReadonlySet<number>>((at, each) => this.#match(each, at, walk), starts)
+    if (model.kind === 'choice')
+      return model.members.reduce((ends, each) => ends.union(this.#match(each, starts, walk)), new Set<number>())
+    if (model.kind === 'all') return new Set([...starts].flatMap(at => this.#matchAll(model.members, at, walk)))
+    const ends = new Set<number>()
+    for (const at of starts) {
+      const child = walk.children[at]
+      if (child && this.#isOf(child, model)) ends.add(at + 1)
+      if (model.kind === 'element') expectAt(walk, at, model.local)
+    }
+    for (const at of ends) advance(walk, at)
+    return ends
+  }
+  #matchAll(members: readonly ModelParticle[], start: number, walk: Walk): readonly number[] {
+    const left = new Set(members)
+    let at = start
+    for (let found = true; found; ) {
+      found = false
+      for (const each of left)
+        if (this.#matchOnce(each.model, new Set([at]), walk).has(at + 1)) {
+          left.delete(each)
+          at += 1
+          found = true
+          break
+        }
+    }
+    return [...left].some(({ min }) => min > 0) ? [] : [at]
+  }
+
+  /** By its name, or as a member of the substitution group (§3.3.6). */
+  #isOf(child: Element, model: Model): boolean {
+    if (model.kind !== 'element') return true // a wildcard
+    if (child.name.uri === model.uri && child.name.local === model.local) return true
+    const own = this.#sampler.find('element', child.name.uri, child.name.local)
+    return own !== undefined && attributeIn(own, 'substitutionGroup') !== undefined
+  }
+
+  // Simple types (Part 2)
+
+  #judgeSimple(text: string, type: Element, at: string, depth = 0): string | undefined {
+    const [restriction] = partsOfSchema(type, 'restriction')
+    if (!restriction || depth > depthMax) return undefined
+    const base = restriction.qname(attributeIn(restriction, 'base') ?? '')
+    const wrong = !base
+      ? undefined
+      : base.uri === xs
+        ? judgeBuiltIn(text, base.local, at)
+        : this.#judgeSimpleNamed(text, base.uri, base.local, at, depth)
+    return wrong ?? judgeFacets(text, restriction, at)
+  }
+  #judgeSimpleNamed(text: string, uri: string, local: string, at: string, depth: number): string | undefined {
+    const type = this.#sampler.find('type', uri, local)
+    return type?.name.local === 'simpleType' ? this.#judgeSimple(text, type, at, depth + 1) : undefined
+  }
+}
+
+/** How far a match of children has come, and what was looked for there. */
+interface Walk {
+  readonly children: readonly Element[]
+  furthest: number
+  readonly expected: Set<string>
+}
+function advance(walk: Walk, at: number): void {
+  if (at <= walk.furthest) return
+  walk.expected.clear()
+  walk.furthest = at
+}
+function expectAt(walk: Walk, at: number, local: string): void {
+  advance(walk, at)
+  if (at === walk.furthest) walk.expected.add(local)
+}
+function explainMismatch({ children, furthest, expected }: Walk, at: string): string {
+  const found = children[furthest]
+  const wanted = expected.size === 0 ? 'nothing' : [...expected].slice(-3).join(' or ')
+  const name = found && (expected.has(found.name.local) ? `{${found.name.uri}}${found.name.local}` : found.name.local)
+  return name ? `${at} has ${name} where ${wanted} is declared` : `${at} ends where ${wanted} is declared`
+}
+
+type DeclaredElement = Extract<Model, { readonly kind: 'element' }>
+/** Elements of one name have one type within a model (Part 1 §3.8.6). */
+const listDeclarations = (model: Model): readonly DeclaredElement[] =>
+  model.kind === 'element'
+    ? [model]
+    : model.kind === 'any'
+      ? []
+      : model.members.flatMap(each => listDeclarations(each.model))
+
+const signedNumber = /^[+-]?\d+$/
+const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
+const zone = '(?:Z|[+-]\\d{2}:\\d{2})?'
+/** Part 2 §3: the lexical forms of types that have one; a type that is not here has any. */
+const forms: Readonly<Record<string, RegExp>> = {
+  boolean: /^(?:true|false|0|1)$/,
+  decimal: numberForm,
+  ...Object.fromEntries(['integer', 'long', 'int', 'short', 'byte'].map(name => [name, signedNumber])),
+  ...Object.fromEntries(
+    ['nonNegativeInteger', 'unsignedLong', 'unsignedInt', 'unsignedShort', 'unsignedByte'].map(name => [
+      name,
+      /^(?:\+?\d+|-0+)$/,
+    ]),
+  ),
+  positiveInteger: /^\+?0*[1-9]\d*$/,
+  double: /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|-?INF|NaN)$/,
+  float: /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|-?INF|NaN)$/,
+  date: new RegExp(`^-?\\d{4,}-\\d{2}-\\d{2}${zone}$`),
+  dateTime: new RegExp(`^-?\\d{4,}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?${zone}$`),
+  time: new RegExp(`^\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?${zone}$`),
+  duration: /^-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$/,
+  base64Binary: /^[A-Za-z0-9+/=\s]*$/,
+  hexBinary: /^(?:[0-9A-Fa-f]{2})*$/,
+}
+const keepsSpace = (name: string): boolean => name === 'string' || name === 'normalizedString'
+
+function judgeBuiltIn(text: string, name: string, at: string): string | undefined {
+  const given = keepsSpace(name) ? text : text.trim()
+  const form = forms[name]
+  return form && !form.test(given) ? `${at} is "${cutShort(given)}", not of the type xs:${name}` : undefined
+}
+
+function judgeFacets(text: string, restriction: Element, at: string): string | undefined {
+  const given = text.trim()
+  const valuesOf = (name: string) => partsOfSchema(restriction, name).map(each => attributeIn(each, 'value') ?? '')
+  const listed = valuesOf('enumeration')
+  if (listed.length > 0 && !listed.includes(text) && !listed.includes(given))
+    return `${at} is "${cutShort(given)}", not one of ${cutShort(listed.join(', '))}`
+  const number = numberForm.test(given) ? Number(given) : undefined
+  const bounds: readonly (readonly [string, (bound: number) => boolean])[] = [
+    ['maxLength', bound => [...text].length <= bound],
+    ['minLength', bound => [...text].length >= bound],
+    ['minInclusive', bound => number === undefined || number >= bound],
+    ['maxInclusive', bound => number === undefined || number <= bound],
+  ]
+  const isOctets = /Binary$/.test(attributeIn(restriction, 'base') ?? '')
+  const broken = bounds.find(([name, holds]) => {
+    const [bound] = valuesOf(name)
+    return (
+      bound !== undefined &&
+      Number.isFinite(Number(bound)) &&
+      !(isOctets && /Length/.test(name)) &&
+      !holds(Number(bound))
+    )
+  })
+  return broken && `${at} is "${cutShort(given)}", against ${broken[0]} ${valuesOf(broken[0])[0]}`
+}
+const cutShort = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
