@@ -106,7 +106,8 @@ class ExchangeCaller {
   #writePath(row: JsonObject): string {
     return this.#exchange.template.replace(/\{([^{}]+)\}/g, (_, name: string) => {
       const key = this.#exchange.path.find(each => each.name === name)?.key ?? name
-      const text = stringOf(row[key])
+      const given = row[key]
+      const text = given === undefined || given === null ? '' : writePlainValue(given)
       if (text === '' || text === '.' || text === '..')
         throw new Unaskable(`${key}: must name something: it is a segment of an address`)
       return percentEncode(text)

@@ -291,7 +291,7 @@ class VersionDocument {
         return this.#inputContent(operation, operation.job.input, operation.job.one)
       case 'exchange': {
         const { input } = operation.exchange
-        if (input === 'empty') return undefined
+        if (input === 'empty' || method === 'GET') return undefined
         return this.#documentContent(this.elements.element(input), true, textSchema)
       }
       case 'putFile':

@@ -42,7 +42,7 @@ export function drawMachine(drawn: DrawnMachine): PageMarkup {
   const spots = placeStates(drawn)
   const edges = listEdges(drawn, spots)
   const all = [...spots.values()]
-  const width = Math.max(...all.map(spot => spot.x + spot.width)) + size.margin
+  const width = Math.max(...all.map(spot => rightmostOf(spot, drawn))) + size.margin
   const height = Math.max(...all.map(({ y }) => y)) + size.height + size.margin + (edges.some(isBackward) ? 44 : 0)
   return buildElement(
     'svg',
@@ -59,6 +59,12 @@ export function drawMachine(drawn: DrawnMachine): PageMarkup {
     ...all.map(spot => drawStay(spot, drawn)),
     ...all.map(spot => drawState(spot, drawn)),
   )
+}
+
+/** Where a state ends, or the words of what stays in it. */
+function rightmostOf({ state, x, width }: Spot, { stays }: DrawnMachine): number {
+  const words = writeVerbs(stays[state] ?? [])
+  return x + width + (words === '' ? 0 : Math.ceil(words.length * size.letter))
 }
 
 const arrowHead =
@@ -79,9 +85,9 @@ function placeStates({ states, machine, stays }: DrawnMachine): ReadonlyMap<stri
   for (const [state, step] of steps)
     for (const to of Object.values(machine[state] ?? {})) if (!steps.has(to)) steps.set(to, step + 1)
   const last = Math.max(...steps.values())
-  const width = widthOf([...states.map(writeCurrent), ...Object.values(stays).map(writeVerbs)], size.width)
+  const width = widthOf(states.map(writeCurrent), size.width)
   const top = size.margin + (Object.values(stays).some(({ length }) => length > 0) ? size.loop : 0)
-  const gap = widthOf(listLabels(machine), size.columnGap)
+  const gap = widthOf([...listLabels(machine), ...Object.values(stays).map(writeVerbs)], size.columnGap)
   const rows = new Map<number, number>()
   return new Map(
     states.map(state => {
@@ -134,7 +140,7 @@ function drawEdge(edge: Edge, { current, offered }: DrawnMachine): PageMarkup {
   )
 }
 
-/** An arrow from the top of a state back to it, right of those that come from above. */
+/** An arrow from the top of a state back to it, right of those from above, then its words. */
 function drawStay({ state, x, y, width }: Spot, { stays, current, offered }: DrawnMachine): PageMarkup {
   const verbs = stays[state] ?? []
   if (verbs.length === 0) return ''
@@ -145,7 +151,7 @@ function drawStay({ state, x, y, width }: Spot, { stays, current, offered }: Dra
     'g',
     { class: isNow ? 'edge now' : 'edge' },
     buildElement('path', { d, 'marker-end': 'url(#arrow)' }),
-    buildElement('text', { x: right, y: y - 24, 'text-anchor': 'end' }, escapeMarkup(writeVerbs(verbs))),
+    buildElement('text', { x: right + 8, y: y - 8, 'text-anchor': 'start' }, escapeMarkup(writeVerbs(verbs))),
     buildElement('title', {}, escapeMarkup(`${writeVerbs(verbs)}: stays in ${state}`)),
   )
 }

@@ -6,11 +6,12 @@
  *  (3) A header block is the field `Soap-` and its name: its content in JSON, which ends the call
  *      where it is longer than a field may be.
  */
+import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import type { ExchangeContext } from '../contract/exchange.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { OperationOf } from '../contract/operation.ts'
-import { createXmlJsonCodec, type XmlJsonCodec } from '../contract/xml-json.ts'
+import { createXmlJsonCodec, readEmptyContent, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement, QualifiedName } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
@@ -44,7 +45,7 @@ export async function answerPortCall(exchange: Exchange, operation: PortOperatio
   refuseConditions(exchange)
   const fields: FieldDraft = {}
   const context = createPortContext(exchange, operation, fields)
-  const input = declared.input === 'empty' ? undefined : await readPortInput(exchange, declared.input)
+  const input = declared.input === 'empty' ? undefined : await readAskedInput(exchange, declared.input)
   exchange.row = 28
   const answer = await handler(input, context)
   exchange.row = 30
@@ -77,6 +78,13 @@ function refuseConditions(exchange: Exchange): void {
 }
 
 // Content
+
+/** A GET has no content: it asks for all that the operation gives without any. */
+function readAskedInput(exchange: Exchange, root: AnyRootElement): Maybe<unknown> {
+  if (!['GET', 'HEAD'].includes(exchange.entry.request.method)) return readPortInput(exchange, root)
+  const empty = readEmptyContent(root)
+  return empty === 'none' ? refuseRequest({ kind: 'not-found' }) : empty.value
+}
 
 async function readPortInput(exchange: Exchange, root: AnyRootElement): Promise<unknown> {
   exchange.row = 26

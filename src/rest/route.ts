@@ -9,6 +9,7 @@ import { countAsRead, listOperations, type Operation, type OperationOf } from '.
 import { listPortOperations } from '../contract/port-operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
+import { readEmptyContent } from '../contract/xml-json.ts'
 import { writeAllow } from '../front/front-rows.ts'
 
 export interface Route {
@@ -166,10 +167,11 @@ function jobRoutes(job: Job, known: readonly Operation[]): Route[] {
 
 /** What is safe may be asked by QUERY too (RFC 10008), and by GET where nothing is sent. */
 function portRoute(operation: OperationOf<'exchange'>): Route {
-  const isRead = operation.safe && operation.exchange.input === 'empty'
+  const { input } = operation.exchange
+  const mayBeAsked = input === 'empty' || readEmptyContent(input) !== 'none'
   return createRoute(`/${operation.port.port}/${operation.exchangeName}`, [
-    ['GET', isRead ? operation : undefined],
+    ['GET', operation.safe && mayBeAsked ? operation : undefined],
     ['POST', operation],
-    ['QUERY', operation.safe && !isRead ? operation : undefined],
+    ['QUERY', operation.safe && input !== 'empty' ? operation : undefined],
   ])
 }

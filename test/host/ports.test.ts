@@ -250,6 +250,50 @@ test('a safe exchange is asked by QUERY, and by GET where it sends nothing, with
   const again = await ask('GET', '/api/v1/Shop/GetHours', { 'if-none-match': String(got.fields['etag']) })
   assert.equal(again.status, 304)
 })
+const Filter = shop.element('Filter', x.object({ tag: x.element(x.string).many() }))
+const Away = shop.element('Away', x.object({ until: x.element(x.string) }))
+const depot = port('Depot', {
+  namespace: 'urn:depot',
+  allow: [anyone],
+  exchanges: {
+    ListBoxes: exchange({ action: 'urn:list', input: Filter, output: Hours, safe: true }),
+    Store: exchange({ action: 'urn:store', input: Item, faults: { Away, Refusal }, statuses: { Away: 503 } }),
+  },
+})
+const depotContract = service('depot', { namespace: 'urn:depot:service', resources: [], ports: [depot] })
+const depotHosted = startHosted(
+  {},
+  implement(depotContract, {
+    Depot: {
+      ListBoxes: ({ tag }) => ['small', ...tag],
+      Store: (item, ctx) => {
+        if (item === 'later') ctx.fail('Away', { until: 'Monday' })
+        ctx.fail('Refusal', { reason: 'full' })
+      },
+    },
+  }),
+)
+test('a safe exchange that demands nothing is asked by GET, too, as without any content', async () => {
+  const { ask } = await depotHosted
+  assert.equal((await ask('GET', '/api/v1/Depot/ListBoxes')).text, '["small"]')
+  assert.equal((await ask('QUERY', '/api/v1/Depot/ListBoxes', json, '{"tag":["a"]}')).text, '["small","a"]')
+  const { paths } = JSON.parse((await ask('GET', '/openapi.json')).text)
+  const { get, post } = paths['/api/v1/Depot/ListBoxes']
+  assert.deepEqual([get.requestBody, typeof post.requestBody], [undefined, 'object'])
+})
+test('SOAP 1.2 Part 1 §5.4.6 a fault whose status is 500 or above is that of the Receiver', async () => {
+  const { ask } = await depotHosted
+  const send = (item: string) =>
+    ask(
+      'POST',
+      '/soap/Depot',
+      { 'content-type': 'application/soap+xml; charset=utf-8' },
+      `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Body><Item xmlns="urn:shop">${item}</Item></s:Body></s:Envelope>`,
+    )
+  assert.match((await send('later')).text, /Value>\w+:Receiver<[\s\S]*until>Monday</)
+  assert.match((await send('now')).text, /Value>\w+:Sender<[\s\S]*reason>full</)
+})
+
 test('an exchange without a reply ends with 204', async () => {
   assert.equal((await post('Notify', 'x')).status, 204)
 })

@@ -9,7 +9,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { followPage } from '../docs/page-reader.ts'
+import { findMissingTool, followPage } from '../docs/page-reader.ts'
 import { type Ran, serveBy } from '../support/linked-project.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -95,7 +95,7 @@ describe('the package as it is packed', () => {
     assert.match(run(process.execPath, ['--test', '--test-reporter=tap'], project), /^# fail 0$[\s\S]*^# todo 4$/m)
   })
 
-  test('the tutorial, line by line, from the packages', async () => {
+  test('the tutorial, line by line, from the packages', { skip: findMissingTool() ?? false }, async () => {
     const cli = join(home, 'dist', 'cli.js')
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
     const { NODE_TEST_CONTEXT: _, ...environment } = process.env

@@ -97,7 +97,11 @@ export class ExchangeTypes implements JsonDifferences {
     const input: Record<string, AnyMember> = {}
     const path = operation.parameters.map(each => {
       const key = toMemberName(each, input)
-      input[key] = x.element(x.string)
+      const given = operation.allParameters.find(({ name: known, in: place }) => known === each && place === 'path')
+      const { type, options } = readSchemaFacts(this.#document, given?.['schema'])
+      // What a segment cannot be: an array or an object has a style of its own.
+      const isPlain = options.length === 0 && !['array', 'object', ''].includes(type)
+      input[key] = isPlain ? this.#member(given?.['schema'], `${name}.${each}`, true) : x.element(x.string)
       return { key, name: each }
     })
     const query = operation.query.map(each => ({ ...this.#parameter(each, name, input), isJoined: isJoined(each) }))

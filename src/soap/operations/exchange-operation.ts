@@ -3,7 +3,7 @@
  * read and written exactly as its schema has them.
  */
 import { chain } from '../../base/maybe.ts'
-import type { ExchangeContext, Port, PortExchange } from '../../contract/exchange.ts'
+import { type ExchangeContext, type Port, type PortExchange, statusOfPortFault } from '../../contract/exchange.ts'
 import type { ErasedExchangeHandler } from '../../contract/implement.ts'
 import { createActionNamer } from '../../contract/port-names.ts'
 import { compileUriContent, type UriContent, type UriPairs } from '../../contract/uri-content.ts'
@@ -168,13 +168,14 @@ async function callHandler(
   call: AdmittedExchange,
 ): Promise<Awaited<ReturnType<BoundOperation['perform']>>> {
   const { content } = asked.content()
-  const answer = await handler(content, createExchangeContext(codecs, asked, call))
+  const answer = await handler(content, createExchangeContext(exchange, codecs, asked, call))
   if (typeof exchange.output === 'object' && answer === undefined)
     throw new Error('the handler returned nothing: it must return the content of its reply')
   return { row: { content: answer }, standing: undefined }
 }
 
 function createExchangeContext(
+  exchange: PortExchange,
   { blocks, replyBlocks, faults }: ExchangeCodecs,
   asked: OperationRequest,
   { place, party, now }: AdmittedExchange,
@@ -197,7 +198,7 @@ function createExchangeContext(
       const write = faults[fault]
       if (!write) throw new Error(`the fault ${fault} is not declared for this exchange`)
       throw refuseWithFault({
-        code: 'Sender',
+        code: statusOfPortFault(exchange, fault) >= 500 ? 'Receiver' : 'Sender',
         reasons: [{ language: 'en', text: reason }],
         detail: write(detail, asked.version),
       })
