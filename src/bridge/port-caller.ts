@@ -25,6 +25,8 @@ export type PortAnswer =
       /** Of a service that speaks HTTP: what it answered. */
       readonly status?: number
       readonly declared: { readonly name: string; readonly detail: unknown } | undefined
+      /** The input cannot be said in a request: nothing was sent. */
+      readonly isUnsent?: boolean
       /** A code of WS-Security or WS-Addressing: what is refused is how the message was dressed. */
       readonly dress?: string
     }
@@ -35,6 +37,8 @@ export type PortAnswer =
       readonly mayHaveRun: boolean
       /** Seconds after which the service wants to be asked again (RFC 9110 §10.2.3). */
       readonly after?: number
+      /** Of a service that speaks HTTP, and said so itself. */
+      readonly status?: number
     }
   /** What came is not an answer to this call; the detail is for the operator. */
   | {
@@ -49,8 +53,11 @@ export interface PortCall {
   readonly input: unknown
   /** Header blocks of the request by their names. */
   readonly blocks: Readonly<Record<string, unknown>>
+  /** Fields of this request alone, of a service that speaks HTTP. */
+  readonly fields?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
 }
-/** Throws where the input does not fit its declared type: nothing is sent then. */
+/** Input that does not fit its declared type is not sent: that throws, or is `isUnsent`. */
 export type PortCaller = (exchange: string, call: PortCall) => Promise<PortAnswer>
 
 export interface CallerOptions {
@@ -116,7 +123,7 @@ export function readOverload(status: number, retryAfter: string | undefined): Po
   if (status !== 429 && status !== 503) return undefined
   const waitMs = parseRetryAfter(retryAfter ?? '', Date.now())
   const after = waitMs === undefined ? {} : { after: Math.ceil(waitMs / 1000) }
-  return { kind: 'silence', why: 'busy', mayHaveRun: status === 503, ...after }
+  return { kind: 'silence', why: 'busy', mayHaveRun: status === 503, ...after, status }
 }
 
 type Garbage = Extract<PortAnswer, { kind: 'garbage' }>

@@ -70,20 +70,20 @@ class ExchangeCaller {
     this.#faults = new Map(Object.entries(rest.port.exchanges[name]?.faults ?? {}))
   }
 
-  async ask({ input }: PortCall): Promise<PortAnswer> {
+  async ask({ input, fields = {}, signal }: PortCall): Promise<PortAnswer> {
     try {
-      const answer = await fetchAnswer(this.#buildRequest(input), this.#options.timeLimit)
+      const answer = await fetchAnswer(this.#buildRequest(input, fields), this.#options.timeLimit, signal)
       return answer.kind === 'response' ? this.#readAnswer(answer) : answer
     } catch (thrown) {
       if (!(thrown instanceof Unaskable)) throw thrown
-      return { kind: 'fault', code: 'Sender', reason: thrown.message, status: 422, declared: undefined }
+      return { kind: 'fault', code: 'Sender', reason: thrown.message, status: 422, declared: undefined, isUnsent: true }
     }
   }
 
   // The request
 
-  #buildRequest(input: unknown): RestAsk {
-    const row = this.#input.write(input) as JsonObject // of an object's type
+  #buildRequest(input: unknown, own: Readonly<Record<string, string>>): RestAsk {
+    const row = this.#writeInput(input)
     const { method, headers, answer, content } = this.#exchange
     const sent = content && this.#writeContent(content, row, input)
     const fields = headers.flatMap(({ key, name }) =>
@@ -95,10 +95,19 @@ class ExchangeCaller {
       fields: {
         ...Object.fromEntries(fields),
         ...this.#options.fields,
+        ...own,
         accept: answer ? `${answer.mediaType}, application/problem+json;q=0.9, */*;q=0.1` : '*/*',
         ...(content && sent !== undefined && { 'content-type': content.mediaType }),
       },
       content: sent,
+    }
+  }
+
+  #writeInput(input: unknown): JsonObject {
+    try {
+      return this.#input.write(input) as JsonObject // of an object's type
+    } catch (thrown) {
+      throw thrown instanceof Error ? new Unaskable(thrown.message) : thrown
     }
   }
 
@@ -186,12 +195,12 @@ class ExchangeCaller {
     const reason = explainError(said) ?? reasonPhrases[status] ?? `status ${status}`
     const declared = isJsonObject(value) ? this.#readDeclared(status, value) : undefined
     if (declared) return { kind: 'fault', code: status < 500 ? 'Sender' : 'Receiver', reason, status, declared }
-    // The credentials of this bridge, not those of its caller.
+    // The credentials of this side, not those of its caller.
     if (status === 401 || status === 407)
-      return describeGarbage(status, `${status}: the bridge is not let in: ${reason}`)
+      return describeGarbage(status, `${status}: the credentials are not accepted: ${reason}`)
     const overload = readOverload(status, retryAfter)
     if (overload) return overload
-    if (status === 504) return { kind: 'silence', why: 'late', mayHaveRun: true }
+    if (status === 504) return { kind: 'silence', why: 'late', mayHaveRun: true, status }
     return status < 500
       ? { kind: 'fault', code: 'Sender', reason, status, declared: undefined }
       : { kind: 'fault', code: 'Receiver', reason, status, declared: undefined }

@@ -25,14 +25,14 @@ export type RestAnswer =
 const contentMax = 16 * 1024 * 1024
 
 /** @param timeLimit milliseconds, connecting and reading included */
-export async function fetchAnswer(asked: RestAsk, timeLimit: number): Promise<RestAnswer> {
+export async function fetchAnswer(asked: RestAsk, timeLimit: number, signal?: AbortSignal): Promise<RestAnswer> {
   const { method, address, fields, content } = asked
   try {
     const response = await fetch(address, {
       method,
       headers: fields,
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeLimit),
+      signal: AbortSignal.any([AbortSignal.timeout(timeLimit), ...(signal ? [signal] : [])]),
       ...(content !== undefined && { body: content as Uint8Array<ArrayBuffer> | string }),
     })
     const octets = response.body ? await takeBounded(response.body, contentMax) : new Uint8Array(0)

@@ -26,7 +26,7 @@ import { isBelowPath, lastSegmentOf, pathBelow } from './target-path.ts'
 export async function discoverService(bench: Bench, basePath: string): Promise<DiscoveredService> {
   const entry = await readEntry(bench, basePath)
   const links = [...linksIn(entry.json), ...fieldLinks(entry)]
-  const openapi = bench.options.openapi ?? (await readOpenApi(bench, basePath, links))
+  const openapi = bench.options.openapi ?? (await findOpenApi(bench, basePath, links))
   const base = bench.options.openapi === undefined ? serverPathOf(openapi) : basePath
   const paths = listPaths(openapi, base.replace(/\/$/, ''))
   const current = chooseVersion(paths, links)
@@ -72,7 +72,7 @@ async function readEntry(bench: Bench, basePath: string): Promise<ProbeExchange>
 const hasResponse = (operation: ProbedRecord | undefined, status: string): boolean =>
   memberAt(operation, 'responses', status) !== undefined
 
-async function readOpenApi(bench: Bench, basePath: string, links: readonly FoundLink[]): Promise<Json | undefined> {
+async function findOpenApi(bench: Bench, basePath: string, links: readonly FoundLink[]): Promise<Json | undefined> {
   const linked = links.filter(({ rel, href }) => rel === 'service-desc' && !/wsdl/i.test(href))
   const candidates = [
     bench.profile.openapi,

@@ -100,6 +100,7 @@ export function addContractCommands(program: Command): void {
     )
     .option('--from <folder>', 'a folder with documents that it imports by address; repeatable', collectOption, [])
     .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
+    .option('--operations', 'of OpenAPI: each operation as an exchange, for the client of diglot/openapi')
     .option('--force', 'replace the file, with what was edited in it')
     .action(importCommand)
 }

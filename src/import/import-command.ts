@@ -5,10 +5,11 @@ import { objectOf, stringOf } from '../base/json-members.ts'
 import type { Json } from '../base/objects.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
+import { listReachedTypes } from '../contract/xml-reach.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 import { isXmlText, loadAnyParser, loadDescriptionParser } from './description-text.ts'
 import { createDocumentFinder, readGivenDocument, readGivenFile } from './document-files.ts'
-import { type ImportedContract, readNamedContract } from './imported-contract.ts'
+import { type ImportedContract, listPortElements, readNamedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
 import { appendRecord, mergeEdits } from './merge-edits.ts'
 import { readImportedService } from './openapi/imported-service.ts'
@@ -22,6 +23,8 @@ export interface ImportFlags {
   /** The file to write; undefined: standard output. */
   readonly output?: string
   readonly force?: boolean
+  /** Of OpenAPI: each operation as an exchange, and no resource. */
+  readonly operations?: boolean
   /** Folders with documents that others import by an address or a name alone. */
   readonly from: readonly string[]
   /** Hosts whose documents may be fetched. */
@@ -40,7 +43,7 @@ export interface ImportedDocument {
 /** Throws an error that says what to do. */
 export async function importContract(
   file: string,
-  { output, force, from, fetch }: ImportFlags,
+  { output, force, from, fetch, operations }: ImportFlags,
   print: { readonly text: (text: string) => void; readonly note: (line: string) => void },
 ): Promise<void> {
   const old = output !== undefined && existsSync(output) && !force ? readFileSync(output, 'utf8') : undefined
@@ -48,7 +51,9 @@ export async function importContract(
     throw new Error(
       `${output} exists, and no import has written it: give another name with --output, or --force to replace it`,
     )
-  const { text, losses, missing } = await importDocument(file, from, fetch)
+  const { text, losses, missing } = await (operations
+    ? importOperations(file, { from, fetch })
+    : importDocument(file, from, fetch))
   const merged = old === undefined ? undefined : mergeEdits(old, text)
   if (output === undefined) print.text(text)
   else writeFileSync(output, merged?.text ?? appendRecord(text))
@@ -117,9 +122,36 @@ export async function readRestPortFile(
   from: readonly string[],
   allow: readonly Grant[],
 ): Promise<RestPort> {
-  const text = new TextDecoder().decode(readGivenFile(file))
-  const parse = await loadAnyParser()
-  return readNamed(file, () => readRestPort(text, resolve(file), allow, { find: createDocumentFinder(from), parse }))
+  return readDescribedApi(file, from, [], allow)
+}
+
+/** The same of a document at an address, or that refers to some: these hosts may be asked. */
+export function readDescribedApi(
+  file: string,
+  from: readonly string[],
+  fetch: readonly string[],
+  allow: readonly Grant[],
+): Promise<RestPort> {
+  return readGivenDocument(file, { from, fetch }, async () => {
+    const parse = await loadAnyParser()
+    return (bytes, path, find) =>
+      readNamed(file, () => readRestPort(new TextDecoder().decode(bytes), path, allow, { find, parse }))
+  })
+}
+
+/** Each operation of an OpenAPI document as an exchange of one port, for a client of them. */
+async function importOperations(
+  file: string,
+  { from, fetch }: Pick<ImportFlags, 'from' | 'fetch'>,
+): Promise<ImportedDocument> {
+  const { port, namespace, comments, losses } = await readDescribedApi(file, from, fetch, [])
+  const { types, elements } = listReachedTypes(listPortElements(port), [])
+  return {
+    text: writeTypescript({ namespace, ports: [port], types, elements, comments, losses }, basename(file)),
+    service: { resources: [], jobs: [], ports: [port] },
+    losses,
+    missing: [],
+  }
 }
 
 /** An OpenAPI document in a file, in JSON or YAML. Throws an error that says what to do. */

@@ -237,7 +237,7 @@ const failures: readonly (readonly [
     /^$/,
   ],
   ['a declared error without its members', [404, 'text/html', '<p>'], /Client<.*Not Found/s, /Not Found/],
-  ['credentials that are not taken', [401, 'text/plain', 'who?'], /Server</, /is not let in/],
+  ['credentials that are not taken', [401, 'text/plain', 'who?'], /Server</, /credentials are not accepted/],
   ['an overload', [503, 'text/html', ''], /Server<.*it may have been carried out/s, /busy/],
   ['a limit', [429, 'text/html', ''], /Server<.*nothing was carried out/s, /busy/],
   ['an error of its own', [500, 'text/html', 'stack trace'], /Server<(?!.*stack)/s, /./],

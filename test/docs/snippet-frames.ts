@@ -64,6 +64,36 @@ const fields = { id: t.id('d'), name: t.string() }
 const files = { picture: { mediaTypes: ['image/png'], max: 1000 } }
 `
 
+/** What `diglot import --operations` writes for a document with two operations. */
+const petStore = `
+const petNames = x.namespace('urn:pet-store')
+const petMembers = { id: x.element(x.long), name: x.element(x.string) }
+const petStore = service('pet-store', {
+  namespace: 'urn:pet-store',
+  resources: [],
+  ports: [
+    port('Operations', {
+      namespace: 'urn:pet-store',
+      allow: [],
+      exchanges: {
+        GetPet: exchange({
+          action: 'get',
+          input: petNames.element('GetPet', x.object({ petId: x.element(x.long) })),
+          output: petNames.element('GetPetResponse', x.object(petMembers)),
+        }),
+        CreatePet: exchange({
+          action: 'create',
+          input: petNames.element('CreatePet', x.object({ name: x.element(x.string) })),
+          output: petNames.element('CreatePetResponse', x.object(petMembers)),
+          faults: { Conflict: petNames.element('Conflict', x.object({ message: x.element(x.string) })) },
+        }),
+      },
+    }),
+  ],
+})
+declare const token: string
+`
+
 const frames: Readonly<Record<string, SnippetFrame>> = {
   'README.md': { before: `import { PaymentDeclined, shop } from ${example('orders/contract.ts')}` },
   'docs/check.md': {
@@ -87,6 +117,9 @@ declare const isStolen: (card: string) => boolean, place: (line: readonly Line[]
   const [Order, Buyer, OrderNumber, DueDate] = [of('Order'), of('Buyer'), of('OrderNumber'), of('DueDate')] as const
   return { ${text} }
 }`,
+      // The snippets of the page are one module, in which another contract has the name.
+      'import { createOpenApiClient': text =>
+        petStore + text.replace(/^.*petstore\.ts'$/m, '').replace('typeof contract', 'typeof petStore'),
     },
   },
   'docs/message-security.md': {

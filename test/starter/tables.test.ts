@@ -219,7 +219,7 @@ describe('what is refused, with its cure', () => {
   test('a file that is not there', () =>
     refuse(
       'lost.db',
-      /lost\.db is not an example, and no file has this name: use tickets, hello, clinic, a file of SQLite/,
+      /lost\.db is not an example, and no file has this name: use tickets, hello, empty, clinic, a file of SQLite/,
       2,
     ))
 })

@@ -54,15 +54,18 @@ export function listRestOperations(document: OpenApiDocument): readonly RestOper
   })
 }
 
-/** The path of the first server, with the defaults of its variables. */
-function basePathOf(root: JsonObject): string {
+/** The first server, with the defaults of its variables; empty: the document has none. */
+export function serverAddressOf(root: JsonObject): string {
   const [server] = jsonItems(root['servers'])
   const variables = objectOf(objectOf(server)['variables'])
-  const url = stringOf(objectOf(server)['url']).replace(/\{([^}]*)\}/g, (_, name: string) =>
+  return stringOf(objectOf(server)['url']).replace(/\{([^}]*)\}/g, (_, name: string) =>
     stringOf(objectOf(variables[name])['default']),
   )
-  return url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').replace(/\/+$/, '')
 }
+const basePathOf = (root: JsonObject): string =>
+  serverAddressOf(root)
+    .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
+    .replace(/\/+$/, '')
 
 interface OperationParts {
   readonly method: string

@@ -12,7 +12,7 @@ import { toSegmentName } from './collections.ts'
 import { ExchangeTypes, type JsonDifferences, type RestMessages } from './exchange-types.ts'
 import { nameExchange } from './guess-exchanges.ts'
 import { OpenApiDocument } from './openapi-document.ts'
-import { listRestOperations, type RestOperation } from './operations.ts'
+import { listRestOperations, type RestOperation, serverAddressOf } from './operations.ts'
 import { findJsonContent, readSchemaFacts } from './schema-facts.ts'
 import { toTypeName } from './schema-fields.ts'
 
@@ -31,6 +31,9 @@ export interface RestPort {
   readonly port: Port
   readonly exchanges: ReadonlyMap<string, RestExchange>
   readonly differences: JsonDifferences
+  /** The base of its first server, as the document has it; empty: none. */
+  readonly address: string
+  readonly comments: ReadonlyMap<object, string>
   readonly losses: readonly Loss[]
 }
 
@@ -48,7 +51,8 @@ export function readRestPort(
   const title = stringOf(objectOf(document.root['info'])['title'])
   const name = toSegmentName(title || 'service').toLowerCase()
   const namespace = `urn:${name}`
-  const types = new ExchangeTypes(document, x.namespace(namespace), losses, new Map())
+  const comments = new Map<object, string>()
+  const types = new ExchangeTypes(document, x.namespace(namespace), losses, comments)
   const faults = new FaultElements(document, types)
   const declared: Record<string, PortExchange> = {}
   const exchanges = new Map<string, RestExchange>()
@@ -72,12 +76,14 @@ export function readRestPort(
       ),
       allow,
       safe: operation.method === 'GET' || operation.method === 'QUERY',
+      ...(operation.comment !== '' && { description: operation.comment }),
     })
   }
   nameAllTypes(Object.values(declared))
   for (const each of document.missing) losses.add(each, 'is referred to and was not found')
   const made = port('Operations', { namespace, service: toTypeName(title) || 'Service', exchanges: declared })
-  return { name, namespace, port: made, exchanges, differences: types, losses: losses.all }
+  const address = serverAddressOf(document.root)
+  return { name, namespace, port: made, exchanges, differences: types, address, comments, losses: losses.all }
 }
 
 /** Types are made when they are asked for, and what they lose is told then. */

@@ -1,0 +1,151 @@
+/**
+ * A client of a REST service from its OpenAPI document, read at run time: each operation is a
+ * method, typed by the ports that `diglot import --operations` writes. Input is checked before it
+ * is sent, an answer before it is given.
+ */
+
+import { type ClientCredentials, writeCredentials } from '../client/credentials.ts'
+import { AnswerError, ConnectionError, InputError, TransportFailure } from '../client/errors.ts'
+import type { Port } from '../contract/exchange.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import { anyone } from '../contract/policy.ts'
+import { reasonPhrases } from '../http/status.ts'
+import { readDescribedApi } from '../import/import-command.ts'
+import type { Loss } from '../import/loss.ts'
+import type { RestPort } from '../import/openapi/rest-port.ts'
+import type { OpenApiClient, OpenApiPorts } from './openapi-client-types.ts'
+import { OpenApiError } from './openapi-error.ts'
+import type { PortAnswer, PortCaller } from './port-caller.ts'
+import { createRestCaller } from './rest-caller.ts'
+
+export type { ClientCredentials } from '../client/credentials.ts'
+export { AnswerError, CallError, ConnectionError, InputError, TransportFailure } from '../client/errors.ts'
+export type { Loss } from '../import/loss.ts'
+export type {
+  CaughtProblem,
+  OpenApiCall,
+  OpenApiCallOptions,
+  OpenApiClient,
+  OpenApiPorts,
+} from './openapi-client-types.ts'
+export { OpenApiError } from './openapi-error.ts'
+
+/** An OpenAPI document as its client needs it. */
+export interface DescribedApi {
+  /** Its operations as exchanges: the members of each, and its errors by their names. */
+  readonly ports: readonly [Port]
+  /** The address of its first server; empty: it names none. */
+  readonly address: string
+  /** What the types of its messages do not say, a line each. */
+  readonly losses: readonly Loss[]
+  /** The operations with their HTTP, for the client alone. */
+  readonly rest: RestPort
+}
+
+/** Where `readOpenApi` finds what a document refers to. Its own folder counts in any case. */
+export interface ReadOpenApiOptions {
+  /** Folders with documents that others refer to by an address or a name alone. */
+  readonly from?: readonly string[]
+  /** Hosts that may be asked, with a port where it is not the usual one; default none. */
+  readonly fetch?: readonly string[]
+}
+
+/**
+ * Reads an OpenAPI document of version 3.0 to 3.2, in JSON or YAML, with all that it refers to.
+ * Nothing is fetched but from hosts that are named.
+ *
+ * @param file its path, or an address whose host is named
+ * @throws Error that says what to do
+ */
+export async function readOpenApi(
+  file: string,
+  { from = [], fetch = [] }: ReadOpenApiOptions = {},
+): Promise<DescribedApi> {
+  const rest = await readDescribedApi(file, from, fetch, [anyone])
+  return { ports: [rest.port], address: rest.address, losses: rest.losses, rest }
+}
+
+/** The options of `createOpenApiClient`. */
+export interface OpenApiClientOptions {
+  /** The base of its addresses. Default: the first server of the document, if that is absolute. */
+  readonly address?: string
+  readonly credentials?: Exclude<ClientCredentials, { readonly username: string }>
+  /** Fields of every request. */
+  readonly fields?: Readonly<Record<string, string>>
+  /** Milliseconds for one answer, connecting included. Default: 30,000. */
+  readonly timeLimit?: number
+}
+const clientMembers: MembersOf<OpenApiClientOptions> = {
+  address: true,
+  credentials: true,
+  fields: true,
+  timeLimit: true,
+}
+const timeLimitDefault = 30_000
+
+/**
+ * A client of the operations of a document, typed by `typeof contract` of what
+ * `diglot import --operations` has written: `createOpenApiClient<typeof contract>(await
+ * readOpenApi('shop.yaml'))`.
+ *
+ * @throws TypeError for an invalid option, and where nothing says at which address the service is
+ */
+export function createOpenApiClient<const S extends OpenApiPorts = OpenApiPorts>(
+  { rest, address }: DescribedApi,
+  options: OpenApiClientOptions = {},
+): OpenApiClient<S['ports'][number]['exchanges']> {
+  requireKnownMembers('the options of the client', options, clientMembers)
+  const to = options.address ?? address
+  if (!URL.canParse(to))
+    throw new TypeError(`the document has ${to === '' ? 'no server' : `the server ${to}`}: give the option address`)
+  const credentials = writeCredentials(options.credentials)
+  const fields = lowerNames(options.fields ?? {})
+  const caller = createRestCaller(rest, to, {
+    timeLimit: options.timeLimit ?? timeLimitDefault,
+    fields: { ...credentials.fields, ...fields },
+  })
+  const methods = Object.keys(rest.port.exchanges).map(name => [name, createCall(name, caller, credentials)] as const)
+  return Object.fromEntries(methods) as never // one method for each operation
+}
+const lowerNames = (fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]))
+
+function createCall(name: string, caller: PortCaller, { changing }: ReturnType<typeof writeCredentials>) {
+  const call = async (input: unknown = {}, { signal }: { readonly signal?: AbortSignal } = {}): Promise<unknown> => {
+    signal?.throwIfAborted()
+    const own = await changing?.()
+    const answer = await caller(name, { input, blocks: {}, ...(own && { fields: own }), ...(signal && { signal }) })
+    signal?.throwIfAborted()
+    return endCall(name, answer)
+  }
+  return Object.assign(call, {
+    isFault: (thrown: unknown, fault: string) =>
+      thrown instanceof OpenApiError && thrown.operation === name && thrown.fault === fault,
+  })
+}
+
+/** What the bridge takes for no answer is one for a client, if it has a status of HTTP. */
+function endCall(operation: string, answer: PortAnswer): unknown {
+  switch (answer.kind) {
+    case 'answer':
+      return answer.content
+    case 'fault': {
+      const { reason, status = serverErrorMin, declared } = answer
+      if (answer.isUnsent) throw new InputError(operation, [{ path: [], code: 'type', detail: reason }])
+      throw new OpenApiError(operation, reason, { status, declared })
+    }
+    case 'silence': {
+      const { status, after, why, mayHaveRun } = answer
+      if (status !== undefined)
+        throw new OpenApiError(operation, reasonPhrases[status] ?? 'busy', { status, retryAfter: after })
+      throw new ConnectionError(operation, new TransportFailure(why, 'the service did not answer', { mayHaveRun }))
+    }
+    case 'garbage': {
+      const { status, detail } = answer
+      if (status >= clientErrorMin) throw new OpenApiError(operation, detail, { status })
+      throw new AnswerError(operation, 'malformed', detail, { status, fields: {}, content: new Uint8Array(0) })
+    }
+  }
+}
+const clientErrorMin = 400
+const serverErrorMin = 500
