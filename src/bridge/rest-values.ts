@@ -131,9 +131,12 @@ function parseAny(json: Json): Json {
 }
 
 /** A service may write a number where its description has a text. */
-function readPlainValue({ definition }: AnyXmlType, json: Json): Json {
-  const isText = definition.kind === 'builtIn' && definition.name === 'string'
-  return isText && (typeof json === 'number' || typeof json === 'boolean' || typeof json === 'bigint')
+function readPlainValue(type: AnyXmlType, json: Json): Json {
+  return isTextType(type) && (typeof json === 'number' || typeof json === 'boolean' || typeof json === 'bigint')
     ? String(json)
     : json
 }
+const isTextType = ({ definition }: AnyXmlType): boolean =>
+  definition.kind === 'restriction'
+    ? isTextType(definition.of)
+    : definition.kind === 'builtIn' && definition.name === 'string'

@@ -92,9 +92,11 @@ const judgeType: Judge = ({ type, enum: choices, const: only }, judged) => {
 const judgeNumber: Judge = (schema, judged) => {
   const { value } = judged
   if (typeof value !== 'number') return undefined
+  // In OpenAPI 3.0 they are booleans, which say how the bound is meant.
+  const [isAbove, isBelow] = [schema['exclusiveMinimum'] === true, schema['exclusiveMaximum'] === true]
   const bounds: readonly (readonly [string, (bound: number) => boolean])[] = [
-    ['minimum', bound => value >= bound],
-    ['maximum', bound => value <= bound],
+    ['minimum', bound => (isAbove ? value > bound : value >= bound)],
+    ['maximum', bound => (isBelow ? value < bound : value <= bound)],
     ['exclusiveMinimum', bound => value > bound],
     ['exclusiveMaximum', bound => value < bound],
   ]

@@ -61,12 +61,16 @@ function writeStep({ as, isLoose, isNegated }: PatternStep): string {
   return as === '' ? beyondAscii : `(${as}|${beyondAscii})`
 }
 
+/** Whatever either language takes for white space, it is this or not. */
+const anyCharacter = '[\\s\\S]'
+
 function parseStep(rest: string): PatternStep | undefined {
   const group = /^\((\?[^)]?[^)]?)?/.exec(rest)
   if (group)
     return group[1] === undefined ? stepOf('(', 1) : group[1].startsWith('?:') ? stepOf('(', 3) : parseNamedGroup(rest)
   const quantifier = /^([*+?]|\{[0-9]+(?:,[0-9]*)?\})(\??)/.exec(rest)
   if (quantifier) return quantifier[2] === '?' ? undefined : stepOf(quantifier[0], quantifier[0].length)
+  if (rest.startsWith(anyCharacter)) return stepOf(anyCharacter, anyCharacter.length)
   if (rest.startsWith('[')) return parseClass(rest)
   if (rest.startsWith('\\')) return parseEscape(rest) ?? parseComplement(rest)
   const [character = ''] = rest

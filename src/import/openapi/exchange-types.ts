@@ -13,6 +13,7 @@ import {
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
+import { numberOf, readIntegerBounds, readNumberBounds, readTextBounds, type SchemaBounds } from './schema-bounds.ts'
 import {
   describeSchema,
   findFormContent,
@@ -179,11 +180,16 @@ export class ExchangeTypes implements JsonDifferences {
     const itemName = facts.name === '' ? '' : `${facts.name} item`
     const one = x.element(() => (isList ? this.#lazily(schema['items'], place, itemName) : this.#lazily(given, place)))
     const base: AnyMember = isNullable && !isList ? one.nillable() : one
-    const member: AnyMember = isList ? base.many() : isRequired ? base : base.optional()
+    const member: AnyMember = isList ? this.#many(base, schema, place, isRequired) : isRequired ? base : base.optional()
     // What is said of a component stands at its type.
     const comment = describeSchema(facts.name === '' ? { ...schema, ...objectOf(given) } : objectOf(given))
     if (comment !== undefined) this.#comments.set(member, comment)
     return member
+  }
+  /** A list that may be absent is empty then. */
+  #many(one: AnyMember, schema: JsonObject, place: string, isRequired: boolean): AnyMember {
+    if (schema['uniqueItems'] === true) this.#losses.add(place, 'uniqueItems is not checked')
+    return one.many(isRequired ? numberOf(schema['minItems']) : 0, numberOf(schema['maxItems']))
   }
   readonly #lazy = new Map<string, AnyXmlType>()
   #lazily(given: Json | undefined, place: string, name = ''): AnyXmlType {
@@ -207,14 +213,21 @@ export class ExchangeTypes implements JsonDifferences {
     const values = listedTexts(schema)
     if (values) return x.simple(x.string, { values })
     const scalar = type === 'string' ? (textTypes[stringOf(schema['format'])] ?? x.string) : scalarTypes[type]
-    if (scalar) return type === 'integer' && schema['format'] === 'int32' ? x.int : scalar
+    if (scalar) return this.#scalar(scalar, schema, type, place)
     this.#losses.add(place, 'may be any JSON: it is a text here')
     const text = new XmlType<string>(x.string.definition)
     this.texts.add(text)
     return text
   }
+  #scalar(wide: AnyXmlType, schema: JsonObject, type: string, place: string): AnyXmlType {
+    const isShort = type === 'integer' && schema['format'] === 'int32'
+    const { facets, unchecked } = (boundsOfTypes[type] ?? noBounds)(schema, wide)
+    for (const each of unchecked) this.#losses.add(place, each)
+    const base = isShort ? x.int : wide
+    return Object.keys(facets).length === 0 ? base : x.simple(base, facets)
+  }
   #array(facts: SchemaFacts, place: string): AnyXmlType {
-    const made = this.#once(facts, place, () => ({ item: this.#member(facts.schema, `${place}.item`, false) }))
+    const made = this.#once(facts, place, () => ({ item: this.#member(facts.schema, `${place}.item`, true) }))
     this.arrays.add(made)
     return made
   }
@@ -222,7 +235,8 @@ export class ExchangeTypes implements JsonDifferences {
     const made = this.#once(facts, place, () => {
       const key = x.element(this.#type({ ...facts, schema: names, type: 'string', name: '' }, `${place}.key`))
       const entry = x.object({ key, value: this.#member(value, `${place}.value`, true) })
-      return { entry: x.element(entry).many() }
+      const [min, max] = [numberOf(facts.schema['minProperties']), numberOf(facts.schema['maxProperties'])]
+      return { entry: x.element(entry).many(min, max) }
     })
     this.maps.add(made)
     return made
@@ -276,6 +290,14 @@ const scalarTypes: Readonly<Record<string, AnyXmlType>> = {
   boolean: x.boolean,
   integer: x.long,
   number: x.double,
+}
+/** Dates have no bounds in JSON Schema, and the lengths of octets are those of their text. */
+const noBounds = (): SchemaBounds => ({ facets: {}, unchecked: [] })
+const boundsOfTypes: Readonly<Record<string, (schema: JsonObject, wide: AnyXmlType) => SchemaBounds>> = {
+  __proto__: null as never,
+  integer: schema => readIntegerBounds(schema, schema['format'] === 'int32' ? 32 : 64),
+  number: readNumberBounds,
+  string: (schema, wide) => (wide === x.string || wide === x.anyURI ? readTextBounds(schema) : noBounds()),
 }
 const textTypes: Readonly<Record<string, AnyXmlType>> = {
   __proto__: null as never,

@@ -13,6 +13,7 @@ import { isScalar } from '../../contract/shape.ts'
 import { builtInNames } from '../../contract/xml-type.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
+import { anchorPattern, boundOf, listUncheckedValues, numberOf } from './schema-bounds.ts'
 import {
   describeSchema,
   isOpenByIntent,
@@ -249,9 +250,7 @@ export class SchemaFields {
     })
   }
   #tellValues(schema: JsonObject, place: string): void {
-    if (schema['enum'] !== undefined || schema['const'] !== undefined)
-      this.#losses.add(place, 'its values are not checked: an enumeration has texts')
-    if (schema['multipleOf'] !== undefined) this.#losses.add(place, 'multipleOf is not checked')
+    for (const each of listUncheckedValues(schema)) this.#losses.add(place, each)
   }
 
   #list(schema: JsonObject, place: string): AnyField | undefined {
@@ -358,29 +357,6 @@ const temporalFields: Readonly<Record<string, () => AnyField>> = {
   'date-time': t.dateTime,
   duration: t.duration,
 }
-const numberOf = (value: Json | undefined): number | undefined =>
-  typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined
-
-/** OpenAPI 3.0 has exclusiveMinimum as a boolean next to minimum, 3.1 as a number of its own. */
-function boundOf(schema: JsonObject, inclusive: string, exclusive: string, step: bigint): bigint | undefined {
-  const own = numberOf(schema[exclusive]) === undefined ? schema[inclusive] : schema[exclusive]
-  if (typeof own !== 'number' && typeof own !== 'bigint') return undefined
-  const whole = typeof own === 'bigint' ? own : BigInt(step > 0n ? Math.ceil(own) : Math.floor(own))
-  const excludes = own === schema[exclusive] || schema[exclusive] === true
-  return excludes && String(whole) === String(own) ? whole + step : whole
-}
-
-/** JSON Schema searches; a pattern of a contract matches all of the text. */
-function anchorPattern(given: string): string {
-  const own = /^\^\(\?:([\s\S]*)\)\$$/.exec(given)?.[1]
-  if (own !== undefined && !/[()]/.test(own.replace(/\\./g, ''))) return own
-  if (/(^|[^\\])\|/.test(given.replace(/\([^()]*\)/g, ''))) return `[\\s\\S]*(?:${given})[\\s\\S]*`
-  const start = given.startsWith('^')
-  const end = /(^|[^\\])(\\\\)*\$$/.test(given)
-  const middle = given.slice(start ? 1 : 0, end ? -1 : undefined)
-  return `${start ? '' : '[\\s\\S]*'}${middle}${end ? '' : '[\\s\\S]*'}`
-}
-
 /** The member that each of them requires with one text of its own. */
 function findCommonConstant(all: readonly SchemaFacts[]): string {
   const [first, ...others] = all.map(({ schema }) =>

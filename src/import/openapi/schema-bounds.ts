@@ -1,0 +1,103 @@
+/** The bounds of scalars in a JSON Schema, as facets of XML Schema or as numbers. */
+import { type JsonObject, stringOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import type { SchemaFacets } from '../../contract/xml-type.ts'
+import { toSchemaPattern } from '../../describe/schema-pattern.ts'
+
+export const numberOf = (value: Json | undefined): number | undefined =>
+  typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined
+
+/** OpenAPI 3.0 has exclusiveMinimum as a boolean next to minimum, 3.1 as a number of its own. */
+export function boundOf(schema: JsonObject, inclusive: string, exclusive: string, step: bigint): bigint | undefined {
+  const own = numberOf(schema[exclusive]) === undefined ? schema[inclusive] : schema[exclusive]
+  if (typeof own !== 'number' && typeof own !== 'bigint') return undefined
+  const whole = typeof own === 'bigint' ? own : BigInt(step > 0n ? Math.ceil(own) : Math.floor(own))
+  const excludes = own === schema[exclusive] || schema[exclusive] === true
+  return excludes && String(whole) === String(own) ? whole + step : whole
+}
+
+/** JSON Schema searches; a pattern of a contract matches all of the text. */
+export function anchorPattern(given: string): string {
+  const own = /^\^\(\?:([\s\S]*)\)\$$/.exec(given)?.[1]
+  if (own !== undefined && !/[()]/.test(own.replace(/\\./g, ''))) return own
+  return splitAlternatives(given).map(anchorAlternative).join('|')
+}
+function anchorAlternative(given: string): string {
+  const start = given.startsWith('^')
+  const end = /(^|[^\\])(\\\\)*\$$/.test(given)
+  const middle = given.slice(start ? 1 : 0, end ? -1 : undefined)
+  return `${start ? '' : '[\\s\\S]*'}${middle}${end ? '' : '[\\s\\S]*'}`
+}
+
+/** A bar counts outside of groups and classes. */
+function splitAlternatives(pattern: string): readonly string[] {
+  const found = ['']
+  let depth = 0
+  for (const [part] of pattern.matchAll(/\\[\s\S]|\[(?:[^\]\\]|\\[\s\S])*\]|[\s\S]/g)) {
+    if (part === '(') depth++
+    if (part === ')') depth--
+    if (part === '|' && depth === 0) found.push('')
+    else found[found.length - 1] += part
+  }
+  return found
+}
+
+export interface SchemaBounds {
+  readonly facets: SchemaFacets
+  /** What XML Schema cannot say, a line each. */
+  readonly unchecked: readonly string[]
+}
+
+/** Lengths count code points in both languages (JSON Schema Validation §6.3, XML Schema §4.3.1). */
+export function readTextBounds(schema: JsonObject): SchemaBounds {
+  const [min, max, given] = [numberOf(schema['minLength']), numberOf(schema['maxLength']), stringOf(schema['pattern'])]
+  const pattern = given === '' ? undefined : toSchemaPattern(anchorPattern(given))
+  return {
+    facets: {
+      ...(min !== undefined && min > 0 && { minLength: min }),
+      ...(max !== undefined && { maxLength: max }),
+      ...(pattern && { patterns: [pattern.written] }),
+    },
+    unchecked: given !== '' && !pattern?.isExact ? [`the pattern ${given} is not checked as it stands`] : [],
+  }
+}
+
+/** A bound outside of the range of its type says nothing, and no facet may have it. */
+export function readIntegerBounds(schema: JsonObject, bits: 32 | 64): SchemaBounds {
+  const edge = 2n ** BigInt(bits - 1)
+  const min = boundOf(schema, 'minimum', 'exclusiveMinimum', 1n)
+  const max = boundOf(schema, 'maximum', 'exclusiveMaximum', -1n)
+  return {
+    facets: {
+      ...(min !== undefined && min > -edge && min < edge && { minInclusive: String(min) }),
+      ...(max !== undefined && max < edge - 1n && max >= -edge && { maxInclusive: String(max) }),
+    },
+    unchecked: listUncheckedValues(schema),
+  }
+}
+
+export function readNumberBounds(schema: JsonObject): SchemaBounds {
+  const [min, max] = [numberOf(schema['minimum']), numberOf(schema['maximum'])]
+  const [above, below] = [
+    schema['exclusiveMinimum'] === true ? min : numberOf(schema['exclusiveMinimum']),
+    schema['exclusiveMaximum'] === true ? max : numberOf(schema['exclusiveMaximum']),
+  ]
+  return {
+    facets: {
+      ...(above !== undefined && (min === undefined || above >= min)
+        ? { minExclusive: String(above) }
+        : min !== undefined && { minInclusive: String(min) }),
+      ...(below !== undefined && (max === undefined || below <= max)
+        ? { maxExclusive: String(below) }
+        : max !== undefined && { maxInclusive: String(max) }),
+    },
+    unchecked: listUncheckedValues(schema),
+  }
+}
+
+export const listUncheckedValues = (schema: JsonObject): readonly string[] => [
+  ...(schema['enum'] !== undefined || schema['const'] !== undefined
+    ? ['its values are not checked: an enumeration has texts']
+    : []),
+  ...(schema['multipleOf'] !== undefined ? ['multipleOf is not checked'] : []),
+]
