@@ -261,6 +261,20 @@ const mutants: readonly Mutant[] = [
     changing(seen => seen.method === 'DELETE' && seen.query !== '' && seen.status === 200, status(409)),
   ),
   mutant('A4.8', 'HEAD has no entity tag', () => changing(seen => seen.method === 'HEAD', withoutField('etag'))),
+  mutant('A4.9', 'Allow has every method, whatever the target', () =>
+    changing(
+      seen => (seen.method === 'OPTIONS' && seen.status < 300) || seen.status === 405,
+      withField('allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE'),
+    ),
+  ),
+  mutant('A4.9', 'Allow of a collection has methods that it refuses', () =>
+    changing(
+      seen =>
+        (seen.method === 'OPTIONS' || seen.status === 405) &&
+        /^\/api\/v2\/(orders|products|customers)$/.test(seen.path),
+      withField('allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'),
+    ),
+  ),
   mutant('A4.9', 'OPTIONS has no Allow', () => changing(seen => isOf(seen, 'OPTIONS', item), withoutField('allow'))),
   mutant('A4.10', 'a part of an item is not found', () =>
     changing(get(/\/tracking$|\/customers\/[^/]+\/orders$/), status(404)),
@@ -316,6 +330,32 @@ const mutants: readonly Mutant[] = [
     receiving(request => ({
       target: request.target.replace(/^(\/api\/v2\/\w+)\?(?!sort|fields|cursor|page|size|id|q)\w+=[^&]*$/, '$1'),
     })),
+  ),
+  mutant('A4.23', 'of two filters the second is ignored', () =>
+    receiving(request => ({
+      target: request.target.replace(
+        /^(\/api\/v2\/\w+\?(?!sort|size|cursor)[a-z]+=[^&]*)&(?!size|cursor|sort|page|fields).*$/,
+        '$1',
+      ),
+    })),
+  ),
+  mutant('A4.23', 'a filter that nothing matches is ignored', () => serve => async request => {
+    const response = await serve(request)
+    if (
+      request.method !== 'GET' ||
+      !/^\/api\/v2\/\w+\?(?!sort|fields|cursor|page|size|id|q)\w+=9[^&]*$/.test(request.target)
+    )
+      return response
+    return response.status === 200 ? serve({ ...request, target: request.target.replace(/\?.*/, '') }) : response
+  }),
+  mutant('A4.23', 'the next page forgets the filter', () =>
+    changing(
+      seen => get(/^\/api\/v2\/\w+$/)(seen) && ok(seen) && /^\w+=[^&]*&size=1$/.test(seen.query),
+      json(page => ({ ...page, _links: { ...page['_links'], next: { href: '/api/v2/orders?page=2' } } })),
+    ),
+  ),
+  mutant('A4.23', 'the reversed order is the order', () =>
+    receiving(request => ({ target: request.target.replace('sort=-', 'sort=') })),
   ),
   mutant('A4.24', 'fields= is ignored', () =>
     receiving(request => ({ target: request.target.replace(/\?fields=\w+$/, '') })),

@@ -14,12 +14,13 @@ import {
   sendStaleChange,
   startSomeJob,
 } from '../materials.ts'
-import { asRecord, itemsOf, type Json, memberAt, sameJson } from '../probe-content.ts'
+import { asRecord, memberAt, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { encodeLoosely, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 import { listedTypes } from './interface-rules.ts'
+import { checkQueries } from './query-checks.ts'
 
 const decoders: Readonly<Record<string, (octets: Uint8Array) => Uint8Array>> = {
   gzip: octets => gunzipSync(octets),
@@ -177,31 +178,9 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.23',
     says: 'filtering and sorting are query parameters of the collection URI',
-    how: 'a parameter that is named as a member of the items selects by its value; `sort` orders by a member',
+    how: 'a parameter that is named as a member of the items selects by its value, alone, with a second one and on the next page; `sort` orders by a member, in either order where the description says how',
     probe: async (trial: Trial) => {
-      for (const { path, operations, items, reader } of trial.bench.service.collections) {
-        const names = parametersOf(trial.bench.service.openapi, operations['GET']).map(each => String(each['name']))
-        const [first] = items
-        const name = names.find(
-          each =>
-            each !== 'id' &&
-            isDividing(
-              each,
-              items.map(({ value }) => value),
-            ),
-        )
-        if (!first || name === undefined) continue
-        const value = String(memberAt(first.value, name))
-        const filtered = await trial.send('GET', `${path}?${name}=${encodeLoosely(value)}`, { as: reader })
-        const given = itemsOf(filtered.json) ?? []
-        trial.expect(
-          given.length > 0 && given.every(each => containsText(memberAt(each, name), value)),
-          `${name}=${value} selects by its value`,
-          filtered,
-        )
-        if (names.includes('sort')) await checkSorting(trial, path, reader, asRecord(first.value))
-        return
-      }
+      for (const collection of trial.bench.service.collections) if (await checkQueries(trial, collection)) return
       trial.skip('no collection has a parameter that is named as a member of its items')
     },
   },
@@ -278,14 +257,6 @@ function decodeText(octets: Uint8Array, coding: string | undefined): string | un
   }
 }
 
-/**
- * Whether items differ in a member that is text, so that a filter by it leaves some of them out.
- */
-function isDividing(name: string, items: readonly Json[]): boolean {
-  const values = items.map(each => memberAt(each, name))
-  return typeof values[0] === 'string' && new Set(values).size > 1
-}
-
 async function readInTwoTypes(
   trial: Trial,
   path: string,
@@ -308,33 +279,3 @@ const sameIdentity = (one: ProbeExchange, other: ProbeExchange): boolean =>
   (one.json !== undefined &&
     sameJson(memberAt(one.json, 'id'), memberAt(other.json, 'id')) &&
     memberAt(one.json, 'id') !== undefined)
-
-async function checkSorting(
-  trial: Trial,
-  path: string,
-  as: CheckCaller | undefined,
-  item: { readonly [name: string]: Json },
-): Promise<void> {
-  for (const name of Object.keys(item).filter(each => /^(?:number|string)$/.test(typeof item[each]) && each !== 'id')) {
-    const sorted = await trial.send('GET', `${path}?sort=${name}`, { as })
-    if (!sorted.isSuccess) continue
-    const values = (itemsOf(sorted.json) ?? []).map(each => memberAt(each, name))
-    const isDecimal = values.every(value => /^-?[0-9.]+$/.test(String(value)))
-    const orders: readonly ((one: Json | undefined, other: Json | undefined) => boolean)[] = isDecimal
-      ? [(one, other) => Number(one) <= Number(other)]
-      : [(one, other) => String(one) <= String(other), ...collations]
-    const isSorted = orders.some(isBefore => values.every((value, at) => at === 0 || isBefore(values[at - 1], value)))
-    trial.expect(isSorted, `sort=${name} orders by it`, sorted)
-    return
-  }
-}
-
-/** Databases order texts without regard to case, or as people do. */
-const collations = (['base', 'variant'] as const).map(sensitivity => {
-  const { compare } = new Intl.Collator('en', { sensitivity })
-  return (one: Json | undefined, other: Json | undefined): boolean => compare(String(one), String(other)) <= 0
-})
-
-/** A filter may look for a part of a text, whatever its case. */
-const containsText = (value: Json | undefined, part: string): boolean =>
-  String(value).toLowerCase().includes(part.toLowerCase())

@@ -218,7 +218,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.9',
     says: 'OPTIONS on any target: Allow lists the permitted methods',
-    how: 'OPTIONS of each collection and an item: Allow has GET and the methods of the description; a method that it does not have is answered 405 with Allow',
+    how: 'OPTIONS of each collection and an item: Allow has GET and the methods of the description; a method that it does not have is answered 405 with Allow, one that it has is not',
     probe: async (trial: Trial) => {
       const { path, as, collection } = await readSomeItem(trial.bench)
       const item = { path, operations: collection.itemPath?.operations ?? {} }
@@ -231,10 +231,13 @@ export const methodRules: readonly CheckRule[] = [
           `Allow of ${target} has the methods of the target${missing.length === 0 ? '' : `, but for ${[...new Set(missing)]}`}`,
           options,
         )
+        await expectHonestAllow(trial, options, Object.keys(operations), as)
         if (allowed.length === 0 || allowed.includes('TRACE')) continue
         const refused = await trial.send('TRACE', target, { as })
         trial.expectStatus(refused, [405, 501], `TRACE of ${target}, which Allow does not have,`)
-        if (refused.status === 405) trial.expect(methodsOf(refused).includes('GET'), 'a 405 has Allow', refused)
+        if (refused.status !== 405) continue
+        trial.expect(methodsOf(refused).includes('GET'), 'a 405 has Allow', refused)
+        trial.expect(!methodsOf(refused).includes('TRACE'), 'Allow of a 405 does not have its method', refused)
       }
     },
   },
@@ -281,6 +284,31 @@ export const methodsOf = ({ fields }: ProbeExchange): readonly string[] =>
     .split(',')
     .map(each => each.trim())
     .filter(each => each !== '')
+
+/** No service can understand this content, so nothing is changed by it. */
+const senseless = { fields: { 'content-type': 'application/x-no-such-type' }, content: 'probe' }
+
+/** Allow may name more than the description does. DELETE has no content, so it is not sent. */
+async function expectHonestAllow(
+  trial: Trial,
+  options: ProbeExchange,
+  described: readonly string[],
+  as: CheckCaller | undefined,
+): Promise<void> {
+  const { target } = options.request
+  const mayChange = trial.bench.options.allowChanges && trial.bench.mayChange(target)
+  const allowed = methodsOf(options).filter(each => !described.includes(each))
+  for (const method of ['TRACE', ...(mayChange ? ['PUT', 'PATCH'] : [])].filter(each => allowed.includes(each))) {
+    const answered = await trial.send(method, target, method === 'TRACE' ? { as } : { as, ...senseless })
+    const isKnown = answered.status !== 405 && answered.status !== 501
+    trial.expect(
+      isKnown,
+      `${method} of ${target}, which Allow has, is not answered ${answered.status}`,
+      options,
+      answered,
+    )
+  }
+}
 
 function expectChanged(trial: Trial, made: ChangedMember | undefined, method: string): void {
   if (!made) return
