@@ -2,7 +2,7 @@
 import { type JsonObject, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
 import type { SchemaFacets } from '../../contract/xml-type.ts'
-import { toSchemaPattern } from '../../describe/schema-pattern.ts'
+import { type SchemaPattern, toSchemaPattern } from '../../describe/schema-pattern.ts'
 
 export const numberOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined
@@ -58,9 +58,12 @@ export function readTextBounds(schema: JsonObject): SchemaBounds {
       ...(max !== undefined && { maxLength: max }),
       ...(pattern && { patterns: [pattern.written] }),
     },
-    unchecked: given !== '' && !pattern?.isExact ? [`the pattern ${given} is not checked as it stands`] : [],
+    unchecked: given === '' || pattern?.isExact ? [] : [`the pattern ${given} is ${howChecked(pattern)}`],
   }
 }
+
+const howChecked = (pattern: SchemaPattern | undefined): string =>
+  pattern ? 'checked in ASCII alone: it may take more beyond it' : 'not checked: XML Schema has no such expression'
 
 /** A bound outside of the range of its type says nothing, and no facet may have it. */
 export function readIntegerBounds(schema: JsonObject, bits: 32 | 64): SchemaBounds {
