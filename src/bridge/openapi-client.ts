@@ -34,7 +34,10 @@ export { OpenApiError } from './openapi-error.ts'
 export interface DescribedApi {
   /** Its operations as exchanges: the members of each, and its errors by their names. */
   readonly ports: readonly [Port]
-  /** The address of its first server; empty: it names none. */
+  /**
+   * The address of its first server; where the document was fetched, relative ones are resolved.
+   * Empty: it names none.
+   */
   readonly address: string
   /** What the types of its messages do not say, a line each. */
   readonly losses: readonly Loss[]
@@ -62,8 +65,11 @@ export async function readOpenApi(
   { from = [], fetch = [] }: ReadOpenApiOptions = {},
 ): Promise<DescribedApi> {
   const rest = await readDescribedApi(file, from, fetch, [anyone])
-  return { ports: [rest.port], address: rest.address, losses: rest.losses, rest }
+  return { ports: [rest.port], address: resolveServer(rest.address, file), losses: rest.losses, rest }
 }
+/** OpenAPI §4.6: a server is relative to the document, and `/` where none is named. */
+const resolveServer = (server: string, file: string): string =>
+  /^https?:/i.test(file) ? new URL(server || '/', file).href : server
 
 /** The options of `createOpenApiClient`. */
 export interface OpenApiClientOptions {

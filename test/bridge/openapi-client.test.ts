@@ -246,6 +246,19 @@ describe('what a service answers', () => {
     assert.equal(thrown.why, 'late')
   })
 
+  for (const [servers, expected] of [
+    [[{ url: '/v1' }], '/v1'],
+    [[{ url: 'v1' }], '/docs/v1'],
+    [[], '/'],
+    [undefined, '/'],
+  ] as const)
+    test(`OpenAPI §4.6: the servers ${JSON.stringify(servers)} are relative to the document`, async () => {
+      said = [200, {}, JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, servers, paths: {} })]
+      const read = await readOpenApi(`${address}/docs/api.json`, { fetch: [new URL(address).host] })
+      assert.equal(read.address, `${address}${expected}`)
+      await assert.rejects(readOpenApi(`${address}/docs/api.json`), /fetch/)
+    })
+
   test('a signal ends the call with its reason, and before it begins nothing is sent', async () => {
     said = 'hang'
     const client = createPets(api, address)
