@@ -137,7 +137,7 @@ function endCall(operation: string, answer: PortAnswer): unknown {
       return answer.content
     case 'fault': {
       const { reason, status = serverErrorMin, declared } = answer
-      if (answer.isUnsent) throw new InputError(operation, [{ path: [], code: 'type', detail: reason }])
+      if (answer.unsent) throw new InputError(operation, [answer.unsent])
       throw new OpenApiError(operation, reason, { status, declared })
     }
     case 'silence': {

@@ -10,6 +10,7 @@ import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } f
 import { isRepeatable, timingOf } from '../client/repeated-post.ts'
 import type { ClientTransport } from '../client/transport.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
 import { parseRetryAfter } from '../http/fields.ts'
 import type { Code } from '../soap/fault.ts'
 import { isAddressingUri } from '../soap/headers/addressing.ts'
@@ -25,8 +26,8 @@ export type PortAnswer =
       /** Of a service that speaks HTTP: what it answered. */
       readonly status?: number
       readonly declared: { readonly name: string; readonly detail: unknown } | undefined
-      /** The input cannot be said in a request: nothing was sent. */
-      readonly isUnsent?: boolean
+      /** Why the input cannot be said in a request: nothing was sent. */
+      readonly unsent?: FieldProblem
       /** A code of WS-Security or WS-Addressing: what is refused is how the message was dressed. */
       readonly dress?: string
     }
@@ -57,7 +58,7 @@ export interface PortCall {
   readonly fields?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
-/** Input that does not fit its declared type is not sent: that throws, or is `isUnsent`. */
+/** Input that does not fit its declared type is not sent: that throws, or is `unsent`. */
 export type PortCaller = (exchange: string, call: PortCall) => Promise<PortAnswer>
 
 export interface CallerOptions {

@@ -10,7 +10,8 @@
 import type { JsonObject } from '../base/json-members.ts'
 import { isJsonObject, stringOf } from '../base/json-members.ts'
 import type { Json } from '../base/objects.ts'
-import { createXmlJsonCodec, type XmlJsonCodec } from '../contract/xml-json.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import { createXmlJsonCodec, UnfitMessage, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement, TypeMembers } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
 import { reasonPhrases } from '../http/status.ts'
@@ -47,7 +48,13 @@ export function createRestCaller(rest: RestPort, to: string, options: CallerOpti
 const codecOf = (root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, () => undefined)
 
 /** A value of the caller that no request can carry. */
-class Unaskable extends Error {}
+class Unaskable extends Error {
+  readonly problem: FieldProblem
+  constructor(problem: FieldProblem, reason = `${problem.path.join('.')}: ${problem.detail}`) {
+    super(reason)
+    this.problem = problem
+  }
+}
 
 class ExchangeCaller {
   readonly #base: string
@@ -76,7 +83,14 @@ class ExchangeCaller {
       return answer.kind === 'response' ? this.#readAnswer(answer) : answer
     } catch (thrown) {
       if (!(thrown instanceof Unaskable)) throw thrown
-      return { kind: 'fault', code: 'Sender', reason: thrown.message, status: 422, declared: undefined, isUnsent: true }
+      return {
+        kind: 'fault',
+        code: 'Sender',
+        reason: thrown.message,
+        status: 422,
+        declared: undefined,
+        unsent: thrown.problem,
+      }
     }
   }
 
@@ -107,7 +121,7 @@ class ExchangeCaller {
     try {
       return this.#input.write(input) as JsonObject // of an object's type
     } catch (thrown) {
-      throw thrown instanceof Error ? new Unaskable(thrown.message) : thrown
+      throw thrown instanceof UnfitMessage ? new Unaskable(thrown.problem, thrown.message) : thrown
     }
   }
 
@@ -118,7 +132,7 @@ class ExchangeCaller {
       const given = row[key]
       const text = given === undefined || given === null ? '' : writePlainValue(given)
       if (text === '' || text === '.' || text === '..')
-        throw new Unaskable(`${key}: must name something: it is a segment of an address`)
+        throw new Unaskable({ path: [key], code: 'type', detail: 'must name something: it is a segment of an address' })
       return percentEncode(text)
     })
   }
@@ -251,6 +265,7 @@ const writeFormContent = (row: JsonObject): string =>
 /** (2) */
 function fieldText(name: string, value: Json): string {
   const text = writePlainValue(value)
-  if (!/^[\t\x20-\x7e]*$/.test(text)) throw new Unaskable(`${name}: must be visible ASCII: it is a field of HTTP`)
+  if (!/^[\t\x20-\x7e]*$/.test(text))
+    throw new Unaskable({ path: [name], code: 'type', detail: 'must be visible ASCII: it is a field of HTTP' })
   return text
 }

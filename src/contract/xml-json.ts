@@ -34,10 +34,19 @@ import type {
 /** The name of the one element that a text is; undefined: it is not the text of an element. */
 export type NameOfXml = (text: string) => QualifiedName | undefined
 
+/** A value that its declared type does not allow. */
+export class UnfitMessage extends Error {
+  readonly problem: FieldProblem
+  constructor(element: string, problem: FieldProblem) {
+    super(`${[element, ...problem.path].join('.')} ${problem.detail}`)
+    this.problem = problem
+  }
+}
+
 export interface XmlJsonCodec {
   /** Parsed JSON → the value; flaws go to `problems`, the first hundred. */
   readonly read: (json: Json, problems: FieldProblem[]) => unknown
-  /** Throws an `Error` with the place of what the declared type does not allow. */
+  /** Throws an `UnfitMessage` for what the declared type does not allow. */
   readonly write: (value: unknown) => Json
 }
 
@@ -49,7 +58,7 @@ export function createXmlJsonCodec(root: AnyRootElement, nameOfXml: NameOfXml): 
       const problems: FieldProblem[] = []
       const json = convertRoot(root, value, { isReading: false, problems, nameOfXml })
       const [first] = problems
-      if (first) throw new Error(`${[root.name.local, ...first.path].join('.')} ${first.detail}`)
+      if (first) throw new UnfitMessage(root.name.local, first)
       return json as Json // without a flaw every part was made of JSON
     },
   }
