@@ -360,6 +360,9 @@ const mutants: readonly Mutant[] = [
   mutant('A4.24', 'fields= is ignored', () =>
     receiving(request => ({ target: request.target.replace(/\?fields=\w+$/, '') })),
   ),
+  mutant('A4.24', 'of two fields the second is left out', () =>
+    receiving(request => ({ target: request.target.replace(/(\?fields=\w+)(?:,|%2C)\w+$/, '$1') })),
+  ),
   mutant('A4.25', 'a connection remembers the credentials of its last request', () => {
     let last: { readonly target: string; readonly authorization: string | undefined } | undefined
     return serve => async request => {

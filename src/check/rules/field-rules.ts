@@ -14,7 +14,7 @@ import {
   sendStaleChange,
   startSomeJob,
 } from '../materials.ts'
-import { asRecord, memberAt, sameJson } from '../probe-content.ts'
+import { asRecord, asText, memberAt, type ProbedRecord, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { encodeLoosely, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
@@ -187,21 +187,24 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.24',
     says: 'a field-selection query parameter gives a partial representation',
-    how: 'GET of an item with `fields` and the name of one member: no other member is in the content',
+    how: 'GET of an item with `fields` and the name of one member, and of two where the description has commas: no other member is in the content',
     probe: async (trial: Trial) => {
       const { path, as, collection, read } = await readSomeItem(trial.bench)
-      const names = parametersOf(trial.bench.service.openapi, collection.itemPath?.operations['GET']).map(each =>
-        String(each['name']),
-      )
-      const parameter = ['fields', 'select'].find(each => names.includes(each))
-      if (parameter === undefined) trial.skip('the description has no fields parameter')
-      const name = Object.keys(asRecord(read.json)).find(each => !each.startsWith('_')) ?? 'id'
-      const partial = await trial.send('GET', `${path}?${parameter}=${encodeLoosely(name)}`, { as })
-      // An identifier that comes in addition says which item it is.
-      const members = Object.keys(asRecord(partial.json)).filter(
-        each => !each.startsWith('_') && (each === name || each !== 'id'),
-      )
-      trial.expect(sameJson(members, [name]), `${parameter}=${name} gives that member alone`, partial)
+      const parameters = parametersOf(trial.bench.service.openapi, collection.itemPath?.operations['GET'])
+      const parameter = parameters.find(each => each['name'] === 'fields' || each['name'] === 'select')
+      if (!parameter) trial.skip('the description has no fields parameter')
+      const [name = 'id', second] = Object.keys(asRecord(read.json)).filter(each => !each.startsWith('_'))
+      const selections = second !== undefined && isCommaList(parameter) ? [[name], [name, second]] : [[name]]
+      for (const selection of selections) {
+        const query = `${parameter['name']}=${selection.map(encodeLoosely).join(',')}`
+        const partial = await trial.send('GET', `${path}?${query}`, { as })
+        // An identifier that comes in addition says which item it is.
+        const members = Object.keys(asRecord(partial.json)).filter(
+          each => !each.startsWith('_') && (selection.includes(each) || each !== 'id'),
+        )
+        const isSelected = sameJson(members.toSorted(), selection.toSorted())
+        trial.expect(isSelected, `${query} gives ${selection.join(' and ')} alone`, partial)
+      }
     },
   },
   {
@@ -245,6 +248,11 @@ async function expectNewTag(trial: Trial): Promise<void> {
   if (!made || before === undefined || made.before.text === made.after.text) return
   trial.expect(before !== after, 'another content has another entity tag', made.before, made.changed, made.after)
 }
+
+/** In words, or as OpenAPI says it (§4.8.12.2: `explode: false`). */
+const isCommaList = (parameter: ProbedRecord): boolean =>
+  /comma/i.test(asText(parameter['description']) ?? '') ||
+  (parameter['explode'] === false && asRecord(parameter['schema'])['type'] === 'array')
 
 /** Undefined: the coding is unknown or the octets are not of it. */
 function decodeText(octets: Uint8Array, coding: string | undefined): string | undefined {
