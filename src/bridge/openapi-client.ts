@@ -101,10 +101,9 @@ export function createOpenApiClient<const S extends OpenApiPorts = OpenApiPorts>
   options: OpenApiClientOptions = {},
 ): OpenApiClient<S['ports'][number]['exchanges']> {
   requireKnownMembers('the options of the client', options, clientMembers)
-  const to = options.address ?? address
-  if (!URL.canParse(to))
-    throw new TypeError(`the document has ${to === '' ? 'no server' : `the server ${to}`}: give the option address`)
+  const to = requireAddress(options.address, address)
   const credentials = writeCredentials(options.credentials)
+  if (credentials.protection) throw new TypeError('credentials with a username are for SOAP: give user and password')
   const fields = lowerNames(options.fields ?? {})
   const caller = createRestCaller(rest, to, {
     timeLimit: options.timeLimit ?? timeLimitDefault,
@@ -112,6 +111,14 @@ export function createOpenApiClient<const S extends OpenApiPorts = OpenApiPorts>
   })
   const methods = Object.keys(rest.port.exchanges).map(name => [name, createCall(name, caller, credentials)] as const)
   return Object.fromEntries(methods) as never // one method for each operation
+}
+function requireAddress(given: string | undefined, server: string): string {
+  const address = given ?? server
+  if (URL.canParse(address) && /^https?:/i.test(address)) return address
+  if (given !== undefined) throw new TypeError(`the address ${given} is not one of HTTP: https://…`)
+  throw new TypeError(
+    `the document has ${server === '' ? 'no server' : `the server ${server}`}: give the option address`,
+  )
 }
 const lowerNames = (fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]))
