@@ -9,7 +9,7 @@ import { Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
 import { parseInstant } from './lexical/temporal.ts'
 import { countCharacters, trimXmlSpace } from './lexical/text.ts'
-import { compileXsdPattern } from './lexical/xsd-pattern.ts'
+import { compileXsdMatcher } from './lexical/xsd-pattern.ts'
 import type { AnyXmlType, BuiltInName, QualifiedName, SchemaFacets, SimpleDefinition } from './xml-type.ts'
 
 /** The namespaces around a text, for QNames in it. */
@@ -224,12 +224,12 @@ type CheckFacet = (value: unknown) => Flaw | undefined
 function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
   const base = simpleCodecOf(of)
   const normalize = facets.whiteSpace === undefined ? undefined : spaceNormalizers[facets.whiteSpace]
-  const patterns = (facets.patterns ?? []).map(pattern => [pattern, compileXsdPattern(pattern)] as const)
+  const patterns = (facets.patterns ?? []).map(pattern => [pattern, compileXsdMatcher(pattern)] as const)
   const checks = [...valueChecks(base, facets), ...boundChecks(base, facets), ...digitChecks(facets)]
   const sized = restrictLength(base, facets)
   const collapses = facets.whiteSpace === 'collapse' || !base.keepsSpace
   const checkText = (text: string): Flaw | undefined => {
-    const wrong = patterns.find(([, expression]) => expression && !expression.test(text))
+    const wrong = patterns.find(([, matches]) => matches && !matches(text))
     return wrong && new Flaw('pattern', `must match ${wrong[0]}`)
   }
   const { writeOthers: listOthers } = base

@@ -5,7 +5,7 @@
  * place.
  */
 
-import { compileXsdPattern } from '../contract/lexical/xsd-pattern.ts'
+import { compileXsdMatcher } from '../contract/lexical/xsd-pattern.ts'
 import { isSimpleType } from '../contract/xml-simple.ts'
 import {
   type AnyMember,
@@ -312,7 +312,7 @@ export class SchemaModel {
     }
     // Several patterns of one step are alternatives (Part 2 §4.3.4).
     const pattern = patterns.length > 1 ? patterns.map(each => `(${each})`).join('|') : patterns[0]
-    const isKnown = pattern === undefined || compileXsdPattern(pattern) !== undefined
+    const isKnown = pattern === undefined || compileXsdMatcher(pattern) !== undefined
     if (!isKnown) this.losses.add(place, `the pattern ${pattern} is not checked`)
     return {
       ...(values.length > 0 && { values }),

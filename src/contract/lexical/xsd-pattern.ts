@@ -3,6 +3,8 @@
  * anchors, in the classes \i, \c and \w, in blocks of characters and in the subtraction of classes.
  */
 
+import { LinearPattern } from './linear-pattern.ts'
+
 const nameStart =
   ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
 const nameChar = `${nameStart}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}-\\u{2040}`
@@ -45,9 +47,31 @@ const blocks: Readonly<Record<string, string>> = {
 }
 
 /** The expression, anchored at both ends; undefined for text that is not one of XML Schema. */
-export function compileXsdPattern(pattern: string): RegExp | undefined {
+export const compileXsdPattern = (pattern: string): RegExp | undefined =>
+  compile(pattern, source => new RegExp(`^(?:${source})$`, 'v'))
+
+/**
+ * Whether a text matches, in a time that grows with its length and no faster; undefined for text
+ * that is not a pattern, or one of more steps than are followed.
+ */
+export const compileXsdMatcher = (pattern: string): ((text: string) => boolean) | undefined =>
+  compile(pattern, source => {
+    const expression = new RegExp(`^(?:${source})$`, 'v')
+    if (hasOneWay(source)) return text => expression.test(text)
+    const linear = new LinearPattern(source)
+    return text => linear.test(text)
+  })
+
+/** A single quantifier of one character leads back nowhere: any engine takes it in one way. */
+function hasOneWay(source: string): boolean {
+  const bare = source.replace(/\\[\s\S]/g, 'a').replace(/\[[^\]]*\]+/g, 'a')
+  const quantifiers = bare.match(/[*+]|\?(?!:)|\{\d+,\d*\}|\)\{/g) ?? []
+  return quantifiers.length <= 1 && !/\)[*+{]/.test(bare)
+}
+
+function compile<T>(pattern: string, make: (source: string) => T): T | undefined {
   try {
-    return new RegExp(`^(?:${new PatternConverter(pattern).convert()})$`, 'v')
+    return make(new PatternConverter(pattern).convert())
   } catch (thrown) {
     if (thrown instanceof SyntaxError) return undefined
     throw thrown

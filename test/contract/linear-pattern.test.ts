@@ -1,0 +1,59 @@
+/** Patterns of XML Schema in a time that grows with the text (`contract/lexical/linear-pattern.ts`). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compileXsdMatcher, compileXsdPattern } from '../../src/contract/lexical/xsd-pattern.ts'
+
+const atom = fc.constantFrom('a', 'b', 'c', '[ab]', '[^a]', '.', '\\d', '\\i', '[a-z-[b]]', '\\.', '\\p{L}')
+const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,3}', '{0,2}', '{2,}')
+const pattern = fc.letrec<{ readonly whole: string; readonly part: string }>(tie => ({
+  whole: fc
+    .array(fc.array(tie('part'), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 })
+    .map(all => all.map(each => each.join('')).join('|')),
+  part: fc
+    .tuple(
+      fc.oneof(
+        { maxDepth: 2 },
+        atom,
+        atom,
+        tie('whole').map(each => `(${each})`),
+      ),
+      quantifier,
+    )
+    .map(parts => parts.join('')),
+})).whole
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '.', '\n', '😀'), maxLength: 8 })
+
+test('Part 2 appendix F: it takes what the expression of JavaScript takes', () => {
+  fc.assert(
+    fc.property(pattern, fc.array(text, { minLength: 10, maxLength: 20 }), (source, texts) => {
+      const [matches, expression] = [compileXsdMatcher(source), compileXsdPattern(source)]
+      assert.ok(matches && expression, source)
+      for (const each of texts) assert.equal(matches(each), expression.test(each), `${source} ${JSON.stringify(each)}`)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+/** Each takes a backtracking engine seconds or more for these texts. */
+const costly: readonly (readonly [pattern: string, text: string])[] = [
+  ['[\\s\\S]*[a-z]+@[\\s\\S]*', 'a'.repeat(200_000)],
+  ['(a+)+', `${'a'.repeat(200_000)}!`],
+  ['(a|a)*', `${'a'.repeat(200_000)}!`],
+  ['(a?){40}a{40}', 'a'.repeat(39)],
+  ['.*.*.*=.*', 'a'.repeat(50_000)],
+]
+for (const [source, given] of costly)
+  test(`${source} takes a time that grows with the text`, () => {
+    const matches = compileXsdMatcher(source)
+    assert.ok(matches)
+    const before = process.cpuUsage()
+    assert.equal(matches(given), false)
+    const { user } = process.cpuUsage(before)
+    assert.ok(user < 1_000_000, `${user} µs`)
+  })
+
+test('a pattern of more steps than are followed is none', () => {
+  assert.equal(compileXsdMatcher('(a{0,3000}b){0,3000}'), undefined)
+  assert.ok(compileXsdMatcher('a{0,100000}')?.('aaa'))
+})
