@@ -14,6 +14,7 @@ import type { FieldProblem } from '../contract/field-json.ts'
 import { createXmlJsonCodec, UnfitMessage, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement, TypeMembers } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
+import { isJsonType } from '../http/media-type.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { percentEncode, writeQuery } from '../http/uri.ts'
 import type { ContentPart } from '../import/openapi/exchange-types.ts'
@@ -231,7 +232,6 @@ class ExchangeCaller {
 
 const isBase64 = (definition: { readonly kind: string; readonly name?: unknown }): boolean =>
   definition.name === 'base64Binary'
-const isJsonType = (mediaType: string): boolean => /^(application|text)\/([\w.-]+\+)?json\b/i.test(mediaType)
 
 function checkRead(codec: XmlJsonCodec, json: Json): { readonly value: unknown; readonly flaw: string | undefined } {
   const problems: Parameters<XmlJsonCodec['read']>[1] = []

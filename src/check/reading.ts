@@ -2,7 +2,7 @@
 import { parseLinks } from '../http/link.ts'
 import type { Bench } from './bench.ts'
 import type { ApiPath, CheckCaller } from './discovered-service.ts'
-import { type FoundLink, type Json, memberAt } from './probe-content.ts'
+import { type FoundLink, type Json, linkIn, memberAt } from './probe-content.ts'
 import type { ProbeExchange } from './probe-message.ts'
 import { pathBelow } from './target-path.ts'
 
@@ -23,6 +23,12 @@ export async function readAsAnyone(
 /** The caller whose credentials a request carried; undefined: it had none. */
 export const findSender = (bench: Bench, { request }: ProbeExchange): CheckCaller | undefined =>
   bench.callers.find(({ fields }) => Object.entries(fields).every(([name, value]) => request.fields[name] === value))
+
+/** The addresses of the next page, by `_links` and by Link; none: the page is the last one. */
+export const listNextPages = (page: ProbeExchange): readonly string[] =>
+  [linkIn(page.json, 'next'), fieldLinks(page).find(({ rel }) => rel === 'next')?.href].filter(
+    each => each !== undefined,
+  )
 
 export const fieldLinks = (exchange: ProbeExchange): readonly FoundLink[] =>
   parseLinks(exchange.fields['link'] ?? '').map(({ rel, target }) => ({ rel, href: target, isTemplate: false }))

@@ -64,7 +64,7 @@ export function createXmlJsonCodec(root: AnyRootElement, nameOfXml: NameOfXml): 
   }
 }
 
-/** The value of an element that nothing is sent for; undefined: its type demands something. */
+/** The value of an element that nothing is sent for; `none`: its type demands something. */
 export const readEmptyContent = memoizeByObject((root: AnyRootElement): { readonly value: unknown } | 'none' => {
   const problems: FieldProblem[] = []
   const value = createXmlJsonCodec(root, () => undefined).read({}, problems)

@@ -11,7 +11,7 @@ import type { Json } from '../base/objects.ts'
 import { findMismatch } from '../check/schema-judge.ts'
 import { parseCookies } from '../http/cookie.ts'
 import { parseJson, writeJson } from '../http/json.ts'
-import { parseMediaType } from '../http/media-type.ts'
+import { isJsonType, parseMediaType } from '../http/media-type.ts'
 import type { Request, Response } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { respond } from '../http/respond.ts'
@@ -171,12 +171,12 @@ class OpenApiSite {
     if (Object.keys(contents).length === 0) return undefined
     const type = parseMediaType(request.fields['content-type'] ?? '')
     const essence = type?.essence ?? ''
-    const found = Object.entries(contents).find(([name]) => matchesRange(name, essence))
+    const found = Object.entries(contents).find(([name]) => negotiateType(name.split(';')[0], [essence]) !== undefined)
     if (!found)
       return endWith(415, `send one of ${Object.keys(contents).join(', ')}`, {
         accept: Object.keys(contents).join(', '),
       })
-    if (!/[/+]json$/.test(essence)) return undefined
+    if (!isJsonType(essence)) return undefined
     const { value, failure } = parseJson(octets)
     if (failure) throw new Ended(this.#refuse(operation, [400], `not JSON: ${failure.reason} at ${failure.at}`))
     const wrong = findMismatch(this.#document.root, objectOf(found[1])['schema'], value)
@@ -224,7 +224,7 @@ class OpenApiSite {
       operation.responses.find(([known]) => known === String(status))?.[1]
     const status = statuses.find(each => declares(each) !== undefined) ?? statuses[0]
     const described = this.#document.resolve(declares(status) ?? declares('default')).value
-    const [type, media] = Object.entries(objectOf(described['content'])).find(([name]) => isJsonContent(name)) ?? []
+    const [type, media] = Object.entries(objectOf(described['content'])).find(([name]) => isJsonType(name)) ?? []
     if (type === undefined) return respond(status, { detail, fields })
     const example = makeContentExample(this.#document, media, this.#placeOf(operation, String(status)))
     const content = isJsonObject(example) ? writeJson(explainIn(example, status, detail)) : writeJson(example)
@@ -288,7 +288,7 @@ class OpenApiSite {
     const example = makeContentExample(this.#document, media, named === '' ? place : { ...place, name: named })
     const changed = change(example)
     const head = { 'content-type': type, ...fields, ...changed.fields }
-    if (isJsonContent(type)) return { status, fields: head, content: writeJson(changed.content) }
+    if (isJsonType(type)) return { status, fields: head, content: writeJson(changed.content) }
     const text = typeof example === 'string' ? example : /^text\//.test(type) ? writeJson(changed.content) : 'example'
     return { status, fields: head, content: text }
   }
@@ -358,7 +358,7 @@ class OpenApiSite {
     if (!isJsonObject(example)) return example
     const [, response] = findSuccess(operation) ?? []
     const media = Object.entries(objectOf(this.#document.resolve(response).value['content'])).find(([type]) =>
-      isJsonContent(type),
+      isJsonType(type),
     )
     const { schema } = readSchemaFacts(this.#document, objectOf(media?.[1])['schema'])
     const kept = Object.entries(body).filter(([name, value]) => {
@@ -418,18 +418,10 @@ function numberItems(items: readonly Json[], parameter: string): readonly Json[]
   })
 }
 
-const matchesRange = (range: string, essence: string): boolean => {
-  const [type = '', subtype = ''] = (range.split(';')[0] ?? '').trim().toLowerCase().split('/')
-  const [givenType, givenSubtype] = essence.split('/')
-  return (type === '*' || type === givenType) && (subtype === '*' || subtype === givenSubtype)
-}
-
 function schemaName(document: OpenApiDocument, schema: Json | undefined): string {
   const { name, type, schema: own } = readSchemaFacts(document, schema)
   return name || (type === 'array' ? readSchemaFacts(document, own['items']).name : '')
 }
-
-const isJsonContent = (type: string): boolean => /[/+]json\b/i.test(type)
 
 /** What is wrong, where errors of this kind say it. */
 function explainIn(example: JsonObject, status: number, detail: string): JsonObject {

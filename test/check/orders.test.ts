@@ -46,11 +46,9 @@ describe('the orders service keeps every rule that can be observed', async () =>
     const transport = createMemoryTransport(async request => {
       methods.add(request.method)
       const text = new TextDecoder().decode((await request.content.bytes(1e7)) ?? new Uint8Array(0))
-      if (
-        request.method === 'POST' &&
-        /:(?:Create|Replace|Delete|Pay|Cancel|Ship|Deliver|Notify|Merge|Put|Start)\w+/.test(text)
-      )
-        changed.push(text)
+      const named = [text, request.fields['soapaction'] ?? '', request.fields['content-type'] ?? '']
+      const change = /[:/](?:Create|Replace|Delete|Pay|Cancel|Ship|Deliver|Notify|Merge|Put|Start)\w+/
+      if (request.method === 'POST') changed.push(...named.filter(each => change.test(each)))
       return serve(request)
     })
     const report = await runCheck(transport, { ...ordersOptions, allowChanges: false })
@@ -58,6 +56,20 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.deepEqual([...methods].sort(), ['BREW', 'GET', 'HEAD', 'OPTIONS', 'POST', 'TRACE'])
     assert.deepEqual(changed, [])
     assert.ok(idsOf(report, 'pass').length > 50)
+  })
+
+  it('without --allow-changes no message has the action of an operation that is not safe', async () => {
+    const actions = new Set<string>()
+    const serve = await serveOrdersInMemory()
+    const transport = createMemoryTransport(request => {
+      const { soapaction = '', 'content-type': type = '' } = request.fields
+      for (const [, name = ''] of `${soapaction} ${type}`.matchAll(/urn:[\w:.-]*[/:]([\w-]+)(?=["; ]|$)/g))
+        actions.add(name)
+      return serve(request)
+    })
+    const profile = { ...ordersOptions.profile, safeOperations: ['ListOrders'] }
+    await runCheck(transport, { ...ordersOptions, allowChanges: false, profile })
+    assert.deepEqual([...actions].sort(), ['ListOrders', 'another-action'])
   })
 
   it('as much as before where its OpenAPI document is at hand, and not at its address', async () => {

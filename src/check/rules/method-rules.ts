@@ -14,7 +14,7 @@ import {
 } from '../materials.ts'
 import { asRecord, itemsOf, type Json, linkIn, linksIn, memberAt, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { fieldLinks, toPath } from '../reading.ts'
+import { listNextPages, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
@@ -353,9 +353,7 @@ async function followPages(trial: Trial, first: ProbeExchange, as: CheckCaller |
 
 /** By `_links` or by Link; undefined on the last page. */
 function findNextPage(trial: Trial, page: ProbeExchange): string | undefined {
-  const inContent = linksIn(page.json).find(({ rel }) => rel === 'next')?.href
-  const inFields = fieldLinks(page).find(({ rel }) => rel === 'next')?.href
-  const href = inContent ?? inFields
+  const [href, other] = listNextPages(page)
   if (href === undefined) return undefined
   const path = toPath(trial.bench, href, page.request.target)
   trial.expect(
@@ -363,9 +361,9 @@ function findNextPage(trial: Trial, page: ProbeExchange): string | undefined {
     `the next page is of the same service${path === undefined ? `, not ${href}` : ''}`,
     page,
   )
-  if (inContent !== undefined && inFields !== undefined)
+  if (other !== undefined)
     trial.expect(
-      toPath(trial.bench, inFields, page.request.target) === path,
+      toPath(trial.bench, other, page.request.target) === path,
       'Link and _links lead to one next page',
       page,
     )

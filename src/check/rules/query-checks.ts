@@ -1,9 +1,9 @@
 /** A4.23: what the query parameters of a collection select, and how they order it. */
 import type { CheckCaller, CollectionTarget } from '../discovered-service.ts'
 import { parametersOf } from '../discovery.ts'
-import { asRecord, asText, itemsOf, type Json, linkIn, memberAt, type ProbedRecord } from '../probe-content.ts'
+import { asRecord, asText, itemsOf, type Json, memberAt, type ProbedRecord } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { encodeLoosely, fieldLinks, toPath } from '../reading.ts'
+import { encodeLoosely, listNextPages, toPath } from '../reading.ts'
 import type { Trial } from '../trial.ts'
 
 interface MemberFilter {
@@ -97,15 +97,12 @@ async function checkNextPage(
   size: string,
 ): Promise<void> {
   const page = await trial.send('GET', `${path}?${writeFilters([filter])}&${size}=1`, { as: reader })
-  const next = nextOf(trial, page)
-  if (!page.isSuccess || next === undefined) return
+  const [href] = listNextPages(page)
+  const next = page.isSuccess && href !== undefined ? toPath(trial.bench, href, page.request.target) : undefined
+  if (next === undefined) return
   const second = await trial.send('GET', next, { as: reader })
   const isKept = (itemsOf(second.json) ?? []).every(each => matches(each, filter))
   trial.expect(isKept, `the next page of ${filter.name}=${filter.value} selects by it as well`, page, second)
-}
-function nextOf(trial: Trial, page: ProbeExchange): string | undefined {
-  const href = linkIn(page.json, 'next') ?? fieldLinks(page).find(({ rel }) => rel === 'next')?.href
-  return href === undefined ? undefined : toPath(trial.bench, href, page.request.target)
 }
 
 async function checkSorting(
