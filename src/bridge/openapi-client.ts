@@ -9,7 +9,6 @@ import { AnswerError, ConnectionError, InputError, TransportFailure } from '../c
 import type { Port } from '../contract/exchange.ts'
 import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
 import { anyone } from '../contract/policy.ts'
-import { reasonPhrases } from '../http/status.ts'
 import { readDescribedApi } from '../import/import-command.ts'
 import type { Loss } from '../import/loss.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
@@ -64,7 +63,7 @@ export async function readOpenApi(
   file: string,
   { from = [], fetch = [] }: ReadOpenApiOptions = {},
 ): Promise<DescribedApi> {
-  const rest = await readDescribedApi(file, from, fetch, [anyone])
+  const rest = await readDescribedApi(file, { from, fetch }, [anyone])
   return { ports: [rest.port], address: resolveServer(rest.address, file), losses: rest.losses, rest }
 }
 /** OpenAPI §4.6: a server is relative to the document, and `/` where none is named. */
@@ -137,28 +136,22 @@ function createCall(name: string, caller: PortCaller, { changing }: ReturnType<t
   })
 }
 
-/** What the bridge takes for no answer is one for a client, if it has a status of HTTP. */
 function endCall(operation: string, answer: PortAnswer): unknown {
   switch (answer.kind) {
     case 'answer':
       return answer.content
     case 'fault': {
-      const { reason, status = serverErrorMin, declared } = answer
+      const { reason, status = 0, declared, after } = answer // of HTTP, so there is one
       if (answer.unsent) throw new InputError(operation, [answer.unsent])
-      throw new OpenApiError(operation, reason, { status, declared })
+      throw new OpenApiError(operation, reason, { status, declared, retryAfter: after })
     }
     case 'silence': {
-      const { status, after, why, mayHaveRun } = answer
-      if (status !== undefined)
-        throw new OpenApiError(operation, reasonPhrases[status] ?? 'busy', { status, retryAfter: after })
+      const { why, mayHaveRun } = answer
       throw new ConnectionError(operation, new TransportFailure(why, 'the service did not answer', { mayHaveRun }))
     }
     case 'garbage': {
       const { status, detail } = answer
-      if (status >= clientErrorMin) throw new OpenApiError(operation, detail, { status })
       throw new AnswerError(operation, 'malformed', detail, { status, fields: {}, content: new Uint8Array(0) })
     }
   }
 }
-const clientErrorMin = 400
-const serverErrorMin = 500

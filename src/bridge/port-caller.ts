@@ -26,6 +26,8 @@ export type PortAnswer =
       /** Of a service that speaks HTTP: what it answered. */
       readonly status?: number
       readonly declared: { readonly name: string; readonly detail: unknown } | undefined
+      /** Seconds after which such a service wants to be asked again (RFC 9110 §10.2.3). */
+      readonly after?: number
       /** Why the input cannot be said in a request: nothing was sent. */
       readonly unsent?: FieldProblem
       /** A code of WS-Security or WS-Addressing: what is refused is how the message was dressed. */
@@ -38,8 +40,6 @@ export type PortAnswer =
       readonly mayHaveRun: boolean
       /** Seconds after which the service wants to be asked again (RFC 9110 §10.2.3). */
       readonly after?: number
-      /** Of a service that speaks HTTP, and said so itself. */
-      readonly status?: number
     }
   /** What came is not an answer to this call; the detail is for the operator. */
   | {
@@ -101,7 +101,7 @@ const plainDress: MessageDress = createMessageDress(undefined, '', {})
 
 /** @throws what is not about the answer */
 function explainThrown(exchange: PortExchange, thrown: unknown): PortAnswer {
-  const overload = isUndeclared(thrown) && readOverload(thrown.status, thrown.fields['retry-after'])
+  const overload = isUndeclared(thrown) && readOverload(thrown.status, readSeconds(thrown.fields['retry-after']))
   if (overload) return overload
   if (thrown instanceof FaultError) return explainFault(exchange, thrown)
   if (thrown instanceof ConnectionError) return { kind: 'silence', why: thrown.why, mayHaveRun: thrown.mayHaveRun }
@@ -120,11 +120,15 @@ const isUndeclared = (thrown: unknown): thrown is FaultError | AnswerError =>
  * A service that has too much to do, which may also be said by what stands before it: 429 comes
  * before anything is done (RFC 6585 §4), 503 does not promise that (RFC 9110 §15.6.4).
  */
-export function readOverload(status: number, retryAfter: string | undefined): PortAnswer | undefined {
+export function readOverload(status: number, after: number | undefined): PortAnswer | undefined {
   if (status !== 429 && status !== 503) return undefined
+  return { kind: 'silence', why: 'busy', mayHaveRun: status === 503, ...(after !== undefined && { after }) }
+}
+
+/** A field Retry-After in seconds from now. */
+export function readSeconds(retryAfter: string | undefined): number | undefined {
   const waitMs = parseRetryAfter(retryAfter ?? '', Date.now())
-  const after = waitMs === undefined ? {} : { after: Math.ceil(waitMs / 1000) }
-  return { kind: 'silence', why: 'busy', mayHaveRun: status === 503, ...after, status }
+  return waitMs === undefined ? undefined : Math.ceil(waitMs / 1000)
 }
 
 type Garbage = Extract<PortAnswer, { kind: 'garbage' }>

@@ -26,6 +26,7 @@ import {
   type PortCall,
   type PortCaller,
   readOverload,
+  readSeconds,
 } from './port-caller.ts'
 import { fetchAnswer, type RestAnswer, type RestAsk } from './rest-transport.ts'
 import { RestValues, typeMembersOf } from './rest-values.ts'
@@ -44,6 +45,20 @@ export function createRestCaller(rest: RestPort, to: string, options: CallerOpti
     if (!caller) throw new Error(`${name} is not an operation of ${rest.name}`)
     return await caller.ask(call)
   }
+}
+
+/** The same for a bridge: what a service says of its callers is not for those of the bridge. */
+export function createBridgedRestCaller(rest: RestPort, to: string, options: CallerOptions): PortCaller {
+  const ask = createRestCaller(rest, to, options)
+  return async (exchange, call) => hideOwnRefusal(await ask(exchange, call))
+}
+function hideOwnRefusal(answer: PortAnswer): PortAnswer {
+  if (answer.kind !== 'fault' || answer.status === undefined) return answer
+  const { status, reason, declared, after } = answer
+  if (status === 401 || status === 407) return describeGarbage(status, `${status}: the bridge is not let in: ${reason}`)
+  if (declared) return answer
+  if (status === 504) return { kind: 'silence', why: 'late', mayHaveRun: true }
+  return readOverload(status, after) ?? answer
 }
 
 const codecOf = (root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, () => undefined)
@@ -209,16 +224,9 @@ class ExchangeCaller {
     const said = isJsonObject(value) ? value : {}
     const reason = explainError(said) ?? reasonPhrases[status] ?? `status ${status}`
     const declared = isJsonObject(value) ? this.#readDeclared(status, value) : undefined
-    if (declared) return { kind: 'fault', code: status < 500 ? 'Sender' : 'Receiver', reason, status, declared }
-    // The credentials of this side, not those of its caller.
-    if (status === 401 || status === 407)
-      return describeGarbage(status, `${status}: the credentials are not accepted: ${reason}`)
-    const overload = readOverload(status, retryAfter)
-    if (overload) return overload
-    if (status === 504) return { kind: 'silence', why: 'late', mayHaveRun: true, status }
-    return status < 500
-      ? { kind: 'fault', code: 'Sender', reason, status, declared: undefined }
-      : { kind: 'fault', code: 'Receiver', reason, status, declared: undefined }
+    const after = readSeconds(retryAfter)
+    const code = status < 500 ? 'Sender' : 'Receiver'
+    return { kind: 'fault', code, reason, status, declared, ...(after !== undefined && { after }) }
   }
   #readDeclared(status: number, json: JsonObject): Extract<PortAnswer, { kind: 'fault' }>['declared'] {
     const { faults } = this.#exchange

@@ -132,11 +132,11 @@ async function bridgeRest(file: string, flags: BridgeFlags): Promise<Bridged> {
   const grants = grantsOfFlags(flags)
   refuseDressFlags(flags)
   const { describeBridge } = await import('../bridge/bridged-service.ts')
-  const { createRestCaller } = await import('../bridge/rest-caller.ts')
-  const { readRestPortFile } = await import('../import/import-command.ts')
-  const rest = await readRestPortFile(file, flags.from, grants)
+  const { createBridgedRestCaller } = await import('../bridge/rest-caller.ts')
+  const { readDescribedApi } = await import('../import/import-command.ts')
+  const rest = await readDescribedApi(file, { from: flags.from, fetch: [] }, grants)
   tellLosses(rest.losses)
-  const caller = createRestCaller(rest, flags.to, callerOptions(flags))
+  const caller = createBridgedRestCaller(rest, flags.to, callerOptions(flags))
   return { contract: describeBridge(rest.name, rest.namespace, [rest.port]), callerOf: () => caller, close: () => {} }
 }
 

@@ -8,7 +8,7 @@ import type { Service } from '../contract/service.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 import { isXmlText, loadAnyParser, loadDescriptionParser } from './description-text.ts'
-import { createDocumentFinder, readGivenDocument, readGivenFile } from './document-files.ts'
+import { createDocumentFinder, type DocumentSources, readGivenDocument, readGivenFile } from './document-files.ts'
 import { type ImportedContract, listPortElements, readNamedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
 import { appendRecord, mergeEdits } from './merge-edits.ts'
@@ -116,23 +116,9 @@ export function readContractFile(file: string, from: readonly string[]): Importe
   return readNamedContract(file, readGivenFile(file), resolve(file), createDocumentFinder(from))
 }
 
-/** An OpenAPI document in a file as one port. Throws an error that says what to do. */
-export async function readRestPortFile(
-  file: string,
-  from: readonly string[],
-  allow: readonly Grant[],
-): Promise<RestPort> {
-  return readDescribedApi(file, from, [], allow)
-}
-
-/** The same of a document at an address, or that refers to some: these hosts may be asked. */
-export function readDescribedApi(
-  file: string,
-  from: readonly string[],
-  fetch: readonly string[],
-  allow: readonly Grant[],
-): Promise<RestPort> {
-  return readGivenDocument(file, { from, fetch }, async () => {
+/** An OpenAPI document as one port. Throws an error that says what to do. */
+export function readDescribedApi(file: string, where: DocumentSources, allow: readonly Grant[]): Promise<RestPort> {
+  return readGivenDocument(file, where, async () => {
     const parse = await loadAnyParser()
     return (bytes, path, find) =>
       readNamed(file, () => readRestPort(new TextDecoder().decode(bytes), path, allow, { find, parse }))
@@ -140,11 +126,8 @@ export function readDescribedApi(
 }
 
 /** Each operation of an OpenAPI document as an exchange of one port, for a client of them. */
-async function importOperations(
-  file: string,
-  { from, fetch }: Pick<ImportFlags, 'from' | 'fetch'>,
-): Promise<ImportedDocument> {
-  const { port, namespace, comments, losses } = await readDescribedApi(file, from, fetch, [])
+async function importOperations(file: string, where: DocumentSources): Promise<ImportedDocument> {
+  const { port, namespace, comments, losses } = await readDescribedApi(file, where, [])
   const { types, elements } = listReachedTypes(listPortElements(port), [])
   return {
     text: writeTypescript({ namespace, ports: [port], types, elements, comments, losses }, basename(file)),

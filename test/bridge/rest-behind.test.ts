@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { createBridge, describeBridge } from '../../src/bridge/bridged-service.ts'
-import { createRestCaller } from '../../src/bridge/rest-caller.ts'
+import { createBridgedRestCaller } from '../../src/bridge/rest-caller.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { readRestPort } from '../../src/import/openapi/rest-port.ts'
 import { startHosted } from '../host/hosted-service.ts'
@@ -141,7 +141,7 @@ async function startBridge(given: { answer: Answer | ((response: http.ServerResp
     parse: source => ({ value: JSON.parse(source) }),
   })
   const notes: string[] = []
-  const caller = createRestCaller(rest, to, { timeLimit })
+  const caller = createBridgedRestCaller(rest, to, { timeLimit })
   const contract = describeBridge(rest.name, rest.namespace, [rest.port])
   const app = createBridge(contract, { callerOf: () => caller, note: line => void notes.push(line) })
   const { ask } = await startHosted({}, app)
@@ -237,7 +237,13 @@ const failures: readonly (readonly [
     /^$/,
   ],
   ['a declared error without its members', [404, 'text/html', '<p>'], /Client<.*Not Found/s, /Not Found/],
-  ['credentials that are not taken', [401, 'text/plain', 'who?'], /Server</, /credentials are not accepted/],
+  ['credentials that are not taken', [401, 'text/plain', 'who?'], /Server</, /is not let in/],
+  [
+    'credentials that are not taken, by an error that is declared',
+    [401, 'application/problem+json', problemJson('Who are you?')],
+    /Server<(?!.*Who are you)/s,
+    /is not let in: Who are you/,
+  ],
   ['an overload', [503, 'text/html', ''], /Server<.*it may have been carried out/s, /busy/],
   ['a limit', [429, 'text/html', ''], /Server<.*nothing was carried out/s, /busy/],
   ['an error of its own', [500, 'text/html', 'stack trace'], /Server<(?!.*stack)/s, /./],
