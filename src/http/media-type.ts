@@ -49,10 +49,10 @@ export function readMediaType(cursor: TextCursor): MediaType | undefined {
   return { type, subtype, essence: `${type}/${subtype}`, suffix, parameters: given }
 }
 
-/** `text/html;charset=utf-8`: parameter values are quoted only where necessary. */
 /** JSON, or a format that is written in it (RFC 6839 §3.1); parameters do not matter. */
 export const isJsonType = (type: string): boolean => /^[^/;\s]+\/(?:[^/;\s]+\+)?json\s*(?:;|$)/i.test(type)
 
+/** `text/html;charset=utf-8`: parameter values are quoted only where necessary. */
 export function writeMediaType(of: Pick<MediaType, 'essence' | 'parameters'>): string {
   return of.essence + writeParameters(of.parameters)
 }

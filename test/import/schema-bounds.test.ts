@@ -44,6 +44,7 @@ const rows: readonly (readonly [schema: object, values: readonly Json[], version
   [{ type: 'string', minLength: 2 }, texts],
   [{ type: 'string', maxLength: 2 }, texts],
   [{ type: 'string', minLength: 1, maxLength: 1 }, texts],
+  [{ type: 'string', minLength: 0 }, texts],
   [{ type: 'string', pattern: '^[A-Z]{2}-[0-9]{3}$' }, texts],
   [{ type: 'string', pattern: '[A-Z]{2}-[0-9]{3}' }, texts],
   [{ type: 'string', pattern: '^a|c$' }, texts],
@@ -91,4 +92,13 @@ for (const [schema, what] of unchecked)
         .join('\n'),
       what,
     )
+  })
+
+for (const schema of [
+  { minLength: 1.5 },
+  { maxLength: -1 },
+  { minItems: 1.5, type: 'array', items: { type: 'string' } },
+])
+  test(`a bound that is no number of characters or items says nothing: ${JSON.stringify(schema)}`, () => {
+    assert.ok(readMessage({ type: 'string', ...schema }).accepts('items' in schema ? [] : ''))
   })
