@@ -12,7 +12,7 @@ import { anyone } from '../contract/policy.ts'
 import { readDescribedApi } from '../import/import-command.ts'
 import type { Loss } from '../import/loss.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
-import type { OpenApiClient, OpenApiPorts } from './openapi-client-types.ts'
+import type { OpenApiCallOptions, OpenApiClient, OpenApiPorts } from './openapi-client-types.ts'
 import { OpenApiError } from './openapi-error.ts'
 import type { PortAnswer, PortCaller } from './port-caller.ts'
 import { createRestCaller } from './rest-caller.ts'
@@ -86,6 +86,7 @@ const clientMembers: MembersOf<OpenApiClientOptions> = {
   fields: true,
   timeLimit: true,
 }
+const callMembers: MembersOf<OpenApiCallOptions> = { signal: true }
 const timeLimitDefault = 30_000
 
 /**
@@ -123,7 +124,9 @@ const lowerNames = (fields: Readonly<Record<string, string>>): Readonly<Record<s
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]))
 
 function createCall(name: string, caller: PortCaller, { changing }: ReturnType<typeof writeCredentials>) {
-  const call = async (input: unknown = {}, { signal }: { readonly signal?: AbortSignal } = {}): Promise<unknown> => {
+  const call = async (input: unknown = {}, options: OpenApiCallOptions = {}): Promise<unknown> => {
+    requireKnownMembers(`the options of ${name}`, options, callMembers)
+    const { signal } = options
     signal?.throwIfAborted()
     const own = await changing?.()
     const answer = await caller(name, { input, blocks: {}, ...(own && { fields: own }), ...(signal && { signal }) })

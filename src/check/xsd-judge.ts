@@ -1,8 +1,8 @@
 /**
  * Whether an element is what an XML Schema of a description says: its children, their order and
  * number, and the lexical forms of simple types. What is not known here (types that a message
- * names, substitution by another schema, wildcards, patterns) allows everything: no judgement is
- * false.
+ * names, substitution by another schema, wildcards, patterns) allows everything, and so does what
+ * is deeper than 64 elements or has more than 5,000 children: no judgement is false.
  */
 import type { Element } from '../xml/tree.ts'
 import { SchemaSampler } from './xsd-sample.ts'

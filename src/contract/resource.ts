@@ -5,7 +5,7 @@ import type { Fault } from './fault.ts'
 import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { FilterName, SortName } from './item-query.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
-import type { Machine } from './machine.ts'
+import { listStays, type Machine, type Stays } from './machine.ts'
 import { fieldsKind, type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import { type FieldTexts, type PublicTexts, pickTexts } from './texts.ts'
@@ -405,6 +405,10 @@ export class Resource<
     requireMemberKinds<Rules>(`${this.name}.rules`, given as unknown as Rules, ruleKinds())
     // The narrower types of the names are dropped here; `review` checks the names again at start.
     return new Resource({ ...this, given: given as unknown as Rules })
+  }
+
+  get stays(): Stays {
+    return listStays(this.states, this.actions)
   }
 
   get machine(): Machine {

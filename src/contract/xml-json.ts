@@ -7,7 +7,6 @@
  *  (3) JSON → value → JSON is the same, but for what a schema fills in: attributes with a default,
  *      and empty arrays.
  */
-import { memoizeByObject } from '../base/memo.ts'
 import { type Json, ownMember } from '../base/objects.ts'
 import { parseAttributeKey } from './attribute-key.ts'
 import type { FieldProblem } from './field-json.ts'
@@ -65,11 +64,11 @@ export function createXmlJsonCodec(root: AnyRootElement, nameOfXml: NameOfXml): 
 }
 
 /** The value of an element that nothing is sent for; `none`: its type demands something. */
-export const readEmptyContent = memoizeByObject((root: AnyRootElement): { readonly value: unknown } | 'none' => {
+export function readEmptyContent(root: AnyRootElement): { readonly value: unknown } | 'none' {
   const problems: FieldProblem[] = []
   const value = createXmlJsonCodec(root, () => undefined).read({}, problems)
   return problems.length === 0 ? { value } : 'none'
-})
+}
 
 /** One conversion: from JSON, or to it. */
 interface Conversion {

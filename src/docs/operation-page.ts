@@ -5,7 +5,6 @@ import { endpointsOf } from '../contract/endpoint-rule.ts'
 import { Field, type Fields } from '../contract/field.ts'
 import { findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation } from '../contract/header.ts'
-import { listStays } from '../contract/machine.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import { describeGrantee, textsOfOperation } from '../contract/operation-texts.ts'
 import { joinSentences } from '../contract/texts.ts'
@@ -347,19 +346,5 @@ function writeFaults(operation: DeclaredOperation, path: string): PageMarkup {
 
 function writeDrawing(operation: DeclaredOperation): PageMarkup {
   if (operation.kind !== 'act' || operation.resource.states.length === 0) return ''
-  const { name, states, machine, actions } = operation.resource
-  const [from] = operation.action.from
-  const drawn = drawMachine({
-    name,
-    states,
-    machine,
-    stays: listStays(states, actions),
-    current: undefined,
-    offered: new Set(from ? [operation.verb] : []),
-  })
-  return writeSection(
-    'States',
-    {},
-    buildElement('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Drawing of the states' }, drawn),
-  )
+  return writeSection('States', {}, drawMachine(operation.resource))
 }

@@ -2,7 +2,6 @@
 
 import { escapeMarkup } from '../base/markup.ts'
 import type { Job } from '../contract/job.ts'
-import { listStays } from '../contract/machine.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import { describeGrantee } from '../contract/operation-texts.ts'
 import type { Relation, Resource } from '../contract/resource.ts'
@@ -134,7 +133,7 @@ function writeOperationList(
 export function buildResourcePage(edition: DescribedEdition, resource: Resource): SitePage {
   const { version, operations } = edition
   const path = placeOfResource(version, resource)
-  const { name, states, machine, actions, fields, files } = resource
+  const { name, states, fields, files } = resource
   const fileRows = Object.entries(files).map(([part, { mediaTypes, max }]) => [
     writeCode(part),
     escapeMarkup(mediaTypes.join(', ')),
@@ -142,25 +141,7 @@ export function buildResourcePage(edition: DescribedEdition, resource: Resource)
   ])
   const main = [
     writeParagraph(resource.texts.description),
-    states.length === 0
-      ? ''
-      : writeSection(
-          'States',
-          {},
-          buildElement(
-            'div',
-            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Drawing of the states' },
-            drawMachine({
-              name,
-              states,
-              machine,
-              stays: listStays(states, actions),
-              current: undefined,
-              offered: new Set(),
-            }),
-          ),
-          writeTransitions(resource),
-        ),
+    states.length === 0 ? '' : writeSection('States', {}, drawMachine(resource), writeTransitions(resource)),
     writeSection('Fields', {}, writeFieldTable(fields)),
     fileRows.length === 0
       ? ''

@@ -7,17 +7,21 @@ import { escapeMarkup } from '../base/markup.ts'
 import type { Machine, Stays } from '../contract/machine.ts'
 import { buildElement, type PageMarkup } from './element.ts'
 
-/** What is drawn, from a resource. */
-export interface DrawnMachine {
+/** A resource, as far as it is drawn. */
+interface DrawnResource {
   readonly name: string
   readonly states: readonly string[]
   readonly machine: Machine
   readonly stays: Stays
-  /** The state of the item that is shown. */
-  readonly current: string | undefined
-  /** Transitions that this caller may make now. */
-  readonly offered: ReadonlySet<string>
 }
+/** What the drawing marks. */
+export interface MachineMarks {
+  /** The state of the item that is shown. */
+  readonly current?: string
+  /** Transitions that this caller may make now. */
+  readonly offered?: readonly string[]
+}
+type DrawnMachine = DrawnResource & MachineMarks
 
 interface Spot {
   readonly state: string
@@ -37,8 +41,19 @@ const size = { width: 116, height: 40, columnGap: 104, rowGap: 64, loop: 36, mar
 const widthOf = (words: readonly string[], least: number): number =>
   Math.max(least, ...words.map(each => Math.ceil(each.length * size.letter) + 2 * size.margin))
 
-export function drawMachine(drawn: DrawnMachine): PageMarkup {
-  if (drawn.states.length === 0) return ''
+/** Empty for a resource without states. */
+export function drawMachine(resource: DrawnResource, marks: MachineMarks = {}): PageMarkup {
+  const { name, states, machine, stays } = resource
+  if (states.length === 0) return ''
+  const svg = drawPicture({ name, states, machine, stays, ...marks })
+  return buildElement(
+    'div',
+    { class: 'scroll', role: 'region', 'aria-label': 'Drawing of the states', tabindex: 0 },
+    svg,
+  )
+}
+
+function drawPicture(drawn: DrawnMachine): PageMarkup {
   const spots = placeStates(drawn)
   const edges = listEdges(drawn, spots)
   const all = [...spots.values()]
@@ -127,9 +142,9 @@ function listEdges({ machine }: DrawnMachine, spots: ReadonlyMap<string, Spot>):
 
 const isBackward = ({ from, to }: Edge): boolean => to.x < from.x
 
-function drawEdge(edge: Edge, { current, offered }: DrawnMachine): PageMarkup {
+function drawEdge(edge: Edge, { current, offered = [] }: DrawnMachine): PageMarkup {
   const { from, to, verbs } = edge
-  const isNow = from.state === current && verbs.some(verb => offered.has(verb))
+  const isNow = from.state === current && verbs.some(verb => offered.includes(verb))
   const { d, x, y, anchor } = edgePath(edge)
   return buildElement(
     'g',
@@ -141,10 +156,10 @@ function drawEdge(edge: Edge, { current, offered }: DrawnMachine): PageMarkup {
 }
 
 /** An arrow from the top of a state back to it, right of those from above, then its words. */
-function drawStay({ state, x, y, width }: Spot, { stays, current, offered }: DrawnMachine): PageMarkup {
+function drawStay({ state, x, y, width }: Spot, { stays, current, offered = [] }: DrawnMachine): PageMarkup {
   const verbs = stays[state] ?? []
   if (verbs.length === 0) return ''
-  const isNow = state === current && verbs.some(verb => offered.has(verb))
+  const isNow = state === current && verbs.some(verb => offered.includes(verb))
   const right = x + width - size.height / 2
   const d = `M${right - 24} ${y}C${right - 30} ${y - 26} ${right + 6} ${y - 26} ${right} ${y}`
   return buildElement(

@@ -13,7 +13,7 @@ import { type ImportedContract, listPortElements, readNamedContract } from './im
 import type { Loss } from './loss.ts'
 import { appendRecord, mergeEdits } from './merge-edits.ts'
 import { readImportedService } from './openapi/imported-service.ts'
-import { NotOpenApi } from './openapi/openapi-document.ts'
+import { readNamedOpenApi } from './openapi/openapi-document.ts'
 import { type RestPort, readRestPort } from './openapi/rest-port.ts'
 import { writeServiceTypescript } from './openapi/write-service.ts'
 import { readPortRules } from './port-rule.ts'
@@ -99,15 +99,8 @@ const readXmlDescription: Reader = (file, path, bytes, find) => {
 async function loadOpenApiReader(text: string): Promise<Reader> {
   const parse = await loadAnyParser()
   return (file, path, _, find) => {
-    const imported = readNamed(file, () => readImportedService(text, path, { find, parse }))
+    const imported = readNamedOpenApi(file, () => readImportedService(text, path, { find, parse }))
     return { ...imported, text: writeServiceTypescript(imported, basename(file)) }
-  }
-}
-function readNamed<T>(file: string, read: () => T): T {
-  try {
-    return read()
-  } catch (thrown) {
-    throw thrown instanceof NotOpenApi ? new Error(`${file} ${thrown.message}`) : thrown
   }
 }
 
@@ -121,7 +114,7 @@ export function readDescribedApi(file: string, where: DocumentSources, allow: re
   return readGivenDocument(file, where, async () => {
     const parse = await loadAnyParser()
     return (bytes, path, find) =>
-      readNamed(file, () => readRestPort(new TextDecoder().decode(bytes), path, allow, { find, parse }))
+      readNamedOpenApi(file, () => readRestPort(new TextDecoder().decode(bytes), path, allow, { find, parse }))
   })
 }
 

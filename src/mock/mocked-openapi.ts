@@ -5,7 +5,7 @@ import { objectOf, stringOf } from '../base/json-members.ts'
 import { loadAnyParser } from '../import/description-text.ts'
 import { createDocumentFinder } from '../import/document-files.ts'
 import { Losses } from '../import/loss.ts'
-import { NotOpenApi, OpenApiDocument } from '../import/openapi/openapi-document.ts'
+import { OpenApiDocument, readNamedOpenApi } from '../import/openapi/openapi-document.ts'
 import { listRestOperations } from '../import/openapi/operations.ts'
 
 export interface MockedOpenApi {
@@ -27,14 +27,12 @@ export async function readMockedOpenApi(file: string, folders: readonly string[]
   if (!existsSync(file)) throw new Error(`${file} not found: give an OpenAPI document`)
   const losses = new Losses()
   const how = { find: createDocumentFinder(folders), parse: await loadAnyParser(), losses }
-  try {
+  return readNamedOpenApi(file, () => {
     const document = new OpenApiDocument(readFileSync(file, 'utf8'), resolve(file), how)
     const operations = listRestOperations(document).map(({ method, address }) => `${method} ${address}`)
     if (operations.length === 0) throw new Error(`${file} has no operation: give a document with paths`)
     const title = stringOf(objectOf(document.root['info'])['title']).replaceAll(/[^\x20-\x7e]|["\\]/g, '')
     const lost = losses.all.map(({ place, detail }) => `${place}: ${detail}`)
     return { name: title || basename(file), document, operations, losses: lost }
-  } catch (thrown) {
-    throw thrown instanceof NotOpenApi ? new Error(`${file} ${thrown.message}`) : thrown
-  }
+  })
 }

@@ -265,6 +265,12 @@ describe('what a service answers', () => {
       await assert.rejects(readOpenApi(`${address}/docs/api.json`), /fetch/)
     })
 
+  test('an unknown option of a call is told with those that there are', async () => {
+    const client = createOpenApiClient<typeof contract>(api)
+    const stray = { timelimit: 5 } as object
+    await assert.rejects(client.ListPets({}, stray), /the options of ListPets: unknown member "timelimit": use signal/)
+  })
+
   test('a signal ends the call with its reason, and before it begins nothing is sent', async () => {
     said = 'hang'
     const client = createPets(api, address)

@@ -13,7 +13,13 @@ import {
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
-import { countOf, readIntegerBounds, readNumberBounds, readTextBounds, type SchemaBounds } from './schema-bounds.ts'
+import {
+  readIntegerBounds,
+  readNumberBounds,
+  readTextBounds,
+  type SchemaBounds,
+  wholeNumberOf,
+} from './schema-bounds.ts'
 import {
   describeSchema,
   findFormContent,
@@ -189,7 +195,7 @@ export class ExchangeTypes implements JsonDifferences {
   /** A list that may be absent is empty then. */
   #many(one: AnyMember, schema: JsonObject, place: string, isRequired: boolean): AnyMember {
     if (schema['uniqueItems'] === true) this.#losses.add(place, 'uniqueItems is not checked')
-    return one.many(isRequired ? countOf(schema['minItems']) : 0, countOf(schema['maxItems']))
+    return one.many(isRequired ? wholeNumberOf(schema['minItems']) : 0, wholeNumberOf(schema['maxItems']))
   }
   readonly #lazy = new Map<string, AnyXmlType>()
   #lazily(given: Json | undefined, place: string, name = ''): AnyXmlType {
@@ -235,7 +241,7 @@ export class ExchangeTypes implements JsonDifferences {
     const made = this.#once(facts, place, () => {
       const key = x.element(this.#type({ ...facts, schema: names, type: 'string', name: '' }, `${place}.key`))
       const entry = x.object({ key, value: this.#member(value, `${place}.value`, true) })
-      const [min, max] = [countOf(facts.schema['minProperties']), countOf(facts.schema['maxProperties'])]
+      const [min, max] = [wholeNumberOf(facts.schema['minProperties']), wholeNumberOf(facts.schema['maxProperties'])]
       return { entry: x.element(entry).many(min, max) }
     })
     this.maps.add(made)

@@ -25,6 +25,15 @@ export interface Resolved {
 /** The document is not one that can be imported. */
 export class NotOpenApi extends Error {}
 
+/** What `read` gives; the error of a document that cannot be imported names its file. */
+export function readNamedOpenApi<T>(file: string, read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    throw thrown instanceof NotOpenApi ? new Error(`${file} ${thrown.message}`) : thrown
+  }
+}
+
 export class OpenApiDocument {
   readonly root: JsonObject
   /** References that were not found, as they are written. */

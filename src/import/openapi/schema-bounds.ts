@@ -7,8 +7,8 @@ import { type SchemaPattern, toSchemaPattern } from '../../describe/schema-patte
 export const numberOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined
 
-/** A length or a number of items; what is none says nothing (JSON Schema Validation §6.3). */
-export function countOf(value: Json | undefined): number | undefined {
+/** A length or a number of items; another value sets no bound (JSON Schema Validation §6.3). */
+export function wholeNumberOf(value: Json | undefined): number | undefined {
   const number = numberOf(value)
   return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
@@ -56,7 +56,11 @@ export interface SchemaBounds {
 
 /** Lengths count code points in both languages (JSON Schema Validation §6.3, XML Schema §4.3.1). */
 export function readTextBounds(schema: JsonObject): SchemaBounds {
-  const [min, max, given] = [countOf(schema['minLength']), countOf(schema['maxLength']), stringOf(schema['pattern'])]
+  const [min, max, given] = [
+    wholeNumberOf(schema['minLength']),
+    wholeNumberOf(schema['maxLength']),
+    stringOf(schema['pattern']),
+  ]
   const pattern = given === '' ? undefined : toSchemaPattern(anchorPattern(given))
   return {
     facets: {

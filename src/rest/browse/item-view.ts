@@ -5,7 +5,6 @@
 
 import { fillDefaults } from '../../contract/default-values.ts'
 import type { Fields } from '../../contract/field.ts'
-import { listStays } from '../../contract/machine.ts'
 import type { Operation, OperationOf } from '../../contract/operation.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { PublicTexts } from '../../contract/texts.ts'
@@ -43,16 +42,7 @@ function writeMachine(resource: Resource, item: Snapshot, links: readonly Docume
   const state = item.value['state']
   if (resource.states.length === 0 || typeof state !== 'string') return ''
   const offered = links.flatMap(({ form }) => (form?.method === 'POST' ? [form.title] : []))
-  const drawn = drawMachine({
-    name: resource.name,
-    states: resource.states,
-    machine: resource.machine,
-    stays: listStays(resource.states, resource.actions),
-    current: state,
-    offered: new Set(offered),
-  })
-  const region = { class: 'scroll', role: 'region', 'aria-label': 'The states, drawn', tabindex: 0 } as const
-  return writeSection('State', { id: 'state' }, buildElement('div', region, drawn))
+  return writeSection('State', { id: 'state' }, drawMachine(resource, { current: state, offered }))
 }
 
 /** The transitions possible now, then the other changes. */
