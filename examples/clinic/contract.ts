@@ -39,6 +39,7 @@ export const appointments = resource('appointments', {
     doctor: t.ref('doctors'),
     from: t.dateTime(),
     minutes: t.int({ min: 5, max: 240 }).default(20),
+    until: t.dateTime().computed(),
     reason: t.string({ max: 500 }).optional(),
     state: t.state(),
     findings: t.string({ max: 10_000 }).readOnly().visibleTo(doctor, own),
@@ -104,7 +105,7 @@ export const clinic = service('clinic', {
   headers: { Site: header(t.string({ pattern: '[A-Z]{3}' }), { field: 'Site' }) },
   versions: {
     v1: {
-      without: { appointments: ['site', 'findings'], patients: ['insurance'] },
+      without: { appointments: ['site', 'findings', 'until'], patients: ['insurance'] },
       renames: { doctors: { specialty: 'ward' } },
       retypes: { doctors: { specialty } },
     },

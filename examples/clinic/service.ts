@@ -4,7 +4,7 @@ import { type appointments, clinic, SlotTaken } from './contract.ts'
 import { openDirectory } from './directory.ts'
 
 type Slot = Pick<Item<typeof appointments>, 'doctor' | 'from' | 'minutes'>
-const endOf = ({ from, minutes }: Slot): number => Date.parse(from) + minutes * 60_000
+const endOf = ({ from, minutes }: Pick<Slot, 'from' | 'minutes'>): number => Date.parse(from) + minutes * 60_000
 
 /** Whether another appointment of the doctor is at this time. */
 async function isTaken(ctx: Context<typeof clinic>, wanted: Slot, id?: string): Promise<boolean> {
@@ -20,6 +20,7 @@ export default implement(
   {
     doctors: { keep: openDirectory(process.env['STAFF_DATABASE'] ?? ':memory:') },
     appointments: {
+      compute: slot => ({ until: new Date(endOf(slot)).toISOString() }),
       derive: async (ctx, draft, current) => {
         if (!current && Date.parse(draft.from) < Date.parse(ctx.now)) ctx.invalid(['from'], 'is over: give a later one')
         if (await isTaken(ctx, draft, current?.id)) ctx.conflict(`${draft.doctor} is not free at ${draft.from}`)

@@ -4,7 +4,7 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
-import type { Draft, Fields, Flatten, Value } from './field.ts'
+import type { ComputedKeys, Draft, Fields, Flatten, StoredValue, Value } from './field.ts'
 import type { HeaderValue, HeaderValues } from './header.ts'
 import type { FilterFields, SortName } from './item-query.ts'
 import type { Job } from './job.ts'
@@ -58,7 +58,7 @@ export interface ItemReader<S extends AnyService> {
 }
 
 /** A new item: what a client would send, and any field that the server sets. */
-export type NewItem<F extends Fields> = Flatten<Draft<F> & Partial<Omit<Value<F>, 'state' | keyof Draft<F>>>>
+export type NewItem<F extends Fields> = Flatten<Draft<F> & Partial<Omit<StoredValue<F>, 'state' | keyof Draft<F>>>>
 /** The actions that change an item. */
 type ChangeActions<A> = { [K in keyof A as A[K] extends { readonly effect: 'read' } ? never : K]: A[K] }
 type InputOf<A> = A extends Action<infer _F, infer _T, infer I> ? Draft<I> : never
@@ -88,7 +88,12 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
   change<N extends keyof ResourcesByName<S> & string>(
     resource: N,
     id: string,
-    set: { readonly [K in Exclude<keyof FieldsNamed<S, N>, 'id' | 'state'>]?: FieldsNamed<S, N>[K]['type'] },
+    set: {
+      readonly [K in Exclude<keyof FieldsNamed<S, N>, 'id' | 'state' | ComputedKeys<FieldsNamed<S, N>>>]?: FieldsNamed<
+        S,
+        N
+      >[K]['type']
+    },
   ): Promise<ItemNamed<S, N>>
   /** Ends the call with 409, fault `StateConflict`, while other items refer to this one. */
   remove<N extends keyof ResourcesByName<S> & string>(resource: N, id: string): Promise<void>

@@ -85,14 +85,21 @@ export type EntryList = Extract<Shape, { readonly kind: 'list' }>
 /** Named fields: those of a resource, an input, an output, a detail or an object. */
 export type Fields = Readonly<Record<string, AnyField>>
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
-export type AnyField = Field<any, Presence, boolean, any>
+export type AnyField = Field<any, Presence, ValueOrigin, any>
 
 /** Whether a value may be absent: yes, no, or in content alone, where a default stands for it. */
 export type Presence = boolean | 'default'
 
+/**
+ * Where a value comes from: content (false), the server alone (true), or, in each read, the other
+ * fields.
+ */
+export type ValueOrigin = boolean | 'computed'
+
 interface FieldMarks {
   readonly isOptional: boolean
   readonly isReadOnly: boolean
+  readonly isComputed: boolean
   readonly isNullable: boolean
   readonly isInternal: boolean
   readonly isAttribute: boolean
@@ -104,22 +111,25 @@ interface FieldMarks {
 const noMarks: FieldMarks = {
   isOptional: false,
   isReadOnly: false,
+  isComputed: false,
   isNullable: false,
   isInternal: false,
   isAttribute: false,
 }
 
 /**
- * `T` the value, `O` whether it may be absent, `R` whether it is read-only, `D` the part of it that
- * a client may send. Immutable: each call makes another field.
+ * `T` the value, `O` whether it may be absent, `R` where it comes from, `D` the part of it that a
+ * client may send. Immutable: each call makes another field.
  */
-export class Field<T, O extends Presence = false, R extends boolean = false, D = T> implements FieldMarks {
+export class Field<T, O extends Presence = false, R extends ValueOrigin = false, D = T> implements FieldMarks {
   declare readonly type: T
   declare readonly draft: D
   declare readonly flags: readonly [O, R]
   readonly shape: Shape
   readonly isOptional: boolean
   readonly isReadOnly: boolean
+  /** Made of the other fields in each read, and stored nowhere. */
+  readonly isComputed: boolean
   readonly isNullable: boolean
   readonly isInternal: boolean
   readonly isAttribute: boolean
@@ -136,6 +146,7 @@ export class Field<T, O extends Presence = false, R extends boolean = false, D =
     this.shape = shape
     this.isOptional = marks.isOptional
     this.isReadOnly = marks.isReadOnly
+    this.isComputed = marks.isComputed
     this.isNullable = marks.isNullable
     this.isInternal = marks.isInternal
     this.isAttribute = marks.isAttribute
@@ -158,6 +169,15 @@ export class Field<T, O extends Presence = false, R extends boolean = false, D =
   /** Set by the server alone. In content it is ignored if it equals the current value, else 422. */
   readOnly(): Field<T, O, true, D> {
     return new Field(this.shape, { ...this, isReadOnly: true })
+  }
+  /**
+   * The handler `compute` makes the field of the others in each read, and it is stored nowhere: it
+   * needs no migration, and another formula counts for all items at once. In content it is as
+   * `readOnly()`. Filters, orders, keys and searches cannot name it: `derive` stores what they
+   * need. For fields of a resource in the service's own store.
+   */
+  computed(): Field<T, O, 'computed', D> {
+    return new Field(this.shape, { ...this, isComputed: true, isReadOnly: true })
   }
   /** May be null in JSON, `xsi:nil` in XML. */
   nullable(): Field<T | null, O, R, D | null> {
@@ -236,7 +256,19 @@ export type Value<F extends Fields> = Flatten<
   }
 >
 
-type WritableKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][1] extends true ? never : K }[keyof F]
+type WritableKeys<F extends Fields> = {
+  [K in keyof F]: F[K]['flags'][1] extends true | 'computed' ? never : K
+}[keyof F]
+/** The fields that `compute` makes. */
+export type ComputedKeys<F extends Fields> = {
+  [K in keyof F]: F[K]['flags'] extends readonly [Presence, boolean]
+    ? never
+    : F[K]['flags'][1] extends 'computed'
+      ? K
+      : never
+}[keyof F]
+/** A value as the store has it: without the fields that `compute` makes. */
+export type StoredValue<F extends Fields> = Flatten<Omit<Value<F>, ComputedKeys<F>>>
 type LeftOutKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends true | 'default' ? K : never }[keyof F]
 /** The value that a client sends: without read-only fields, in lists and objects too. */
 export type Draft<F extends Fields> = Flatten<
@@ -325,7 +357,7 @@ export const t = {
    * name of an item in XML; by default the singular of the field's name.
    */
   list: <T, D>(
-    item: Field<T, false, boolean, D>,
+    item: Field<T, false, ValueOrigin, D>,
     { max, ...facets }: { min?: number; max?: number; element?: string } = {},
   ): Field<readonly T[], false, false, readonly D[]> => {
     requireMemberKinds('t.list(item)', { item }, { item: fieldKind })
@@ -338,7 +370,7 @@ export const t = {
    * otherwise; `Infinity` removes the bound.
    */
   map: <T, D, K extends string = string>(
-    value: Field<T, false, boolean, D>,
+    value: Field<T, false, ValueOrigin, D>,
     { key, min, max }: { key?: Field<K>; min?: number; max?: number } = {},
   ): Field<MapValue<K, T>, false, false, MapValue<K, D>> => {
     requireMemberKinds('t.map(value)', { value, key }, { value: fieldKind, key: optionalKind(fieldKind) })

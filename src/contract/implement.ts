@@ -8,7 +8,7 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Context, GivenDetail, JobHandlerContext } from './context.ts'
 import type { ExchangeContext, PortHandlers } from './exchange.ts'
 import type { DetailOf, Fault } from './fault.ts'
-import type { Completed, Fields, Flatten, Received, Value } from './field.ts'
+import type { Completed, ComputedKeys, Fields, Flatten, Received, StoredValue, Value } from './field.ts'
 import type { Job } from './job.ts'
 import { requireKnownMembers } from './known-members.ts'
 import type { Caller } from './policy.ts'
@@ -33,10 +33,10 @@ type ServerKeys<F extends Fields> = {
 }[keyof F]
 /**
  * The result of `derive`: every field that clients cannot send, and any other that it sets, but for
- * the identifier and the state, which follows the machine.
+ * the identifier, the state, which follows the machine, and what `compute` makes.
  */
 export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> &
-  Partial<Omit<Value<F>, 'id' | 'state'>>
+  Partial<Omit<Value<F>, 'id' | 'state' | ComputedKeys<F>>>
 
 type InState<F extends Fields, From extends string> = Flatten<{
   readonly [K in keyof Value<F>]: K extends 'state' ? From : Value<F>[K]
@@ -44,7 +44,7 @@ type InState<F extends Fields, From extends string> = Flatten<{
 
 /** Fields to change; the state follows the machine. */
 type FieldsToSet<F extends Fields> = Flatten<{
-  readonly [K in Exclude<keyof F, 'id' | 'state'>]?: F[K]['type']
+  readonly [K in Exclude<keyof F, 'id' | 'state' | ComputedKeys<F>>]?: F[K]['type']
 }>
 type ActionEffect<F extends Fields, O> = [O] extends [Fields]
   ? Flatten<{ readonly output: Value<O>; readonly set?: FieldsToSet<F> }>
@@ -200,7 +200,16 @@ type ResourceHandlers<S extends AnyService, R extends AnyResource, F extends Fie
     ) => Maybe<void>
     /** Called before a search, with its words; it may fail the call, and changes nothing. */
     readonly searching?: (ctx: Context<S, DeclaredFaults<R, 'search'>, V>, words: readonly string[]) => Maybe<void>
-  } & ([ServerKeys<F>] extends [never]
+  } & ([ComputedKeys<F>] extends [never]
+      ? {}
+      : {
+          /**
+           * Makes the computed fields of the others, in each read: for one item at once, and the
+           * same for the same, since neither clock nor caller is in a tag.
+           */
+          readonly compute: (item: StoredValue<F>) => Flatten<Pick<Value<F>, ComputedKeys<F> & keyof Value<F>>>
+        }) &
+    ([ServerKeys<F>] extends [never]
       ? { readonly derive?: Derive<S, R, F, V> }
       : {
           /**
@@ -241,7 +250,11 @@ type JobHandlers<S extends AnyService, J, V> =
     : never
 
 /** Whether a resource can do without handlers. */
-type IsIdle<R extends AnyResource> = [keyof ActionsOf<R> | ServerKeys<FieldsOf<R>>] extends [never] ? true : false
+type IsIdle<R extends AnyResource> = [
+  keyof ActionsOf<R> | ServerKeys<FieldsOf<R>> | ComputedKeys<FieldsOf<R>>,
+] extends [never]
+  ? true
+  : false
 type HandledResource<S extends AnyService, R extends AnyResource, V> = ResourceHandlers<S, R, FieldsOf<R>, V>
 type AllHandlers<S extends AnyService, V> = Flatten<
   {
@@ -321,8 +334,8 @@ type SeededItems<S extends AnyService> = Flatten<{
 }>
 /** A stored item, whose defaults stand for what it leaves out. */
 type SeededItem<F extends Fields> = [FilledKeys<F>] extends [never]
-  ? Value<F>
-  : Flatten<Omit<Value<F>, FilledKeys<F>> & Partial<Pick<Value<F>, FilledKeys<F> & keyof Value<F>>>>
+  ? StoredValue<F>
+  : Flatten<Omit<StoredValue<F>, FilledKeys<F>> & Partial<Pick<StoredValue<F>, FilledKeys<F> & keyof StoredValue<F>>>>
 type FilledKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends 'default' ? K : never }[keyof F]
 
 /** A contract and its handlers with their types erased, as the service uses them. */
@@ -343,6 +356,7 @@ export type Values = Readonly<Record<string, unknown>>
 export type ErasedExchangeHandler = (input: unknown, ctx: ExchangeContext) => Maybe<unknown>
 export interface ErasedHandlers {
   readonly derive?: (ctx: Context, draft: Values, current?: Values) => Maybe<Values>
+  readonly compute?: (item: Values) => Values
   readonly removing?: (ctx: Context, item: Values) => Maybe<void>
   readonly receiving?: (ctx: Context, item: Values, file: ArrivedFile) => Maybe<void>
   readonly searching?: (ctx: Context, words: readonly string[]) => Maybe<void>
@@ -355,7 +369,17 @@ export interface ErasedHandlers {
 /** What the handler of an action resolves to: for one that reads, the output itself. */
 export type ActionResult = ({ set?: Values; output?: Values; to?: string } & Values) | undefined | void
 
-const generalHandlers = ['derive', 'removing', 'receiving', 'searching', 'formats', 'keep', 'starting', 'run']
+const generalHandlers = [
+  'derive',
+  'compute',
+  'removing',
+  'receiving',
+  'searching',
+  'formats',
+  'keep',
+  'starting',
+  'run',
+]
 
 export interface ImplementOptions<S extends AnyService, V> {
   /** What handlers find as `ctx.services`: a mailer, a bank, a clock of one's own. */

@@ -4,6 +4,7 @@
  * service with a mistake does not start.
  */
 import { findAccessMistakes, misplacedAccess } from './access-mistakes.ts'
+import { findComputedMistakes, hasComputedFields, misplacedComputed } from './computed-fields.ts'
 import { fillDefaults } from './default-values.ts'
 import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
 import type { Port, PortExchange } from './exchange.ts'
@@ -219,7 +220,7 @@ function actionMistakes(contract: Service, { name, states }: Resource, verb: str
 /** For fields elsewhere than in a resource. */
 const fieldsMistakes = (contract: Service, place: string, fields: Fields): string[] => [
   ...resourceFieldsMistakes(contract, place, fields),
-  ...Object.entries(fields).flatMap(([name, field]) => misplacedAccess(`${place}.${name}`, field)),
+  ...Object.entries(fields).flatMap(([name, field]) => misplacedMarks(`${place}.${name}`, field)),
 ]
 
 function resourceFieldsMistakes(contract: Service, place: string, fields: Fields): string[] {
@@ -230,6 +231,12 @@ function resourceFieldsMistakes(contract: Service, place: string, fields: Fields
     ...fieldMistakes(contract, `${place}.${name}`, field),
   ])
 }
+
+/** For a field elsewhere than in a resource. */
+const misplacedMarks = (place: string, field: AnyField): string[] => [
+  ...misplacedAccess(place, field),
+  ...misplacedComputed(place, field),
+]
 
 const bounds = { min: true, max: true }
 const scalarFacets: ScalarCases<object> = {
@@ -314,7 +321,7 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
     ...(item.defaultValue === undefined
       ? []
       : [`${place}: an item of a list is there or not: remove default() from it`]),
-    ...misplacedAccess(`${place}[]`, item),
+    ...misplacedMarks(`${place}[]`, item),
     ...fieldMistakes(contract, `${place}[]`, item),
   ],
   map: (shape, contract, place) => {
@@ -327,7 +334,7 @@ const shapeMistakes: ShapeCases<string[], [contract: Service, place: string]> = 
             `${place}: a key of a map is text: give t.string() or t.enum() as \`key\`, without optional(), nullable() or default()`,
           ]),
       ...fieldMistakes(contract, `${place}{}`, value),
-      ...misplacedAccess(`${place}{}`, value),
+      ...misplacedMarks(`${place}{}`, value),
       ...(value.isOptional || value.isAttribute || value.defaultValue !== undefined
         ? [
             `${place}: a value of a map is there or its key is not: remove optional(), attribute() and default() from it`,
@@ -517,6 +524,7 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...(grants.length > 0 ? [] : [`${name} grants nothing to any role: add grants to rules({ allow: … })`]),
     ...grants.flatMap(([doing, list]) => boundMistakesOf(list ?? [], `allow.${doing}`)),
     ...findAccessMistakes(resource, path => fieldsOfPath(contract, fields, path), boundMistakesOf),
+    ...findComputedMistakes(resource, path => fieldsOfPath(contract, fields, path)),
     ...cacheMistakes(resource),
     ...bulkFaultMistakes(resource),
     ...['read', 'bulk']
@@ -766,6 +774,7 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
   const derives = Object.entries(resource.fields).some(
     ([name, field]) =>
       field.isReadOnly &&
+      !field.isComputed &&
       !field.isOptional &&
       field.defaultValue === undefined &&
       name !== 'id' &&
@@ -784,6 +793,16 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
       ),
     ...(given?.keep && resource.given.unique
       ? [`${resource.name} has unique keys, which only the store keeps: leave them to its provider`]
+      : []),
+    ...(given?.keep && hasComputedFields(resource)
+      ? [`${resource.name} has computed fields, which only the store's items have: let its provider give them`]
+      : []),
+    ...(hasComputedFields(resource) !== (given?.compute !== undefined)
+      ? [
+          given?.compute
+            ? `implement() has ${resource.name}.compute, and no field of the resource is computed(): mark its fields, or remove it`
+            : `${resource.name} has computed fields: give implement() a function ${resource.name}.compute that makes them`,
+        ]
       : []),
     ...(derives && !given?.derive
       ? [`${resource.name} has fields that only the server can set: give implement() a ${resource.name}.derive`]

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt } from '../base/attempt.ts'
 import type { Implementation } from '../contract/implement.ts'
+import { computeInStore } from '../service/computed-values.ts'
 import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
 import type { Store, TellFilling } from '../service/store.ts'
 import type { WarnOfLength } from '../store/long-values.ts'
@@ -61,7 +62,8 @@ export async function openStore(
 ): Promise<Store> {
   const data = dataFileOf(app, options)
   if (data !== ':memory:') createFolderOf(data)
-  return openAt(app, options.database, data, options.retention ?? {}, { ...(warn && { warn }) })
+  const store = await openAt(app, options.database, data, options.retention ?? {}, { ...(warn && { warn }) })
+  return computeInStore(app, store)
 }
 
 /** Called as a migration goes on. */
@@ -113,7 +115,9 @@ export async function openReplica(
   app: Implementation,
   url: string | undefined,
 ): Promise<Pick<Store, 'read' | 'usage' | 'close'> | undefined> {
-  return url === undefined ? undefined : (await import('../store/postgres.ts')).openPostgresReplica(app.contract, url)
+  if (url === undefined) return undefined
+  const { openPostgresReplica } = await import('../store/postgres.ts')
+  return computeInStore(app, await openPostgresReplica(app.contract, url))
 }
 
 async function openAt(

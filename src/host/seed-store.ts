@@ -4,6 +4,7 @@
  *      its states and its references. Otherwise nothing is seeded, and the start ends.
  */
 import { ownMember } from '../base/objects.ts'
+import { storedFieldsOf } from '../contract/computed-fields.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Implementation, Person, Values } from '../contract/implement.ts'
 import { listOperations } from '../contract/operation.ts'
@@ -108,7 +109,7 @@ function findResourceMistakes(
   const lines: string[] = []
   for (const value of values) {
     const place = `the seed of ${name} ${String(value['id'] ?? '(without id)')}`
-    const problems = checkValue(fields, value)
+    const problems = checkValue(storedFieldsOf(resource), value)
     for (const { path, detail } of problems) lines.push(`${place}: ${path.join('.')} ${detail}: correct the seed`)
     if (seen.has(value['id'])) lines.push(`${place} is there twice: give one of them another id`)
     seen.add(value['id'])

@@ -4,6 +4,7 @@
  * in the contract give the same value each time.
  */
 import { ownMember } from '../base/objects.ts'
+import { computedFieldsOf, hasComputedFields, storedFieldsOf } from '../contract/computed-fields.ts'
 import type { Context } from '../contract/context.ts'
 import { withoutUniqueKeys } from '../contract/example-view.ts'
 import type { ExchangeContext, Port, PortExchange } from '../contract/exchange.ts'
@@ -78,9 +79,9 @@ function identifierOf(resource: Resource, place: ExamplePlace): string {
 }
 
 function seedItems(mock: MockSite, resource: Resource): readonly Values[] {
-  const { name, fields, states } = resource
+  const { name, states } = resource
   return Array.from({ length: countItems(resource) }, (_, i) => ({
-    ...makeExample(fields, mock.placeOf(name, i + 1)),
+    ...makeExample(storedFieldsOf(resource), mock.placeOf(name, i + 1)),
     id: mock.idOf(name, i + 1),
     ...(states.length > 0 && { state: states[i % states.length] }),
   }))
@@ -115,7 +116,7 @@ function listMockPeople({ service, placeOf, idOf }: MockSite): readonly Person[]
 // Resources
 
 function handleResource(mock: MockSite, resource: Resource): Readonly<Record<string, unknown>> {
-  const { name, fields, given, actions } = resource
+  const { name, given, actions } = resource
   const faultsOf = (...places: readonly string[]): readonly Fault[] =>
     places.flatMap(place => given.faults?.[place] ?? [])
   const may = (...places: readonly string[]) => {
@@ -129,8 +130,9 @@ function handleResource(mock: MockSite, resource: Resource): Readonly<Record<str
     ),
     derive: (ctx: Context, draft: Values, current?: Values) => {
       failOnDemand(mock, ctx, faultsOf(current ? 'change' : 'create'))
-      return deriveFields(fields, draft, current, mock.placeOf(name))
+      return deriveFields(storedFieldsOf(resource), draft, current, mock.placeOf(name))
     },
+    ...(hasComputedFields(resource) && { compute: () => makeExample(computedFieldsOf(resource), mock.placeOf(name)) }),
     removing: may('remove', 'bulk'),
     receiving: may(...files),
     searching: may('search'),

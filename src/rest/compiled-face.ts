@@ -8,6 +8,7 @@ import type { Operation } from '../contract/operation.ts'
 import type { AnyRootElement } from '../contract/xml-type.ts'
 import { prefixOf } from '../front/entry.ts'
 import type { OctetTransform } from '../http/message.ts'
+import { writeFormulas } from '../service/computed-values.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
 import type { Outcome } from '../service/outcome.ts'
 import type { Query } from '../service/store.ts'
@@ -92,7 +93,7 @@ export interface CompiledFace {
 }
 
 export function compileFace(context: FaceContext, options: RestOptions): CompiledFace {
-  return { api: compileApi(context, options), context, options, memory: new RestMemory() }
+  return { api: compileApi(context, options), context, options, memory: new RestMemory(writeFormulas(context.app)) }
 }
 
 function compileApi(

@@ -67,6 +67,12 @@ export class RestMemory {
   readonly #variants = new Map<string, string>()
   readonly #coded = new Map<string, Uint8Array>()
   #codedOctets = 0
+  readonly #formulas: string
+
+  /** @param formulas what makes computed fields: by other ones, no tag of these is used again */
+  constructor(formulas = '') {
+    this.#formulas = formulas
+  }
 
   /** Repeated field lines of a connection are one object (`server/http1/request-head.ts`). */
   findHead(fields: HttpFields, operation: Operation): ParsedHead | undefined {
@@ -109,7 +115,7 @@ export class RestMemory {
   variantTag(variant: string): string {
     const known = this.#variants.get(variant)
     if (known !== undefined) return known
-    const tag = hash('sha256', variant, 'hex').slice(0, 10)
+    const tag = hash('sha256', variant + this.#formulas, 'hex').slice(0, 10)
     if (this.#variants.size >= restLimits.variantsKept) dropOldest(this.#variants)
     this.#variants.set(variant, tag)
     return tag

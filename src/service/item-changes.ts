@@ -13,6 +13,7 @@ import type { ActionResult, ErasedHandlers, Values } from '../contract/implement
 import { isAllowed } from '../contract/policy.ts'
 import type { AnyAction, Resource } from '../contract/resource.ts'
 import { checkValue, type FoundReference, findReferences } from '../contract/typed-value.ts'
+import { computeValue } from './computed-values.ts'
 import { type ContextFacts, handlersOf, requireResource } from './handler-facts.ts'
 import { readGrants } from './item-checks.ts'
 import { keepReadOnlyMembers } from './nested-read-only.ts'
@@ -147,7 +148,7 @@ const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string
 export const newItemFields = (resource: Resource, id: string): Values =>
   resource.states[0] === undefined ? { id } : { id, state: resource.states[0] }
 
-/** The whole next value: read-only fields, the client's content, fields that `derive` computes. */
+/** The whole next value: read-only fields, content, and what `derive` and `compute` make. */
 export async function deriveValue(
   change: ItemChange,
   resource: Resource,
@@ -157,14 +158,14 @@ export async function deriveValue(
 ): Promise<Values> {
   const { id, state } = retained
   await requireReferences(change, resource.name, resource.fields, draft, current)
-  const computed = await change.handlers.derive?.(change.context(), draft, current)
-  return {
+  const derived = await change.handlers.derive?.(change.context(), draft, current)
+  return computeValue(resource, change.handlers, {
     ...retained,
     ...(current ? keepReadOnlyMembers(resource.fields, draft, current) : draft),
-    ...computed,
+    ...derived,
     id,
     ...(state !== undefined && { state }),
-  }
+  })
 }
 
 /**

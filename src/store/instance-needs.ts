@@ -2,6 +2,7 @@
  * What an instance tells other programs on its database: the tables and fields that it needs, in a
  * record that ends by itself unless the instance renews it.
  */
+import { storedFieldsOf } from '../contract/computed-fields.ts'
 import type { Service } from '../contract/service.ts'
 import type { Steps } from './database-shape.ts'
 import { sql } from './sql.ts'
@@ -21,7 +22,7 @@ export interface InstanceNeeds {
 export const neededNames = ({ resources }: Service): readonly string[] =>
   resources.flatMap(resource => {
     const table = tableNameOf(resource)
-    const fields = Object.entries(resource.fields)
+    const fields = Object.entries(storedFieldsOf(resource))
     return [table, ...fields.map(([field, { formerName }]) => `${table}.${formerName ?? field}`)]
   })
 

@@ -6,6 +6,7 @@
  * table come once, and keeping each would cost more than reading it.
  */
 import { BoundedCache } from '../base/memo.ts'
+import { freezeDeep } from '../base/objects.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type Cells, isLargeRow } from './connection.ts'
 
@@ -65,10 +66,3 @@ function isSame(a: Cells, b: Cells): boolean {
 /** Not a row with bytes: they cannot be compared at a glance, nor frozen. */
 const isKeepable = (row: Cells): boolean =>
   !isLargeRow(row) && row.every(cell => typeof cell !== 'object' || cell === null)
-
-/** Several readers share the value. */
-function freezeDeep<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value
-  for (const part of Object.values(value)) freezeDeep(part)
-  return Object.freeze(value)
-}

@@ -1,4 +1,5 @@
 /** A resource as a table: what the contract declares, in columns and indexes. */
+import { storedFieldsOf } from '../contract/computed-fields.ts'
 import type { Fields, Shape } from '../contract/field.ts'
 import { t } from '../contract/field.ts'
 import { type FilterField, findFilterField } from '../contract/filter-field.ts'
@@ -83,7 +84,7 @@ function compileTable(
   search: readonly SearchPath[],
   searched: readonly string[],
 ): Table {
-  const { id: _id, ...others } = resource.fields
+  const { id: _id, ...others } = storedFieldsOf(resource)
   requireFormerNames(resource)
   requireDistinct(['id', ...Object.keys(others).map(name => storedName(others, name))], `fields of ${resource.name}`)
   const fields = Object.entries(others).map(([name, field]) => columnsOfField(name, field, dialect))

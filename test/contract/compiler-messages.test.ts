@@ -390,7 +390,7 @@ const rows: readonly Row[] = [
   [
     'field-list',
     "t.list('string')",
-    "Argument of type 'string' is not assignable to parameter of type 'Field<unknown, false, boolean, unk",
+    "Argument of type 'string' is not assignable to parameter of type 'Field<unknown, false, ValueOrigin, ",
   ],
   ['field-enum', 't.enum()', 'Expected at least 1 arguments, but got 0.'],
   [

@@ -1,5 +1,5 @@
 import type { Maybe } from '../../base/maybe.ts'
-import type { AnyField, Field, Presence } from '../../contract/field.ts'
+import type { AnyField, Field, Presence, ValueOrigin } from '../../contract/field.ts'
 import type { Caller } from '../../contract/policy.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
 import { Refused } from '../../service/refusal.ts'
@@ -52,7 +52,7 @@ export function block<T>(declaration: {
   readonly name: string
   /** The namespace of the elements in it. Default: `namespace`. */
   readonly types?: string
-  readonly content: Field<T, Presence, boolean, unknown>
+  readonly content: Field<T, Presence, ValueOrigin, unknown>
   readonly roles?: readonly string[]
   readonly process?: (value: T, processing: BlockContext) => Maybe<void>
 }): Block<T> {
@@ -102,7 +102,7 @@ export interface Addressee {
 export function compileBlockWriter<T>(
   namespace: string,
   local: string,
-  content: Field<T, Presence, boolean, unknown>,
+  content: Field<T, Presence, ValueOrigin, unknown>,
 ): (value: T, to?: Addressee) => string {
   const write = compileRootWriter(namespace, local, content)
   return (value, to) => write(value, inlineWriting, to ? attributesFor(to) : '')
@@ -121,7 +121,7 @@ export function attributesFor({ version, role, mandatory, relay }: Addressee): s
 export function compileRootWriter<T>(
   namespace: string,
   local: string,
-  content: Field<T, Presence, boolean, unknown>,
+  content: Field<T, Presence, ValueOrigin, unknown>,
 ): (value: T, writing: LiteralWriting, attributes?: string) => string {
   const open = `<b:${toXmlName(local)}`
   const write = compileElementWriter(content as AnyField, local, open.slice(1), 'b:')

@@ -4,7 +4,7 @@
 
 import type { Maybe } from '../../base/maybe.ts'
 import type { MessageStyle } from '../../contract/endpoint-rule.ts'
-import type { AnyField, Field, Fields, Presence, Value } from '../../contract/field.ts'
+import type { AnyField, Field, Fields, Presence, Value, ValueOrigin } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import type { MessagePart } from '../../contract/xml-message.ts'
 import { internName } from '../../xml/index.ts'
@@ -76,8 +76,8 @@ export function bareElement<T, R>(declaration: {
   readonly namespace: string
   readonly name: string
   readonly action?: string
-  readonly content: Field<T, Presence, boolean, unknown>
-  readonly answer: { readonly name: string; readonly content: Field<R, Presence, boolean, unknown> }
+  readonly content: Field<T, Presence, ValueOrigin, unknown>
+  readonly answer: { readonly name: string; readonly content: Field<R, Presence, ValueOrigin, unknown> }
   readonly safe?: boolean
   readonly perform: (content: T, asked: OperationRequest) => Maybe<R>
 }): BoundOperation {

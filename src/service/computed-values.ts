@@ -1,0 +1,110 @@
+/**
+ * Computed fields, made by the handler `compute` of the stored ones. They stand behind the port to
+ * the database, so that faces, handlers, links and tags have them like any other field. What always
+ * holds, by number:
+ *  (1) What is computed is made anew of each stored value, also of one that is being replaced.
+ *  (2) A value that the contract does not allow is a bug of the handler, and is never sent.
+ */
+import { chain, type Maybe } from '../base/maybe.ts'
+import { extendObject, freezeDeep, ownMember } from '../base/objects.ts'
+import { computedFieldsOf, hasComputedFields, storedFieldsOf } from '../contract/computed-fields.ts'
+import type { ErasedHandlers, Implementation, Values } from '../contract/implement.ts'
+import type { Resource } from '../contract/resource.ts'
+import { checkValue } from '../contract/typed-value.ts'
+import {
+  type Former,
+  isFormer,
+  isShared,
+  type Snapshot,
+  type Store,
+  type StoreReader,
+  type StoreWriter,
+} from './store.ts'
+
+/** The value with its computed fields; itself where the resource has none. */
+export function computeValue(resource: Resource, { compute }: Pick<ErasedHandlers, 'compute'>, value: Values): Values {
+  if (!compute || !hasComputedFields(resource)) return value
+  const stored = pickMembers(value, storedFieldsOf(resource))
+  const computed = compute(stored)
+  const [first] = checkValue(computedFieldsOf(resource), computed) // (2)
+  if (first) throw new Error(`compute of ${resource.name}: ${first.path.join('.')} ${first.detail}`)
+  return { ...stored, ...computed }
+}
+const pickMembers = (value: Values, of: object): Values =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(of, name)))
+
+/** The programs that make computed fields, as text; empty where there are none. */
+export const writeFormulas = ({ contract, handlers }: Implementation): string =>
+  contract.resources
+    .filter(hasComputedFields)
+    .map(({ name }) => `${name} ${handlers[name]?.compute}`)
+    .join('\n')
+
+/** A store, or a copy of one that is only read. */
+type Readable = Pick<Store, 'read'> & Partial<Pick<Store, 'write'>>
+
+/** The store, with the computed fields of each item. */
+export function computeInStore<S extends Readable>(app: Implementation, store: S): S {
+  const complete = createCompletion(app)
+  if (!complete) return store
+  const write = store.write?.bind(store)
+  const own: Readable = {
+    read: work => store.read(reader => work(completeReader(complete, reader))),
+    ...(write && { write: (work, turn) => write(writer => work(completeWriter(complete, writer)), turn) }),
+  }
+  return extendObject<S>(store, own as Partial<S>)
+}
+
+type Complete = (resource: string, item: Snapshot) => Snapshot
+
+/** Undefined where no resource has computed fields. */
+function createCompletion({ contract, handlers }: Implementation): Complete | undefined {
+  const computing = new Map(contract.resources.filter(hasComputedFields).map(each => [each.name, each]))
+  if (computing.size === 0) return undefined
+  /** Of snapshots that several readers share, so that what is kept of these is found again. */
+  const completed = new WeakMap<Snapshot, Snapshot>()
+  return (name, item) => {
+    const resource = computing.get(name)
+    const own = resource && ownMember(handlers, name)
+    if (!own) return item
+    const known = completed.get(item)
+    if (known) return known
+    const whole: Snapshot = { ...item, value: computeValue(resource, own, item.value) }
+    if (!isShared(item)) return whole
+    completed.set(item, freezeDeep(whole))
+    return whole
+  }
+}
+
+const completeFound = (
+  complete: Complete,
+  resource: string,
+  found: Maybe<Snapshot | Former | undefined>,
+): Maybe<Snapshot | Former | undefined> =>
+  chain(found, item => (item === undefined || isFormer(item) ? item : complete(resource, item)))
+
+type CompletedReads = Pick<StoreReader, 'get' | 'getAll' | 'list'>
+
+const completeReads = (complete: Complete, reader: StoreReader): CompletedReads => ({
+  get: (resource, id) => completeFound(complete, resource, reader.get(resource, id)),
+  getAll: (resource, ids) =>
+    chain(
+      reader.getAll(resource, ids),
+      items => new Map([...items].map(([id, item]) => [id, complete(resource, item)])),
+    ),
+  list: (resource, query) =>
+    chain(reader.list(resource, query), page => ({
+      ...page,
+      items: page.items.map(item => complete(resource, item)),
+    })),
+})
+
+const completeReader = (complete: Complete, reader: StoreReader): StoreReader =>
+  extendObject(reader, completeReads(complete, reader))
+
+const completeWriter = (complete: Complete, writer: StoreWriter): StoreWriter =>
+  extendObject(writer, {
+    ...completeReads(complete, writer),
+    getForChange: (resource, id) => completeFound(complete, resource, writer.getForChange(resource, id)),
+    put: (resource, id, ...given) => chain(writer.put(resource, id, ...given), item => complete(resource, item)),
+  })
