@@ -86,6 +86,8 @@ export interface Surroundings {
   readonly hosted?: Identities['hosted']
   /** Whether passwords of the seeded people count. Default: by the address. */
   readonly seededPasswords?: boolean
+  /** The time that protected answers say, in milliseconds since 1970. Default: the clock's. */
+  readonly protectedAt?: () => number
   /** Leaves the people of the seed out, and so the time that their passwords take. */
   readonly withoutPeople?: boolean
 }
@@ -97,6 +99,7 @@ interface Site {
   readonly world: World
   readonly opened: AsyncDisposableStack
   readonly spans: Spans | undefined
+  readonly protectedAt: Surroundings['protectedAt']
 }
 
 /** Opens all that answers a request. */
@@ -107,7 +110,8 @@ export async function openService(
   surroundings: Surroundings = {},
 ): Promise<OpenService> {
   const spans = options.openTelemetry && createSpans(options.openTelemetry)
-  const site: Site = { app, options, world: createWorld(options), opened, spans }
+  const { protectedAt } = surroundings
+  const site: Site = { app, options, world: createWorld(options), opened, spans, protectedAt }
   const { clock, failed } = site.world
   await warnOfMistakes(site)
   const holdings = await openHoldings(site, surroundings)
@@ -180,7 +184,7 @@ function startWork({ app, options, world, opened }: Site, store: Store) {
 }
 
 function createContext(
-  { app, options, world, spans }: Site,
+  { app, options, world, spans, protectedAt }: Site,
   { store, replica, limits, callers }: Holdings,
   { workers, slow }: RunningWork,
   figures: Metrics,
@@ -210,6 +214,7 @@ function createContext(
     calls: instrumentCalls(calls, figures, spans),
     identities: callers,
     clock,
+    ...(protectedAt && { protectedAt }),
     id: randomUUID,
     report: world.report,
     settings: { ...defaultSettings, ...options.settings },

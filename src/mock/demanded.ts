@@ -1,4 +1,7 @@
-/** A fault that a request demands of the handlers that it reaches, in its asynchronous context. */
+/**
+ * What a request demands of a mock deep inside of the service, in its asynchronous context: a fault
+ * of the handlers that it reaches, or an answer that has expired.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface FaultDemand {
@@ -22,3 +25,14 @@ export function claimDemandedFault(declared: readonly string[]): string | undefi
   demand.isMet = true
   return demand.fault
 }
+
+const expiries = new AsyncLocalStorage<true>()
+
+/** Answers that are protected meanwhile say times that are over. */
+export const performExpired = <T>(work: () => T): T => expiries.run(true, work)
+
+/** Far beyond the life of a message and what clocks may differ by. */
+const expiredMs = 24 * 3600 * 1000
+
+/** The time that a protected answer says, from that of the clock, in milliseconds. */
+export const demandProtectionTime = (now: number): number => (expiries.getStore() ? now - expiredMs : now)

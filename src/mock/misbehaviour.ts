@@ -2,6 +2,7 @@
  * How the mock misbehaves: each kind as data, read from `Mock-Behavior` or an option, and what it
  * makes of an answer. Kinds that no server may do (RFC 9112 §6.3) are octets of the connection.
  */
+import { TimestampName } from '../security/vocabulary.ts'
 import { Malformed, parseXml } from '../xml/index.ts'
 
 export type Misbehaviour =
@@ -17,6 +18,8 @@ export type Misbehaviour =
   | { readonly kind: 'length'; readonly by: number }
   /** A fault that the operation declares. */
   | { readonly kind: 'fault'; readonly name: string }
+  /** A protected answer whose Timestamp, which it signs, is over. */
+  | { readonly kind: 'expired' }
   /** 503 with Retry-After, in seconds; nothing is performed. */
   | { readonly kind: 'unavailable'; readonly seconds: number }
   /** The answer comes twice on its connection. */
@@ -50,6 +53,7 @@ const forms: Readonly<
     form: 'fault=OutOfStock',
     read: value => (/^[A-Za-z_][\w.-]*$/.test(value) ? { kind: 'fault', name: value } : undefined),
   },
+  expired: { form: 'expired', read: value => (value === '' ? { kind: 'expired' } : undefined) },
   unavailable: {
     form: 'unavailable or unavailable=30',
     read: value => (/^[0-9]{0,6}$/.test(value) ? { kind: 'unavailable', seconds: Number(value || 5) } : undefined),
@@ -104,6 +108,15 @@ export function changeNamespace(content: Uint8Array): Uint8Array | undefined {
   const text = Buffer.from(content).toString('utf8')
   const changed = text.replaceAll(`"${uri}"`, '"urn:diglot:mock:wrong-namespace"')
   return changed === text ? undefined : Buffer.from(changed)
+}
+
+/** Whether the message says its times (WSS SOAP Message Security 1.1 §10). */
+export function hasTimestamp(content: Uint8Array): boolean {
+  const document = parseXml(content)
+  if (document instanceof Malformed) return false
+  const [header] = [...document.root.elements()].filter(each => each.name.local === 'Header')
+  const blocks = [...(header?.elements() ?? [])].flatMap(each => [...each.elements()])
+  return blocks.some(({ name }) => name === TimestampName)
 }
 
 /** A head with a Content-Length of its own, and the octets behind it. */

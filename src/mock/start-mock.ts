@@ -26,11 +26,12 @@ import { writeFaultEnvelope } from '../soap/envelope.ts'
 import { faultReason } from '../soap/fault.ts'
 import { soap11, versions } from '../soap/version.ts'
 import { createMock, type MockOptions } from './create-mock.ts'
-import { type FaultDemand, performDemanding } from './demanded.ts'
+import { demandProtectionTime, type FaultDemand, performDemanding, performExpired } from './demanded.ts'
 import {
   breakContent,
   changeNamespace,
   findKind,
+  hasTimestamp,
   isOfConnection,
   type Misbehaviour,
   parseMisbehaviours,
@@ -77,7 +78,9 @@ export async function startMock(contract: AnyService, options: MockServerOptions
     ...(options.clock && { clock: options.clock }),
     ...(options.messageSecurity && { messageSecurity: options.messageSecurity }),
   }
-  const open = await openAllOrNothing(opened => openService(app, given, opened, { hosted, seededPasswords: true }))
+  const clock = options.clock ?? Date.now
+  const surroundings = { hosted, seededPasswords: true, protectedAt: () => demandProtectionTime(clock()) }
+  const open = await openAllOrNothing(opened => openService(app, given, opened, surroundings))
   const name = `"${app.contract.service}"; seed=${options.seed ?? 1}`
   const server = await startMisbehaving(open.answer, name, options).catch(async thrown => {
     await open.close(0)
@@ -200,7 +203,8 @@ async function answerMisbehaving(answer: Answer, request: Request, always: reado
   const away = findKind(behaviours, 'unavailable')
   if (away) return respondUnavailable(request, away.seconds)
   const fault = findKind(behaviours, 'fault')
-  const response = await (fault ? answerWithFault(answer, request, fault.name) : answer(request))
+  const ask = () => (fault ? answerWithFault(answer, request, fault.name) : answer(request))
+  const response = await (findKind(behaviours, 'expired') ? answerExpired(ask) : ask())
   return spoilContent(response, behaviours)
 }
 
@@ -223,6 +227,16 @@ async function answerWithFault(answer: Answer, request: Request, fault: string):
   const known =
     demand.declared.length === 0 ? 'it declares none' : `it declares ${[...new Set(demand.declared)].join(', ')}`
   return respond(400, { detail: `Mock-Behavior: this operation does not declare the fault ${fault}: ${known}` })
+}
+
+async function answerExpired(ask: () => Maybe<Response>): Promise<Response> {
+  const response = await performExpired(ask)
+  const content = await collectContent(response)
+  if (hasTimestamp(content)) return { ...response, content }
+  return respond(400, {
+    detail:
+      'Mock-Behavior: the answer has no Timestamp that could be over: answers are protected where the security of the contract or the WSDL says so, for requests that prove their sender',
+  })
 }
 
 async function spoilContent(response: Response, behaviours: readonly Misbehaviour[]): Promise<Response> {

@@ -11,6 +11,8 @@ export interface FaceContext {
   readonly identities: Identities
   /** Milliseconds since 1970. */
   readonly clock: () => number
+  /** The time at which answers are said to be protected. Default: the clock's. */
+  readonly protectedAt?: () => number
   /** A new identifier of a request or an incident: unguessable, URL-safe. */
   readonly id: () => string
   /** Reports a bug of ours; the face answers 500 or Receiver with this incident and no detail. */

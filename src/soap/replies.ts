@@ -106,7 +106,7 @@ function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMe
   if (envelope === undefined) return sent
   return chain(filling ? collectEnvelope(envelope, filling) : envelope, whole => ({
     ...others,
-    envelope: protect(whole, serving.clock()),
+    envelope: protect(whole, (serving.protectedAt ?? serving.clock)()),
   }))
 }
 
