@@ -1,7 +1,8 @@
 /**
- * The contract of carrier.wsdl, imported. What a person has added is who may ask.
+ * The contract of carrier.wsdl, imported. What a person has added is who may ask, and the shipments
+ * that the carrier's own people work with, by REST.
  */
-import { anyone, exchange, port, role, service, type ValueOf, x } from 'diglot'
+import { anyone, exchange, port, resource, role, service, t, type ValueOf, x } from 'diglot'
 
 const messages = x.namespace('http://carrier.example/freight/messages')
 
@@ -96,8 +97,26 @@ export const FreightPort = port('FreightPort', {
   },
 })
 
+export const shipments = resource('shipments', {
+  fields: {
+    id: t.id('s'),
+    number: t.string({ max: 20 }),
+    customer: t.string({ max: 100 }),
+    grams: t.int({ min: 1 }),
+    collected: t.dateTime(),
+    delivered: t.dateTime().readOnly().optional(),
+    state: t.state(),
+  },
+  states: ['collected', 'delivered'],
+  actions: on => ({ deliver: on('collected').to('delivered', { rel: 'delivery' }) }),
+}).rules({
+  filter: ['number'],
+  unique: [['number']],
+  allow: { read: [role('carrier')], deliver: [role('carrier')] },
+})
+
 export const contract = service('freight', {
   namespace: 'http://carrier.example/freight',
-  resources: [],
+  resources: [shipments],
   ports: [FreightPort],
 })

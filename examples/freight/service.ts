@@ -1,31 +1,39 @@
 /**
  * A carrier's WSDL, served: shops that book with that carrier can book here, with the clients that
- * they have. Shipments are kept in memory.
+ * they have, and the carrier's people deliver what was booked, by REST and in a browser.
  *
  *     npx diglot serve examples/freight/service.ts
  */
 import { implement } from 'diglot'
-import { contract } from './contract.ts'
+import { contract, type Parcel } from './contract.ts'
 
-interface Shipment {
-  readonly customer: string
-  readonly collected: string
-}
-const shipments = new Map<string, Shipment>()
-const gramsOf = (weight: string): number => Math.round(Number(weight) * 1000)
+const weigh = (parcels: readonly Parcel[]): number =>
+  parcels.reduce((grams, { weight }) => grams + Math.round(Number(weight) * 1000), 0)
 
-export default implement(contract, {
-  FreightPort: {
-    BookShipment: ({ parcel, doorOrLocker, reference }, { headers, caller, now }) => {
-      const number = `${'door' in doorOrLocker ? 'D' : 'L'}-${reference}`
-      shipments.set(number, { customer: headers.customer ?? caller.subject ?? '', collected: now })
-      const grams = parcel.reduce((sum, { weight }) => sum + gramsOf(weight), 0)
-      return { number, total: String(grams / 1000) }
-    },
-    TrackShipment: (number, ctx) => {
-      const shipment = shipments.get(number)
-      if (!shipment) return ctx.fail('UnknownShipment', { number }, `there is no shipment ${number}`)
-      return { event: [{ value: 'collected', at: shipment.collected }] }
+export default implement(
+  contract,
+  {
+    shipments: { deliver: ctx => ({ set: { delivered: ctx.now } }) },
+    FreightPort: {
+      BookShipment: async ({ parcel, doorOrLocker, reference }, ctx) => {
+        const number = `${'door' in doorOrLocker ? 'D' : 'L'}-${reference}`
+        const customer = ctx.headers.customer ?? ctx.caller.subject ?? ''
+        const grams = weigh(parcel)
+        await ctx.transaction(tx => tx.items.create('shipments', { number, customer, grams, collected: ctx.now }))
+        return { number, total: String(grams / 1000) }
+      },
+      TrackShipment: async (number, ctx) => {
+        const [shipment] = (await ctx.items.all.list('shipments', { number }).first(1)).items
+        if (!shipment) return ctx.fail('UnknownShipment', { number }, `there is no shipment ${number}`)
+        const { collected, delivered } = shipment
+        return {
+          event: [
+            { value: 'collected', at: collected },
+            ...(delivered === undefined ? [] : [{ value: 'delivered', at: delivered } as const]),
+          ],
+        }
+      },
     },
   },
-})
+  { seed: () => ({ people: [{ subject: 'dana', password: 'dana-secret', roles: ['carrier'] }] }) },
+)

@@ -4,11 +4,11 @@
  * says what happened, and the operator's log says the rest.
  */
 
-import type { ExchangeContext } from '../contract/exchange.ts'
 import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout, gatewayFaults } from '../contract/fault.ts'
 import { type ErasedExchangeHandler, type Implementation, implement } from '../contract/implement.ts'
 import type { Grant } from '../contract/policy.ts'
+import type { ExchangeContext } from '../contract/port-handlers.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Service, service } from '../contract/service.ts'
 import { refuse } from '../service/refusal.ts'

@@ -2,9 +2,8 @@
  * Operations whose messages another party has designed: a port of a WSDL, with the names, actions
  * and types that its clients know. They stand in a service next to its resources.
  */
-import type { Maybe } from '../base/maybe.ts'
 import type { PortPolicy, SecurityRule } from './endpoint-rule.ts'
-import type { Caller, Grant } from './policy.ts'
+import type { Grant } from './policy.ts'
 import type { AnyRootElement, RootElement } from './xml-type.ts'
 
 /** The child of a Body, or its content (`x.body`); `empty`: the Body has none. */
@@ -173,34 +172,8 @@ export interface DescribedPorts {
 
 /** The value of a Body: undefined for one without an element. */
 export type BodyValue<B> = B extends RootElement<infer T> ? T : undefined
-type DetailKeys<F> = keyof F & string
 /** Header blocks by their names; each may be absent. */
 export type HeaderBlocks<H> = { readonly [K in keyof H]?: H[K] extends RootElement<infer T> ? T : never }
-
-/** What the handler of an exchange is told, and how it ends with a fault. */
-export interface ExchangeContext<F extends ExchangeFaults = ExchangeFaults, H extends ExchangeFaults = ExchangeFaults> {
-  readonly caller: Caller
-  /** By whom callers are counted: the subject, or without one `@` and the address of the request. */
-  readonly party: string
-  /** The time of the call: ISO 8601 in UTC. */
-  readonly now: string
-  /** The declared header blocks of the request that are there. */
-  readonly headers: HeaderBlocks<H>
-  /** Sets a declared header block of the reply. */
-  setHeader(name: string, value: unknown): void
-  /** Ends the call with a declared fault. */
-  fail<K extends DetailKeys<F>>(fault: K, detail: BodyValue<F[K]>, reason?: string): never
-  /** Ends the call because its handler is still to be written: 501, Receiver. */
-  unimplemented(): never
-}
-
-export type ExchangeHandler<E extends PortExchange> =
-  E extends PortExchange<infer I, infer O, infer F, infer H>
-    ? (input: BodyValue<I>, ctx: ExchangeContext<F, H>) => Maybe<O extends AnyRootElement ? BodyValue<O> : void>
-    : never
-/** The handlers of a port: one for each exchange. */
-export type PortHandlers<P> =
-  P extends Port<string, infer E> ? { readonly [K in keyof E]: ExchangeHandler<E[K]> } : never
 
 /** `/soap/StockQuote`, where a port is served. */
 export const portPath = ({ port }: Pick<Port, 'port'>): string => `/soap/${encodeURIComponent(port)}`

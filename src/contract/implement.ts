@@ -6,12 +6,12 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Context, GivenDetail, JobHandlerContext } from './context.ts'
-import type { ExchangeContext, PortHandlers } from './exchange.ts'
 import type { DetailOf, Fault } from './fault.ts'
 import type { Completed, ComputedKeys, Fields, Flatten, Received, StoredValue, Value } from './field.ts'
 import type { Job } from './job.ts'
 import { requireKnownMembers } from './known-members.ts'
 import type { Caller } from './policy.ts'
+import type { ExchangeContext, PortHandlers } from './port-handlers.ts'
 import type { Action, AnyResource, RuleFaults } from './resource.ts'
 import type { AnyService, Service } from './service.ts'
 
@@ -262,7 +262,7 @@ type AllHandlers<S extends AnyService, V> = Flatten<
   } & {
     readonly [R in S['resources'][number] as IsIdle<R> extends true ? R['name'] : never]?: HandledResource<S, R, V>
   } & { readonly [J in S['jobs'][number] as J['job']]: JobHandlers<S, J, V> } & {
-    readonly [P in S['ports'][number] as P['port']]: PortHandlers<P>
+    readonly [P in S['ports'][number] as P['port']]: PortHandlers<P, S, V>
   }
 >
 

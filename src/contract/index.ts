@@ -1,7 +1,7 @@
 /** The vocabulary of contracts alone: what browsers load of `diglot`. */
 export type { Context, HandlerLog, ItemList, JobHandlerContext } from './context.ts'
 export type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
-export { type ExchangeContext, exchange, type Port, type PortExchange, type PortHandlers, port } from './exchange.ts'
+export { exchange, type Port, type PortExchange, port } from './exchange.ts'
 export { type DetailOf, type Fault, fault } from './fault.ts'
 export { type Draft, type Fields, t, type Value } from './field.ts'
 export { type Header, header } from './header.ts'
@@ -20,6 +20,7 @@ export {
 } from './implement.ts'
 export { type Job, job } from './job.ts'
 export { anyone, type Caller, type Grant, role } from './policy.ts'
+export type { ChangeRefusal, ExchangeContext, PortHandlers, TransactionContext } from './port-handlers.ts'
 export { type DraftItem, type Item, type Representation, resource } from './resource.ts'
 export { type Retype, retype } from './retype.ts'
 export { type Service, service } from './service.ts'

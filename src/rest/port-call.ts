@@ -8,19 +8,18 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
-import type { ExchangeContext } from '../contract/exchange.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { OperationOf } from '../contract/operation.ts'
+import type { ExchangeContext } from '../contract/port-handlers.ts'
 import { createXmlJsonCodec, readEmptyContent, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement, QualifiedName } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { evaluatePreconditions } from '../http/precondition.ts'
 import { refuse } from '../service/refusal.ts'
-import { failUnimplemented } from '../service/unimplemented.ts'
 import { Malformed, parseXml } from '../xml/index.ts'
 import type { ElementTexts } from './compiled-face.ts'
-import type { Exchange } from './exchange.ts'
+import { callsOf, type Exchange } from './exchange.ts'
 import type { RepresentationDocument } from './formats/document.ts'
 import { readOctets, readPreconditions } from './perform.ts'
 import { refuseRequest } from './refusal.ts'
@@ -119,24 +118,31 @@ function createPortContext(
   { port, exchangeName, exchange: declared, faults }: PortOperation,
   into: FieldDraft,
 ): ExchangeContext {
-  return {
-    caller: exchange.caller,
-    party: exchange.admitted?.party ?? '',
-    now: new Date(exchange.entry.now).toISOString(),
+  const { caller, admitted, entry } = exchange
+  const basis = callsOf(exchange).serveExchange({
+    place: `${port.port}.${exchangeName}`,
+    isSafe: declared.isSafe,
+    caller,
+    party: admitted?.party ?? '',
+    face: 'rest',
+    request: entry.id,
+    gone: entry.request.gone,
+  })
+  // What the basis finds out when it is asked, it goes on finding out so.
+  return Object.assign(basis, {
     headers: readBlockFields(exchange, declared.requestHeaders),
-    setHeader: (name, value) => {
+    setHeader: (name: string, value: unknown) => {
       const root = declared.replyHeaders[name]
       if (!root) throw new Error(`the header ${name} is not declared for this reply`)
       into[blockField(name)] = writeBlockField(name, writeJson(jsonCodecOf(root).write(value)))
     },
-    fail: (name, detail, reason = name) => {
+    fail: (name: string, detail: unknown, reason = name) => {
       const fault = faults.find(each => each.fault === name)
       const root = declared.faults[name]
       if (!fault || !root) throw new Error(`the fault ${name} is not declared for this exchange`)
       return refuse({ kind: 'declared', fault, detail: {}, element: { reason, json: jsonCodecOf(root).write(detail) } })
     },
-    unimplemented: () => failUnimplemented(`${port.port}.${exchangeName}`),
-  }
+  })
 }
 
 const blockField = (name: string): string => `soap-${name.toLowerCase()}`

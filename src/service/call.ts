@@ -10,6 +10,7 @@ import type { ReadOptions } from '../contract/field-json.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
+import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import type { ReceivedFile } from './file-content.ts'
 import type { Outcome } from './outcome.ts'
 import type { Query, Snapshot } from './store.ts'
@@ -82,6 +83,13 @@ export interface Call {
   readonly request: string
 }
 
+/** A call of an exchange, which has content of its own kind, and no item that it is about. */
+export interface ServedExchange extends Pick<Call, 'gone' | 'face' | 'request'>, Pick<Admitted, 'caller' | 'party'> {
+  /** `Port.Exchange`, for the audit and the log. */
+  readonly place: string
+  readonly isSafe: boolean
+}
+
 /**
  * The service as a face sees it. Each function throws `Refused`, or `Unavailable` while the store
  * is busy or out of reach, and nothing else that is expected.
@@ -94,6 +102,8 @@ export interface Calls {
   admit(operation: Operation, caller: Caller, from: string, face: Call['face']): Maybe<Admitted>
   /** The same for an exchange of a port; its calls count with all reads or changes of the caller. */
   admitExchange(exchange: Pick<PortExchange, 'allow' | 'isSafe'>, caller: Caller, from: string): Maybe<string>
+  /** What the handler of an admitted exchange is told, and what it may do. */
+  serveExchange(call: ServedExchange): ExchangeBasis
   /** Checks the target and the precondition before the content is read (rows 22–24). */
   precheck(call: Call): Maybe<void>
   /**

@@ -4,13 +4,16 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import { declaredFaults } from '../contract/fault.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { listOperations } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
+import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import { removeItems } from './bulk-removal.ts'
-import type { Call, Calls } from './call.ts'
+import type { Call, Calls, ServedExchange } from './call.ts'
 import { coverFields } from './covered-calls.ts'
+import { createExchangeBasis } from './exchange-context.ts'
 import { createExternalStores } from './external-resource.ts'
 import { discardStaged, stageContent } from './file-content.ts'
 import { createContext, createProviderContext } from './handler-context.ts'
@@ -20,6 +23,7 @@ import {
   handlersOf,
   itemKey,
   reachOf,
+  type StoreReach,
   type WatchChange,
   type WriteLine,
 } from './handler-facts.ts'
@@ -84,6 +88,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
         : ({ counted: 'changes', limit: changes } as const)
       return chain(admit({ grants: allow, ...terms }, caller, from), ({ party }) => party)
     },
+    serveExchange: createExchangeServing(app, parts, read),
     precheck: call =>
       (readOf?.(createProviderContext(about(call))) ?? read).read(reader => precheck(call, reader, clock())),
     keep: (_admitted, content, limit) => stageContent({ store: parts.store, clock, id: parts.id }, content, limit),
@@ -123,6 +128,46 @@ const createFactFinder =
       underWay: call.id === undefined ? [] : [itemKey(operationNameOf(operation), call.id)],
     }
   }
+
+/**
+ * Exchanges read and change what calls do. Any fault of the contract may end a transaction of one,
+ * whose handler may catch it; a read of one that is safe may be of the replica.
+ */
+function createExchangeServing(app: Implementation, parts: ServiceParts, read: Store) {
+  const storeOf = createExternalStores(app, parts.store)
+  const readOf = createExternalStores(app, read)
+  const faults = declaredFaults(app.contract)
+  const { clock, id, log, trace } = parts
+  return ({ place, isSafe, caller, party, face, request, gone = endlessSignal }: ServedExchange): ExchangeBasis => {
+    const did: Did = { deed: undefined, isJobQueued: false }
+    const queued = () => (did.isJobQueued = true)
+    const whose = { caller, party, operation: place, face, request, signal: gone }
+    const about = { ...whose, app, now: clock(), faults, id, log, trace, queued, underWay: [] }
+    const provider = createProviderContext(about)
+    const store = storeOf?.(provider) ?? parts.store
+    const reading = isSafe ? (readOf?.(provider) ?? read) : store
+    const write: StoreReach['write'] = async work => {
+      const result = await store.write(
+        async writer => {
+          did.isJobQueued = false // an earlier try may have been rolled back
+          const end = parts.watch?.({ request, operation: place, subject: caller.subject }, 'call')
+          try {
+            const done = await work(writer)
+            await writer.record((did.deed = deedOfExchange(about)))
+            return done
+          } finally {
+            end?.()
+          }
+        },
+        { caller: party },
+      )
+      if (did.deed) parts.done?.(did.deed)
+      if (did.isJobQueued) parts.started?.()
+      return result
+    }
+    return createExchangeBasis(about, { read: work => reading.read(work), write }, isSafe)
+  }
+}
 
 /** Names of the actions that a caller may take on an item now. */
 function createActionFinder(app: Implementation, clock: () => number) {
@@ -307,6 +352,17 @@ interface Did {
   deed: AuditRecord | undefined
   isJobQueued: boolean
 }
+
+const deedOfExchange = ({ now, caller, operation, face, request }: ContextFacts): AuditRecord => ({
+  at: now,
+  subject: caller.subject ?? '',
+  operation,
+  resource: operation.split('.')[0] ?? '',
+  id: '',
+  version: undefined,
+  face,
+  request,
+})
 
 function deedOf({ call, about }: WriteContext, outcome: Outcome | undefined): AuditRecord {
   const { operation, caller } = call.admitted

@@ -21,15 +21,15 @@ import {
   type StoreWriter,
 } from './store.ts'
 
-/** The value with its computed fields; itself where the resource has none. */
-export function computeValue(resource: Resource, { compute }: Pick<ErasedHandlers, 'compute'>, value: Values): Values {
-  if (!compute || !hasComputedFields(resource)) return value
+/** The value with its computed fields, whatever it had in their place. */
+export function computeValue(resource: Resource, compute: Compute, value: Values): Values {
   const stored = pickMembers(value, storedFieldsOf(resource))
   const computed = compute(stored)
   const [first] = checkValue(computedFieldsOf(resource), computed) // (2)
   if (first) throw new Error(`compute of ${resource.name}: ${first.path.join('.')} ${first.detail}`)
   return { ...stored, ...computed }
 }
+type Compute = NonNullable<ErasedHandlers['compute']>
 const pickMembers = (value: Values, of: object): Values =>
   Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(of, name)))
 
@@ -65,11 +65,11 @@ function createCompletion({ contract, handlers }: Implementation): Complete | un
   const completed = new WeakMap<Snapshot, Snapshot>()
   return (name, item) => {
     const resource = computing.get(name)
-    const own = resource && ownMember(handlers, name)
-    if (!own) return item
+    const compute = resource && ownMember(handlers, name)?.compute
+    if (!compute) return item
     const known = completed.get(item)
     if (known) return known
-    const whole: Snapshot = { ...item, value: computeValue(resource, own, item.value) }
+    const whole: Snapshot = { ...item, value: computeValue(resource, compute, item.value) }
     if (!isShared(item)) return whole
     completed.set(item, freezeDeep(whole))
     return whole

@@ -159,13 +159,15 @@ export async function deriveValue(
   const { id, state } = retained
   await requireReferences(change, resource.name, resource.fields, draft, current)
   const derived = await change.handlers.derive?.(change.context(), draft, current)
-  return computeValue(resource, change.handlers, {
+  const { compute } = change.handlers
+  const next = {
     ...retained,
     ...(current ? keepReadOnlyMembers(resource.fields, draft, current) : draft),
     ...derived,
     id,
     ...(state !== undefined && { state }),
-  })
+  }
+  return compute ? computeValue(resource, compute, next) : next
 }
 
 /**

@@ -6,6 +6,7 @@
 import type { Context, JobHandlerContext } from '../contract/context.ts'
 import { createContext } from './handler-context.ts'
 import { type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
+import { createInnerWork } from './inner-work.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
 const space = 'step'
@@ -14,32 +15,22 @@ const keptMs = 30 * 86_400_000
 
 /** @param reach one small transaction for each write, which checks the lease of the job */
 export function createJobContext(about: ContextFacts, job: string, reach: StoreReach): JobHandlerContext {
-  let isInStep = false
-  const outside = <T>(work: () => T): T => {
-    // It would wait for the transaction that waits for it.
-    if (isInStep) throw new Error(`${about.operation}: a step is running: read and change by the context it is given`)
-    return work()
-  }
-  const runStep: JobHandlerContext['once'] = async (step, work) => {
-    const key = JSON.stringify([job, step])
-    return outside(() =>
+  const step = createInnerWork(`${about.operation}: a step is running: read and change by the context it is given`)
+  const runStep: JobHandlerContext['once'] = async (name, work) => {
+    const key = JSON.stringify([job, name])
+    return step.outside(() =>
       reach.write(async writer => {
         const memo = await writer.recall(space, key)
         if (memo && memo.expires > about.now) return resultOf<Awaited<ReturnType<typeof work>>>(memo.value)
-        isInStep = true
-        try {
-          const result = await work(createContext(about, reachOf(writer)))
-          await writer.remember(space, key, { value: packTyped({ result }), expires: about.now + keptMs }, about.now)
-          return result
-        } finally {
-          isInStep = false
-        }
+        const result = await step.inside(() => work(createContext(about, reachOf(writer))))
+        await writer.remember(space, key, { value: packTyped({ result }), expires: about.now + keptMs }, about.now)
+        return result
       }),
     )
   }
   const ctx: Context = createContext(about, {
-    read: work => outside(() => reach.read(work)),
-    write: work => outside(() => reach.write(work)),
+    read: work => step.outside(() => reach.read(work)),
+    write: work => step.outside(() => reach.write(work)),
   })
   return { ...ctx, once: runStep }
 }

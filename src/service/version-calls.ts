@@ -39,6 +39,7 @@ function createVersionCalls(calls: Calls, contract: Service, version: string, ru
     admit: (operation, caller, from, face) =>
       chain(calls.admit(newestOf(operation), caller, from, face), admitted => ({ ...admitted, operation })),
     admitExchange: calls.admitExchange,
+    serveExchange: calls.serveExchange,
     precheck: call => calls.precheck(translate(call).call),
     keep: (admitted: Admitted, content, limit) => calls.keep(admitted, content, limit),
     perform: asked => performTranslated(calls, translate(asked), values),

@@ -48,7 +48,7 @@ const answerPrice = ({ item }: { readonly item: string }, ctx: Parameters<Handle
 }
 type Handler = (
   input: { readonly item: string },
-  ctx: import('../../src/contract/exchange.ts').ExchangeContext<typeof faults, { Session: typeof Session }>,
+  ctx: import('../../src/contract/port-handlers.ts').ExchangeContext<typeof faults, { Session: typeof Session }>,
 ) => { amount: string; tax: number }
 
 /** A bridge to an address. */

@@ -109,7 +109,7 @@ const octets = Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10])`,
     before: `import { anyone, fault, type Handlers, implement, job, resource, role, service, t } from 'diglot'${shopOfHandlers}`,
   },
   'docs/import.md': {
-    before: `import { exchange, type Grant, implement, port, service, type ValueOf, x } from 'diglot'
+    before: `import { exchange, type Grant, implement, port, resource, role, service, t, type ValueOf, x } from 'diglot'
 declare const isStolen: (card: string) => boolean, place: (line: readonly Line[]) => Promise<bigint>`,
     whole: {
       'Order: exchange(': text => `export const several = () => {

@@ -1,6 +1,7 @@
 /** A port that was imported, asked with the message of a partner, and answering as that partner did. */
 import assert from 'node:assert/strict'
-import type { ExchangeContext, Port, PortExchange } from '../../src/contract/exchange.ts'
+import type { Port, PortExchange } from '../../src/contract/exchange.ts'
+import type { ExchangeContext } from '../../src/contract/port-handlers.ts'
 import type { AnyRootElement } from '../../src/contract/xml-type.ts'
 import { createBodyCodecs } from '../../src/soap/codecs/body-codec.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'

@@ -1,6 +1,12 @@
 /** The echo services of the public test collections, declared with the public API. */
-import type { ExchangeContext, Port } from '../../src/contract/exchange.ts'
+import assert from 'node:assert/strict'
+import type { Port } from '../../src/contract/exchange.ts'
 import { t } from '../../src/contract/field.ts'
+import type { Implementation } from '../../src/contract/implement.ts'
+import type { ExchangeContext } from '../../src/contract/port-handlers.ts'
+import type { ServedExchange } from '../../src/service/call.ts'
+import { createExchangeBasis } from '../../src/service/exchange-context.ts'
+import { endlessSignal } from '../../src/service/handler-facts.ts'
 import type { SoapOptions } from '../../src/soap/face.ts'
 import { block, compileBlockWriter } from '../../src/soap/headers/block.ts'
 import { createSoapNode } from '../../src/soap/http/binding.ts'
@@ -33,9 +39,24 @@ export const createPortContext = (
   handle: (content: unknown, ctx: ExchangeContext) => unknown,
 ): PortContext => ({
   app: { ports: { [port]: Object.fromEntries(Object.keys(exchanges).map(name => [name, handle])) } },
-  calls: { admitExchange: () => '' },
-  clock: () => Date.UTC(2026, 10, 21),
+  calls: { admitExchange: () => '', serveExchange },
 })
+
+/** Of a service that keeps nothing. */
+function serveExchange({ place, isSafe, ...call }: ServedExchange) {
+  const keepNothing = () => assert.fail('nothing is kept here')
+  const about = {
+    ...call,
+    app: { services: {} } as Implementation,
+    now: Date.UTC(2026, 10, 21),
+    operation: place,
+    faults: [],
+    id: (prefix: string) => `${prefix}-1`,
+    signal: endlessSignal,
+    underWay: [],
+  }
+  return createExchangeBasis(about, { read: keepNothing, write: keepNothing }, isSafe)
+}
 
 /** W3C SOAP 1.2 Test Collection, node C. */
 export const ts = 'http://example.org/ts-tests'

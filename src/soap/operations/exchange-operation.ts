@@ -3,13 +3,13 @@
  * read and written exactly as its schema has them.
  */
 import { chain } from '../../base/maybe.ts'
-import { type ExchangeContext, type Port, type PortExchange, statusOfPortFault } from '../../contract/exchange.ts'
+import { type Port, type PortExchange, statusOfPortFault } from '../../contract/exchange.ts'
 import type { ErasedExchangeHandler } from '../../contract/implement.ts'
+import type { ExchangeBasis, ExchangeContext } from '../../contract/port-handlers.ts'
 import { createActionNamer } from '../../contract/port-names.ts'
 import { compileUriContent, type UriContent, type UriPairs } from '../../contract/uri-content.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import type { FaceContext } from '../../service/face-context.ts'
-import { failUnimplemented } from '../../service/unimplemented.ts'
 import { type Cursor, internName, readElement, walkTree } from '../../xml/index.ts'
 import { createBodyCodecs } from '../codecs/body-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../codecs/schema-codec.ts'
@@ -26,13 +26,13 @@ import { faultWordingOf } from './contract-operation.ts'
 const messageOctetsMax = 4 * 1024 * 1024
 
 /** What a port needs of its service. */
-export interface PortContext extends Pick<FaceContext, 'clock'> {
+export interface PortContext {
   readonly app: Pick<FaceContext['app'], 'ports'>
-  readonly calls: Pick<FaceContext['calls'], 'admitExchange'>
+  readonly calls: Pick<FaceContext['calls'], 'admitExchange' | 'serveExchange'>
 }
 
 /** Binds each exchange of a port to its handler. */
-export function bindExchanges({ app, calls, clock }: PortContext, port: Port): readonly BoundOperation[] {
+export function bindExchanges({ app, calls }: PortContext, port: Port): readonly BoundOperation[] {
   const codecOf = createElementCodecs()
   const encodedOf = createEncodedCodecs()
   const nameActions = createActionNamer(port)
@@ -58,9 +58,11 @@ export function bindExchanges({ app, calls, clock }: PortContext, port: Port): r
       read: codecs.read,
       write: ({ content }, writing, version) => codecs.write(content, writing, version),
       perform: asked =>
-        chain(calls.admitExchange(exchange, asked.caller, asked.from), party =>
-          callHandler(exchange, codecs, handler, asked, { place: `${port.port}.${name}`, party, now: clock() }),
-        ),
+        chain(calls.admitExchange(exchange, asked.caller, asked.from), party => {
+          const { caller, gone, request } = asked
+          const call = { place: `${port.port}.${name}`, isSafe: exchange.isSafe, caller, party, request, gone }
+          return callHandler(exchange, codecs, handler, asked, calls.serveExchange({ ...call, face: 'soap' }))
+        }),
       wording: faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
     }
   })
@@ -153,22 +155,15 @@ function withoutForeignAttributes({ plan }: ElementCodec, cursor: Cursor, { arou
   return walker
 }
 
-interface AdmittedExchange {
-  /** The port and the exchange. */
-  readonly place: string
-  readonly party: string
-  readonly now: number
-}
-
 async function callHandler(
   exchange: PortExchange,
   codecs: ExchangeCodecs,
   handler: ErasedExchangeHandler,
   asked: OperationRequest,
-  call: AdmittedExchange,
+  basis: ExchangeBasis,
 ): Promise<Awaited<ReturnType<BoundOperation['perform']>>> {
   const { content } = asked.content()
-  const answer = await handler(content, createExchangeContext(exchange, codecs, asked, call))
+  const answer = await handler(content, createExchangeContext(exchange, codecs, asked, basis))
   if (typeof exchange.output === 'object' && answer === undefined)
     throw new Error('the handler returned nothing: it must return the content of its reply')
   return { row: { content: answer }, standing: undefined }
@@ -178,23 +173,21 @@ function createExchangeContext(
   exchange: PortExchange,
   { blocks, replyBlocks, faults }: ExchangeCodecs,
   asked: OperationRequest,
-  { place, party, now }: AdmittedExchange,
+  basis: ExchangeBasis,
 ): ExchangeContext {
   const headers = blocks.flatMap(({ name, block }) => {
     const [value] = asked.blocks(block)
     return value === undefined ? [] : [[name, value] as const]
   })
-  return {
-    caller: asked.caller,
-    party,
-    now: new Date(now).toISOString(),
+  // What the basis finds out when it is asked, it goes on finding out so.
+  return Object.assign(basis, {
     headers: Object.fromEntries(headers),
-    setHeader: (name, value) => {
+    setHeader: (name: string, value: unknown) => {
       const codec = replyBlocks[name]
       if (!codec) throw new Error(`the header ${name} is not declared for this reply`)
       asked.add(codec.write(value))
     },
-    fail: (fault, detail, reason = fault) => {
+    fail: (fault: string, detail: unknown, reason = fault) => {
       const write = faults[fault]
       if (!write) throw new Error(`the fault ${fault} is not declared for this exchange`)
       throw refuseWithFault({
@@ -203,6 +196,5 @@ function createExchangeContext(
         detail: write(detail, asked.version),
       })
     },
-    unimplemented: () => failUnimplemented(place),
-  }
+  })
 }

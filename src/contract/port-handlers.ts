@@ -1,0 +1,73 @@
+/** Handlers of the exchanges of a port, typed by its messages and by the service around it. */
+import type { Maybe } from '../base/maybe.ts'
+import type { Context, ItemReader } from './context.ts'
+import type { BodyValue, ExchangeFaults, HeaderBlocks, Port, PortExchange } from './exchange.ts'
+import type { AnyService } from './service.ts'
+import type { AnyRootElement } from './xml-type.ts'
+
+type DetailKeys<F> = keyof F & string
+
+/** What the work of a transaction reads and changes, as the handlers of resources do. */
+export type TransactionContext<S extends AnyService = AnyService> = Pick<
+  Context<S, never>,
+  'items' | 'after' | 'invalid' | 'conflict' | 'forbid'
+>
+
+/** Why a change was refused, in the terms of the contract's faults. */
+export interface ChangeRefusal {
+  /** `StateConflict`, `Invalid`, `Forbidden`, or a fault that the resource declares. */
+  readonly fault: string
+  readonly status: number
+  readonly reason: string
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+/**
+ * What the handler of an exchange is told, what it may do, and how it ends with a fault. `S`: the
+ * service of the port, `V`: the services that `implement` is given.
+ */
+export interface ExchangeContext<
+  F extends ExchangeFaults = ExchangeFaults,
+  H extends ExchangeFaults = ExchangeFaults,
+  S extends AnyService = AnyService,
+  V = unknown,
+> extends Pick<Context<S, never, V>, 'caller' | 'now' | 'id' | 'services' | 'log' | 'signal' | 'trace'> {
+  /** By whom callers are counted: the subject, or without one `@` and the address of the request. */
+  readonly party: string
+  /**
+   * Reads what the caller may read of the service's resources, as `ctx.items` of their handlers
+   * does; by `all`, everything. Each read is one of its own, of what is committed.
+   */
+  readonly items: ItemReader<S> & { readonly all: ItemReader<S> }
+  /**
+   * Reads and changes items in one transaction, with the checks, versions, events and audit of
+   * calls from outside; what the work throws undoes it. On SQLite other writers wait as long as the
+   * work takes, and on a collision it is done again: so it changes nothing else, and asks no other
+   * service. Meanwhile items are read by what it is given. Not for an exchange that is safe.
+   */
+  transaction<T>(work: (tx: TransactionContext<S>) => Maybe<T>): Promise<T>
+  /**
+   * What a transaction was refused for, to end with a fault of the exchange in its place; undefined
+   * for what was thrown for another reason: throw it again.
+   */
+  refusalOf(thrown: unknown): ChangeRefusal | undefined
+  /** The declared header blocks of the request that are there. */
+  readonly headers: HeaderBlocks<H>
+  /** Sets a declared header block of the reply. */
+  setHeader(name: string, value: unknown): void
+  /** Ends the call with a declared fault. */
+  fail<K extends DetailKeys<F>>(fault: K, detail: BodyValue<F[K]>, reason?: string): never
+  /** Ends the call because its handler is still to be written: 501, Receiver. */
+  unimplemented(): never
+}
+
+/** The parts of a context that are the same by each face. */
+export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail'>
+
+export type ExchangeHandler<E extends PortExchange, S extends AnyService = AnyService, V = unknown> =
+  E extends PortExchange<infer I, infer O, infer F, infer H>
+    ? (input: BodyValue<I>, ctx: ExchangeContext<F, H, S, V>) => Maybe<O extends AnyRootElement ? BodyValue<O> : void>
+    : never
+/** The handlers of a port: one for each exchange. */
+export type PortHandlers<P, S extends AnyService = AnyService, V = unknown> =
+  P extends Port<string, infer E> ? { readonly [K in keyof E]: ExchangeHandler<E[K], S, V> } : never
