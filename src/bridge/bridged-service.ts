@@ -25,10 +25,13 @@ export interface BridgeOptions {
   readonly note: (line: string) => void
   /** Milliseconds, as of Date.now, which is the default. */
   readonly clock?: () => number
+  /** Milliseconds in which the turn of a call has to come. Default: 30,000. */
+  readonly turnLimit?: number
 }
 
 /** Calls to the service behind: those under way, and those that wait for their turn. */
-const lineBounds = { running: 32, waiting: 1024, waitingOfCaller: 64 }
+const lineBounds = { running: 64, runningOfCaller: 32, waiting: 1024, waitingOfCaller: 64 }
+const turnLimitDefault = 30_000
 
 /** The contract of ports that were imported a moment ago. */
 export function describeBridge(
@@ -56,13 +59,14 @@ export function createBridge(
   options: BridgeOptions,
   resources: readonly BridgedResource[] = [],
 ): Implementation {
-  const { callerOf, note, clock = Date.now } = options
+  const { callerOf, note, clock = Date.now, turnLimit = turnLimitDefault } = options
   const circuit = new Circuit(clock, note)
   const lines = new WaitingLines(lineBounds, 'as many calls wait for the service behind as may')
   const asks = new Map(
     contract.ports.map(port => {
       const send = callerOf(port)
-      const once: Ask = (name, party, call) => lines.take(party, () => askThrough(circuit, () => send(name, call)))
+      const once: Ask = (name, party, call) =>
+        lines.take(party, () => askThrough(circuit, () => send(name, call)), turnLimit)
       return [port.port, askAgain(port, once)]
     }),
   )

@@ -61,7 +61,11 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     : await bridgeRest(file, flags)
   const data = flags.data ?? (isOpen(contract) ? ':memory:' : join('data', `${contract.service}.sqlite`))
   if (data !== ':memory:') createFolderOf(data)
-  const app = createBridge(contract, { callerOf, note: line => console.error(line) }, resources)
+  const app = createBridge(
+    contract,
+    { callerOf, note: line => console.error(line), turnLimit: flags.timeLimit },
+    resources,
+  )
   const server = await startService(app, {
     port: flags.port,
     host: flags.host,

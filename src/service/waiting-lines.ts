@@ -1,8 +1,8 @@
 /**
  * Work that is done in turns: of the callers that wait, each has one turn after the other, however
  * many of its works wait. What it guards:
- *  (1) At most `running` works run at a time; at most `waiting` wait, `waitingOfCaller` of one
- *      caller.
+ *  (1) At most `running` works run at a time, `runningOfCaller` of one caller, so that the slow
+ *      works of one leave places free; at most `waiting` wait, `waitingOfCaller` of one caller.
  *  (2) Where all places are taken, a caller gets the last place of the caller with the most, if it
  *      has fewer: a crowd at a few addresses shuts no other out.
  *  (3) A work whose turn does not come in its time is refused.
@@ -11,6 +11,8 @@ import { Unavailable } from './store.ts'
 
 export interface LineBounds {
   readonly running: number
+  /** Default: as many as run at all. */
+  readonly runningOfCaller?: number
   readonly waiting: number
   readonly waitingOfCaller: number
 }
@@ -27,6 +29,7 @@ export class WaitingLines {
   readonly #fullLine: string
   /** The caller with the next turn comes first. No line is empty. */
   readonly #lines = new Map<string, Waiting[]>()
+  readonly #runningOf = new Map<string, number>()
   #running = 0
   #waiting = 0
 
@@ -47,12 +50,13 @@ export class WaitingLines {
    * @throws Unavailable if there is no place to wait, or the turn does not come in its time
    */
   async take<T>(caller: string, work: () => Promise<T>, timeMs?: number): Promise<T> {
-    if (this.#running < this.#bounds.running) this.#running++
+    if (this.#mayRun(caller)) this.#begin(caller)
     else await this.#wait(caller, timeMs)
     try {
       return await work()
     } finally {
-      this.#passOn()
+      this.#end(caller)
+      this.#beginNext()
     }
   }
 
@@ -87,14 +91,32 @@ export class WaitingLines {
     waiting.refuse(new Unavailable(retrySeconds, this.#fullLine))
   }
 
-  /** The work that ends passes its place on to the first of the next caller. */
-  #passOn(): void {
-    const [caller, line] = this.#lines.entries().next().value ?? []
+  #mayRun(caller: string): boolean {
+    const { running, runningOfCaller = running } = this.#bounds
+    return this.#running < running && (this.#runningOf.get(caller) ?? 0) < runningOfCaller
+  }
+
+  #begin(caller: string): void {
+    this.#running++
+    this.#runningOf.set(caller, (this.#runningOf.get(caller) ?? 0) + 1)
+  }
+
+  #end(caller: string): void {
+    this.#running--
+    const left = (this.#runningOf.get(caller) ?? 1) - 1
+    if (left > 0) this.#runningOf.set(caller, left)
+    else this.#runningOf.delete(caller)
+  }
+
+  /** The place of a work that has ended is that of the first of the next caller that may run one. */
+  #beginNext(): void {
+    const [caller, line] = this.#lines.entries().find(([each]) => this.#mayRun(each)) ?? []
     const next = line?.shift()
-    if (caller === undefined || !next) return void this.#running--
+    if (caller === undefined || !next) return
     this.#lines.delete(caller)
     if (line && line.length > 0) this.#lines.set(caller, line)
     this.#waiting--
+    this.#begin(caller)
     next.start()
   }
 

@@ -26,11 +26,8 @@ export interface ReadThreadOptions {
   readonly toStoreError: (thrown: unknown) => unknown
 }
 
-/** Two: one caller's long read leaves a place for all others. */
-const threadsMax = 2
-const lineBounds = { running: threadsMax, waiting: 256, waitingOfCaller: 1 }
-/** Of one caller: one runs, so many wait. */
-const ownBounds = { running: 1, waiting: 16, waitingOfCaller: 16 }
+/** Two threads: one caller's long read leaves one for all others. */
+const lineBounds = { running: 2, runningOfCaller: 1, waiting: 256, waitingOfCaller: 16 }
 const retrySeconds = 5
 
 /** The same file has another name once it is compiled. */
@@ -43,8 +40,7 @@ export class ReadThreads {
   readonly #options: ReadThreadOptions
   readonly #free: ReadThread[] = []
   readonly #all = new Set<ReadThread>()
-  readonly #line = new WaitingLines(lineBounds, 'as many callers wait for long reads as may')
-  readonly #own = new Map<string, WaitingLines>()
+  readonly #line = new WaitingLines(lineBounds, 'as many long reads wait as may')
   #closed = false
 
   constructor(options: ReadThreadOptions) {
@@ -55,14 +51,8 @@ export class ReadThreads {
    * Does the work in its turn, in one snapshot.
    * @param describe for an operator: what is read
    */
-  async read<T>(party: string, describe: () => string, work: (on: StatementRunner) => Promise<T>): Promise<T> {
-    const own = this.#own.get(party) ?? new WaitingLines(ownBounds, 'as many long reads of this caller wait as may')
-    this.#own.set(party, own)
-    try {
-      return await own.take(party, () => this.#line.take(party, () => this.#run(describe, work)))
-    } finally {
-      if (own.isIdle) this.#own.delete(party)
-    }
+  read<T>(party: string, describe: () => string, work: (on: StatementRunner) => Promise<T>): Promise<T> {
+    return this.#line.take(party, () => this.#run(describe, work))
   }
 
   async #run<T>(describe: () => string, work: (on: StatementRunner) => Promise<T>): Promise<T> {

@@ -57,6 +57,17 @@ describe('turns by caller', () => {
     assert.deepEqual(later.began, ['a4', 'b1'])
     await later.finish()
   })
+  test('one caller has so many places and no more, though others are free', async () => {
+    const turns = new WaitingLines({ running: 3, runningOfCaller: 2, waiting: 9, waitingOfCaller: 9 }, 'full')
+    const works = startWorks(turns)
+    works.add('a1', 'a2', 'a3', 'a4', 'b1')
+    await new Promise(setImmediate)
+    assert.deepEqual(works.began, ['a1', 'a2', 'b1'])
+    works.add('b2', 'c1')
+    await works.finish()
+    assert.deepEqual(works.began, ['a1', 'a2', 'b1', 'a3', 'b2', 'c1', 'a4'])
+    assert.ok(turns.isIdle)
+  })
   test('a place to wait is free again for the next, however many have waited', async () => {
     const turns = new WaitingLines({ running: 1, waiting: 2, waitingOfCaller: 2 }, 'full')
     for (let round = 0; round < 4; round++) {
