@@ -21,10 +21,3 @@ export function extendObject<T extends object>(base: T, own: Partial<T>): T {
     },
   })
 }
-
-/** Freezes a value that several readers share, with all that is in it but bytes. */
-export function freezeDeep<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value
-  for (const part of Object.values(value)) freezeDeep(part)
-  return Object.freeze(value)
-}

@@ -125,50 +125,40 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
   declare readonly type: T
   declare readonly draft: D
   declare readonly flags: readonly [O, R]
-  readonly shape: Shape
-  readonly isOptional: boolean
-  readonly isReadOnly: boolean
+  declare readonly shape: Shape
+  declare readonly isOptional: boolean
+  declare readonly isReadOnly: boolean
   /** Made of the other fields in each read, and stored nowhere. */
-  readonly isComputed: boolean
-  readonly isNullable: boolean
-  readonly isInternal: boolean
-  readonly isAttribute: boolean
+  declare readonly isComputed: boolean
+  declare readonly isNullable: boolean
+  declare readonly isInternal: boolean
+  declare readonly isAttribute: boolean
   /** What an absent value stands for; undefined: nothing does. */
-  readonly defaultValue: unknown
+  declare readonly defaultValue: unknown
   /** Its first name, which the database goes on using. */
-  readonly formerName: string | undefined
+  declare readonly formerName: string | undefined
   /** The callers that it is for; undefined: all that may read or change the item. */
-  readonly access: FieldAccess | undefined
+  declare readonly access: FieldAccess | undefined
   /** For people; nothing else depends on them. */
-  readonly texts: FieldTexts | undefined
+  declare readonly texts: FieldTexts | undefined
 
   constructor(shape: Shape, marks: FieldMarks = noMarks) {
-    this.shape = shape
-    this.isOptional = marks.isOptional
-    this.isReadOnly = marks.isReadOnly
-    this.isComputed = marks.isComputed
-    this.isNullable = marks.isNullable
-    this.isInternal = marks.isInternal
-    this.isAttribute = marks.isAttribute
-    this.defaultValue = marks.defaultValue
-    this.formerName = marks.formerName
-    this.access = marks.access
-    this.texts = marks.texts
+    Object.assign(this, marks, { shape })
   }
   /** May be absent: no member in JSON, no element in XML (minOccurs 0). */
   optional(): Field<T, true, R, D> {
-    return new Field(this.shape, { ...this, isOptional: true, defaultValue: undefined })
+    return markField(this, { isOptional: true, defaultValue: undefined })
   }
   /**
    * What the field holds where content leaves it out, in either face: a constant, which the
    * descriptions publish. So it may be absent in content, and is there in every answer.
    */
   default(value: T): Field<T, 'default', R, D> {
-    return new Field(this.shape, { ...this, isOptional: false, defaultValue: value })
+    return markField(this, { isOptional: false, defaultValue: value })
   }
   /** Set by the server alone. In content it is ignored if it equals the current value, else 422. */
   readOnly(): Field<T, O, true, D> {
-    return new Field(this.shape, { ...this, isReadOnly: true })
+    return markField(this, { isReadOnly: true })
   }
   /**
    * The handler `compute` makes the field of the others in each read, and it is stored nowhere: it
@@ -177,17 +167,17 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
    * need. For fields of a resource in the service's own store.
    */
   computed(): Field<T, O, 'computed', D> {
-    return new Field(this.shape, { ...this, isComputed: true, isReadOnly: true })
+    return markField(this, { isComputed: true, isReadOnly: true })
   }
   /** May be null in JSON, `xsi:nil` in XML. */
   nullable(): Field<T | null, O, R, D | null> {
-    return new Field(this.shape, { ...this, isNullable: true })
+    return markField(this, { isNullable: true })
   }
   /**
    * For handlers alone: stored, but never sent or received (rule A2.1), hence its draft `never`.
    */
   internal(): Field<T, O, true, never> {
-    return new Field(this.shape, { ...this, isInternal: true, isReadOnly: true })
+    return markField(this, { isInternal: true, isReadOnly: true })
   }
   /**
    * Only these callers see the field of an item; for others it is absent, in either face, and they
@@ -196,7 +186,7 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
    * unless `settableBy` says otherwise. Handlers see it always. For fields of a resource.
    */
   visibleTo(...grants: readonly [Grant, ...Grant[]]): Field<T, true, R, D> {
-    return new Field(this.shape, { ...this, access: { ...this.access, visibleTo: grants }, isOptional: true })
+    return markField(this, { access: { ...this.access, visibleTo: grants }, isOptional: true })
   }
   /**
    * Of the callers that may create or change the item, only these set the field: another value from
@@ -204,18 +194,18 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
    * a resource.
    */
   settableBy(...grants: readonly [Grant, ...Grant[]]): Field<T, O, R, D> {
-    return new Field(this.shape, { ...this, access: { ...this.access, settableBy: grants } })
+    return markField(this, { access: { ...this.access, settableBy: grants } })
   }
   /**
    * Content sets the field in these states alone: another value is 422 in others, where what is
    * left out stays. Actions set it in their own states. For fields of a resource with states.
    */
   settableIn(...states: readonly [string, ...string[]]): Field<T, O, R, D> {
-    return new Field(this.shape, { ...this, access: { ...this.access, settableIn: states } })
+    return markField(this, { access: { ...this.access, settableIn: states } })
   }
   /** An attribute in XML instead of an element; only for scalars. */
   attribute(): Field<T, O, R, D> {
-    return new Field(this.shape, { ...this, isAttribute: true })
+    return markField(this, { isAttribute: true })
   }
   /**
    * The first name that a field of a resource had. The database keeps the field under it, so a
@@ -223,7 +213,7 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
    * as long as the database does.
    */
   was(formerName: string): Field<T, O, R, D> {
-    return new Field(this.shape, { ...this, formerName })
+    return markField(this, { formerName })
   }
   /**
    * What those who call the service should know of it. `example` is a value that it may have,
@@ -237,9 +227,12 @@ export class Field<T, O extends Presence = false, R extends ValueOrigin = false,
       readonly values?: { readonly [K in T & string]?: string }
     } = {},
   ): Field<T, O, R, D> {
-    return new Field(this.shape, { ...this, texts: { ...more, description } })
+    return markField(this, { texts: { ...more, description } })
   }
 }
+
+/** The same field with other marks: each method says of which type it is then. */
+const markField = (of: AnyField, marks: Partial<FieldMarks>): never => new Field(of.shape, { ...of, ...marks }) as never
 
 /** Whether content may be without it. */
 export const mayBeLeftOut = (field: AnyField): boolean =>

@@ -5,8 +5,9 @@
  * still holds. A row is kept when it comes for the second time within a while: most rows of a large
  * table come once, and keeping each would cost more than reading it.
  */
+
+import { freezeDeep } from '../base/freeze.ts'
 import { BoundedCache } from '../base/memo.ts'
-import { freezeDeep } from '../base/objects.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type Cells, isLargeRow } from './connection.ts'
 
