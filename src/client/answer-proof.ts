@@ -1,17 +1,19 @@
 /**
  * The proof of an answer (WSS SOAP Message Security 1.1 §8): it is the service's, it is recent, it
- * answers this very request, and what is read of it is what was signed. Nothing here remembers
- * answers: each confirms the signature of its request, and no two requests have the same.
+ * answers this very request, and what is read of it is what was signed. It is the service's by its
+ * certificate, or by the key that only the holder of the certificate could decrypt. Nothing here
+ * remembers answers: each confirms the signatures of its request, and no two requests have the
+ * same.
  */
 import type { Caller } from '../contract/policy.ts'
-import type { Certificate } from '../security/crypto/certificate.ts'
+import type { ExchangeKey } from '../security/crypto/exchange-key.ts'
 import type { SecurityPolicy } from '../security/policy/policy.ts'
 import type { VerificationContext } from '../security/policy/verification-context.ts'
 import { Insecure } from '../security/security-fault.ts'
 import { verifyMessage } from '../security/verify/verify.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import type { Document, Element } from '../xml/index.ts'
-import type { AnswerDemand } from './message-keys.ts'
+import { type AnswerDemand, isServiceCertificate } from './message-keys.ts'
 
 /** An answer as its envelope was opened. */
 export interface AnswerToProve {
@@ -24,14 +26,18 @@ export interface AnswerToProve {
   readonly processed: readonly Element[]
   /** The values of the request's signatures. */
   readonly sent: readonly Buffer[]
+  /** The key of the request, if it had one of its own. */
+  readonly exchangeKey: ExchangeKey | undefined
 }
 
 /** The Body that was proven, decrypted where it was encrypted; or why nothing proves it. */
 export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): Promise<Element | string> {
-  const { document, version, body, blocks, processed, sent } = answer
+  const { document, version, body, blocks, processed, sent, exchangeKey } = answer
   const [header] = document.root.elements(version.header)
-  const message = { envelope: document.root, header, body, blocks, processed, sent, from: '', confidential: false }
+  const told = { sent, ...(exchangeKey && { exchangeKey }), from: '', confidential: false }
+  const message = { envelope: document.root, header, body, blocks, processed, ...told }
   try {
+    if (hasForeignKey(demand)) return 'the certificate that the key of the exchange went to is not trusted now'
     const proven = await verifyMessage(message, policyOf(demand), contextOf(demand))
     return proven.body
   } catch (thrown) {
@@ -40,11 +46,15 @@ export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): 
   }
 }
 
-const policyOf = ({ isEncrypted }: AnswerDemand): SecurityPolicy => ({
+/** `keys.service` has to hold for the certificate of the receiver as it does for a signer's. */
+const hasForeignKey = ({ exchange, ...service }: AnswerDemand): boolean =>
+  exchange !== undefined && !service.trust.isEmpty && !isServiceCertificate(exchange.to, service)
+
+const policyOf = ({ isEncrypted, exchange }: AnswerDemand): SecurityPolicy => ({
   required: true,
   anyOf: [
     {
-      caller: 'x509',
+      ...(exchange ? { caller: 'exchange', symmetric: exchange.form } : { caller: 'x509' }),
       timestamp: true,
       signed: ['Body', 'Timestamp'],
       ...(isEncrypted && { encrypted: ['Body'] }),
@@ -57,7 +67,6 @@ const nobody = (): undefined => undefined
 function contextOf(demand: AnswerDemand): VerificationContext {
   const { trust, decrypts } = demand
   const service: Caller = { subject: 'the service', roles: [], claims: {} }
-  const isService = (der: Uint8Array) => demand.pinned.some(each => each.der.equals(der)) || hasName(demand, der)
   return {
     now: Date.now,
     trust,
@@ -69,13 +78,7 @@ function contextOf(demand: AnswerDemand): VerificationContext {
       password: nobody,
       digest: nobody,
       known: nobody,
-      certificate: der => (isService(der) ? service : undefined),
+      certificate: der => (isServiceCertificate({ der: Buffer.from(der) }, demand) ? service : undefined),
     },
   }
-}
-
-/** The only common name, as for a signer of requests. */
-function hasName({ name, trust }: AnswerDemand, der: Uint8Array): boolean {
-  const found: Certificate | undefined = trust.findTrusted(Buffer.from(der), Date.now())
-  return name !== undefined && found?.commonNames.length === 1 && found.commonNames[0] === name
 }

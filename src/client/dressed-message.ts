@@ -142,7 +142,8 @@ export interface RenderedMessage {
 interface SealedMessage {
   readonly content: string | readonly Uint8Array[]
   readonly fields: HttpFields | undefined
-  readonly sent: SentRequest['sent']
+  /** What an answer has to confirm, and may be proven by. */
+  readonly proof: Pick<SentRequest, 'sent' | 'exchangeKey'>
 }
 
 /** Writes and posts the messages of one operation. */
@@ -207,9 +208,9 @@ export class MessageSender {
     written: WrittenMessage,
     within: Pick<TransportRequest, 'timeLimit' | 'signal'>,
   ): Promise<SignedExchange> {
-    const { content, fields, sent } = await this.#seal(written)
+    const { content, fields, proof } = await this.#seal(written)
     const post = written.attached.length > 0 ? this.#postPackage : this.#post
-    return { response: await post({ content, fields, ...within }), request: { id: written.id, sent } }
+    return { response: await post({ content, fields, ...within }), request: { id: written.id, ...proof } }
   }
 
   /** What `post` would send now. */
@@ -224,14 +225,16 @@ export class MessageSender {
   /** (2) */
   async #seal({ text, attached }: WrittenMessage): Promise<SealedMessage> {
     const { mediaType } = this.#operation.version
-    const { envelope, signatures: sent } = this.security
+    const unproven: Protected = { envelope: text, signatures: [] }
+    const { envelope, signatures, exchangeKey } = this.security
       ? await protectText(text, this.security.protection())
-      : { envelope: text, signatures: [] }
+      : unproven
+    const proof = { sent: signatures, exchangeKey }
     const fields = await this.#dress.credentials.changing?.()
-    if (attached.length === 0) return { content: envelope, fields, sent }
+    if (attached.length === 0) return { content: envelope, fields, proof }
     const { type, content } = writePackage(mediaType, envelope, attached, `diglot-${createUniqueId()}`)
     const packaged = { ...fields, 'content-type': type + actionParameter(this.#operation) }
-    return { content: await Array.fromAsync(content), fields: packaged, sent }
+    return { content: await Array.fromAsync(content), fields: packaged, proof }
   }
 }
 

@@ -12,10 +12,11 @@ import { type Anchors, CertificateTrust } from '../security/crypto/trust.ts'
 import { suiteCipher, suiteTransport } from '../security/policy/algorithm-suite.ts'
 import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
 import { prepareDecryption } from '../security/policy/means.ts'
-import type { CoveredPart, Demand, ExchangePolicy, SecurityPolicy } from '../security/policy/policy.ts'
+import type { CoveredPart, Demand, ExchangePolicy, KeyForm, SecurityPolicy } from '../security/policy/policy.ts'
 import type { Decryption } from '../security/policy/verification-context.ts'
+import type { RequestExchange } from '../security/protect/exchange-protection.ts'
 import type { Protection } from '../security/protect/protect.ts'
-import { prepareProtection } from '../security/protect/protection-options.ts'
+import { prepareProtection, readReceiver } from '../security/protect/protection-options.ts'
 
 /** Keys of a client for endpoints whose security the contract declares. */
 export interface ClientKeys {
@@ -46,6 +47,8 @@ export interface OperationSecurity {
 
 export interface AnswerDemand {
   readonly isEncrypted: boolean
+  /** The key of the exchange proves it, in this form; it was sent to the holder of `to`. */
+  readonly exchange: { readonly form: KeyForm; readonly to: Certificate } | undefined
   readonly trust: CertificateTrust
   /** The common name that a certificate has to have, unless it is pinned. */
   readonly name: string | undefined
@@ -145,26 +148,28 @@ function prepareExchange(
   const missing = anyOf.map(demand => findMissingKey(demand, keys, username))
   const demand = anyOf[missing.indexOf(undefined)]
   if (!demand) throw new TypeError(`the contract demands proof of the caller: give ${missing.join(', or ')}`)
-  if (answers && keys.trust.isEmpty)
+  if (answers && !demand.symmetric && keys.trust.isEmpty)
     throw new TypeError('the contract has signed answers: give keys.service, who may sign them')
   const { assertion } = keys.given
-  const fixed = protectionFor(demand, keys, username)
+  const exchange = demand.symmetric && exchangeFor(demand, demand.symmetric, keys)
+  const fixed: Protection = exchange ? { timestamp: {}, exchange } : protectionFor(demand, keys, username)
   return {
     protection: () =>
       typeof assertion === 'function' && demand.caller === 'saml' ? { ...fixed, assertion: assertion() } : fixed,
     isCovered: isCovering(fixed),
     answers: answers && {
       isEncrypted: answers === 'encrypted',
+      exchange,
       trust: keys.trust,
       name: keys.given.service?.name,
       pinned: keys.pinned,
-      decrypts: keys.pair ? [keys.pair] : [],
+      decrypts: keys.pair && !exchange ? [keys.pair] : [],
     },
   }
 }
 
-export const isCovering = ({ signature, encryption }: Protection): boolean =>
-  signature !== undefined || encryption !== undefined
+export const isCovering = ({ signature, encryption, exchange }: Protection): boolean =>
+  [signature, encryption, exchange].some(each => each !== undefined)
 
 /** What a way needs and is not there; undefined when the way is open. */
 function findMissingKey(demand: Demand, keys: PreparedKeys, username: Protection['username']): string | undefined {
@@ -174,12 +179,35 @@ function findMissingKey(demand: Demand, keys: PreparedKeys, username: Protection
   if (caller === 'username' && !username) return 'credentials with a username'
   if (caller === 'saml' && given.assertion === undefined) return 'keys.assertion'
   if (signed.length > 0 && !pair) return 'keys.key and keys.certificate'
-  if (encrypted.length > 0 && !receiverOf(keys)) return 'keys.encryptTo, the certificate of the service'
+  if ((encrypted.length > 0 || demand.symmetric) && !receiverOf(keys))
+    return 'keys.encryptTo, the certificate of the service'
   return undefined
 }
 
 const receiverOf = ({ given, pinned }: PreparedKeys): CertificateSource | undefined =>
   given.encryptTo ?? (pinned.length === 1 ? pinned[0] : undefined)
+
+/** @throws TypeError where the certificate of the receiver is not one of `keys.service` */
+function exchangeFor({ encrypted = [] }: Demand, form: KeyForm, keys: PreparedKeys): RequestExchange {
+  const to = readReceiver(receiverOf(keys)!, 'keys.encryptTo') // (a way without one is not open)
+  const { trust, pinned, given } = keys
+  if (!trust.isEmpty && !isServiceCertificate(to, { trust, pinned, name: given.service?.name }))
+    throw new TypeError(
+      'keys.encryptTo is not a certificate of keys.service: the key of each exchange goes to its holder',
+    )
+  return { to, form, signed: requestParts, encrypts: encrypted.length > 0, endorsedBy: keys.pair! }
+}
+const requestParts: readonly CoveredPart[] = ['Headers', 'Timestamp', 'Body']
+
+/** Whether a certificate that is trusted now is one of the service: pinned, or of its name. */
+export function isServiceCertificate(
+  { der }: Pick<Certificate, 'der'>,
+  { trust, pinned, name }: Pick<AnswerDemand, 'trust' | 'pinned' | 'name'>,
+): boolean {
+  const found = trust.findTrusted(der, Date.now())
+  if (pinned.some(each => each.der.equals(der))) return found !== undefined
+  return name !== undefined && found?.commonNames.length === 1 && found.commonNames[0] === name
+}
 
 function protectionFor(demand: Demand, keys: PreparedKeys, username: Protection['username']): Protection {
   const { caller, signed = [], encrypted = [], confirmations = [] } = demand

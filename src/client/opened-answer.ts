@@ -6,6 +6,7 @@
  */
 import { type MediaType, parseMediaType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
+import type { ExchangeKey } from '../security/crypto/exchange-key.ts'
 import type { PartSource } from '../soap/codecs/values.ts'
 import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
 import { type Addressing, isAddressingBlock, readAddressing } from '../soap/headers/addressing.ts'
@@ -35,6 +36,8 @@ export interface SentRequest {
   readonly id: string
   /** The values of its signatures. */
   readonly sent: readonly Buffer[]
+  /** The key that it was signed and encrypted with, if it had one of its own. */
+  readonly exchangeKey?: ExchangeKey | undefined
 }
 
 /** What is asked of the answers to an operation. */
@@ -219,7 +222,7 @@ async function openProven(
   demand: AnswerDemand,
   bytes: Uint8Array,
   limits: ParseOptions,
-  { sent }: SentRequest,
+  { sent, exchangeKey }: SentRequest,
 ): Promise<OpenedEnvelope> {
   const { proveAnswer } = await import('./answer-proof.ts') // loaded for proven answers alone
   const document = parseXml(bytes, limits)
@@ -230,7 +233,7 @@ async function openProven(
   const processed = blocks.filter(
     each => each.name !== securityName && isUnderstood(expected, addressing, version, each),
   )
-  const proven = await proveAnswer({ document, version, body: element, blocks, processed, sent }, demand)
+  const proven = await proveAnswer({ document, version, body: element, blocks, processed, sent, exchangeKey }, demand)
   if (typeof proven === 'string')
     return refuseAnswer('unproven', `${describeUnproven(element, version, expected)}: ${proven}`)
   const body = walkTree(proven)

@@ -13,6 +13,9 @@ export type ProofKind = 'username' | 'x509' | 'saml' | 'kerberos' | 'secret'
 /** SAML Token Profile 1.1 §3.5. */
 export type SubjectConfirmation = 'bearer' | 'holder-of-key' | 'sender-vouches'
 
+/** Whether the key of an exchange is used itself, or keys that are derived from it. */
+export type KeyForm = 'direct' | 'derived'
+
 /** One way to name the caller. */
 export interface CallerProof {
   readonly by: ProofKind
@@ -39,6 +42,13 @@ export interface ExchangeSecurity {
    * answers carry no proof.
    */
   readonly answers?: 'signed' | 'encrypted'
+  /**
+   * The client makes a key for each exchange and sends it encrypted to the service; both messages
+   * are signed and encrypted with this key, or with keys `derived` from it (WS-SecurityPolicy 1.3
+   * §7.4). It names no caller: a signature by `x509` endorses that of the request. Default: each
+   * side signs with its own key (§7.5).
+   */
+  readonly symmetric?: KeyForm
 }
 
 /** How messages prove themselves at an endpoint. */
@@ -154,10 +164,14 @@ const known = {
   passwords: ['text', 'digest'],
   confirmations: ['bearer', 'holder-of-key', 'sender-vouches'],
   answers: ['signed', 'encrypted'],
+  symmetric: ['direct', 'derived'],
   truth: [true, false],
 } as const
 
-function findUnknownValues({ callers, encrypted, answers }: ExchangeSecurity, place: string): readonly string[] {
+function findUnknownValues(
+  { callers, encrypted, answers, symmetric }: ExchangeSecurity,
+  place: string,
+): readonly string[] {
   const tell = (where: string, values: readonly unknown[], of: readonly unknown[]) =>
     values
       .filter(each => each !== undefined && !of.includes(each))
@@ -187,6 +201,7 @@ function findUnknownValues({ callers, encrypted, answers }: ExchangeSecurity, pl
     ),
     ...tell('encrypted', [encrypted], known.truth),
     ...tell('answers', [answers], known.answers),
+    ...tell('symmetric', [symmetric], known.symmetric),
   ]
 }
 
@@ -195,7 +210,10 @@ function findExchangeMistakes(exchange: ExchangeSecurity, place: string): readon
   return unknown.length > 0 ? unknown : findContradictions(exchange, place)
 }
 
-function findContradictions({ callers, encrypted, answers }: ExchangeSecurity, place: string): readonly string[] {
+function findContradictions(
+  { callers, encrypted, answers, symmetric }: ExchangeSecurity,
+  place: string,
+): readonly string[] {
   const proofs = callers.map(proofOf)
   const unsigned = proofs.filter(({ signed }) => !signed).map(({ by }) => by)
   const nameless = proofs.filter(({ by }) => by !== 'x509').map(({ by }) => by)
@@ -212,7 +230,10 @@ function findContradictions({ callers, encrypted, answers }: ExchangeSecurity, p
           `${place} has proven answers to requests that nothing signs (${unsigned.join(', ')}), so they cannot tell which request they answer: add signed`,
         ]
       : []),
-    ...(answers === 'encrypted' && nameless.length > 0
+    ...(symmetric && nameless.length > 0
+      ? [`${place} is symmetric, and ${nameless.join(', ')} cannot endorse a signature: name x509 alone`]
+      : []),
+    ...(answers === 'encrypted' && !symmetric && nameless.length > 0
       ? [
           `${place} has answers encrypted to a certificate, which ${nameless.join(', ')} does not bring: name x509 alone`,
         ]

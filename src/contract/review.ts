@@ -128,7 +128,13 @@ const jobMembers: MembersOf<Job> = {
   title: true, description: true,
 } // biome-ignore format: a list of names reads best in few lines
 const endpointMembers: MembersOf<EndpointRule> = { version: true, style: true, soap: true, security: true }
-const securityMembers: MembersOf<SecurityRule> = { callers: true, encrypted: true, answers: true, operations: true }
+const securityMembers: MembersOf<SecurityRule> = {
+  callers: true,
+  encrypted: true,
+  answers: true,
+  symmetric: true,
+  operations: true,
+}
 
 function nameMistakes(contract: Service): string[] {
   const names = [...contract.resources.map(each => each.name), ...contract.jobs.map(each => each.job)]

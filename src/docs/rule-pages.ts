@@ -190,26 +190,42 @@ function writeSecuredEndpoint({ path, security, names }: SecuredPlace): PageMark
 }
 function writeExchangeRule(
   title: string,
-  { callers, encrypted, answers }: ExchangeSecurity | SecurityRule,
+  { callers, encrypted, answers, symmetric }: ExchangeSecurity | SecurityRule,
 ): PageMarkup {
-  const answer = {
-    none: 'Answers carry no proof.',
-    signed: 'Answers are signed by the service, and confirm the signature of the request (WSS 1.1 §8.5).',
-    encrypted:
-      'Answers are signed by the service, confirm the signature of the request, and have a Body that is encrypted to the certificate that signed it.',
-  }[answers ?? 'none']
+  const answer = symmetric ? answersByExchangeKey[answers ?? 'none'] : answersByCertificate[answers ?? 'none']
   return [
     buildElement('h3', {}, escapeMarkup(title)),
     writeText('One of these names the sender; the first that a message meets counts.'),
     buildElement('ul', {}, ...callers.map(each => buildElement('li', {}, escapeMarkup(describeProof(proofOf(each)))))),
+    ...(symmetric ? [writeText(exchangeKeyTexts[symmetric])] : []),
     writeText(
       encrypted
-        ? 'The content of the Body is encrypted to the certificate of the service.'
+        ? `The content of the Body is encrypted ${symmetric ? 'by such a key' : 'to the certificate of the service'}.`
         : 'Nothing has to be encrypted; use TLS.',
     ),
     writeText(answer),
   ].join('')
 }
+
+const exchangeKeyTexts = {
+  direct:
+    'A key that is made for each exchange, and sent encrypted to the certificate of the service, signs the message by HMAC; the signature of the sender endorses that signature (WS-SecurityPolicy §7.4).',
+  derived:
+    'Keys derived from one that is made for each exchange, and sent encrypted to the certificate of the service, sign the message by HMAC; the signature of the sender endorses that signature (WS-SecurityPolicy §7.4, RequireDerivedKeys).',
+} as const
+const answersByExchangeKey = {
+  none: 'Answers carry no proof.',
+  signed:
+    'Answers are signed by the same key in the same way, and confirm the signatures of the request (WSS 1.1 §8.5).',
+  encrypted:
+    'Answers are signed and encrypted by the same key in the same way, and confirm the signatures of the request (WSS 1.1 §8.5).',
+} as const
+const answersByCertificate = {
+  none: 'Answers carry no proof.',
+  signed: 'Answers are signed by the service, and confirm the signature of the request (WSS 1.1 §8.5).',
+  encrypted:
+    'Answers are signed by the service, confirm the signature of the request, and have a Body that is encrypted to the certificate that signed it.',
+} as const
 
 const proofTexts: Readonly<Record<CallerProof['by'], string>> = {
   username: 'A UsernameToken',

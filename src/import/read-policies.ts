@@ -6,6 +6,7 @@
 import {
   type CallerProof,
   type ExchangeSecurity,
+  type KeyForm,
   type PortPolicy,
   proofOf,
   type SubjectConfirmation,
@@ -72,6 +73,7 @@ const failUnmet = (detail: string): never => {
 interface RequestDemand {
   readonly caller: CallerProof | undefined
   readonly isEncrypted: boolean
+  readonly symmetric: KeyForm | undefined
 }
 
 /** By the first alternative for the request that can be met, and all that ask for the same. */
@@ -85,9 +87,11 @@ function readExchangePolicy(
   const [unmet] = read
   if (!first && unmet instanceof Unmet) throw unmet
   if (!first?.caller) return undefined
-  const same = demands.flatMap(each => (each.caller && each.isEncrypted === first.isEncrypted ? [each.caller] : []))
+  const isAlike = (each: RequestDemand) => each.isEncrypted === first.isEncrypted && each.symmetric === first.symmetric
+  const same = demands.flatMap(each => (each.caller && isAlike(each) ? [each.caller] : []))
   const callers = same.filter((each, at) => same.findIndex(other => isSameProof(each, other)) === at)
-  const base = { callers, ...(first.isEncrypted && { encrypted: true }) }
+  const { isEncrypted, symmetric } = first
+  const base = { callers, ...(symmetric && { symmetric }), ...(isEncrypted && { encrypted: true }) }
   if (!proofOf(callers[0]!).signed) return base // answers could not tell which request they answer
   const [way = []] = answer
   const answers = readAnswer(way)
@@ -104,37 +108,63 @@ function attemptUnmet<T>(read: () => T): T | Unmet {
 }
 
 /** The assertions that change what a message carries, and are not met. */
-const unmetAssertions = /^(?:SymmetricBinding|.*Endorsing.*|SignedElements|EncryptedElements|ContentEncryptedElements)$/
+const unmetAssertions =
+  /^(?:.+EndorsingSupportingTokens|.*EndorsingEncryptedSupportingTokens|SignedElements|EncryptedElements|ContentEncryptedElements)$/
 
 function readRequest(assertions: Alternative): RequestDemand {
   const unmet = assertions.find(({ name }) => unmetAssertions.test(name.local))
   if (unmet) failUnmet(unmet.name.local)
-  const binding = findAsymmetric(assertions)
+  const binding = findBinding(assertions)
   const supporting = assertions.find(({ name }) => /^(?:Signed)?(?:Encrypted)?SupportingTokens$/.test(name.local))
+  const endorsing = assertions.find(({ name }) => name.local === 'EndorsingSupportingTokens')
   const isEncrypted = hasBody(assertions, 'EncryptedParts')
   if (supporting?.name.local.includes('Encrypted')) failUnmet('an encrypted token')
-  const named = supporting && readTokens(supporting, 'bearer')
-  const holder = binding && requireInside(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
-  const initiator = holder && readTokens(holder, 'holder-of-key')
   if (isEncrypted && !binding) failUnmet('encryption that nothing signs')
   if (isEncrypted && binding && !hasInside(binding, 'EncryptBeforeSigning'))
     failUnmet('that messages are signed before they are encrypted')
+  if (binding?.name.local === 'SymmetricBinding')
+    return { caller: readEndorser(endorsing, supporting), isEncrypted, symmetric: readKeyForm(binding) }
+  if (endorsing) failUnmet(endorsing.name.local)
+  const named = supporting && readTokens(supporting, 'bearer')
+  const holder = binding && requireInside(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
+  const initiator = holder && readTokens(holder, 'holder-of-key')
   const isNamed = named !== undefined && named.by !== 'x509'
-  if (isNamed) return { caller: { ...named, signed: binding !== undefined }, isEncrypted }
-  return { caller: initiator ?? named, isEncrypted }
+  if (isNamed) return { caller: { ...named, signed: binding !== undefined }, isEncrypted, symmetric: undefined }
+  return { caller: initiator ?? named, isEncrypted, symmetric: undefined }
+}
+
+/** WS-SecurityPolicy §7.4: the key of an exchange is encrypted to an X.509 certificate. */
+function readKeyForm(binding: Element): KeyForm {
+  const token = findInside(requireInside(binding, ['ProtectionToken']), ['X509Token'])
+  if (!token) return failUnmet('a ProtectionToken that is not an X509Token')
+  if (hasInside(token, 'RequireImpliedDerivedKeys')) failUnmet('RequireImpliedDerivedKeys')
+  return hasInside(token, 'RequireDerivedKeys') || hasInside(token, 'RequireExplicitDerivedKeys') ? 'derived' : 'direct'
+}
+
+/** WS-SecurityPolicy §8.3: whose certificate endorses the signature. */
+function readEndorser(endorsing: Element | undefined, supporting: Element | undefined): CallerProof {
+  if (supporting) return failUnmet(`a SymmetricBinding with ${supporting.name.local}`)
+  if (!endorsing) return failUnmet('a SymmetricBinding that names no caller')
+  const [unfit] = listInside(endorsing).filter(({ name }) => name.local !== 'X509Token')
+  if (unfit) return failUnmet(`an endorsement by ${unfit.name.local}`)
+  if (hasInside(requireInside(endorsing, ['X509Token']), 'RequireDerivedKeys'))
+    failUnmet('an endorsement by a derived key')
+  return { by: 'x509' }
 }
 
 /** The parts that answers have signed or encrypted. */
 function readAnswer(assertions: Alternative): ExchangeSecurity['answers'] {
-  if (!findAsymmetric(assertions) || !hasBody(assertions, 'SignedParts')) return undefined
+  if (!findBinding(assertions) || !hasBody(assertions, 'SignedParts')) return undefined
   if (!assertions.some(each => hasInside(each, 'RequireSignatureConfirmation')))
     failUnmet('signed answers that do not confirm the signature of their request')
   return hasBody(assertions, 'EncryptedParts') ? 'encrypted' : 'signed'
 }
 
-function findAsymmetric(assertions: Alternative): Element | undefined {
-  const binding = assertions.find(({ name }) => name.local === 'AsymmetricBinding')
+function findBinding(assertions: Alternative): Element | undefined {
+  const binding = assertions.find(({ name }) => /^A?[Ss]ymmetricBinding$/.test(name.local))
   if (!binding) return undefined
+  const unmet = findInside(binding, ['EncryptSignature', 'ProtectTokens'])
+  if (unmet) failUnmet(unmet.name.local)
   const [suite] = listInside(requireInside(binding, ['AlgorithmSuite']))
   if (suite?.name.local !== 'Basic256Sha256') failUnmet(`the algorithms ${suite?.name.local ?? 'of no suite'}`)
   return binding

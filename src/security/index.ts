@@ -2,7 +2,7 @@
  * The entry `diglot/security`: paths of certificates; types of keys, trust and policies, as `serve`
  * and the client have them.
  */
-export type { SubjectConfirmation } from '../contract/endpoint-rule.ts'
+export type { KeyForm, SubjectConfirmation } from '../contract/endpoint-rule.ts'
 export type { Allowance } from './crypto/algorithm.ts'
 export { Certificate } from './crypto/certificate.ts'
 export {
@@ -11,6 +11,7 @@ export {
   type RevocationMode,
   validateCertificationPath,
 } from './crypto/certification-path.ts'
+export type { ExchangeKey } from './crypto/exchange-key.ts'
 export type { CertificateSource, CrlSource, OneOrMore, PrivateKeySource, SecretSource } from './crypto/key-source.ts'
 export { type Anchors, type CertificatePurpose, CertificateTrust } from './crypto/trust.ts'
 export type { DecryptionKey, ProofMeans, SamlIssuer, SamlSettings } from './policy/means.ts'
@@ -24,6 +25,7 @@ export type {
 } from './policy/verification-context.ts'
 export { writeSecurityPolicy } from './policy/ws-security-policy.ts'
 export type { Encryption } from './protect/encrypt.ts'
+export type { AnswerExchange, RequestExchange } from './protect/exchange-protection.ts'
 export { type Protected, type Protection, protectMessage } from './protect/protect.ts'
 export type { Signing } from './protect/sign.ts'
 export { Insecure, type SecurityFault } from './security-fault.ts'

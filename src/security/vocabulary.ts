@@ -16,6 +16,7 @@ export const dsig11Ns = 'http://www.w3.org/2009/xmldsig11#'
 export const xencNs = 'http://www.w3.org/2001/04/xmlenc#'
 export const xenc11Ns = 'http://www.w3.org/2009/xmlenc11#'
 export const exclusiveC14nNs = 'http://www.w3.org/2001/10/xml-exc-c14n#'
+export const secureConversationNs = 'http://docs.oasis-open.org/ws-sx/ws-secureconversation/200512'
 export const saml1Ns = 'urn:oasis:names:tc:SAML:1.0:assertion'
 export const saml2Ns = 'urn:oasis:names:tc:SAML:2.0:assertion'
 const xopNs = 'http://www.w3.org/2004/08/xop/include'
@@ -36,6 +37,14 @@ export const EncryptedHeaderName = internName(wsse11Ns, 'EncryptedHeader')
 export const TimestampName = internName(wsuNs, 'Timestamp')
 export const CreatedName = internName(wsuNs, 'Created')
 export const ExpiresName = internName(wsuNs, 'Expires')
+
+// WS-SecureConversation 1.3 §7.1
+export const DerivedKeyTokenName = internName(secureConversationNs, 'DerivedKeyToken')
+export const GenerationName = internName(secureConversationNs, 'Generation')
+export const OffsetName = internName(secureConversationNs, 'Offset')
+export const LengthName = internName(secureConversationNs, 'Length')
+export const LabelName = internName(secureConversationNs, 'Label')
+export const DerivedNonceName = internName(secureConversationNs, 'Nonce')
 
 // XML Signature
 export const SignatureName = internName(dsNs, 'Signature')
@@ -85,6 +94,8 @@ export const assertionIdAttribute = internName('', 'AssertionID')
 export const uriAttribute = internName('', 'URI')
 export const typeAttribute = internName('', 'Type')
 export const algorithmAttribute = internName('', 'Algorithm')
+/** WSS4J writes the attribute of a DerivedKeyToken with a namespace, the schema has it without. */
+export const derivationAttribute = internName(secureConversationNs, 'Algorithm')
 export const valueTypeAttribute = internName('', 'ValueType')
 export const encodingTypeAttribute = internName('', 'EncodingType')
 export const prefixListAttribute = internName('', 'PrefixList')
@@ -101,6 +112,8 @@ export const keyIdentifierSkiUri = `${oasis}x509-token-profile-1.0#X509SubjectKe
 export const keyIdentifierThumbprintUri = `${oasis11}soap-message-security-1.1#ThumbprintSHA1`
 export const keyIdentifierEncryptedKeyUri = `${oasis11}soap-message-security-1.1#EncryptedKeySHA1`
 export const encryptedKeyTypeUri = `${oasis11}soap-message-security-1.1#EncryptedKey`
+export const derivedKeyTypeUri = `${secureConversationNs}/dk`
+export const derivationUri = `${derivedKeyTypeUri}/p_sha1`
 export const passwordTextUri = `${oasis}username-token-profile-1.0#PasswordText`
 export const passwordDigestUri = `${oasis}username-token-profile-1.0#PasswordDigest`
 export const saml1IdUri = `${oasis11}saml-token-profile-1.0#SAMLAssertionID`

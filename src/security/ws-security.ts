@@ -1,7 +1,7 @@
 /** WS-Security in the shape that the SOAP face asks for: `soap/security-port.ts`. */
 import { refuse } from '../service/refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from '../soap/security-port.ts'
-import { suiteCipher, suiteTransport } from './policy/algorithm-suite.ts'
+import { suiteCipher, suiteKeyOctets, suiteTransport } from './policy/algorithm-suite.ts'
 import { findSigningFlaw } from './policy/pair-flaws.ts'
 import { exchangePolicyOf, findPolicyMistakes, type SecurityPolicy } from './policy/policy.ts'
 import type { Decryption, VerificationContext } from './policy/verification-context.ts'
@@ -40,23 +40,36 @@ export function createWsSecurity(
     const context = { ...current(), now: () => evidence.now }
     const proven = await verifyMessage(message, demanded, context)
     const { answers } = exchangePolicyOf(demanded, proven.body)
-    const signs = evidence.demanded && answers ? context.signs : undefined
-    const flaw = signs && findSigningFlaw(signs, evidence.now)
-    if (flaw !== undefined) refuse({ kind: 'unavailable', after: 60, cause: `the key that signs answers has ${flaw}` })
-    const protection = signs && answerProtection(proven, signs, answers === 'encrypted')
-    const protect: ProtectAnswer | undefined =
-      protection && ((answer, now) => protectMessage(answer, protection, now).envelope)
-    return { caller: proven.caller, body: proven.body, ...(protect && { protect }) }
+    if (!evidence.demanded || !answers) return { caller: proven.caller, body: proven.body }
+    const protection = compileAnswerProtection(proven, answers === 'encrypted', context.signs, evidence.now)
+    const protect: ProtectAnswer = (answer, now) => protectMessage(answer, protection, now).envelope
+    return { caller: proven.caller, body: proven.body, protect }
   }
 }
 
+const answerParts = ['Headers', 'Timestamp', 'Body'] as const
+
 /** What the answer to a proven message proves: that it is the service's, and answers this one. */
-function answerProtection(proven: VerifiedMessage, { key, certificate }: Decryption, encrypts: boolean): Protection {
-  const { confirms, signer } = proven
+function compileAnswerProtection(
+  { confirms, signer, keyForms }: VerifiedMessage,
+  encrypts: boolean,
+  signs: Decryption | undefined,
+  now: number,
+): Protection {
+  const answering: Protection = { timestamp: {}, confirms }
+  if (signer?.kind === 'exchange') {
+    const [form = 'direct'] = keyForms
+    if (encrypts && form === 'direct' && signer.source.octets.length !== suiteKeyOctets)
+      return failSecurity('InvalidSecurityToken', `an exchange key that is not of ${suiteKeyOctets} octets`)
+    return { ...answering, exchange: { key: signer.source, form, signed: answerParts, encrypts } }
+  }
+  if (!signs) return failSecurity('InvalidSecurity', 'an answer that nothing can sign') // or the start has failed
+  const flaw = findSigningFlaw(signs, now)
+  if (flaw !== undefined) refuse({ kind: 'unavailable', after: 60, cause: `the key that signs answers has ${flaw}` })
+  const { key, certificate } = signs
   return {
-    timestamp: {},
-    confirms: confirms ? [confirms] : [],
-    signature: { key, by: { certificate, refer: 'direct' }, parts: ['Headers', 'Timestamp', 'Body'] },
+    ...answering,
+    signature: { key, by: { certificate, refer: 'direct' }, parts: answerParts },
     ...(encrypts && { encryption: encryptionTo(signer), encryptsFirst: true }),
   }
 }

@@ -47,6 +47,8 @@ const rules = {
   '/soap/named': { callers: [{ by: 'username', passwords: ['digest'], signed: true }], answers: 'signed' },
   '/soap/holder': { callers: [{ by: 'saml', confirmations: ['holder-of-key'] }], answers: 'signed' },
   '/soap/bearer': { callers: [{ by: 'saml', confirmations: ['bearer'] }] },
+  '/soap/shared': { callers: ['x509'], symmetric: 'direct', answers: 'signed' },
+  '/soap/derived': { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
 } satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
 const overTls: readonly string[] = ['/soap/username', '/soap/bearer']
@@ -183,12 +185,19 @@ for (const path of Object.keys(rules) as Path[])
       assert.equal(JSON.parse(answer.text).order.id, 'o-1')
       const [message = ''] = wire.sent
       assert.match(message, /<wsse:Security /)
-      const isSealed = path === '/soap/encrypted' || path === '/soap/each'
+      const isSealed = ['/soap/encrypted', '/soap/each', '/soap/derived'].includes(path)
       assert.equal(message.includes('o-1'), !isSealed)
       assert.equal((await send('GetOrder', { id: 'o-1' })).status, 200, 'a nonce is new each time')
     })
 
-for (const path of ['/soap/signed', '/soap/encrypted', '/soap/named', '/soap/holder'] as const) {
+for (const path of [
+  '/soap/signed',
+  '/soap/encrypted',
+  '/soap/named',
+  '/soap/holder',
+  '/soap/shared',
+  '/soap/derived',
+] as const) {
   test(`an answer of ${path} that is not signed, is another's or was sent before is 502`, async () => {
     const { send, wire, notes } = await startBridge(path, settingsOf(path))
     let former: TransportResponse | undefined
@@ -252,7 +261,7 @@ test('a bridge without what a policy demands is not made, and the error says wha
 })
 
 test('a client of the port obeys the policies with the same keys, and refuses what proves nothing', async () => {
-  for (const path of ['/soap/named', '/soap/encrypted', '/soap/digest'] as const) {
+  for (const path of ['/soap/named', '/soap/encrypted', '/soap/digest', '/soap/derived'] as const) {
     const description = await describe(path, '1.1')
     const address = `${originOf(path)}${path}`
     const wire: Wire = { sent: [], types: [] }
@@ -294,6 +303,14 @@ async function withPolicy(assertions: string) {
 }
 const asymmetric = (...more: string[]): string =>
   `<sp:AsymmetricBinding>${nested(`<sp:InitiatorToken>${nested(`<sp:X509Token/>`)}</sp:InitiatorToken>`, ...more)}</sp:AsymmetricBinding>`
+const protectedBy = (token: string, ...more: string[]): string =>
+  `<sp:SymmetricBinding>${nested(`<sp:ProtectionToken>${nested(token)}</sp:ProtectionToken>`, ...more)}</sp:SymmetricBinding>`
+/** @param inside of the token that protects */
+const symmetric = (inside: string, ...more: string[]): string =>
+  protectedBy(`<sp:X509Token>${nested(inside)}</sp:X509Token>`, suite, ...more)
+const endorsedBy = (token: string): string =>
+  `<sp:EndorsingSupportingTokens>${nested(token)}</sp:EndorsingSupportingTokens>`
+const endorsing = endorsedBy('<sp:X509Token/>')
 const suiteOf = (name: string): string => `<sp:AlgorithmSuite>${nested(`<sp:${name}/>`)}</sp:AlgorithmSuite>`
 const suite = suiteOf('Basic256Sha256')
 const bodyOf = (parts: string): string => `<sp:${parts}><sp:Body/></sp:${parts}>`
@@ -312,6 +329,17 @@ test('WS-SecurityPolicy §5, §7, §8: what a policy in the words of others dema
       { callers: [{ by: 'x509' }], encrypted: true, answers: 'encrypted' },
     ],
     [
+      symmetric('') + endorsing + bodyOf('SignedParts') + confirmed,
+      { callers: [{ by: 'x509' }], symmetric: 'direct', answers: 'signed' },
+    ],
+    ...['RequireDerivedKeys', 'RequireExplicitDerivedKeys'].map(
+      derived =>
+        [
+          symmetric(`<sp:${derived}/>`, '<sp:EncryptBeforeSigning/>') + endorsing + bodyOf('EncryptedParts'),
+          { callers: [{ by: 'x509' }], symmetric: 'derived', encrypted: true },
+        ] as const,
+    ),
+    [
       `<wsp:ExactlyOne><wsp:All><sp:SymmetricBinding/></wsp:All><wsp:All>${token()}</wsp:All></wsp:ExactlyOne>`,
       { callers: [{ by: 'username', passwords: ['text'], signed: false }] },
     ],
@@ -323,7 +351,18 @@ test('WS-SecurityPolicy §5, §7, §8: what a policy in the words of others dema
 })
 test('a policy that cannot be met does not start, unless the map says what messages wear', async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
-    ['<sp:SymmetricBinding/>', /the policy of \w+ demands SymmetricBinding: give behind.rule or behind.security/],
+    [
+      `${symmetric('')}${bodyOf('SignedParts')}`,
+      /the policy of \w+ demands a SymmetricBinding that names no caller: give behind.rule or behind.security/,
+    ],
+    [symmetric('<sp:RequireImpliedDerivedKeys/>') + endorsing, /RequireImpliedDerivedKeys/],
+    [symmetric('', '<sp:EncryptSignature/>') + endorsing, /EncryptSignature/],
+    [symmetric('', '<sp:ProtectTokens/>') + endorsing, /ProtectTokens/],
+    [protectedBy('<sp:SecureConversationToken/>', suite) + endorsing, /a ProtectionToken that is not an X509Token/],
+    [symmetric('') + endorsedBy('<sp:IssuedToken/>'), /an endorsement by IssuedToken/],
+    [symmetric('') + endorsing.replaceAll('Endorsing', 'SignedEndorsing'), /demands SignedEndorsingSupportingTokens/],
+    [symmetric('') + endorsing + bodyOf('EncryptedParts'), /signed before they are encrypted/],
+    [asymmetric(suite) + endorsing, /demands EndorsingSupportingTokens/],
     [asymmetric(suiteOf('TripleDesRsa15')), /the algorithms TripleDesRsa15/],
     [asymmetric(suite) + bodyOf('SignedParts'), /signed answers that do not confirm the signature of their request/],
     [asymmetric(suite) + bodyOf('EncryptedParts') + confirmed, /signed before they are encrypted/],

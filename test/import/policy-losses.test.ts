@@ -42,11 +42,11 @@ test('WS-SecurityPolicy 1.3: an import has what its WSDL demands of messages', a
 })
 
 test('WS-SecurityPolicy 1.3: an import says that a port loses what no contract can say', async () => {
-  const { text, losses } = await importText(wsdl(policyOf('<sp:SymmetricBinding/>')))
+  const { text, losses } = await importText(wsdl(policyOf('<sp:EncryptedElements/>')))
   const [loss, ...others] = losses
   assert.deepEqual(others, [])
   assert.equal(loss?.place, 'port Bank')
-  assert.match(loss.detail, /^the policy of Pay demands SymmetricBinding, which a contract cannot say: it is left out/)
+  assert.match(loss.detail, /^the policy of Pay demands EncryptedElements, which a contract cannot say: it is left out/)
   assert.doesNotMatch(text, /security/)
   assert.deepEqual((await importText(wsdl(''))).losses, [])
 })

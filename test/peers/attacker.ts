@@ -33,6 +33,11 @@ export function createAttacks() {
   const part = (text: string, local: string): string =>
     new RegExp(`<([\\w-]+:)?${local}[ >].*?</([\\w-]+:)?${local}>`, 's').exec(text)?.[0] ?? ''
   const without = (local: string) => (text: string) => text.replace(part(text, local), '')
+  const withoutLast = (local: string) => (text: string) => {
+    const last =
+      [...text.matchAll(new RegExp(`<([\\w-]+:)?${local}[ >].*?</([\\w-]+:)?${local}>`, 'gs'))].at(-1)?.[0] ?? ''
+    return text.replace(last, '')
+  }
   const addBlock = (text: string, content: string): string =>
     text.replace(/<\/([\w-]+:)?Header>/, end => `<w:w xmlns:w="urn:w" xmlns:wsu="${wsuNs}">${content}</w:w>${end}`)
   const unnamed = (element: string): string => element.replace(/ [\w-]+:Id="[^"]*"/, '')
@@ -71,7 +76,29 @@ export function createAttacks() {
     ['has lost its EncryptedKey', without('EncryptedKey')],
     ['has lost its EncryptedData', without('EncryptedData')],
   ]
-  return { kept, attacks, sealedAttacks }
+  /** On what a message of a symmetric binding has besides, if it has it. */
+  const exchangeAttacks = (text: string): typeof attacks => [
+    ...(/EncryptedKey /.test(text)
+      ? ([
+          ['has another wrapped key', cipher('EncryptedKey')],
+          ['has lost its EncryptedKey', without('EncryptedKey')],
+          ['has lost the endorsement', withoutLast('Signature')],
+        ] as const)
+      : ([
+          ['names another key', (text: string) => text.replace(/(EncryptedKeySHA1"[^>]*>)[^<]{4}/, '$1AAAA')],
+        ] as const)),
+    ...(/EncryptedData /.test(text)
+      ? ([['has other octets in its EncryptedData', cipher('EncryptedData')]] as const)
+      : ([['is tampered with', tampered]] as const)),
+    ...(/DerivedKeyToken/.test(text)
+      ? ([
+          ['has another nonce', (text: string) => text.replace(/(wsc:Nonce[^>]*>)[^<]{4}/, '$1AAAA')],
+          ['has lost its DerivedKeyToken', without('DerivedKeyToken')],
+        ] as const)
+      : []),
+    ...attacks.filter(([, change]) => change !== tampered),
+  ]
+  return { kept, attacks, sealedAttacks, exchangeAttacks }
 }
 
 /** A package in the place of another one, whose boundary the HTTP fields still have. */

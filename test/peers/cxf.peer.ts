@@ -57,8 +57,14 @@ const rules = {
   '/soap/named': { callers: [{ by: 'username', passwords: ['digest'], signed: true }], answers: 'signed' },
   '/soap/holder': { callers: [{ by: 'saml', confirmations: ['holder-of-key'] }], answers: 'signed' },
   '/soap/bearer': { callers: [{ by: 'saml', confirmations: ['bearer'] }] },
+  '/soap/shared': { callers: ['x509'], symmetric: 'direct', answers: 'signed' },
+  '/soap/sealed': { callers: ['x509'], symmetric: 'direct', encrypted: true, answers: 'encrypted' },
+  '/soap/derived': { callers: ['x509'], symmetric: 'derived', answers: 'signed' },
+  '/soap/derived-sealed': { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
 } satisfies Record<string, SecurityRule>
 type Path = keyof typeof rules
+const symmetric = ['/soap/shared', '/soap/sealed', '/soap/derived', '/soap/derived-sealed'] as const
+const isSymmetric = (path: Path): boolean => symmetric.some(each => each === path)
 const overTls: readonly Path[] = ['/soap/username', '/soap/bearer']
 const { contract, secured } = secureOrders(rules)
 
@@ -112,7 +118,7 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
   before(prepare)
 
   describe('as a client', { concurrency: 1 }, () => {
-    const { kept, attacks } = createAttacks()
+    const { kept, attacks, exchangeAttacks } = createAttacks()
     for (const path of Object.keys(rules) as Path[]) {
       for (const version of ['1.1', '1.2']) {
         it(`calls every operation by the policies of ${path} in SOAP ${version}`, async () => {
@@ -164,39 +170,69 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
         assert.match(told, /FailedCheck/)
       })
 
-      it(`refuses our answer in SOAP ${version} when it is not what we signed`, async () => {
-        let change = (answer: string): string => answer
-        const address = await standBetween(plain.url, {
-          response: answer => {
-            kept.former ||= answer
-            return change(answer)
-          },
+      for (const path of symmetric)
+        it(`is refused by ${path} in SOAP ${version} when its request is not what it signed`, async () => {
+          let change = same
+          let told = ''
+          let genuine = ''
+          const response = (text: string) => (told = text)
+          const request = (text: string) => change((genuine = text))
+          const address = await standBetween(plain.url, { request, response })
+          const relocate = (wsdl: string) => wsdl.replaceAll(plain.url, address)
+          const call = caller(await describedAt(plain, path, version, relocate), version, path)
+          assert.ok('output' in (await call('GetOrder', { id: 'o-1' })))
+          kept.former = genuine
+          for (const [name, attack] of exchangeAttacks(genuine)) {
+            change = attack
+            await call('GetOrder', { id: 'o-1' })
+            assert.notEqual(attack(genuine), genuine, name)
+            assert.match(
+              told,
+              /InvalidSecurity|FailedCheck|FailedAuthentication|SecurityTokenUnavailable|UnsupportedAlgorithm/,
+              `${name}: ${told}`,
+            )
+            assert.doesNotMatch(told, /o-[12]</, name)
+          }
+          change = same
+          assert.ok('output' in (await call('GetOrder', { id: 'o-1' })))
         })
-        const relocate = (wsdl: string) => wsdl.replaceAll(plain.url, address)
-        const call = caller(await describedAt(plain, '/soap/signed', version, relocate), version, '/soap/signed')
-        kept.former = ''
-        const first = await call('GetOrder', { id: 'o-1' })
-        assert.ok('output' in first, JSON.stringify(first))
-        for (const [name, attack] of attacks) {
-          change = attack
-          const said = await call('GetOrder', { id: 'o-1' })
-          const told = JSON.stringify([said.output, said.fault?.detail])
-          // CXF reads the signed Body where it stands: what is read is what was signed.
-          assert.doesNotMatch(
-            told,
-            name.includes('the signed one') ? /o-2/ : /o-[12]/,
-            `${name}: ${JSON.stringify(said)}`,
-          )
-        }
-        change = answer => answer
-        const last = await call('GetOrder', { id: 'o-1' })
-        assert.ok('output' in last, JSON.stringify(last))
-      })
+
+      for (const path of ['/soap/signed', ...symmetric] as const)
+        it(`refuses our answer of ${path} in SOAP ${version} when it is not what we signed`, async () => {
+          let change = (answer: string): string => answer
+          const address = await standBetween(plain.url, {
+            response: answer => {
+              kept.former ||= answer
+              return change(answer)
+            },
+          })
+          const relocate = (wsdl: string) => wsdl.replaceAll(plain.url, address)
+          const call = caller(await describedAt(plain, path, version, relocate), version, path)
+          kept.former = ''
+          const first = await call('GetOrder', { id: 'o-1' })
+          assert.ok('output' in first, JSON.stringify(first))
+          for (const [name, attack] of isSymmetric(path) ? exchangeAttacks(kept.former) : attacks) {
+            change = attack
+            const said = await call('GetOrder', { id: 'o-1' })
+            const told = JSON.stringify([said.output, said.fault?.detail])
+            // CXF reads the signed Body where it stands: what is read is what was signed.
+            assert.doesNotMatch(
+              told,
+              name.includes('the signed one') || (path.includes('sealed') && name.includes('identifier of the Body'))
+                ? /o-2/
+                : /o-[12]/,
+              `${name}: ${JSON.stringify(said)}`,
+            )
+          }
+          change = answer => answer
+          const last = await call('GetOrder', { id: 'o-1' })
+          assert.ok('output' in last, JSON.stringify(last))
+        })
     }
   })
 
   describe('as a server', { concurrency: 1 }, () => {
-    const { kept, attacks, sealedAttacks } = createAttacks()
+    const { kept, attacks, sealedAttacks, exchangeAttacks } = createAttacks()
     for (const path of Object.keys(rules) as Path[]) {
       for (const version of ['1.1', '1.2'] as const) {
         it(`serves every operation to our client by the policies of ${path} in SOAP ${version}`, async () => {
@@ -210,7 +246,7 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
       }
     }
 
-    for (const path of ['/soap/signed', '/soap/encrypted', '/soap/named', '/soap/holder'] as const) {
+    for (const path of ['/soap/signed', '/soap/encrypted', '/soap/named', '/soap/holder', ...symmetric] as const) {
       for (const version of ['1.1', '1.2'] as const) {
         it(`has answers of ${path} in SOAP ${version} that our client refuses once they are not what it signed`, async () => {
           const address = (await servedByCxf())(path, version)
@@ -228,10 +264,9 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
             )
           }
           const other = { service: { certificates: tls.certificate }, encryptTo: service.certificate }
-          await assert.rejects(
-            connect(path, version, address, 'maria', { keys: other }).GetOrder({ id: 'o-1' }),
-            /nothing proves that the reply/,
-          )
+          const connectOther = () => connect(path, version, address, 'maria', { keys: other })
+          if (isSymmetric(path)) assert.throws(connectOther, /encryptTo is not a certificate of keys.service/)
+          else await assert.rejects(connectOther().GetOrder({ id: 'o-1' }), /nothing proves that the reply/)
           let attack = same
           let answered = ''
           const response = (text: string): string => {
@@ -244,7 +279,8 @@ describe('Apache CXF', { skip, concurrency: 2 }, () => {
           const attacked = connect(path, version, attacker)
           assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
           kept.former = answered
-          for (const [name, change] of path === '/soap/encrypted' ? sealedAttacks : attacks) {
+          const own = isSymmetric(path) ? exchangeAttacks(answered) : attacks
+          for (const [name, change] of path === '/soap/encrypted' ? sealedAttacks : own) {
             attack = change
             await assert.rejects(attacked.GetOrder({ id: 'o-1' }), { name: 'AnswerError', why: 'unproven' }, name)
           }

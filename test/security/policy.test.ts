@@ -223,13 +223,13 @@ test('WSS §8.5: a reply confirms the signatures of its request, under its own',
     openMessage(protectMessage(plainMessage(), { timestamp: {}, signature, confirms }, now).envelope)
   const read = (confirms: readonly Buffer[], sent: readonly Buffer[]) =>
     verifyOrRefuse({ ...reply(confirms), sent }, signedPolicy, createGuard(now, all))
-  assert.deepEqual(request.signatures, [secured.confirms])
-  await expectAccepted(read([secured.confirms!], request.signatures))
+  assert.deepEqual(request.signatures, secured.confirms)
+  await expectAccepted(read(secured.confirms, request.signatures))
   await expectAccepted(read([], []))
   await expectRefusal(read([], request.signatures), 'FailedCheck', /another request/)
   await expectRefusal(read([Buffer.from('other')], request.signatures), 'FailedCheck', /another request/)
   await expectRefusal(
-    read([secured.confirms!, Buffer.from('other')], request.signatures),
+    read([...secured.confirms, Buffer.from('other')], request.signatures),
     'FailedCheck',
     /another request/,
   )

@@ -29,8 +29,13 @@ export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName): 
 export const compilePortPolicy = ({ exchanges }: Pick<Port, 'exchanges'>, rule: SecurityRule): SecurityPolicy =>
   compileDeclaredPolicy(rule, name => firstNameOf(exchanges[name]!) ?? name)
 
-const compileExchangePolicy = ({ callers, encrypted = false, answers }: ExchangeSecurity): ExchangePolicy => ({
-  anyOf: callers.map(each => compileDemand(proofOf(each), encrypted)),
+const compileExchangePolicy = ({
+  callers,
+  encrypted = false,
+  answers,
+  symmetric,
+}: ExchangeSecurity): ExchangePolicy => ({
+  anyOf: callers.map(each => ({ ...compileDemand(proofOf(each), encrypted), ...(symmetric && { symmetric }) })),
   ...(answers && { answers }),
 })
 

@@ -3,7 +3,7 @@
  * (`ws-security-policy.ts`) and reviewed at start. A policy that cannot be enforced is a mistake at
  * start.
  */
-import type { ProofKind, SubjectConfirmation } from '../../contract/endpoint-rule.ts'
+import type { KeyForm, ProofKind, SubjectConfirmation } from '../../contract/endpoint-rule.ts'
 import { clarkNotation, type Element, type Name } from '../../xml/index.ts'
 import type { Allowance } from '../crypto/algorithm.ts'
 import type { Freshness } from '../verify/timestamp.ts'
@@ -17,13 +17,15 @@ import type { VerificationContext } from './verification-context.ts'
  */
 export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Headers' | 'Attachments' | Name
 
+export type { KeyForm }
+
 /** One way to name the caller, and what has to be proven with it. */
 export interface Demand {
   /**
    * What names the caller: a UsernameToken, the signer's certificate, an assertion, a Kerberos
-   * ticket, or a shared secret.
+   * ticket, or a shared secret; of an answer alone, the key of the exchange.
    */
-  readonly caller: ProofKind
+  readonly caller: ProofKind | 'exchange'
   /** Of a UsernameToken; default both. */
   readonly passwords?: readonly ('text' | 'digest')[]
   /** Of an assertion. */
@@ -36,6 +38,11 @@ export interface Demand {
    * WS-Addressing and declared ones (WS-Addressing SOAP Binding §7).
    */
   readonly signed?: readonly CoveredPart[]
+  /**
+   * The message is signed and encrypted with the key of the exchange, or with keys derived from it;
+   * the caller's signature endorses its signature. Default: the caller's own key signs.
+   */
+  readonly symmetric?: KeyForm
   /** What has to come encrypted; Timestamp and Attachments cannot be demanded. */
   readonly encrypted?: readonly CoveredPart[]
 }
@@ -103,7 +110,7 @@ function findUnenforceable(
     findDemandMistakes(demand, guard).map(mistake => `${place}: way ${index + 1} (${demand.caller}) ${mistake}`),
   )
   if (anyOf.length === 0) found.push(`${place}: no way to name the caller; list at least one in anyOf`)
-  if (!answers) return found
+  if (!answers || anyOf.every(({ symmetric }) => symmetric)) return found
   const flaw = guard.signs && findSigningFlaw(guard.signs, now)
   if (!guard.signs) found.push(`${place}: signs answers, and has no key to sign with; configure keyFiles`)
   if (flaw !== undefined) found.push(`${place}: signs answers, and its key is ${flaw}; put another first in keyFiles`)
@@ -132,6 +139,14 @@ function findDemandMistakes(demand: Demand, guard: VerificationContext): string[
     const keyed = caller === 'secret' ? (guard.secrets?.size ?? 0) > 0 : guard.trust && !guard.trust.isEmpty
     need(Boolean(holder || keyed), 'demands a signature, and no signer is trusted; configure authorities or secrets')
   }
+  if (demand.symmetric) {
+    need(caller === 'x509', 'is symmetric, and cannot endorse a signature; use x509')
+    need(
+      guard.decrypts?.some(canDecrypt) === true,
+      'is symmetric, and has no key to decrypt the key of an exchange with; configure one of RSA',
+    )
+  }
+  need(caller !== 'exchange', 'proves answers alone; name another caller')
   if (caller === 'username') {
     need((demand.passwords ?? ['text']).length > 0, 'accepts no kind of password; name one in passwords')
     need(!signs || signed.includes('Token'), 'signs the message and not its sender; add Token to signed')

@@ -10,7 +10,7 @@
 import { writeAttribute } from '../../xml/index.ts'
 import { wsuNs } from '../vocabulary.ts'
 import { suiteName, suiteSignature } from './algorithm-suite.ts'
-import type { CoveredPart, Demand, ExchangePolicy, SecurityPolicy } from './policy.ts'
+import type { CoveredPart, Demand, ExchangePolicy, KeyForm, SecurityPolicy } from './policy.ts'
 
 const policyNs = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 const securityPolicyNs = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702'
@@ -114,6 +114,7 @@ function writeTokens(demand: Demand, how: BindingFacts): string {
   const supporting = isKey || caller === 'secret' ? '' : writeSupportingToken(demand, how)
   if (signed.length === 0) return `${how.isConfidential ? transportBinding : ''}${supporting}`
   if (caller === 'secret') return ''
+  if (demand.symmetric) return `${writeSymmetricBinding(demand.symmetric, how)}${endorsingToken}${writeWss11(how)}`
   return `${writeBinding(isKey ? writeToken(demand) : x509Token, how)}${supporting}${writeWss11(how)}`
 }
 
@@ -148,6 +149,29 @@ function writeBinding(token: string, { encrypts }: BindingFacts): string {
   )}</sp:AsymmetricBinding>`
 }
 
+/**
+ * WS-SecurityPolicy §7.4: the key of each exchange is encrypted to the certificate of the service,
+ * which no message carries.
+ */
+function writeSymmetricBinding(form: KeyForm, { encrypts }: BindingFacts): string {
+  const token = wrapInPolicy(
+    form === 'derived' ? '<sp:RequireDerivedKeys/>' : '',
+    '<sp:RequireThumbprintReference/>',
+    '<sp:WssX509V3Token10/>',
+  )
+  return `<sp:SymmetricBinding>${wrapInPolicy(
+    `<sp:ProtectionToken>${wrapInPolicy(`<sp:X509Token ${include('Never')}>${token}</sp:X509Token>`)}</sp:ProtectionToken>`,
+    suite,
+    layout,
+    '<sp:IncludeTimestamp/>',
+    encrypts ? '<sp:EncryptBeforeSigning/>' : '',
+    '<sp:OnlySignEntireHeadersAndBody/>',
+  )}</sp:SymmetricBinding>`
+}
+
+/** WS-SecurityPolicy §8.3. */
+const endorsingToken = `<sp:EndorsingSupportingTokens>${wrapInPolicy(x509Token)}</sp:EndorsingSupportingTokens>`
+
 /** WS-SecurityPolicy §9.2. */
 const writeWss11 = ({ confirms }: BindingFacts): string =>
   `<sp:Wss11>${wrapInPolicy('<sp:MustSupportRefThumbprint/>', confirms ? '<sp:RequireSignatureConfirmation/>' : '')}</sp:Wss11>`
@@ -178,6 +202,7 @@ function writeToken(demand: Demand): string {
       return `<sp:KerberosToken ${includeAlways}>${wrapInPolicy('<sp:WssGssKerberosV5ApReqToken11/>')}</sp:KerberosToken>`
     case 'x509':
     case 'secret':
+    case 'exchange':
       return x509Token
   }
 }

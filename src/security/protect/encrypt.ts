@@ -12,7 +12,7 @@ import { type Cipher, cipherUri, encryptOctets, type KeyTransport, maskUri, tran
 import type { CoveredPart } from '../policy/policy.ts'
 import { replaceElement, trustedFragment } from '../tree/tree-edit.ts'
 import * as n from '../vocabulary.ts'
-import { createId, type ProtectionDraft, writeCertificateReference } from './protection-draft.ts'
+import { createId, type ProtectionDraft, writeCertificateReference, writeTokenReference } from './protection-draft.ts'
 
 /** What is encrypted, and to which certificate (XML Encryption 1.1, WSS 1.1 §9). */
 export interface Encryption {
@@ -32,11 +32,12 @@ export interface Encryption {
 const defaultCipher: Cipher = { mode: 'gcm', size: 32 }
 const defaultTransport: KeyTransport = { digest: 'sha256', mask: 'sha1', label: Buffer.alloc(0) }
 
-/** What one secret encrypts, and the identifiers that name it. */
-interface SecretUse {
+/** What one secret encrypts, and how the data refers to it. */
+export interface EncryptingSecret {
   readonly cipher: Cipher
   readonly secret: Buffer
-  readonly keyId: string
+  /** A SecurityTokenReference. */
+  readonly reference: string
 }
 
 /**
@@ -46,17 +47,43 @@ interface SecretUse {
  */
 export function encryptParts(draft: ProtectionDraft, encryption: Encryption): readonly Element[] {
   const { to, parts, cipher = defaultCipher, transport = defaultTransport } = encryption
-  const use: SecretUse = { cipher, secret: randomBytes(cipher.size), keyId: createId('EK') }
-  const ids = parts.flatMap(part => draft.elementsOf(part).map(element => encryptElement(element, part, use)))
-  const key =
-    `<xenc:EncryptedKey xmlns:xenc="${n.xencNs}" xmlns:ds="${n.dsNs}" Id="${use.keyId}">${writeTransportMethod(transport)}` +
-    `<ds:KeyInfo>${writeCertificateReference(to, 'thumbprint')}</ds:KeyInfo>${writeCipherData(transportKey(to.key, use.secret, transport))}` +
-    `<xenc:ReferenceList>${ids.map(id => `<xenc:DataReference URI="#${id}"/>`).join('')}</xenc:ReferenceList></xenc:EncryptedKey>`
-  return trustedFragment(key, draft.security)
+  const id = createId('EK')
+  const secret = randomBytes(cipher.size)
+  const list = encryptInPlace(draft, parts, { cipher, secret, reference: writeSentReference(id) })
+  return trustedFragment(
+    writeEncryptedKey(id, to, transport, transportKey(to.key, secret, transport), list),
+    draft.security,
+  )
 }
 
+/** Encrypts the parts in their places. @returns the ReferenceList that has to follow */
+export const encryptInPlace = (draft: ProtectionDraft, parts: readonly CoveredPart[], use: EncryptingSecret): string =>
+  writeReferenceList(parts.flatMap(part => draft.elementsOf(part).map(element => encryptElement(element, part, use))))
+
+const writeReferenceList = (ids: readonly string[]): string =>
+  `<xenc:ReferenceList xmlns:xenc="${n.xencNs}">${ids.map(id => `<xenc:DataReference URI="#${id}"/>`).join('')}</xenc:ReferenceList>`
+
+/**
+ * XML Encryption §3.5.1.
+ * @param sealed the secret, encrypted to the certificate
+ * @param list the ReferenceList of the data that it encrypts; empty where that stands elsewhere
+ */
+export const writeEncryptedKey = (
+  id: string,
+  to: Certificate,
+  transport: KeyTransport,
+  sealed: Buffer,
+  list = '',
+): string =>
+  `<xenc:EncryptedKey xmlns:xenc="${n.xencNs}" xmlns:ds="${n.dsNs}" Id="${id}">${writeTransportMethod(transport)}` +
+  `<ds:KeyInfo>${writeCertificateReference(to, 'thumbprint')}</ds:KeyInfo>${writeCipherData(sealed)}${list}</xenc:EncryptedKey>`
+
+/** WSS §7.3: a reference to the EncryptedKey of this identifier. */
+export const writeSentReference = (id: string): string =>
+  writeTokenReference(`<wsse:Reference URI="#${id}"/>`, n.encryptedKeyTypeUri)
+
 /** @returns the identifier of the EncryptedData */
-function encryptElement(element: Element, part: CoveredPart, use: SecretUse): string {
+function encryptElement(element: Element, part: CoveredPart, use: EncryptingSecret): string {
   const id = createId('ED')
   if (part === 'Body') {
     const content = element.children.map(child => writeElement(child)).join('')
@@ -70,12 +97,11 @@ function encryptElement(element: Element, part: CoveredPart, use: SecretUse): st
   return id
 }
 
-function writeEncryptedData(id: string, type: 'Content' | 'Element', plain: string, use: SecretUse): string {
-  const { cipher, secret, keyId } = use
+function writeEncryptedData(id: string, type: 'Content' | 'Element', plain: string, use: EncryptingSecret): string {
+  const { cipher, secret, reference } = use
   return (
     `<xenc:EncryptedData xmlns:xenc="${n.xencNs}" Id="${id}" Type="${n.xencNs}${type}"><xenc:EncryptionMethod Algorithm="${cipherUri(cipher)}"/>` +
-    `<ds:KeyInfo xmlns:ds="${n.dsNs}"><wsse:SecurityTokenReference xmlns:wsse="${n.wsseNs}" xmlns:wsse11="${n.wsse11Ns}" wsse11:TokenType="${n.encryptedKeyTypeUri}">` +
-    `<wsse:Reference URI="#${keyId}"/></wsse:SecurityTokenReference></ds:KeyInfo>${writeCipherData(encryptOctets(cipher, secret, Buffer.from(plain)))}</xenc:EncryptedData>`
+    `<ds:KeyInfo xmlns:ds="${n.dsNs}" xmlns:wsse="${n.wsseNs}">${reference}</ds:KeyInfo>${writeCipherData(encryptOctets(cipher, secret, Buffer.from(plain)))}</xenc:EncryptedData>`
   )
 }
 

@@ -7,8 +7,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
 import { escapeText, writeElement } from '../../xml/index.ts'
+import type { ExchangeKey } from '../crypto/exchange-key.ts'
 import * as n from '../vocabulary.ts'
 import { type Encryption, encryptParts } from './encrypt.ts'
+import { type AnswerExchange, protectByExchangeKey, type RequestExchange } from './exchange-protection.ts'
 import { createId, ProtectionDraft, writeBinaryToken } from './protection-draft.ts'
 import { type Signing, signParts } from './sign.ts'
 
@@ -28,6 +30,8 @@ export interface Protection {
    * (WS-SecurityPolicy §6.3); the Body alone. Default: signs, then encrypts.
    */
   readonly encryptsFirst?: boolean
+  /** Signs and encrypts with the key of the exchange, in place of `signature` and `encryption`. */
+  readonly exchange?: RequestExchange | AnswerExchange
   /**
    * WSS §8.5: the values of the signatures in the message that this one answers; empty when it had
    * none.
@@ -42,6 +46,8 @@ export interface Protected {
   readonly envelope: string
   /** The values of its signatures, which the reply has to confirm. */
   readonly signatures: readonly Buffer[]
+  /** With `exchange` the key, by which the reply is proven. */
+  readonly exchangeKey?: ExchangeKey
 }
 
 /**
@@ -52,14 +58,18 @@ export interface Protected {
 export function protectMessage(envelope: string, protection: Protection, now: number): Protected {
   const draft = new ProtectionDraft(envelope, protection.mustUnderstand !== false)
   addTokens(draft, protection, now)
-  const { signature, encryption, encryptsFirst = false } = protection
+  const { signature, encryption, encryptsFirst = false, exchange } = protection
+  if (exchange) return { ...protectByExchangeKey(draft, exchange), envelope: writeProtectedEnvelope(draft) }
   const inner = encryption && encryptsFirst ? encryptParts(draft, encryption) : []
   const signatures = signature ? [signParts(draft, signature)] : []
   const outer = encryption && !encryptsFirst ? encryptParts(draft, encryption) : []
   draft.security.splice(0, 0, outer)
   draft.security.append(inner)
-  return { envelope: `<?xml version="1.0" encoding="UTF-8"?>${writeElement(draft.envelope)}`, signatures }
+  return { envelope: writeProtectedEnvelope(draft), signatures }
 }
+
+const writeProtectedEnvelope = ({ envelope }: ProtectionDraft): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>${writeElement(envelope)}`
 
 const defaultLifetimeMs = 300_000
 

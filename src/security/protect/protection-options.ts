@@ -4,6 +4,7 @@
  */
 
 import { createPublicKey, KeyObject } from 'node:crypto'
+import type { Certificate } from '../crypto/certificate.ts'
 import {
   type CertificateSource,
   type PrivateKeySource,
@@ -45,7 +46,7 @@ export interface EncryptionOptions extends Omit<Encryption, 'to' | 'parts'> {
 }
 
 /** What is added to each message; nothing by default. */
-export interface ProtectionOptions extends Omit<Protection, 'signature' | 'encryption'> {
+export interface ProtectionOptions extends Omit<Protection, 'signature' | 'encryption' | 'exchange'> {
   readonly signature?: SigningOptions
   readonly encryption?: EncryptionOptions
 }
@@ -86,11 +87,17 @@ function requireStrong(key: KeyObject, place: string): KeyObject {
   throw new TypeError(`${place} is ${weakness}: give one of RSA of 2048 bits or more, or of P-256, P-384 or P-521`)
 }
 
-function prepareEncryption({ to, parts = ['Body'], ...how }: EncryptionOptions, place: string): Encryption {
-  const certificate = readOneCertificate(to, `${place}.to`)
-  if (certificate.key.asymmetricKeyType !== 'rsa' || findKeyWeakness(certificate.key))
-    throw new TypeError(
-      `${place}.to is not for an RSA key of 2048 bits or more: give the receiver's certificate for encryption`,
-    )
-  return { ...how, parts, to: certificate }
+const prepareEncryption = ({ to, parts = ['Body'], ...how }: EncryptionOptions, place: string): Encryption => ({
+  ...how,
+  parts,
+  to: readReceiver(to, `${place}.to`),
+})
+
+/** The certificate of a receiver. @throws TypeError where nothing can be encrypted to it */
+export function readReceiver(source: CertificateSource, place: string): Certificate {
+  const certificate = readOneCertificate(source, place)
+  if (certificate.key.asymmetricKeyType === 'rsa' && !findKeyWeakness(certificate.key)) return certificate
+  throw new TypeError(
+    `${place} is not for an RSA key of 2048 bits or more: give the receiver's certificate for encryption`,
+  )
 }

@@ -51,28 +51,41 @@ export interface Signing {
 
 /** Adds a Signature to the Security block. @returns its SignatureValue */
 export function signParts(draft: ProtectionDraft, signing: Signing): Buffer {
-  const method = methodFor(signing)
   const keyInfo = writeKeyInfo(draft, signing.by)
-  const algorithm = signing.hash ?? 'sha256'
+  return signElements(draft, signing, keyInfo, listTargets(draft, signing.parts)).value
+}
+
+/** The elements of the parts, and what is always signed. */
+export function listTargets(draft: ProtectionDraft, parts: readonly CoveredPart[]): readonly Element[] {
   const confirmations = draft.security.elements(n.SignatureConfirmationName)
-  const targets = [...signing.parts.flatMap(part => draft.elementsOf(part)), ...confirmations]
-  if (targets.some(target => includedParts(target).length > 0)) {
+  const targets = [...parts.flatMap(part => draft.elementsOf(part)), ...confirmations]
+  if (targets.some(target => includedParts(target).length > 0))
     throw new TypeError('a signature does not cover the parts of a package: put the octets inside the XML')
-  }
-  const references = targets.map(target => writeReference(target, algorithm))
-  const signature = draft.add(
+  return targets
+}
+
+/** Adds a Signature over these elements. @param keyInfo the content of its KeyInfo */
+export function signElements(
+  draft: ProtectionDraft,
+  signing: Pick<Signing, 'key' | 'hash' | 'pss'>,
+  keyInfo: string,
+  targets: readonly Element[],
+): { readonly element: Element; readonly value: Buffer } {
+  const method = methodFor(signing)
+  const references = targets.map(target => writeReference(target, signing.hash ?? 'sha256'))
+  const element = draft.add(
     `<ds:Signature xmlns:ds="${n.dsNs}" Id="${createId('SIG')}"><ds:SignedInfo><ds:CanonicalizationMethod Algorithm="${exclusiveC14n}"/>` +
       `<ds:SignatureMethod Algorithm="${methodUri(method.family, method.hash)}"/>${references.join('')}</ds:SignedInfo></ds:Signature>`,
   )
-  const info = signature.elements(n.SignedInfoName)[0]!
+  const info = element.elements(n.SignedInfoName)[0]!
   const octets = Buffer.from(canonicalize(info, { exclusive: true, comments: false }))
   const value = signOctets(method, signing.key, octets)
   const ending = `<ds:SignatureValue>${encodeBase64(value)}</ds:SignatureValue><ds:KeyInfo>${keyInfo}</ds:KeyInfo>`
-  signature.append(trustedFragment(ending, signature))
-  return value
+  element.append(trustedFragment(ending, element))
+  return { element, value }
 }
 
-function methodFor({ key, hash = 'sha256', pss }: Signing): Method {
+function methodFor({ key, hash = 'sha256', pss }: Pick<Signing, 'key' | 'hash' | 'pss'>): Method {
   const family = key.type === 'secret' ? 'hmac' : key.asymmetricKeyType === 'ec' ? 'ecdsa' : pss ? 'rsa-pss' : 'rsa'
   const method: Method = { family, hash }
   if (!fitsKey(method, key)) throw new TypeError('no supported algorithm fits the key')
@@ -81,8 +94,7 @@ function methodFor({ key, hash = 'sha256', pss }: Signing): Method {
 
 /** XML Signature §4.4.3. */
 function writeReference(target: Element, algorithm: Hash): string {
-  const id =
-    target.attribute(n.wsuId) ?? target.attribute(n.upperIdAttribute) ?? target.attribute(n.assertionIdAttribute)
+  const id = identifierAttributes.map(name => target.attribute(name)).find(value => value !== undefined)
   if (id === undefined) throw new TypeError(`${target.name.local} has no identifier`)
   const digest = hash(algorithm, canonicalize(target, { exclusive: true, comments: false }), 'base64')
   return (
@@ -91,8 +103,10 @@ function writeReference(target: Element, algorithm: Hash): string {
   )
 }
 
+const identifierAttributes = [n.wsuId, n.upperIdAttribute, n.assertionIdAttribute, n.idAttribute]
+
 /** The content of a KeyInfo; a certificate that is sent along is added before the signature. */
-function writeKeyInfo(draft: ProtectionDraft, by: Signing['by']): string {
+export function writeKeyInfo(draft: ProtectionDraft, by: Signing['by']): string {
   if (by === 'assertion') return writeAssertionReference(draft.token)
   if ('name' in by) return `<ds:KeyName>${escapeText(by.name)}</ds:KeyName>`
   if (by.refer !== 'direct') return writeCertificateReference(by.certificate, by.refer)

@@ -13,6 +13,7 @@ import {
   type Demand,
   exchangePolicyOf,
   isProofRequired,
+  type KeyForm,
   type SecurityPolicy,
 } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
@@ -69,6 +70,7 @@ export class Authentication {
     const { stamped, signature, revealed } = this.#found
     if (demand.timestamp && !stamped) return 'no Timestamp'
     if (demand.signed?.length && !this.#mayCover(demand)) return 'signed by another party than demanded'
+    if (demand.symmetric && !this.#areKeysOf(demand.symmetric)) return `keys are not ${demand.symmetric}`
     const isSigned = (part: CoveredPart) => this.#elementsOf(part, token).every(each => signature!.elements.has(each))
     const unsigned = demand.signed?.find(part => !isSigned(part))
     if (unsigned) return `${nameOfPart(unsigned)} is not signed`
@@ -94,13 +96,27 @@ export class Authentication {
    * What names the caller in the way of this demand, if it is there: a token, or true for a
    * signature.
    */
-  #findToken({ caller, confirmations }: Demand): Element | true | undefined {
-    const { signature, usernameToken, ticket, assertion } = this.#found
+  #findToken(demand: Demand): Element | true | undefined {
+    const { caller, confirmations } = demand
+    const { usernameToken, ticket, assertion } = this.#found
     if (caller === 'username') return usernameToken
     if (caller === 'kerberos') return ticket
     if (caller === 'saml')
       return assertion && this.#isConfirmed(assertion, confirmations) ? assertion.element : undefined
-    return signature?.signer.kind === caller ? true : undefined
+    if (caller === 'exchange') return this.#isOfExchange() ? true : undefined
+    return this.#namingSigner(demand)?.kind === caller ? true : undefined
+  }
+
+  /** Whose key names the caller: the endorsing one where the message is signed by an exchange key. */
+  #namingSigner({ symmetric }: Demand): Signer | undefined {
+    const { signature, endorsement } = this.#found
+    return symmetric ? endorsement?.signer : signature?.signer
+  }
+
+  /** Whether an answer is signed with the key of its request. */
+  #isOfExchange(): boolean {
+    const signer = this.#found.signature?.signer
+    return signer?.kind === 'exchange' && signer.source === this.#message.exchangeKey
   }
 
   /** SAML Token Profile 1.1 §3.5: whether the sender may use this assertion. */
@@ -120,10 +136,17 @@ export class Authentication {
   }
 
   /** Whether the signer's word counts for the parts of the demand. */
-  #mayCover({ caller }: Demand): boolean {
+  #mayCover({ caller, symmetric }: Demand): boolean {
     const kind = this.#found.signature?.signer.kind
+    if (symmetric) return kind === 'exchange'
     if (caller === 'x509' || caller === 'secret') return kind === caller
     return kind === 'x509' || (caller === 'saml' && kind === 'saml')
+  }
+
+  /** WS-SecurityPolicy 1.3 §6.9: either all keys are derived, or none is. */
+  #areKeysOf(form: KeyForm): boolean {
+    const { keyForms } = this.#found
+    return keyForms.size === 1 && keyForms.has(form)
   }
 
   /** The elements of a part: the very ones that will be read. */
@@ -150,14 +173,15 @@ export class Authentication {
   }
 
   async #findCaller(
-    { caller }: Demand,
+    demand: Demand,
     username: UsernameToken | undefined,
     principal: string | undefined,
   ): Promise<Caller> {
+    const { caller } = demand
     const { identities } = this.#guard
-    const { signature, assertion } = this.#found
+    const { assertion } = this.#found
     if (caller === 'username' && username) return username.caller
-    const signer = signature?.signer
+    const signer = this.#namingSigner(demand)
     const found =
       caller === 'x509' && signer?.kind === 'x509'
         ? this.#findSigner(signer.certificate)
@@ -167,7 +191,9 @@ export class Authentication {
             ? this.#findPerson(assertion)
             : caller === 'kerberos' && principal !== undefined
               ? identities.known(principal)
-              : undefined
+              : caller === 'exchange'
+                ? exchangePartner
+                : undefined
     return (await found) ?? failSecurity('FailedAuthentication', 'an unknown caller')
   }
 
@@ -218,6 +244,9 @@ export class Authentication {
     }
   }
 }
+
+/** The party that could decrypt the key of a request: its sender has chosen the certificate. */
+const exchangePartner: Caller = { subject: 'the service', roles: [], claims: {} }
 
 /** RFC 4120 §3.2.3: an authenticator is valid for five minutes before and after its time. */
 const ticketLifeMs = 600_000

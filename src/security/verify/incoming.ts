@@ -6,6 +6,8 @@
 import type { KeyObject } from 'node:crypto'
 import type { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
+import type { ExchangeKey } from '../crypto/exchange-key.ts'
+import type { KeyForm } from '../policy/policy.ts'
 import type { Assertion } from './saml.ts'
 import type { VerifiedSignature } from './signature.ts'
 import type { VerifiedTimestamp } from './timestamp.ts'
@@ -26,6 +28,8 @@ export interface Incoming {
   readonly confidential: boolean
   /** Of a reply: the values of the signatures in the request, which it has to confirm. */
   readonly sent?: readonly Buffer[]
+  /** Of a reply: the key that its request was signed with, if it had one of its own. */
+  readonly exchangeKey?: ExchangeKey
 }
 
 /** The other parts of the package that the message came in. */
@@ -39,11 +43,15 @@ export interface Attachments {
   readonly octets: (uri: string, complete: boolean) => Uint8Array | undefined
 }
 
-/** The holder of a key that was trusted, by what it was trusted for. */
+/**
+ * The holder of a key that was trusted, by what it was trusted for. That of an `exchange` key is
+ * its sender, of whom nothing is known by it.
+ */
 export type Signer =
   | { readonly kind: 'x509'; readonly key: KeyObject; readonly certificate: Certificate }
   | { readonly kind: 'secret'; readonly key: KeyObject; readonly name: string }
   | { readonly kind: 'saml'; readonly key: KeyObject; readonly assertion: Assertion }
+  | { readonly kind: 'exchange'; readonly key: KeyObject; readonly source: ExchangeKey }
 
 /**
  * What a Security block holds, once all of it was checked that can be without asking another party.
@@ -51,6 +59,10 @@ export type Signer =
 export interface ExaminedBlock {
   readonly stamped: VerifiedTimestamp | undefined
   readonly signature: VerifiedSignature<Signer> | undefined
+  /** By a certificate, of that signature, which an exchange key has made. */
+  readonly endorsement: VerifiedSignature<Signer> | undefined
+  /** In which forms its secrets were used. */
+  readonly keyForms: ReadonlySet<KeyForm>
   readonly usernameToken: Element | undefined
   readonly ticket: Element | undefined
   readonly assertion: Assertion | undefined

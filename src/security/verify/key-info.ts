@@ -26,6 +26,7 @@ import {
   KeyIdentifierName,
   KeyNameName,
   KeyValueName,
+  keyIdentifierEncryptedKeyUri,
   keyIdentifierSkiUri,
   keyIdentifierThumbprintUri,
   ModulusName,
@@ -50,12 +51,13 @@ import {
 
 /**
  * What names a key: an element of the message, a certificate inside the KeyInfo, or the name of a
- * certificate or secret.
+ * certificate or secret; of an EncryptedKey its digest (WSS §7.3).
  */
 export type KeyReference =
   | { readonly kind: 'token'; readonly element: Element }
   | { readonly kind: 'certificates'; readonly der: Buffer; readonly others: readonly Buffer[] }
   | { readonly kind: 'certificate'; readonly reference: CertificateReference }
+  | { readonly kind: 'encrypted-key'; readonly digest: Buffer }
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'value'; readonly key: KeyObject }
 
@@ -73,7 +75,7 @@ export function readKeyReference(keyInfo: Element | undefined, identifiers: Iden
 }
 
 /** WSS §7: the one thing that a SecurityTokenReference names. */
-function followReference(reference: Element, identifiers: Identifiers): KeyReference {
+export function followReference(reference: Element, identifiers: Identifiers): KeyReference {
   const [child, another] = reference.elements()
   if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a reference that does not name one token')
   if (child.name === X509DataName) return readX509Data(child)
@@ -81,6 +83,8 @@ function followReference(reference: Element, identifiers: Identifiers): KeyRefer
   if (child.name === KeyIdentifierName) {
     const by = referenceFormOf.get(child.attribute(valueTypeAttribute) ?? '')
     if (by) return { kind: 'certificate', reference: { by, value: readBase64(child) } }
+    if (child.attribute(valueTypeAttribute) === keyIdentifierEncryptedKeyUri)
+      return { kind: 'encrypted-key', digest: readBase64(child) }
     if (child.attribute(valueTypeAttribute) === x509v3Uri) {
       return { kind: 'certificates', der: limitCertificate(readBase64(child)), others: [] } // as WSS4J writes it
     }

@@ -74,6 +74,8 @@ export interface SignatureContext<S extends { readonly key: KeyObject }> {
 }
 
 export interface VerifiedSignature<S> {
+  /** The Signature. */
+  readonly element: Element
   readonly signer: S
   /** The elements that were digested. */
   readonly elements: ReadonlySet<Element>
@@ -106,7 +108,7 @@ export function verifySignature<S extends { readonly key: KeyObject }>(
     if (typeof target === 'string') attachments.add(target)
     else elements.add(target)
   }
-  return { signer, elements, attachments, digest: hash('sha256', octets, 'base64url'), value }
+  return { element: signature, signer, elements, attachments, digest: hash('sha256', octets, 'base64url'), value }
 }
 
 /**

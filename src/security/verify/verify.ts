@@ -9,15 +9,18 @@
  *  (3) The order is: shape, identifiers, Timestamp, the block's children in their order, tokens,
  *      the demands, and last the memory of what was seen; so a message that does not hold can
  *      neither fill the memory nor try passwords.
- *  (4) Work before the first trusted key is linear in the message; there is one Signature, and at
- *      most `referencesMax` references.
+ *  (4) Work before the first trusted key is linear in the message; there is one Signature, with at
+ *      most `referencesMax` references, and where an exchange key has made it another by which a
+ *      certificate endorses it.
+ *  (5) An exchange key names no caller: the service's certificate is enough to make one.
  * Deliberately absent: fetching anything, and where the message came from.
  */
 
+import { createSecretKey } from 'node:crypto'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element, Name } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
-import { isProofRequired, type SecurityPolicy } from '../policy/policy.ts'
+import { isProofRequired, type KeyForm, type SecurityPolicy } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
 import { Identifiers } from '../tree/identifiers.ts'
@@ -26,6 +29,7 @@ import { includedParts, inlineIncludes } from '../tree/xop-inline.ts'
 import {
   BinarySecurityTokenName,
   CipherValueName,
+  DerivedKeyTokenName,
   EncryptedDataName,
   EncryptedKeyName,
   kerberosTypes,
@@ -42,6 +46,7 @@ import { Authentication } from './authenticate.ts'
 import { Decryptor } from './decryption.ts'
 import type { ExaminedBlock, Incoming, Signer } from './incoming.ts'
 import { dereferenceToken, readKeyReference, requireConfirmed, requireTrusted } from './key-info.ts'
+import { MessageSecrets } from './message-secrets.ts'
 import { type Assertion, holderKey, isAssertion, verifyAssertion } from './saml.ts'
 import { type VerifiedSignature, verifySignature } from './signature.ts'
 import { requireConfirmation } from './signature-confirmation.ts'
@@ -55,10 +60,14 @@ export interface VerifiedMessage {
   readonly body: Element
   /** Whether a trusted signature covers this element: itself, not one like it. */
   readonly covers: (element: Element) => boolean
-  /** The value of the signature that was verified: for the confirmation in the reply (WSS §8.5). */
-  readonly confirms: Buffer | undefined
-  /** Whose signature it is. */
+  /**
+   * The values of the signatures that were verified: for the confirmations in the reply (WSS §8.5).
+   */
+  readonly confirms: readonly Buffer[]
+  /** Whose signature covers it; the key of an exchange, where a certificate has endorsed that. */
   readonly signer: Signer | undefined
+  /** In which forms the secrets of the message were used. */
+  readonly keyForms: ReadonlySet<KeyForm>
   /** Header blocks that came encrypted; the tree has them in their place now. */
   readonly blocks: readonly Element[]
 }
@@ -75,16 +84,17 @@ export async function verifyMessage(
       ? failSecurity('InvalidSecurity', 'no Security block')
       : withoutProof(message)
   const found = new Examination(message, block, policy, guard).examine()
-  const signer = found.signature?.signer
-  if (signer?.kind === 'x509' && guard.trust) await requireConfirmed(signer.certificate, guard.trust, guard.now())
+  const { signature, endorsement, blocks } = found
+  const certified = endorsement?.signer ?? signature?.signer
+  if (certified?.kind === 'x509' && guard.trust) await requireConfirmed(certified.certificate, guard.trust, guard.now())
   const caller = await new Authentication(found, policy, guard, message).identifyCaller()
-  const { signature, blocks } = found
   return {
     caller,
     body: message.body,
     covers: element => signature?.elements.has(element) ?? false,
-    confirms: signature?.value,
-    signer,
+    confirms: [signature, endorsement].flatMap(each => (each ? [each.value] : [])),
+    signer: signature?.signer,
+    keyForms: found.keyForms,
     blocks,
   }
 }
@@ -100,8 +110,9 @@ const withoutProof = ({ body }: Incoming): VerifiedMessage => ({
   body,
   covers: () => false,
   blocks: [],
-  confirms: undefined,
+  confirms: [],
   signer: undefined,
+  keyForms: new Set(),
 })
 
 /** Nodes of the block, white space included: an honest one has some ten elements. */
@@ -117,7 +128,8 @@ class Examination {
   readonly #freshness: typeof defaultFreshness
   readonly #identifiers: Identifiers
   readonly #decryptor: Decryptor
-  #signature: VerifiedSignature<Signer> | undefined
+  readonly #secrets: MessageSecrets
+  readonly #signatures: VerifiedSignature<Signer>[] = []
   readonly #inlined = new Map<string, Element>()
   #assertion: Assertion | undefined
 
@@ -129,8 +141,10 @@ class Examination {
     this.#now = guard.now()
     this.#freshness = { ...defaultFreshness, ...policy.freshness }
     this.#identifiers = new Identifiers(message.envelope)
-    const isSigned = (element: Element) => this.#signature?.elements.has(element) ?? false
-    this.#decryptor = new Decryptor(guard, this.#allow, this.#identifiers, isSigned)
+    const isSigned = (element: Element) => this.#signatures.some(({ elements }) => elements.has(element))
+    const { exchangeKey } = message
+    this.#secrets = new MessageSecrets({ guard, allow: this.#allow, identifiers: this.#identifiers, exchangeKey })
+    this.#decryptor = new Decryptor(this.#secrets, this.#allow, this.#identifiers, isSigned)
   }
 
   examine(): ExaminedBlock {
@@ -143,13 +157,16 @@ class Examination {
     if (optionalChild(block, TimestampName) !== stamped?.element)
       return failSecurity('InvalidSecurity', 'an encrypted Timestamp')
     const { envelope, attachments, sent } = this.#message
-    if (this.#signature && attachments && includedParts(envelope).length > 0)
+    const { signature, endorsement } = sortSignatures(this.#signatures)
+    if (signature && attachments && includedParts(envelope).length > 0)
       failSecurity('FailedCheck', 'a part that is not signed')
-    if (sent) requireConfirmation(block, sent, this.#signature?.elements)
+    if (sent) requireConfirmation(block, sent, signature?.elements)
     const assertion = this.#readAssertion()
     return {
       stamped,
-      signature: this.#signature,
+      signature,
+      endorsement,
+      keyForms: this.#secrets.forms,
       usernameToken: optionalChild(block, UsernameTokenName),
       ticket,
       assertion,
@@ -190,15 +207,12 @@ class Examination {
     if (attachments) inlineIncludes(envelope, attachments, this.#inlined, within)
   }
 
-  /**
-   * WSS §8: the one Signature that is a child of the block; those inside assertions are read with
-   * them.
-   */
+  /** WSS §8: a Signature that is a child of the block; those inside assertions are read with them. */
   #verifySignature(element: Element): void {
-    if (this.#signature) failSecurity('InvalidSecurity', 'two Signatures')
+    if (this.#signatures.length === signaturesMax) failSecurity('InvalidSecurity', 'three Signatures')
     const { attachments } = this.#message
     this.#inlineParts()
-    this.#signature = verifySignature<Signer>(element, {
+    const found = verifySignature<Signer>(element, {
       identifiers: this.#identifiers,
       allow: this.#allow,
       signer: keyInfo => this.#identifySigner(keyInfo),
@@ -206,10 +220,13 @@ class Examination {
       attachment: (uri, complete) =>
         attachments?.octets(uri, complete) ?? failSecurity('FailedCheck', 'a missing attachment'),
     })
+    this.#signatures.push(found)
   }
 
   #identifySigner(keyInfo: Element | undefined): Signer {
     const reference = readKeyReference(keyInfo, this.#identifiers)
+    const sent = this.#secrets.findForSignature(reference)
+    if (sent) return { kind: 'exchange', key: createSecretKey(sent.octets), source: sent.source }
     if (reference.kind === 'name') {
       const { name } = reference
       const key = this.#guard.secrets?.get(name) ?? failSecurity('SecurityTokenUnavailable', 'an unknown secret')
@@ -251,6 +268,22 @@ class Examination {
   }
 }
 
+const signaturesMax = 2
+
+/**
+ * WS-SecurityPolicy 1.3 §8.3: a second signature endorses the first. It is by a certificate, and
+ * covers the very Signature that an exchange key has made; no other two stand together.
+ */
+function sortSignatures(found: readonly VerifiedSignature<Signer>[]): Pick<ExaminedBlock, 'signature' | 'endorsement'> {
+  const [one, other] = found
+  if (!other) return { signature: one, endorsement: undefined }
+  const signature = found.find(({ signer }) => signer.kind === 'exchange')
+  const endorsement = found.find(({ signer }) => signer.kind === 'x509')
+  return signature && endorsement?.elements.has(signature.element)
+    ? { signature, endorsement }
+    : failSecurity('InvalidSecurity', 'two Signatures')
+}
+
 /** Children of the block that are read by reference, or once all the others are. */
 const passive = new Set([
   TimestampName,
@@ -258,4 +291,5 @@ const passive = new Set([
   BinarySecurityTokenName,
   SecurityTokenReferenceName,
   SignatureConfirmationName,
+  DerivedKeyTokenName,
 ])

@@ -4,7 +4,7 @@ import javax.security.auth.callback.Callback;
 import javax.security.auth.callback.CallbackHandler;
 import org.apache.wss4j.common.ext.WSPasswordCallback;
 
-/** The settings of CXF that a policy leaves open: keys, passwords, and the signature by SHA-256, since Basic256Sha256 says RsaSha1. */
+/** The settings of CXF that a policy leaves open: keys, passwords, and the signatures by SHA-256, since Basic256Sha256 says RsaSha1 and HmacSha1. */
 final class Keys {
   private Keys() {}
 
@@ -35,5 +35,6 @@ final class Keys {
     // Encrypted by CBC above the signature, it would be refused.
     context.put("ws-security.username-token.always.encrypted", "false");
     context.put("ws-security.asymmetric.signature.algorithm", "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256");
+    context.put("ws-security.symmetric.signature.algorithm", "http://www.w3.org/2001/04/xmldsig-more#hmac-sha256");
   }
 }

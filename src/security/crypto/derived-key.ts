@@ -1,0 +1,30 @@
+/** Keys derived from a secret: P_SHA1 (RFC 2246 §5), as WS-SecureConversation 1.3 §7 uses it. */
+import { createHmac } from 'node:crypto'
+
+/** What a key is derived by; a holder of the secret can repeat it. */
+export interface Derivation {
+  readonly label: string
+  readonly nonce: Uint8Array
+  /** Octets of the sequence before the key. */
+  readonly offset: number
+  /** Of the key, in octets. */
+  readonly length: number
+}
+
+/**
+ * WS-SecureConversation 1.3 §7.1: the labels of client and service, where a token has no Label.
+ */
+export const defaultLabel = 'WS-SecureConversationWS-SecureConversation'
+
+/** The octets at `offset` of P_SHA1(secret, label + nonce). */
+export function deriveKey(secret: Uint8Array, { label, nonce, offset, length }: Derivation): Buffer {
+  const seed = Buffer.concat([Buffer.from(label), nonce])
+  const digest = (octets: Uint8Array) => createHmac('sha1', secret).update(octets).digest()
+  const parts: Buffer[] = []
+  for (let made = 0, last: Buffer = digest(seed); made < offset + length; last = digest(last)) {
+    const part = digest(Buffer.concat([last, seed]))
+    parts.push(part)
+    made += part.length
+  }
+  return Buffer.concat(parts).subarray(offset, offset + length)
+}

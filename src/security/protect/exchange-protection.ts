@@ -1,0 +1,110 @@
+/**
+ * Messages under the key of their exchange (WS-SecurityPolicy 1.3 §7.4), on their way out. The Body
+ * is encrypted before the signature, which covers the ciphertext; a request brings the key along,
+ * and the caller's certificate endorses its signature; an answer refers to the key of its request
+ * (WSS 1.1 §7.3).
+ */
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { encodeBase64 } from '../../base/base64.ts'
+import type { Element } from '../../xml/index.ts'
+import type { Certificate } from '../crypto/certificate.ts'
+import { transportKey } from '../crypto/cipher.ts'
+import { defaultLabel, deriveKey } from '../crypto/derived-key.ts'
+import { type ExchangeKey, exchangeKeyOf } from '../crypto/exchange-key.ts'
+import { suiteCipher, suiteDerivedOctets, suiteKeyOctets, suiteTransport } from '../policy/algorithm-suite.ts'
+import type { CoveredPart, KeyForm } from '../policy/policy.ts'
+import type { Decryption } from '../policy/verification-context.ts'
+import * as n from '../vocabulary.ts'
+import { encryptInPlace, writeEncryptedKey, writeSentReference } from './encrypt.ts'
+import { createId, type ProtectionDraft, writeTokenReference } from './protection-draft.ts'
+import { listTargets, signElements, writeKeyInfo } from './sign.ts'
+
+/** What the key of an exchange does with a message. */
+interface ExchangeUse {
+  readonly form: KeyForm
+  /** What is signed: all elements of each part. */
+  readonly signed: readonly CoveredPart[]
+  /** Whether the content of the Body is encrypted. */
+  readonly encrypts: boolean
+}
+
+/**
+ * Of a request: the certificate to which the new key is encrypted, and the pair by which the caller
+ * endorses.
+ */
+export interface RequestExchange extends ExchangeUse {
+  readonly to: Certificate
+  readonly endorsedBy: Decryption
+}
+
+/** Of an answer: the key of its request. */
+export interface AnswerExchange extends ExchangeUse {
+  readonly key: ExchangeKey
+}
+
+/** What was added to a message. */
+export interface ExchangeProtected {
+  readonly exchangeKey: ExchangeKey
+  /** Values of the signatures. */
+  readonly signatures: readonly Buffer[]
+}
+
+/** Adds key, signatures and encryption to a message that has its tokens. */
+export function protectByExchangeKey(
+  draft: ProtectionDraft,
+  protection: RequestExchange | AnswerExchange,
+): ExchangeProtected {
+  const { form, signed, encrypts } = protection
+  const sent = 'to' in protection ? sendKey(draft, protection.to) : referToKey(protection.key)
+  const useFor = (length: number) => (form === 'derived' ? addDerivedKey(draft, sent, length) : sent)
+  const ciphering = encrypts ? useFor(suiteDerivedOctets.encrypt) : undefined
+  const list = ciphering && encryptInPlace(draft, ['Body'], { cipher: suiteCipher, ...ciphering })
+  const signing = useFor(suiteDerivedOctets.sign)
+  const key = createSecretKey(signing.secret)
+  const { element, value } = signElements(draft, { key }, signing.reference, listTargets(draft, signed))
+  const endorsements = 'to' in protection ? [endorseSignature(draft, element, protection.endorsedBy)] : []
+  if (list) draft.add(list)
+  return { exchangeKey: sent.exchangeKey, signatures: [value, ...endorsements] }
+}
+
+interface ReferredSecret {
+  readonly secret: Buffer
+  /** A SecurityTokenReference. */
+  readonly reference: string
+}
+interface ReferredKey extends ReferredSecret {
+  readonly exchangeKey: ExchangeKey
+}
+
+function sendKey(draft: ProtectionDraft, to: Certificate): ReferredKey {
+  const id = createId('EK')
+  const secret = randomBytes(suiteKeyOctets)
+  const sealed = transportKey(to.key, secret, suiteTransport)
+  draft.add(writeEncryptedKey(id, to, suiteTransport, sealed))
+  return { secret, reference: writeSentReference(id), exchangeKey: exchangeKeyOf(secret, sealed) }
+}
+
+function referToKey(exchangeKey: ExchangeKey): ReferredKey {
+  const identifier = `<wsse:KeyIdentifier EncodingType="${n.base64TypeUri}" ValueType="${n.keyIdentifierEncryptedKeyUri}">${encodeBase64(exchangeKey.digest)}</wsse:KeyIdentifier>`
+  return { secret: exchangeKey.octets, reference: writeTokenReference(identifier, n.encryptedKeyTypeUri), exchangeKey }
+}
+
+/** WS-SecureConversation 1.3 §7.1. */
+function addDerivedKey(draft: ProtectionDraft, { secret, reference }: ReferredSecret, length: number): ReferredSecret {
+  const id = createId('DK')
+  const nonce = randomBytes(16)
+  draft.add(
+    `<wsc:DerivedKeyToken xmlns:wsc="${n.secureConversationNs}" wsu:Id="${id}">${reference}` +
+      `<wsc:Offset>0</wsc:Offset><wsc:Length>${length}</wsc:Length><wsc:Nonce>${encodeBase64(nonce)}</wsc:Nonce></wsc:DerivedKeyToken>`,
+  )
+  return {
+    secret: deriveKey(secret, { label: defaultLabel, nonce, offset: 0, length }),
+    reference: writeTokenReference(`<wsse:Reference URI="#${id}" ValueType="${n.derivedKeyTypeUri}"/>`),
+  }
+}
+
+/** WS-SecurityPolicy 1.3 §8.3: the caller's signature over that of the message. */
+function endorseSignature(draft: ProtectionDraft, signature: Element, { key, certificate }: Decryption): Buffer {
+  const keyInfo = writeKeyInfo(draft, { certificate, refer: 'direct' })
+  return signElements(draft, { key }, keyInfo, [signature]).value
+}

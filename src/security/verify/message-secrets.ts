@@ -1,0 +1,238 @@
+/**
+ * The secrets that a message is signed and encrypted with (WSS 1.1 §7.3, §9; WS-SecureConversation
+ * 1.3 §7), by what names them. What always holds, by number:
+ *  (1) Every failure of a key is one and the same.
+ *  (2) At most `keysMax` keys are decrypted and `derivedMax` derived, each once.
+ *  (3) The key that signs a message is the only one in it: nothing else is decrypted, so a
+ *      signature that anybody can make makes no oracle of another party's ciphertext.
+ *  (4) A derived key signs or decrypts, never both.
+ */
+import type { KeyObject } from 'node:crypto'
+import type { Element } from '../../xml/index.ts'
+import { type Allowances, readDigestMethod } from '../crypto/algorithm.ts'
+import { type KeyTransport, readKeyWrap, readMask, receiveKey, unwrapKey } from '../crypto/cipher.ts'
+import { deriveKey } from '../crypto/derived-key.ts'
+import { type ExchangeKey, exchangeKeyOctetsMin, exchangeKeyOf } from '../crypto/exchange-key.ts'
+import { findNamed } from '../crypto/trust.ts'
+import type { KeyForm } from '../policy/policy.ts'
+import type { VerificationContext } from '../policy/verification-context.ts'
+import { failSecurity } from '../security-fault.ts'
+import type { Identifiers } from '../tree/identifiers.ts'
+import {
+  onlyChildNamed,
+  optionalChild,
+  readBase64,
+  requiredAttribute,
+  requiredChild,
+  trimmedText,
+} from '../tree/strict-children.ts'
+import {
+  algorithmAttribute,
+  CipherDataName,
+  CipherValueName,
+  DerivedKeyTokenName,
+  DigestMethodName,
+  EncryptedKeyName,
+  EncryptionMethodName,
+  KeyInfoName,
+  KeyNameName,
+  MGFName,
+  OAEPparamsName,
+  xenc11Ns,
+  xencNs,
+} from '../vocabulary.ts'
+import { readDerivedKeyToken } from './derived-key-token.ts'
+import { followReference, type KeyReference, readCertificates, readKeyReference } from './key-info.ts'
+
+const keysMax = 4
+const derivedMax = 8
+
+/** A secret, and where it comes from. */
+export interface MessageSecret {
+  readonly octets: Buffer
+  /** The key that it is, or is derived from: one that was sent encrypted, or one by its name. */
+  readonly source: ExchangeKey | KeyObject
+  readonly form: KeyForm
+}
+
+/** One that an EncryptedKey has brought, in this message or in the request that it answers. */
+export interface SentSecret extends MessageSecret {
+  readonly source: ExchangeKey
+}
+
+/** What a secret does. */
+type SecretUse = 'sign' | 'decrypt'
+
+export interface SecretMeans {
+  readonly guard: Pick<VerificationContext, 'decrypts' | 'secrets'>
+  readonly allow: Allowances
+  readonly identifiers: Identifiers
+  /** Of an answer: the key of its request. */
+  readonly exchangeKey: ExchangeKey | undefined
+}
+
+export class MessageSecrets {
+  readonly #means: SecretMeans
+  readonly #received = new Map<Element, ExchangeKey>()
+  readonly #derived = new Map<Element, SentSecret>()
+  readonly #sources = new Set<MessageSecret['source']>()
+  #signing: ExchangeKey | undefined
+  /** By the first octets of a derived key. */
+  readonly #uses = new Map<string, SecretUse>()
+  /** In which forms secrets were used. */
+  readonly forms = new Set<KeyForm>()
+
+  constructor(means: SecretMeans) {
+    this.#means = means
+  }
+
+  /** The secret of an EncryptedKey, for the data that it lists. */
+  receiveForData(element: Element): MessageSecret {
+    return this.#use(this.#receive(element), 'decrypt')
+  }
+
+  /** The secret that the KeyInfo of data names; undefined if it names nothing. */
+  findForData(keyInfo: Element | undefined): MessageSecret | undefined {
+    const [child, another] = keyInfo?.elements() ?? []
+    if (!child) return undefined
+    if (another) return failSecurity('SecurityTokenUnavailable', 'data with two keys')
+    if (child.name === EncryptedKeyName) return this.receiveForData(child)
+    const reference = readKeyReference(keyInfo, this.#means.identifiers)
+    const secret = reference.kind === 'name' ? this.#findShared(reference.name) : this.#findSent(reference)
+    return this.#use(secret ?? failSecurity('SecurityTokenUnavailable', 'a key of an unsupported kind'), 'decrypt')
+  }
+
+  /** The secret that the KeyInfo of a signature names, if it was sent encrypted. */
+  findForSignature(reference: KeyReference): SentSecret | undefined {
+    const secret = this.#findSent(reference)
+    if (!secret) return undefined
+    this.#signing = secret.source
+    return this.#use(secret, 'sign')
+  }
+
+  /** (3), (4) */
+  #use<S extends MessageSecret>(secret: S, use: SecretUse): S {
+    this.#sources.add(secret.source)
+    if (this.#signing && this.#sources.size > 1)
+      return failSecurity('InvalidSecurity', 'a key besides the one that signs the message')
+    this.forms.add(secret.form)
+    if (secret.form === 'direct') return secret
+    const known = secret.octets.toString('latin1', 0, exchangeKeyOctetsMin)
+    if ((this.#uses.get(known) ?? use) !== use)
+      return failSecurity('InvalidSecurity', 'a derived key that both signs and encrypts')
+    this.#uses.set(known, use)
+    return secret
+  }
+
+  /** What an EncryptedKey has brought, or a key derived from it; undefined: another kind of key. */
+  #findSent(reference: KeyReference): SentSecret | undefined {
+    if (reference.kind === 'encrypted-key') return this.#findByDigest(reference.digest)
+    if (reference.kind !== 'token') return undefined
+    const { element } = reference
+    if (element.name === EncryptedKeyName) return this.#receive(element)
+    return element.name === DerivedKeyTokenName ? this.#derive(element) : undefined
+  }
+
+  /** WSS §7.3: by the SHA-1 of its encrypted form, a key of this message, or of its request. */
+  #findByDigest(digest: Buffer): SentSecret {
+    const { exchangeKey } = this.#means
+    const known = [...this.#received.values(), ...(exchangeKey ? [exchangeKey] : [])]
+    const source =
+      known.find(each => each.digest.equals(digest)) ??
+      failSecurity('SecurityTokenUnavailable', 'a key that is not in this message')
+    return { octets: source.octets, source, form: 'direct' }
+  }
+
+  #derive(token: Element): SentSecret {
+    const known = this.#derived.get(token)
+    if (known) return known
+    if (this.#derived.size >= derivedMax) return failSecurity('InvalidSecurity', 'too many derived keys')
+    const { reference, derivation } = readDerivedKeyToken(token)
+    const base = followReference(reference, this.#means.identifiers)
+    const isChained = base.kind === 'token' && base.element.name === DerivedKeyTokenName
+    const { octets, source } =
+      (isChained ? undefined : this.#findSent(base)) ??
+      failSecurity('UnsupportedSecurityToken', 'a key derived from something other than an EncryptedKey')
+    if (octets.length < exchangeKeyOctetsMin) return failSecurity('FailedCheck', 'decryption')
+    const secret: SentSecret = { octets: deriveKey(octets, derivation), source, form: 'derived' }
+    this.#derived.set(token, secret)
+    return secret
+  }
+
+  #findShared(name: string): MessageSecret {
+    const key = this.#requireShared(name)
+    return { octets: key.export(), source: key, form: 'direct' }
+  }
+
+  #requireShared(name: string): KeyObject {
+    return this.#means.guard.secrets?.get(name) ?? failSecurity('SecurityTokenUnavailable', 'an unknown secret')
+  }
+
+  /** The secret in an EncryptedKey; decrypted once. */
+  #receive(element: Element): SentSecret {
+    const source = this.#received.get(element) ?? this.#decrypt(element)
+    return { octets: source.octets, source, form: 'direct' }
+  }
+
+  #decrypt(element: Element): ExchangeKey {
+    if (this.#received.size >= keysMax) return failSecurity('InvalidSecurity', 'too many keys')
+    const octets = this.#unwrapSecret(element) ?? failSecurity('FailedCheck', 'decryption')
+    const source = exchangeKeyOf(octets, readSealed(element))
+    this.#received.set(element, source)
+    return source
+  }
+
+  #unwrapSecret(element: Element): Buffer | undefined {
+    const method = requiredChild(element, EncryptionMethodName)
+    const keyInfo = optionalChild(element, KeyInfoName)
+    const size = readKeyWrap(requiredAttribute(method, algorithmAttribute))
+    if (size === undefined) {
+      const transport = readTransport(method, this.#means.allow)
+      return receiveKey(this.#findPrivateKey(keyInfo), readSealed(element), transport)
+    }
+    const named = keyInfo ?? failSecurity('SecurityTokenUnavailable', 'a key without a key')
+    const kek = this.#requireShared(trimmedText(onlyChildNamed(named, KeyNameName)))
+    return kek.symmetricKeySize === size ? unwrapKey(kek, readSealed(element)) : undefined
+  }
+
+  /** The service's own key that a KeyInfo names; without a KeyInfo the only one. */
+  #findPrivateKey(keyInfo: Element | undefined): KeyObject {
+    const keys = this.#means.guard.decrypts ?? []
+    const unavailable = () => failSecurity('SecurityTokenUnavailable', 'a key that is not here')
+    if (!keyInfo) return keys.length === 1 ? keys[0]!.key : unavailable()
+    const reference = readKeyReference(keyInfo, this.#means.identifiers)
+    if (reference.kind === 'certificate') {
+      return keys.find(({ certificate }) => findNamed(certificate, reference.reference))?.key ?? unavailable()
+    }
+    const der = reference.kind === 'certificates' ? reference.der : undefined
+    const octets = der ?? (reference.kind === 'token' ? readCertificates(reference.element).der : unavailable())
+    return keys.find(({ certificate }) => certificate.der.equals(octets))?.key ?? unavailable()
+  }
+}
+
+/** XML Encryption §5.5. */
+function readTransport(method: Element, allow: Allowances): KeyTransport {
+  const uri = requiredAttribute(method, algorithmAttribute)
+  if (uri === `${xencNs}rsa-1_5` && allow.has('rsa-1_5')) return 'rsa-1_5'
+  const isModern = uri === `${xenc11Ns}rsa-oaep`
+  if (!isModern && uri !== `${xencNs}rsa-oaep-mgf1p`)
+    return failSecurity('UnsupportedAlgorithm', 'an unsupported key transport')
+  const digest = optionalChild(method, DigestMethodName)
+  const mgf = optionalChild(method, MGFName)
+  if (mgf && !isModern) return failSecurity('UnsupportedAlgorithm', 'a mask that rsa-oaep-mgf1p does not have')
+  const label = optionalChild(method, OAEPparamsName)
+  return {
+    digest: digest ? readDigestMethod(digest, harmlessAllowances) : 'sha1',
+    mask:
+      (mgf ? readMask(requiredAttribute(mgf, algorithmAttribute)) : 'sha1') ??
+      failSecurity('UnsupportedAlgorithm', 'an unsupported mask'),
+    label: label ? readBase64(label) : Buffer.alloc(0),
+  }
+}
+
+/** SHA-1 in OAEP needs no resistance against collisions (RFC 8017 §B.1). */
+const harmlessAllowances: Allowances = new Set(['sha1'])
+
+/** The octets of its CipherValue. */
+export const readSealed = (element: Element): Buffer =>
+  readBase64(onlyChildNamed(requiredChild(element, CipherDataName), CipherValueName), 'FailedCheck')
