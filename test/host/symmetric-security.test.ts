@@ -4,6 +4,7 @@
  * (docs/message-security.md).
  */
 import assert from 'node:assert/strict'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +16,8 @@ import { createPortClient } from '../../src/client/port-client.ts'
 import type { KeyForm, SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import { importDocument } from '../../src/import/import-command.ts'
 import { readWsdl } from '../../src/import/index.ts'
+import { Certificate } from '../../src/security/crypto/certificate.ts'
+import { protectMessage } from '../../src/security/protect/protect.ts'
 import { createEcKey } from '../security/issue.ts'
 import { startHosted } from './hosted-service.ts'
 import { bankRoot, issueBank, issuePartner, issueUnusual, partnerRoot, writeKeyFiles } from './partner-keys.ts'
@@ -160,6 +163,37 @@ test('a client that derives, or does not, as the service has it alone is heard',
   const [direct, derived] = [await text('direct'), await text('derived')]
   await assert.rejects(connect('direct', { request: () => derived }).ListPayments({}), unproven(/InvalidSecurity/))
   await assert.rejects(connect('derived', { request: () => direct }).ListPayments({}), unproven(/InvalidSecurity/))
+})
+
+test('an answer of an impostor, under a key of its own, proves nothing', async () => {
+  const impostor = issuePartner('O=Bank/CN=bank.example')
+  const [to, by] = [acme, impostor].map(pair => new Certificate(new X509Certificate(pair.certificate).raw)) as [
+    Certificate,
+    Certificate,
+  ]
+  const endorsedBy = { key: createPrivateKey(impostor.key), certificate: by }
+  const signed = ['Timestamp', 'Body'] as const
+  const answer = '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body/></s:Envelope>'
+  const forge = (): string => {
+    const confirms = [...(sent.at(-1) ?? '').matchAll(/SignatureValue>([^<]+)</g)].map(([, each = '']) => each)
+    const exchange = { to, form: 'direct', signed, encrypts: false, endorsedBy } as const
+    const values = confirms.map(each => Buffer.from(each, 'base64'))
+    return protectMessage(answer, { timestamp: {}, confirms: values, exchange }, Date.now()).envelope
+  }
+  await assert.rejects(connect('direct', { response: forge }, { soap: '1.1' }).ListPayments({}), unproven(/not here/))
+})
+
+test('a certificate of keys.service has to hold with each answer, as that of a signer', async t => {
+  const short = issueUnusual({ notAfter: Date.now() + 60_000 })
+  const { server } = await startBank(ruleOf('direct'), [writeKeyFiles(short).files])
+  const address = `${server.url}/soap/partner`
+  const service = { authorities: bankRoot, name: 'bank.example' }
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const options = { address, headers, keys: { ...acme, service, encryptTo: short.certificate } }
+  const client = createSoapClient(contractOf(ruleOf('direct')), options as never)
+  await client['ListPayments']?.({} as never)
+  t.mock.timers.tick(120_000)
+  await assert.rejects(async () => client['ListPayments']?.({} as never), unproven(/not trusted now/))
 })
 
 test('a client needs the certificate that its keys go to, and takes one of keys.service alone', () => {

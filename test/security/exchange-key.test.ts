@@ -4,7 +4,7 @@
  * Each row names the check that refuses.
  */
 import assert from 'node:assert/strict'
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+import { createHash, createHmac, createSecretKey, randomBytes, sign } from 'node:crypto'
 import { test } from 'node:test'
 import type { KeyForm } from '../../src/contract/endpoint-rule.ts'
 import { encryptOctets, transportKey } from '../../src/security/crypto/cipher.ts'
@@ -28,6 +28,7 @@ import {
   xencNs,
 } from '../../src/security/vocabulary.ts'
 import { createWsSecurity } from '../../src/security/ws-security.ts'
+import { soap12 } from '../../src/soap/version.ts'
 import { canonicalize, type Element, Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
 import {
   createGuard,
@@ -510,6 +511,69 @@ test('a symmetric demand takes its own form alone, and another demand takes no e
   await expectRefusal(verify(direct, policyOf('direct')), 'InvalidSecurity', /Body is not encrypted/)
 })
 
+test('the endorsement may stand before the signature that it endorses', async () => {
+  const { envelope } = request('derived', { encrypts: false })
+  const [signature, endorsement] = [first(envelope, 'ds:Signature'), last(envelope, 'ds:Signature')]
+  const turned = envelope.replace(endorsement, '').replace(signature, endorsement + signature)
+  await expectAccepted(verify(turned, policyOf('derived', false)))
+})
+
+/** Another key in a request whose Body is in clear, signed and endorsed again. */
+function requestWith(secret: Buffer): string {
+  const { envelope } = request('direct', { encrypts: false })
+  const keyed = envelope.replace(
+    /(CipherValue>)[^<]*/,
+    `$1${transportKey(bob.key, secret, suiteTransport).toString('base64')}`,
+  )
+  const signedAgain = signAgain(keyed, secret)
+  const elementsOf = (text: string) => {
+    const document = parseXml(Buffer.from(text))
+    assert.ok(!(document instanceof Malformed))
+    const security = document.root.elements()[0]!.elements().at(-1)!
+    return security.elements().filter(({ name }) => name.local === 'Signature')
+  }
+  const canonical = (element: Element) => canonicalize(element, { exclusive: true, comments: false })
+  const digest = createHash('sha256')
+    .update(canonical(elementsOf(signedAgain)[0]!))
+    .digest('base64')
+  const old = last(signedAgain, 'ds:Signature')
+  const digested = signedAgain.replace(old, old.replace(/(DigestValue>)[^<]*/, `$1${digest}`))
+  const info = canonical(elementsOf(digested)[1]!.elements()[0]!)
+  const value = sign('sha256', Buffer.from(info), alice.key).toString('base64')
+  const current = last(digested, 'ds:Signature')
+  return digested.replace(current, current.replace(/(SignatureValue>)[^<]*/, `$1${value}`))
+}
+
+test('nothing is done whose answer the key could not encrypt: one of 16 octets is none for AES-256', async () => {
+  const policy: SecurityPolicy = { ...policyOf('direct', false), answers: 'encrypted' }
+  const secure = createWsSecurity(policy, createGuard(now, means))
+  const ask = async (text: string) => {
+    const document = parseXml(Buffer.from(text))
+    assert.ok(!(document instanceof Malformed))
+    const { header, body } = openMessage(text)
+    const [, block] = document.root.elements()[0]!.elements()
+    assert.ok(header && body && block)
+    const targeted = [block]
+    const [, found] = document.root.elements()
+    const evidence = {
+      version: soap12,
+      document,
+      body: found!,
+      blocks: targeted,
+      targeted,
+      processed: [],
+      demanded: true,
+    }
+    return secure({ ...evidence, now, address: '', from: '', confidential: true, parts: [], part: () => undefined })
+  }
+  assert.ok((await ask(requestWith(randomBytes(32)))).protect)
+  await assert.rejects(ask(requestWith(randomBytes(16))), (thrown: unknown) => {
+    assert.ok(thrown instanceof Insecure)
+    assert.match(thrown.why, /not of 32 octets/)
+    return true
+  })
+})
+
 test('X12 a request comes once, whoever endorses it', async () => {
   const guard = createGuard(now, means)
   const { envelope } = request('derived')
@@ -623,6 +687,14 @@ for (const form of forms) {
       /exchange: not there/,
     ],
   ]
+  test(`a key that an answer brings itself proves nothing (${form} keys)`, async () => {
+    const exchange: RequestExchange = { to: bob.certificate, form, signed, encrypts: true, endorsedBy: alice }
+    const { envelope } = protectMessage(plainMessage(), { timestamp: {}, confirms: asked.signatures, exchange }, now)
+    const { signatures: sent, exchangeKey } = asked
+    const message = { ...openMessage(envelope), sent, exchangeKey: exchangeKey! }
+    const found = verifyOrRefuse(message, answerPolicy(form), createGuard(now, means))
+    await expectRefusal(found, 'InvalidSecurity', /exchange: not there/)
+  })
   for (const [title, text, fault, why] of rows)
     test(`an answer is refused (${form} keys): ${title}`, async () => {
       const found = await prove(text, form, asked)
