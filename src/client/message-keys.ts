@@ -20,7 +20,7 @@ import { prepareProtection, readReceiver } from '../security/protect/protection-
 
 /** Keys of a client for endpoints whose security the contract declares. */
 export interface ClientKeys {
-  /** Signs requests, and decrypts answers. */
+  /** Signs requests, or endorses their signatures; decrypts answers. */
   readonly key?: PrivateKeySource
   /** Of the key; it is sent along. */
   readonly certificate?: CertificateSource
@@ -31,7 +31,10 @@ export interface ClientKeys {
    * of `authorities` certified.
    */
   readonly service?: Anchors & { readonly name?: string }
-  /** To whom requests are encrypted. Default: the only one of `service.certificates`. */
+  /**
+   * To whom requests are encrypted, or the key of each exchange: its holder alone can prove answers
+   * then. Default: the only one of `service.certificates`.
+   */
   readonly encryptTo?: CertificateSource
 }
 

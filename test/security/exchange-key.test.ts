@@ -91,6 +91,7 @@ for (const form of forms)
         assert.equal(/DerivedKeyToken/.test(envelope), form === 'derived')
         const proven = await expectAccepted(verify(envelope, policyOf(form, encrypts)))
         assert.match(writeElement(proven.body), /o-1/)
+        assert.ok(proven.covers(proven.body))
         assert.equal(proven.caller?.subject, `certificate of ${alice.certificate.der.length} octets`)
         assert.deepEqual(proven.confirms, signatures)
         assert.equal(
@@ -637,7 +638,8 @@ for (const form of forms) {
   test(`WSS §7.3: an answer is proven by the key of its request (${form} keys)`, async () => {
     assert.match(answer, /EncryptedKeySHA1/)
     assert.doesNotMatch(answer, /o-1|<xenc:EncryptedKey|BinarySecurityToken/)
-    const { body } = await expectAccepted(prove(answer, form, asked))
+    const { body, covers } = await expectAccepted(prove(answer, form, asked))
+    assert.ok(covers(body))
     assert.match(writeElement(body), /o-1/)
   })
   const other = request(form)

@@ -265,6 +265,30 @@ for (const version of ['1.1', '2.0'] as const) {
     await expectRefusal(send(['Body', 'Timestamp'], now), 'FailedAuthentication', /seen before/)
   })
 
+  test(`X12 SAML ${version}: a signature that anybody can make, by an exchange key, binds nothing`, async () => {
+    const here = createGuard(now, { ...means, decrypts: [keyPair('bob')] })
+    const assertion = writeAssertion({ version })
+    const signed = ['Body', 'Timestamp', 'Token'] as const
+    const to = keyPair('bob').certificate
+    const send = (change: (text: string) => string, at: number) => {
+      const exchange = { to, form: 'direct', signed, encrypts: false, endorsedBy: keyPair('alice') } as const
+      const { envelope } = protectMessage(plainMessage(), { timestamp: {}, assertion, exchange }, at)
+      return verifyOrRefuse(openMessage(change(envelope)), demand('bearer', { timestamp: true }), here)
+    }
+    const whole = (text: string) => text
+    for (const at of [now - 4000, now - 3000]) assert.ok((await expectAccepted(send(whole, at))).covers)
+    const endorsement =
+      /<ds:Signature xmlns:ds="[^"]*" Id="[^"]*">(?:(?!<\/ds:Signature>).)*<\/ds:Signature>(?=<\/wsse:Security>)/s
+    const bare = (text: string) => {
+      const changed = text.replace(endorsement, '')
+      assert.notEqual(changed, text)
+      return changed
+    }
+    const first = await expectAccepted(send(bare, now - 2000))
+    assert.ok(!first.covers(first.body), 'nobody is known to have signed it')
+    await expectRefusal(send(bare, now - 1000), 'FailedAuthentication', /seen before/)
+  })
+
   test(`SAML ${version}: an issuer speaks for the people that its rule names, and for no others`, async () => {
     const rules: readonly (readonly [SubjectRule, string | undefined])[] = [
       ['same', 'alice'],

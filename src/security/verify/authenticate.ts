@@ -20,7 +20,7 @@ import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
 import { isInside } from '../tree/tree-edit.ts'
 import { readContentId } from '../tree/xop-inline.ts'
-import type { ExaminedBlock, Incoming, Signer } from './incoming.ts'
+import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from './incoming.ts'
 import { readBinaryToken } from './key-info.ts'
 import type { Assertion } from './saml.ts'
 import { type UsernameToken, verifyUsername } from './username-token.ts'
@@ -212,12 +212,13 @@ export class Authentication {
 
   /**
    * Whether the assertion alone names the caller: a reader of it could send it with another
-   * message, unless a signature binds it to this Body and this time.
+   * message, unless a signature of a known party binds it to this Body and this time.
    */
   #isBearerOnly(demand: Demand, assertion: Assertion): boolean {
     const { signature, stamped } = this.#found
     const bound = [assertion.element, this.#message.body, stamped?.element]
-    if (bound.every(each => each && signature?.elements.has(each))) return false
+    const isBound = bound.every(each => each && signature?.elements.has(each))
+    if (isBound && isSignerKnown(this.#found, this.#message)) return false
     return !this.#isConfirmed(
       assertion,
       demand.confirmations?.filter(kind => kind !== 'bearer'),

@@ -73,3 +73,15 @@ export interface ExaminedBlock {
   /** Header blocks that came encrypted. */
   readonly blocks: readonly Element[]
 }
+
+/**
+ * Whether the signature is that of a known party. By an exchange key alone it is not: such a key
+ * counts where a certificate endorses it, or where the receiver itself has sent it.
+ */
+export const isSignerKnown = (
+  { signature, endorsement }: Pick<ExaminedBlock, 'signature' | 'endorsement'>,
+  { exchangeKey }: Pick<Incoming, 'exchangeKey'>,
+): boolean => {
+  const signer = signature?.signer
+  return signer?.kind === 'exchange' ? endorsement !== undefined || signer.source === exchangeKey : signer !== undefined
+}

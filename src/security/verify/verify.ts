@@ -44,7 +44,7 @@ import {
 } from '../vocabulary.ts'
 import { Authentication } from './authenticate.ts'
 import { Decryptor } from './decryption.ts'
-import type { ExaminedBlock, Incoming, Signer } from './incoming.ts'
+import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from './incoming.ts'
 import { dereferenceToken, readKeyReference, requireConfirmed, requireTrusted } from './key-info.ts'
 import { MessageSecrets } from './message-secrets.ts'
 import { type Assertion, holderKey, isAssertion, verifyAssertion } from './saml.ts'
@@ -85,13 +85,14 @@ export async function verifyMessage(
       : withoutProof(message)
   const found = new Examination(message, block, policy, guard).examine()
   const { signature, endorsement, blocks } = found
+  const isKnown = isSignerKnown(found, message)
   const certified = endorsement?.signer ?? signature?.signer
   if (certified?.kind === 'x509' && guard.trust) await requireConfirmed(certified.certificate, guard.trust, guard.now())
   const caller = await new Authentication(found, policy, guard, message).identifyCaller()
   return {
     caller,
     body: message.body,
-    covers: element => signature?.elements.has(element) ?? false,
+    covers: element => isKnown && signature?.elements.has(element) === true,
     confirms: [signature, endorsement].flatMap(each => (each ? [each.value] : [])),
     signer: signature?.signer,
     keyForms: found.keyForms,
