@@ -138,8 +138,12 @@ function readKeyForm(binding: Element): KeyForm {
   const token = findInside(requireInside(binding, ['ProtectionToken']), ['X509Token'])
   if (!token) return failUnmet('a ProtectionToken that is not an X509Token')
   if (hasInside(token, 'RequireImpliedDerivedKeys')) failUnmet('RequireImpliedDerivedKeys')
-  return hasInside(token, 'RequireDerivedKeys') || hasInside(token, 'RequireExplicitDerivedKeys') ? 'derived' : 'direct'
+  if (!findInside(token, ['RequireDerivedKeys', 'RequireExplicitDerivedKeys'])) return 'direct'
+  if (binding.name.uri !== securityPolicyUri) failUnmet('derived keys of WS-SecureConversation before 1.3')
+  return 'derived'
 }
+/** Of WS-SecurityPolicy 1.2 and 1.3, whose tokens are those of WS-SecureConversation 1.3. */
+const securityPolicyUri = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702'
 
 /** WS-SecurityPolicy §8.3: whose certificate endorses the signature. */
 function readEndorser(endorsing: Element | undefined, supporting: Element | undefined): CallerProof {

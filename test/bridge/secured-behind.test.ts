@@ -356,6 +356,13 @@ test('a policy that cannot be met does not start, unless the map says what messa
       /the policy of \w+ demands a SymmetricBinding that names no caller: give behind.rule or behind.security/,
     ],
     [symmetric('<sp:RequireImpliedDerivedKeys/>') + endorsing, /RequireImpliedDerivedKeys/],
+    [
+      symmetric('<sp:RequireDerivedKeys/>').replace(
+        '>',
+        ' xmlns:sp="http://schemas.xmlsoap.org/ws/2005/07/securitypolicy">',
+      ) + endorsing,
+      /derived keys of WS-SecureConversation before 1\.3/,
+    ],
     [symmetric('', '<sp:EncryptSignature/>') + endorsing, /EncryptSignature/],
     [symmetric('', '<sp:ProtectTokens/>') + endorsing, /ProtectTokens/],
     [protectedBy('<sp:SecureConversationToken/>', suite) + endorsing, /a ProtectionToken that is not an X509Token/],
