@@ -186,8 +186,9 @@ const soapVersionOf: Readonly<Record<string, '1.1' | '1.2'>> = {
 const childrenNamed = (element: Element, uri: string, local: string): Element[] =>
   element.elements().filter(({ name }) => name.uri === uri && name.local === local)
 const wsdlChildren = (element: Element, local: string): Element[] => childrenNamed(element, wsdl, local)
-const attributeValue = (element: Element, local: string): string | undefined =>
-  element.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value.trim()
+/** Of an attribute: its text without space around it. */
+export const attributeValue = (element: Element, local: string, uri = ''): string | undefined =>
+  element.attributes.find(({ name }) => name.uri === uri && name.local === local)?.value.trim()
 /** The extension elements of SOAP, of either version, in a binding or port. */
 const soapChildren = (element: Element, local: string): Element[] =>
   element.elements().filter(({ name }) => Object.hasOwn(soapVersionOf, name.uri) && name.local === local)
@@ -213,6 +214,8 @@ class WsdlReader {
   readonly #rootOf = new Map<string, Element | Malformed>()
   /** Pairs of a namespace and the location of a schema without one that it includes. */
   readonly #adoptions = new Set<string>()
+  /** Locations of schemas → the first schema that redefines components of theirs. */
+  readonly #redefiners = new Map<string, Element>()
   readonly #missing: string[] = []
   readonly #flaws = new Set<string>()
   readonly #remarks = new Set<string>()
@@ -285,32 +288,42 @@ class WsdlReader {
       const name = `{${namespace}}${attributeValue(each, 'name') ?? ''}`
       if (each.name.local === 'element') this.#declaredElements.add(name)
       if (each.name.local === 'complexType' || each.name.local === 'simpleType') this.#declaredTypes.add(name)
-      if (['import', 'include', 'redefine'].includes(each.name.local))
-        this.#followSchema(each, location, each.name.local === 'import' ? undefined : namespace)
+      if (!['import', 'include', 'redefine', 'override'].includes(each.name.local)) continue
+      const found = this.#followSchema(each, location, each.name.local === 'import' ? undefined : namespace)
+      if (each.name.local === 'redefine' && found !== undefined) this.#checkRedefined(found, schema)
     }
+  }
+  /** XML Schema Part 1 §4.2.2: of two schemas that redefine a third one, neither sees the other. */
+  #checkRedefined(location: string, schema: Element): void {
+    const first = this.#redefiners.get(location) ?? schema
+    this.#redefiners.set(location, first)
+    if (first !== schema) this.#addFlaw(`${location} is redefined by two schemas: what both redefine has both changes`)
   }
   /** A schema that every tool has is not missing where its file is not. */
-  #followSchema(reference: Element, base: string, includer?: string): void {
+  #followSchema(reference: Element, base: string, includer?: string): string | undefined {
     const isKnown = knownNamespaces.has(attributeValue(reference, 'namespace') ?? '')
-    this.#followImport(attributeValue(reference, 'schemaLocation'), base, includer, isKnown)
+    return this.#followImport(attributeValue(reference, 'schemaLocation'), base, includer, isKnown)
   }
 
-  #followImport(written: string | undefined, base: string, includer?: string, isKnown = false): void {
-    if (written === undefined || written === '') return
+  /** @returns where the document is; undefined: it was not found */
+  #followImport(written: string | undefined, base: string, includer?: string, isKnown = false): string | undefined {
+    if (written === undefined || written === '') return undefined
     if (this.#rootOf.size + this.#adoptions.size >= wsdlLimits.documents) {
       this.#addFlaw(`more than ${wsdlLimits.documents} documents: the others were not read`)
-      return
+      return undefined
     }
     const found = this.#find(written, base)
-    if (!found && !isKnown) this.#missing.push(written)
-    if (!found) return
-    const known = this.#rootOf.get(found.location)
-    if (known) {
-      this.#adoptSchema(known, found.location, includer)
-      return
+    if (!found) {
+      if (!isKnown) this.#missing.push(written)
+      return undefined
     }
-    const root = this.open(found.bytes, found.location, includer)
-    if (root instanceof Malformed) this.#addFlaw(`${written}: ${root.reason}`)
+    const known = this.#rootOf.get(found.location)
+    if (known) this.#adoptSchema(known, found.location, includer)
+    else {
+      const root = this.open(found.bytes, found.location, includer)
+      if (root instanceof Malformed) this.#addFlaw(`${written}: ${root.reason}`)
+    }
+    return found.location
   }
 
   /**

@@ -6,6 +6,7 @@ import { describeActionPattern } from '../contract/port-names.ts'
 import { clarkNotation } from '../xml/name.ts'
 import type { Element } from '../xml/tree.ts'
 import {
+  attributeValue,
   readDeclaredAction,
   readDocumentation,
   type WsdlBinding,
@@ -46,8 +47,6 @@ export const readWsdl20Services = (descriptions: readonly Element[]): Wsdl20Serv
 
 const childrenNamed = (element: Element, local: string, uri = wsdl20): Element[] =>
   element.elements().filter(({ name }) => name.uri === uri && name.local === local)
-const attributeValue = (element: Element, local: string, uri = ''): string | undefined =>
-  element.attributes.find(({ name }) => name.uri === uri && name.local === local)?.value.trim()
 const isTrueText = (text: string | undefined): boolean => text === 'true' || text === '1'
 const nameOf = (element: Element): string => attributeValue(element, 'name') ?? ''
 

@@ -36,7 +36,7 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
   const losses = new Losses()
   const components = new SchemaComponents(document.schemaDocuments)
   const model = new SchemaModel(components, losses)
-  for (const flaw of document.flaws) losses.add('document', flaw, 'document')
+  for (const flaw of [...document.flaws, ...components.flaws]) losses.add('document', flaw, 'document')
   for (const each of document.missing) losses.add('document', `${each} is imported and was not found`, 'document')
   const services = kind === 'wsdl20' ? readWsdl20Services(description.descriptions) : document
   if ('unserved' in services) {

@@ -15,6 +15,7 @@ import type { AnyRootElement } from '../contract/xml-type.ts'
 import type { WsdlBinding, WsdlDocument, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
 import { compileAddressTemplate } from '../http/address-template.ts'
 import { isNcName } from '../xml/character.ts'
+import { findFreeName } from './free-name.ts'
 import type { Losses } from './loss.ts'
 import { BodyReader, digestParts } from './read-body.ts'
 import { readPortPolicy } from './read-policies.ts'
@@ -145,9 +146,7 @@ function readPort(
     const place = `operation ${operation.name}`
     const made = readExchange(operation, namespace, bodies, model, losses)
     if (!made || !operation.input) continue
-    const key = Object.hasOwn(exchanges, operation.name)
-      ? freeExchangeName(`${operation.name}`, exchanges)
-      : operation.name
+    const key = findFreeKey(operation.name, exchanges)
     // Where operations share an element, their actions tell them apart, or what is in it.
     const element = typeof made.input === 'object' ? `{${made.input.name.uri}}${made.input.name.local}` : ''
     const call = [element, made.action, digestParts(operation.input, operation.style)].join('\n')
@@ -198,11 +197,7 @@ function nameInXml(name: string, otherwise: string, place: string, losses: Losse
 }
 const portTypeOf = (binding: WsdlBinding, name: string): string =>
   binding.portType === undefined ? `${name}PortType` : splitClark(binding.portType).local
-function freeExchangeName(name: string, used: object): string {
-  let number = 2
-  while (Object.hasOwn(used, `${name}${number}`)) number++
-  return `${name}${number}`
-}
+const findFreeKey = (name: string, used: object): string => findFreeName(name, each => Object.hasOwn(used, each))
 
 function readExchange(
   operation: WsdlOperation,
@@ -273,7 +268,7 @@ function readHeaderParts(
   for (const header of headers) {
     const found = readPartElement(header, place, model)
     if (!found) losses.add(place, `the header block ${header.name} is not declared: it is left out`, 'document')
-    else blocks[Object.hasOwn(blocks, header.name) ? freeExchangeName(header.name, blocks) : header.name] = found
+    else blocks[findFreeKey(header.name, blocks)] = found
   }
   return blocks
 }

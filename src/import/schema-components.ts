@@ -2,6 +2,7 @@
 import type { NamespaceForm } from '../contract/xml-type.ts'
 import { readDocumentation, type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
 import type { Element } from '../xml/index.ts'
+import { findFreeName } from './free-name.ts'
 
 export const xsNs = 'http://www.w3.org/2001/XMLSchema'
 export type ComponentKind = 'element' | 'attribute' | 'complexType' | 'simpleType' | 'group' | 'attributeGroup'
@@ -11,6 +12,16 @@ export interface SchemaComponent {
   readonly node: Element
   readonly form: NamespaceForm
   readonly location: string
+  /** It was redefined: no message can name it (Part 1 §4.2.2). */
+  readonly isRedefined?: boolean
+}
+/** A declaration before it has its place among the others. */
+interface FoundComponent extends SchemaComponent {
+  readonly kind: ComponentKind
+  /** In James Clark's notation. */
+  readonly key: string
+  /** Of what stands in `xs:redefine` or `xs:override`. */
+  readonly stead?: 'redefine' | 'override'
 }
 
 export const attributeOf = (node: Element, local: string): string | undefined =>
@@ -27,37 +38,53 @@ export function documentationOf(node: Element): string | undefined {
 }
 
 export class SchemaComponents {
+  /** A phrase for each declaration that its schema must not have. */
+  readonly flaws: string[] = []
   /** By kind, then by name in James Clark's notation. */
   readonly #all = new Map<ComponentKind, Map<string, SchemaComponent>>()
   /** Heads of substitution groups → names of their members. */
   readonly #substitutes = new Map<string, string[]>()
   readonly #documents = new Set<string>()
+  /** Names in redefinitions that mean what is redefined: by their node, then as they read. */
+  readonly #redefined = new Map<Element, Map<string, string>>()
 
   constructor(documents: readonly SchemaDocument[]) {
-    for (const each of documents) this.#addDocument(each)
+    for (const { namespace } of documents) this.#documents.add(namespace)
+    const found = documents.flatMap(listDeclaredComponents)
+    const taken = new Set(found.map(({ kind, key }) => `${spaceOf(kind)} ${key}`))
+    // What takes the place of others is known before these, whichever document was read first.
+    for (const each of found.filter(({ stead }) => stead)) this.#addComponent(each, taken)
+    for (const each of found.filter(({ stead }) => !stead)) this.#addComponent(each, taken)
   }
 
-  #addDocument({ schema, namespace, location }: SchemaDocument): void {
-    this.#documents.add(namespace)
-    const form = (local: string) => (attributeOf(schema, local) === 'qualified' ? 'qualified' : 'unqualified')
-    const forms: NamespaceForm = {
-      uri: namespace,
-      elements: form('elementFormDefault'),
-      attributes: form('attributeFormDefault'),
-    }
-    const nodes = schemaChildren(schema).flatMap(node =>
-      node.name.local === 'redefine' ? schemaChildren(node) : [node],
-    )
-    for (const node of nodes) {
-      const kind = node.name.local as ComponentKind // others have no name that is looked for
-      const name = attributeOf(node, 'name')
-      if (name === undefined) continue
-      const known = this.#of(kind)
-      const key = `{${namespace}}${name}`
-      if (!known.has(key)) known.set(key, { node, form: forms, location })
-      const head =
-        kind === 'element' ? this.resolve(node, attributeOf(node, 'substitutionGroup'), namespace) : undefined
-      if (head !== undefined) this.#substitutes.set(head, [...(this.#substitutes.get(head) ?? []), key])
+  /** The first of a name counts; what a redefinition finds in its place gets a name of its own. */
+  #addComponent({ kind, key, stead, ...component }: FoundComponent, taken: Set<string>): void {
+    const known = this.#of(kind)
+    const own = this.#redefinitions.get(`${kind} ${key}`) ?? key
+    if (known.has(own)) return
+    known.set(own, own === key ? component : { ...component, isRedefined: true })
+    if (stead === 'redefine') this.#addRedefinition(kind, key, component, taken)
+    const { node, form } = component
+    const head = kind === 'element' ? this.resolve(node, attributeOf(node, 'substitutionGroup'), form.uri) : undefined
+    if (head !== undefined) this.#substitutes.set(head, [...(this.#substitutes.get(head) ?? []), key])
+  }
+  /** The names of what is redefined → those that it had. */
+  readonly #originals = new Map<string, string>()
+  /** Kinds and names → the name that the next declaration of theirs gets. */
+  readonly #redefinitions = new Map<string, string>()
+  #addRedefinition(kind: ComponentKind, key: string, { node, form }: SchemaComponent, taken: Set<string>): void {
+    const original = findFreeName(`${key}Original`, each => taken.has(`${spaceOf(kind)} ${each}`))
+    taken.add(`${spaceOf(kind)} ${original}`)
+    this.#redefinitions.set(`${kind} ${key}`, original)
+    this.#originals.set(original, key)
+    const own = listOwnReferences(node).filter(({ at, written }) => this.resolve(at, written, form.uri) === key)
+    if (own.length === 0 && spaceOf(kind) === 'type')
+      this.flaws.push(
+        `${kind} ${key} stands in xs:redefine and is not derived from itself: it replaces what it should change`,
+      )
+    for (const { at } of own) {
+      const meant = this.#redefined.get(at) ?? new Map<string, string>()
+      this.#redefined.set(at, meant.set(key, original))
     }
   }
   #of(kind: ComponentKind): Map<string, SchemaComponent> {
@@ -76,7 +103,8 @@ export class SchemaComponents {
     const uri = node.namespace(prefix)
     if (uri === undefined) return undefined
     const isBare = uri === '' && prefix === '' && (!hasTargetNamespace(node) || !this.#documents.has(''))
-    return `{${isBare ? target : uri}}${local}`
+    const name = `{${isBare ? target : uri}}${local}`
+    return this.#redefined.get(node)?.get(name) ?? name
   }
 
   find(kind: ComponentKind, name: string): SchemaComponent | undefined {
@@ -93,11 +121,53 @@ export class SchemaComponents {
       return [name, ...this.substitutesOf(name, seen)]
     })
   }
+  /** A name for a reader: what is redefined has none of its own. */
+  describeComponent(name: string): string {
+    const redefined = this.#originals.get(name)
+    return redefined === undefined ? name : `that ${redefined} redefines`
+  }
   hasNamespace(uri: string): boolean {
     return this.#documents.has(uri)
   }
 }
 
+/** The components of a schema, and those that it puts in the place of others. */
+function listDeclaredComponents({ schema, namespace, location }: SchemaDocument): readonly FoundComponent[] {
+  const form = (local: string) => (attributeOf(schema, local) === 'qualified' ? 'qualified' : 'unqualified')
+  const forms: NamespaceForm = {
+    uri: namespace,
+    elements: form('elementFormDefault'),
+    attributes: form('attributeFormDefault'),
+  }
+  const read = (node: Element, stead?: 'redefine' | 'override'): readonly FoundComponent[] => {
+    const name = attributeOf(node, 'name')
+    if (name === undefined) return []
+    const kind = node.name.local as ComponentKind // others have no name that is looked for
+    return [{ kind, key: `{${namespace}}${name}`, node, form: forms, location, ...(stead && { stead }) }]
+  }
+  return schemaChildren(schema).flatMap(node => {
+    const { local } = node.name
+    return local === 'redefine' || local === 'override'
+      ? schemaChildren(node).flatMap(each => read(each, local))
+      : read(node)
+  })
+}
+/** Simple and complex types share their names (Part 1 §2.5). */
+const spaceOf = (kind: ComponentKind): string => (kind === 'simpleType' || kind === 'complexType' ? 'type' : kind)
+
+/** Places in which a redefinition refers to its original: a base, or references (§4.2.2, 5-7). */
+function listOwnReferences(node: Element): readonly { readonly at: Element; readonly written: string | undefined }[] {
+  const { local } = node.name
+  if (local === 'group' || local === 'attributeGroup') return listGroupReferences(node, local)
+  const content = schemaChild(node, 'complexContent', 'simpleContent') ?? node
+  const derivation = schemaChild(content, 'extension', 'restriction')
+  return derivation ? [{ at: derivation, written: attributeOf(derivation, 'base') }] : []
+}
+const listGroupReferences = (node: Element, local: string): ReturnType<typeof listOwnReferences> =>
+  schemaChildren(node).flatMap(each => [
+    ...(each.name.local === local ? [{ at: each, written: attributeOf(each, 'ref') }] : []),
+    ...listGroupReferences(each, local),
+  ])
 /** Of the schema in which a node stands. */
 function hasTargetNamespace(node: Element): boolean {
   let schema = node

@@ -31,6 +31,7 @@ import { schemaNamespaces } from '../describe/read-wsdl.ts'
 import { isNcName } from '../xml/character.ts'
 import type { Element } from '../xml/index.ts'
 import { findRecursiveTypes, type RequiredElements } from './endless-types.ts'
+import { findFreeName } from './free-name.ts'
 import type { Losses } from './loss.ts'
 import {
   attributeOf,
@@ -149,15 +150,20 @@ export class SchemaModel {
     const standard = complex || simple ? undefined : knownTypes.get(name)
     if (standard) return standard
     if (!complex && !simple) {
-      this.losses.add(place, `the type ${name} is not declared: its elements are XML`, 'document')
+      this.losses.add(
+        place,
+        `the type ${this.components.describeComponent(name)} is not declared: its elements are XML`,
+        'document',
+      )
       return x.anyType
     }
     return this.#once(name, () => {
-      const around = { form: (complex ?? simple)!.form, place: `type ${local}` }
+      const { node, form, isRedefined = false } = (complex ?? simple)!
+      const around = { form, place: `type ${splitClark(name).local}` }
       const made = complex
-        ? this.#complexType(complex.node, around, { uri, local })
-        : this.#simpleType(simple!.node, around, { uri, local })
-      this.#comment(made, (complex ?? simple)!.node)
+        ? this.#complexType(node, around, { uri, local }, isRedefined)
+        : this.#simpleType(node, around, isRedefined ? undefined : { uri, local })
+      this.#comment(made, node)
       return made
     })
   }
@@ -194,8 +200,8 @@ export class SchemaModel {
     return (this.#derived.get(name) ?? []).some(each => {
       if (seen.has(each)) return false
       seen.add(each)
-      const node = this.components.find('complexType', each)?.node
-      const isAbstract = node !== undefined && /^(true|1)$/.test(attributeOf(node, 'abstract') ?? '')
+      const { node, isRedefined } = this.components.find('complexType', each) ?? {}
+      const isAbstract = isRedefined || (node && /^(true|1)$/.test(attributeOf(node, 'abstract') ?? ''))
       return !isAbstract || this.#hasConcreteDerived(each, seen)
     })
   }
@@ -323,13 +329,18 @@ export class SchemaModel {
 
   // Complex types
 
-  #complexType(node: Element, around: Around, name: { uri: string; local: string } | undefined): AnyXmlType {
+  #complexType(
+    node: Element,
+    around: Around,
+    name: { uri: string; local: string } | undefined,
+    isRedefined = false,
+  ): AnyXmlType {
     const form = name ? around.form : undefined
     const isMixed = [node, schemaChild(node, 'complexContent')].some(
       each => each && /^(true|1)$/.test(attributeOf(each, 'mixed') ?? ''),
     )
     if (isMixed) return x.anyType
-    const isAbstract = /^(true|1)$/.test(attributeOf(node, 'abstract') ?? '')
+    const isAbstract = isRedefined || /^(true|1)$/.test(attributeOf(node, 'abstract') ?? '')
     const define = (definition: Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'>): AnyXmlType => {
       const complex: ComplexDefinition = { kind: 'complex', name, form: form ?? around.form, isAbstract, ...definition }
       return name ? new NamedType(complex) : new XmlType(complex)
@@ -446,7 +457,7 @@ export class SchemaModel {
     const used = new Set([...taken, '__proto__'])
     for (const { wish, member } of parts) {
       const isAttribute = member.particle.kind === 'attribute'
-      const key = freeKey(isAttribute && used.has(wish) ? `${wish}Attribute` : wish, used)
+      const key = findFreeName(isAttribute && used.has(wish) ? `${wish}Attribute` : wish, each => used.has(each))
       used.add(key)
       const needsName =
         key !== wish && (member.particle.kind === 'element' || isAttribute) && member.marks.name === undefined
@@ -479,7 +490,8 @@ export class SchemaModel {
     const node = found && schemaChild(found.node, 'sequence', 'choice', 'all')
     if (found && node)
       return { node, around: { form: found.form, place: around.place }, name: splitClark(name ?? '').local }
-    this.losses.add(around.place, `the group ${attributeOf(group, 'ref') ?? ''} is not declared`, 'document')
+    const missing = name === undefined ? (attributeOf(group, 'ref') ?? '') : this.components.describeComponent(name)
+    this.losses.add(around.place, `the group ${missing} is not declared`, 'document')
     return undefined
   }
 
@@ -660,7 +672,11 @@ export class SchemaModel {
       const name = this.components.resolve(each, attributeOf(each, 'ref'), around.form.uri)
       const found = name === undefined || seen.has(name) ? undefined : this.components.find('attributeGroup', name)
       if (name !== undefined && !found && !seen.has(name) && !encodingAttributes.has(name))
-        this.losses.add(around.place, `the attributeGroup ${splitClark(name).local} is not declared`, 'document')
+        this.losses.add(
+          around.place,
+          `the attributeGroup ${this.components.describeComponent(name)} is not declared`,
+          'document',
+        )
       if (!found || name === undefined) return []
       seen.add(name)
       return this.#attributes(found.node, { form: found.form, place: around.place }, seen)
@@ -821,12 +837,6 @@ function withInitial(member: AnyMember, node: Element): AnyMember {
 export const memoizeOnce = <T extends object>(make: () => T): (() => T) => {
   let made: T | undefined
   return () => (made ??= make())
-}
-function freeKey(wish: string, used: ReadonlySet<string>): string {
-  if (!used.has(wish)) return wish
-  let number = 2
-  while (used.has(`${wish}${number}`)) number++
-  return `${wish}${number}`
 }
 const splitPrefix = (written = ''): string => written.replace(/^.*:/, '')
 const decapitalize = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)

@@ -1,6 +1,13 @@
 /** libxml2 as the judge of schemas and documents. */
 import assert from 'node:assert/strict'
-import { XmlDocument, XmlElement, XsdValidator } from 'libxml2-wasm'
+import {
+  XmlBufferInputProvider,
+  XmlDocument,
+  XmlElement,
+  XsdValidator,
+  xmlCleanupInputProvider,
+  xmlRegisterInputProvider,
+} from 'libxml2-wasm'
 import type { MessageStyle } from '../../src/contract/endpoint-rule.ts'
 
 export interface Judge {
@@ -8,10 +15,16 @@ export interface Judge {
   flaw(document: string): string | undefined
 }
 
-/** Throws if libxml2 refuses the schema. */
-export function judge(schema: string): Judge {
-  using document = XmlDocument.fromString(schema)
+/**
+ * Throws if libxml2 refuses the schema.
+ * @param others documents that it refers to, by their locations
+ */
+export function judge(schema: string, others: Readonly<Record<string, string>> = {}): Judge {
+  using document = XmlDocument.fromString(schema, { url: 'test.xsd' })
+  const given = Object.entries(others).map(([location, text]) => [location, Buffer.from(text)] as const)
+  xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(given)))
   const validator = XsdValidator.fromDoc(document)
+  xmlCleanupInputProvider()
   return {
     flaw(text) {
       using instance = XmlDocument.fromString(text)

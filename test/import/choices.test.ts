@@ -10,11 +10,10 @@ import type { FieldProblem } from '../../src/contract/field-json.ts'
 import { createXmlJsonCodec } from '../../src/contract/xml-json.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { parseJson, writeJson } from '../../src/http/json.ts'
-import { Refused } from '../../src/service/refusal.ts'
-import { createElementCodecs, type ElementCodec } from '../../src/soap/codecs/schema-codec.ts'
-import { type Document, parseXml, walkTree } from '../../src/xml/index.ts'
+import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
 import { judge, schemaOf } from '../describe/oracle.ts'
 import { importText, writeAskingWsdl } from './folder-find.ts'
+import { readContent } from './read-content.ts'
 
 const schemas = 'http://www.w3.org/2001/XMLSchema'
 const wsdlOf = (content: string): string => writeAskingWsdl(schemaWith(content))
@@ -69,20 +68,3 @@ for (const [what, content] of contents)
     }
     assert.ok(valid > 0)
   })
-
-/** Undefined where the contract refuses it. */
-function readContent(codec: ElementCodec, text: string): unknown {
-  const { root } = parseXml(Buffer.from(text)) as Document
-  const cursor = walkTree(root)
-  cursor.next()
-  const reading = { found: [], parts: undefined, around: root.parent, blocks: [] } as unknown as Parameters<
-    ElementCodec['read']
-  >[1]
-  try {
-    const value = codec.read(cursor, reading)
-    return (reading.found as readonly unknown[]).length === 0 ? value : undefined
-  } catch (thrown) {
-    if (thrown instanceof Refused) return undefined
-    throw thrown
-  }
-}

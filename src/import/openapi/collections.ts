@@ -1,8 +1,8 @@
 /** The addresses that are collections: `/orders` with `/orders/{id}`, also below an item. */
 import { singularName } from '../../contract/field.ts'
 import { isReservedCollection } from '../../contract/reserved-names.ts'
+import { findFreeName } from '../free-name.ts'
 import { addressOf, type PathSegment, type RestOperation } from './operations.ts'
-import { findFreeName } from './schema-fields.ts'
 
 export interface Collection {
   /** The name of the resource: the last word of its path. */

@@ -10,6 +10,7 @@ import {
   XmlType,
   x,
 } from '../../contract/xml-type.ts'
+import { findFreeName } from '../free-name.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
@@ -34,7 +35,7 @@ import {
   requiredNamesOf,
   type SchemaFacts,
 } from './schema-facts.ts'
-import { findFreeName, membersLeftOut, toTypeName } from './schema-fields.ts'
+import { membersLeftOut, toTypeName } from './schema-fields.ts'
 
 /** A member of a message, and the name that it has outside of XML. */
 export interface NamedPart {

@@ -3,10 +3,11 @@ import { exchange, type Port, type PortExchange, port } from '../../contract/exc
 import { capitalize } from '../../contract/lexical/text.ts'
 import { listReachedTypes } from '../../contract/xml-reach.ts'
 import { type AnyRootElement, x } from '../../contract/xml-type.ts'
+import { findFreeName } from '../free-name.ts'
 import { ExchangeTypes } from './exchange-types.ts'
 import type { GuessRoom } from './guess-room.ts'
 import type { RestOperation } from './operations.ts'
-import { findFreeName, toTypeName } from './schema-fields.ts'
+import { toTypeName } from './schema-fields.ts'
 
 export function guessPort(room: GuessRoom, namespace: string, operations: readonly RestOperation[]): Port | undefined {
   if (operations.length === 0) return undefined

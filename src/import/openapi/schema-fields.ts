@@ -2,6 +2,7 @@
  * JSON Schemas as fields of a contract; what a field cannot say is left out, and told with its
  * place.
  */
+
 import type { JsonObject } from '../../base/json-members.ts'
 import { jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
@@ -11,6 +12,7 @@ import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
 import { findPatternMistakes } from '../../contract/review.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { builtInNames } from '../../contract/xml-type.ts'
+import { findFreeName } from '../free-name.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { anchorPattern, boundOf, listUncheckedValues, numberOf } from './schema-bounds.ts'
@@ -58,13 +60,6 @@ export const toTypeName = (component: string): string =>
       .replace(/[^A-Za-z0-9]+(.)?/g, (_, next: string = '') => next.toUpperCase())
       .replace(/^\d+/, ''),
   )
-
-/** The name itself, or with the first number from 2 that no other has. */
-export function findFreeName(wish: string, isTaken: (name: string) => boolean): string {
-  let name = wish
-  for (let number = 2; isTaken(name); number++) name = `${wish}${number}`
-  return name
-}
 
 export class SchemaFields {
   /** Of fields and of declarations, for the reader. */
