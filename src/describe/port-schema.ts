@@ -55,13 +55,23 @@ interface SchemaDraft {
   readonly imports: Set<string>
 }
 
+interface DerivedXmlType extends AnyXmlType {
+  readonly definition: ComplexDefinition & { readonly base: NonNullable<ComplexDefinition['base']> }
+}
+const hasBase = (type: AnyXmlType): type is DerivedXmlType =>
+  type.definition.kind === 'complex' && type.definition.name !== undefined && type.definition.base !== undefined
+const derivationMethods = ['extension', 'restriction']
+
 export class PortSchemas {
   readonly #prefixes: DocumentPrefixes
   readonly #drafts = new Map<string, SchemaDraft>()
+  /** Types by those that they are derived from. */
+  readonly #derived: ReadonlyMap<AnyXmlType, readonly DerivedXmlType[]>
 
   constructor(elements: Iterable<AnyRootElement>, types: Iterable<AnyXmlType>, prefixes: DocumentPrefixes) {
     this.#prefixes = prefixes
     const reached = listReachedTypes(elements, types)
+    this.#derived = Map.groupBy(reached.types.filter(hasBase), each => each.definition.base.type)
     for (const each of reached.types) this.#addType(each)
     for (const each of reached.elements) this.#addElement(each)
   }
@@ -110,8 +120,26 @@ export class PortSchemas {
   /** A tag with a type: by its name, or inside. */
   #typedTag(tag: string, attributes: Attributes, type: AnyXmlType, draft: SchemaDraft, form: NamespaceForm): string {
     const name = this.typeName(type)
-    if (name) return writeTag(tag, { ...attributes, type: this.#refer(name, draft) })
-    return writeTag(tag, attributes, this.#typeTag(type, draft, form))
+    if (!name) return writeTag(tag, attributes, this.#typeTag(type, draft, form))
+    const block = tag === 'xs:element' ? this.#blockedMethods(type) : undefined
+    return writeTag(tag, { ...attributes, type: this.#refer(name, draft), block })
+  }
+  /** The steps of derivation that lead to types which no value has here (Part 1 §3.3.4, 4.3). */
+  #blockedMethods(type: AnyXmlType): string | undefined {
+    const { definition } = type
+    const known = definition.kind === 'derivable' ? new Set(definition.derived()) : new Set<AnyXmlType>()
+    const used = new Set<string>()
+    let isBlocked = false
+    const visit = (base: AnyXmlType, methods: ReadonlySet<string>): void => {
+      for (const each of this.#derived.get(base) ?? []) {
+        const all = new Set([...methods, each.definition.base.by])
+        if (known.has(each)) for (const method of all) used.add(method)
+        else isBlocked ||= !each.definition.isAbstract
+        visit(each, all)
+      }
+    }
+    visit(definition.kind === 'derivable' ? definition.type : type, new Set())
+    return isBlocked ? derivationMethods.filter(each => !used.has(each)).join(' ') || undefined : undefined
   }
   /** Undefined: it has none. */
   typeName({ definition }: AnyXmlType): QualifiedName | undefined {

@@ -2,7 +2,13 @@
  * Types without an end: their required elements lead back to themselves, so that no finite value
  * is valid. Authors of linked lists in SOAP's encoding declare them so, and end a list with nil.
  */
-import { attributeOf, type SchemaComponent, type SchemaComponents, schemaChildren } from './schema-components.ts'
+import {
+  attributeOf,
+  hasTrue,
+  type SchemaComponent,
+  type SchemaComponents,
+  schemaChildren,
+} from './schema-components.ts'
 
 export interface RequiredElements {
   /** Complex types whose required elements lead back to them, or that stand between such types. */
@@ -20,7 +26,7 @@ export function findRecursiveTypes(components: SchemaComponents): RequiredElemen
     }
     return keepCircles(leadsTo)
   }
-  return { recursive: find(() => true), endless: find(node => !/^(true|1)$/.test(attributeOf(node, 'nillable') ?? '')) }
+  return { recursive: find(() => true), endless: find(node => !hasTrue(node, 'nillable')) }
 }
 
 /** Of elements that each value has: not those of a choice, of a group or of a base. */

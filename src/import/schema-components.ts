@@ -26,6 +26,8 @@ interface FoundComponent extends SchemaComponent {
 
 export const attributeOf = (node: Element, local: string): string | undefined =>
   node.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value.trim()
+/** Whether an attribute says yes, as a boolean of XML Schema. */
+export const hasTrue = (node: Element, local: string): boolean => /^(true|1)$/.test(attributeOf(node, local) ?? '')
 export const schemaChildren = (node: Element): Element[] =>
   node.elements().filter(({ name }) => schemaNamespaces.has(name.uri))
 export const schemaChild = (node: Element, ...locals: readonly string[]): Element | undefined =>
@@ -168,12 +170,13 @@ const listGroupReferences = (node: Element, local: string): ReturnType<typeof li
     ...(each.name.local === local ? [{ at: each, written: attributeOf(each, 'ref') }] : []),
     ...listGroupReferences(each, local),
   ])
-/** Of the schema in which a node stands. */
-function hasTargetNamespace(node: Element): boolean {
+/** The schema in which a node stands. */
+export function schemaAround(node: Element): Element {
   let schema = node
   while (schema.parent && schema.name.local !== 'schema') schema = schema.parent
-  return attributeOf(schema, 'targetNamespace') !== undefined
+  return schema
 }
+const hasTargetNamespace = (node: Element): boolean => attributeOf(schemaAround(node), 'targetNamespace') !== undefined
 
 export const splitClark = (name: string): { readonly uri: string; readonly local: string } => {
   const [, uri = '', local = name] = /^\{([^}]*)\}(.*)$/.exec(name) ?? []

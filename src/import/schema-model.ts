@@ -30,13 +30,14 @@ import {
 import { schemaNamespaces } from '../describe/read-wsdl.ts'
 import { isNcName } from '../xml/character.ts'
 import type { Element } from '../xml/index.ts'
+import { type BlockedMethods, blockOf, type DerivedType, listDerivedTypes, maySubstitute } from './derivations.ts'
 import { findRecursiveTypes, type RequiredElements } from './endless-types.ts'
 import { findFreeName } from './free-name.ts'
 import type { Losses } from './loss.ts'
 import {
   attributeOf,
   documentationOf,
-  type SchemaComponent,
+  hasTrue,
   type SchemaComponents,
   schemaChild,
   schemaChildren,
@@ -96,11 +97,11 @@ export class SchemaModel {
   readonly comments = new Map<object, string>()
   readonly #types = new Map<string, AnyXmlType>()
   readonly #building = new Set<string>()
-  readonly #derivables = new Map<AnyXmlType, AnyXmlType>()
+  /** By what is forbidden of them. */
+  readonly #derivables = new Map<AnyXmlType, Map<string, AnyXmlType>>()
   readonly #elements = new Map<string, AnyRootElement>()
   readonly #parts = new Map<string, AnyRootElement>()
-  /** Names of complex types → names of those that are derived from them, directly. */
-  readonly #derived: ReadonlyMap<string, readonly string[]>
+  readonly #derived: ReadonlyMap<string, readonly DerivedType[]>
 
   readonly #required: RequiredElements
 
@@ -108,26 +109,7 @@ export class SchemaModel {
     this.components = components
     this.#required = findRecursiveTypes(components)
     this.losses = losses
-    this.#derived = this.#findDerived()
-  }
-
-  #findDerived(): ReadonlyMap<string, readonly string[]> {
-    const derived = new Map<string, string[]>()
-    for (const name of this.components.names('complexType')) {
-      const found = this.components.find('complexType', name)
-      const base = found && this.#baseName(found)
-      if (base !== undefined) {
-        const known = derived.get(base)
-        if (known) known.push(name)
-        else derived.set(base, [name])
-      }
-    }
-    return derived
-  }
-  #baseName({ node, form }: SchemaComponent): string | undefined {
-    const content = schemaChild(node, 'complexContent', 'simpleContent')
-    const derivation = content && schemaChild(content, 'extension', 'restriction')
-    return derivation && this.components.resolve(derivation, attributeOf(derivation, 'base'), form.uri)
+    this.#derived = listDerivedTypes(components)
   }
 
   // Types
@@ -185,33 +167,45 @@ export class SchemaModel {
     if (text !== undefined) this.comments.set(of, text)
   }
 
-  /** The type of an element: with those that `xsi:type` may name. */
-  typeOfElement(name: string, place: string): AnyXmlType {
+  /**
+   * The type of an element: with those that `xsi:type` may name (Part 1 §3.3.4, 4.3).
+   *
+   * @param blocked what the element forbids
+   */
+  typeOfElement(name: string, place: string, blocked: BlockedMethods = new Set()): AnyXmlType {
     const type = this.typeOf(name, place)
-    if (type.definition.kind !== 'complex' || !this.#hasConcreteDerived(name)) return type
-    let known = this.#derivables.get(type)
-    if (!known) {
-      known = new XmlType({ kind: 'derivable', type, derived: () => this.#derivedTypes(name) })
-      this.#derivables.set(type, known)
-    }
-    return known
+    if (type.definition.kind !== 'complex') return type
+    const found = this.components.find('complexType', name)
+    const all = found ? blocked.union(blockOf(found.node)) : blocked
+    if (!this.#hasConcreteDerived(name, all)) return type
+    const known = this.#derivables.get(type) ?? new Map<string, AnyXmlType>()
+    this.#derivables.set(type, known)
+    const key = derivationMethods.filter(each => all.has(each)).join(' ')
+    const made =
+      known.get(key) ?? new XmlType({ kind: 'derivable', type, derived: () => this.#derivedTypes(name, all) })
+    known.set(key, made)
+    return made
   }
-  #hasConcreteDerived(name: string, seen = new Set<string>()): boolean {
-    return (this.#derived.get(name) ?? []).some(each => {
+  /** By steps that are not forbidden alone. */
+  #directlyDerived(name: string, blocked: BlockedMethods): readonly string[] {
+    return (this.#derived.get(name) ?? []).flatMap(({ name: each, by }) => (blocked.has(by) ? [] : [each]))
+  }
+  #hasConcreteDerived(name: string, blocked: BlockedMethods, seen = new Set<string>()): boolean {
+    return this.#directlyDerived(name, blocked).some(each => {
       if (seen.has(each)) return false
       seen.add(each)
       const { node, isRedefined } = this.components.find('complexType', each) ?? {}
-      const isAbstract = isRedefined || (node && /^(true|1)$/.test(attributeOf(node, 'abstract') ?? ''))
-      return !isAbstract || this.#hasConcreteDerived(each, seen)
+      const isAbstract = isRedefined || (node && hasTrue(node, 'abstract'))
+      return !isAbstract || this.#hasConcreteDerived(each, blocked, seen)
     })
   }
-  #derivedTypes(name: string, seen = new Set<string>()): readonly AnyXmlType[] {
-    return (this.#derived.get(name) ?? []).flatMap(each => {
+  #derivedTypes(name: string, blocked: BlockedMethods, seen = new Set<string>()): readonly AnyXmlType[] {
+    return this.#directlyDerived(name, blocked).flatMap(each => {
       if (seen.has(each)) return []
       seen.add(each)
       const type = this.typeOf(each, name)
       const isConcrete = type.definition.kind === 'complex' && !type.definition.isAbstract
-      return [...(isConcrete ? [type] : []), ...this.#derivedTypes(each, seen)]
+      return [...(isConcrete ? [type] : []), ...this.#derivedTypes(each, blocked, seen)]
     })
   }
 
@@ -227,7 +221,7 @@ export class SchemaModel {
     }
     const around = { form: found.form, place: `element ${splitClark(name).local}` }
     let type: AnyXmlType | undefined
-    const isNillable = attributeOf(found.node, 'nillable') === 'true' || attributeOf(found.node, 'nillable') === '1'
+    const isNillable = hasTrue(found.node, 'nillable')
     const made = new RootElement(
       splitClark(name),
       () => (type ??= this.#typeOfNode(found.node, around)),
@@ -243,7 +237,7 @@ export class SchemaModel {
   #typeOfNode(node: Element, around: Around): AnyXmlType {
     const { components } = this
     const named = components.resolve(node, attributeOf(node, 'type'), around.form.uri)
-    if (named !== undefined) return this.typeOfElement(named, around.place)
+    if (named !== undefined) return this.typeOfElement(named, around.place, blockOf(node))
     const complex = schemaChild(node, 'complexType')
     if (complex) return this.#complexType(complex, around, undefined)
     const simple = schemaChild(node, 'simpleType')
@@ -336,11 +330,9 @@ export class SchemaModel {
     isRedefined = false,
   ): AnyXmlType {
     const form = name ? around.form : undefined
-    const isMixed = [node, schemaChild(node, 'complexContent')].some(
-      each => each && /^(true|1)$/.test(attributeOf(each, 'mixed') ?? ''),
-    )
+    const isMixed = [node, schemaChild(node, 'complexContent')].some(each => each && hasTrue(each, 'mixed'))
     if (isMixed) return x.anyType
-    const isAbstract = isRedefined || /^(true|1)$/.test(attributeOf(node, 'abstract') ?? '')
+    const isAbstract = isRedefined || hasTrue(node, 'abstract')
     const define = (definition: Pick<ComplexDefinition, 'members' | 'isUnordered' | 'base'>): AnyXmlType => {
       const complex: ComplexDefinition = { kind: 'complex', name, form: form ?? around.form, isAbstract, ...definition }
       return name ? new NamedType(complex) : new XmlType(complex)
@@ -604,9 +596,7 @@ export class SchemaModel {
     if (local === undefined) return []
     const place = `${around.place}, element ${local}`
     const named = this.components.resolve(node, attributeOf(node, 'type'), around.form.uri)
-    const type = memoizeOnce(() =>
-      named === undefined ? this.#typeOfNode(node, { ...around, place }) : this.typeOfElement(named, place),
-    )
+    const type = memoizeOnce(() => this.#typeOfNode(node, { ...around, place }))
     const form = attributeOf(node, 'form') ?? around.form.elements
     const uri = form === 'qualified' ? around.form.uri : ''
     const declared = withMarks(new Member({ kind: 'element', type }), node).in(uri)
@@ -630,7 +620,7 @@ export class SchemaModel {
   #referencePart(name: string, around: Around, occurs: Occurs): Part[] {
     const refer = (each: string): Part[] => {
       const found = this.components.find('element', each)
-      if (found && /^(true|1)$/.test(attributeOf(found.node, 'abstract') ?? '')) return []
+      if (found && hasTrue(found.node, 'abstract')) return []
       if (!found) {
         this.losses.add(around.place, `the element ${each} is not declared: it is XML`, 'document')
         return [{ wish: splitClark(each).local, member: x.any({ of: [splitClark(each).uri] }) }]
@@ -638,7 +628,7 @@ export class SchemaModel {
       const to = memoizeOnce(() => this.element(each, around.place)!)
       return [{ wish: splitClark(each).local, member: new Member({ kind: 'reference', to }) }]
     }
-    const substitutes = this.components.substitutesOf(name)
+    const substitutes = this.components.substitutesOf(name).filter(each => maySubstitute(this.components, each, name))
     if (substitutes.length === 0) {
       const found = refer(name)
       if (found.length === 0)
@@ -805,6 +795,7 @@ function wildcardNamespaces(written: string | undefined, target: string): Wildca
   }
 }
 
+const derivationMethods = ['extension', 'restriction'] as const
 const particleNames: ReadonlySet<string> = new Set(['element', 'any', 'group', 'sequence', 'all', 'choice'])
 
 function occursOf(node: Element): Occurs {
@@ -826,7 +817,7 @@ function joinOccurs(inner: Occurs, outer: Occurs): Occurs | undefined {
   return isLoose ? { min: inner.min * outer.min, max: inner.max === 1 ? outer.max : inner.max } : undefined
 }
 function withMarks(member: AnyMember, node: Element): AnyMember {
-  const isNillable = /^(true|1)$/.test(attributeOf(node, 'nillable') ?? '')
+  const isNillable = hasTrue(node, 'nillable')
   return withInitial(isNillable ? member.nillable() : member, node)
 }
 function withInitial(member: AnyMember, node: Element): AnyMember {

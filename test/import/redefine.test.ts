@@ -117,7 +117,7 @@ const cases: readonly RedefineCase[] = [
   },
   {
     what: '§4.2.2 no message names what a type was',
-    main: schemaWith(redefine(complex('T', derived('extension', 't:T', sequence(int('b'))))) + '<xs:element name="r" type="t:Z"/>'),
+    main: schemaWith(`${redefine(complex('T', derived('extension', 't:T', sequence(int('b')))))}<xs:element name="r" type="t:Z"/>`),
     others: { 'base.xsd': schemaWith(complex('Z', sequence(int('z'))) + complex('T', derived('extension', 't:Z', sequence(int('a'))))) },
     valid: [message('<z>1</z>'), message('<z>1</z><a>1</a><b>1</b>', 'xsi:type="T"')],
     invalid: [message('<z>1</z><a>1</a>', 'xsi:type="T"'), message('<z>1</z><a>1</a>', 'xsi:type="TOriginal"')],
