@@ -3,7 +3,7 @@
  * they are of simple types (WSDL 2.0 Part 2 §4.2, §6.8.2).
  */
 import { Flaw } from './lexical/flaw.ts'
-import { isSimpleType, simpleCodecOf } from './xml-simple.ts'
+import { equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
 import type { AnyMember, AnyRootElement, AnyXmlType, BuiltInName } from './xml-type.ts'
 
 export type UriPairs = readonly (readonly [name: string, text: string])[]
@@ -81,10 +81,9 @@ function readUriMember({ type, marks }: UriMember, texts: readonly string[]): un
   return values.find(each => each instanceof Flaw) ?? (marks.isMany ? values : values[0])
 }
 function readUriText(type: AnyXmlType, { initial, isFixed }: AnyMember['marks'], text: string): unknown {
-  const { read, write } = simpleCodecOf(type)
+  const codec = simpleCodecOf(type)
   const around = { resolve: () => undefined }
-  const value = read(text === '' && initial !== undefined ? initial : text, around)
+  const value = codec.read(text === '' && initial !== undefined ? initial : text, around)
   if (value instanceof Flaw || !isFixed || initial === undefined) return value
-  const keep = (uri: string): string => uri
-  return write(value, keep) === write(read(initial, around), keep) ? value : new Flaw('const', `must be ${initial}`)
+  return equalsText(codec, value, initial, around) ? value : new Flaw('const', `must be ${initial}`)
 }

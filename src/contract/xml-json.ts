@@ -14,12 +14,14 @@ import { describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileStringCheck } from './lexical/text.ts'
 import {
   type DerivableDefinition,
+  findTextType,
+  initialOf,
   listMembers,
   listTaggedTypes,
   matchesNamespace,
   mayBeWithoutElements,
 } from './xml-members.ts'
-import { isSimpleType, simpleCodecOf } from './xml-simple.ts'
+import { equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
 import type {
   AnyMember,
   AnyRootElement,
@@ -94,8 +96,11 @@ interface ElementPlace {
   readonly name: QualifiedName | undefined
 }
 
-const convertRoot = (root: AnyRootElement, given: unknown, how: Conversion): unknown =>
-  convertElement(root.type(), { form: root.form, name: root.name }, root.isNillable, given, how, [])
+const convertRoot = (root: AnyRootElement, given: unknown, how: Conversion): unknown => {
+  const { name, form, marks } = root
+  const type = root.type()
+  return convertFixed(type, marks, convertElement(type, { form, name }, marks.isNillable, given, how, []), how, [])
+}
 
 function convertElement(
   type: AnyXmlType,
@@ -226,12 +231,13 @@ function convertMany(
 
 function convertOne(
   key: string,
-  { particle, marks }: AnyMember,
+  member: AnyMember,
   form: NamespaceForm,
   given: unknown,
   how: Conversion,
   path: FlawPath,
 ): unknown {
+  const { particle, marks } = member
   switch (particle.kind) {
     case 'attribute':
     case 'text':
@@ -243,9 +249,9 @@ function convertOne(
       return convertFixed(type, marks, convertElement(type, place, marks.isNillable, given, how, path), how, path)
     }
     case 'reference': {
-      const to = particle.to()
-      const place = { form: to.form, name: to.name }
-      return convertElement(to.type(), place, to.isNillable || marks.isNillable, given, how, path)
+      const { type, form, name, isNillable } = particle.to()
+      const value = convertElement(type(), { form, name }, isNillable || marks.isNillable, given, how, path)
+      return convertFixed(type(), initialOf(member), value, how, path)
     }
     case 'choice':
     case 'sequence':
@@ -313,17 +319,16 @@ function convertSimple(type: AnyXmlType, given: unknown, how: Conversion, path: 
 /** A fixed value is compared as text, as the reader of XML compares it. */
 function convertFixed(
   type: AnyXmlType,
-  { isFixed, initial }: AnyMember['marks'],
+  { isFixed, initial }: Pick<AnyMember['marks'], 'initial' | 'isFixed'>,
   converted: unknown,
   how: Conversion,
   path: FlawPath,
 ): unknown {
-  if (!isFixed || initial === undefined || converted === undefined || converted === null || !isSimpleType(type))
-    return converted
-  const { read, write } = simpleCodecOf(type)
-  const value = how.isReading ? converted : readSimpleJson(type, converted)
-  const keep = (uri: string): string => uri
-  return write(value, keep) === write(read(initial, clarkNames), keep)
+  const text = findTextType(type)
+  const given = text?.key === undefined ? converted : isMemberRow(converted) ? converted[text.key] : undefined
+  if (!isFixed || initial === undefined || given === undefined || given === null || !text) return converted
+  const value = how.isReading ? given : readSimpleJson(text.type, given)
+  return equalsText(simpleCodecOf(text.type), value, initial, clarkNames)
     ? converted
     : addFlawAt(how, path, new Flaw('const', `must be ${initial}`))
 }

@@ -1,5 +1,6 @@
 /** Members of a complex type with those that it extends, and the types that `$type` names. */
 import { memoizeByObject } from '../base/memo.ts'
+import { isSimpleType } from './xml-simple.ts'
 import type {
   AnyMember,
   AnyXmlType,
@@ -72,3 +73,18 @@ export function matchesNamespace(namespaces: WildcardNamespaces, target: string,
   if ('not' in namespaces) return uri !== '' && uri !== (namespaces.not || target)
   return namespaces.of.includes(uri)
 }
+
+/** The type of the text of an element, and the member that has it where there are others. */
+export function findTextType(type: AnyXmlType): { readonly type: AnyXmlType; readonly key?: string } | undefined {
+  const { definition } = type
+  if (isSimpleType(type)) return { type }
+  if (definition.kind === 'derivable') return findTextType(definition.type)
+  if (definition.kind !== 'complex') return undefined
+  for (const [key, { particle }] of Object.entries(definition.members))
+    if (particle.kind === 'text') return { type: particle.type, key }
+  return definition.base?.by === 'extension' ? findTextType(definition.base.type) : undefined
+}
+
+/** What stands for an element that is empty: a reference has that of its element. */
+export const initialOf = ({ particle, marks }: AnyMember): Pick<AnyMember['marks'], 'initial' | 'isFixed'> =>
+  particle.kind === 'reference' && marks.initial === undefined ? particle.to().marks : marks

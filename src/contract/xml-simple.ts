@@ -34,6 +34,17 @@ export interface SimpleCodec {
   readonly unrestricted?: SimpleCodec | undefined
 }
 
+/**
+ * Whether a value is the one that a text stands for, as both are written.
+ *
+ * @param around the namespaces of the text
+ */
+export function equalsText({ read, write }: SimpleCodec, value: unknown, text: string, around: NamesAround): boolean {
+  const keep = (uri: string): string => uri
+  const only = read(text, around)
+  return !(only instanceof Flaw) && write(value, keep) === write(only, keep)
+}
+
 /** Whether a type is a simple one; `anySimpleType` is, `anyType` is not. */
 export const isSimpleType = ({ definition }: AnyXmlType): boolean => {
   if (definition.kind === 'builtIn') return definition.name !== 'anyType'

@@ -151,25 +151,47 @@ export class XmlType<T> {
 /** The value that a type or an element stands for. */
 export type ValueOf<X extends { readonly value: unknown }> = X['value']
 
-/** A global element: a message, the detail of a fault, or what a member refers to. */
+interface RootMarks {
+  readonly isNillable: boolean
+  /** It stands for a part of a message that has a type: no schema declares it. */
+  readonly isPart: boolean
+  /** The lexical form of the value where it is empty. */
+  readonly initial: string | undefined
+  /** `initial` is its only value. */
+  readonly isFixed: boolean
+}
+const plainRoot: RootMarks = { isNillable: false, isPart: false, initial: undefined, isFixed: false }
+
+/** A global element: a message, the detail of a fault, or what a member refers to. Immutable. */
 export class RootElement<T> {
   declare readonly value: T
   readonly name: QualifiedName
   readonly type: () => XmlType<T>
   /** Of what a type without a name declares. */
   readonly form: NamespaceForm
-  readonly isNillable: boolean
-  /** It stands for a part of a message that has a type: no schema declares it. */
-  readonly isPart: boolean
-  constructor(name: QualifiedName, type: () => XmlType<T>, form: NamespaceForm, isNillable = false, isPart = false) {
+  readonly marks: RootMarks
+  constructor(name: QualifiedName, type: () => XmlType<T>, form: NamespaceForm, marks: Partial<RootMarks> = {}) {
     this.name = name
     this.type = type
     this.form = form
-    this.isNillable = isNillable
-    this.isPart = isPart
+    this.marks = { ...plainRoot, ...marks }
+  }
+  get isNillable(): boolean {
+    return this.marks.isNillable
+  }
+  get isPart(): boolean {
+    return this.marks.isPart
   }
   nillable(): RootElement<T | null> {
-    return new RootElement<T | null>(this.name, this.type, this.form, true, this.isPart)
+    return new RootElement<T | null>(this.name, this.type, this.form, { ...this.marks, isNillable: true })
+  }
+  /** The value where it is empty, as text; wherever it is referred to (XML Schema Part 1 §3.3.2). */
+  default(initial: string): RootElement<T> {
+    return new RootElement(this.name, this.type, this.form, { ...this.marks, initial })
+  }
+  /** The only value that it may have, as text. */
+  fixed(initial: string): RootElement<T> {
+    return new RootElement(this.name, this.type, this.form, { ...this.marks, initial, isFixed: true })
   }
 }
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
@@ -450,7 +472,6 @@ export const x = {
       { uri, local: name },
       asFunction(type),
       { uri, elements: 'unqualified', attributes: 'unqualified' },
-      false,
-      true,
+      { isPart: true },
     ),
 }

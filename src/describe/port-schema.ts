@@ -108,13 +108,12 @@ export class PortSchemas {
     const form: NamespaceForm = { uri: name.uri, elements: 'qualified', attributes: 'unqualified' }
     draft.content.push(this.#typeTag(type, draft, form, name.local))
   }
-  #addElement({ name, type, form, isNillable }: AnyRootElement): void {
+  #addElement({ name, type, form, marks }: AnyRootElement): void {
     const draft = this.#draft(name.uri)
     if (draft.names.has(`element ${name.local}`)) return
     draft.names.add(`element ${name.local}`)
-    draft.content.push(
-      this.#typedTag('xs:element', { name: name.local, nillable: isNillable || undefined }, type(), draft, form),
-    )
+    const about = { nillable: marks.isNillable || undefined, [marks.isFixed ? 'fixed' : 'default']: marks.initial }
+    draft.content.push(this.#typedTag('xs:element', { name: name.local, ...about }, type(), draft, form))
   }
 
   /** A tag with a type: by its name, or inside. */

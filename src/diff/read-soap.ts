@@ -4,6 +4,7 @@
  */
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import { initialOf } from '../contract/xml-members.ts'
 import {
   type AnyMember,
   type AnyRootElement,
@@ -109,7 +110,7 @@ class SoapFaceReader {
   }
   #typeOfBody(body: ExchangeBody): WireType {
     if (body === 'empty') return { kind: 'object', ...noMembers }
-    return nullable(this.#typeOf(body.type()), body.isNillable)
+    return nullable(narrowFixed(this.#typeOf(body.type()), body.marks), body.isNillable)
   }
 
   #typeOf(type: AnyXmlType): WireType {
@@ -181,20 +182,19 @@ class SoapFaceReader {
         isRequired: member.marks.min > 0,
         min: Math.max(member.marks.min, 1),
         max: member.marks.max,
-        ...(member.marks.initial !== undefined && !member.marks.isFixed && { initial: member.marks.initial }),
+        ...describeInitial(member),
       },
     ])
   }
   #typeOfMember({ particle, marks }: AnyMember, form: ComplexDefinition['form']): WireType {
-    const fixed = marks.isFixed && marks.initial !== undefined ? { values: [marks.initial] } : {}
     switch (particle.kind) {
       case 'element':
-        return nullable(narrowType(this.#typeOf(particle.type()), fixed), marks.isNillable)
+        return nullable(narrowFixed(this.#typeOf(particle.type()), marks), marks.isNillable)
       case 'reference':
         return this.#typeOfBody(particle.to())
       case 'attribute':
       case 'text':
-        return narrowType(this.#typeOf(particle.type), fixed)
+        return narrowFixed(this.#typeOf(particle.type), marks)
       case 'choice':
         return {
           kind: 'choice',
@@ -280,6 +280,13 @@ function typeOfBuiltIn(name: string): WireType {
       facets: new Map(),
     }
   return { kind: 'scalar', base: `xs:${name}`, isNullable: false, facets: new Map() }
+}
+
+const narrowFixed = (type: WireType, { isFixed, initial }: ReturnType<typeof initialOf>): WireType =>
+  isFixed && initial !== undefined ? narrowType(type, { values: [initial] }) : type
+function describeInitial(member: AnyMember): Pick<WireMember, 'initial'> {
+  const { isFixed, initial } = initialOf(member)
+  return initial === undefined || isFixed ? {} : { initial }
 }
 
 /** The words of JSON Schema, where it has one for the facet. */

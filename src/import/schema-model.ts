@@ -221,12 +221,12 @@ export class SchemaModel {
     }
     const around = { form: found.form, place: `element ${splitClark(name).local}` }
     let type: AnyXmlType | undefined
-    const isNillable = hasTrue(found.node, 'nillable')
+    const { marks } = withMarks(x.element(x.anyType), found.node)
     const made = new RootElement(
       splitClark(name),
       () => (type ??= this.#typeOfNode(found.node, around)),
       found.form,
-      isNillable,
+      marks,
     )
     this.#elements.set(name, made)
     this.#comment(made, found.node)

@@ -224,7 +224,8 @@ class Printer {
     const type = this.#reference(root.type(), '', root.name.uri)
     if (root.isPart) return `x.part(${quoteLiteral(root.name.uri)}, ${quoteLiteral(root.name.local)}, ${type})`
     const namespace = this.#namespaces.get(root.name.uri)?.name ?? 'x'
-    return `${namespace}.element(${quoteLiteral(root.name.local)}, ${type})${root.isNillable ? '.nillable()' : ''}`
+    const marks = `${root.isNillable ? '.nillable()' : ''}${writeInitial(root.marks)}`
+    return `${namespace}.element(${quoteLiteral(root.name.local)}, ${type})${marks}`
   }
 
   /** A type where it is used: its name, or all of it. */
@@ -344,7 +345,7 @@ class Printer {
     if (marks.isNillable && particle.kind !== 'reference') text += '.nillable()'
     if (marks.name !== undefined) text += `.named(${quoteLiteral(marks.name)})`
     if (usual !== undefined && marks.uri !== undefined && marks.uri !== usual) text += `.in(${quoteLiteral(marks.uri)})`
-    if (marks.initial !== undefined) text += `.${marks.isFixed ? 'fixed' : 'default'}(${quoteLiteral(marks.initial)})`
+    text += writeInitial(marks)
     if (!marks.isMany) return marks.min === 0 ? `${text}.optional()` : text
     if (marks.max !== Number.POSITIVE_INFINITY) return `${text}.many(${marks.min}, ${marks.max})`
     return `${text}.many(${marks.min === 0 ? '' : marks.min})`
@@ -611,6 +612,8 @@ const valueTypes: Readonly<Partial<Record<BuiltInName, string>>> = {
   ...Object.fromEntries(['IDREFS', 'ENTITIES', 'NMTOKENS'].map(name => [name, 'readonly string[]'])),
 }
 
+const writeInitial = ({ initial, isFixed }: Pick<AnyMember['marks'], 'initial' | 'isFixed'>): string =>
+  initial === undefined ? '' : `.${isFixed ? 'fixed' : 'default'}(${quoteLiteral(initial)})`
 const writeDimensions = ({ dimensions }: ArrayDefinition): string => (dimensions > 1 ? `, ${dimensions}` : '')
 const writeFacets = (facets: SchemaFacets): string =>
   `{ ${Object.entries(facets)

@@ -1,6 +1,7 @@
 /** Examples of messages that others have designed: a fold over the types of their schema. */
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { compileXsdPattern } from '../contract/lexical/xsd-pattern.ts'
+import { initialOf } from '../contract/xml-members.ts'
 import { isSimpleType, type NamesAround, simpleCodecOf } from '../contract/xml-simple.ts'
 import type {
   AnyMember,
@@ -17,7 +18,7 @@ import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWith
 
 /** The value of an element, as a handler gives it. Throws `NoExample`. */
 export function makeMessage(root: AnyRootElement, place: ExamplePlace): unknown {
-  const value = makeTyped(root.type(), root.name, place, 0)
+  const value = makeFixed(root.type(), root.marks) ?? makeTyped(root.type(), root.name, place, 0)
   if (value === undefined) throw new NoExample(place, 'its type has no value that ends')
   return value
 }
@@ -87,22 +88,23 @@ function makeMembers(members: TypeMembers, place: ExamplePlace, depth: number): 
 }
 const isWildcard = ({ particle: { kind } }: AnyMember): boolean => kind === 'any' || kind === 'anyAttribute'
 
-function makeMember(key: string, { particle, marks }: AnyMember, place: ExamplePlace, depth: number): unknown {
+function makeMember(key: string, member: AnyMember, place: ExamplePlace, depth: number): unknown {
+  const { particle, marks } = member
   switch (particle.kind) {
     case 'element': {
       if (marks.isNillable && depth > depthOfOptional + 1) return null
       const type = particle.type()
       const name = { uri: marks.uri ?? '', local: marks.name ?? key }
-      return readFixed(type, marks.isFixed ? marks.initial : undefined) ?? makeTyped(type, name, place, depth)
+      return makeFixed(type, marks) ?? makeTyped(type, name, place, depth)
     }
     case 'reference': {
       const root = particle.to()
       if ((marks.isNillable || root.isNillable) && depth > depthOfOptional + 1) return null
-      return makeTyped(root.type(), root.name, place, depth)
+      return makeFixed(root.type(), initialOf(member)) ?? makeTyped(root.type(), root.name, place, depth)
     }
     case 'attribute':
     case 'text':
-      return readFixed(particle.type, marks.isFixed ? marks.initial : undefined) ?? makeSimple(particle.type, place)
+      return makeFixed(particle.type, marks) ?? makeSimple(particle.type, place)
     case 'sequence':
       return makeMembers(particle.members, place, depth)
     case 'choice':
@@ -137,8 +139,8 @@ function makeForeign(namespaces: WildcardNamespaces): string {
 /** Names in values are in James Clark's notation, which needs no prefix. */
 const plainNames: NamesAround = { resolve: text => ({ uri: '', local: text }) }
 
-function readFixed(type: AnyXmlType, initial: string | undefined): unknown {
-  if (initial === undefined || !isSimpleType(type)) return undefined
+function makeFixed(type: AnyXmlType, { isFixed, initial }: ReturnType<typeof initialOf>): unknown {
+  if (!isFixed || initial === undefined || !isSimpleType(type)) return undefined
   const value = simpleCodecOf(type).read(initial, plainNames)
   return value instanceof Flaw ? undefined : value
 }

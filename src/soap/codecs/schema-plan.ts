@@ -3,7 +3,7 @@
  * bases applied, members in the order of the elements. A plan is made once for a type and a form;
  * what it refers to is planned when it is first asked for, so types may be recursive.
  */
-import { type DerivableDefinition, listTaggedTypes, matchesNamespace } from '../../contract/xml-members.ts'
+import { type DerivableDefinition, initialOf, listTaggedTypes, matchesNamespace } from '../../contract/xml-members.ts'
 import { isSimpleType, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
 import type {
   AnyMember,
@@ -202,15 +202,18 @@ export class SchemaPlans {
     }
     if (particle.kind !== 'reference') return []
     const to = particle.to()
-    return [{ ...about, ...this.#root(to), isNillable: to.isNillable || marks.isNillable }]
+    const { initial, isFixed } = initialOf(member)
+    return [{ ...about, ...this.#root(to), initial, isFixed, isNillable: to.isNillable || marks.isNillable }]
   }
 
   /** The plan of a global element. */
   ofRoot(root: AnyRootElement): ElementPlan {
     return {
-      ...{ kind: 'element', key: root.name.local, min: 1, max: 1, isMany: false, initial: undefined, isFixed: false },
+      ...{ kind: 'element', key: root.name.local, min: 1, max: 1, isMany: false },
       ...this.#root(root),
-      isNillable: root.isNillable,
+      isNillable: root.marks.isNillable,
+      initial: root.marks.initial,
+      isFixed: root.marks.isFixed,
     }
   }
   #root({ name, type, form }: AnyRootElement): Pick<ElementPlan, 'name' | 'type'> {
@@ -247,6 +250,17 @@ export function declaresAttribute(plan: TypePlan, name: Name): boolean {
   return (
     declaresAttribute(plan.base, name) || [...plan.byName.values()].some(each => declaresAttribute(each.plan, name))
   )
+}
+
+/** The text in a value of an element, with its codec. */
+export function findPlannedText(
+  plan: TypePlan,
+  value: unknown,
+): { readonly codec: SimpleCodec; readonly value: unknown } | undefined {
+  if (plan.kind === 'simple') return { codec: plan.codec, value }
+  if (plan.kind === 'derivable') return findPlannedText(plan.base, value)
+  if (plan.kind !== 'complex' || !plan.text) return undefined
+  return { codec: plan.text.codec, value: (value as Readonly<Record<string, unknown>> | null)?.[plan.text.key] } // its row
 }
 
 // What may come next

@@ -12,7 +12,7 @@
 import { t } from '../../contract/field.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
-import type { NamesAround, SimpleCodec } from '../../contract/xml-simple.ts'
+import { equalsText, type NamesAround, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
 import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent } from './literal-read.ts'
@@ -21,6 +21,7 @@ import {
   type ComplexPlan,
   type DerivablePlan,
   type ElementPlan,
+  findPlannedText,
   firstNames,
   isBase64Type,
   isEmptiable,
@@ -65,13 +66,12 @@ function readNilElement(cursor: Cursor): null {
 }
 
 function requireFixed({ type, initial = '' }: ElementPlan, cursor: Cursor, value: unknown): void {
-  const plan = type()
-  if (plan.kind === 'simple') requireSame(cursor, plan.codec, initial, value, '')
+  const text = findPlannedText(type(), value)
+  if (text) requireSame(cursor, text.codec, initial, text.value, '')
 }
 function requireSame(cursor: Cursor, codec: SimpleCodec, initial: string, value: unknown, prefix: string): void {
-  const only = codec.read(initial, cursorNames(cursor))
-  const write = (of: unknown) => codec.write(of, uri => uri)
-  if (value !== undefined && write(value) !== write(only)) refuseContent(cursor, `${prefix}must be ${initial}`)
+  if (value !== undefined && !equalsText(codec, value, initial, cursorNames(cursor)))
+    refuseContent(cursor, `${prefix}must be ${initial}`)
 }
 
 function readTyped(plan: TypePlan, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
@@ -81,13 +81,13 @@ function readTyped(plan: TypePlan, cursor: Cursor, reading: LiteralReading, init
     case 'simple':
       return readSimple(plan, cursor, reading, initial)
     case 'derivable':
-      return readDerivable(plan, cursor, reading)
+      return readDerivable(plan, cursor, reading, initial)
     case 'array':
       return readLiteralArray(plan.item(), cursor, reading)
     case 'complex':
       requireOwnType(cursor, plan)
       if (plan.isAbstract) refuseContent(cursor, 'has an abstract type: its xsi:type must name another one')
-      return readComplex(plan, cursor, reading)
+      return readComplex(plan, cursor, reading, initial)
   }
 }
 
@@ -169,19 +169,19 @@ function requireOwnType(cursor: Cursor, { name }: ComplexPlan): void {
     refuseContent(cursor, `must not have the xsi:type ${written}`)
 }
 
-function readDerivable(plan: DerivablePlan, cursor: Cursor, reading: LiteralReading): unknown {
+function readDerivable(plan: DerivablePlan, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
   const written = cursor.attribute(xsiType)
   const name = written === undefined ? undefined : cursor.qname(trimXmlSpace(written))
   const derived = name && plan.byName.get(name)
-  if (!derived) return readTyped(plan.base, cursor, reading)
-  return { $type: derived.tag, ...readComplex(derived.plan, cursor, reading) }
+  if (!derived) return readTyped(plan.base, cursor, reading, initial)
+  return { $type: derived.tag, ...readComplex(derived.plan, cursor, reading, initial) }
 }
 
-function readComplex(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading): ElementRow {
+function readComplex(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading, initial?: string): ElementRow {
   const row: ElementRow = {}
   readPlannedAttributes(plan, cursor, reading, row)
   if (plan.text) {
-    row[plan.text.key] = readPlannedText(plan.text.codec, cursor, reading)
+    row[plan.text.key] = readPlannedText(plan.text.codec, cursor, reading, initial)
     return row
   }
   cursor.child()

@@ -5,13 +5,14 @@
  */
 import { parseAttributeKey } from '../../contract/attribute-key.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import type { SimpleCodec } from '../../contract/xml-simple.ts'
+import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'
 import {
   type AttributePlan,
   type ComplexPlan,
   type DerivablePlan,
   type ElementPlan,
+  findPlannedText,
   type GroupPlan,
   isBase64Type,
   isEmptiable,
@@ -94,7 +95,11 @@ function writeField(plan: ElementPlan, value: unknown, writing: MessageWriting):
   const tag = writing.name(plan.name)
   let written: string
   if (value === null && plan.isNillable) written = `<${tag} ${writing.prefixFor(xsiUri)}:nil="true"/>`
-  else written = writeTyped(plan, plan.type(), tag, value, writing)
+  else {
+    written = writeTyped(plan, plan.type(), tag, value, writing)
+    const text = plan.isFixed && findPlannedText(plan.type(), value)
+    if (text) requireFixedValue(text.codec, plan, text.value, writing)
+  }
   writing.path.pop()
   return written
 }
@@ -116,6 +121,15 @@ function writeTyped(plan: ElementPlan, type: TypePlan, tag: string, value: unkno
     case 'derivable':
       return writeDerived(plan, type, tag, value, writing)
   }
+}
+
+function requireFixedValue(
+  codec: SimpleCodec,
+  { initial = '' }: Pick<ElementPlan, 'initial'>,
+  value: unknown,
+  writing: MessageWriting,
+): void {
+  if (!equalsText(codec, value, initial, { resolve: () => undefined })) writing.fail(`must be ${initial}`)
 }
 
 /** An item of an array, whose name says nothing. */
@@ -190,15 +204,13 @@ function requireKnown(plan: Pick<ComplexPlan, 'keys'>, row: ValueRow, writing: M
       writing.fail(`has the member ${key}, which its type does not have`)
 }
 
-function writeAttributeOf(
-  { key, name, codec, isOptional }: AttributePlan,
-  row: ValueRow,
-  writing: MessageWriting,
-): string {
+function writeAttributeOf(plan: AttributePlan, row: ValueRow, writing: MessageWriting): string {
+  const { key, name, codec, isOptional, isFixed } = plan
   const value = ownValue(row, key)
   if (value === undefined) return isOptional ? '' : writing.fail(`must have ${key}`)
   writing.path.push(key)
   const written = ` ${writing.name(name)}=${writeAttribute(writeCheckedText(codec, value, writing))}`
+  if (isFixed) requireFixedValue(codec, plan, value, writing)
   writing.path.pop()
   return written
 }
