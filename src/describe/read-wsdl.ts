@@ -36,6 +36,15 @@ export interface WsdlDocument {
    * each flaw of a binding that no port has.
    */
   readonly remarks: readonly string[]
+  /** What a message of SOAP over HTTP without attachments does not have. */
+  readonly leftOut: readonly LeftOut[]
+}
+/** A part of a description that has no place in the result. */
+export interface LeftOut {
+  /** `operation Order input`. */
+  readonly place: string
+  /** A phrase that says what becomes of it. */
+  readonly detail: string
 }
 /** A schema in the namespace that it has, or has by the schema that includes it. */
 export interface SchemaDocument {
@@ -219,6 +228,7 @@ class WsdlReader {
   readonly #missing: string[] = []
   readonly #flaws = new Set<string>()
   readonly #remarks = new Set<string>()
+  readonly #leftOut: LeftOut[] = []
   /** Where flaws go: those of bindings without a port do not concern the clients of a service. */
   #reported = this.#flaws
   readonly #bindings = new Map<Element, Omit<WsdlBinding, 'name'>>()
@@ -344,7 +354,10 @@ class WsdlReader {
     }))
     this.#reported = this.#remarks
     const bindings = this.#componentsOf('binding').map(([name, binding]) => this.#bindingOf(binding, name))
-    for (const each of this.#roots) this.#checkAttributes(each)
+    for (const each of this.#roots) {
+      this.#checkAttributes(each)
+      this.#findRequired(each, 'document')
+    }
     return {
       targetNamespace: attributeValue(root, 'targetNamespace') ?? '',
       services,
@@ -358,6 +371,7 @@ class WsdlReader {
       missing: this.#missing,
       flaws: [...this.#flaws],
       remarks: [...this.#remarks],
+      leftOut: this.#leftOut,
     }
   }
 
@@ -501,10 +515,13 @@ class WsdlReader {
     const message = this.#resolve('message', reference, 'message', place)
     if (!message) return undefined
     const [body] = binding ? [...soapExtensions(binding, 'body'), ...soapExtensions(binding, 'fault')] : []
-    const headers = binding ? soapExtensions(binding, 'header').flatMap(header => this.#readHeader(header)) : []
+    const headers = binding ? soapExtensions(binding, 'header').flatMap(header => this.#readHeader(header, place)) : []
     const named = body && attributeValue(body, 'parts')
     const only = named === undefined ? undefined : new Set(named.split(/\s+/))
-    const blocks = new Set(headers.filter(({ of }) => of === message).map(({ name }) => name))
+    const blocks = new Set([
+      ...headers.filter(({ of }) => of === message).map(({ name }) => name),
+      ...(binding ? this.#listAttached(binding, place) : []),
+    ])
     const all = this.#partsOf(message, place)
     const read: WsdlMessage = {
       use: body && attributeValue(body, 'use') === 'encoded' ? 'encoded' : 'literal',
@@ -515,6 +532,22 @@ class WsdlReader {
     }
     if (body && style && read.use === 'literal') this.#checkLiteral(read, style, place)
     return read
+  }
+
+  /** §5.11: the names of parts that travel next to the Envelope, each with its media types. */
+  #listAttached(binding: Element, place: string): readonly string[] {
+    const contents = listMimeParts(binding).flatMap(each =>
+      each.elements().filter(({ name }) => name.uri === mime && (name.local === 'content' || name.local === 'mimeXml')),
+    )
+    const byPart = Map.groupBy(contents, each => attributeValue(each, 'part') ?? '')
+    for (const [part, all] of byPart) {
+      const types = all.map(
+        each => attributeValue(each, 'type') ?? (each.name.local === 'mimeXml' ? 'XML' : 'any type'),
+      )
+      const detail = `the part ${part} is an attachment (${[...new Set(types)].join(', ')}): it is left out`
+      this.#leftOut.push({ place: `operation ${place}`, detail })
+    }
+    return [...byPart.keys()]
   }
 
   /** Many operations may have one message: its parts are read once. */
@@ -538,7 +571,7 @@ class WsdlReader {
     this.#remarks.add(`${place}: part ${wrong.name}: ${rule}`)
   }
 
-  #readHeader(header: Element): (WsdlPart & { of: Element; namespace: string })[] {
+  #readHeader(header: Element, place: string): (WsdlPart & { of: Element; namespace: string })[] {
     const message = this.#resolve('message', header, 'message')
     const named =
       message &&
@@ -546,6 +579,10 @@ class WsdlReader {
     if (message && !named)
       this.#addFlaw(`header: message ${attributeValue(message, 'name')} has no part ${attributeValue(header, 'part')}`)
     const namespace = attributeValue(header, 'namespace') ?? ''
+    for (const each of soapChildren(header, 'headerfault')) {
+      const detail = `the header block ${attributeValue(each, 'part') ?? ''} of a fault is left out (headerfault)`
+      this.#leftOut.push({ place: `operation ${place}`, detail })
+    }
     return message && named ? [{ of: message, namespace, ...this.#readPart(named, 'header') }] : []
   }
 
@@ -574,7 +611,7 @@ class WsdlReader {
   #resolve(kind: string, element: Element, attribute: string, place?: string): Element | undefined {
     const name = this.#resolveName(element, attribute)
     const found = name === undefined ? undefined : this.#components.get(`${kind} ${name}`)
-    const from = place ?? `${element.name.local} ${attributeValue(element, 'name') ?? ''}`.trim()
+    const from = place ?? describeElement(element)
     if (!found)
       this.#addFlaw(`${from}: ${kind} ${name ?? attributeValue(element, attribute) ?? 'without a name'} is not found`)
     return found
@@ -593,13 +630,24 @@ class WsdlReader {
     const { uri, local } = element.name
     const known =
       uri === wsdl ? wsdlAttributes[local] : Object.hasOwn(soapVersionOf, uri) ? soapAttributes[local] : undefined
-    const place = `${local} ${attributeValue(element, 'name') ?? ''}`.trim()
+    const place = describeElement(element)
     if (known)
       for (const { name } of element.attributes)
         if (name.uri === '' && !known.includes(name.local))
           this.#remarks.add(`${place}: unknown attribute ${name.local}`)
     if (uri === wsdl && local !== 'types' && local !== 'documentation')
       for (const each of element.elements()) this.#checkAttributes(each)
+  }
+
+  /** WSDL 1.1 §2.1.3: an extension that a caller has to know. */
+  #findRequired(element: Element, place: string): void {
+    for (const each of element.elements()) {
+      const { uri, local } = each.name
+      if (uri === wsdl && local !== 'documentation' && local !== 'types')
+        this.#findRequired(each, local === 'port' || local === 'binding' ? describeElement(each) : place)
+      else if (!knownExtensions.has(uri) && /^(?:true|1)$/.test(attributeValue(each, 'required', wsdl) ?? ''))
+        this.#leftOut.push({ place, detail: `the extension ${clarkNotation(each.name)} is required, and left out` })
+    }
   }
 
   #addFlaw(flaw: string): void {
@@ -617,6 +665,16 @@ const knownNamespaces: ReadonlySet<string> = new Set([
   'http://www.w3.org/2004/11/xmlmime',
   'http://www.w3.org/2005/05/xmlmime',
 ])
+
+/** Namespaces of extensions that are read: SOAP, policies, WS-Addressing, attachments. */
+const knownExtensions: ReadonlySet<string> = new Set([
+  ...Object.keys(soapVersionOf),
+  ...policyNamespaces,
+  'http://www.w3.org/2006/05/addressing/wsdl',
+  'http://www.w3.org/2007/05/addressing/metadata',
+])
+const describeElement = (element: Element): string =>
+  `${element.name.local} ${attributeValue(element, 'name') ?? ''}`.trim()
 
 /** WSDL 1.1 A.4.1: by element, its attributes without a namespace. */
 const wsdlAttributes: Readonly<Record<string, readonly string[]>> = {
@@ -692,10 +750,10 @@ const styleOf = (extension: Element | undefined, otherwise: 'document' | 'rpc'):
 
 const mime = 'http://schemas.xmlsoap.org/wsdl/mime/'
 /** The SOAP elements of a message, also inside the parts of a MIME package (§5). */
-function soapExtensions(binding: Element, local: string): Element[] {
-  const parts = childrenNamed(binding, mime, 'multipartRelated').flatMap(each => childrenNamed(each, mime, 'part'))
-  return [binding, ...parts].flatMap(each => soapChildren(each, local))
-}
+const soapExtensions = (binding: Element, local: string): Element[] =>
+  [binding, ...listMimeParts(binding)].flatMap(each => soapChildren(each, local))
+const listMimeParts = (binding: Element): Element[] =>
+  childrenNamed(binding, mime, 'multipartRelated').flatMap(each => childrenNamed(each, mime, 'part'))
 
 /** The texts of `documentation` within an element, with single spaces; undefined without any. */
 export function readDocumentation(element: Element): string | undefined {

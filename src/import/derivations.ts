@@ -5,6 +5,7 @@
 import type { Element } from '../xml/index.ts'
 import {
   attributeOf,
+  firstHeadOf,
   type SchemaComponent,
   type SchemaComponents,
   schemaAround,
@@ -97,6 +98,6 @@ function findElementType(
   if (named !== undefined) return findType(components, named)
   const inside = schemaChild(node, 'complexType', 'simpleType')
   if (inside) return { component: { ...found, node: inside } }
-  const head = components.resolve(node, attributeOf(node, 'substitutionGroup'), form.uri)
+  const head = components.resolve(node, firstHeadOf(node), form.uri)
   return head === undefined ? undefined : findElementType(components, head, seen.add(element))
 }

@@ -44,6 +44,25 @@ function listRequiredTypes(
   })
 }
 
+/**
+ * Named groups that lead to themselves through elements whose types have no name. Such a type has
+ * no end where it stands, so it needs a name.
+ */
+export function findRecursiveGroups(components: SchemaComponents): ReadonlySet<string> {
+  const leadsTo = new Map<string, readonly string[]>()
+  for (const name of components.names('group')) {
+    const found = components.find('group', name)
+    if (found) leadsTo.set(name, listReferredGroups(components, found.node, found.form.uri))
+  }
+  return keepCircles(leadsTo)
+}
+const listReferredGroups = (components: SchemaComponents, node: SchemaComponent['node'], uri: string): string[] =>
+  schemaChildren(node).flatMap(child =>
+    child.name.local === 'group'
+      ? (components.resolve(child, attributeOf(child, 'ref'), uri) ?? [])
+      : listReferredGroups(components, child, uri),
+  )
+
 /** What is in a circle, or between two: the rest leads nowhere, or is not led to. */
 function keepCircles(leadsTo: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const known = new Map([...leadsTo].map(([name, to]) => [name, to.filter(each => leadsTo.has(each))]))

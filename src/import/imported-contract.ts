@@ -37,6 +37,8 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
   const components = new SchemaComponents(document.schemaDocuments)
   const model = new SchemaModel(components, losses)
   for (const flaw of [...document.flaws, ...components.flaws]) losses.add('document', flaw, 'document')
+  for (const each of components.unsaid) losses.add('document', each)
+  for (const { place, detail } of document.leftOut) losses.add(place, detail)
   for (const each of document.missing) losses.add('document', `${each} is imported and was not found`, 'document')
   const services = kind === 'wsdl20' ? readWsdl20Services(description.descriptions) : document
   if ('unserved' in services) {

@@ -67,6 +67,9 @@ export function readPorts(
         'transport',
       )
     else {
+      const { transport } = each.binding
+      if (transport !== undefined && transport !== '' && !httpTransports.has(transport))
+        losses.add(`port ${each.name}`, `is bound to SOAP over ${transport}: it is served over HTTP`, 'transport')
       const { port: found, operations } = readPort(each, document.targetNamespace, bodies, model, losses)
       const { name, isNew } = addPort(ports, found)
       if (isNew) policies.set(name, readPortPolicy(each.binding, operations))
@@ -77,6 +80,13 @@ export function readPorts(
   return ports
 }
 
+/** SOAP 1.1 and WSDL 1.1 §3.3; SOAP 1.2 Part 2 §7.2. */
+const httpTransports: ReadonlySet<string> = new Set([
+  'http://schemas.xmlsoap.org/soap/http',
+  'http://schemas.xmlsoap.org/soap/http/',
+  'http://www.w3.org/2003/05/soap/bindings/HTTP/',
+  'http://www.w3.org/2006/01/soap11/bindings/HTTP/',
+])
 const knownBindings: Readonly<Record<string, string>> = {
   'http://schemas.xmlsoap.org/wsdl/http/': 'HTTP',
   'http://www.w3.org/ns/wsdl/http': 'HTTP',
@@ -222,9 +232,16 @@ function readExchange(
   const answered = output && body(output, `${name}Response`)
   if (asked === undefined || (output && answered === undefined)) return undefined
   const faults = operation.faults.flatMap(({ fault, namespace: uri, parts }) => {
-    const [part] = parts
+    const [part, ...others] = parts
     const element = part && readPartElement({ namespace: uri, ...part }, place, model)
-    if (!part) losses.add(place, `the fault ${fault || 'without a name'} has no part: it is left out`, 'document')
+    const named = `the fault ${fault || 'without a name'}`
+    if (!part) losses.add(place, `${named} has no part: it is left out`, 'document')
+    else if (others.length > 0)
+      losses.add(
+        place,
+        `${named} has its first part alone: ${others.map(each => each.name).join(', ')} left out`,
+        'document',
+      )
     return element ? [[fault, element] as const] : []
   })
   return exchange({

@@ -33,6 +33,12 @@ export const schemaChildren = (node: Element): Element[] =>
 export const schemaChild = (node: Element, ...locals: readonly string[]): Element | undefined =>
   schemaChildren(node).find(({ name }) => locals.includes(name.local))
 
+/** Heads of substitution groups; XML Schema 1.1 has several. */
+const headsOf = (node: Element): readonly string[] =>
+  (attributeOf(node, 'substitutionGroup') ?? '').split(/\s+/).filter(Boolean)
+/** The head whose type an element has that says none (XML Schema 1.1 Part 1 §3.3.2.1). */
+export const firstHeadOf = (node: Element): string | undefined => headsOf(node)[0]
+
 /** The text of xs:documentation, in one piece. */
 export function documentationOf(node: Element): string | undefined {
   const annotation = schemaChild(node, 'annotation')
@@ -42,6 +48,8 @@ export function documentationOf(node: Element): string | undefined {
 export class SchemaComponents {
   /** A phrase for each declaration that its schema must not have. */
   readonly flaws: string[] = []
+  /** A phrase for each rule that a schema has for all of its types, and no type here. */
+  readonly unsaid: readonly string[]
   /** By kind, then by name in James Clark's notation. */
   readonly #all = new Map<ComponentKind, Map<string, SchemaComponent>>()
   /** Heads of substitution groups → names of their members. */
@@ -52,6 +60,7 @@ export class SchemaComponents {
 
   constructor(documents: readonly SchemaDocument[]) {
     for (const { namespace } of documents) this.#documents.add(namespace)
+    this.unsaid = documents.flatMap(listUnsaid)
     const found = documents.flatMap(listDeclaredComponents)
     const taken = new Set(found.map(({ kind, key }) => `${spaceOf(kind)} ${key}`))
     // What takes the place of others is known before these, whichever document was read first.
@@ -67,8 +76,14 @@ export class SchemaComponents {
     known.set(own, own === key ? component : { ...component, isRedefined: true })
     if (stead === 'redefine') this.#addRedefinition(kind, key, component, taken)
     const { node, form } = component
-    const head = kind === 'element' ? this.resolve(node, attributeOf(node, 'substitutionGroup'), form.uri) : undefined
-    if (head !== undefined) this.#substitutes.set(head, [...(this.#substitutes.get(head) ?? []), key])
+    if (kind !== 'element') return
+    for (const each of headsOf(node)) {
+      const head = this.resolve(node, each, form.uri)
+      if (head === undefined) continue
+      const known = this.#substitutes.get(head)
+      if (known) known.push(key)
+      else this.#substitutes.set(head, [key])
+    }
   }
   /** The names of what is redefined → those that it had. */
   readonly #originals = new Map<string, string>()
@@ -112,6 +127,9 @@ export class SchemaComponents {
   find(kind: ComponentKind, name: string): SchemaComponent | undefined {
     return this.#all.get(kind)?.get(name)
   }
+  hasType(name: string): boolean {
+    return this.find('complexType', name) !== undefined || this.find('simpleType', name) !== undefined
+  }
   names(kind: ComponentKind): readonly string[] {
     return [...(this.#all.get(kind)?.keys() ?? [])]
   }
@@ -153,6 +171,19 @@ function listDeclaredComponents({ schema, namespace, location }: SchemaDocument)
       ? schemaChildren(node).flatMap(each => read(each, local))
       : read(node)
   })
+}
+/** XML Schema 1.1 Part 1 §3.4.2.2, §3.4.2.3.3. */
+function listUnsaid({ schema, namespace }: SchemaDocument): readonly string[] {
+  const of = `of the schema ${namespace || 'without a namespace'}`
+  const open = schemaChild(schema, 'defaultOpenContent')
+  const attributes = attributeOf(schema, 'defaultAttributes')
+  return [
+    ...(open ? [`types ${of} have no elements but those that are declared (xs:defaultOpenContent)`] : []),
+    ...(attributes === undefined ? [] : [`types ${of} have no attributes of the group ${attributes} by default`]),
+    ...schemaChildren(schema)
+      .filter(({ name }) => name.local === 'notation')
+      .map(each => `the notation ${attributeOf(each, 'name') ?? ''} ${of} is left out`),
+  ]
 }
 /** Simple and complex types share their names (Part 1 §2.5). */
 const spaceOf = (kind: ComponentKind): string => (kind === 'simpleType' || kind === 'complexType' ? 'type' : kind)

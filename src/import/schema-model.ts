@@ -5,6 +5,7 @@
  * place.
  */
 
+import { capitalize } from '../contract/lexical/text.ts'
 import { compileXsdMatcher } from '../contract/lexical/xsd-pattern.ts'
 import { isSimpleType } from '../contract/xml-simple.ts'
 import {
@@ -31,12 +32,13 @@ import { schemaNamespaces } from '../describe/read-wsdl.ts'
 import { isNcName } from '../xml/character.ts'
 import type { Element } from '../xml/index.ts'
 import { type BlockedMethods, blockOf, type DerivedType, listDerivedTypes, maySubstitute } from './derivations.ts'
-import { findRecursiveTypes, type RequiredElements } from './endless-types.ts'
+import { findRecursiveGroups, findRecursiveTypes, type RequiredElements } from './endless-types.ts'
 import { findFreeName } from './free-name.ts'
 import type { Losses } from './loss.ts'
 import {
   attributeOf,
   documentationOf,
+  firstHeadOf,
   hasTrue,
   type SchemaComponents,
   schemaChild,
@@ -104,10 +106,15 @@ export class SchemaModel {
   readonly #derived: ReadonlyMap<string, readonly DerivedType[]>
 
   readonly #required: RequiredElements
+  readonly #recursiveGroups: ReadonlySet<string>
+  /** Types without a name that got one, by their nodes and namespaces. */
+  readonly #innerTypes = new Map<Element, Map<string, AnyXmlType>>()
+  readonly #innerNames = new Set<string>()
 
   constructor(components: SchemaComponents, losses: Losses) {
     this.components = components
     this.#required = findRecursiveTypes(components)
+    this.#recursiveGroups = findRecursiveGroups(components)
     this.losses = losses
     this.#derived = listDerivedTypes(components)
   }
@@ -236,14 +243,52 @@ export class SchemaModel {
   /** XML Schema Part 1 §3.3.2: by its attribute, its child, the head of its group, or any. */
   #typeOfNode(node: Element, around: Around): AnyXmlType {
     const { components } = this
+    for (const each of schemaChildren(node)) this.#tellUnchecked(each, around)
     const named = components.resolve(node, attributeOf(node, 'type'), around.form.uri)
     if (named !== undefined) return this.typeOfElement(named, around.place, blockOf(node))
     const complex = schemaChild(node, 'complexType')
-    if (complex) return this.#complexType(complex, around, undefined)
+    if (complex) return this.#innerType(complex, node, around)
     const simple = schemaChild(node, 'simpleType')
     if (simple) return this.#simpleType(simple, around, undefined)
-    const head = components.resolve(node, attributeOf(node, 'substitutionGroup'), around.form.uri)
+    const head = components.resolve(node, firstHeadOf(node), around.form.uri)
     return (head !== undefined && this.element(head, around.place)?.type()) || x.anyType
+  }
+
+  /** What a schema demands besides types (Part 1 §3.11), and what XML Schema 1.1 adds. */
+  #tellUnchecked(node: Element, { place }: Around): void {
+    const { local } = node.name
+    if (identityConstraints.has(local))
+      this.losses.add(
+        place,
+        `the ${local} ${attributeOf(node, 'name') ?? attributeOf(node, 'ref') ?? ''} is not checked`,
+      )
+    else if (local === 'assert')
+      this.losses.add(place, `the assertion ${attributeOf(node, 'test') ?? ''} is not checked`)
+    else if (local === 'alternative')
+      this.losses.add(place, 'has the same type whatever its attributes are (xs:alternative)')
+    else if (local === 'openContent' && attributeOf(node, 'mode') !== 'none')
+      this.losses.add(place, 'has no elements but those that are declared (xs:openContent)')
+  }
+
+  /** A type without a name; where a group leads back to it, it gets one. */
+  #innerType(node: Element, element: Element, around: Around): AnyXmlType {
+    const group = findAncestor(element, each => each.name.local === 'group' && attributeOf(each, 'name') !== undefined)
+    const { uri } = around.form
+    if (!group || !this.#recursiveGroups.has(`{${uri}}${attributeOf(group, 'name')}`))
+      return this.#complexType(node, around, undefined)
+    const known = this.#innerTypes.get(node) ?? new Map<string, AnyXmlType>()
+    this.#innerTypes.set(node, known)
+    const made = known.get(uri) ?? this.#complexType(node, around, this.#nameInnerType(element, uri))
+    known.set(uri, made)
+    return made
+  }
+  #nameInnerType(element: Element, uri: string): QualifiedName {
+    const local = findFreeName(
+      capitalize(attributeOf(element, 'name') ?? 'type'),
+      each => this.#innerNames.has(`{${uri}}${each}`) || this.components.hasType(`{${uri}}${each}`),
+    )
+    this.#innerNames.add(`{${uri}}${local}`)
+    return { uri, local }
   }
 
   /** The same for the same part, so that messages which share it share a declaration. */
@@ -303,12 +348,15 @@ export class SchemaModel {
     for (const node of schemaChildren(restriction)) {
       const raw = node.attributes.find(({ name }) => name.local === 'value')?.value
       const facet = node.name.local
+      if (facet === 'assertion')
+        this.losses.add(place, `the assertion ${attributeOf(node, 'test') ?? ''} is not checked`)
       if (raw === undefined) continue
       if (facet === 'enumeration') values.push(isQName ? (this.components.resolve(node, raw, form.uri) ?? raw) : raw)
       else if (facet === 'pattern') patterns.push(raw)
       else if (facet === 'whiteSpace') facets[facet] = raw
       else if (numberFacets.has(facet)) facets[facet] = Number(raw)
       else if (boundFacets.has(facet)) facets[facet] = raw.trim()
+      else if (laterFacets.has(facet)) this.losses.add(place, `the facet ${facet} ${raw} is not checked`)
     }
     // Several patterns of one step are alternatives (Part 2 §4.3.4).
     const pattern = patterns.length > 1 ? patterns.map(each => `(${each})`).join('|') : patterns[0]
@@ -330,6 +378,9 @@ export class SchemaModel {
     isRedefined = false,
   ): AnyXmlType {
     const form = name ? around.form : undefined
+    const own = schemaChild(node, 'complexContent', 'simpleContent')
+    const inner = own && schemaChild(own, 'extension', 'restriction')
+    for (const each of [node, ...(inner ? [inner] : [])].flatMap(schemaChildren)) this.#tellUnchecked(each, around)
     const isMixed = [node, schemaChild(node, 'complexContent')].some(each => each && hasTrue(each, 'mixed'))
     if (isMixed) return x.anyType
     const isAbstract = isRedefined || hasTrue(node, 'abstract')
@@ -439,7 +490,13 @@ export class SchemaModel {
     taken: ReadonlySet<string>,
   ): Pick<ComplexDefinition, 'members' | 'isUnordered'> {
     const group = schemaChild(node, 'sequence', 'choice', 'all', 'group')
+    this.#particleCount = 0
     const { parts, isUnordered } = group ? this.#topGroup(group, around) : { parts: [], isUnordered: false }
+    if (this.#particleCount > particlesMax) {
+      this.losses.add(around.place, `has more than ${particlesMax} elements by its groups: they are XML`)
+      const open = { wish: 'any', member: x.any().many() }
+      return { members: this.#named([open, ...this.#attributes(node, around)], taken), isUnordered: false }
+    }
     return { members: this.#named([...parts, ...this.#attributes(node, around)], taken), isUnordered }
   }
 
@@ -497,26 +554,23 @@ export class SchemaModel {
    */
   #particle(node: Element, around: Around, isBranch = false): Part[] {
     const occurs = occursOf(node)
-    if (occurs.max === 0) return []
+    if (occurs.max === 0 || ++this.#particleCount > particlesMax) return []
     switch (node.name.local) {
       case 'element':
         return this.#elementPart(node, around, occurs)
       case 'any':
         return [{ wish: 'any', member: withOccurs(this.#wildcard(node, around), occurs) }]
       case 'group': {
-        if (this.#groupDepth > 40) return []
-        this.#groupDepth++
         const found = this.#dereferenceGroup(node, around)
-        const made = found
-          ? this.#groupPart(
-              found.node,
-              this.#qualify(found.around, around),
-              occurs,
-              decapitalize(found.name ?? 'group'),
-              isBranch,
-            )
-          : []
-        this.#groupDepth--
+        if (!found) return []
+        // Part 1 §3.8.6: Model Group Correct, 2.
+        if (this.#openGroups.has(found.node)) {
+          this.losses.add(around.place, `the group ${found.name} contains itself: it is left out there`, 'document')
+          return []
+        }
+        this.#openGroups.add(found.node)
+        const made = this.#groupPart(found.node, found.around, occurs, decapitalize(found.name ?? 'group'), isBranch)
+        this.#openGroups.delete(found.node)
         return made
       }
       case 'sequence':
@@ -527,11 +581,10 @@ export class SchemaModel {
         return []
     }
   }
-  #groupDepth = 0
-  /** Elements of a group of another schema have its namespace. */
-  #qualify(of: Around, _into: Around): Around {
-    return of
-  }
+  /** Of one type: groups of groups may stand for any number of elements. */
+  #particleCount = 0
+  /** Named groups that are being read. */
+  readonly #openGroups = new Set<Element>()
 
   #groupPart(node: Element, around: Around, occurs: Occurs, name: string | undefined, isBranch: boolean): Part[] {
     if (node.name.local === 'choice') return this.#branchesPart(node, around, occurs, name)
@@ -597,8 +650,7 @@ export class SchemaModel {
     const place = `${around.place}, element ${local}`
     const named = this.components.resolve(node, attributeOf(node, 'type'), around.form.uri)
     const type = memoizeOnce(() => this.#typeOfNode(node, { ...around, place }))
-    const form = attributeOf(node, 'form') ?? around.form.elements
-    const uri = form === 'qualified' ? around.form.uri : ''
+    const uri = uriOfLocal(node, around.form.elements, around)
     const declared = withMarks(new Member({ kind: 'element', type }), node).in(uri)
     const marked = named !== undefined && this.#isEndlessHere(named, node, around) ? declared.nillable() : declared
     const member = withOccurs(marked, occurs)
@@ -610,8 +662,7 @@ export class SchemaModel {
   #isEndlessHere(type: string, node: Element, { form }: Around): boolean {
     const { endless } = this.#required
     if (!endless.has(type)) return false
-    let at = node.parent
-    while (at && at.name.local !== 'complexType') at = at.parent
+    const at = findAncestor(node, each => each.name.local === 'complexType')
     const name = at && attributeOf(at, 'name')
     return name !== undefined && endless.has(`{${form.uri}}${name}`)
   }
@@ -679,9 +730,9 @@ export class SchemaModel {
     if (reference !== undefined) return this.#attributeReference(node, reference, around)
     const local = this.#localName(node, around)
     if (local === undefined) return []
-    const form = attributeOf(node, 'form') ?? around.form.attributes
+    const uri = uriOfLocal(node, around.form.attributes, around)
     const type = this.#attributeType(node, { ...around, place: `${around.place}, attribute ${local}` })
-    const member = this.#attributeMember(node, type).in(form === 'qualified' ? around.form.uri : '')
+    const member = this.#attributeMember(node, type).in(uri)
     this.#comment(member, node)
     return [{ wish: local, member }]
   }
@@ -752,6 +803,8 @@ interface ArrayShape {
   readonly cell: () => AnyXmlType
   readonly dimensions: number
 }
+/** Of elements and groups in one type; the largest that is known has some 500. */
+const particlesMax = 10_000
 /** Of the dimensions that toolkits have, the most; the types of more take long to write down. */
 const bracketsMax = 8
 const nameArray = (name: QualifiedName | undefined, { cell, dimensions }: ArrayShape): AnyXmlType =>
@@ -773,6 +826,9 @@ function builtInOf({ definition }: AnyXmlType): BuiltInName | undefined {
   return definition.kind === 'restriction' ? builtInOf(definition.of) : undefined
 }
 
+const identityConstraints: ReadonlySet<string> = new Set(['key', 'keyref', 'unique'])
+/** Of XML Schema 1.1. */
+const laterFacets: ReadonlySet<string> = new Set(['explicitTimezone', 'minScale', 'maxScale'])
 const numberFacets = new Set(['length', 'minLength', 'maxLength', 'totalDigits', 'fractionDigits'])
 const boundFacets = new Set(['minInclusive', 'maxInclusive', 'minExclusive', 'maxExclusive'])
 
@@ -828,6 +884,14 @@ function withInitial(member: AnyMember, node: Element): AnyMember {
 export const memoizeOnce = <T extends object>(make: () => T): (() => T) => {
   let made: T | undefined
   return () => (made ??= make())
+}
+/** Part 1 §3.2.2, §3.3.2; XML Schema 1.1 lets a declaration name its namespace. */
+const uriOfLocal = (node: Element, usual: string, { form }: Around): string =>
+  attributeOf(node, 'targetNamespace') ?? ((attributeOf(node, 'form') ?? usual) === 'qualified' ? form.uri : '')
+function findAncestor(node: Element, isMeant: (element: Element) => boolean): Element | undefined {
+  let at = node.parent
+  while (at && !isMeant(at)) at = at.parent
+  return at
 }
 const splitPrefix = (written = ''): string => written.replace(/^.*:/, '')
 const decapitalize = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)

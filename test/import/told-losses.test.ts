@@ -1,0 +1,123 @@
+/** What a contract cannot say of a WSDL or a schema is told in one line with its place; nothing is lost in silence. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
+import { writeTypescript } from '../../src/import/write-typescript.ts'
+import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
+import { judge, schemaOf } from '../describe/oracle.ts'
+import { assertLinear } from '../support/growth.ts'
+import { importText, writeAskingWsdl } from './folder-find.ts'
+import { readContent } from './read-content.ts'
+
+const schemas = 'http://www.w3.org/2001/XMLSchema'
+const schemaWith = (content: string, more = '') =>
+  `<xs:schema xmlns:xs="${schemas}" xmlns:t="urn:t" targetNamespace="urn:t" elementFormDefault="qualified" ${more}>${content}</xs:schema>`
+const int = (name: string, more = '') => `<xs:element name="${name}" type="xs:int" ${more}/>`
+const rootWith = (content: string, behind = '') =>
+  `<xs:element name="r"><xs:complexType>${content}</xs:complexType>${behind}</xs:element>`
+const sequence = (...of: readonly string[]) => `<xs:sequence>${of.join('')}</xs:sequence>`
+const one = rootWith(sequence(int('a')))
+const tellsOf = (wsdl: string) => importText(wsdl).losses.map(({ place, detail }) => `${place}: ${detail}`)
+
+const key = (kind: string, name: string, more = '') =>
+  `<xs:${kind} name="${name}" ${more}><xs:selector xpath="t:a"/><xs:field xpath="@n"/></xs:${kind}>`
+const schemaCases: readonly (readonly [clause: string, schema: string, told: readonly string[]])[] = [
+  ['§3.11 identity constraints', schemaWith(rootWith(sequence(int('a')), key('key', 'K') + key('unique', 'U') + key('keyref', 'R', 'refer="t:K"'))), ['element r: the key K is not checked', 'element r: the unique U is not checked', 'element r: the keyref R is not checked']],
+  ['§3.11 an identity constraint of a local element', schemaWith(rootWith(sequence(`<xs:element name="e"><xs:complexType/>${key('key', 'K')}</xs:element>`))), ['element r, element e: the key K is not checked']],
+  ['1.1 §3.13 assertions', schemaWith(rootWith(`${sequence(int('a'))}<xs:assert test="t:a gt 1"/>`)), ['element r: the assertion t:a gt 1 is not checked']],
+  ['1.1 §3.13 assertions of an extension', schemaWith(`<xs:complexType name="B"/><xs:element name="r"><xs:complexType><xs:complexContent><xs:extension base="t:B">${sequence(int('a'))}<xs:assert test="t:a"/></xs:extension></xs:complexContent></xs:complexType></xs:element>`), ['element r: the assertion t:a is not checked']],
+  ['1.1 Part 2 §4.3.13 assertions of a simple type', schemaWith('<xs:element name="r"><xs:simpleType><xs:restriction base="xs:int"><xs:assertion test="$value mod 2"/></xs:restriction></xs:simpleType></xs:element>'), ['element r: the assertion $value mod 2 is not checked']],
+  ['1.1 Part 2 §4.3.14 explicit time zones', schemaWith('<xs:element name="r"><xs:simpleType><xs:restriction base="xs:date"><xs:explicitTimezone value="required"/></xs:restriction></xs:simpleType></xs:element>'), ['element r: the facet explicitTimezone required is not checked']],
+  ['1.1 §3.12 alternatives', schemaWith('<xs:complexType name="B"/><xs:element name="r" type="t:B"><xs:alternative test="@x" type="t:B"/></xs:element>'), ['element r: has the same type whatever its attributes are (xs:alternative)']],
+  ['1.1 §3.4.2.3.3 open content', schemaWith(rootWith(`<xs:openContent><xs:any/></xs:openContent>${sequence(int('a'))}`)), ['element r: has no elements but those that are declared (xs:openContent)']],
+  ['1.1 §3.4.2.3.3 closed content', schemaWith(rootWith(`<xs:openContent mode="none"/>${sequence(int('a'))}`)), []],
+  ['1.1 §3.4.2.3.3 content that is open by default', schemaWith(`<xs:defaultOpenContent><xs:any/></xs:defaultOpenContent>${one}`), ['document: types of the schema urn:t have no elements but those that are declared (xs:defaultOpenContent)']],
+  ['1.1 §3.4.2.5 default attributes', schemaWith(one, 'defaultAttributes="t:A"'), ['document: types of the schema urn:t have no attributes of the group t:A by default']],
+  ['§3.12 notations', schemaWith(`<xs:notation name="gif" public="image/gif"/>${one}`), ['document: the notation gif of the schema urn:t is left out']],
+  ['§3.8.6 a group that contains itself', schemaWith(`<xs:group name="G">${sequence(int('a'), '<xs:group ref="t:G" minOccurs="0"/>')}</xs:group>${rootWith('<xs:group ref="t:G"/>')}`), ['element r: the group G contains itself: it is left out there']],
+  ['annotations lose nothing', schemaWith(`<xs:annotation><xs:appinfo>x</xs:appinfo></xs:annotation>${one}`), []],
+] // biome-ignore format: a table
+for (const [clause, schema, told] of schemaCases)
+  test(`XML Schema ${clause}`, () => assert.deepEqual(tellsOf(writeAskingWsdl(schema)), told))
+
+/** A WSDL whose input has these bindings, after its operation's others. */
+const wsdlWith = ({
+  input = '<s:body use="literal"/>',
+  binding = '',
+  port = '',
+  fault = '',
+  transport = 'http://schemas.xmlsoap.org/soap/http',
+}) => `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:w="http://schemas.xmlsoap.org/wsdl/" xmlns:t="urn:t"
+    targetNamespace="urn:t" xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:m="http://schemas.xmlsoap.org/wsdl/mime/" xmlns:xs="${schemas}" xmlns:e="urn:e">
+  <types>${schemaWith(one + int('h') + int('f') + int('g'))}</types>
+  <message name="In"><part name="a" element="t:r"/><part name="b" type="xs:base64Binary"/><part name="c" type="xs:string"/></message><message name="Out"/>
+  <message name="H"><part name="h" element="t:h"/></message><message name="F"><part name="f" element="t:f"/><part name="g" element="t:g"/></message>
+  <portType name="P"><operation name="ask"><input message="t:In"/><output message="t:Out"/>${fault}</operation></portType>
+  <binding name="B" type="t:P"><s:binding transport="${transport}"/>${binding}
+    <operation name="ask"><s:operation soapAction=""/><input>${input}</input><output><s:body use="literal"/></output></operation></binding>
+  <service name="S"><port name="P" binding="t:B"><s:address location="http://x/"/>${port}</port></service></definitions>`
+const body = '<s:body use="literal" parts="a"/>'
+const mimePart = (...of: readonly string[]) => `<m:part>${of.join('')}</m:part>`
+const image = '<m:content part="b" type="image/gif"/><m:content part="b" type="image/png"/>'
+
+const wsdlCases: readonly (readonly [clause: string, wsdl: string, told: readonly string[]])[] = [
+  ['§5.11 attachments', wsdlWith({ input: `<m:multipartRelated>${mimePart(body)}${mimePart(image)}${mimePart('<m:mimeXml part="c"/>')}</m:multipartRelated>` }), ['operation ask input: the part b is an attachment (image/gif, image/png): it is left out', 'operation ask input: the part c is an attachment (XML): it is left out']],
+  ['§5.11 attachments of any type, next to a Body that names no parts', wsdlWith({ input: `<m:multipartRelated>${mimePart('<s:body use="literal"/>')}${mimePart('<m:content part="b"/><m:content part="c"/>')}</m:multipartRelated>` }), ['operation ask input: the part b is an attachment (any type): it is left out', 'operation ask input: the part c is an attachment (any type): it is left out']],
+  ['§3.3 another transport than HTTP', wsdlWith({ input: body, transport: 'http://www.w3.org/2010/soapjms/' }), ['port P: is bound to SOAP over http://www.w3.org/2010/soapjms/: it is served over HTTP']],
+  ['§2.1.3 a required extension of a binding', wsdlWith({ input: body, binding: '<e:encrypt w:required="true"/>' }), ['binding B: the extension {urn:e}encrypt is required, and left out']],
+  ['§2.1.3 a required extension of a port', wsdlWith({ input: body, port: '<e:encrypt w:required="1"/>' }), ['port P: the extension {urn:e}encrypt is required, and left out']],
+  ['§2.1.3 a required extension of a message', wsdlWith({ input: `${body}<e:encrypt w:required="true"/>` }), ['binding B: the extension {urn:e}encrypt is required, and left out']],
+  ['§2.1.3 an extension that is not required', wsdlWith({ input: body, binding: '<e:encrypt/><e:other w:required="false"/>' }), []],
+  ['§3.6 further parts of a fault', wsdlWith({ input: body, fault: '<fault name="No" message="t:F"/>' }), ['operation ask: the fault No has its first part alone: g left out']],
+  ['§3.7 header blocks of faults', wsdlWith({ input: `${body}<s:header message="t:H" part="h" use="literal"><s:headerfault message="t:F" part="f" use="literal"/></s:header>` }), ['operation ask input: the header block f of a fault is left out (headerfault)']],
+] // biome-ignore format: a table
+for (const [clause, wsdl, told] of wsdlCases)
+  test(`WSDL 1.1 ${clause}`, () => {
+    assert.deepEqual(tellsOf(wsdl), told)
+    const { exchanges } = importText(wsdl).ports[0] ?? assert.fail('no port')
+    const input = exchanges['ask']?.input
+    assert.equal(typeof input === 'object' && input.name.local, 'r')
+  })
+
+test('XML Schema §3.8.6 a group whose elements contain it again has an end', () => {
+  const group = `<xs:group name="G">${sequence(`<xs:element name="e" minOccurs="0"><xs:complexType><xs:group ref="t:G"/><xs:attribute name="n" type="xs:int"/></xs:complexType></xs:element>`)}</xs:group>`
+  const schema = schemaWith(`${group}${rootWith('<xs:group ref="t:G"/>')}<xs:simpleType name="E"><xs:restriction base="xs:int"/></xs:simpleType>`)
+  const contract = importText(writeAskingWsdl(schema))
+  assert.deepEqual(contract.losses, [])
+  const [port] = contract.ports
+  const root = port?.exchanges['ask']?.input
+  assert.ok(port && typeof root === 'object' && 'name' in root)
+  const codec = createElementCodecs()(root)
+  const judges = [judge(schema), judge(schemaOf(writePortWsdl(port, 'http://localhost/'), 'document'))]
+  for (const [message, isValid] of [
+    ['<r xmlns="urn:t"><e n="1"><e n="2"/></e></r>', true],
+    ['<r xmlns="urn:t"><e><e/><e/></e></r>', false],
+  ] as const) {
+    assert.equal(readContent(codec, message) !== undefined, isValid)
+    for (const each of judges) assert.equal(each.flaw(message) === undefined, isValid)
+  }
+  assert.match(writeTypescript(contract, 'ask.wsdl'), /export interface E2 \{ readonly e\?: E2/)
+}) // biome-ignore format: a table
+
+test('attack: groups of groups, which stand for a billion elements, are XML', () => {
+  const groups = Array.from({ length: 30 }, (_, i) => `<xs:group name="g${i}">${sequence(...[1, 2].map(() => `<xs:group ref="t:g${i + 1}"/>`))}</xs:group>`)
+  const last = `<xs:group name="g30">${sequence(int('a'))}</xs:group>`
+  assert.deepEqual(tellsOf(writeAskingWsdl(schemaWith(`${groups.join('')}${last}${rootWith('<xs:group ref="t:g0"/>')}`))), [
+    'element r: has more than 10000 elements by its groups: they are XML',
+  ])
+}) // biome-ignore format: a table
+
+test('types, groups and substitutes are read in linear time', () => {
+  assertLinear(count => {
+    const names = Array.from({ length: count }, (_, i) => i)
+    const wsdl = writeAskingWsdl(
+      schemaWith(
+        `<xs:redefine schemaLocation="x.xsd">${names.map(i => `<xs:complexType name="T${i}"><xs:complexContent><xs:extension base="t:T${i}"/></xs:complexContent></xs:complexType>`).join('')}</xs:redefine>
+        ${names.map(i => `<xs:group name="G${i}">${sequence(`<xs:element name="e"><xs:complexType><xs:group ref="t:G${(i + 1) % count}" minOccurs="0"/></xs:complexType></xs:element>`)}</xs:group>`).join('')}
+        ${names.map(i => `<xs:element name="s${i}" substitutionGroup="t:h" type="xs:int"/>`).join('')}${int('h')}
+        ${rootWith(sequence('<xs:group ref="t:G0"/>', '<xs:element ref="t:h"/>'))}`,
+      ),
+    )
+    return () => writeTypescript(importText(wsdl), 'big.wsdl')
+  }, 500)
+}) // biome-ignore format: a table
