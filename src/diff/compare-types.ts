@@ -3,6 +3,7 @@
  * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
  */
 import { intBounds, longBounds, type NumberRange } from '../contract/lexical/number.ts'
+import { compareInOrder, digestValue } from './value-space.ts'
 import {
   anyName,
   anyType,
@@ -125,10 +126,21 @@ class TypeComparison {
           ]
     return [
       ...need,
-      ...compareDefault(place, before, after),
+      ...this.#compareDefault(place, before, after),
       ...compareOccurrences(place, before, after),
       ...this.compare({ place, before: before.type, after: after.type }),
     ]
+  }
+
+  /** Of a member that callers may leave out before and after. */
+  #compareDefault(place: string, before: WireMember, after: WireMember): readonly TypeChange[] {
+    if (before.isRequired || after.isRequired) return []
+    const digest = ({ type, initial }: WireMember, types: TypesByName): string | undefined => {
+      const end = resolveName(type, types)
+      return initial === undefined ? undefined : digestValue(end.kind === 'scalar' ? end.base : '', initial)
+    }
+    if (digest(before, this.#before) === digest(after, this.#after)) return []
+    return [{ place, effect: 'default', text: `default ${before.initial ?? '(none)'} → ${after.initial ?? '(none)'}` }]
   }
 
   #compareRest(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
@@ -240,10 +252,10 @@ export function isWithinBase(base: string, wide: string): boolean {
 }
 
 function compareScalars(place: string, given: ScalarType, other: ScalarType): readonly TypeChange[] {
-  const [before, after] = [spellAlike(given), spellAlike(other)]
-  if (isSameRange(before, after)) return compareEnumerations(place, before.values, after.values)
-  const facets = compareFacets(place, before.facets, after.facets)
-  const values = compareEnumerations(place, before.values, after.values)
+  const [before, after] = [includeBounds(given), includeBounds(other)]
+  const values = compareEnumerations(place, before, after)
+  if (isSameRange(before, after)) return values
+  const facets = compareFacets(place, before.facets, after.facets, [before.base, after.base])
   if (before.base === after.base) return [...values, ...facets]
   const effect = isWithinBase(before.base, after.base)
     ? 'wider'
@@ -253,29 +265,16 @@ function compareScalars(place: string, given: ScalarType, other: ScalarType): re
   return [{ place, effect, text: `${before.base} → ${after.base}` }, ...values, ...facets]
 }
 
-/** One spelling for each value of a number (Part 2 §3.2.3), and inclusive bounds for whole ones. */
-function spellAlike(type: ScalarType): ScalarType {
-  if (!isWithinBase(type.base, 'xs:decimal')) return type
-  const bounds = isWithinBase(type.base, 'xs:integer') ? [...type.facets].map(includeBound) : [...type.facets]
-  const values = type.values && [...new Set(type.values.map(spellDecimal))]
-  return {
-    ...type,
-    ...(values && { values }),
-    facets: new Map(bounds.map(([name, value]) => [name, isBound(name) ? spellDecimal(String(value)) : value])),
-  }
+/** Of whole numbers, inclusive bounds without signs and zeros that mean nothing. */
+const includeBounds = (type: ScalarType): ScalarType =>
+  isWithinBase(type.base, 'xs:integer') ? { ...type, facets: new Map([...type.facets].map(includeBound)) } : type
+function includeBound([name, value]: readonly [string, string | number]): readonly [string, string | number] {
+  const text = String(value).trim().replace('+', '')
+  if (!isBound(name) || !/^-?\d+$/.test(text)) return [name, value]
+  const step = name === 'exclusiveMaximum' ? -1n : name === 'exclusiveMinimum' ? 1n : 0n
+  return [/max/i.test(name) ? 'maximum' : 'minimum', String(BigInt(text) + step)]
 }
 const isBound = (facet: string): boolean => /^(?:exclusive)?(?:min|max)imum$/i.test(facet)
-/** Text that is no number stays as it is. */
-function spellDecimal(text: string): string {
-  const [, sign = '', whole = '', fraction = ''] = /^\s*([+-]?)0*(\d*)(?:\.(\d*?)0*)?\s*$/.exec(text) ?? []
-  if (whole === '' && fraction === '') return /\d/.test(text) && !/[^\d.+\-\s]/.test(text) ? '0' : text
-  return `${sign === '-' ? '-' : ''}${whole || '0'}${fraction && `.${fraction}`}`
-}
-function includeBound([name, value]: readonly [string, string | number]): readonly [string, string | number] {
-  const step = name === 'exclusiveMaximum' ? -1n : name === 'exclusiveMinimum' ? 1n : undefined
-  if (step === undefined || !/^\s*[+-]?\d+\s*$/.test(String(value))) return [name, value]
-  return [step < 0 ? 'maximum' : 'minimum', String(BigInt(String(value).trim().replace('+', '')) + step)]
-}
 
 /** Whole numbers within the same bounds: `xs:int`, and `xs:integer` that is restricted to them. */
 function isSameRange(before: ScalarType, after: ScalarType): boolean {
@@ -294,8 +293,8 @@ function rangeOf({ base, facets }: ScalarType): string | undefined {
 
 function compareEnumerations(
   place: string,
-  before: readonly string[] | undefined,
-  after: readonly string[] | undefined,
+  { base: from, values: before }: ScalarType,
+  { base: to, values: after }: ScalarType,
 ): readonly TypeChange[] {
   if (!before && !after) return []
   if (!before) return [{ place, effect: 'narrower', text: `any value → one of ${after?.join(', ')}` }]
@@ -305,9 +304,13 @@ function compareEnumerations(
     effect,
     text: `value ${value} ${word}`,
   })
+  const [old, now] = [
+    new Set(before.map(value => digestValue(from, value))),
+    new Set(after.map(value => digestValue(to, value))),
+  ]
   return [
-    ...before.filter(value => !after.includes(value)).map(change('narrower', 'removed')),
-    ...after.filter(value => !before.includes(value)).map(change('wider', 'added')),
+    ...before.filter(value => !now.has(digestValue(from, value))).map(change('narrower', 'removed')),
+    ...after.filter(value => !old.has(digestValue(to, value))).map(change('wider', 'added')),
   ]
 }
 
@@ -328,31 +331,33 @@ const facetSigns: Readonly<Record<string, 1 | -1>> = {
 }
 type TypeFacets = ReadonlyMap<string, string | number>
 
-function compareFacets(place: string, before: TypeFacets, after: TypeFacets): readonly TypeChange[] {
+/** @param bases of the values that bounds are: before and after */
+function compareFacets(
+  place: string,
+  before: TypeFacets,
+  after: TypeFacets,
+  [from, to]: readonly [string, string] = ['number', 'number'],
+): readonly TypeChange[] {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap(name => {
     const [old, now] = [before.get(name), after.get(name)]
     if (old === now) return []
+    if (isBound(name) && digestValue(from, String(old)) === digestValue(to, String(now))) return []
     const text = `${name} ${old ?? '(none)'} → ${now ?? '(none)'}`
-    return [{ place, effect: effectOfFacet(name, old, now), text }]
+    return [{ place, effect: effectOfFacet(isBound(name) ? to : 'number', name, old, now), text }]
   })
 }
 function effectOfFacet(
+  base: string,
   name: string,
   before: string | number | undefined,
   after: string | number | undefined,
 ): TypeEffect {
   if (before === undefined) return 'narrower'
   if (after === undefined) return 'wider'
+  const order = compareInOrder(base, String(after), String(before))
   const sign = facetSigns[name]
-  if (sign !== undefined && isZonelessDate(before) && isZonelessDate(after))
-    return after > before === sign > 0 ? 'wider' : 'narrower'
-  if (sign === undefined || Number.isNaN(Number(before)) || Number.isNaN(Number(after))) return 'other'
-  return (Number(after) - Number(before)) * sign > 0 ? 'wider' : 'narrower'
+  return sign === undefined || !order ? 'other' : order * sign > 0 ? 'wider' : 'narrower'
 }
-
-/** Dates without a zone have the order of their texts. */
-const isZonelessDate = (value: string | number): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d(?:-\d\d)?$/.test(value)
 
 function compareOccurrences(place: string, before: WireMember, after: WireMember): readonly TypeChange[] {
   const { min: least = 1, max: most = 1 } = before
@@ -367,12 +372,6 @@ function compareOccurrences(place: string, before: WireMember, after: WireMember
       : []),
     ...(most === mostNow ? [] : [{ place, effect: more, text: `at most ${describe(most)} → ${describe(mostNow)}` }]),
   ]
-}
-
-/** Of a member that callers may leave out before and after. */
-function compareDefault(place: string, before: WireMember, after: WireMember): readonly TypeChange[] {
-  if (before.isRequired || after.isRequired || before.initial === after.initial) return []
-  return [{ place, effect: 'default', text: `default ${before.initial ?? '(none)'} → ${after.initial ?? '(none)'}` }]
 }
 
 /** In a sequence the members that both have keep their order. */

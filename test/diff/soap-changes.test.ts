@@ -239,6 +239,45 @@ const changesOfTypes: readonly (readonly [string, Shape, Shape, Verdict, Verdict
     'compatible',
     'breaking',
   ],
+  ...([
+    ['xs:dateTime', '2026-01-01T00:00:00Z', '2026-01-01T00:30:00-01:00'],
+    ['xs:dateTime', '2026-01-01T00:00:00.5', '2026-01-01T00:00:00.75'],
+    ['xs:dateTime', '2026-01-01T00:00:00', '2026-01-02T00:00:00Z'],
+    ['xs:time', '12:00:00Z', '12:00:00-02:00'],
+    ['xs:time', '09:00:00', '10:00:00'],
+    ['xs:date', '2026-01-01Z', '2026-01-02Z'],
+    ['xs:date', '-0044-03-15', '0001-01-01'],
+    ['xs:gYear', '2026', '2027'],
+    ['xs:gMonthDay', '--02-28', '--03-01'],
+    ['xs:duration', 'P1M', 'PT745H'],
+    ['xs:duration', 'PT59.5S', 'PT1M'],
+    ['xs:double', '1e3', '1e4'],
+    ['xs:decimal', '10000000000000000.1', '10000000000000000.2'],
+    ['xs:integer', '9007199254740992', '9007199254740993'],
+  ] as const).map(
+    ([type, low, high]) =>
+      [
+        `a bound of ${type} moves from ${low} to ${high}`,
+        simple(`<xs:maxInclusive value="${low}"/>`, type),
+        simple(`<xs:maxInclusive value="${high}"/>`, type),
+        'compatible',
+        'breaking',
+      ] as const,
+  ), // biome-ignore format: a table
+  [
+    'a bound without a zone gets one, and may be earlier or later',
+    simple('<xs:minInclusive value="2026-01-01T00:00:00"/>', 'xs:dateTime'),
+    simple('<xs:minInclusive value="2026-01-01T10:00:00Z"/>', 'xs:dateTime'),
+    'breaking',
+    'breaking',
+  ],
+  [
+    'a month becomes 30 days, which may be more or fewer',
+    simple('<xs:minInclusive value="P1M"/>', 'xs:duration'),
+    simple('<xs:minInclusive value="P30D"/>', 'xs:duration'),
+    'breaking',
+    'breaking',
+  ],
   [
     'local elements lose their namespace',
     a('xs:string'),
@@ -299,6 +338,9 @@ test('the same document has no difference, and names of types are not on the wir
 
 const numbers = (...all: string[]): Shape =>
   simple(all.map(each => `<xs:enumeration value="${each}"/>`).join(''), 'xs:decimal')
+const oneValue = (type: string, value: string): Shape => simple(`<xs:enumeration value="${value}"/>`, type)
+const attributeOf = (type: string, value: string): Shape =>
+  thing('', `<xs:attribute name="a" type="${type}" default="${value}"/>`)
 const sameValues: readonly (readonly [title: string, before: Shape, after: Shape])[] = [
   [
     'an exclusive bound of whole numbers',
@@ -311,6 +353,25 @@ const sameValues: readonly (readonly [title: string, before: Shape, after: Shape
     simple('<xs:minInclusive value="-2147483648"/><xs:maxInclusive value="2147483647"/>', 'xs:integer'),
   ],
   ['numbers in another spelling', numbers('1.0', '0.50', '-0'), numbers('1', '+.5', '0.0')],
+  ...(
+    [
+      ['xs:dateTime', '2026-01-01T00:30:00+01:00', '2025-12-31T23:30:00.0Z'],
+      ['xs:dateTime', '2025-12-31T24:00:00', '2026-01-01T00:00:00'],
+      ['xs:time', '12:00:00+00:00', '12:00:00Z'],
+      ['xs:date', '2026-01-01Z', '2026-01-01-00:00'],
+      ['xs:duration', 'P1Y1DT60S', 'P12MT24H1M'],
+      ['xs:duration', '-PT0S', 'P0Y'],
+      ['xs:double', '1.0E1', '10'],
+      ['xs:double', 'INF', ' INF '],
+      ['xs:boolean', '1', 'true'],
+      ['xs:hexBinary', 'ab', 'AB'],
+      ['xs:base64Binary', 'AAAA AAAA', 'AAAAAAAA'],
+      ['xs:token', ' a  b ', 'a b'],
+    ] as const
+  ).flatMap(([type, one, other]): (readonly [string, Shape, Shape])[] => [
+    [`${one} and ${other} as ${type}`, oneValue(type, one), oneValue(type, other)],
+    [`the defaults ${one} and ${other} as ${type}`, attributeOf(type, one), attributeOf(type, other)],
+  ]),
   [
     'a bound in another spelling',
     simple('<xs:maxInclusive value="1.50"/>', 'xs:decimal'),
