@@ -17,7 +17,7 @@ import { parseJson, writeJson } from '../http/json.ts'
 import { isJsonType } from '../http/media-type.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { percentEncode, writeQuery } from '../http/uri.ts'
-import type { ContentPart } from '../import/openapi/exchange-types.ts'
+import type { ContentPart, NamedPart } from '../import/openapi/exchange-types.ts'
 import type { RestExchange, RestPort } from '../import/openapi/rest-port.ts'
 import {
   type CallerOptions,
@@ -114,7 +114,7 @@ class ExchangeCaller {
 
   #buildRequest(input: unknown, own: Readonly<Record<string, string>>): RestAsk {
     const row = this.#writeInput(input)
-    const { method, headers, answer, content } = this.#exchange
+    const { method, headers, cookies, answer, content } = this.#exchange
     const sent = content && this.#writeContent(content, row, input)
     const fields = headers.flatMap(({ key, name }) =>
       row[key] === undefined ? [] : [[name, fieldText(name, row[key])] as const],
@@ -126,8 +126,9 @@ class ExchangeCaller {
         ...Object.fromEntries(fields),
         ...this.#options.fields,
         ...own,
+        ...writeCookies(cookies, row, own['cookie'] ?? this.#options.fields?.['cookie']),
         accept: answer ? `${answer.mediaType}, application/problem+json;q=0.9, */*;q=0.1` : '*/*',
-        ...(content && sent !== undefined && { 'content-type': content.mediaType }),
+        ...(content && sent !== undefined && !(sent instanceof FormData) && { 'content-type': content.mediaType }),
       },
       content: sent,
     }
@@ -164,7 +165,7 @@ class ExchangeCaller {
     return pairs.length === 0 ? '' : `?${writeQuery(pairs)}`
   }
 
-  #writeContent({ mediaType, as }: ContentPart, row: JsonObject, input: unknown): string | Uint8Array | undefined {
+  #writeContent({ mediaType, as }: ContentPart, row: JsonObject, input: unknown): RestAsk['content'] {
     if ('key' in as) {
       const [given, member] = [row[as.key], this.#inputMembers[as.key]]
       if (given === undefined || !member) return undefined
@@ -175,8 +176,23 @@ class ExchangeCaller {
     const members = Object.fromEntries(
       as.keys.flatMap(key => (this.#inputMembers[key] ? [[key, this.#inputMembers[key]]] : [])),
     )
+    if (/^multipart\//i.test(mediaType)) return this.#writeParts(members, row, input)
     const written = this.#values.writeMembers(members, row)
     return isJsonType(mediaType) ? writeJson(written) : writeFormContent(written)
+  }
+
+  /** RFC 7578; OpenAPI §4.8.14.5: octets and objects have their media types. */
+  #writeParts(members: TypeMembers, row: JsonObject, input: unknown): FormData {
+    const form = new FormData()
+    for (const [key, member] of Object.entries(members)) {
+      const octets = (input as Readonly<Record<string, unknown>>)[key]
+      const name = this.#values.nameOf(key, member)
+      const written = this.#values.writeMembers({ [key]: member }, row)[name]
+      if (written === undefined || written === null) continue
+      const values = [octets].flat().every(each => each instanceof Uint8Array) ? [octets].flat() : [written].flat()
+      for (const each of values) form.append(name, toFormPart(each as Json | Uint8Array)) // as written or given
+    }
+    return form
   }
 
   // The answer
@@ -269,6 +285,33 @@ const writeFormContent = (row: JsonObject): string =>
       (Array.isArray(value) ? value : [value ?? '']).map((each: Json) => [name, writePlainValue(each)] as const),
     ),
   )
+
+function toFormPart(value: Json | Uint8Array): string | Blob {
+  if (value instanceof Uint8Array) return new Blob([value as Uint8Array<ArrayBuffer>])
+  const text = writePlainValue(value)
+  return typeof value === 'object' ? new Blob([text], { type: 'application/json' }) : text
+}
+
+/** RFC 6265 §4.2.1; OpenAPI §4.8.12.2: a value is encoded as in a form. */
+function writeCookies(
+  cookies: readonly NamedPart[],
+  row: JsonObject,
+  known: string | undefined,
+): Readonly<Record<string, string>> {
+  const pairs = cookies.flatMap(({ key, name }) => {
+    const value = row[key]
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return []
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name))
+      throw new Unaskable({ path: [key], code: 'type', detail: 'has a name that no cookie has' })
+    return [
+      `${name}=${[value]
+        .flat()
+        .map(each => percentEncode(writePlainValue(each as Json)))
+        .join(',')}`,
+    ]
+  })
+  return pairs.length === 0 ? {} : { cookie: [...(known === undefined ? [] : [known]), ...pairs].join('; ') }
+}
 
 /** (2) */
 function fieldText(name: string, value: Json): string {

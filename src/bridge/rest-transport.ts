@@ -7,7 +7,8 @@ export interface RestAsk {
   readonly method: string
   readonly address: string
   readonly fields: Readonly<Record<string, string>>
-  readonly content: string | Uint8Array | undefined
+  /** Of several parts: its media type is theirs. */
+  readonly content: string | Uint8Array | FormData | undefined
 }
 export type RestAnswer =
   | {
@@ -33,7 +34,7 @@ export async function fetchAnswer(asked: RestAsk, timeLimit: number, signal?: Ab
       headers: fields,
       redirect: 'manual',
       signal: AbortSignal.any([AbortSignal.timeout(timeLimit), ...(signal ? [signal] : [])]),
-      ...(content !== undefined && { body: content as Uint8Array<ArrayBuffer> | string }),
+      ...(content !== undefined && { body: content as Uint8Array<ArrayBuffer> | string | FormData }),
     })
     const octets = response.body ? await takeBounded(response.body, contentMax) : new Uint8Array(0)
     if (!octets) return { kind: 'silence', why: 'too-long', mayHaveRun: true }

@@ -26,7 +26,7 @@ export function groupByAddress(operations: readonly RestOperation[]): Addresses 
   for (const each of operations) {
     const address = addressOf(each.segments)
     const known = all.get(address) ?? new Map<string, RestOperation>()
-    known.set(each.method, each)
+    if (!known.has(each.method)) known.set(each.method, each)
     all.set(address, known)
   }
   return all

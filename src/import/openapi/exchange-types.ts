@@ -59,6 +59,7 @@ export interface RestMessages {
   readonly path: readonly NamedPart[]
   readonly query: readonly QueryPart[]
   readonly headers: readonly NamedPart[]
+  readonly cookies: readonly NamedPart[]
   readonly content: ContentPart | undefined
   readonly answer: ContentPart | undefined
 }
@@ -116,12 +117,13 @@ export class ExchangeTypes implements JsonDifferences {
     const headers = operation.headers
       .filter(each => !isOfHttp.test(stringOf(each['name'])))
       .map(each => this.#parameter(each, name, input))
+    const cookies = operation.cookies.map(each => this.#parameter(each, name, input))
     const content = this.#content(operation.request, name, input)
     const output: Record<string, AnyMember> = {}
     const answer = this.#content(findSuccess(operation)?.[1], `${name}Response`, output)
     const made = { input: this.root(name, input), output: this.root(`${name}Response`, output) }
     if (operation.comment !== '') this.#comments.set(made.input, operation.comment)
-    return { ...made, path, query, headers, content, answer }
+    return { ...made, path, query, headers, cookies, content, answer }
   }
   root(name: string, members: TypeMembers): AnyRootElement {
     return this.#namespace.element(name, x.object(members))
@@ -219,7 +221,7 @@ export class ExchangeTypes implements JsonDifferences {
     if (map) return this.#map(facts, map, place)
     const values = listedTexts(schema)
     if (values) return x.simple(x.string, { values })
-    const scalar = type === 'string' ? (textTypes[stringOf(schema['format'])] ?? x.string) : scalarTypes[type]
+    const scalar = formatTypes[type]?.[stringOf(schema['format'])] ?? scalarTypes[type]
     if (scalar) return this.#scalar(scalar, schema, type, place)
     this.#losses.add(place, 'may be any JSON: it is a text here')
     const text = new XmlType<string>(x.string.definition)
@@ -227,11 +229,9 @@ export class ExchangeTypes implements JsonDifferences {
     return text
   }
   #scalar(wide: AnyXmlType, schema: JsonObject, type: string, place: string): AnyXmlType {
-    const isShort = type === 'integer' && schema['format'] === 'int32'
     const { facets, unchecked } = (boundsOfTypes[type] ?? noBounds)(schema, wide)
     for (const each of unchecked) this.#losses.add(place, each)
-    const base = isShort ? x.int : wide
-    return Object.keys(facets).length === 0 ? base : x.simple(base, facets)
+    return Object.keys(facets).length === 0 ? wide : x.simple(wide, facets)
   }
   #array(facts: SchemaFacts, place: string): AnyXmlType {
     const made = this.#once(facts, place, () => ({ item: this.#member(facts.schema, `${place}.item`, true) }))
@@ -292,19 +292,32 @@ const isOfHttp =
 const isJoined = ({ explode, style }: JsonObject): boolean =>
   explode === false || (explode === undefined && style !== undefined && style !== 'form')
 
+/** An integer has no bounds of its own (JSON Schema Validation §6.1.1; OpenAPI format registry). */
 const scalarTypes: Readonly<Record<string, AnyXmlType>> = {
   __proto__: null as never,
   boolean: x.boolean,
-  integer: x.long,
+  integer: x.integer,
   number: x.double,
+  string: x.string,
 }
 /** Dates have no bounds in JSON Schema, and the lengths of octets are those of their text. */
 const noBounds = (): SchemaBounds => ({ facets: {}, unchecked: [] })
 const boundsOfTypes: Readonly<Record<string, (schema: JsonObject, wide: AnyXmlType) => SchemaBounds>> = {
   __proto__: null as never,
-  integer: schema => readIntegerBounds(schema, schema['format'] === 'int32' ? 32 : 64),
+  integer: readIntegerBounds,
   number: readNumberBounds,
   string: (schema, wide) => (wide === x.string || wide === x.anyURI ? readTextBounds(schema) : noBounds()),
+}
+const integerTypes: Readonly<Record<string, AnyXmlType>> = {
+  __proto__: null as never,
+  int8: x.byte,
+  int16: x.short,
+  int32: x.int,
+  int64: x.long,
+  uint8: x.unsignedByte,
+  uint16: x.unsignedShort,
+  uint32: x.unsignedInt,
+  uint64: x.unsignedLong,
 }
 const textTypes: Readonly<Record<string, AnyXmlType>> = {
   __proto__: null as never,
@@ -315,6 +328,12 @@ const textTypes: Readonly<Record<string, AnyXmlType>> = {
   uri: x.anyURI,
   byte: x.base64Binary,
   binary: x.base64Binary,
+}
+
+const formatTypes: Readonly<Record<string, Readonly<Record<string, AnyXmlType>>>> = {
+  __proto__: null as never,
+  integer: integerTypes,
+  string: textTypes,
 }
 
 const xmlName = /^[A-Za-z_][A-Za-z0-9_.-]*$/

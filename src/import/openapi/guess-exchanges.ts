@@ -6,6 +6,7 @@ import { type AnyRootElement, x } from '../../contract/xml-type.ts'
 import { findFreeName } from '../free-name.ts'
 import { ExchangeTypes } from './exchange-types.ts'
 import type { GuessRoom } from './guess-room.ts'
+import { tellOtherAnswers } from './left-out.ts'
 import type { RestOperation } from './operations.ts'
 import { toTypeName } from './schema-fields.ts'
 
@@ -17,6 +18,7 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
   for (const operation of operations) {
     const name = nameExchange(operation, exchanges)
     const { input, output } = types.messages(name, { ...operation, headers: [] })
+    tellOtherAnswers(room.document, operation, room.losses)
     roots.push(input, output)
     exchanges[name] = exchange({
       action: `${namespace}/${name}`,

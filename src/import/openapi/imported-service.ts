@@ -25,8 +25,9 @@ import { guessHeaders } from './guess-headers.ts'
 import { guessJobs, guessSearches, isAccepted } from './guess-jobs.ts'
 import { guessResource } from './guess-resource.ts'
 import { findItemSchema, type GuessRoom } from './guess-room.ts'
+import { tellCookies, tellLeftOut } from './left-out.ts'
 import { OpenApiDocument } from './openapi-document.ts'
-import { listRestOperations, type RestOperation } from './operations.ts'
+import { addressOf, listRestOperations, type RestOperation } from './operations.ts'
 import { propertiesOf, readSchemaFacts } from './schema-facts.ts'
 import { SchemaFields } from './schema-fields.ts'
 
@@ -51,12 +52,15 @@ export function readImportedService(
   const current = all.filter(each => (each.version ?? newest) === newest)
   tellAddresses(all, newest, losses)
   const addresses = groupByAddress(current)
+  tellTwins(current, addresses, losses)
   const room = openRoom(document, losses, addresses)
   const jobs = guessJobs(room, addresses)
   const searches = guessSearches(room, addresses)
   const resources = [...room.byItem].map(([item, collection]) => guessResource(room, collection, item))
   const name = toSegmentName(stringOf(objectOf(document.root['info'])['title']) || 'imported').toLowerCase()
   const rest = current.filter(each => !room.claimed.has(each) && isWorthKeeping(each, losses))
+  tellLeftOut(document, current, losses)
+  tellCookies(room.claimed, losses)
   const operations = guessPort(room, `urn:${name}:operations`, rest)
   const plain = service(name, {
     namespace: `urn:${name}`,
@@ -111,6 +115,14 @@ const listVersionNames = (operations: readonly RestOperation[]): readonly string
 function tellAddresses(operations: readonly RestOperation[], newest: string, losses: Losses): void {
   const moved = operations.find(({ address, path, version }) => address !== `/api/${version ?? newest}${path}`)
   if (moved) losses.add(moved.place, `addresses begin with /api/${newest}, as this one: /api/${newest}${moved.path}`)
+}
+
+/** Of two operations with one method and address, the first counts. */
+function tellTwins(operations: readonly RestOperation[], addresses: Addresses, losses: Losses): void {
+  for (const each of operations) {
+    const first = addresses.get(addressOf(each.segments))?.get(each.method)
+    if (first && first !== each) losses.add(each.place, `has the method and the address of ${first.place}`)
+  }
 }
 
 /** An older version has fewer fields; what it has besides is told. */

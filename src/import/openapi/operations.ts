@@ -22,10 +22,13 @@ export interface RestOperation {
   readonly comment: string
   readonly query: readonly JsonObject[]
   readonly headers: readonly JsonObject[]
+  readonly cookies: readonly JsonObject[]
   /** Those of the path and of cookies, too. */
   readonly allParameters: readonly JsonObject[]
   readonly request: Json | undefined
   readonly responses: readonly (readonly [status: string, response: Json])[]
+  /** Names of what the service asks in its turn. */
+  readonly callbacks: readonly string[]
   /** Undefined: the document says nothing of its callers. */
   readonly security: readonly JsonObject[] | undefined
   /** `POST /api/v2/orders`: for the reader. */
@@ -90,9 +93,11 @@ function readOperation(
     comment: stringOf(operation['description']) || stringOf(operation['summary']),
     query: parameters.filter(each => each['in'] === 'query'),
     headers: parameters.filter(each => each['in'] === 'header'),
+    cookies: parameters.filter(each => each['in'] === 'cookie'),
     allParameters: parameters,
     request: operation['requestBody'],
     responses: Object.entries(objectOf(operation['responses'])),
+    callbacks: Object.keys(objectOf(operation['callbacks'])),
     security: security === undefined ? undefined : jsonItems(security).map(objectOf),
     place: `${method} ${path}`,
   }

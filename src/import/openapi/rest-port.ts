@@ -11,6 +11,7 @@ import { type Loss, Losses } from '../loss.ts'
 import { toSegmentName } from './collections.ts'
 import { ExchangeTypes, type JsonDifferences, type RestMessages } from './exchange-types.ts'
 import { nameExchange } from './guess-exchanges.ts'
+import { tellLeftOut, tellOtherAnswers } from './left-out.ts'
 import { OpenApiDocument } from './openapi-document.ts'
 import { listRestOperations, type RestOperation, serverAddressOf } from './operations.ts'
 import { findJsonContent, readSchemaFacts } from './schema-facts.ts'
@@ -56,9 +57,13 @@ export function readRestPort(
   const faults = new FaultElements(document, types)
   const declared: Record<string, PortExchange> = {}
   const exchanges = new Map<string, RestExchange>()
-  for (const operation of listRestOperations(document).filter(({ method }) => !unasked.has(method))) {
+  const asked = listRestOperations(document).filter(({ method }) => !unasked.has(method))
+  for (const operation of asked) {
     const key = nameExchange(operation, declared)
     const messages = types.messages(key, operation)
+    tellOtherAnswers(document, operation, losses)
+    if (operation.id !== '' && key !== toTypeName(operation.id))
+      losses.add(operation.place, `shares its operationId with another operation: it is ${key}`)
     const found = faults.of(key, operation)
     exchanges.set(key, {
       ...messages,
@@ -79,6 +84,7 @@ export function readRestPort(
       ...(operation.comment !== '' && { description: operation.comment }),
     })
   }
+  tellLeftOut(document, asked, losses)
   nameAllTypes(Object.values(declared))
   for (const each of document.missing) losses.add(each, 'is referred to and was not found')
   const made = port('Operations', { namespace, service: toTypeName(title) || 'Service', exchanges: declared })

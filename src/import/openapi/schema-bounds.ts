@@ -1,7 +1,8 @@
 /** The bounds of scalars in a JSON Schema, as facets of XML Schema or as numbers. */
 import { type JsonObject, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
-import type { SchemaFacets } from '../../contract/xml-type.ts'
+import { intBounds, longBounds, type NumberRange } from '../../contract/lexical/number.ts'
+import type { AnyXmlType, SchemaFacets } from '../../contract/xml-type.ts'
 import { type SchemaPattern, toSchemaPattern } from '../../describe/schema-pattern.ts'
 
 export const numberOf = (value: Json | undefined): number | undefined =>
@@ -75,15 +76,22 @@ export function readTextBounds(schema: JsonObject): SchemaBounds {
 const howChecked = (pattern: SchemaPattern | undefined): string =>
   pattern ? 'checked in ASCII alone: it may take more beyond it' : 'not checked: XML Schema has no such expression'
 
-/** A bound outside of the range of its type says nothing, and no facet may have it. */
-export function readIntegerBounds(schema: JsonObject, bits: 32 | 64): SchemaBounds {
-  const edge = 2n ** BigInt(bits - 1)
+/**
+ * A bound outside of the range of its type says nothing, and no facet may have it.
+ *
+ * @param type a built-in type of whole numbers
+ */
+export function readIntegerBounds(schema: JsonObject, { definition }: AnyXmlType): SchemaBounds {
+  const ranges: Partial<Record<string, NumberRange>> = { ...longBounds, ...intBounds }
+  const { lowest, highest } = (definition.kind === 'builtIn' && ranges[definition.name]) || {}
+  const isWithin = (bound: bigint): boolean =>
+    (lowest === undefined || bound >= lowest) && (highest === undefined || bound <= highest)
   const min = boundOf(schema, 'minimum', 'exclusiveMinimum', 1n)
   const max = boundOf(schema, 'maximum', 'exclusiveMaximum', -1n)
   return {
     facets: {
-      ...(min !== undefined && min > -edge && min < edge && { minInclusive: String(min) }),
-      ...(max !== undefined && max < edge - 1n && max >= -edge && { maxInclusive: String(max) }),
+      ...(min !== undefined && isWithin(min) && String(min) !== String(lowest) && { minInclusive: String(min) }),
+      ...(max !== undefined && isWithin(max) && String(max) !== String(highest) && { maxInclusive: String(max) }),
     },
     unchecked: listUncheckedValues(schema),
   }

@@ -148,7 +148,8 @@ export const findJsonContent = (document: OpenApiDocument, given: Json | undefin
   findContent(document, given, /^application\/json\b/i) ??
   findContent(document, given, /^(application|text)\/([\w.-]+\+)?json\b/i)
 export const findFormContent = (document: OpenApiDocument, given: Json | undefined): DescribedContent | undefined =>
-  findContent(document, given, /^application\/x-www-form-urlencoded\b/i)
+  findContent(document, given, /^application\/x-www-form-urlencoded\b/i) ??
+  findContent(document, given, /^multipart\/form-data\b/i)
 
 function findContent(document: OpenApiDocument, given: Json | undefined, wanted: RegExp): DescribedContent | undefined {
   const found = objectEntries(document.resolve(given).value['content']).find(([type]) => wanted.test(type))

@@ -1,0 +1,62 @@
+/** What an OpenAPI document has and no exchange or resource: a line for each operation and kind. */
+import { objectOf, stringOf } from '../../base/json-members.ts'
+import type { Losses } from '../loss.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+import { findSuccess, type RestOperation } from './operations.ts'
+import { contentSchema, readSchemaFacts } from './schema-facts.ts'
+
+/** Fields of responses that HTTP has, and that a server and a client know without a description. */
+const fieldsOfHttp =
+  /^(?:content-.*|date|retry-after|www-authenticate|location|etag|last-modified|cache-control|vary|allow|accept-.*|deprecation|sunset)$/i
+
+/** Callbacks, links, header fields of responses: of any operation. */
+export function tellLeftOut(document: OpenApiDocument, operations: readonly RestOperation[], losses: Losses): void {
+  for (const { place, responses, callbacks } of operations) {
+    const parts = responses.map(([, response]) => document.resolve(response).value)
+    const namesOf = (member: string): readonly string[] => [
+      ...new Set(parts.flatMap(each => Object.keys(objectOf(each[member])))),
+    ]
+    tellNames(
+      losses,
+      place,
+      'response field',
+      namesOf('headers').filter(each => !fieldsOfHttp.test(each)),
+    )
+    tellNames(losses, place, 'link', namesOf('links'))
+    tellNames(losses, place, 'callback', callbacks)
+  }
+  for (const name of Object.keys(objectOf(document.root['webhooks'])))
+    losses.add(`webhook ${name}`, 'is left out: the service calls, and is not called')
+}
+function tellNames(losses: Losses, place: string, what: string, names: readonly string[]): void {
+  if (names.length > 0)
+    losses.add(
+      place,
+      `the ${what}${names.length > 1 ? 's' : ''} ${names.join(', ')} ${names.length > 1 ? 'are' : 'is'} left out`,
+    )
+}
+
+/** An exchange has one answer: that of the first success. */
+export function tellOtherAnswers(document: OpenApiDocument, operation: RestOperation, losses: Losses): void {
+  const [first, response] = findSuccess(operation) ?? []
+  const keyOf = (given: typeof response) => readSchemaFacts(document, contentSchema(document, given)).key
+  for (const [status, other] of operation.responses)
+    if (
+      /^2/.test(status) &&
+      status !== first &&
+      contentSchema(document, other) !== undefined &&
+      keyOf(other) !== keyOf(response)
+    )
+      losses.add(operation.place, `the content of ${status} is left out: an answer is that of ${first}`)
+}
+
+/** Cookies of operations that become part of a resource. */
+export function tellCookies(operations: Iterable<RestOperation>, losses: Losses): void {
+  for (const { place, cookies } of operations)
+    tellNames(
+      losses,
+      place,
+      'cookie',
+      cookies.map(each => stringOf(each['name'])),
+    )
+}
