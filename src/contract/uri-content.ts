@@ -3,6 +3,7 @@
  * they are of simple types (WSDL 2.0 Part 2 §4.2, §6.8.2).
  */
 import { Flaw } from './lexical/flaw.ts'
+import { countRequired } from './xml-members.ts'
 import { equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
 import type { AnyMember, AnyRootElement, AnyXmlType, BuiltInName } from './xml-type.ts'
 
@@ -76,6 +77,8 @@ function readUriMembers(members: readonly UriMember[], pairs: UriPairs): { reado
 function readUriMember({ type, marks }: UriMember, texts: readonly string[]): unknown {
   if (texts.length === 0 && marks.isNillable && !marks.isMany && marks.min > 0) return null
   if (texts.length < marks.min) return new Flaw('required', 'is required')
+  const least = countRequired(marks, texts.length)
+  if (texts.length < least) return new Flaw('minItems', `must be given at least ${least} times`)
   if (texts.length > marks.max) return new Flaw('maxItems', `must be given at most ${marks.max} times`)
   const values = texts.map(text => (text === '' && marks.isNillable ? null : readUriText(type, marks, text)))
   return values.find(each => each instanceof Flaw) ?? (marks.isMany ? values : values[0])

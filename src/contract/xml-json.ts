@@ -13,6 +13,7 @@ import type { FieldProblem } from './field-json.ts'
 import { describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileStringCheck } from './lexical/text.ts'
 import {
+  countRequired,
   type DerivableDefinition,
   findTextType,
   initialOf,
@@ -221,9 +222,12 @@ function convertMany(
   how: Conversion,
   path: FlawPath,
 ): unknown {
-  const { min, max } = member.marks
+  const { max } = member.marks
   const all = given ?? []
   if (!Array.isArray(all)) return addFlawAt(how, path, typeFlaw('an array'))
+  if (!how.isReading && all.length === 0 && member.marks.least !== undefined) return undefined
+  // JSON tells an empty array from none, a value does not.
+  const min = countRequired(member.marks, how.isReading && given !== undefined ? 1 : all.length)
   if (all.length < min) return addFlawAt(how, path, new Flaw('minItems', describeLeast(min, 'items')))
   if (all.length > max) return addFlawAt(how, path, new Flaw('maxItems', `must have at most ${max} items`))
   return all.map((each, at) => convertOne(key, member, form, each, how, [...path, at]))

@@ -85,6 +85,12 @@ export function findTextType(type: AnyXmlType): { readonly type: AnyXmlType; rea
   return definition.base?.by === 'extension' ? findTextType(definition.base.type) : undefined
 }
 
+/** How many of a list there must be, of so many that there are. */
+export const countRequired = (
+  { min, least = min }: { readonly min: number; readonly least?: number | undefined },
+  count: number,
+): number => (count > 0 ? least : min)
+
 /** What stands for an element that is empty: a reference has that of its element. */
 export const initialOf = ({ particle, marks }: AnyMember): Pick<AnyMember['marks'], 'initial' | 'isFixed'> =>
   particle.kind === 'reference' && marks.initial === undefined ? particle.to().marks : marks

@@ -222,6 +222,8 @@ interface MemberMarks {
   readonly min: number
   readonly max: number
   readonly isMany: boolean
+  /** The fewest where there are any, if that is more than `min`. */
+  readonly least: number | undefined
   readonly isNillable: boolean
   /** Its name in XML. Default: the key. */
   readonly name: string | undefined
@@ -236,6 +238,7 @@ const onceMarks: MemberMarks = {
   min: 1,
   max: 1,
   isMany: false,
+  least: undefined,
   isNillable: false,
   name: undefined,
   uri: undefined,
@@ -259,7 +262,11 @@ export class Member<T, O extends boolean = false> {
   }
   /** May occur more than once, with no wrapper around: an array. */
   many(min = 0, max = Number.POSITIVE_INFINITY): Member<readonly T[], false> {
-    return new Member(this.particle, { ...this.marks, min, max, isMany: true })
+    return new Member(this.particle, { ...this.marks, min, max, isMany: true, least: undefined })
+  }
+  /** Absent, or as often as this: an empty array, or one with so many. */
+  manyOrNone(least: number, max = Number.POSITIVE_INFINITY): Member<readonly T[], false> {
+    return new Member(this.particle, { ...this.marks, min: 0, max, isMany: true, least })
   }
   /** May be `xsi:nil`: null. */
   nillable(): Member<T | null, O> {

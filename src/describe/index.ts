@@ -5,6 +5,7 @@ export { writeAccessMatrix } from './access-matrix.ts'
 export { type Address, describeOpenApi, type OpenApiOptions, writeOpenApi } from './openapi.ts'
 export {
   type Find,
+  type LeftOut,
   readWsdl11,
   type WsdlDocument,
   type WsdlMessage,

@@ -5,7 +5,7 @@
  */
 import type { Json } from '../base/objects.ts'
 import { omitUndefined } from '../base/objects.ts'
-import { listMembers, listTaggedTypes } from '../contract/xml-members.ts'
+import { countRequired, listMembers, listTaggedTypes } from '../contract/xml-members.ts'
 import { isSimpleType } from '../contract/xml-simple.ts'
 import type {
   AnyMember,
@@ -105,7 +105,8 @@ export class PortJsonSchemas {
   }
 
   #member(member: AnyMember): JsonSchema {
-    const { min, max, isMany } = member.marks
+    const { max, isMany } = member.marks
+    const min = countRequired(member.marks, 1)
     const one = this.#one(member)
     if (!isMany) return one
     return omitUndefined({

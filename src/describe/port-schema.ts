@@ -11,6 +11,7 @@ import {
   type ArrayDefinition,
   type ComplexDefinition,
   cellTypeOf,
+  Member,
   type NamespaceForm,
   type QualifiedName,
   type SchemaFacets,
@@ -296,7 +297,12 @@ export class PortSchemas {
   #particleTags(members: TypeMembers, draft: SchemaDraft, form: NamespaceForm): readonly string[] {
     return Object.entries(members).flatMap(([key, member]) => this.#particleTag(key, member, draft, form))
   }
-  #particleTag(key: string, { particle, marks }: AnyMember, draft: SchemaDraft, form: NamespaceForm): string[] {
+  #particleTag(key: string, member: AnyMember, draft: SchemaDraft, form: NamespaceForm): string[] {
+    const { particle, marks } = member
+    if (marks.least !== undefined && marks.least > 1) {
+      const some = new Member(particle, { ...marks, min: marks.least, least: undefined })
+      return [writeTag('xs:sequence', { minOccurs: 0 }, this.#particleTag(key, some, draft, form))]
+    }
     const occurs = {
       minOccurs: marks.min === 1 ? undefined : marks.min,
       maxOccurs: marks.max === 1 ? undefined : marks.max === Number.POSITIVE_INFINITY ? 'unbounded' : marks.max,

@@ -4,7 +4,7 @@
  */
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
-import { initialOf } from '../contract/xml-members.ts'
+import { countRequired, initialOf } from '../contract/xml-members.ts'
 import {
   type AnyMember,
   type AnyRootElement,
@@ -180,7 +180,7 @@ class SoapFaceReader {
       {
         type: this.#typeOfMember(member, form),
         isRequired: member.marks.min > 0,
-        min: Math.max(member.marks.min, 1),
+        min: Math.max(countRequired(member.marks, 1), 1),
         max: member.marks.max,
         ...describeInitial(member),
       },

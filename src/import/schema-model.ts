@@ -85,6 +85,8 @@ interface Part {
 interface Occurs {
   readonly min: number
   readonly max: number
+  /** The fewest where there are any. */
+  readonly least?: number | undefined
 }
 /** Where a schema node stands: its schema, and a place for messages. */
 interface Around {
@@ -624,7 +626,10 @@ export class SchemaModel {
     const isEmptiable = branches.some(({ member }) => member.marks.min === 0)
     const required = branches.map(part =>
       part.member.marks.min === 0
-        ? { ...part, member: withOccurs(part.member, { min: 1, max: part.member.marks.max }) }
+        ? {
+            ...part,
+            member: withOccurs(part.member, { min: part.member.marks.least ?? 1, max: part.member.marks.max }),
+          }
         : part,
     )
     const min = isEmptiable ? 0 : occurs.min
@@ -861,14 +866,18 @@ function occursOf(node: Element): Occurs {
     max: max === 'unbounded' ? Number.POSITIVE_INFINITY : Number(max ?? 1),
   }
 }
-function withOccurs(member: AnyMember, { min, max }: Occurs): AnyMember {
+function withOccurs(member: AnyMember, { min, max, least }: Occurs): AnyMember {
+  if (least !== undefined) return member.manyOrNone(least, max)
   const many = max > 1 ? member.many(min, max) : new Member(member.particle, { ...member.marks, max: 1, isMany: false })
   return max > 1 ? many : new Member(many.particle, { ...many.marks, min })
 }
 /** The occurrences of a particle that is alone in a group, as one range, if there is one. */
 function joinOccurs(inner: Occurs, outer: Occurs): Occurs | undefined {
-  if (outer.min === 1 && outer.max === 1) return { min: inner.min, max: inner.max }
+  if (outer.min === 1 && outer.max === 1) return inner
   if (inner.min === 1 && inner.max === 1) return outer
+  const isOptional = outer.min === 0 && outer.max === 1
+  if (inner.least !== undefined) return isOptional ? inner : undefined
+  if (isOptional && inner.min > 1) return { min: 0, max: inner.max, least: inner.min }
   const isLoose = inner.min <= 1 && (inner.max === 1 || inner.max === Number.POSITIVE_INFINITY)
   return isLoose ? { min: inner.min * outer.min, max: inner.max === 1 ? outer.max : inner.max } : undefined
 }

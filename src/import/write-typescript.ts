@@ -347,6 +347,8 @@ class Printer {
     if (usual !== undefined && marks.uri !== undefined && marks.uri !== usual) text += `.in(${quoteLiteral(marks.uri)})`
     text += writeInitial(marks)
     if (!marks.isMany) return marks.min === 0 ? `${text}.optional()` : text
+    if (marks.least !== undefined)
+      return `${text}.manyOrNone(${marks.least}${Number.isFinite(marks.max) ? `, ${marks.max}` : ''})`
     if (marks.max !== Number.POSITIVE_INFINITY) return `${text}.many(${marks.min}, ${marks.max})`
     return `${text}.many(${marks.min === 0 ? '' : marks.min})`
   }

@@ -1,7 +1,7 @@
 /** Examples of messages that others have designed: a fold over the types of their schema. */
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { compileXsdPattern } from '../contract/lexical/xsd-pattern.ts'
-import { initialOf } from '../contract/xml-members.ts'
+import { countRequired, initialOf } from '../contract/xml-members.ts'
 import { isSimpleType, type NamesAround, simpleCodecOf } from '../contract/xml-simple.ts'
 import type {
   AnyMember,
@@ -74,7 +74,8 @@ function makeMembers(members: TypeMembers, place: ExamplePlace, depth: number): 
   for (const [key, member] of Object.entries(members)) {
     const { min, max, isMany } = member.marks
     const isLeftOut = min === 0 && (depth >= depthOfOptional || isWildcard(member))
-    const count = isMany ? Math.min(Math.max(min, isLeftOut ? 0 : 1), max) : Number(!isLeftOut)
+    const some = Math.max(1, countRequired(member.marks, 1))
+    const count = isMany ? Math.min(Math.max(min, isLeftOut ? 0 : some), max) : Number(!isLeftOut)
     const inner = placeWithin(place, key)
     const values = Array.from({ length: count }, (_, i) =>
       makeMember(key, member, i === 0 ? inner : { ...inner, item: inner.item + i }, depth + 1),

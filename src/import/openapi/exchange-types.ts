@@ -198,7 +198,8 @@ export class ExchangeTypes implements JsonDifferences {
   /** A list that may be absent is empty then. */
   #many(one: AnyMember, schema: JsonObject, place: string, isRequired: boolean): AnyMember {
     if (schema['uniqueItems'] === true) this.#losses.add(place, 'uniqueItems is not checked')
-    return one.many(isRequired ? wholeNumberOf(schema['minItems']) : 0, wholeNumberOf(schema['maxItems']))
+    const [least = 0, max] = [wholeNumberOf(schema['minItems']), wholeNumberOf(schema['maxItems'])]
+    return isRequired || least === 0 ? one.many(least, max) : one.manyOrNone(least, max)
   }
   readonly #lazy = new Map<string, AnyXmlType>()
   #lazily(given: Json | undefined, place: string, name = ''): AnyXmlType {

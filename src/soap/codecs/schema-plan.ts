@@ -75,6 +75,8 @@ interface Occurrence {
   readonly min: number
   readonly max: number
   readonly isMany: boolean
+  /** The fewest where there are any. */
+  readonly least?: number | undefined
 }
 export interface ElementPlan extends Occurrence {
   readonly kind: 'element'
@@ -187,7 +189,7 @@ export class SchemaPlans {
 
   #particle(key: string, member: AnyMember, form: NamespaceForm): ParticlePlan[] {
     const { particle, marks } = member
-    const occurrence = { key, min: marks.min, max: marks.max, isMany: marks.isMany }
+    const occurrence = { key, min: marks.min, max: marks.max, isMany: marks.isMany, least: marks.least }
     if (particle.kind === 'choice' || particle.kind === 'sequence') {
       const parts = preferDeclared(this.#particles(particle.members, form), particle.kind)
       return [{ ...occurrence, kind: particle.kind, parts }]

@@ -12,6 +12,7 @@
 import { t } from '../../contract/field.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
+import { countRequired } from '../../contract/xml-members.ts'
 import { equalsText, type NamesAround, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
@@ -256,7 +257,7 @@ function readSequence(parts: readonly ParticlePlan[], cursor: Cursor, reading: L
     const found: unknown[] = []
     while (found.length < part.max && cursor.event === 'start' && mayTake(part, found.length, cursor.name))
       found.push(readParticle(part, cursor, reading))
-    while (found.length < part.min) {
+    while (found.length < countRequired(part, found.length)) {
       if (!isEmptiableOnce(part)) {
         refuseLacking(cursor, reading, parts.slice(at), part)
         break
@@ -284,7 +285,7 @@ function readUnordered(parts: readonly ParticlePlan[], cursor: Cursor, reading: 
   }
   for (const part of parts) {
     const values = found.get(part) ?? []
-    if (values.length < part.min) refuseLacking(cursor, reading, [part], part)
+    if (values.length < countRequired(part, values.length)) refuseLacking(cursor, reading, [part], part)
     setMember(part, values, row)
   }
 }

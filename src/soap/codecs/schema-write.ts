@@ -5,6 +5,7 @@
  */
 import { parseAttributeKey } from '../../contract/attribute-key.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
+import { countRequired } from '../../contract/xml-members.ts'
 import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'
 import {
@@ -239,10 +240,11 @@ function writeParticles(
 ): string {
   let written = ''
   for (const part of parts) {
-    const { key, min, max, isMany } = part
+    const { key, max, isMany } = part
     const value = ownValue(row, key)
     if (isMany && value !== undefined && !Array.isArray(value)) writing.fail(`must have a list as ${key}`)
     const values: readonly unknown[] = isMany ? ((value as unknown[]) ?? []) : value === undefined ? [] : [value]
+    const min = countRequired(part, values.length)
     if (values.length < min) writing.fail(isMany ? `must have at least ${min} of ${key}` : `must have ${key}`)
     if (values.length > max) writing.fail(`must have at most ${max} of ${key}`)
     for (const [at, each] of values.entries()) written += writeParticle(part, at, each, writing, write)
