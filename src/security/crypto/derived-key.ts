@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 
 /** What a key is derived by; a holder of the secret can repeat it. */
-export interface Derivation {
+export interface KeyDerivation {
   readonly label: string
   readonly nonce: Uint8Array
   /** Octets of the sequence before the key. */
@@ -17,7 +17,7 @@ export interface Derivation {
 export const defaultLabel = 'WS-SecureConversationWS-SecureConversation'
 
 /** The octets at `offset` of P_SHA1(secret, label + nonce). */
-export function deriveKey(secret: Uint8Array, { label, nonce, offset, length }: Derivation): Buffer {
+export function deriveKey(secret: Uint8Array, { label, nonce, offset, length }: KeyDerivation): Buffer {
   const seed = Buffer.concat([Buffer.from(label), nonce])
   const digest = (octets: Uint8Array) => createHmac('sha1', secret).update(octets).digest()
   const parts: Buffer[] = []

@@ -3,7 +3,7 @@
  * there are no chains and no cycles, and its numbers are small, so that a derivation costs little.
  */
 import type { Element, Name } from '../../xml/index.ts'
-import { type Derivation, defaultLabel } from '../crypto/derived-key.ts'
+import { defaultLabel, type KeyDerivation } from '../crypto/derived-key.ts'
 import { failSecurity } from '../security-fault.ts'
 import { optionalChild, readBase64, requiredChild, textOnly, trimmedText } from '../tree/strict-children.ts'
 import {
@@ -23,7 +23,7 @@ import {
 export interface DerivedKeyClaim {
   /** The SecurityTokenReference to the secret. */
   readonly reference: Element
-  readonly derivation: Derivation
+  readonly derivation: KeyDerivation
 }
 
 // In octets. The keys of all supported algorithms fit; an honest nonce has 16.
