@@ -317,6 +317,7 @@ export interface ActedItem {
   readonly item: CreatedItem
   readonly rel: string
   readonly path: string
+  readonly part: ApiPath
   readonly content: Json | undefined
   readonly before: ProbeExchange
   readonly acted: ProbeExchange
@@ -360,7 +361,9 @@ const listOffered = (bench: Bench, item: CreatedItem, read: ProbeExchange): read
   })
 
 /** A new item that offers actions, none of which has been performed; undefined: nothing does. */
-export async function createActionItem(bench: Bench) {
+export const createActionItem = (bench: Bench) => bench.once('offered actions', () => offerActions(bench))
+
+async function offerActions(bench: Bench) {
   for (const collection of changeable(bench).filter(({ parts }) => parts.some(({ operations }) => operations['POST'])))
     for (const as of bench.callers) {
       const item = await createIn(bench, collection, as).catch(asUndefined)
@@ -381,7 +384,7 @@ async function tryActions(bench: Bench, item: CreatedItem): Promise<ActedItem | 
   for (const { rel, path, part } of offered.toSorted((a, b) => Number(isDemanding(a)) - Number(isDemanding(b)))) {
     const content = actionContent(bench, part)
     const acted = await bench.send('POST', path, { as: item.as, ...(content !== undefined && { json: content }) })
-    last = { item, rel, path, content, before, acted }
+    last = { item, rel, path, part, content, before, acted }
     if (acted.isSuccess) return last
   }
   return last
@@ -452,7 +455,8 @@ export function contentFor({ service, profile }: Bench, { path, operations }: Ap
   return profile.samples?.[`POST ${path}`] ?? makeSample(service.openapi ?? {}, schema)
 }
 
-function addPlainRemoval(bench: Bench, path: string, as: CheckCaller | undefined): void {
+/** It is removed at the end by DELETE, or named in the report. */
+export function addPlainRemoval(bench: Bench, path: string, as: CheckCaller | undefined): void {
   const removePlainly = async (): Promise<string | undefined> => {
     const removed = await bench.send('DELETE', path, { as })
     return removed.isSuccess || removed.status === 404 || removed.status === 410 ? undefined : path

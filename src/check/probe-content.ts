@@ -36,6 +36,10 @@ export function itemsOf(value: Json | undefined): readonly Json[] | undefined {
   return Object.values(asRecord(record['_embedded'])).find(each => Array.isArray(each)) as readonly Json[] | undefined
 }
 
+/** The items of a page by their own links, else by their identifiers, else as they are. */
+export const namesOnPage = (page: Json | undefined): readonly string[] =>
+  (itemsOf(page) ?? []).map(each => String(linkIn(each, 'self') ?? memberAt(each, 'id') ?? JSON.stringify(each)))
+
 export interface FoundLink {
   readonly rel: string
   readonly href: string

@@ -3,8 +3,9 @@
  * of OpenAPI 3.0. A keyword that is not known here allows everything: no judgement is false.
  */
 import { writeJson } from '../http/json.ts'
+import { matchesPattern } from './ecma-pattern.ts'
 import { asArray, asRecord, asText, type Json, memberAt, type ProbedRecord, sameJson } from './probe-content.ts'
-import { findReferenced } from './schema-sample.ts'
+import { findReferenced, isOfHal } from './schema-sample.ts'
 
 /** A schema may refer to itself. */
 const depthMax = 64
@@ -109,6 +110,9 @@ const judgeText: Judge = (schema, judged) => {
   const { length } = [...value]
   const pattern = formatPatterns[asText(schema['format']) ?? '']
   if (pattern && !pattern.test(value)) return sayWrong(judged, `the schema says ${asText(schema['format'])}`)
+  const expression = asText(schema['pattern'])
+  if (expression !== undefined && matchesPattern(expression, value) === false)
+    return sayWrong(judged, `the schema has pattern ${expression}`)
   return sayFirstBound(schema, judged, [
     ['minLength', bound => length >= bound],
     ['maxLength', bound => length <= bound],
@@ -145,9 +149,6 @@ const judgeItems: Judge = (schema, judged) => {
     ['maxItems', bound => items.length <= bound],
   ])
 }
-
-/** The members of HAL are judged by A2.2. */
-const isOfHal = (name: string): boolean => /^_(?:links|embedded|templates)$/.test(name)
 
 const judgeMembers: Judge = (schema, judged) => {
   const { value, at, document } = judged

@@ -138,6 +138,39 @@ export function toDraft(document: Json | undefined, given: Json | undefined, val
 const withoutServerMembers = (value: Json): Json =>
   Object.fromEntries(Object.entries(asRecord(value)).filter(([name]) => name !== 'id' && !name.startsWith('_')))
 
+/**
+ * JSON Pointers (RFC 6901) to members that the schema does not declare, of the value and of what is
+ * in it, as far as one schema says what that is.
+ */
+export function findUndeclared(
+  document: Json,
+  given: Json | undefined,
+  value: Json,
+  at = '',
+  depth = 0,
+): readonly string[] {
+  const alternatives = alternativesOf(document, given)
+  const [schema = {}] = alternatives
+  const judgeWithin = (known: Json | undefined, each: Json, name: string | number): readonly string[] =>
+    depth < depthMax && alternatives.length === 1 && known !== undefined
+      ? findUndeclared(document, known, each, `${at}/${name}`, depth + 1)
+      : []
+  if (Array.isArray(value))
+    return schema['prefixItems']
+      ? []
+      : asArray(value).flatMap((each, index) => judgeWithin(schema['items'], each, index))
+  const declared = declaredMembers(document, given)
+  return Object.entries(asRecord(value)).flatMap(([name, each]) => {
+    if (isOfHal(name)) return name === '_embedded' ? judgeWithin(memberAt(schema, 'properties', name), each, name) : []
+    return declared && !declared.has(name)
+      ? [`${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`]
+      : judgeWithin(memberAt(schema, 'properties', name), each, name)
+  })
+}
+
+/** The members of HAL are judged by A2.2. */
+export const isOfHal = (name: string): boolean => /^_(?:links|embedded|templates)$/.test(name)
+
 /** The names of all members that the schema declares; undefined if it leaves them open. */
 export function declaredMembers(document: Json, given: Json | undefined): ReadonlySet<string> | undefined {
   const alternatives = alternativesOf(document, given)

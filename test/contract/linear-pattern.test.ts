@@ -1,4 +1,4 @@
-/** Patterns of XML Schema in a time that grows with the text (`contract/lexical/linear-pattern.ts`). */
+/** Patterns of XML Schema in a time that grows with the text (`base/linear-pattern.ts`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

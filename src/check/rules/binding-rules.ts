@@ -2,9 +2,10 @@
 import type { Bench } from '../bench.ts'
 import type { CheckRule } from '../rule.ts'
 import { findSafeOperations, isSafe, listProbeOperations, sendMessage, writeOperationBody } from '../soap-discovery.ts'
-import { addressingNamespace, blockNamed, readSoapMessage, soapFields, writeSoapMessage } from '../soap-message.ts'
+import { readSoapMessage, soapFields, writeSoapMessage } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
-import { isAnswer, sendAddressed, sendChanged, writeBlock } from './message-rules.ts'
+import { readBlockText, sendAddressed, sendAddressedFailures } from './addressing-checks.ts'
+import { isAnswer, sendChanged, writeBlock } from './message-rules.ts'
 
 /** An element that no description has. */
 export const unknownBody = '<q:NoSuchOperation xmlns:q="urn:example:diglot-check"/>'
@@ -174,13 +175,14 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.11',
     says: 'a reply is correlated to its request by RelatesTo, also when it goes to a ReplyTo endpoint later',
-    how: 'the response to a message with MessageID has RelatesTo with the same value',
+    how: 'the response to a message with MessageID has RelatesTo with the same value, and so has a Fault',
     probe: async (trial: Trial) => {
       for (const { id, answered } of await sendAddressed(trial)) {
         if (!isAnswer(answered)) trial.skip('the endpoint does not accept WS-Addressing')
-        const relates = blockNamed(readSoapMessage(answered), addressingNamespace, 'RelatesTo')
-        trial.expect(relates?.text.trim() === id, 'RelatesTo is the MessageID of the request', answered)
+        trial.expect(readBlockText(answered, 'RelatesTo') === id, 'RelatesTo is the MessageID of the request', answered)
       }
+      for (const { id, answered } of await sendAddressedFailures(trial))
+        trial.expect(readBlockText(answered, 'RelatesTo') === id, 'a Fault has RelatesTo as well', answered)
     },
   },
   {

@@ -1,16 +1,16 @@
 /** B5, B7 and B9: what is refused and how, credentials in messages, versions of messages. */
 
 import { escapeText } from '../../xml/index.ts'
-import type { Bench } from '../bench.ts'
-import type { CheckCaller, SoapEndpointTarget } from '../discovered-service.ts'
+import type { SoapEndpointTarget } from '../discovered-service.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
-import { isSafe, listProbeOperations, type ProbeOperation, sendMessage, writeSampleBody } from '../soap-discovery.ts'
+import { listProbeOperations, sendMessage } from '../soap-discovery.ts'
 import { readSoapMessage, soapWords } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { unknownBody } from './binding-rules.ts'
 import { isAnswer, listJudgedMessages, sendChanged } from './message-rules.ts'
 import { probeWrapping } from './signature-wrapping.ts'
+import { collectFailures } from './soap-failures.ts'
 
 const wsse = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd'
 const passwordText = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-username-token-profile-1.0#PasswordText'
@@ -261,43 +261,4 @@ function hostileMessages({ words }: Pick<SoapEndpointTarget, 'words'>): readonly
       envelope(`<a ${Array.from({ length: 5000 }, (_, at) => `b${at}=""`).join(' ')}/>`),
     ],
   ]
-}
-
-interface Failure extends Pick<ProbeOperation, 'operation'> {
-  readonly answered: ProbeExchange
-}
-
-/** Faults of safe operations that ask for what does not exist. */
-const collectFailures = (bench: Bench): Promise<readonly Failure[]> =>
-  bench.once('failures', async () => {
-    const found: Failure[] = []
-    for (const { endpoint, as } of await listProbeOperations(bench))
-      for (const operation of endpoint.port.operations.filter(each => each.output && isSafe(bench, each.name))) {
-        const body = writeSampleBody(endpoint, operation)
-        if (!body.includes('>probe<')) continue
-        const answered = await sendAsAnyone(bench, endpoint, body, operation.action, as)
-        if (isFailure(endpoint, answered)) found.push({ operation, answered })
-        if (found.some(each => each.answered === answered)) break
-      }
-    return found
-  })
-
-/** Part 2 Table 20: in SOAP 1.2 a fault of the sender may come with 400. */
-const isFailure = ({ words }: SoapEndpointTarget, answered: ProbeExchange): boolean =>
-  (answered.status === 500 || (answered.status === 400 && words.number === '1.2')) &&
-  readSoapMessage(answered)?.fault !== undefined
-
-async function sendAsAnyone(
-  bench: Bench,
-  endpoint: SoapEndpointTarget,
-  body: string,
-  action: string,
-  as: CheckCaller | undefined,
-): Promise<ProbeExchange> {
-  let answered = await sendMessage(bench, endpoint, { body }, { as, action })
-  for (const caller of bench.callers) {
-    if (answered.status !== 401) break
-    answered = await sendMessage(bench, endpoint, { body }, { as: caller, action })
-  }
-  return answered
 }

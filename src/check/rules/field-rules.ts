@@ -68,7 +68,7 @@ export const fieldRules: readonly CheckRule[] = [
         const coded = await trial.send('GET', large.path, { as: large.reader, fields: { 'accept-encoding': coding } })
         const said = coded.fields['content-encoding']
         trial.expect(said === undefined || said === coding, `Accept-Encoding: ${coding} gives no other coding`, coded)
-        const text = decodeText(coded.reply.content, said)
+        const text = decodeCoded(coded.reply.content, said)
         trial.expect(text === plain.text, `${coding} gives the same representation`, plain, coded)
         if (said === undefined) continue
         const isVaried = /(?:^|,)\s*(?:accept-encoding|\*)\s*(?:,|$)/i.test(coded.fields['vary'] ?? '')
@@ -255,7 +255,7 @@ const isCommaList = (parameter: ProbedRecord): boolean =>
   (parameter['explode'] === false && asRecord(parameter['schema'])['type'] === 'array')
 
 /** Undefined: the coding is unknown or the octets are not of it. */
-function decodeText(octets: Uint8Array, coding: string | undefined): string | undefined {
+function decodeCoded(octets: Uint8Array, coding: string | undefined): string | undefined {
   const decode = coding === undefined ? (given: Uint8Array) => given : decoders[coding]
   try {
     return decode && new TextDecoder().decode(decode(octets))

@@ -2,7 +2,7 @@
 
 import { expandTemplate, templateVariables } from '../../http/uri-template.ts'
 import { Malformed, parseXml } from '../../xml/index.ts'
-import type { DiscoveredService } from '../discovered-service.ts'
+import type { CheckCaller, CollectionTarget, DiscoveredService } from '../discovered-service.ts'
 import { schemaOfContent } from '../discovery.ts'
 import {
   createActionItem,
@@ -12,14 +12,25 @@ import {
   readAbsentItem,
   readSomeItem,
 } from '../materials.ts'
-import { asRecord, asText, itemsOf, type Json, linksIn, memberAt } from '../probe-content.ts'
+import {
+  asRecord,
+  asText,
+  itemsOf,
+  type Json,
+  linkIn,
+  linksIn,
+  memberAt,
+  namesOnPage,
+  sameJson,
+} from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { fieldLinks, toPath } from '../reading.ts'
+import { fieldLinks, readAsAnyone, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findMismatch } from '../schema-judge.ts'
-import { declaredMembers, resolveSchema } from '../schema-sample.ts'
+import { findUndeclared, isOfHal, resolveSchema } from '../schema-sample.ts'
 import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
+import { watchSomeJob } from './job-rules.ts'
 
 const textOf = (exchange: ProbeExchange): string => exchange.text
 
@@ -121,7 +132,7 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A1.7',
     says: 'GET, HEAD, OPTIONS and TRACE are safe: no state changes, however often',
-    how: 'entity tag, date and content of an item before and after HEAD, OPTIONS, TRACE and GET; those of a new item after GET, HEAD and OPTIONS of the actions that it offers',
+    how: 'entity tag, date and content of an item before and after HEAD, OPTIONS, TRACE and GET; those of a new item after GET, HEAD and OPTIONS of the actions that it offers, and those of a job at its end; the items of each collection',
     probe: async (trial: Trial) => {
       const { path, as } = await readSomeItem(trial.bench)
       const before = await trial.send('GET', path, { as })
@@ -130,7 +141,10 @@ export const interfaceRules: readonly CheckRule[] = [
       const facts = (read: ProbeExchange) =>
         [read.status, read.fields['etag'], read.fields['last-modified'], read.text].join('\n')
       trial.expect(facts(before) === facts(after), 'safe methods leave the item as it was', before, after)
-      if (trial.bench.options.allowChanges) await askOfferedActions(trial, facts)
+      for (const collection of trial.bench.service.collections) await expectSafeCollection(trial, collection)
+      if (!trial.bench.options.allowChanges) return
+      await askOfferedActions(trial, facts)
+      await askEndedJob(trial, facts)
     },
   },
   {
@@ -187,46 +201,41 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A2.1',
     says: 'a representation is not the storage row: internal fields never leak',
-    how: 'the members of an item are those that its description declares, and none is named as secrets are; of all exchanges, each answer in JSON is as its schema in the description has it',
+    how: 'the members of an item and of the items of each collection, at any depth, are those that the description declares, and none is named as secrets are; of all exchanges, each answer in JSON is as its schema in the description has it; of patterns, those that look around, refer back or have an anchor within are not judged',
     isPassive: true,
     probe: async (trial: Trial) => {
       const { read, collection } = await readSomeItem(trial.bench)
-      const { openapi } = trial.bench.service
-      const members = Object.keys(asRecord(read.json))
-      const secret = members.filter(name =>
-        /pass(?:word|wd)|secret|hash$|salt$|^_(?:id|rev|version|row)|rowid/i.test(name),
-      )
-      trial.expect(
-        secret.length === 0,
-        secret.length === 0 ? 'no member is named as secrets are' : `internal members: ${secret}`,
-        read,
-      )
-      const response = memberAt(collection.itemPath?.operations['GET'], 'responses', '200')
+      const { openapi, collections } = trial.bench.service
+      const shown = [
+        { exchange: read, operation: collection.itemPath?.operations['GET'] },
+        ...collections.map(({ list, operations }) => ({ exchange: list, operation: operations['GET'] })),
+      ]
+      for (const { exchange, operation } of shown) {
+        const secret = findSecretMembers(exchange.json ?? null)
+        if (secret.length > 0) trial.expect(false, `internal members: ${secret}`, exchange)
+        const schema = schemaOfContent(openapi, memberAt(operation, 'responses', '200'))
+        if (openapi === undefined || schema === undefined) continue
+        const strange = generalize(findUndeclared(openapi, schema, exchange.json ?? null))
+        if (strange.length > 0) trial.expect(false, `members that are not declared: ${strange}`, exchange)
+      }
+      trial.expect(true, 'no other member is named as secrets are', read)
       judgeAnswers(trial)
-      const declared = openapi === undefined ? undefined : declaredMembers(openapi, schemaOfContent(openapi, response))
-      if (!declared) return
-      const strange = members.filter(name => !declared.has(name) && !/^_(?:links|embedded|templates)$/.test(name))
-      trial.expect(
-        strange.length === 0,
-        strange.length === 0 ? 'all members are declared' : `members that are not declared: ${strange}`,
-        read,
-      )
     },
   },
   {
     id: 'A2.2',
     says: '`_links`: relation name → `{ "href": … }`; self, next, previous, related, collection, edit, delete, payment, cancel, customer, orders, tracking, shipment',
-    how: 'each link of an item and of a collection has an href that is text; the self link of an item leads to it',
+    how: 'each link of every representation of the run, and of the items in it, has an href that is text; the self link of an item leads to it; of each relation by which items lead to what can be read, one link leads there',
+    isPassive: true,
     probe: async (trial: Trial) => {
       const { read, as } = await readSomeItem(trial.bench)
-      const all = [read, ...trial.bench.service.collections.map(({ list }) => list)]
-      const withLinks = all.filter(({ json }) => memberAt(json, '_links') !== undefined)
+      const withLinks = trial.bench.exchanges.filter(each => each.isSuccess && listLinkHolders(each).length > 0)
       if (withLinks.length === 0) trial.skip('no representation has _links')
-      for (const each of withLinks) {
-        const links = Object.values(asRecord(memberAt(each.json, '_links'))).flat()
-        const isSound = links.every(link => asText(memberAt(link, 'href')) !== undefined)
-        trial.expect(isSound, `the links of ${each.request.target} are objects with href`, each)
-      }
+      const broken = withLinks.filter(each => !listLinkHolders(each).every(hasSoundLinks))
+      for (const [target, [first]] of Map.groupBy(broken, ({ request }) => request.target.split('?')[0] ?? ''))
+        trial.expect(false, `the links of ${target} are objects with href`, first)
+      if (broken.length === 0) trial.expect(true, 'links are objects with href', withLinks[0])
+      for (const collection of trial.bench.service.collections) await followRelations(trial, collection)
       const self = linksIn(read.json).find(({ rel }) => rel === 'self')?.href
       const path = self === undefined ? undefined : toPath(trial.bench, self, read.request.target)
       if (path === undefined) return
@@ -237,15 +246,16 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A2.3',
     says: 'a paginated collection holds an array of items and `_links` with self, next, previous',
-    how: 'each collection with pages, or with links, has an array of items and a self link',
-    probe: (trial: Trial) => {
+    how: 'each collection with pages, or with links, has an array of items and a self link, which leads to them',
+    probe: async (trial: Trial) => {
       const { collections } = trial.bench.service
       if (collections.length === 0) trial.lack('a collection: an OpenAPI description, or links of the entry')
-      for (const { list, path } of collections) {
+      for (const { list, path, reader } of collections) {
         const rels = linksIn(list.json).map(({ rel }) => rel)
         if (rels.length === 0 && !fieldLinks(list).some(({ rel }) => rel === 'next')) continue
         trial.expect(itemsOf(list.json) !== undefined, `${path} has an array of items`, list)
         trial.expect(rels.includes('self'), `${path} links to itself`, list)
+        await followSelf(trial, path, reader)
       }
       if (trial.findings.length === 0) trial.skip('no collection has pages or links')
     },
@@ -253,7 +263,7 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A2.4',
     says: 'the server may supply URI templates (a search path with optional q and page)',
-    how: 'each templated link of the entry is a template of RFC 6570; one with a single variable in its path leads to an item',
+    how: 'each templated link of the entry is a template of RFC 6570; one with a single variable in its path leads to an item; one with variables in its query alone, which the description does not have, leads to a resource without any',
     probe: async (trial: Trial) => {
       const templates = trial.bench.service.links.filter(({ isTemplate, href }) => isTemplate || /\{/.test(href))
       if (templates.length === 0) trial.skip('the entry has no templates')
@@ -267,6 +277,14 @@ export const interfaceRules: readonly CheckRule[] = [
       const expanded = templates.flatMap(({ href }) => expandTemplate(href, { id: lastSegmentOf(path) }) ?? [])
       if (expanded.includes(path))
         trial.expectStatus(await trial.send('GET', path, { as }), [200], 'an expanded template')
+      for (const { href } of templates) {
+        const bare = /^[^{}]+\{[?&][^{}]*\}$/.test(href) ? expandTemplate(href, {}) : undefined
+        const target = bare === undefined ? undefined : toPath(trial.bench, bare, trial.bench.service.basePath)
+        // Of what the description has, there are rules of its own.
+        if (target === undefined || trial.bench.service.paths.some(each => isOfTemplate(target, each.path))) continue
+        const read = await readAsAnyone(trial.bench, target)
+        trial.expect(![404, 410].includes(read.status), `${href} without variables leads to a resource`, read)
+      }
     },
   },
   {
@@ -298,6 +316,104 @@ export const interfaceRules: readonly CheckRule[] = [
     },
   },
 ]
+
+/** A flag, such as `hasPassword`, and a link tell no secret. */
+const secretPattern = /pass(?:word|wd)|secret|hash$|salt$|^_(?:id|rev|version|row)|rowid/i
+function findSecretMembers(value: Json): readonly string[] {
+  if (Array.isArray(value)) return [...new Set((value as readonly Json[]).flatMap(findSecretMembers))]
+  return Object.entries(asRecord(value)).flatMap(([name, each]) => [
+    ...(secretPattern.test(name) && ['string', 'number', 'bigint'].includes(typeof each) ? [name] : []),
+    ...(isOfHal(name) && name !== '_embedded' ? [] : findSecretMembers(each)),
+  ])
+}
+
+/** What all items have is said once. */
+const generalize = (pointers: readonly string[]): readonly string[] => [
+  ...new Set(pointers.map(each => each.replace(/\/\d+(?=\/)/g, '/*'))),
+]
+
+/** One that changes by itself, also without such requests, shows nothing. */
+async function expectSafeCollection(trial: Trial, { path, reader: as }: CollectionTarget): Promise<void> {
+  const readNames = async (): Promise<ProbeExchange> => trial.send('GET', path, { as })
+  const hasSameItems = (one: ProbeExchange, other: ProbeExchange): boolean =>
+    sameJson([...namesOnPage(one.json)], [...namesOnPage(other.json)])
+  const before = await readNames()
+  for (const method of ['HEAD', 'OPTIONS', 'TRACE']) await trial.send(method, path, { as })
+  const after = await readNames()
+  if (hasSameItems(before, after)) return
+  if (hasSameItems(after, await readNames()) && hasSameItems(after, await readNames()))
+    trial.expect(false, `safe methods leave the items of ${path} as they were`, before, after)
+}
+
+/** A job at its end is as it was after safe methods, and is still there. */
+async function askEndedJob(trial: Trial, facts: (read: ProbeExchange) => string): Promise<void> {
+  const { last, location, as } = (await watchSomeJob(trial.bench).catch(() => undefined)) ?? {}
+  if (!last || location === undefined) return
+  const before = await trial.send('GET', location, { as })
+  for (const method of ['HEAD', 'OPTIONS']) await trial.send(method, location, { as })
+  const after = await trial.send('GET', location, { as })
+  trial.expect(facts(before) === facts(after), 'safe methods leave a job as it was', before, after)
+}
+
+/** Items may come and go between two requests: so often they are compared. */
+const looksMax = 3
+
+async function followSelf(trial: Trial, path: string, as: CheckCaller | undefined): Promise<void> {
+  const seen: ProbeExchange[] = []
+  for (let look = 0; look < looksMax; look++) {
+    const list = await trial.send('GET', path, { as })
+    const href = linkIn(list.json, 'self')
+    const self = href === undefined ? undefined : toPath(trial.bench, href, path)
+    if (self === undefined) return
+    const read = await trial.send('GET', self, { as })
+    if (sameJson([...namesOnPage(read.json)], [...namesOnPage(list.json)])) return
+    seen.push(list, read)
+  }
+  trial.expect(false, `the self link of ${path} leads to its items`, ...seen.slice(-2))
+}
+
+/** A representation and its items, those that have `_links`. */
+const listLinkHolders = ({ json }: ProbeExchange): readonly Json[] =>
+  [json, ...(itemsOf(json) ?? [])].flatMap(each =>
+    each !== undefined && memberAt(each, '_links') !== undefined ? [each] : [],
+  )
+
+function hasSoundLinks(holder: Json): boolean {
+  const links = memberAt(holder, '_links')
+  if (typeof links !== 'object' || links === null || Array.isArray(links)) return false
+  return Object.values(asRecord(links))
+    .flat()
+    .every(link => asText(memberAt(link as Json, 'href')) !== undefined)
+}
+
+/** Relations that lead to a representation, whatever the description says of their addresses. */
+const navigationRelations: readonly string[] = ['collection', 'related', 'up']
+/** What a link leads to may have been removed: so many are tried before the relation is wrong. */
+const linksTried = 3
+
+/** Parts of items are a matter of A4.10, links to pages of A4.1. */
+async function followRelations(trial: Trial, { items, parts, reader: as }: CollectionTarget): Promise<void> {
+  const { paths } = trial.bench.service
+  const mayRead = (path: string): boolean =>
+    paths.some(each => each.operations['GET'] && !each.operations['POST'] && isOfTemplate(path, each.path))
+  const found = items.flatMap(item =>
+    linksIn(item.value).flatMap(({ rel, href, isTemplate }) => {
+      const path = isTemplate ? undefined : toPath(trial.bench, href, item.path)
+      const isPart = path === undefined || parts.some(each => isOfTemplate(path, each.path))
+      return isPart || rel === 'self' || !(navigationRelations.includes(rel) || mayRead(path)) ? [] : [{ rel, path }]
+    }),
+  )
+  for (const [rel, links] of Map.groupBy(found, each => each.rel)) {
+    const lost: ProbeExchange[] = []
+    for (const path of [...new Set(links.map(each => each.path))].slice(0, linksTried)) {
+      const read = await trial.send('GET', path, { as })
+      if (read.status < 500 && read.status !== 404 && read.status !== 410) break
+      lost.push(read)
+    }
+    const isLost = lost.length === Math.min(new Set(links.map(each => each.path)).size, linksTried)
+    if (isLost) trial.expect(false, `the link ${rel} of items leads to a resource`, ...lost)
+  }
+}
 
 /** A crawler that follows the links of an item performs nothing. */
 async function askOfferedActions(trial: Trial, facts: (read: ProbeExchange) => string): Promise<void> {

@@ -2,9 +2,17 @@
 
 import { setTimeout } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
-import { parametersOf } from '../discovery.ts'
-import { createSomeSearch, readState, type StartedPost, startSomeJob } from '../materials.ts'
-import { itemsOf, type Json, linksIn, memberAt } from '../probe-content.ts'
+import { parametersOf, schemaOfContent } from '../discovery.ts'
+import {
+  addPlainRemoval,
+  contentFor,
+  createSomeSearch,
+  performSomeAction,
+  readState,
+  type StartedPost,
+  startSomeJob,
+} from '../materials.ts'
+import { asRecord, itemsOf, type Json, linksIn, memberAt, namesOnPage, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
@@ -21,7 +29,7 @@ interface ProbedJob extends StartedPost {
 }
 
 /** Follows a job to its end. */
-const watchSomeJob = (bench: Bench): Promise<ProbedJob> =>
+export const watchSomeJob = (bench: Bench): Promise<ProbedJob> =>
   bench.once('watched job', async () => {
     const job = await startSomeJob(bench)
     const { location, as } = job
@@ -62,6 +70,46 @@ function relationsByState(bench: Bench, path: string, list: ProbeExchange): Read
   return new Map(items.map(value => [stateIn(bench, path, value) ?? '', listRelations(value)]))
 }
 
+/** After an action, a state does not offer what it refuses, unless its address can be read. */
+async function expectNoSpentAction(trial: Trial): Promise<void> {
+  const performed = await performSomeAction(trial.bench).catch(() => undefined)
+  if (!performed?.acted.isSuccess || performed.part.operations['GET']) return
+  const { item, rel, path, content } = performed
+  const after = await trial.send('GET', item.path, { as: item.as })
+  if (!linksIn(after.json).some(link => link.rel === rel && toPath(trial.bench, link.href, item.path) === path)) return
+  const again = await trial.send('POST', path, { as: item.as, ...(content !== undefined && { json: content }) })
+  trial.expect(again.status !== 409, `an item that refuses ${rel} with 409 does not link to it`, after, again)
+}
+
+/** Words that nothing has: two, since a search may find what is only like a word. */
+const senselessWords = ['qzxvkjwq', 'wjqkzzxv']
+/** A page of fewer results may be the same by chance. */
+const tellingResults = 3
+
+/** Of a search by q, what it gives for words that nothing has is not what it gives for none. */
+function expectSelection(trial: Trial, all: ProbeExchange, found: readonly ProbeExchange[]): void {
+  const names = namesOnPage(all.json)
+  const told = found.filter(({ isSuccess }) => isSuccess)
+  if (names.length < tellingResults || told.length === 0) return
+  const isIgnored = told.every(each => sameJson([...namesOnPage(each.json)], [...names]))
+  trial.expect(!isIgnored, 'q selects results: a word that nothing has gives others than no word', all, ...told)
+}
+
+/** Another search, for words that nothing has; the results of none where its content has no q. */
+async function searchSenselessly(trial: Trial, { posted, as }: StartedPost): Promise<readonly ProbeExchange[]> {
+  const { service } = trial.bench
+  const search = service.searches.find(({ path }) => path === posted.request.target)
+  const schema = search && schemaOfContent(service.openapi, memberAt(search.operations['POST'], 'requestBody'))
+  if (!search || memberAt(schema, 'properties', 'q') === undefined) return []
+  const json = { ...asRecord(contentFor(trial.bench, search)), q: senselessWords[0] ?? '' }
+  const made = await trial.send('POST', search.path, { as, json })
+  const { location } = made.fields
+  const path = made.isSuccess && location !== undefined ? toPath(trial.bench, location, search.path) : undefined
+  if (path === undefined) return []
+  addPlainRemoval(trial.bench, path, as)
+  return [await trial.send('GET', path, { as })]
+}
+
 export const jobRules: readonly CheckRule[] = [
   {
     id: 'A3.1',
@@ -87,9 +135,9 @@ export const jobRules: readonly CheckRule[] = [
   {
     id: 'A3.3',
     says: 'GET on the job when done: 200, the completed state',
-    how: 'GET of the job until its state says that it has ended',
+    how: 'GET of the job until its state says that it has ended, and once more: it is in the same state',
     probe: async (trial: Trial) => {
-      const { last, location, running } = await watchSomeJob(trial.bench)
+      const { last, location, running, as } = await watchSomeJob(trial.bench)
       if (location === undefined) trial.lack('the address of a job')
       if (!last) trial.lack(`a job that ends within ${(pollsMax * pollEveryMs) / 1000} s, with a state of its own`)
       trial.expectStatus(last, [200], 'GET of a job at its end')
@@ -99,18 +147,22 @@ export const jobRules: readonly CheckRule[] = [
         ...running.slice(-1),
         last,
       )
+      const again = await trial.send('GET', location, { as })
+      const isStill = again.status !== 200 || readState(again.json) === readState(last.json)
+      trial.expect(isStill, 'its state is the same when it is read again', last, again)
     },
   },
   {
     id: 'A3.4',
     says: 'the links of a representation depend on the resource’s current state; the server decides which transitions are offered',
-    how: 'the link relations of the items of a collection, by their state, as each caller sees them: for one caller at least they differ between states',
+    how: 'the link relations of the items of a collection, by their state, as each caller sees them: for one caller at least they differ between states; an action that a new item no longer allows is not among its links',
     probe: async (trial: Trial) => {
       const stateful = trial.bench.service.collections.filter(({ path, items }) =>
         items.some(({ value }) => stateIn(trial.bench, path, value) !== undefined),
       )
       if (stateful.length === 0) trial.skip('no collection has items with a state')
       for (const { path } of stateful) await compareStates(trial, path)
+      if (trial.bench.options.allowChanges) await expectNoSpentAction(trial)
       if (trial.findings.length === 0) trial.skip(`all items of ${stateful[0]?.path} are in one state`)
     },
   },
@@ -127,7 +179,7 @@ export const jobRules: readonly CheckRule[] = [
   {
     id: 'A4.13',
     says: 'GET searches/{id} → 200, the results, paged where long',
-    how: 'GET of the search that was made, and of the next page of its results',
+    how: 'GET of the search that was made, and of the next page of its results, which are others; where a search has q, one for a word that nothing has gives other results',
     probe: async (trial: Trial) => {
       const { location, as, posted } = await createSomeSearch(trial.bench)
       if (location === undefined) trial.lack('the address of a search')
@@ -136,14 +188,19 @@ export const jobRules: readonly CheckRule[] = [
       trial.expect(itemsOf(read.json) !== undefined, 'it has an array of results', posted, read)
       const next = linksIn(read.json).find(({ rel }) => rel === 'next')
       const path = next && toPath(trial.bench, next.href, location)
-      if (path !== undefined)
-        trial.expectStatus(await trial.send('GET', path, { as }), [200], 'the next page of a search')
+      if (path !== undefined) {
+        const second = await trial.send('GET', path, { as })
+        trial.expectStatus(second, [200], 'the next page of a search')
+        const isOther = !sameJson([...namesOnPage(second.json)], [...namesOnPage(read.json)])
+        trial.expect(isOther, 'the next page of a search has other results', read, second)
+      }
+      expectSelection(trial, read, await searchSenselessly(trial, { posted, as, location }))
     },
   },
   {
     id: 'A4.14',
     says: 'GET search?… → 200, the results',
-    how: 'GET of /search with a value for q, if the description has it',
+    how: 'GET of /search with a value for q, if the description has it; words that nothing has do not give the results of no word',
     probe: async (trial: Trial) => {
       const [page] = trial.bench.service.searchPages
       if (!page) trial.skip('the description has no /search')
@@ -154,7 +211,11 @@ export const jobRules: readonly CheckRule[] = [
         if (read.status === 401 || read.status === 403) continue
         trial.expectStatus(read, [200], 'GET of /search')
         trial.expect(itemsOf(read.json) !== undefined, 'it has an array of results')
-        return
+        if (!isQ) return
+        const all = await trial.send('GET', page.path, { as })
+        const found: ProbeExchange[] = []
+        for (const word of senselessWords) found.push(await trial.send('GET', `${page.path}?q=${word}`, { as }))
+        return expectSelection(trial, all, found)
       }
       trial.lack('a caller that may search: --caller')
     },

@@ -9,10 +9,11 @@ import type { CheckRule } from '../rule.ts'
 import { listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
 import { addressingNamespace, readSoapMessage, writeSoapMessage } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
+import { sendAddressed } from './addressing-checks.ts'
 import { unknownBody } from './binding-rules.ts'
 import { usernameToken } from './fault-rules.ts'
 import { expectAllRefused, expectRefused, putIntoBody, sendText, writeHostileEnvelope } from './hostile-message.ts'
-import { isAnswer, sendAddressed, sendChanged, writeBlock } from './message-rules.ts'
+import { isAnswer, sendChanged, writeBlock } from './message-rules.ts'
 import { probeWrapping } from './signature-wrapping.ts'
 
 const levels = 5000

@@ -7,17 +7,18 @@ import type { ProbeExchange } from '../probe-message.ts'
 import { readAsAnyone } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findSafeOperations, listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
-import {
-  addressingNamespace,
-  blockNamed,
-  childNamed,
-  childrenIn,
-  type ReadMessage,
-  readSoapMessage,
-  type SoapWords,
-} from '../soap-message.ts'
+import { childNamed, childrenIn, type ReadMessage, readSoapMessage, type SoapWords } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { SchemaJudge } from '../xsd-judge.ts'
+import {
+  expectOwnIdentifiers,
+  expectReplyAction,
+  readBlockText,
+  sendAddressed,
+  sendAddressedFailures,
+  sendWithBlocks,
+} from './addressing-checks.ts'
+import { compareDescriptions } from './wsdl20-checks.ts'
 
 const probeNamespace = 'urn:example:diglot-check'
 
@@ -244,15 +245,23 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.11',
     says: 'addressing: MessageID, To, Action, ReplyTo, RelatesTo',
-    how: 'a message with the mandatory blocks of WS-Addressing 1.0 is accepted, unless it is refused with MustUnderstand, and its response has Action',
+    how: 'a message with the mandatory blocks of WS-Addressing 1.0 is accepted, unless it is refused with MustUnderstand, and its response has Action, that of the description; so has a Fault; two responses have two MessageIDs; ReplyTo with the address none is left unanswered',
     probe: async (trial: Trial) => {
       const answers = await sendAddressed(trial)
-      for (const { answered } of answers) {
+      for (const each of answers) {
+        const { answered } = each
         if (readSoapMessage(answered)?.fault?.code === 'MustUnderstand')
           trial.skip('the endpoint does not understand blocks of WS-Addressing, and says so')
         trial.expect(isAnswer(answered), 'a message with WS-Addressing is accepted', answered)
-        const action = blockNamed(readSoapMessage(answered), addressingNamespace, 'Action')
-        trial.expect((action?.text ?? '') !== '', 'the response has Action', answered)
+        trial.expect(readBlockText(answered, 'Action') !== '', 'the response has Action', answered)
+        if (isAnswer(answered)) expectReplyAction(trial, each)
+      }
+      expectOwnIdentifiers(trial, answers)
+      for (const { answered } of await sendAddressedFailures(trial))
+        trial.expect(readBlockText(answered, 'Action') !== '', 'a Fault has Action', answered)
+      for (const { probe } of answers) {
+        const { answered } = await sendWithBlocks(trial, probe, 'none')
+        trial.expect(!isAnswer(answered), 'a message with ReplyTo none is left unanswered', answered)
       }
     },
   },
@@ -284,13 +293,18 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.13',
     says: 'WSDL 2.0: description, types, interface, binding, service, endpoint',
-    how: 'GET of ?wsdl2 at each endpoint: a description with an interface, a binding, and a service with an endpoint',
+    how: 'GET of ?wsdl2 at each endpoint: a description with an interface, a binding, and a service with an endpoint at this address; its service, operations and elements are those of the WSDL 1.1 by which the endpoint answers',
     probe: async (trial: Trial) => {
-      const paths = new Set(trial.bench.service.soap.flatMap(({ endpoints }) => endpoints.map(({ path }) => path)))
-      if (paths.size === 0) trial.lack('a WSDL document: --wsdl')
-      for (const path of paths) {
+      const described = Map.groupBy(
+        trial.bench.service.soap.flatMap(each => each.endpoints),
+        ({ path }) => path,
+      )
+      if (described.size === 0) trial.lack('a WSDL document: --wsdl')
+      for (const [path, endpoints] of described) {
         const read = await readAsAnyone(trial.bench, `${path}?wsdl2`)
         const parsed = read.isSuccess ? parseXml(read.reply.content) : undefined
+        const isMeant = /xml/.test(read.mediaType) && read.text.includes('http://www.w3.org/ns/wsdl"')
+        if (parsed instanceof Malformed && isMeant) trial.expect(false, `it is well-formed: ${parsed.reason}`, read)
         if (!parsed || parsed instanceof Malformed || parsed.root.name.local !== 'description') continue
         const root = parsed.root
         const parts = new Set(childrenIn(root, 'http://www.w3.org/ns/wsdl').map(({ name }) => name.local))
@@ -307,6 +321,7 @@ export const messageRules: readonly CheckRule[] = [
           'the service has an endpoint',
           read,
         )
+        if (trial.findings.every(({ holds }) => holds)) compareDescriptions(trial, read, path, endpoints)
       }
       if (trial.findings.length === 0) trial.skip('no endpoint answers ?wsdl2 with a WSDL 2.0 document')
     },
@@ -397,17 +412,3 @@ export async function findEncoded(bench: Bench): Promise<ProbeOperation | undefi
     }
   return undefined
 }
-
-/** One message with the blocks of WS-Addressing for each version. */
-export const sendAddressed = (trial: Trial) =>
-  trial.bench.once('addressed', async () => {
-    const answers = []
-    for (const probe of await listProbeOperations(trial.bench)) {
-      const { endpoint, operation } = probe
-      const action = operation.action || `${endpoint.document.targetNamespace}/${operation.name}`
-      const id = `urn:uuid:${crypto.randomUUID()}`
-      const header = `<a:MessageID xmlns:a="${addressingNamespace}" s:mustUnderstand="1">${id}</a:MessageID><a:To xmlns:a="${addressingNamespace}">${endpoint.port.address}</a:To><a:Action xmlns:a="${addressingNamespace}">${action}</a:Action><a:ReplyTo xmlns:a="${addressingNamespace}"><a:Address>${addressingNamespace}/anonymous</a:Address></a:ReplyTo>`
-      answers.push({ id, answered: await sendChanged(trial, probe, header) })
-    }
-    return answers
-  })

@@ -5,16 +5,19 @@ import type { CheckCaller } from '../discovered-service.ts'
 import {
   type ChangedMember,
   changeMember,
+  createActionItem,
   createTemporaryItem,
   currentMatch,
   isOfTemplate,
   performAction,
   performSomeAction,
+  readAbsentItem,
   readSomeItem,
+  startSomeJob,
 } from '../materials.ts'
-import { asRecord, itemsOf, type Json, linkIn, linksIn, memberAt, sameJson } from '../probe-content.ts'
+import { asRecord, itemsOf, type Json, linkIn, linksIn, memberAt, namesOnPage, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { listNextPages, toPath } from '../reading.ts'
+import { findSender, listNextPages, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
@@ -146,7 +149,7 @@ export const methodRules: readonly CheckRule[] = [
       trial.expectStatus(await trial.send('GET', item.path, { as: item.as }), [404, 410], 'GET of what was removed')
       const list = await trial.send('GET', item.collection.path, { as: item.as })
       if (list.isSuccess)
-        trial.expect(!namesOnPage(list).includes(item.path), 'the collection lists it no more', removed, list)
+        trial.expect(!namesOnPage(list.json).includes(item.path), 'the collection lists it no more', removed, list)
     },
   },
   {
@@ -186,14 +189,24 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.8',
     says: 'HEAD on every GET target: the same headers (size, type, ETag, last modification), no body',
-    how: 'HEAD of the entry, each collection and an item, after a GET of the same',
+    how: 'HEAD of the entry, each collection, an item, parts of items, searches and a job, after a GET of the same: status and fields, those of caching too, are equal; HEAD of an item that does not exist has the status of GET',
     probe: async (trial: Trial) => {
       const { path, as } = await readSomeItem(trial.bench)
       const targets = trial.bench.service.collections.map(each => ({ path: each.path, as: each.reader }))
-      for (const target of [{ path: trial.bench.service.basePath, as: undefined }, ...targets, { path, as }]) {
+      const others = (await listUsedTargets(trial.bench)).filter(({ method }) => method === 'GET')
+      const absent = await readAbsentItem(trial.bench)
+      const headOfAbsent = await trial.send('HEAD', absent.request.target, { as })
+      const isAbsent = headOfAbsent.status === absent.status
+      trial.expect(isAbsent, 'HEAD of an item that does not exist has the status of GET', absent, headOfAbsent)
+      for (const target of [
+        { path: trial.bench.service.basePath, as: undefined },
+        ...targets,
+        { path, as },
+        ...others,
+      ]) {
         const get = await trial.send('GET', target.path, { as: target.as })
-        // The content of an error may name the method.
-        if (!get.isSuccess) continue
+        // The content of an error may name the method; which success it is has rules of its own.
+        if (get.status !== 200) continue
         const head = await trial.send('HEAD', target.path, { as: target.as })
         trial.expect(get.status === head.status, `HEAD of ${target.path} has the status of GET`, get, head)
         if (get.status !== head.status) continue
@@ -203,9 +216,13 @@ export const methodRules: readonly CheckRule[] = [
           get,
           head,
         )
-        const differing = headFields.filter(
-          name => get.fields[name] !== head.fields[name] && !isOmittedLength(name, get, head),
+        const differing = findDifferingFields(get, head)
+        // What changes by itself between two requests shows nothing.
+        if (
+          differing.length > 0 &&
+          findDifferingFields(get, await trial.send('GET', target.path, { as: target.as })).length > 0
         )
+          continue
         trial.expect(
           differing.length === 0,
           `HEAD of ${target.path} has the fields of GET${differing.length === 0 ? '' : `, but for ${differing}`}`,
@@ -218,7 +235,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.9',
     says: 'OPTIONS on any target: Allow lists the permitted methods',
-    how: 'OPTIONS of each collection and an item: Allow has GET and the methods of the description; a method that it does not have is answered 405 with Allow, one that it has is not',
+    how: 'OPTIONS of each collection and an item: Allow has GET and the methods of the description; a method that it does not have is answered 405 with Allow, one that it has is not; OPTIONS of the entry, searches, jobs, parts of items and offered actions: Allow has the method by which they are used',
     probe: async (trial: Trial) => {
       const { path, as, collection } = await readSomeItem(trial.bench)
       const item = { path, operations: collection.itemPath?.operations ?? {} }
@@ -231,6 +248,8 @@ export const methodRules: readonly CheckRule[] = [
           `Allow of ${target} has the methods of the target${missing.length === 0 ? '' : `, but for ${[...new Set(missing)]}`}`,
           options,
         )
+        if (missing.length === 0)
+          trial.expect(options.isSuccess, `OPTIONS of ${target} is a success${sayStatus(options)}`, options)
         await expectHonestAllow(trial, options, Object.keys(operations), as)
         if (allowed.length === 0 || allowed.includes('TRACE')) continue
         const refused = await trial.send('TRACE', target, { as })
@@ -239,20 +258,21 @@ export const methodRules: readonly CheckRule[] = [
         trial.expect(methodsOf(refused).includes('GET'), 'a 405 has Allow', refused)
         trial.expect(!methodsOf(refused).includes('TRACE'), 'Allow of a 405 does not have its method', refused)
       }
+      for (const each of await listUsedTargets(trial.bench)) await expectUseAllowed(trial, each)
     },
   },
   {
     id: 'A4.10',
     says: 'GET sub-resource → 200',
-    how: 'GET of the parts of items that the description has and links of items lead to',
+    how: 'GET of each kind of part that the description has and a link of an item leads to: 200, with content and its type',
     probe: async (trial: Trial) => {
       for (const { path, as, mayBeAbsent } of listLinkedParts(trial.bench)) {
         const read = await trial.send('GET', path, { as })
-        if (read.status === 404 && mayBeAbsent) continue
-        trial.expectStatus(read, [200], 'GET of a sub-resource')
-        return
+        if ([401, 403].includes(read.status) || (read.status === 404 && mayBeAbsent)) continue
+        trial.expectStatus(read, [200], `GET of the sub-resource ${path}`)
+        trial.expect(read.mediaType !== '' && read.reply.content.length > 0, `${path} has a representation`, read)
       }
-      trial.skip('no item links to a part of itself that has GET')
+      if (trial.findings.length === 0) trial.skip('no item links to a part of itself that has GET')
     },
   },
   {
@@ -274,10 +294,13 @@ export const methodRules: readonly CheckRule[] = [
   },
 ]
 
-const headFields = ['content-type', 'etag', 'last-modified', 'content-length']
+const headFields = ['content-type', 'etag', 'last-modified', 'content-length', 'cache-control', 'vary']
 /** RFC 9110 §9.3.2: a server may leave out what it would have to generate the content for. */
 const isOmittedLength = (name: string, get: ProbeExchange, head: ProbeExchange): boolean =>
   name === 'content-length' && (head.fields[name] === undefined || get.fields[name] === undefined)
+
+const findDifferingFields = (get: ProbeExchange, other: ProbeExchange): readonly string[] =>
+  headFields.filter(name => get.fields[name] !== other.fields[name] && !isOmittedLength(name, get, other))
 
 export const methodsOf = ({ fields }: ProbeExchange): readonly string[] =>
   (fields['allow'] ?? '')
@@ -309,6 +332,46 @@ async function expectHonestAllow(
     )
   }
 }
+
+/** A target, and a method by which this caller uses it. */
+interface UsedTarget {
+  readonly path: string
+  readonly as: CheckCaller | undefined
+  readonly method: string
+}
+
+/** Targets other than collections and items. */
+async function listUsedTargets(bench: Bench): Promise<readonly UsedTarget[]> {
+  const { entry, searches, searchPages, jobs } = bench.service
+  const [first] = bench.callers
+  const made = bench.options.allowChanges ? await listMadeTargets(bench) : []
+  return [
+    ...(entry.isSuccess ? [{ path: entry.request.target, as: findSender(bench, entry), method: 'GET' }] : []),
+    ...searchPages.map(({ path }) => ({ path, as: first, method: 'GET' })),
+    ...[...searches, ...jobs].map(({ path }) => ({ path, as: first, method: 'POST' })),
+    ...listLinkedParts(bench).map(({ path, as }) => ({ path, as, method: 'GET' })),
+    ...made,
+  ]
+}
+
+/** A job that has been started, and the actions that a new item offers. */
+async function listMadeTargets(bench: Bench): Promise<readonly UsedTarget[]> {
+  const job = await startSomeJob(bench).catch(() => undefined)
+  const offered = await createActionItem(bench)
+  return [
+    ...(job?.location === undefined ? [] : [{ path: job.location, as: job.as, method: 'GET' }]),
+    ...(offered?.actions ?? []).map(({ path }) => ({ path, as: offered?.item.as, method: 'POST' })),
+  ]
+}
+
+async function expectUseAllowed(trial: Trial, { path, as, method }: UsedTarget): Promise<void> {
+  const options = await trial.send('OPTIONS', path, { as })
+  if (options.status === 401 || options.status === 403) return
+  const isSaid = options.isSuccess && methodsOf(options).includes(method)
+  trial.expect(isSaid, `OPTIONS of ${path} has Allow with ${method}${isSaid ? '' : sayStatus(options)}`, options)
+}
+
+const sayStatus = ({ isSuccess, status }: ProbeExchange): string => (isSuccess ? '' : `, not ${status}`)
 
 function expectChanged(trial: Trial, made: ChangedMember | undefined, method: string): void {
   if (!made) return
@@ -370,9 +433,6 @@ function findNextPage(trial: Trial, page: ProbeExchange): string | undefined {
   return path
 }
 
-const namesOnPage = (page: ProbeExchange): readonly string[] =>
-  (itemsOf(page.json) ?? []).map(each => String(linkIn(each, 'self') ?? memberAt(each, 'id') ?? JSON.stringify(each)))
-
 /** `previous` of the second page is the first one, and `self` is the page itself. */
 async function goBack(
   trial: Trial,
@@ -390,7 +450,7 @@ async function goBack(
     const path = href === undefined ? undefined : toPath(trial.bench, href, second.request.target)
     if (path === undefined) continue
     const read = await trial.send('GET', path, { as })
-    const isThat = read.isSuccess && sameJson([...namesOnPage(read)], [...namesOnPage(page)])
+    const isThat = read.isSuccess && sameJson([...namesOnPage(read.json)], [...namesOnPage(page.json)])
     trial.expect(isThat, `${rel} of the second page leads to the ${rel === 'self' ? 'second' : 'first'}`, second, read)
   }
 }
@@ -403,15 +463,18 @@ interface LinkedPart {
 }
 
 /** The parts that the items in collections link to, one for each path of the description. */
-function listLinkedParts({ service }: Bench): readonly LinkedPart[] {
+function listLinkedParts(bench: Bench): readonly LinkedPart[] {
   const found = new Map<string, LinkedPart>()
-  for (const { items, parts, reader } of service.collections)
-    for (const { href } of items.flatMap(({ value }) => linksIn(value))) {
-      const part = parts.find(
-        ({ path, operations }) => operations['GET'] && !operations['POST'] && isOfTemplate(href, path),
-      )
-      if (part && !found.has(part.path))
-        found.set(part.path, { path: href, as: reader, mayBeAbsent: part.operations['PUT'] !== undefined })
-    }
+  for (const { items, parts, reader } of bench.service.collections)
+    for (const { path: item, value } of items)
+      for (const { href } of linksIn(value)) {
+        const at = toPath(bench, href, item)
+        const part = parts.find(
+          ({ path, operations }) =>
+            at !== undefined && operations['GET'] && !operations['POST'] && isOfTemplate(at, path),
+        )
+        if (part && at !== undefined && !found.has(part.path))
+          found.set(part.path, { path: at, as: reader, mayBeAbsent: part.operations['PUT'] !== undefined })
+      }
   return [...found.values()]
 }

@@ -3,7 +3,7 @@
  * anchors, in the classes \i, \c and \w, in blocks of characters and in the subtraction of classes.
  */
 
-import { LinearPattern } from './linear-pattern.ts'
+import { LinearPattern } from '../../base/linear-pattern.ts'
 
 const nameStart =
   ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
