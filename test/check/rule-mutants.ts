@@ -84,6 +84,8 @@ const unchanging =
   }
 
 /** Not where a coding is asked for, whose octets are those of the whole. */
+const isPlain = ({ fields }: Seen): boolean =>
+  fields['if-none-match'] === undefined && fields['if-modified-since'] === undefined && fields['accept'] === undefined
 const isJson = ({ response, fields }: Seen): boolean =>
   /json/.test(String(response.fields['content-type'])) && fields['accept-encoding'] === undefined
 const without = (fields: Readonly<Record<string, string>>, name: string): Record<string, string> =>
@@ -111,6 +113,7 @@ export const ruleMutants: readonly Mutant[] = [
     changing(
       seen => get(item)(seen) && seen.fields['cookie'] !== undefined && ok(seen),
       json(value => ({ ...value, session: 1 })),
+      withoutField('etag'), // that of another content
     ),
   ),
   mutant('A1.3', 'a collection says nothing of caching', () =>
@@ -693,8 +696,10 @@ export const ruleMutants: readonly Mutant[] = [
       seen =>
         json(page => {
           const kept = [...gone].filter(([path]) => path.startsWith(`${seen.path}/`))
+          gone.clear() // once
           return { ...page, items: [...page.items, ...kept.map(([, value]) => value)] }
         })(seen),
+      withoutField('etag'), // that of another content
     )
   }),
   mutant('A4.17', 'the last type of Accept is chosen, whatever its quality', () =>
@@ -718,7 +723,7 @@ export const ruleMutants: readonly Mutant[] = [
   ),
   mutant('A4.19', 'shared caches may keep what needed credentials', () =>
     changing(
-      seen => read(/^/)(seen) && ok(seen) && seen.fields['authorization'] !== undefined && isJson(seen),
+      seen => read(/^/)(seen) && seen.status < 400 && /^private/.test(String(seen.response.fields['cache-control'])),
       withField('cache-control', 's-maxage=3600'),
     ),
   ),
@@ -913,9 +918,14 @@ export const ruleMutants: readonly Mutant[] = [
   ),
   mutant('A3.3', 'a completed job runs again', () => {
     const count = counter()
+    let isOver = false
     return changing(
-      seen => get(/\/jobs\/j/)(seen) && /"completed"/.test(seen.text) && count(seen.path) > 1,
+      seen => {
+        isOver ||= get(/\/jobs\/j/)(seen) && /"completed"/.test(seen.text) && count(seen.path) > 1
+        return isOver && read(/\/jobs\/j/)(seen) && ok(seen)
+      },
       text(given => given.replace('"completed"', '"running"')),
+      withoutField('etag'), // that of another content
     )
   }),
   mutant('A3.4', 'an order offers its cancellation in every state', () =>
@@ -992,5 +1002,105 @@ export const ruleMutants: readonly Mutant[] = [
   ),
   mutant('B2.13', 'a WSDL 2.0 has another name of the service', () =>
     changing(seen => seen.query === 'wsdl2', code(/(<wsdl:service name=")\w+/g, '$1Another')),
+  ),
+  mutant('A1.3', 'Cache-Control of a collection says nothing', () =>
+    changing(read(ordersPage), withField('cache-control', 'maybe')),
+  ),
+  mutant('A1.3', 'a job says nothing of caching', () => changing(read(/\/jobs\//), withoutField('cache-control'))),
+  mutant('A4.19', 'an entity tag has no quotes', () => changing(read(/^\/openapi.json$/), withField('etag', 'v1'))),
+  mutant('A4.19', 'Expires is no date', () => changing(read(ordersPage), withField('expires', 'never'))),
+  mutant('A4.19', 'Age is no number', () => changing(read(ordersPage), withField('age', '-5'))),
+  mutant('A4.19', 'max-age is no number', () =>
+    changing(read(/^\/api\/v2\/products$/), withField('cache-control', 'public, max-age=soon')),
+  ),
+  mutant('A4.19', 'Expires allows more than Cache-Control', () =>
+    changing(
+      read(ordersPage),
+      withField('date', new Date().toUTCString()),
+      withField('expires', new Date(Date.now() + 86_400_000).toUTCString()),
+    ),
+  ),
+  mutant('A4.19', 'a response is stale that must be revalidated', () =>
+    changing(
+      read(/^\/openapi.json$/),
+      withField('cache-control', 'public, max-age=60, must-revalidate'),
+      withField('age', '86400'),
+    ),
+  ),
+  mutant('A4.19', 'Last-Modified is after Date', () =>
+    changing(
+      seen => read(orderItem)(seen) && seen.response.fields['last-modified'] !== undefined,
+      ({ response }) => {
+        const modified = Date.parse(String(response.fields['last-modified']))
+        return { fields: { ...response.fields, date: new Date(modified - 1000).toUTCString() } }
+      },
+    ),
+  ),
+  mutant('A4.19', 'Date is long past', () =>
+    changing(read(ordersPage), withField('date', 'Sat, 29 Oct 1994 19:43:31 GMT')),
+  ),
+  mutant('A4.19', 'Date stands still', () => {
+    const startedAt = new Date().toUTCString()
+    return changing(read(orderItem), withField('date', startedAt))
+  }),
+  mutant('A4.19', 'what has not changed has another entity tag each time', () => {
+    const count = counter()
+    return changing(
+      seen => get(/^\/api\/v2\/orders\/o-\d+$/)(seen) && seen.query === '' && isPlain(seen) && count('') > 20,
+      seen => withField('etag', `W/"${count('tag')}"`)(seen),
+    )
+  }),
+  mutant('A4.19', 'Last-Modified is another one when it is looked at later', () => {
+    const openedAt = Date.parse('2026-11-21T12:00:00Z') // by the clock of the service
+    let [last, looks] = [0, 0]
+    return changing(
+      seen => read(orderItem)(seen) && ok(seen),
+      seen => {
+        if (Date.now() - last > 900 || /1994/.test(seen.fields['if-modified-since'] ?? '')) looks++
+        last = Date.now()
+        return withField('last-modified', new Date(openedAt + looks * 1000).toUTCString())(seen)
+      },
+    )
+  }),
+  mutant('A4.19', 'a compressed response has the strong entity tag of the plain one', () => {
+    const tags = new Map<string, string>()
+    return changing(
+      seen => {
+        const key = `${seen.path} ${seen.fields['authorization']}`
+        const isCoded = seen.response.fields['content-encoding'] !== undefined
+        if (get(ordersPage)(seen) && ok(seen) && !isCoded && seen.query === '')
+          tags.set(key, String(seen.response.fields['etag']))
+        return get(ordersPage)(seen) && isCoded && tags.has(key)
+      },
+      seen => withField('etag', tags.get(`${seen.path} ${seen.fields['authorization']}`) ?? '')(seen),
+    )
+  }),
+  mutant('A4.19', 'a collection passes over If-None-Match', () =>
+    receiving(request =>
+      /^\/api\/v2\/\w+$/.test(request.target) ? { fields: omitted(request.fields, 'if-none-match') } : {},
+    ),
+  ),
+  mutant('A4.19', 'shared caches may keep for a minute what needed credentials', () =>
+    changing(
+      seen => read(/^/)(seen) && seen.status < 400 && /^private/.test(String(seen.response.fields['cache-control'])),
+      withField('cache-control', 'max-age=60, must-revalidate'),
+    ),
+  ),
+  mutant('A4.19', 'a language is chosen that Vary does not name', () =>
+    changing(
+      seen => get(orderItem)(seen) && /^de/.test(seen.fields['accept-language'] ?? ''),
+      withField('content-language', 'de'),
+    ),
+  ),
+  mutant('A4.19', 'an origin is let in that Vary does not name', () =>
+    changing(
+      seen => get(orderItem)(seen) && seen.fields['origin'] !== undefined,
+      seen => withField('access-control-allow-origin', seen.fields['origin'] ?? '')(seen),
+      withField('vary', 'Accept, Accept-Encoding, Authorization'),
+    ),
+  ),
+  mutant('A7.6', 'a 304 has no Expires', () => changing(seen => seen.status === 304, withoutField('expires'))),
+  mutant('A7.6', 'a 304 lets shared caches keep what the 200 does not', () =>
+    changing(seen => seen.status === 304 && orderItem.test(seen.path), withField('cache-control', 'public, no-cache')),
   ),
 ]

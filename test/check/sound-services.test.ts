@@ -194,6 +194,82 @@ describe('no rule fails falsely', () => {
       assert.deepEqual(listVerdicts(await checkSmall(service, ['A2.1'])), ['A2.1 pass'])
     })
 
+  it('A2.1: a flag tells no secret, and a link is no member', async () => {
+    const properties = { id: {}, hasPassword: { type: 'boolean' }, passwordChangedAt: { type: ['string', 'null'] } }
+    const notes = createNotes({ document: describeNotes({ type: 'object', properties } as unknown as Json) })
+    const note = { id: '1', hasPassword: true, passwordChangedAt: null, _links: { password: { href: '/notes/1' } } }
+    const service: SmallService = asked => {
+      if (asked.path === '/notes') return { status: 200, json: [note] }
+      return asked.path === '/notes/1' ? { status: 200, json: note } : notes(asked)
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A2.1'])), ['A2.1 pass'])
+  })
+
+  it('A1.7, A2.3: a collection may grow while it is looked at', async () => {
+    const notes = createNotes()
+    let size = 0
+    const service: SmallService = asked => {
+      if (asked.path !== '/notes') return notes(asked)
+      size++
+      const items = Array.from({ length: Math.ceil(size / 2) }, (_, at) => ({ id: `${at + 1}` }))
+      return { status: 200, json: { items, _links: { self: { href: '/notes' } } } }
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A1.7', 'A2.3'])), ['A1.7 pass', 'A2.3 pass'])
+  })
+
+  it('A2.2: what a link leads to may have been removed, and an action need not be read', async () => {
+    const others = { '/people/{id}': { get: {} }, '/closings': { post: {} } }
+    const notes = createNotes({ document: describeNotes(undefined, others) as unknown as Json })
+    const listed = ['1', '2'].map(id => ({
+      id,
+      _links: { self: { href: `/notes/${id}` }, author: { href: `/people/${id}` }, close: { href: '/closings' } },
+    }))
+    const service: SmallService = asked => {
+      if (asked.path === '/notes') return { status: 200, json: listed }
+      return { ...notes(asked), ...(asked.path === '/people/2' && { status: 200, json: { id: '2' } }) }
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A2.2'])), ['A2.2 pass'])
+    const losing: SmallService = asked => (asked.path === '/people/2' ? { status: 404, json: {} } : service(asked))
+    assert.match(
+      listVerdicts(await checkSmall(losing, ['A2.2'])).join(),
+      /the link author of items leads to a resource/,
+    )
+  })
+
+  it('A4.14: a search may find what is like a word', async () => {
+    const parameters = [{ name: 'q', in: 'query' }]
+    const document = describeNotes(undefined, { '/search': { get: { parameters, responses: {} } } } as never)
+    const serveSearch =
+      (isLooking: boolean): SmallService =>
+      asked => {
+        if (asked.path !== '/search') return createNotes({ document: document as unknown as Json })(asked)
+        const word = isLooking ? (new URLSearchParams(asked.query).get('q') ?? '') : ''
+        const near = (id: string): number =>
+          [...`${word}${id}`].reduce((sum, each) => (sum * 31 + each.charCodeAt(0)) % 97, 7)
+        const found = word === '' ? ['1', '2', '3', '4'] : ['1', '2', '3', '4'].toSorted((a, b) => near(b) - near(a))
+        return { status: 200, json: found.map(id => ({ id })) }
+      }
+    assert.deepEqual(listVerdicts(await checkSmall(serveSearch(true), ['A4.14'])), ['A4.14 pass'])
+    assert.match(listVerdicts(await checkSmall(serveSearch(false), ['A4.14'])).join(), /q selects results/)
+  })
+
+  it('A4.19: Expires may be 0, a tag weak for what differs, and a validator change once', async () => {
+    const notes = createNotes()
+    let reads = 0
+    const service: SmallService = asked => {
+      const answer = notes(asked)
+      if (!/^\/notes\/\d$/.test(asked.path) || asked.method !== 'GET') return answer
+      reads++
+      const etag = reads < 6 ? 'W/"one"' : 'W/"two"'
+      if (asked.fields['if-none-match'] === etag) return { status: 304, fields: { etag } }
+      const json = { ...(answer.json as { readonly [name: string]: Json }), shownAt: reads }
+      return { status: 200, json, fields: { etag, expires: '0', 'cache-control': 'max-age=0, private' } }
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A4.19'], { allowChanges: false })), [
+      'A4.19 not applicable: the run met nothing that it speaks of',
+    ])
+  })
+
   it('A9.1: a version may add a collection', async () => {
     const { '/notes': list, '/notes/{id}': one } = describeNotes().paths
     const paths = Object.fromEntries(

@@ -19,6 +19,15 @@ import type { ProbeExchange } from '../probe-message.ts'
 import { encodeLoosely, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
+import {
+  allowsSharing,
+  clockMs,
+  expectConditionalList,
+  expectOneContentByTag,
+  expectSoundFields,
+  expectVary,
+  lookAgain,
+} from './caching-checks.ts'
 import { listedTypes } from './interface-rules.ts'
 import { checkQueries } from './query-checks.ts'
 
@@ -82,9 +91,11 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.19',
     says: 'Cache-Control, ETag, Last-Modified, Vary, Expires, Age are right for the selected representation',
-    how: 'entity tags of an item in two media types differ and Vary names Accept; If-Modified-Since with Last-Modified is answered 304, and 200 with a date of 1994; what needed credentials is not for shared caches; another content of an item has another entity tag',
+    how: 'entity tags of an item in two media types differ and Vary names Accept, and any other field by which responses differ; If-Modified-Since with Last-Modified is answered 304, and 200 with a date of 1994; a collection is answered 304 to its entity tag; what needed credentials is not for shared caches; another content of an item has another entity tag; an item that is as before has the same validators later, and Date goes on; of all exchanges, ETag, Date, Last-Modified, Expires, Age and max-age have the forms of HTTP and agree, and a strong entity tag stands for one content',
+    isPassive: true,
     probe: async (trial: Trial) => {
-      const { path, as, collection, read } = await readSomeItem(trial.bench)
+      const item = await readSomeItem(trial.bench)
+      const { path, as, collection, read } = item
       const modified = read.fields['last-modified']
       if (modified !== undefined) {
         const again = await trial.send('GET', path, { as, fields: { 'if-modified-since': modified } })
@@ -111,11 +122,16 @@ export const fieldRules: readonly CheckRule[] = [
       const guarded = await readGuardedItem(trial.bench).catch(() => undefined)
       if (guarded)
         trial.expect(
-          !/\bpublic\b|\bs-maxage\b/.test(guarded.read.fields['cache-control'] ?? ''),
+          !allowsSharing(guarded.read.fields),
           'what needed credentials is not for shared caches',
           guarded.read,
         )
       if (trial.bench.options.allowChanges) await expectNewTag(trial)
+      for (const each of trial.bench.service.collections) await expectConditionalList(trial, each)
+      await expectVary(trial, item)
+      await lookAgain(trial, item)
+      expectSoundFields(trial)
+      expectOneContentByTag(trial)
     },
   },
   {
@@ -213,6 +229,8 @@ export const fieldRules: readonly CheckRule[] = [
     how: 'on one kept connection, a request without credentials after one with them is answered as on a connection of its own',
     probe: async (trial: Trial) => {
       const { path, as } = await readGuardedItem(trial.bench)
+      // Nothing of the request before is known to a connection that has had another one.
+      await trial.send('GET', trial.bench.service.basePath, { ownConnection: true })
       const alone = await trial.send('GET', path, { ownConnection: true })
       await trial.send('GET', path, { as })
       const after = await trial.send('GET', path)
@@ -235,9 +253,6 @@ async function expectListedTag(trial: Trial, item: CreatedItem, method: string):
   if (put.status === 401 || put.status === 403) return
   trial.expect(put.status !== 412, 'If-Match with a list that has the entity tag holds', put)
 }
-
-/** By which clocks may differ. */
-const clockMs = 300_000
 
 /** The tag of one state is not that of another (RFC 9110 §8.8.1). */
 async function expectNewTag(trial: Trial): Promise<void> {

@@ -6,6 +6,7 @@ import type { CheckCaller, CollectionTarget, DiscoveredService } from '../discov
 import { schemaOfContent } from '../discovery.ts'
 import {
   createActionItem,
+  createSomeSearch,
   createTemporaryItem,
   currentMatch,
   isOfTemplate,
@@ -30,6 +31,7 @@ import { findMismatch } from '../schema-judge.ts'
 import { findUndeclared, isOfHal, resolveSchema } from '../schema-sample.ts'
 import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
+import { saysCaching } from './caching-checks.ts'
 import { watchSomeJob } from './job-rules.ts'
 
 const textOf = (exchange: ProbeExchange): string => exchange.text
@@ -67,11 +69,12 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A1.3',
     says: 'responses say explicitly whether and how they may be cached',
-    how: 'Cache-Control or Expires on the responses of the entry, collections and an item',
+    how: 'Cache-Control with a directive that says whether a response may be kept, or Expires, on the responses of the entry, collections and an item, and of a job and a search',
     probe: async (trial: Trial) => {
       const { entry, collections } = trial.bench.service
       for (const read of [entry, ...collections.map(({ list }) => list)].filter(each => each.status === 200))
         trial.expect(saysCaching(read), `${read.request.target} has Cache-Control or Expires`, read)
+      if (trial.bench.options.allowChanges) await expectCachingOfMade(trial)
       const { read } = await readSomeItem(trial.bench)
       trial.expect(saysCaching(read), `${read.request.target} has Cache-Control or Expires`, read)
     },
@@ -317,6 +320,16 @@ export const interfaceRules: readonly CheckRule[] = [
   },
 ]
 
+/** What changes by itself, so that a cache may not guess. */
+async function expectCachingOfMade(trial: Trial): Promise<void> {
+  for (const start of [watchSomeJob, createSomeSearch]) {
+    const made = await start(trial.bench).catch(() => undefined)
+    if (made?.location === undefined) continue
+    const read = await trial.send('GET', made.location, { as: made.as })
+    if (read.status === 200) trial.expect(saysCaching(read), `${made.location} has Cache-Control or Expires`, read)
+  }
+}
+
 /** A flag, such as `hasPassword`, and a link tell no secret. */
 const secretPattern = /pass(?:word|wd)|secret|hash$|salt$|^_(?:id|rev|version|row)|rowid/i
 function findSecretMembers(value: Json): readonly string[] {
@@ -366,7 +379,8 @@ async function followSelf(trial: Trial, path: string, as: CheckCaller | undefine
     const self = href === undefined ? undefined : toPath(trial.bench, href, path)
     if (self === undefined) return
     const read = await trial.send('GET', self, { as })
-    if (sameJson([...namesOnPage(read.json)], [...namesOnPage(list.json)])) return
+    const [names, others] = [namesOnPage(list.json), namesOnPage(read.json)]
+    if (names.length === 0 ? read.status === 200 : names.some(name => others.includes(name))) return
     seen.push(list, read)
   }
   trial.expect(false, `the self link of ${path} leads to its items`, ...seen.slice(-2))
@@ -497,9 +511,6 @@ const essenceOf = (type: string): string => (type.split(';')[0] ?? '').trim().to
 
 /** The client has chosen what an item leaves out. */
 const selectsMembers = (target: string): boolean => /[?&](?:fields|select|\$select|_fields)=/.test(target)
-
-const saysCaching = ({ fields }: ProbeExchange): boolean =>
-  fields['cache-control'] !== undefined || fields['expires'] !== undefined
 
 /** Before a hyphen, some of them are nouns: call-logs, list-prices, set-pieces. */
 const verbPattern =
