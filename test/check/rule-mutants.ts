@@ -1103,4 +1103,84 @@ export const ruleMutants: readonly Mutant[] = [
   mutant('A7.6', 'a 304 lets shared caches keep what the 200 does not', () =>
     changing(seen => seen.status === 304 && orderItem.test(seen.path), withField('cache-control', 'public, no-cache')),
   ),
+  mutant('A1.1', 'HTTP/2 has no entity tag', () => serve => async request => {
+    const response = await serve(request)
+    if (request.version !== '2') return response
+    const { etag: _, ...fields } = response.fields
+    return { ...response, fields }
+  }),
+  mutant('A2.5', 'a problem of a precondition has no title', () =>
+    changing(
+      seen => isProblem(seen) && seen.status === 412,
+      json(({ title: _, ...problem }) => problem),
+    ),
+  ),
+  mutant('A4.2', 'a 201 has the representation of another item', () =>
+    changing(
+      seen => isOf(seen, 'POST', /^\/api\/v2\/customers$/) && seen.status === 201,
+      json(customer => ({ ...customer, name: 'Another' })),
+    ),
+  ),
+  mutant('A4.5', 'a JSON Patch of another value changes nothing', () => serve => async request => {
+    const isPatch = request.method === 'PATCH' && /json-patch/.test(request.fields['content-type'] ?? '')
+    if (!isPatch) return serve(request)
+    const sent = await sentText(request)
+    if (!/"replace"/.test(sent)) return serve({ ...request, content: contentOf(sent) })
+    const fields = omitted(omitted(omitted(request.fields, 'if-match'), 'content-type'), 'content-length')
+    return serve({ ...request, method: 'GET', fields, content: contentOf('') })
+  }),
+  mutant('A4.17', 'PUT of an unknown type is a bad request', () =>
+    changing(seen => seen.method === 'PUT' && seen.status === 415, status(400)),
+  ),
+  mutant('A4.17', 'a collection passes over a type that it does not have', () =>
+    receiving(({ fields, target }) =>
+      /x-no-such/.test(fields['accept'] ?? '') && /^\/api\/v2\/\w+$/.test(target)
+        ? { fields: omitted(fields, 'accept') }
+        : {},
+    ),
+  ),
+  mutant('A7.15', 'a refusal shows where it was thrown', () =>
+    changing(
+      seen => isProblem(seen) && seen.status === 412,
+      json(problem => ({ ...problem, detail: 'Error\n    at Front.serve (/srv/front.ts:12:3)' })),
+    ),
+  ),
+  mutant('B2.6', 'a part of an RPC response has another name', () =>
+    changing(
+      seen => isAccepted(seen) && /\/rpc$/.test(seen.path),
+      text(given =>
+        given.replace(/(<\w+:\w+Response[^>]*>)<(\w+)/, '$1<odd').replace(/<\/\w+>(<\/\w+:\w+Response>)/, '</odd>$1'),
+      ),
+    ),
+  ),
+  mutant('B2.6', 'a part of an RPC response is in a namespace', () =>
+    changing(
+      seen => isAccepted(seen) && /\/rpc$/.test(seen.path),
+      text(given => given.replace(/(<\w+:\w+Response[^>]*><\w+)/, '$1 xmlns="urn:odd"')),
+    ),
+  ),
+  mutant('B2.9', 'the Text of a Reason is another element', () =>
+    changing(
+      seen => isSoap(seen) && is12(seen) && isRefused(seen),
+      text(given => given.replaceAll(/(<\/?\w+:)Text/g, '$1Words')),
+    ),
+  ),
+  mutant('B2.9', 'a Subcode has no Value', () =>
+    changing(
+      seen => isSoap(seen) && is12(seen) && isRefused(seen),
+      text(given => given.replace(/<\/(\w+):Code>/, '<$1:Subcode/></$1:Code>')),
+    ),
+  ),
+  mutant('B4.5', 'a Fault of SOAP 1.1 has no faultstring', () =>
+    changing(
+      seen => isSoap(seen) && is11(seen) && isRefused(seen),
+      text(given => given.replace(/<faultstring.*?<\/faultstring>/, '')),
+    ),
+  ),
+  mutant('B4.5', 'a Fault of SOAP 1.2 has another element behind it', () =>
+    changing(
+      seen => isSoap(seen) && is12(seen) && isRefused(seen),
+      text(given => given.replace(/<\/(\w+):Fault>/, '</$1:Fault><x xmlns="urn:x"/>')),
+    ),
+  ),
 ]

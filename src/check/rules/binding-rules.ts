@@ -2,7 +2,13 @@
 import type { Bench } from '../bench.ts'
 import type { CheckRule } from '../rule.ts'
 import { findSafeOperations, isSafe, listProbeOperations, sendMessage, writeOperationBody } from '../soap-discovery.ts'
-import { readSoapMessage, soapFields, writeSoapMessage } from '../soap-message.ts'
+import {
+  type ReadFaultMessage,
+  type ReadMessage,
+  readSoapMessage,
+  soapFields,
+  writeSoapMessage,
+} from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { readBlockText, sendAddressed, sendAddressedFailures } from './addressing-checks.ts'
 import { isAnswer, sendChanged, writeBlock } from './message-rules.ts'
@@ -84,7 +90,7 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.5',
     says: 'failure: 500 with an Envelope whose Body holds a Fault',
-    how: 'a message with an element that no operation has, and every fault of the run; a fault of the Sender in SOAP 1.2 may have 400 (Part 2 Table 20)',
+    how: 'a message with an element that no operation has, and every fault of the run; a fault of the Sender in SOAP 1.2 may have 400 (Part 2 Table 20); a Fault of SOAP 1.1 has faultcode and faultstring in no namespace, one of SOAP 1.2 stands alone in its Body',
     isPassive: true,
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
@@ -100,6 +106,8 @@ export const bindingRules: readonly CheckRule[] = [
         const isOdd = message?.fault && [404, 409, 410].includes(each.status)
         const isSender11 = message?.fault && message.words.number === '1.1' && each.status === 400
         if (isOdd || isSender11) trial.expect(false, `a Fault comes with 500, not ${each.status}`, each)
+        const flaw = message?.fault && findFaultFlaw(message, message.fault)
+        if (flaw !== undefined) trial.expect(false, flaw, each)
       }
     },
   },
@@ -207,6 +215,15 @@ export const bindingRules: readonly CheckRule[] = [
     },
   },
 ]
+
+/** SOAP 1.1 §4.4; SOAP 1.2 Part 1 §5.4. */
+function findFaultFlaw({ words, body }: ReadMessage, { element }: ReadFaultMessage): string | undefined {
+  if (words.number === '1.2')
+    return body.elements().length > 1 ? 'a Fault of SOAP 1.2 stands alone in its Body' : undefined
+  const names = element.elements().map(({ name }) => `${name.uri}${name.local}`)
+  const missing = ['faultcode', 'faultstring'].find(each => !names.includes(each))
+  return missing && `a Fault of SOAP 1.1 has ${missing} in no namespace`
+}
 
 function findOneWay({ service }: Bench) {
   for (const { endpoints } of service.soap)

@@ -41,11 +41,14 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.17',
     says: 'Accept and Content-Type choose and name the media type; 406 and 415 where they can’t be met',
-    how: 'GET of an item with a type that does not exist, with qualities in either order, and with a quality of zero; POST of content of an unknown type',
+    how: 'GET of an item with a type that does not exist, with qualities in either order, and with a quality of zero, and of its collection with the first; POST and PUT of content of an unknown type',
     probe: async (trial: Trial) => {
       const { path, as, collection } = await readSomeItem(trial.bench)
       const never = await trial.send('GET', path, { as, fields: { accept: 'application/x-no-such-type' } })
       trial.expectStatus(never, [406], 'Accept with an unknown type alone')
+      const list = { as: collection.reader, fields: { accept: 'application/x-no-such-type' } }
+      const listed = await trial.send('GET', collection.path, list)
+      trial.expectStatus(listed, [406], `Accept of ${collection.path} with an unknown type alone`)
       const [one, two] = listedTypes(trial, collection.itemPath?.operations['GET']).filter(each =>
         /^application\/(?:json|xml)$|^text\/html$/.test(each),
       )
@@ -56,10 +59,14 @@ export const fieldRules: readonly CheckRule[] = [
         }
       }
       if (!trial.bench.options.allowChanges) return
-      const { collection: writable, as: maker } = await createTemporaryItem(trial.bench)
+      const { collection: writable, as: maker, path: made } = await createTemporaryItem(trial.bench)
       const fields = { 'content-type': 'application/x-no-such-type' }
       const refused = await postDraft(trial.bench, writable, { as: maker, fields, content: 'probe' })
       trial.expectStatus(refused, [415], 'content of an unknown type')
+      if (!writable.itemPath?.operations['PUT']) return
+      const match = await currentMatch(trial.bench, made, maker)
+      const put = await trial.send('PUT', made, { as: maker, content: 'probe', fields: { ...fields, ...match } })
+      if (put.status !== 401 && put.status !== 403) trial.expectStatus(put, [415], 'PUT of content of an unknown type')
     },
   },
   {

@@ -40,14 +40,18 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A1.1',
     says: 'the same resource answers with the same semantics over HTTP/1.1, HTTP/2 and (behind an HTTP/3 front) HTTP/3',
-    how: 'GET of one item over each version that the address speaks: status, media type and content are equal',
+    how: 'GET of one item over each version that the address speaks: status, media type, entity tag and content are equal',
     probe: async (trial: Trial) => {
       if (!trial.bench.transport.versions.includes('2'))
         trial.skip('the address speaks HTTP/1.1 alone; HTTP/2 needs an https address')
       const { path, as } = await readSomeItem(trial.bench)
       const one = await trial.send('GET', path, { as })
       const two = await trial.send('GET', path, { as, version: '2' })
-      const isSame = one.status === two.status && one.mediaType === two.mediaType && textOf(one) === textOf(two)
+      const isSame =
+        one.status === two.status &&
+        one.mediaType === two.mediaType &&
+        one.fields['etag'] === two.fields['etag'] &&
+        textOf(one) === textOf(two)
       trial.expect(isSame, 'HTTP/2 gives what HTTP/1.1 gives', one, two)
     },
   },
@@ -293,7 +297,7 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A2.5',
     says: 'problem details: type, title, status, detail, as application/problem+json and application/problem+xml',
-    how: 'GET of an item that does not exist, with either type in Accept; every problem of the run has the status of its response',
+    how: 'GET of an item that does not exist, with either type in Accept; every problem of the run has a title, and the status of its response',
     isPassive: true,
     probe: async (trial: Trial) => {
       const json = await readAbsentItem(trial.bench, { accept: 'application/problem+json' })
@@ -449,7 +453,7 @@ function findProblemFlaw(exchange: ProbeExchange): string | undefined {
     const { status: said, title, type } = asRecord(exchange.json)
     if (exchange.json === undefined) return 'is not JSON'
     if (said !== undefined && said !== status) return `has the status ${JSON.stringify(said)}`
-    if (title !== undefined && typeof title !== 'string') return 'has a title of another type than text'
+    if (typeof title !== 'string') return 'has no title that is text'
     return type === undefined || URL.canParse(String(type), 'http://localhost/')
       ? undefined
       : 'has a type of another form than an address'

@@ -1,6 +1,6 @@
 /** B2: the structure of messages and of their descriptions. */
 
-import { Malformed, parseXml } from '../../xml/index.ts'
+import { type Element, Malformed, parseXml } from '../../xml/index.ts'
 import type { Bench } from '../bench.ts'
 import type { SoapEndpointTarget } from '../discovered-service.ts'
 import type { ProbeExchange } from '../probe-message.ts'
@@ -130,7 +130,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.6',
     says: 'RPC style: the Body child is named after the operation, its children are parameters; the response is named operation + "Response"',
-    how: 'a safe operation of an endpoint whose binding has the style rpc',
+    how: 'a safe operation of an endpoint whose binding has the style rpc: the response is named so, and of a literal one its children are the parts of the description, in no namespace',
     probe: async (trial: Trial) => {
       const found = await findByStyle(trial.bench, 'rpc')
       if (!found) trial.skip('no described endpoint has the style rpc')
@@ -146,6 +146,7 @@ export const messageRules: readonly CheckRule[] = [
         'it is in the namespace of the binding',
         found.answered,
       )
+      if (answer && found.operation.output?.use === 'literal') expectParts(trial, found, answer)
     },
   },
   {
@@ -197,7 +198,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.9',
     says: 'SOAP 1.2 Fault: Code (Value, nested Subcode), Reason (Text with xml:lang, one or more), Node, Role, Detail',
-    how: 'the structure of every fault of SOAP 1.2 that the run met',
+    how: 'the structure of every fault of SOAP 1.2 that the run met, that of its Code and Subcodes too',
     isPassive: true,
     probe: (trial: Trial) => {
       for (const exchange of trial.bench.exchanges) {
@@ -213,8 +214,14 @@ export const messageRules: readonly CheckRule[] = [
         const texts = childNamed(message.fault.element, 'Reason')?.elements() ?? []
         const isSaid =
           texts.length > 0 &&
-          texts.every(each => each.attributes.some(({ name, prefix }) => prefix === 'xml' && name.local === 'lang'))
-        trial.expect(isSaid, 'each Text of Reason has xml:lang', exchange)
+          texts.every(
+            each =>
+              each.name.local === 'Text' &&
+              each.attributes.some(({ name, prefix }) => prefix === 'xml' && name.local === 'lang'),
+          )
+        trial.expect(isSaid, 'Reason has Text, each with xml:lang', exchange)
+        const isCode = hasCodeParts(childNamed(message.fault.element, 'Code'), message.words)
+        trial.expect(isCode, 'Code, and each Subcode, has a Value', exchange)
         const parts = message.fault.element.elements()
         const isOfVersion = [...parts, ...texts].every(({ name }) => name.uri === message.words.namespace)
         trial.expect(isOfVersion, 'the parts of the fault are in the namespace of the Envelope', exchange)
@@ -333,6 +340,26 @@ export const messageRules: readonly CheckRule[] = [
     probe: (trial: Trial) => trial.lack('an endpoint without a description, and a message that it accepts'),
   },
 ]
+
+/** SOAP 1.2 Part 1 §5.4.1: a Value, then at most one Subcode, which is made likewise. */
+function hasCodeParts(code: Element | undefined, words: SoapWords): boolean {
+  const [value, subcode, ...others] = code?.elements() ?? []
+  const isOf = (element: Element, local: string) => element.name.uri === words.namespace && element.name.local === local
+  if (!value || !isOf(value, 'Value') || others.length > 0) return false
+  return subcode === undefined || (isOf(subcode, 'Subcode') && hasCodeParts(subcode, words))
+}
+
+/** WSDL 1.1 §3.5; WS-I Basic Profile 1.1 R2735: the accessors of parts are in no namespace. */
+function expectParts(trial: Trial, { operation, answered }: ProbeOperation, answer: Element): void {
+  const names = (operation.output?.parts ?? []).map(({ name }) => name)
+  const odd = answer.elements().filter(({ name }) => name.uri !== '' || !names.includes(name.local))
+  const said = odd.map(({ name }) => `{${name.uri}}${name.local}`)
+  trial.expect(
+    odd.length === 0,
+    `its children are the parts ${names}${odd.length === 0 ? '' : `, not ${said}`}`,
+    answered,
+  )
+}
 
 /** What follows "a mandatory block", and the Header. */
 function listMandatoryBlocks(words: SoapWords): readonly (readonly [what: string, header: string])[] {

@@ -1,9 +1,11 @@
 /** A4.1–A4.11: methods on collections, items and their parts. */
 
+import { writePointer } from '../../http/json-pointer.ts'
 import type { Bench } from '../bench.ts'
 import type { CheckCaller } from '../discovered-service.ts'
 import {
   type ChangedMember,
+  type CreatedItem,
   changeMember,
   createActionItem,
   createTemporaryItem,
@@ -41,12 +43,20 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.2',
     says: 'POST collection → 201 with Location and a representation; or 202 with Location when asynchronous',
-    how: 'POST of a copy of an existing item',
+    how: 'POST of a copy of an existing item: Location and a representation are given, which says of what was sent what GET of the new item says',
     probe: async (trial: Trial) => {
-      const { created } = await createTemporaryItem(trial.bench)
+      const { created, draft, path, as } = await createTemporaryItem(trial.bench)
       trial.expectStatus(created, [201, 202], 'POST to a collection')
       trial.expect(created.fields['location'] !== undefined, 'Location is given', created)
       trial.expect(created.status === 202 || created.reply.content.length > 0, 'a representation is given', created)
+      if (created.status !== 201) return
+      const read = await trial.send('GET', path, { as })
+      const differing = Object.keys(asRecord(draft)).filter(name => {
+        const [given, known] = [memberAt(created.json, name), memberAt(read.json, name)]
+        return typeof given === 'string' && typeof known === 'string' && given !== known
+      })
+      const says = differing.length === 0 ? '' : `, but for ${differing}`
+      trial.expect(differing.length === 0, `it says what GET of the new item says${says}`, created, read)
     },
   },
   {
@@ -100,7 +110,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.5',
     says: 'PATCH item, JSON Merge Patch and JSON Patch, declared by Accept-Patch',
-    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has, a merge patch to another: the item has it then',
+    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has, a merge patch to another, and a JSON Patch back: the item has it then',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       if (!item.collection.itemPath?.operations['PATCH']) trial.skip('the description has no PATCH of an item')
@@ -109,7 +119,7 @@ export const methodRules: readonly CheckRule[] = [
       const accepted = options.fields['accept-patch'] ?? 'application/merge-patch+json, application/json-patch+json'
       const [name = '', value = null] =
         Object.entries(asRecord(item.draft)).find(([, each]) => typeof each === 'string') ?? []
-      const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      const pointer = writePointer([name])
       const patches: Readonly<Record<string, Json>> = {
         'application/merge-patch+json': { [name]: value },
         'application/json-patch+json': [{ op: 'replace', path: pointer, value }],
@@ -127,8 +137,10 @@ export const methodRules: readonly CheckRule[] = [
         const after = await trial.send('GET', item.path, { as: item.as })
         trial.expect(sameJson(memberAt(after.json, name), value), `${name} is what the patch sets`, patched, after)
       }
-      if (accepted.includes('application/merge-patch+json'))
-        expectChanged(trial, await changeMember(trial.bench, item, 'PATCH'), 'PATCH')
+      if (!accepted.includes('application/merge-patch+json')) return
+      const made = await changeMember(trial.bench, item, 'PATCH')
+      expectChanged(trial, made, 'PATCH')
+      if (made && accepted.includes('application/json-patch+json')) await expectPatchedBack(trial, item, made)
     },
   },
   {
@@ -372,6 +384,22 @@ async function expectUseAllowed(trial: Trial, { path, as, method }: UsedTarget):
 }
 
 const sayStatus = ({ isSuccess, status }: ProbeExchange): string => (isSuccess ? '' : `, not ${status}`)
+
+/** RFC 6902 §4.3: the member gets the value that it had first. */
+async function expectPatchedBack(
+  trial: Trial,
+  { path, as, draft }: CreatedItem,
+  { name }: ChangedMember,
+): Promise<void> {
+  const value = memberAt(draft, name) ?? null
+  const fields = { 'content-type': 'application/json-patch+json', ...(await currentMatch(trial.bench, path, as)) }
+  const json = [{ op: 'replace', path: writePointer([name]), value }]
+  const patched = await trial.send('PATCH', path, { as, json, fields })
+  if (!patched.isSuccess) return
+  const after = await trial.send('GET', path, { as })
+  const isThere = sameJson(memberAt(after.json, name), value)
+  trial.expect(isThere, `${name} is as before after a JSON Patch that says so`, patched, after)
+}
 
 function expectChanged(trial: Trial, made: ChangedMember | undefined, method: string): void {
   if (!made) return

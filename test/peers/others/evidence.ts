@@ -120,7 +120,10 @@ const unanswered: Evidence = { words: [...plainText, '-d', 'probe'], shows: /^$/
 
 /** Where a stack fails in its own way. */
 const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
-  Express: { 'A4.9': { words: ['-X', 'TRACE'], shows: status(404) } },
+  Express: {
+    'A4.9': { words: ['-X', 'TRACE'], shows: status(404) },
+    'A7.15': post('{"', /^HTTP\/1\.1 400[\s\S]*at parse \(/),
+  },
   Fastify: { 'A4.9': { words: ['-X', 'OPTIONS'], shows: status(404) } },
   FastAPI: {
     'A4.8': { words: ['-I'], shows: status(405) },

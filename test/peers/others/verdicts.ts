@@ -81,7 +81,7 @@ const npmSoap: Readonly<Record<string, string>> = {
 
 export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
   Express: {
-    pass: 'A1.2 A1.7 A1.8 A1.10 A2.1 A4.1 A4.2 A4.3 A4.4 A4.6 A4.8 A4.18 A4.19 A4.21 A7.1 A7.2 A7.4 A7.6 A7.10 A7.15 A7.18',
+    pass: 'A1.2 A1.7 A1.8 A1.10 A2.1 A4.1 A4.2 A4.3 A4.4 A4.6 A4.8 A4.18 A4.19 A4.21 A7.1 A7.2 A7.4 A7.6 A7.10 A7.18',
     fail: {
       ...noCaching,
       ...noProblem,
@@ -90,6 +90,7 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
       ...noPrecondition,
       ...twoHosts,
       ...badRequest,
+      'A7.15': 'a refusal of content that is not JSON shows a stack trace, unless NODE_ENV is production',
     },
   },
   Fastify: {
