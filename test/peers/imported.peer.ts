@@ -28,10 +28,10 @@ const clients = [
 
 for (const { name, skip, command } of clients)
   describe(`${name} and an imported contract`, { skip }, () => {
-    const running = service([], undefined, join(freight, 'service.ts'))
     for (const wsdl of ['the WSDL of the partner', 'the WSDL that is served'])
       test(`a client made from ${wsdl} books, follows, and gets the fault`, async () => {
-        const { url, token } = await running
+        // Of its own: a shipment is booked once.
+        const { url, token } = await service([], undefined, join(freight, 'service.ts'))
         const address = `${url}/soap/FreightPort`
         const place = wsdl === 'the WSDL that is served' ? `${address}?wsdl` : join(freight, 'carrier.wsdl')
         const [program, ...words] = command
