@@ -6,8 +6,12 @@ import { openDirectory } from './directory.ts'
 type Slot = Pick<Item<typeof appointments>, 'doctor' | 'from' | 'minutes'>
 const endOf = ({ from, minutes }: Pick<Slot, 'from' | 'minutes'>): number => Date.parse(from) + minutes * 60_000
 
+/** XML Schema and so the contract have years of any length; the time of a program ends before. */
+const farthest = Date.UTC(2100)
+
 /** Whether another appointment of the doctor is at this time. */
 async function isTaken(ctx: Context<typeof clinic>, wanted: Slot, id?: string): Promise<boolean> {
+  if (!(endOf(wanted) < farthest)) ctx.invalid(['from'], 'is too far away: give a time before 2100')
   for await (const each of ctx.items.all.list('appointments', { doctor: wanted.doctor })) {
     const overlaps = Date.parse(each.from) < endOf(wanted) && Date.parse(wanted.from) < endOf(each)
     if (each.id !== id && each.state !== 'cancelled' && overlaps) return true

@@ -185,11 +185,11 @@ class ExchangeCaller {
   #writeParts(members: TypeMembers, row: JsonObject, input: unknown): FormData {
     const form = new FormData()
     for (const [key, member] of Object.entries(members)) {
-      const octets = (input as Readonly<Record<string, unknown>>)[key]
+      const given = (input as Readonly<Record<string, unknown>>)[key]
       const name = this.#values.nameOf(key, member)
       const written = this.#values.writeMembers({ [key]: member }, row)[name]
       if (written === undefined || written === null) continue
-      const values = [octets].flat().every(each => each instanceof Uint8Array) ? [octets].flat() : [written].flat()
+      const values = [given].flat().every(each => each instanceof Uint8Array) ? [given].flat() : [written].flat()
       for (const each of values) form.append(name, toFormPart(each as Json | Uint8Array)) // as written or given
     }
     return form

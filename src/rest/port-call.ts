@@ -120,7 +120,8 @@ function createPortContext(
 ): ExchangeContext {
   const { caller, admitted, entry } = exchange
   const basis = callsOf(exchange).serveExchange({
-    place: `${port.port}.${exchangeName}`,
+    port: port.port,
+    exchange: exchangeName,
     isSafe: declared.isSafe,
     caller,
     party: admitted?.party ?? '',

@@ -85,8 +85,9 @@ export interface Call {
 
 /** A call of an exchange, which has content of its own kind, and no item that it is about. */
 export interface ServedExchange extends Pick<Call, 'gone' | 'face' | 'request'>, Pick<Admitted, 'caller' | 'party'> {
-  /** `Port.Exchange`, for the audit and the log. */
-  readonly place: string
+  readonly port: string
+  /** Its name in the port. */
+  readonly exchange: string
   readonly isSafe: boolean
 }
 

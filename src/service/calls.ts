@@ -138,22 +138,42 @@ function createExchangeServing(app: Implementation, parts: ServiceParts, read: S
   const readOf = createExternalStores(app, read)
   const faults = declaredFaults(app.contract)
   const { clock, id, log, trace } = parts
-  return ({ place, isSafe, caller, party, face, request, gone = endlessSignal }: ServedExchange): ExchangeBasis => {
+  return ({
+    port,
+    exchange,
+    isSafe,
+    caller,
+    party,
+    face,
+    request,
+    gone = endlessSignal,
+  }: ServedExchange): ExchangeBasis => {
+    const operation = `${port}.${exchange}`
     const did: Did = { deed: undefined, isJobQueued: false }
     const queued = () => (did.isJobQueued = true)
-    const whose = { caller, party, operation: place, face, request, signal: gone }
-    const about = { ...whose, app, now: clock(), faults, id, log, trace, queued, underWay: [] }
+    const whose = { caller, party, operation, face, request, signal: gone }
+    const about = {
+      ...whose,
+      app,
+      now: clock(),
+      faults,
+      id,
+      log,
+      trace,
+      queued,
+      givesContent: true as const,
+      underWay: [],
+    }
     const provider = createProviderContext(about)
     const store = storeOf?.(provider) ?? parts.store
     const reading = isSafe ? (readOf?.(provider) ?? read) : store
     const write: StoreReach['write'] = async work => {
       const result = await store.write(
         async writer => {
-          did.isJobQueued = false // an earlier try may have been rolled back
-          const end = parts.watch?.({ request, operation: place, subject: caller.subject }, 'call')
+          const end = parts.watch?.({ request, operation, subject: caller.subject }, 'call')
           try {
             const done = await work(writer)
-            await writer.record((did.deed = deedOfExchange(about)))
+            await writer.record((did.deed = deedOfExchange(about, port)))
             return done
           } finally {
             end?.()
@@ -210,6 +230,7 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
       handlers: handlersOf(app, operationNameOf(operation)),
       context: () => createContext(facts, reachOf(writer)),
       right: 'caller',
+      givenBy: 'caller',
       writer,
       possible: item => findActions(caller, item, operationNameOf(operation)),
     }
@@ -353,11 +374,11 @@ interface Did {
   isJobQueued: boolean
 }
 
-const deedOfExchange = ({ now, caller, operation, face, request }: ContextFacts): AuditRecord => ({
+const deedOfExchange = ({ now, caller, operation, face, request }: ContextFacts, port: string): AuditRecord => ({
   at: now,
   subject: caller.subject ?? '',
   operation,
-  resource: operation.split('.')[0] ?? '',
+  resource: port,
   id: '',
   version: undefined,
   face,

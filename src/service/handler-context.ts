@@ -6,9 +6,9 @@ import type { Fault } from '../contract/fault.ts'
 import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
 import type { ProviderContext, Values } from '../contract/implement.ts'
 import { checkValue } from '../contract/typed-value.ts'
-import { type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
+import { type ContextFacts, isOfContent, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItems } from './handler-items.ts'
-import { failByProblem } from './item-changes.ts'
+import { failByProblem, nameProblem } from './item-changes.ts'
 import { addJob, queuedJob } from './job-queue.ts'
 import { refuse } from './refusal.ts'
 import { failUnimplemented } from './unimplemented.ts'
@@ -98,6 +98,7 @@ async function startAfter(
   if (!(delay >= 0)) throw new Error(`${operation}: invalid delay ${delay} of ${name}: use seconds, 0 or more`)
   const whole = fillDefaults(declared.input, input)
   const [first] = checkValue(declared.input, whole)
+  if (first && isOfContent(about)) refuse({ kind: 'invalid', problems: [nameProblem(name, first)] })
   if (first) failByProblem(about, `input of a handler: ${name}`, first)
   const row = { ...queuedJob(about.id('j'), name, caller, whole, now), due: now + delay * 1000, party }
   const queue = jobs.map(each => each.job)

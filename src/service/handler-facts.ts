@@ -67,9 +67,18 @@ export interface ContextFacts {
   readonly trace?: (() => Readonly<Record<string, string>>) | undefined
   /** Called when a job has been queued. */
   readonly queued?: () => void
+  /**
+   * Whether what the handler gives is content of the caller, in other messages: what does not fit
+   * is told then. Default: it is a bug.
+   */
+  readonly givesContent?: true
   /** Items whose change is under way, the call's own first, as `name id`. */
   readonly underWay: readonly string[]
 }
+
+/** Whether values that a handler gives are the caller's: those of inner handlers are not. */
+export const isOfContent = ({ givesContent, underWay }: ContextFacts): boolean =>
+  givesContent === true && underWay.length <= 1
 
 export const itemKey = (resource: string, id: string): string => `${resource} ${id}`
 

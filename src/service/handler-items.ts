@@ -5,11 +5,13 @@
  *      `removing`, the machine, versions, the change feed and the audit.
  *  (2) The handlers of changes that a handler makes are asked in turn, so deep and no deeper; an
  *      item whose change is under way is not changed by them.
- *  (3) Problems of what a handler gives are bugs. What other handlers refuse ends the call.
+ *  (3) Problems of what a handler gives are bugs; an exchange gives what its caller has sent, so
+ *      that they are the caller's. What other handlers refuse ends the call.
  *  (4) Changes that a handler asks for at once, by Promise.all, are made one after the other.
  */
 import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
 import { findFilterField, innerComparisons } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import { mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
@@ -22,13 +24,15 @@ import {
   applyAction,
   changeOfService,
   deriveValue,
-  failByProblem,
+  endByProblems,
   findCurrent,
   type ItemChange,
+  nameProblem,
   newItemFields,
   putChanged,
   removeOne,
   requireAllFields,
+  requireFitting,
   requireUnreferenced,
 } from './item-changes.ts'
 import { idPrefix, isActionOfState, readGrants, stateOf } from './item-checks.ts'
@@ -124,14 +128,16 @@ async function createOwn(change: ItemChange, resource: Resource, id: string, dra
     throw new Error(
       `${change.about.operation}: cannot create ${resource.name} ${id}: it exists already: use ctx.items.change, or leave out the id`,
     )
+  requireFitting(change, resource.name, resource.fields, draft)
   requireAllFields(change, resource, draft)
   const sent = fillDefaults(resource.fields, pickFields(resource, draft, isSent))
   const value = await deriveValue(change, resource, sent, newItemFields(resource, id))
-  return addItem(change, resource, id, { ...value, ...pickFields(resource, draft, isServed), id })
+  return addItem(change, resource, id, { ...value, ...pickFields(resource, draft, isServed), id }, draft)
 }
 
 async function changeOwn(change: ItemChange, resource: Resource, was: Snapshot, set: Values): Promise<Snapshot> {
   requireSameState(change, resource, was, set)
+  requireFitting(change, resource.name, resource.fields, set)
   const next = fillDefaults(resource.fields, { ...was.value, ...set, id: was.id })
   const isDerived = Object.keys(set).some(name => isSent(resource, name))
   const value = isDerived
@@ -162,8 +168,7 @@ async function actOwn(change: ItemChange, resource: Resource, item: Snapshot, ve
   const action = Object.hasOwn(resource.actions, verb) ? resource.actions[verb] : undefined
   if (!action || action.effect === 'read')
     throw new Error(`${about.operation}: ${verb} is not an action that changes ${resource.name}: name one of those`)
-  const [first] = checkValue(action.input, fillDefaults(action.input, input))
-  if (first) failByProblem(about, `input of a handler: ${resource.name}.${verb}`, first)
+  endByProblems(change, `${resource.name}.${verb}`, checkValue(action.input, fillDefaults(action.input, input)))
   const state = stateOf(item)
   if (!isActionOfState(action, state))
     refuse({ kind: 'conflict', detail: `${item.id} of ${resource.name} is ${state}, which does not allow ${verb}` })
@@ -181,13 +186,12 @@ async function nameRefusals<T>(resource: string, work: () => Promise<T>): Promis
     if (!(thrown instanceof Refused) || thrown.refusal.kind !== 'invalid') throw thrown
     return refuse({
       kind: 'invalid',
-      problems: (thrown as Refused<{ kind: 'invalid'; problems: readonly OtherProblem[] }>).refusal.problems.map(
-        ({ path, code, detail }) => ({ path: [], code, detail: `${[resource, ...path].join('.')} ${detail}` }),
+      problems: (thrown as Refused<{ kind: 'invalid'; problems: readonly FieldProblem[] }>).refusal.problems.map(each =>
+        nameProblem(resource, each),
       ),
     })
   }
 }
-type OtherProblem = Extract<Refused['refusal'], { kind: 'invalid' }>['problems'][number]
 
 /** One line of the audit for each change, as for a call's own. */
 async function recordDeed({ about, writer }: ItemChange, resource: string, item: Snapshot): Promise<void> {

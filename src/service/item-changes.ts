@@ -14,7 +14,7 @@ import { isAllowed } from '../contract/policy.ts'
 import type { AnyAction, Resource } from '../contract/resource.ts'
 import { checkValue, type FoundReference, findReferences } from '../contract/typed-value.ts'
 import { computeValue } from './computed-values.ts'
-import { type ContextFacts, handlersOf, requireResource } from './handler-facts.ts'
+import { type ContextFacts, handlersOf, isOfContent, requireResource } from './handler-facts.ts'
 import { readGrants } from './item-checks.ts'
 import { keepReadOnlyMembers } from './nested-read-only.ts'
 import { type Refusal, refuse } from './refusal.ts'
@@ -29,6 +29,8 @@ export interface ItemChange {
   readonly context: () => Context
   /** A change by the service's own right names items that its caller may not read. */
   readonly right: 'caller' | 'service'
+  /** Problems of values that a caller gives are told, those of a handler's are bugs. */
+  readonly givenBy: 'caller' | 'handler'
 }
 
 export async function findCurrent(reader: StoreReader, resource: string, id: string): Promise<Snapshot | undefined> {
@@ -120,15 +122,30 @@ export function requireSoundOutput(operation: string, fields: Fields, output: Va
   return output
 }
 
+/** A problem of another item has no place in the content of the call: its text has the place. */
+export const nameProblem = (place: string, { path, code, detail }: FieldProblem): FieldProblem => ({
+  path: [],
+  code,
+  detail: `${[place, ...path].join('.')} ${detail}`,
+})
+
 export function failByProblem({ operation }: ContextFacts, place: string, { path, detail }: FieldProblem): never {
   throw new Error(`${operation}: invalid ${place}.${path.join('.')} ${detail}`)
 }
 
-function endByProblems({ about, right }: ItemChange, place: string, problems: readonly FieldProblem[]): void {
+export function endByProblems({ about, givenBy }: ItemChange, place: string, problems: readonly FieldProblem[]): void {
   const [first] = problems
   if (!first) return
-  if (right === 'service') failByProblem(about, `value of a handler: ${place}`, first)
+  if (givenBy === 'handler') failByProblem(about, `value of a handler: ${place}`, first)
   refuse({ kind: 'invalid', problems })
+}
+
+/** Values before anything is made of them; the last check finds a name that is not known. */
+export function requireFitting(change: ItemChange, place: string, fields: Fields, given: Values): void {
+  const known = Object.keys(given).filter(name => Object.hasOwn(fields, name))
+  const pick = <T>(of: Readonly<Record<string, T>>) =>
+    Object.fromEntries(known.map(name => [name, of[name]])) as Record<string, T>
+  endByProblems(change, place, checkValue(pick(fields), pick(given)))
 }
 
 /** A field that a claim may fill is required after all for a caller without that claim. */
@@ -294,4 +311,11 @@ export const changeOfService = (
   writer: StoreWriter,
   resource: Resource,
   context: () => Context,
-): ItemChange => ({ about, writer, handlers: handlersOf(about.app, resource.name), context, right: 'service' })
+): ItemChange => ({
+  about,
+  writer,
+  handlers: handlersOf(about.app, resource.name),
+  context,
+  right: 'service',
+  givenBy: isOfContent(about) ? 'caller' : 'handler',
+})

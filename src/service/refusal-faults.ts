@@ -1,41 +1,85 @@
-/** Refusals of changes in the terms of the contract's faults, for handlers that catch them. */
-import { type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
+/** Refusals that have a fault of every contract, or one that a contract declares, in its terms. */
+import { Busy, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
+import { describeProblems, type FieldProblem } from '../contract/field-json.ts'
+import type { Values } from '../contract/implement.ts'
 import type { ChangeRefusal } from '../contract/port-handlers.ts'
 import { type Refusal, Refused } from './refusal.ts'
 
-const explainByFault = (
-  { fault, status, title }: Fault,
-  reason: string = title,
-  detail: ChangeRefusal['detail'] = {},
-): ChangeRefusal => ({ fault, status, reason, detail })
+type RefusalOf<K extends Refusal['kind']> = Extract<Refusal, { readonly kind: K }>
+/** Refusals that are told by a fault with a name. */
+export type RefusalWithFault = RefusalOf<
+  | 'not-found'
+  | 'gone'
+  | 'moved'
+  | 'forbidden'
+  | 'stale'
+  | 'conflict'
+  | 'invalid'
+  | 'unserved'
+  | 'declared'
+  | 'too-many'
+  | 'unavailable'
+>
+/** A fault, why it ends this call, and its detail. */
+export interface RefusalFault {
+  readonly fault: Fault
+  readonly reason: string
+  readonly detail: Values
+}
+/** How a face names a place in the content. */
+type WritePlace = (path: FieldProblem['path']) => string
 
-/** Undefined for what is not about the change: a limit, a store out of reach, a bug. */
+const busy = ({ after }: { readonly after: number }): RefusalFault => ({
+  fault: Busy,
+  reason: 'the service is busy: retry later',
+  detail: { retryAfter: after },
+})
+const notFound = (reason: string): RefusalFault => ({ fault: NotFound, reason, detail: {} })
+
+const faultsOfKinds: {
+  readonly [K in RefusalWithFault['kind']]: (refusal: RefusalOf<K>, place: WritePlace) => RefusalFault
+} = {
+  'not-found': () => notFound('the item does not exist'),
+  gone: () => notFound('the item has been removed'),
+  moved: ({ to }) => notFound(`the item has moved to ${to}`),
+  forbidden: () => ({ fault: Forbidden, reason: 'this caller may not do this', detail: {} }),
+  stale: ({ version }) => ({
+    fault: VersionConflict,
+    reason: 'the item has changed since it was read: read it again',
+    detail: version === undefined ? {} : { version: String(version) },
+  }),
+  conflict: ({ state, possible, detail }) => ({
+    fault: StateConflict,
+    reason: detail ?? 'the current state does not allow this',
+    detail: { ...(state !== undefined && { state }), ...(possible && { possible }) },
+  }),
+  invalid: ({ problems }, place) => ({
+    fault: Invalid,
+    reason: describeProblems(problems),
+    detail: { problems: problems.map(({ path, code, detail }) => ({ path: place(path), code, detail })) },
+  }),
+  unserved: ({ field, detail }, place) => ({
+    fault: Invalid,
+    reason: `${field} ${detail}`,
+    detail: { problems: [{ path: place([field]), code: 'value', detail }] },
+  }),
+  declared: ({ fault, element, detail }) => ({ fault, reason: element?.reason ?? fault.title, detail }),
+  'too-many': busy,
+  unavailable: busy,
+}
+
+export const hasFault = (refusal: Refusal): refusal is RefusalWithFault => Object.hasOwn(faultsOfKinds, refusal.kind)
+
+export function faultOfRefusal(refusal: RefusalWithFault, place: WritePlace): RefusalFault {
+  const describe = faultsOfKinds[refusal.kind] as (of: RefusalWithFault, place: WritePlace) => RefusalFault
+  return describe(refusal, place) // the one of its own kind
+}
+
+/** For a handler that catches it; undefined for what is not about the change, such as a bug. */
 export function findChangeRefusal(thrown: unknown): ChangeRefusal | undefined {
   if (!(thrown instanceof Refused)) return undefined
   const refusal = thrown.refusal as Refusal // no other is thrown here
-  switch (refusal.kind) {
-    case 'declared':
-      return explainByFault(refusal.fault, refusal.element?.reason, refusal.detail)
-    case 'conflict': {
-      const { state, possible, detail } = refusal
-      return explainByFault(StateConflict, detail, {
-        ...(state !== undefined && { state }),
-        ...(possible && { possible }),
-      })
-    }
-    case 'invalid': {
-      const problems = refusal.problems.map(({ path, code, detail }) => ({ path: path.join('/'), code, detail }))
-      return explainByFault(Invalid, problems[0]?.detail, { problems })
-    }
-    case 'forbidden':
-      return explainByFault(Forbidden)
-    case 'not-found':
-    case 'gone':
-    case 'moved':
-      return explainByFault(NotFound)
-    case 'stale':
-      return explainByFault(VersionConflict)
-    default:
-      return undefined
-  }
+  if (!hasFault(refusal)) return undefined
+  const { fault, reason, detail } = faultOfRefusal(refusal, path => path.join('/'))
+  return { fault: fault.fault, status: fault.status, reason, detail }
 }

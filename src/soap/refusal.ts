@@ -3,11 +3,12 @@
  * The table is total at compile time; add a kind of refusal and it stops compiling.
  */
 import type { Fault } from '../contract/fault.ts'
-import { Busy, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
-import { describeProblems, type FieldProblem } from '../contract/field-json.ts'
+import { Busy, Invalid, VersionConflict } from '../contract/fault.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Current } from '../service/outcome.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'
+import { faultOfRefusal, hasFault } from '../service/refusal-faults.ts'
 import { clarkNotation, escapeText, type Malformed, type Name, writeAttribute } from '../xml/index.ts'
 import { type Code, faultReason, type SoapFault, soapPrefix } from './fault.ts'
 import { type SoapVersion, versions } from './version.ts'
@@ -221,44 +222,17 @@ function createServiceFault(
   wording: FaultWording,
   { reasonOnly, inBody, declared }: FaultForms,
 ): SoapFault {
+  if (hasFault(refusal)) {
+    const { fault, reason, detail } = faultOfRefusal(refusal, wording.place)
+    return declared(fault, reason, detail)
+  }
   switch (refusal.kind) {
-    case 'not-found':
-    case 'gone':
-      return declared(NotFound, refusal.kind === 'gone' ? 'the item has been removed' : 'the item does not exist')
-    case 'moved':
-      return declared(NotFound, `the item has moved to ${refusal.to}`)
     case 'unauthenticated':
       return reasonOnly('credentials are missing or invalid')
-    case 'forbidden':
-      return declared(Forbidden, 'this caller may not do this')
-    case 'stale':
-      return declared(
-        VersionConflict,
-        'the item has changed since it was read: read it again',
-        refusal.version === undefined ? {} : { version: String(refusal.version) },
-      )
     case 'precondition-required':
       return declared(VersionConflict, versionMissing)
-    case 'conflict':
-      return declared(StateConflict, refusal.detail ?? 'the current state does not allow this', {
-        ...(refusal.state !== undefined && { state: refusal.state }),
-        ...(refusal.possible && { possible: refusal.possible }),
-      })
-    case 'invalid':
-      return declared(Invalid, describeProblems(refusal.problems), {
-        problems: refusal.problems.map(({ path, code, detail }) => ({ path: wording.place(path), code, detail })),
-      })
     case 'malformed':
       return inBody(refusal.detail, describeViolation(wording.place(refusal.path ?? []), refusal.detail))
-    case 'unserved':
-      return declared(Invalid, `${refusal.field} ${refusal.detail}`, {
-        problems: [{ path: wording.place([refusal.field]), code: 'value', detail: refusal.detail }],
-      })
-    case 'declared':
-      return declared(refusal.fault, refusal.element?.reason ?? refusal.fault.title, refusal.detail)
-    case 'too-many':
-    case 'unavailable':
-      return declared(Busy, 'the service is busy: retry later', { retryAfter: refusal.after })
     case 'in-flight':
       return declared(Busy, 'a message with this MessageID is still in progress: retry later', { retryAfter: 1 })
     case 'unimplemented':

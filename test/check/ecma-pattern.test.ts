@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { matchesPattern, patternCharactersMax } from '../../src/check/ecma-pattern.ts'
+import { nestedPatterns } from '../support/nested-patterns.ts'
 
 describe('A2.1 a pattern is what a regular expression with u is', () => {
   const atom = fc.constantFrom(
@@ -38,27 +39,10 @@ describe('A2.1 a pattern is what a regular expression with u is', () => {
     ],
   )
   const quantifier = fc.constantFrom('', '', '', '*', '+?', '??', '{2}', '{1,3}?', '{0,2}')
-  const { whole } = fc.letrec<{ readonly inner: string; readonly part: string; readonly whole: string }>(tie => ({
-    inner: fc
-      .array(fc.array(tie('part'), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 })
-      .map(all => all.map(each => each.join('')).join('|')),
-    part: fc
-      .tuple(
-        fc.oneof(
-          { maxDepth: 2 },
-          atom,
-          atom,
-          fc.tuple(fc.constantFrom('(', '(?:', '(?<n>'), tie('inner')).map(([open, each]) => `${open}${each})`),
-        ),
-        quantifier,
-      )
-      .map(([of, times]) => of + times),
-    whole: fc
-      .array(fc.tuple(fc.constantFrom('', '^'), tie('inner'), fc.constantFrom('', '$')), { minLength: 1, maxLength: 2 })
-      .map(all =>
-        all.map(([start, each, end]) => `${start}${each.includes('|') ? `(?:${each})` : each}${end}`).join('|'),
-      ),
-  }))
+  const inner = nestedPatterns({ atom, quantifier, groups: ['(', '(?:', '(?<n>'] })
+  const whole = fc
+    .array(fc.tuple(fc.constantFrom('', '^'), inner, fc.constantFrom('', '$')), { minLength: 1, maxLength: 2 })
+    .map(all => all.map(([start, each, end]) => `${start}${each.includes('|') ? `(?:${each})` : each}${end}`).join('|'))
   const text = fc.string({
     unit: fc.constantFrom('a', 'b', 'c', '1', '-', '+', '.', ' ', '&', '(', 'É', '😀'),
     maxLength: 8,

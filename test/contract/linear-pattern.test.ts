@@ -3,25 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compileXsdMatcher, compileXsdPattern } from '../../src/contract/lexical/xsd-pattern.ts'
+import { nestedPatterns } from '../support/nested-patterns.ts'
 
 const atom = fc.constantFrom('a', 'b', 'c', '[ab]', '[^a]', '.', '\\d', '\\i', '[a-z-[b]]', '\\.', '\\p{L}')
 const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,3}', '{0,2}', '{2,}')
-const pattern = fc.letrec<{ readonly whole: string; readonly part: string }>(tie => ({
-  whole: fc
-    .array(fc.array(tie('part'), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 })
-    .map(all => all.map(each => each.join('')).join('|')),
-  part: fc
-    .tuple(
-      fc.oneof(
-        { maxDepth: 2 },
-        atom,
-        atom,
-        tie('whole').map(each => `(${each})`),
-      ),
-      quantifier,
-    )
-    .map(parts => parts.join('')),
-})).whole
+const pattern = nestedPatterns({ atom, quantifier, groups: ['('] })
 const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '.', '\n', '😀'), maxLength: 8 })
 
 test('Part 2 appendix F: it takes what the expression of JavaScript takes', () => {

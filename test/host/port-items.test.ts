@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openService } from '../../src/host/open-service.ts'
 import { anyone, exchange, fault, implement, job, port, resource, role, service, t, x } from '../../src/index.ts'
-import { startTestService } from '../../src/testing/index.ts'
+import { startTestService, type TestCaller } from '../../src/testing/index.ts'
 import { createMemoryFetch } from '../../src/testing/memory-fetch.ts'
 
 const clerk = role('clerk')
@@ -29,7 +29,7 @@ const parcels = resource('parcels', {
   faults: { create: [Fragile] },
   allow: { read: [clerk, shop.owning({ owner: 'shop' })], create: [clerk], change: [clerk], send: [] },
 })
-const mails = job('mails', { input: { parcel: t.string() }, output: {}, allow: [] })
+const mails = job('mails', { input: { parcel: t.string({ max: 5 }) }, output: {}, allow: [] })
 
 const ns = x.namespace('urn:freight')
 const Parcel = x.object({ grams: x.element(x.int) })
@@ -83,7 +83,7 @@ const app = implement(
     parcels: {
       derive: (ctx, { grams }) => {
         if (grams > 10_000) ctx.fail(Fragile, { grams })
-        return { label: `${grams} g` }
+        return { label: grams === 13 ? (13 as never) : `${grams} g` }
       },
       send: () => {},
     },
@@ -150,13 +150,14 @@ const app = implement(
   },
 )
 
+const long = { subject: 'long', roles: ['shop'], claims: { shop: 'x'.repeat(21) } }
 const soapNs = 'http://schemas.xmlsoap.org/soap/envelope/'
 type Of = Awaited<ReturnType<typeof open>>
 const open = () => startTestService(contract, app)
 
 /** The same content by either face: the status, and the text of the answer. */
 const faces = {
-  rest: async ({ fetchAs, address }: Of, caller: string | undefined, name: string, json: unknown) => {
+  rest: async ({ fetchAs, address }: Of, caller: TestCaller | undefined, name: string, json: unknown) => {
     const answer = await fetchAs(caller)(`${address}/api/v1/Freight/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
@@ -164,7 +165,7 @@ const faces = {
     })
     return { status: answer.status, text: await answer.text() }
   },
-  soap: async ({ fetchAs, address }: Of, caller: string | undefined, name: string, json: unknown) => {
+  soap: async ({ fetchAs, address }: Of, caller: TestCaller | undefined, name: string, json: unknown) => {
     const write = (value: unknown): string =>
       typeof value === 'object' && value !== null
         ? Object.entries(value)
@@ -189,14 +190,14 @@ for (const [face, ask] of Object.entries(faces))
     test('makes items that resources have, for whom they belong to, and jobs once they are kept', async () => {
       await using of = await open()
       mailed.length = 0
-      const booked = await ask(of, 'ann', 'Book', { parcel: [{ grams: 100 }, { grams: 200 }] })
+      const booked = await ask(of, 'ann', 'Book', { parcel: [{ grams: 10 }, { grams: 20 }] })
       assert.equal(booked.status, 200, booked.text)
       assert.match(booked.text, /of the shop/)
       const mine = await Array.fromAsync(of.rest('ann').parcels.list())
-      assert.deepEqual(mine.map(({ owner, label }) => `${owner} ${label}`).sort(), ['ann 100 g', 'ann 200 g'])
+      assert.deepEqual(mine.map(({ owner, label }) => `${owner} ${label}`).sort(), ['ann 10 g', 'ann 20 g'])
       for (const { id } of mine) assert.ok(booked.text.includes(id), booked.text)
       await of.work()
-      assert.deepEqual(mailed.toSorted(), ['100 g', '200 g'])
+      assert.deepEqual(mailed.toSorted(), ['10 g', '20 g'])
       const events = await of.events()
       assert.deepEqual(
         events.map(({ type }) => type),
@@ -214,6 +215,28 @@ for (const [face, ask] of Object.entries(faces))
       assert.equal(await Array.fromAsync(of.rest('ann').parcels.list()).then(all => all.length), 0)
       await of.work()
       assert.deepEqual(mailed, [])
+    })
+
+    test('content that does not fit the resource is refused with its place, and is no bug', async () => {
+      await using of = await open()
+      for (const [json, says] of [
+        [{ parcel: [{ grams: 100 }, { grams: 0 }] }, /parcels\.grams must be at least 1/],
+        [{ parcel: [{ grams: 5 }] }, /parcels\.owner must have at most 20 characters/],
+        [{ parcel: [{ grams: 7777 }] }, /mails\.parcel must have at most 5 characters/],
+      ] as const) {
+        const caller = /owner/.test(says.source) ? long : 'ann'
+        const { status, text } = await ask(of, caller, 'Book', json)
+        assert.equal(status, face === 'rest' ? 422 : 500, text)
+        assert.match(text, says)
+      }
+      assert.deepEqual(of.incidents, [])
+      assert.deepEqual(await Array.fromAsync(of.rest('ann').parcels.list()), [])
+    })
+
+    test('what a handler of the resource makes wrong is a bug all the same', async () => {
+      await using of = await open()
+      assert.equal((await ask(of, 'ann', 'Book', { parcel: [{ grams: 13 }] })).status, 500)
+      assert.match(of.incidents.map(String).join('\n'), /invalid value of a handler: parcels\.label/)
     })
 
     test('reads what its caller may read, or all of it', async () => {

@@ -278,7 +278,7 @@ const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says:
   [
     'an input that breaks the contract',
     async ctx => void (await ctx.items.act('visits', 'v-2', 'hold', { minutes: 0 })),
-    /invalid input of a handler: visits\.hold\.minutes/,
+    /invalid value of a handler: visits\.hold\.minutes/,
   ],
   [
     'a job that does not exist',

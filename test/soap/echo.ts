@@ -43,13 +43,13 @@ export const createPortContext = (
 })
 
 /** Of a service that keeps nothing. */
-function serveExchange({ place, isSafe, ...call }: ServedExchange) {
+function serveExchange({ port, exchange, isSafe, ...call }: ServedExchange) {
   const keepNothing = () => assert.fail('nothing is kept here')
   const about = {
     ...call,
     app: { services: {} } as Implementation,
     now: Date.UTC(2026, 10, 21),
-    operation: place,
+    operation: `${port}.${exchange}`,
     faults: [],
     id: (prefix: string) => `${prefix}-1`,
     signal: endlessSignal,

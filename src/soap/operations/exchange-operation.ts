@@ -60,7 +60,7 @@ export function bindExchanges({ app, calls }: PortContext, port: Port): readonly
       perform: asked =>
         chain(calls.admitExchange(exchange, asked.caller, asked.from), party => {
           const { caller, gone, request } = asked
-          const call = { place: `${port.port}.${name}`, isSafe: exchange.isSafe, caller, party, request, gone }
+          const call = { port: port.port, exchange: name, isSafe: exchange.isSafe, caller, party, request, gone }
           return callHandler(exchange, codecs, handler, asked, calls.serveExchange({ ...call, face: 'soap' }))
         }),
       wording: faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
