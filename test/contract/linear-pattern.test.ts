@@ -8,7 +8,8 @@ import { nestedPatterns } from '../support/nested-patterns.ts'
 const atom = fc.constantFrom('a', 'b', 'c', '[ab]', '[^a]', '.', '\\d', '\\i', '[a-z-[b]]', '\\.', '\\p{L}')
 const quantifier = fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{1,3}', '{0,2}', '{2,}')
 const pattern = nestedPatterns({ atom, quantifier, groups: ['('] })
-const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '.', '\n', '😀'), maxLength: 8 })
+/** Short: of eight characters the expression of JavaScript may take minutes. */
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '.', '\n', '😀'), maxLength: 5 })
 
 test('Part 2 appendix F: it takes what the expression of JavaScript takes', () => {
   fc.assert(
