@@ -100,6 +100,7 @@ function compareOperation(
   return [
     ...compareFacts(name, pair),
     ...compareWays(name, pair),
+    ...compareMemberWays(name, pair),
     ...compareInputs(name, pair, before, after),
     ...compareOutputs(name, pair, before, after),
   ]
@@ -115,15 +116,32 @@ function compareFacts(name: string, [before, after]: OperationPair): readonly Op
 
 function compareWays(name: string, [before, after]: OperationPair): readonly OperationFinding[] {
   return [...new Set([...before.ways.keys(), ...after.ways.keys()])].flatMap(kind => {
-    const [old = [], now = []] = [before.ways.get(kind), after.ways.get(kind)]
-    const cure = 'go on allowing it: callers rely on it'
-    const gone = old.filter(each => !now.includes(each))
-    const come = now.filter(each => !old.includes(each))
-    return [
-      ...gone.map(each => ({ ...forWriters('breaking'), place: name, text: `${kind} ${each} removed`, cure })),
-      ...come.map(each => ({ ...forWriters('compatible'), place: name, text: `${kind} ${each} added`, cure: '' })),
-    ]
+    return compareLists(name, kind, forWriters, before.ways.get(kind) ?? [], after.ways.get(kind) ?? [])
   })
+}
+const compareMemberWays = (name: string, [before, after]: OperationPair): readonly OperationFinding[] =>
+  [...(before.memberWays ?? [])].flatMap(([kind, { party, ways }]) => {
+    const now = after.memberWays?.get(kind)
+    return now ? compareLists(name, kind, party === 'readers' ? forReaders : forWriters, ways, now.ways) : []
+  })
+
+/** The loss of another way breaks no caller then. */
+const isOpenToAll = (way: string): boolean => /^anyone($| that )/.test(way)
+
+function compareLists(
+  place: string,
+  kind: string,
+  forParty: typeof forWriters,
+  old: readonly string[],
+  now: readonly string[],
+): readonly OperationFinding[] {
+  const cure = 'go on allowing it: callers rely on it'
+  const gone = now.some(isOpenToAll) ? [] : old.filter(each => !now.includes(each))
+  const come = now.filter(each => !old.includes(each))
+  return [
+    ...gone.map(each => ({ ...forParty('breaking'), place, text: `${kind} ${each} removed`, cure })),
+    ...come.map(each => ({ ...forParty('compatible'), place, text: `${kind} ${each} added`, cure: '' })),
+  ]
 }
 
 function compareInputs(

@@ -1,11 +1,13 @@
 /**
  * The assumptions of a workflow (rule A9.4) that no description of a face tells: the states from
- * which an operation may be called, the state it leads to, and the roles that may call it.
+ * which an operation may be called, the state it leads to, and the roles that may call it; for each
+ * field the roles that see it, those that may set it, and the states for that.
  */
 import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
+import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
-import type { DescribedOperation, ServiceDescription } from './service-description.ts'
+import type { DescribedOperation, MemberWays, ServiceDescription } from './service-description.ts'
 
 export function readContract(service: Service, source: string): ServiceDescription {
   const operations = new Map(listOperations(service).map(each => [each.name, describeRules(each)]))
@@ -23,8 +25,47 @@ function describeRules(operation: Operation): DescribedOperation {
       ['role', operation.grants.map(describeRole)],
       ['state', states],
     ]),
+    memberWays: new Map(describeFields(operation)),
   }
 }
+
+type NamedWays = readonly [kind: string, member: MemberWays]
+function describeFields(operation: Operation): readonly NamedWays[] {
+  switch (operation.kind) {
+    case 'get':
+      return describeViews(operation.resource)
+    case 'create':
+      return describeSetters(operation.resource, operation.resource.states.slice(0, 1))
+    case 'replace':
+      return describeSetters(operation.resource, operation.resource.given.edit ?? operation.resource.states)
+    default:
+      return []
+  }
+}
+
+const describeViews = ({ fields }: Resource): readonly NamedWays[] =>
+  Object.entries(fields)
+    .filter(([, { isInternal }]) => !isInternal)
+    .map(([name, { access }]) => {
+      const ways = access?.visibleTo?.map(describeRole) ?? ['anyone that reads the item']
+      return [`role that sees ${name}:`, { party: 'readers', ways }]
+    })
+
+/** @param states those of the items, where they have any */
+const describeSetters = ({ fields }: Resource, states: readonly string[]): readonly NamedWays[] =>
+  Object.entries(fields)
+    .filter(([name, { isReadOnly }]) => !isReadOnly && name !== 'state')
+    .flatMap(([name, { access }]): readonly NamedWays[] => {
+      const { visibleTo, settableBy = visibleTo, settableIn = states } = access ?? {}
+      const roles = settableBy?.map(describeRole) ?? ['anyone that sends the item']
+      return [
+        [`role that may set ${name}:`, { party: 'writers', ways: roles }],
+        [
+          `state in which ${name} may be set:`,
+          { party: 'writers', ways: states.filter(each => settableIn.includes(each)) },
+        ],
+      ]
+    })
 
 /** All states of the resource, where the action names none. */
 function statesBefore(operation: Operation): readonly string[] {

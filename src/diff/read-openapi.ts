@@ -17,7 +17,7 @@ import { anyType, type WireMember, type WireType } from './wire-type.ts'
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
 
-const withoutCredentials = 'without credentials'
+const withoutCredentials = 'anyone that has no credentials'
 
 /** @param document parsed JSON or YAML */
 export function readRestDescription(document: Json, source: string): ServiceDescription {

@@ -22,9 +22,15 @@ export interface DescribedOperation {
   readonly facts: ReadonlyMap<string, string>
   /**
    * Ways to reach it, by kind: `access` by these credentials, `state` before it. The loss of one
-   * breaks the callers that took it.
+   * breaks the callers that took it, unless there is one for `anyone`, or `anyone that …`.
    */
   readonly ways: ReadonlyMap<string, readonly string[]>
+  /** The same for a member of what it shows or takes: told only where both releases have it. */
+  readonly memberWays?: ReadonlyMap<string, MemberWays>
+}
+export interface MemberWays {
+  readonly party: 'readers' | 'writers'
+  readonly ways: readonly string[]
 }
 /** A parameter, a header block, or content; contents in several media types are alternatives. */
 export interface DescribedInput {

@@ -24,7 +24,7 @@ const notes = resource('notes', {
   fields: { id: t.id('n'), state: t.state(), ${fields} },
   states: ['open', 'held', 'done'],
   actions: on => ({ hold: on('open').to('held', { rel: 'hold' }), finish: on(${from}).to('done', { rel: 'finish' }) }),
-}).rules({ allow: { read: [anyone], create: [anyone], hold: [anyone], finish: [${roles}] } })
+}).rules({ allow: { read: [anyone], create: [anyone], change: [anyone], hold: [anyone], finish: [${roles}] } })
 export default implement(service('notes', { namespace: 'urn:n', resources: [notes] }), {})
 `,
   )
@@ -42,6 +42,11 @@ writeFileSync(join(folder, 'bad.yaml'), 'a: [')
 writeService('old.ts', 'text: t.string({ max: 10 })')
 writeService('same.ts', 'text: t.string({ max: 10 })')
 writeService('wider.ts', 'text: t.string({ max: 10 }), note: t.string().optional()')
+writeService('open.ts', 'text: t.string().optional(), place: t.string().optional()')
+writeService(
+  'guarded.ts',
+  "text: t.string().optional().visibleTo(role('clerk')), place: t.string().optional().settableIn('open', 'done'), more: t.string().optional().visibleTo(role('clerk'))",
+)
 writeService('broken.ts', 'text: t.string({ max: 5 })', "'open'", "role('clerk')")
 
 const writePort = (name: string, type: string) =>
@@ -99,6 +104,22 @@ test('A9.4 a tighter type, a state less and a role less: exit status 1, each wit
   const sarif = JSON.parse(readFileSync(join(folder, 'found.sarif'), 'utf8'))
   const levels = sarif.runs[0].results.map(({ level }: { level: string }) => level)
   assert.equal(levels.filter((level: string) => level === 'error').length, counts.breaking)
+})
+
+test('A9.4 who sees a field, who may set it and in which states: the loss of each breaks', () => {
+  const { stdout } = run('open.ts', 'guarded.ts')
+  for (const line of [
+    'breaking    contract  GetNote: role that sees text: anyone that reads the item removed (readers breaking; A9.4)',
+    'compatible  contract  GetNote: role that sees text: clerk added (readers compatible; A9.3)',
+    'breaking    contract  CreateNote: role that may set text: anyone that sends the item removed (writers breaking; A9.4)',
+    'breaking    contract  ReplaceNote: state in which place may be set: held removed (writers breaking; A9.4)',
+  ])
+    assert.ok(stdout.split('\n').includes(line), `${line} in\n${stdout}`)
+  assert.doesNotMatch(stdout, /CreateNote: state in which place|role that sees (place|more)/)
+  const back = run('guarded.ts', 'open.ts').stdout
+  assert.doesNotMatch(back, /^breaking +contract +GetNote/m)
+  assert.match(back, /^compatible +contract +GetNote: role that sees text: anyone that reads the item added/m)
+  assert.match(back, /^compatible +contract +ReplaceNote: state in which place may be set: held added/m)
 })
 
 test('against a revision of Git: the file as it was, and nothing is left behind', () => {
