@@ -205,6 +205,10 @@ class Table implements Provider<Item> {
       const equal = this.#equal(filter.field, filter.value)
       return { text: `not (${equal.text})`, values: equal.values }
     }
+    if (filter.is === 'absent') {
+      const absent = this.#equal(filter.field, null)
+      return filter.value ? absent : { text: `not (${absent.text})`, values: absent.values }
+    }
     const operator = { gt: '>', gte: '>=', lt: '<', lte: '<=' }[filter.is]
     const [column, type] = this.#columnOf(filter.field)
     return this.#compared(column, operator, writeCell(type, filter.value))

@@ -52,8 +52,19 @@ export const messageNameOf = (filter: string): string =>
 export const filterNamed = ({ fields, given }: Pick<Resource, 'fields' | 'given'>, child: string): string =>
   Object.hasOwn(fields, child) ? child : (given.filter?.find(each => messageNameOf(each) === child) ?? child)
 
-/** How references within an item are compared. */
-export const innerComparisons: readonly string[] = ['eq', 'in']
+/** How a field is compared with a value; `in`: with several. `absent`: whether it has none. */
+export const comparisons = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'absent'] as const
+export type Comparison = (typeof comparisons)[number]
+const innerComparisons: ReadonlySet<Comparison> = new Set(['eq', 'in'])
+
+/**
+ * A reference within is equal or not. What is always there is never absent; and a database keeps a
+ * double that is NaN as it keeps one that is absent.
+ */
+export const allowsComparison = ({ path, field, shape }: FilterField, comparison: Comparison): boolean =>
+  path
+    ? innerComparisons.has(comparison)
+    : comparison !== 'absent' || ((field.isOptional || field.isNullable) && shape.kind !== 'double')
 
 /** The values at the end of a path, through lists and objects. */
 export function listValuesAt(value: unknown, [next, ...rest]: NonNullable<FilterField['path']>): readonly unknown[] {

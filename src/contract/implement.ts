@@ -87,10 +87,11 @@ export type ProviderFilter<V> = {
     | {
         readonly field: K
         readonly is: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
-        /** Undefined: the field is absent. */
         readonly value: V[K]
       }
     | { readonly field: K; readonly is: 'in'; readonly value: readonly V[K][] }
+    /** Whether it has no value: it is absent, or null. */
+    | { readonly field: K; readonly is: 'absent'; readonly value: boolean }
 }[keyof V & string]
 /** A place in an order: the values there of the fields that the list is sorted by, and the id. */
 export type ProviderPlace<V> = { readonly id: string } & { readonly [K in keyof V]?: V[K] }

@@ -1,5 +1,5 @@
 /** What a list asks for: the fields that its items are compared with, and their order, as types. */
-import type { Fields } from './field.ts'
+import type { AnyField, Fields } from './field.ts'
 
 /** Conditions on one field, all of which must hold. */
 export interface Comparisons<T> {
@@ -10,6 +10,10 @@ export interface Comparisons<T> {
   readonly lt?: T
   readonly lte?: T
   readonly in?: readonly T[]
+}
+/** Whether a field that may be absent or null has no value. */
+export interface AbsentComparison {
+  readonly absent?: boolean
 }
 /** A field, or a path to a reference within: `lines.product`. */
 export type FilterName<Names extends string> = Names | `${Names}.${string}`
@@ -32,8 +36,13 @@ type FilterValue<F extends Fields, N> = N extends keyof F
 type FilterComparisons<F extends Fields, N> = N extends keyof F
   ? NonNullable<F[N]['type']> extends readonly unknown[]
     ? InnerComparisons
-    : Comparisons<F[N]['type']>
+    : Comparisons<F[N]['type']> & AbsenceOf<F[N]>
   : InnerComparisons
+type AbsenceOf<A extends AnyField> = A['flags'][0] extends true
+  ? AbsentComparison
+  : null extends A['type']
+    ? AbsentComparison
+    : unknown
 /** Fields that must equal a value, or compare with some. */
 export type FilterFields<F extends Fields, Names> = {
   readonly [K in KnownNames<F, Names> & PropertyKey]?: FilterValue<F, K> | FilterComparisons<F, K>
@@ -48,5 +57,7 @@ type MessageName<N> = N extends `${infer Step}.${infer Rest}` ? `${Step}${Capita
 export type EqualChildren<F extends Fields, Names> = {
   readonly [K in KnownNames<F, Names> & PropertyKey as MessageName<K>]?: FilterValue<F, K>
 }
+/** In an index, the order of a list that asks for none, where its resource declares none. */
+export type NewestFirst = '-_created'
 /** A field to sort by; descending behind a hyphen. */
 export type SortName<Names extends string> = Names | `-${Names}`

@@ -6,8 +6,9 @@
  *  (2) The id comes last in every order, ascending.
  */
 import { memoizeByObject } from '../base/memo.ts'
-import type { Shape } from './field.ts'
+import type { AnyField, Shape } from './field.ts'
 import { findFilterField } from './filter-field.ts'
+import type { NewestFirst } from './item-query.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
 
@@ -22,10 +23,12 @@ export interface ListIndex {
   readonly keys: readonly OrderKey[]
   /** No two items have the same; the id is no part of it, and no order of lists is its. */
   readonly isUnique?: true
+  /** Items without its first field are not in it. */
+  readonly isSparse?: true
 }
-/** What a list asks for, without its values. */
+/** What a list asks for; of the values of its filters, that of `absent` alone counts. */
 export interface ListForm {
-  readonly filters: readonly { readonly field: string; readonly is: string }[]
+  readonly filters: readonly { readonly field: string; readonly is: string; readonly value?: unknown }[]
   readonly sort: readonly OrderKey[]
 }
 
@@ -40,6 +43,7 @@ export interface MissingIndex {
 
 /** In place of a field: the time at which an item was made. */
 export const creationField = '_created'
+export const newestFirst: NewestFirst = `-${creationField}`
 
 /** `-total`: the field, descending. */
 export const toOrderKey = (text: string): OrderKey =>
@@ -72,6 +76,7 @@ export function listIndexesOf(resource: Resource, service: Service): readonly Li
     ...[...fields].map(field => ({
       name: field,
       keys: [{ field, descending: false }, ...(grouping.has(field) ? usual.filter(key => key.field !== field) : [])],
+      ...(mayHaveNoKey(resource.fields[field]) && !given.sort?.includes(field) && { isSparse: true as const }),
     })),
     ...(given.indexes ?? []).map(keys => ({ name: `(${keys.join(',')})`, keys: keys.map(toOrderKey) })),
     ...(given.unique ?? []).map(keys => ({
@@ -81,6 +86,10 @@ export function listIndexesOf(resource: Resource, service: Service): readonly Li
     })),
   ]
 }
+
+/** NaN has none, as what is absent. */
+const mayHaveNoKey = (field: AnyField | undefined): boolean =>
+  field !== undefined && (field.isOptional || field.isNullable || field.shape.kind === 'double')
 
 function groupingFields(resource: Resource, service: Service): Set<string> {
   const { given, name } = resource
@@ -121,19 +130,60 @@ export function findMissingIndex(
   return isSelective || isOne ? undefined : findMissingOrder(resource, indexes, { filters, sort })
 }
 
+type FormFilter = ListForm['filters'][number]
+const isAbsence = ({ is, value }: FormFilter): boolean => is === 'absent' && value === true
+/** The items that it selects are all equal in this field. */
+const isEquality = (filter: FormFilter): boolean => filter.is === 'eq' || isAbsence(filter)
+/** Long values are found by their hash alone, and an absent one has none. */
+const isServedEquality = ({ fields }: Resource, filter: FormFilter): boolean => {
+  const shape = fields[filter.field]?.shape
+  return filter.is === 'eq' || (isAbsence(filter) && shape !== undefined && keyOctets(shape) <= keyOctetsMax)
+}
+
 /** The same, where any value may belong to many items. */
 export function findMissingOrder(
   resource: Resource,
   indexes: readonly ListIndex[],
   { filters, sort }: ListForm,
 ): MissingIndex | undefined {
-  const equal = new Set(filters.filter(({ is }) => is === 'eq').map(({ field }) => field))
-  const order = (sort.length > 0 ? sort : usualOrder(resource)).filter(({ field }) => !equal.has(field))
-  const ranged = filters.find(({ field, is }) => is !== 'eq' && !(isRange(is) && field === order[0]?.field))
+  const [equal, order] = splitForm(resource, { filters, sort })
+  const ranged = filters.find(
+    each => !isServedEquality(resource, each) && !(isRange(each.is) && each.field === order[0]?.field),
+  )
   if (ranged) return { field: ranged.field, keys: [] }
-  if (indexes.some(index => servesOrder(resource, index, equal, order))) return undefined
+  if (findServingIndex(resource, indexes, { filters, sort })) return undefined
   const keys = [...equal, ...order.map(orderText)]
   return { field: [...equal][0] ?? order[0]?.field ?? 'id', keys }
+}
+
+/** The fields in which all items of a list are equal, and its order among these. */
+function splitForm(resource: Resource, { filters, sort }: ListForm): [ReadonlySet<string>, readonly OrderKey[]] {
+  const equal = new Set(filters.filter(isEquality).map(({ field }) => field))
+  return [equal, (sort.length > 0 ? sort : usualOrder(resource)).filter(({ field }) => !equal.has(field))]
+}
+
+/**
+ * The keys of absent fields, as the index that serves a list has them before those of its order,
+ * and in the direction in which the list follows it. All items of the list are equal in them, which
+ * PostgreSQL does not know of `is null`: with them in front, the order is that of the index.
+ */
+export function findAbsentKeys(resource: Resource, indexes: readonly ListIndex[], form: ListForm): readonly OrderKey[] {
+  const absent = new Set(form.filters.filter(isAbsence).map(({ field }) => field))
+  if (absent.size === 0) return []
+  const [equal, order] = splitForm(resource, form)
+  const index = findServingIndex(resource, indexes, form)
+  const isReversed = order.length > 0 && index?.keys[equal.size]?.descending !== order[0]?.descending
+  return (index?.keys.slice(0, equal.size) ?? [])
+    .filter(({ field }) => absent.has(field))
+    .map(({ field, descending }) => ({ field, descending: descending !== isReversed }))
+}
+
+function findServingIndex(resource: Resource, indexes: readonly ListIndex[], form: ListForm): ListIndex | undefined {
+  const [equal, order] = splitForm(resource, form)
+  const absent = new Set(form.filters.filter(isAbsence).map(({ field }) => field))
+  return indexes.find(
+    index => servesOrder(resource, index, equal, order) && !(index.isSparse && absent.has(index.keys[0]?.field ?? '')),
+  )
 }
 
 const isRange = (is: string): boolean => ['gt', 'gte', 'lt', 'lte'].includes(is)
@@ -191,6 +241,8 @@ export function findUnservedLists(resource: Resource, service: Service): readonl
 
 export const writeIndex = (keys: readonly string[]): string => `[${keys.map(key => `'${key}'`).join(', ')}]`
 
+/** Octets of the longest keys that both databases keep in an index. */
+export const keyOctetsMax = 2400
 /** Octets that a value of this shape may need in an index: a character has at most four. */
 export function keyOctets(shape: Shape): number {
   if (shape.kind === 'string') return (shape.max ?? Number.POSITIVE_INFINITY) * 4

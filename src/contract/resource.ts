@@ -3,7 +3,7 @@
 import { actionsKind, allowKind, filesKind, textKind, textListKind } from './declaration-kinds.ts'
 import type { Fault } from './fault.ts'
 import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
-import type { FilterName, SortName } from './item-query.ts'
+import type { FilterName, NewestFirst, SortName } from './item-query.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import { listStays, type Machine, type Stays } from './machine.ts'
 import { fieldsKind, type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
@@ -209,9 +209,10 @@ export interface Rules<F extends string = string, S extends string = string, A e
   readonly order?: readonly (F | `-${F}`)[]
   /**
    * Further indexes: the fields that a list is filtered by, then those of its order. A filter or a
-   * sort has an index of its own; lists that have both may need one more.
+   * sort has an index of its own; lists that have both may need one more. `-_created` at the end is
+   * the newest first, the order of a resource that declares none.
    */
-  readonly indexes?: readonly (readonly (F | `-${F}`)[])[]
+  readonly indexes?: readonly (readonly (F | `-${F}` | NewestFirst)[])[]
   /**
    * Keys, each of one field or several, that no two items have: an item that would is refused with
    * 409. One in which a field is absent or null is no item's.
@@ -354,7 +355,7 @@ export class Resource<
     const Faults extends Ruled['faults'] = {},
   >(given: {
     readonly order?: readonly SortName<keyof F & string>[]
-    readonly indexes?: readonly (readonly SortName<keyof F & string>[])[]
+    readonly indexes?: readonly (readonly (SortName<keyof F & string> | NewestFirst)[])[]
     readonly unique?: readonly (readonly (keyof F & string)[])[]
     readonly unserved?: Rules['unserved']
     readonly precondition?: boolean

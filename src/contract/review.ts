@@ -19,7 +19,7 @@ import { findUnknownMembers, type MembersOf } from './known-members.ts'
 import { parseScaledDecimal } from './lexical/decimal.ts'
 import { intRange, longRange, type NumberRange } from './lexical/number.ts'
 import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
-import { keyOctets, writeIndex } from './list-index.ts'
+import { keyOctets, keyOctetsMax, newestFirst, writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
 import { listOperations } from './operation.ts'
 import type { Grant } from './policy.ts'
@@ -92,9 +92,6 @@ export function findContractMistakes(app: Implementation): readonly string[] {
   ]
 }
 
-/** Octets that the values of a key may have: the longest that both databases keep in an index. */
-const uniqueOctetsMax = 2400
-
 function uniqueMistakes({ name, fields }: Resource, keys: readonly string[]): string[] {
   const place = `${name}: unique ${writeIndex(keys)}`
   const known = keys.map(key => fields[key]).filter(field => field !== undefined)
@@ -106,9 +103,9 @@ function uniqueMistakes({ name, fields }: Resource, keys: readonly string[]): st
     ...(known.length > 0 && known.every(({ defaultValue }) => defaultValue !== undefined)
       ? [`${place} has a default in each field, which two items would share: remove one default`]
       : []),
-    ...(octets > uniqueOctetsMax
+    ...(octets > keyOctetsMax
       ? [
-          `${place} may be longer than an index can hold: give its texts and bytes a max, of ${uniqueOctetsMax} octets together, where a character counts four`,
+          `${place} may be longer than an index can hold: give its texts and bytes a max, of ${keyOctetsMax} octets together, where a character counts four`,
         ]
       : []),
   ]
@@ -501,7 +498,7 @@ function ruleMistakes(contract: Service, resource: Resource): string[] {
     ...scalar(given.sort, 'sort'),
     ...scalar(given.order, 'order'),
     ...(given.indexes ?? []).flatMap(keys => [
-      ...scalar(keys, 'indexes'),
+      ...scalar(keys.at(-1) === newestFirst ? keys.slice(0, -1) : keys, 'indexes'),
       ...(keys.length > 0 ? [] : [`${name}: indexes has an empty list: name the fields of the index`]),
     ]),
     ...findRepeated((given.indexes ?? []).map(writeIndex)).map(

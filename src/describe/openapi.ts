@@ -6,7 +6,7 @@
 import { type Json, omitUndefined } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from '../contract/field.ts'
-import { findFilterField, innerComparisons } from '../contract/filter-field.ts'
+import { allowsComparison, type Comparison, findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
@@ -237,13 +237,16 @@ class VersionDocument {
    * A4.23).
    */
   #filterParameters(resource: Resource, names: readonly string[] = []): readonly JsonSchema[] {
-    return comparedFields(resource, names).flatMap(([name, { shape, path }]) => {
-      const schema = scalarSchema(shape)
-      const comparisons = comparisonsOf[shape.kind].filter(each => !path || innerComparisons.includes(each))
+    return comparedFields(resource, names).flatMap(([name, found]) => {
+      const schema = scalarSchema(found.shape)
+      const comparisons = comparisonsOf[found.shape.kind].filter(each => allowsComparison(found, each))
       return [
         this.#refToParameter(resource, name, '', schema),
         ...comparisons.map(each => this.#refToParameter(resource, name, each, schema)),
         this.#refToParameter(resource, name, 'in', { type: 'array', items: schema }, { explode: false }),
+        ...(allowsComparison(found, 'absent')
+          ? [this.#refToParameter(resource, name, 'absent', { type: 'boolean' })]
+          : []),
       ]
     })
   }
@@ -523,10 +526,10 @@ function contentOf({ kind }: Operation, type: string, schema: JsonSchema): Membe
 const isConditional = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
 
 const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
-const equalityComparisons: readonly string[] = ['ne']
-const orderComparisons: readonly string[] = [...equalityComparisons, 'gt', 'gte', 'lt', 'lte']
+const equalityComparisons: readonly Comparison[] = ['ne']
+const orderComparisons: readonly Comparison[] = [...equalityComparisons, 'gt', 'gte', 'lt', 'lte']
 /** Useful comparisons for each kind; the service accepts all of them for any. */
-const comparisonsOf: Readonly<Record<Scalar['kind'], readonly string[]>> = {
+const comparisonsOf: Readonly<Record<Scalar['kind'], readonly Comparison[]>> = {
   string: equalityComparisons,
   boolean: equalityComparisons,
   int: orderComparisons,

@@ -3,7 +3,7 @@
  */
 
 import { memoizeByObject, memoizeByText } from '../base/memo.ts'
-import { type FilterField, findFilterField, innerComparisons } from '../contract/filter-field.ts'
+import { allowsComparison, comparisons, type FilterField, findFilterField } from '../contract/filter-field.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readScalar } from '../contract/lexical/scalar.ts'
 import { isPaged, type Operation } from '../contract/operation.ts'
@@ -11,7 +11,7 @@ import type { Resource } from '../contract/resource.ts'
 import type { Pairs } from '../http/uri.ts'
 import { searchWordsMax } from '../service/reads.ts'
 import { searchWords } from '../service/search.ts'
-import { type Comparison, type Filter, numberedItemsMax, type Query, type Sort } from '../service/store.ts'
+import { type Filter, numberedItemsMax, type Query, type Sort } from '../service/store.ts'
 import { restLimits } from './limits.ts'
 import { readCursor } from './page-cursor.ts'
 import { refuseRequest } from './refusal.ts'
@@ -28,8 +28,6 @@ export interface ParsedQuery {
 export const emptyQuery: ParsedQuery = { query: undefined, only: undefined, kept: [], page: undefined }
 
 const defaultSize = 20
-const comparisons: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'])
-const isComparison = (text: string): text is Comparison => comparisons.has(text)
 
 const refuseParameter = (name: string, detail: string): never => refuseRequest({ kind: 'bad-parameter', name, detail })
 
@@ -101,16 +99,18 @@ const listControls: ReadonlySet<string> = new Set(['page', 'size', 'cursor', 'so
 const searchControls: ReadonlySet<string> = new Set([...listControls, 'q'])
 
 function filterOf(operation: Operation, route: Route, text: string, value: string): Filter | undefined {
-  const [, name = '', comparison = 'eq'] = /^([^[\]]+)(?:\[([a-z]+)\])?$/.exec(text) ?? []
+  const [, name = '', given = 'eq'] = /^([^[\]]+)(?:\[([a-z]+)\])?$/.exec(text) ?? []
   const found = 'resource' in operation ? filterableFields(operation, route).get(name) : undefined
   if (!found) return undefined
-  if (!isComparison(comparison) || (found.path && !innerComparisons.includes(comparison))) return undefined
-  if (operation.kind === 'search' && comparison !== 'eq') return undefined
-  const values = comparison === 'in' ? value.split(',') : [value]
-  const typed = values.map(each => readScalar(found.shape, each))
+  const is = comparisons.find(each => each === given)
+  if (!is || !allowsComparison(found, is)) return undefined
+  if (operation.kind === 'search' && is !== 'eq') return undefined
+  const values = is === 'in' ? value.split(',') : [value]
+  const shape = is === 'absent' ? ({ kind: 'boolean' } as const) : found.shape
+  const typed = values.map(each => readScalar(shape, each))
   const flaw = typed.find(each => each instanceof Flaw)
   if (flaw instanceof Flaw) refuseParameter(text, flaw.detail)
-  return { field: name, is: comparison, value: comparison === 'in' ? typed : typed[0] }
+  return { field: name, is, value: is === 'in' ? typed : typed[0] }
 }
 
 function filterableFields({ kind, resource }: Operation & { readonly resource: Resource }, route: Route) {

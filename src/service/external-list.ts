@@ -166,16 +166,19 @@ function matchesFilter(resource: Resource, { value }: Snapshot, { field, is, val
   const path = findFilterField(resource, field)?.path
   if (path) return listValuesAt(value, path).some(each => [asked].flat().includes(each))
   const against = (other: unknown): number => compareValues(resource.fields[field], value[field], other)
+  const isAbsent = value[field] === undefined || value[field] === null
+  if (is === 'absent') return isAbsent === asked
   if (is === 'in') return Array.isArray(asked) && asked.some(each => against(each) === 0)
   if (is === 'eq') return against(asked) === 0
   if (is === 'ne') return against(asked) !== 0
-  if (value[field] === undefined) return false
+  if (isAbsent) return false
   const order = against(asked)
   return is === 'gt' ? order > 0 : is === 'gte' ? order >= 0 : is === 'lt' ? order < 0 : order <= 0
 }
 
-/** Orders by value, as the stores do: absent members come first. */
-function compareValues(field: AnyField | undefined, a: unknown, b: unknown): number {
+/** Orders by value, as the stores do: members that are absent or null come first. */
+function compareValues(field: AnyField | undefined, given: unknown, other: unknown): number {
+  const [a, b] = [given ?? undefined, other ?? undefined]
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
   const [x, y] = [toComparable(field, a), toComparable(field, b)]
   return x < y ? -1 : x > y ? 1 : 0

@@ -12,7 +12,7 @@
 import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
-import { findFilterField, innerComparisons } from '../contract/filter-field.ts'
+import { allowsComparison, comparisons, findFilterField } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import { mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -272,8 +272,6 @@ function createItemList(
   }
 }
 
-const comparisons = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'] as const
-
 /** A name or a comparison that the contract does not have is a mistake, not an empty list. */
 function toFilters({ operation }: ContextFacts, resource: Resource, where: Values): Filter[] {
   const { name, given } = resource
@@ -286,13 +284,13 @@ function toFilters({ operation }: ContextFacts, resource: Resource, where: Value
       fail(field, `is not one of its filters: use ${known.join(', ') || 'none, or declare filter'}`)
     if (value === undefined) fail(field, 'is undefined: leave it out, or give a value')
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [{ field, is: 'eq', value }]
-    const allowed = findFilterField(resource, field)?.path
-      ? comparisons.filter(each => innerComparisons.includes(each))
-      : comparisons
+    const found = findFilterField(resource, field)
+    const allowed = comparisons.filter(each => found && allowsComparison(found, each))
     return Object.entries(value).map(([key, of]) => {
       const is =
         allowed.find(each => each === key) ?? fail(`${field}.${key}`, `is not a comparison: use ${allowed.join(', ')}`)
       if (of === undefined) fail(`${field}.${key}`, 'is undefined: leave it out, or give a value')
+      if (is === 'absent' && typeof of !== 'boolean') fail(`${field}.${key}`, 'must be true or false')
       return { field, is, value: of }
     })
   })

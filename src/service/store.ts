@@ -10,6 +10,7 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { Pieces } from '../base/octets.ts'
+import type { Comparison } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import type { JobState } from '../contract/job.ts'
 import type { Restriction } from '../contract/policy.ts'
@@ -44,11 +45,10 @@ export interface Former {
 }
 export const isFormer = (found: Snapshot | Former): found is Former => !('value' in found)
 
-export type Comparison = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in'
 export interface Filter {
   readonly field: string
   readonly is: Comparison
-  /** A typed value; for `in` several. */
+  /** A typed value; for `in` several; for `absent` whether it is, or is null. */
   readonly value: unknown
 }
 export interface Sort {

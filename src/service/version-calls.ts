@@ -129,7 +129,7 @@ function translateQuery(query: Omit<Query, 'within'>, of: VersionValues): Omit<Q
 
 function translateFilter({ field, is, value }: Filter, of: VersionValues): Filter {
   const newest = of.newestNameOf(field)
-  const convert = (each: unknown): unknown => requireUp(of, field, each)
+  const convert = (each: unknown): unknown => (is === 'absent' ? each : requireUp(of, field, each))
   return { field: newest, is, value: is === 'in' && Array.isArray(value) ? value.map(convert) : convert(value) }
 }
 

@@ -2,6 +2,7 @@
  * All differences of the two databases in SQL, as two records; no other file asks which one it has.
  * Everything else is written once, with the fragments of `sql.ts`.
  */
+import { keyOctetsMax } from '../contract/list-index.ts'
 import { type JsonDialect, postgresJson, sqliteJson } from './json-walk.ts'
 import { postgresSearch } from './postgres-search.ts'
 import type { SearchDialect } from './search-dialect.ts'
@@ -103,7 +104,7 @@ export const postgres: Dialect = {
     blob: sql`bytea`,
   },
   counter: sql`bigint generated always as identity primary key`,
-  keyBytes: 2400, // a third of a page of 8 KiB, less the other columns
+  keyBytes: keyOctetsMax, // a third of a page of 8 KiB, less the other columns
   answer: 48 * 1024, // its digits, and what the driver joins them in, take four times as much
   uncompressed: (table, column) => [
     sql`alter table ${sql.id(table)} alter column ${sql.id(column)} set storage external`,

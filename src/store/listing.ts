@@ -7,7 +7,7 @@
  *  (3) No text of a request is part of a statement: every name is looked up among the contract's
  *      columns.
  */
-import { findMissingOrder } from '../contract/list-index.ts'
+import { findAbsentKeys, findMissingOrder } from '../contract/list-index.ts'
 import { countedMax, type Filter, type Query } from '../service/store.ts'
 import type { Compared } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
@@ -160,8 +160,12 @@ export function compileListing(
       const matches = conditions.length === watched.length ? sql`from ${quoteName(table.name)}` : chosen
       const beyond = (back: boolean, at: boolean) =>
         cursor ? sql`and ${conditionBeyond(keys, cursor, back, at)}` : sql``
+      const absent = findAbsentKeys(table.resource, table.lists, query).map(({ field, descending }) => ({
+        ...requireCompared(table, field),
+        descending,
+      }))
       const order = joinList(
-        keys.map(
+        [...absent, ...keys].map(
           // Qualified: a bare name would be the column of the result, which is text where the table
           // has a wide integer.
           key =>
@@ -252,6 +256,10 @@ function requireCompared(table: Table, field: string): Compared & { readonly pre
 function filterCondition(table: Table, filter: Filter, bind: (cell: Cell) => Sql, form: string[]): Sql {
   const { column, cell } = requireCompared(table, filter.field)
   const at = quoteName(column)
+  if (filter.is === 'absent') {
+    form.push(filter.field, filter.value === true ? 'absent' : 'present')
+    return filter.value === true ? sql`${at} is null` : sql`${at} is not null`
+  }
   if (filter.is === 'in') {
     const given = Array.isArray(filter.value) ? filter.value.map(cell) : []
     const some = given.filter(each => each !== null)

@@ -271,7 +271,7 @@ function compileIndexes(
   compared: ReadonlyMap<string, Compared & { readonly present: boolean }>,
   keyBytes: number,
 ): Index[] {
-  const { given, fields } = resource
+  const { fields } = resource
   const id = { name: 'id', descending: false }
   const isTooLong = (field: string): boolean => {
     const shape = fields[field]?.shape
@@ -281,7 +281,7 @@ function compileIndexes(
     const name = field === creationField ? field : compared.get(field)?.column
     return name === undefined || isTooLong(field) ? [] : [{ name, descending }]
   }
-  return lists.flatMap(({ name: own, keys, isUnique }): Index[] => {
+  return lists.flatMap(({ name: own, keys, isUnique, isSparse }): Index[] => {
     const name = databaseName(`${tableNameOf(resource)}#${storedIndexName(fields, own)}`)
     const [first] = keys
     const at = first && compared.get(first.field)
@@ -290,8 +290,7 @@ function compileIndexes(
     const columns = keys.flatMap(columnOf)
     if (isUnique) return [{ name, columns, isUnique }]
     if (columns.length === 0) return []
-    const isSparse = at?.present === false && own === first?.field && !given.sort?.includes(own)
     const last = columns.some(each => each.name === 'id') ? [] : [id]
-    return [{ name, columns: [...columns, ...last], ...(isSparse && { where: at.column }) }]
+    return [{ name, columns: [...columns, ...last], ...(isSparse && at && { where: at.column }) }]
   })
 }

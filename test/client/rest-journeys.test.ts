@@ -242,6 +242,13 @@ describe('collections', () => {
     assert.ok(found.length > 3 && found.every(each => Number(each.total) >= 30 && Number(each.total) < 90))
     assert.deepEqual(Object.keys(found[0] ?? {}), ['id', 'total'])
   })
+  test('what is absent, and what is there', async () => {
+    const { api } = client('maria')
+    const listed = async (absent: boolean) => await Array.fromAsync(api.orders.list({ where: { note: { absent } } }))
+    const [without, noted] = [await listed(true), await listed(false)]
+    assert.ok(without.length > 0 && without.every(each => each.note === undefined))
+    assert.ok(noted.length > 0 && noted.every(each => each.note !== undefined))
+  })
   test('pages, and the total', async () => {
     const { api } = client('maria')
     const sizes: number[] = []

@@ -83,6 +83,11 @@ test('filters, order and fields are those of the contract', () => {
   unasked(() => {
     const { orders, customers, products } = createRestClient(shop, { address })
     orders.list({ where: { total: { gte: '10.00' }, state: { in: ['paid'] } }, sort: ['-placedAt', 'total'] })
+    orders.list({ where: { note: { absent: true } } })
+    // @ts-expect-error an order always has its total
+    orders.list({ where: { total: { absent: true } } })
+    // @ts-expect-error it is or it is not
+    orders.list({ where: { note: { absent: 'yes' } } })
     // @ts-expect-error orders are not filtered by their lines
     orders.list({ where: { lines: [] } })
     // @ts-expect-error money is decimal text

@@ -80,12 +80,16 @@ describe('a filter', () => {
     ['total[lt]=9.50', 'total', 'lt', '9.50'],
     ['total[lte]=9.50', 'total', 'lte', '9.50'],
     ['note=a,b', 'note', 'eq', 'a,b'],
+    ['note[absent]=true', 'note', 'absent', true],
+    ['note[absent]=false', 'note', 'absent', false],
   ] as const)
     it(text, () => assert.deepEqual(queryOf(`/orders?${text}`).filters, [{ field, is, value }]))
   it('may be given several times: all hold', () => {
     assert.equal(queryOf('/orders?total[gte]=1.00&total[lte]=2.00&state=paid&state[ne]=placed').filters.length, 4)
   })
   for (const [target, name, says] of [
+    ['/orders?note[absent]=yes', 'note[absent]', /true or false/],
+    ['/orders?total[absent]=true', 'total[absent]', /not a known query parameter/],
     ['/orders?state=none', 'state', /must be one of placed, paid/],
     ['/orders?state[in]=paid,none', 'state[in]', /must be one of placed, paid/],
     ['/orders?total[gte]=x', 'total[gte]', /./],

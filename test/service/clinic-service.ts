@@ -33,7 +33,7 @@ export const visits = resource('visits', {
   }),
   files: { picture: { mediaTypes: ['image/png'], max: 1000 } },
 }).rules({
-  filter: ['owner', 'doctor', 'day', 'fee', 'state'],
+  filter: ['owner', 'doctor', 'day', 'fee', 'invoice', 'state'],
   sort: ['day', 'fee', 'doctor'],
   search: ['doctor'],
   bulk: true,

@@ -187,9 +187,10 @@ describe('ctx.items', () => {
       for (const size of [2, 3, 4])
         for await (const page of byDay.pages(size)) seen.push(page.map(each => each.id).join())
       seen.push((await ctx.items.list('visits', { state: { in: ['held', 'cancelled'] } }).first(1)).items.length)
+      for (const absent of [true, false]) seen.push(await ctx.items.list('visits', { invoice: { absent } }).count())
     })
     assert.equal(messageOf(told).includes('kind'), true)
-    assert.deepEqual(seen, ['v-2', 'v-1', 2, 'v-1,v-2', 'v-3', 'v-1,v-2,v-3', 'v-1,v-2,v-3', 0])
+    assert.deepEqual(seen, ['v-2', 'v-1', 2, 'v-1,v-2', 'v-3', 'v-1,v-2,v-3', 'v-1,v-2,v-3', 0, 3, 0])
   })
 })
 
@@ -252,8 +253,8 @@ const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says:
   ],
   [
     'a filter that the contract does not have',
-    async ctx => void (await ctx.items.list('visits', { invoice: 'x' } as never).count()),
-    /invoice is not one of its filters: use owner, doctor/,
+    async ctx => void (await ctx.items.list('visits', { id: 'x' } as never).count()),
+    /id is not one of its filters: use owner, doctor/,
   ],
   [
     'a filter without a value, which would select everything',
@@ -264,6 +265,16 @@ const mistakes: [name: string, work: NonNullable<VisitHandlers['cancel']>, says:
     'a comparison that does not exist',
     async ctx => void (await ctx.items.list('visits', { fee: { above: '1' } } as never).count()),
     /fee\.above is not a comparison: use eq, ne/,
+  ],
+  [
+    'absence of what is always there',
+    async ctx => void (await ctx.items.list('visits', { fee: { absent: true } } as never).count()),
+    /fee\.absent is not a comparison: use eq, ne, gt, gte, lt, lte, in$/m,
+  ],
+  [
+    'absence that is neither true nor false',
+    async ctx => void (await ctx.items.list('visits', { invoice: { absent: 'yes' } } as never).count()),
+    /invoice\.absent must be true or false/,
   ],
   [
     'an order that the contract does not have',

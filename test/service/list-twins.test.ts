@@ -161,6 +161,13 @@ describe('a filter selects the same items', () => {
       seen.add((await compare({ filters: [among], sort: [{ field: 'name', descending: false }] })).items.length)
       assert.ok(seen.size > 1, 'the comparisons differ')
     })
+  for (const field of Object.keys(compared))
+    for (const value of [true, false])
+      test(`by whether ${field} is absent: ${value}`, async () => {
+        const filters: Filter[] = [{ field, is: 'absent', value }]
+        const page = await compare({ filters, sort: [{ field: 'name', descending: true }] })
+        for (const each of page.items) assert.equal(each.value[field] === undefined, value)
+      })
   test('by references within', async () => {
     const sort = [{ field: 'name', descending: false }]
     const lengths = new Set<number>()

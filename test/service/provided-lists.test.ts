@@ -63,10 +63,12 @@ function openTable(serves: Serves, pageMax = 1000) {
   )
   const queries: ProviderQuery<Part>[] = []
   const column = (field: string): string => (field === 'id' ? 'cast(id as text)' : field)
-  const conditionOf = (filter: ProviderFilter<Part>): [string, (string | number | null)[]] =>
-    filter.is === 'in'
+  const conditionOf = (filter: ProviderFilter<Part>): [string, (string | number | null)[]] => {
+    if (filter.is === 'absent') return [`${column(filter.field)} ${filter.value ? 'is' : 'is not'} null`, []]
+    return filter.is === 'in'
       ? [`${column(filter.field)} in (${filter.value.map(() => '?')})`, filter.value.map(each => each ?? null)]
       : [`${column(filter.field)} ${signs[filter.is]} ?`, [filter.value ?? null]]
+  }
   const pageOf = (query: ProviderQuery<Part>) => {
     const groups = query.within === 'all' ? [] : query.within
     const within = groups.length > 0 ? [`(${groups.map(() => 'shelf = ?').join(' or ')})`] : []
@@ -165,6 +167,8 @@ const queries: readonly [string, (part: { id: number; weight: number | null; eas
   ['parts?size=4&sort=-weight&shelf=east', ({ east }) => east],
   ['parts?size=3&weight[gte]=3', ({ weight }) => weight !== null && weight >= 3],
   ['parts?size=3&weight[in]=1,4&sort=name', ({ weight }) => weight === 1 || weight === 4],
+  ['parts?size=3&weight[absent]=true&sort=name', ({ weight }) => weight === null],
+  ['parts?size=4&weight[absent]=false&sort=-weight', ({ weight }) => weight !== null],
   ['parts?size=50', () => true],
 ]
 const rows = Array.from({ length: 30 }, (_, i) => i + 1).map(id => ({

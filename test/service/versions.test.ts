@@ -308,6 +308,7 @@ describe('a version with other names and types, as HTTP', () => {
       'price[gte]=12.50',
       'price[in]=1.00,12.50',
       'price[ne]=1.00',
+      'note[absent]=false',
       'urgency=3',
       'note=calm',
       'sort=-price,note',

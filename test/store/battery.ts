@@ -725,6 +725,7 @@ const someFilter: fc.Arbitrary<Filter> = fc.constantFrom(...fields).chain(field 
         { maxLength: 3 },
       ),
     }),
+    fc.record({ field: fc.constant(field), is: fc.constant('absent' as const), value: fc.boolean() }),
   ),
 )
 
@@ -732,6 +733,7 @@ function holds(row: Snapshot, filter: Filter): boolean {
   const by = sortable[filter.field] ?? String
   const own = by(row.value[filter.field])
   if (filter.is === 'in') return (filter.value as unknown[]).some(each => by(each) === own)
+  if (filter.is === 'absent') return (own === null) === filter.value
   const to = by(filter.value)
   if (filter.is === 'eq' || filter.is === 'ne') return (own === to) === (filter.is === 'eq')
   if (own === null || to === null) return false

@@ -13,6 +13,7 @@ import { compileStoreSchema } from '../../src/store/sql-access.ts'
 import { boundParameters, compileStatement } from '../../src/store/statement.ts'
 import { compileTables } from '../../src/store/table.ts'
 import { proxy } from '../proxy.ts'
+import { absentLists, compilePage, desk } from './absent-lists.ts'
 import { type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
 import { server } from './postgres.ts'
@@ -56,6 +57,22 @@ test('B5 what a search reads besides its words is bounded: the list of new entri
   await store.close()
   await place.remove()
 })
+
+for (const [name, list, isServed] of absentLists)
+  test(`B8 ${name}: ${isServed ? 'from an index, not sorted' : 'no index has it'}`, only, async t => {
+    const place = await running.place()
+    t.after(() => place.remove())
+    await (await place.open(desk)).close()
+    const { text, values } = compilePage(list, postgres)
+    const client = new pg.Client({ connectionString: place.url ?? '' })
+    await client.connect()
+    t.after(() => client.end())
+    await client.query('set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off')
+    const { rows } = await client.query(`explain (costs off) ${text}`, [...values])
+    const plan = rows.map(row => row['QUERY PLAN']).join('\n')
+    // Items of one date are few, and put in the order of their ids.
+    assert.equal(!/^[\s>-]*Sort$/m.test(plan) && /Index Cond: \(.*IS NULL/.test(plan), isServed, plan)
+  })
 
 test(
   '(1) a search over a large table gets its index after the start, and again where making it failed',

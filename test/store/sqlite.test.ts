@@ -5,16 +5,19 @@ import { existsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync, StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, StatementSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Values } from '../../src/contract/implement.ts'
+import { findMissingIndex, listIndexesOf } from '../../src/contract/list-index.ts'
+import type { Service } from '../../src/contract/service.ts'
 import { isFormer, type Query, type Replaced, type Store, Unavailable } from '../../src/service/store.ts'
 import { sqlite } from '../../src/store/dialect.ts'
 import { planMigration } from '../../src/store/migration.ts'
 import { compileStoreSchema } from '../../src/store/sql-access.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts'
 import { compileStatement } from '../../src/store/statement.ts'
+import { absentLists, compilePage, desk, formOf, tickets } from './absent-lists.ts'
 import { jobRow, type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
 
@@ -47,10 +50,10 @@ storeCases(
   },
 )
 
-async function opened(t: TestContext, options: SqliteOptions = {}) {
+async function opened(t: TestContext, options: SqliteOptions = {}, contract: Service = everything) {
   const own = await folder()
   const file = join(own, 'data.sqlite')
-  const store = openSqliteStore(everything, file, options)
+  const store = openSqliteStore(contract, file, options)
   t.after(async () => {
     await store.close()
     await rm(own, { recursive: true })
@@ -503,6 +506,19 @@ describe('sqlite: what only a file shows', () => {
     }
   })
 })
+
+for (const [name, list, isServed] of absentLists)
+  test(`B8 ${name}: ${isServed ? 'from an index' : 'no index has it'}`, async t => {
+    assert.equal(findMissingIndex(tickets, listIndexesOf(tickets, desk), formOf(list)) === undefined, isServed)
+    const { file } = await opened(t, {}, desk)
+    const database = new DatabaseSync(file)
+    t.after(() => database.close())
+    const { text, values } = compilePage(list, sqlite)
+    const steps = database.prepare(`explain query plan ${text}`).all(...(values as SQLInputValue[]))
+    const plan = steps.map(each => String(each['detail'])).join('; ')
+    // Items of one date are few, and put in the order of their ids.
+    assert.equal(/SEARCH tickets USING/.test(plan) && !/TEMP B-TREE FOR ORDER BY/.test(plan), isServed, plan)
+  })
 
 test('a search by index outlives VACUUM, and takes in rows that were there before it while others write', async t => {
   const { file, own, store } = await opened(t)

@@ -102,7 +102,8 @@ function filterPairs({ fields }: Resource, where: Values): (readonly [name: stri
     if (!isComparisons(value)) return [[controls.includes(name) ? `${name}[eq]` : name, write(name, value)] as const]
     const given = Object.entries(value).filter(([, than]) => than !== undefined)
     return given.map(([is, than]) => {
-      const text = Array.isArray(than) ? than.map(each => write(name, each)).join() : write(name, than)
+      const written = (each: unknown): string => (is === 'absent' ? String(each) : write(name, each))
+      const text = [than].flat().map(written).join()
       return [`${name}[${is}]`, text] as const
     })
   })

@@ -4,9 +4,9 @@
  */
 import { escapeMarkup } from '../../base/markup.ts'
 import { ownMember } from '../../base/objects.ts'
-import { Field } from '../../contract/field.ts'
+import { Field, t } from '../../contract/field.ts'
 import { seesAlways } from '../../contract/field-access.ts'
-import { findFilterField } from '../../contract/filter-field.ts'
+import { allowsComparison, findFilterField } from '../../contract/filter-field.ts'
 import { mayEverBeAllowed } from '../../contract/policy.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { foldScalar, isScalar, type ScalarCases } from '../../contract/shape.ts'
@@ -141,13 +141,16 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     if (!mayCompare(exchange, resource, name)) return []
     const title = titleOf(name, field)
     const ways = isSearch ? [''] : foldScalar(shape, comparisons)
-    return ways.map(way => {
+    const compared = ways.map(way => {
       const at = way === '' ? name : `${name}[${way.replace('.utc', '')}]`
       const zone = way.endsWith('.utc') ? ' (UTC)' : ''
       const label = way === '' ? title : `${title} ${way.startsWith('gte') ? 'from' : 'to'}${zone}`
       const named = at + (way.endsWith('.utc') ? '.utc' : '')
       return writeControl(new Field(shape).optional(), named, label, given.get(at) ?? '', state)
     })
+    if (isSearch || !allowsComparison(found, 'absent')) return compared
+    const at = `${name}[absent]`
+    return [...compared, writeControl(t.boolean().optional(), at, `${title} absent`, given.get(at) ?? '', state)]
   })
   const orders = (resource.given.sort ?? []).filter(name => mayCompare(exchange, resource, name))
   const words = isSearch ? writeWords(given.get('q') ?? '') : ''
