@@ -13,6 +13,7 @@ import type { Resource } from '../contract/resource.ts'
 import { type Service, service } from '../contract/service.ts'
 import { refuse } from '../service/refusal.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
+import { type BridgeLimits, completeLimits, lineBoundsOf } from './bridge-limits.ts'
 import { type BehindReader, createBridgeProvider } from './bridged-resource.ts'
 import { Circuit } from './circuit.ts'
 import { type BridgedResource, isReadByName } from './guess-resources.ts'
@@ -27,10 +28,9 @@ export interface BridgeOptions {
   readonly clock?: () => number
   /** Milliseconds in which the turn of a call has to come. Default: 30,000. */
   readonly turnLimit?: number
+  readonly limits?: Partial<BridgeLimits>
 }
 
-/** Calls to the service behind: those under way, and those that wait for their turn. */
-const lineBounds = { running: 64, runningOfCaller: 32, waiting: 1024, waitingOfCaller: 64 }
 const turnLimitDefault = 30_000
 
 /** The contract of ports that were imported a moment ago. */
@@ -60,8 +60,9 @@ export function createBridge(
   resources: readonly BridgedResource[] = [],
 ): Implementation {
   const { callerOf, note, clock = Date.now, turnLimit = turnLimitDefault } = options
-  const circuit = new Circuit(clock, note)
-  const lines = new WaitingLines(lineBounds, 'as many calls wait for the service behind as may')
+  const limits = completeLimits(options.limits)
+  const circuit = new Circuit(clock, note, limits)
+  const lines = new WaitingLines(lineBoundsOf(limits), 'as many calls wait for the service behind as may')
   const asks = new Map(
     contract.ports.map(port => {
       const send = callerOf(port)

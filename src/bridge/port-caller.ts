@@ -64,6 +64,8 @@ export type PortCaller = (exchange: string, call: PortCall) => Promise<PortAnswe
 export interface CallerOptions {
   /** Milliseconds for one answer, connecting included. */
   readonly timeLimit: number
+  /** Octets of an answer; default 16 MiB. */
+  readonly longest?: number
   /** Fields of each request, such as Authorization. */
   readonly fields?: Readonly<Record<string, string>>
   /** What messages wear, and what answers have to prove; default nothing. */
@@ -71,12 +73,13 @@ export interface CallerOptions {
 }
 
 export function createPortCaller(port: Port, transport: ClientTransport, options: CallerOptions): PortCaller {
-  const { dress = plainDress, fields } = options
+  const { dress = plainDress, fields, longest } = options
   const endpoint: PortEndpoint = {
     version: versionOfPort(port),
     transport,
     dress,
     fields,
+    longest,
     lenient: new Set(['envelope']), // the service may be an old one
     // A read is asked again by `bridged-service.ts`, which also counts the calls in vain.
     mayRepeat: (_, failure) => failure.why !== 'unreachable' && isRepeatable(failure, dress.addressing?.once === true),

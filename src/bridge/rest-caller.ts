@@ -95,7 +95,7 @@ class ExchangeCaller {
 
   async ask({ input, fields = {}, signal }: PortCall): Promise<PortAnswer> {
     try {
-      const answer = await fetchAnswer(this.#buildRequest(input, fields), this.#options.timeLimit, signal)
+      const answer = await fetchAnswer(this.#buildRequest(input, fields), this.#options, signal)
       return answer.kind === 'response' ? this.#readAnswer(answer) : answer
     } catch (thrown) {
       if (!(thrown instanceof Unaskable)) throw thrown

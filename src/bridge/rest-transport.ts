@@ -1,6 +1,7 @@
 /** One request to a REST service: a response with all of its content, or why none came. */
 import { errorCodeOf } from '../base/attempt.ts'
 import { takeBounded } from '../base/octets.ts'
+import { longestDefault } from '../client/reply.ts'
 import type { PortAnswer } from './port-caller.ts'
 
 export interface RestAsk {
@@ -22,11 +23,18 @@ export type RestAnswer =
     }
   | Extract<PortAnswer, { readonly kind: 'silence' }>
 
-/** Octets of an answer, as of the client of SOAP. */
-const contentMax = 16 * 1024 * 1024
+export interface RestBounds {
+  /** Milliseconds, connecting and reading included. */
+  readonly timeLimit: number
+  /** Octets of an answer; default 16 MiB. */
+  readonly longest?: number
+}
 
-/** @param timeLimit milliseconds, connecting and reading included */
-export async function fetchAnswer(asked: RestAsk, timeLimit: number, signal?: AbortSignal): Promise<RestAnswer> {
+export async function fetchAnswer(
+  asked: RestAsk,
+  { timeLimit, longest = longestDefault }: RestBounds,
+  signal?: AbortSignal,
+): Promise<RestAnswer> {
   const { method, address, fields, content } = asked
   try {
     const response = await fetch(address, {
@@ -36,7 +44,7 @@ export async function fetchAnswer(asked: RestAsk, timeLimit: number, signal?: Ab
       signal: AbortSignal.any([AbortSignal.timeout(timeLimit), ...(signal ? [signal] : [])]),
       ...(content !== undefined && { body: content as Uint8Array<ArrayBuffer> | string | FormData }),
     })
-    const octets = response.body ? await takeBounded(response.body, contentMax) : new Uint8Array(0)
+    const octets = response.body ? await takeBounded(response.body, longest) : new Uint8Array(0)
     if (!octets) return { kind: 'silence', why: 'too-long', mayHaveRun: true }
     return {
       kind: 'response',

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
+import type { BridgeLimits } from '../bridge/bridge-limits.ts'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
 import type { PortDressOptions } from '../client/port-dress.ts'
@@ -12,6 +13,7 @@ import { anyone, type Grant, isPublic, role } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import type { Loss } from '../import/loss.ts'
 import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } from './bridge-dress.ts'
+import { addLimitOptions, type LimitFlags, readLimitFlags } from './bridge-limit-options.ts'
 import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
@@ -34,10 +36,10 @@ export function addBridgeCommand(program: Command): void {
     )
     .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
     .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
-  addDressOptions(command).action(bridgeCommand)
+  addDressOptions(addLimitOptions(command)).action(bridgeCommand)
 }
 
-interface BridgeFlags extends DressFlags {
+interface BridgeFlags extends DressFlags, LimitFlags {
   readonly to: string
   readonly map?: string
   readonly from: readonly string[]
@@ -55,15 +57,16 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { startService } = await import('../host/serve.ts')
   const { createFolderOf } = await import('../store/private-file.ts')
   const { isXmlFile } = await import('../import/import-command.ts')
+  const limits = readLimitFlags(flags)
   const isSoap = flags.map !== undefined || isXmlFile(file)
   const { contract, resources, callerOf, close } = isSoap
-    ? await bridgeSoap(file, flags)
+    ? await bridgeSoap(file, flags, limits)
     : await bridgeRest(file, flags)
   const data = flags.data ?? (isOpen(contract) ? ':memory:' : join('data', `${contract.service}.sqlite`))
   if (data !== ':memory:') createFolderOf(data)
   const app = createBridge(
     contract,
-    { callerOf, note: line => console.error(line), turnLimit: flags.timeLimit },
+    { callerOf, note: line => console.error(line), turnLimit: flags.timeLimit, limits },
     resources,
   )
   const server = await startService(app, {
@@ -107,21 +110,23 @@ function grantsOfFlags({ role: roles, anyone: isOpen }: BridgeFlags): readonly G
   if (!isOpen && roles.length === 0) failUsage('nobody may ask: give --role <name>, or --anyone')
   return isOpen ? [anyone] : roles.map(role)
 }
-const callerOptions = ({ timeLimit, authorization }: BridgeFlags): CallerOptions => ({
+const callerOptions = ({ timeLimit, longest, authorization }: BridgeFlags): CallerOptions => ({
   timeLimit,
+  longest,
   fields: authorization === undefined ? {} : { authorization: readFileSync(authorization, 'utf8').trim() },
 })
 function tellLosses(losses: readonly Loss[]): void {
   for (const { place, detail } of losses) console.error(`${place}: ${detail}`)
 }
 
-async function bridgeSoap(file: string, flags: BridgeFlags): Promise<Bridged> {
+async function bridgeSoap(file: string, flags: BridgeFlags, limits: BridgeLimits): Promise<Bridged> {
   const { createPortCaller } = await import('../bridge/port-caller.ts')
   const { createHttpTransport } = await import('../client/http-transport.ts')
   const { createPortDress } = await import('../client/port-dress.ts')
+  const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
   const bridged = flags.map === undefined ? await importBridge(file, flags) : await loadBridge(flags.map, file, flags)
   const behind = readDressFlags(flags, bridged.behind)
-  const transport = createHttpTransport(flags.to)
+  const transport = createHttpTransport(flags.to, transportOptionsOf(limits))
   const dressOf = ({ port }: Port) =>
     createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), flags.to, behind)
   return {

@@ -4,6 +4,7 @@ import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { type BridgeLimits, completeLimits, transportOptionsOf } from '../../src/bridge/bridge-limits.ts'
 import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
 import { isReadByName } from '../../src/bridge/guess-resources.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
@@ -52,15 +53,23 @@ type Handler = (
 ) => { amount: string; tax: number }
 
 /** A bridge to an address. */
-async function startBridge(to: string, soap: '1.1' | '1.2' = '1.1', timeLimit = 20_000, clock = Date.now) {
-  const transport = createHttpTransport(to)
+async function startBridge(
+  to: string,
+  soap: '1.1' | '1.2' = '1.1',
+  timeLimit = 20_000,
+  clock = Date.now,
+  limits: Partial<BridgeLimits> = {},
+) {
+  const { longest } = limits
+  const transport = createHttpTransport(to, transportOptionsOf(completeLimits(limits)))
   after(() => transport.close())
   const notes: string[] = []
   const contract = describeBridge('shop', 'urn:shop', [openPort(portOf(soap), [anyone])])
-  const callerOf = (each: Parameters<typeof createPortCaller>[0]) => createPortCaller(each, transport, { timeLimit })
+  const callerOf = (each: Parameters<typeof createPortCaller>[0]) =>
+    createPortCaller(each, transport, { timeLimit, ...(longest !== undefined && { longest }) })
   const { ask } = await startHosted(
     {},
-    createBridge(contract, { callerOf, note: line => void notes.push(line), clock }),
+    createBridge(contract, { callerOf, note: line => void notes.push(line), clock, limits }),
   )
   const send = (name: string, content: unknown, fields = {}) =>
     ask('POST', `/api/v1/Shop/${name}`, { 'content-type': 'application/json', ...fields }, JSON.stringify(content))
@@ -340,6 +349,30 @@ test('at most 32 calls are under way behind; a caller with more than 64 that wai
   }
   await Promise.all(answers)
   assert.deepEqual(statuses.slice(4), Array(96).fill(204))
+})
+test('its limits are those of its options: calls, those of a caller, an answer, failures in a row', async () => {
+  const held: http.ServerResponse[] = []
+  let answer: ((response: http.ServerResponse) => void) | undefined
+  const { to, count } = await startMisbehaving(response => (answer ? answer(response) : void held.push(response)))
+  const limits = { calls: 4, callsOfCaller: 3, waiting: 2, waitingOfCaller: 1, longest: 2000, failures: 2, pause: 9000 }
+  let now = Date.parse('2026-11-22T08:00:00Z')
+  const { send } = await startBridge(to, '1.1', 20_000, () => now, limits)
+  const statuses: number[] = []
+  const calls = Array.from({ length: 5 }, async () => {
+    statuses.push((await send('Clear', { item: 'tea' })).status)
+  })
+  while (statuses.length < 1 || held.length < 3) await new Promise(resolve => setTimeout(resolve, 2))
+  assert.deepEqual([statuses, count()], [[503], 3])
+  answer = reply(200, 'text/xml', envelope(' '.repeat(2000)))
+  for (const each of held) answer(each)
+  await Promise.all(calls)
+  assert.deepEqual(statuses, [503, 502, 502, 502, 502])
+  answer = response => void response.destroy()
+  for (const expected of [502, 502, 503]) assert.equal((await send('Clear', { item: 'tea' })).status, expected)
+  now += 8999
+  assert.equal((await send('Clear', { item: 'tea' })).status, 503)
+  now += 1
+  assert.equal((await send('Clear', { item: 'tea' })).status, 502)
 })
 test('content that breaks its type is 422, and nothing is sent', async () => {
   const { to, count } = await startMisbehaving(reply(200, 'text/xml', ''))

@@ -500,6 +500,19 @@ test('diglot bridge reads keys from files, and ends with the cure where one is m
   assert.match(await answer.text(), /"id":"o-1"/)
 })
 
+test('a limit that cannot be ends the command with the cure', async () => {
+  const behind = ['partner.wsdl', '--to', 'http://127.0.0.1:9/']
+  for (const [words, cure] of [
+    [['--calls', '4', '--calls-of-caller', '5'], /--calls-of-caller 5 is more than --calls 4/],
+    [['--calls', '0'], /must be a whole number from 1 to 10000/],
+    [['--longest', '2GB'], /must be a whole number from 1 to 1073741824/],
+  ] as const) {
+    const { said, code } = await runBridge([...behind, ...words])
+    assert.match(said, cure)
+    assert.equal(code, 2)
+  }
+})
+
 test('a map says itself who may ask: --anyone next to it is refused, not passed over', async () => {
   const { said, code } = await runBridge(['partner.wsdl', '--to', 'http://127.0.0.1:9/', '--map', 'bridge.ts'])
   assert.match(said, /--map names a contract, whose ports say who may ask: write it there \(allow\), without --role/)

@@ -1,0 +1,41 @@
+/** The options of `diglot bridge` that bound what it asks of the service behind. */
+import type { Command } from 'commander'
+import { type BridgeLimits, completeLimits } from '../bridge/bridge-limits.ts'
+import { wholeNumberOption } from './option-types.ts'
+import { failUsage } from './usage.ts'
+
+export interface LimitFlags extends Omit<BridgeLimits, 'callsOfCaller'> {
+  readonly callsOfCaller?: number
+}
+
+const usualLimits = completeLimits()
+const callsOption = wholeNumberOption(1, 10_000)
+const waitingOption = wholeNumberOption(1, 100_000)
+const failuresOption = wholeNumberOption(1, 1_000_000)
+const pauseOption = wholeNumberOption(1, 3_600_000)
+const longestOption = wholeNumberOption(1, 1024 ** 3)
+
+export const addLimitOptions = (command: Command): Command =>
+  command
+    .option('--calls <number>', 'calls under way behind at once', callsOption, usualLimits.calls)
+    .option('--calls-of-caller <number>', 'those of one caller (default: half of them)', callsOption)
+    .option('--waiting <number>', 'calls that wait for their turn', waitingOption, usualLimits.waiting)
+    .option('--waiting-of-caller <number>', 'those of one caller', waitingOption, usualLimits.waitingOfCaller)
+    .option(
+      '--failures <number>',
+      'calls in a row without an answer, after which the service is left alone',
+      failuresOption,
+      usualLimits.failures,
+    )
+    .option('--pause <milliseconds>', 'for which it is', pauseOption, usualLimits.pause)
+    .option('--longest <octets>', 'of an answer, which is held in memory', longestOption, usualLimits.longest)
+
+export function readLimitFlags(flags: LimitFlags): BridgeLimits {
+  const { calls, callsOfCaller, waiting, waitingOfCaller, failures, pause, longest } = flags
+  if (callsOfCaller !== undefined && callsOfCaller > calls)
+    failUsage(`--calls-of-caller ${callsOfCaller} is more than --calls ${calls}: one caller cannot have more than all`)
+  return completeLimits({
+    ...{ calls, waiting, waitingOfCaller, failures, pause, longest },
+    ...(callsOfCaller !== undefined && { callsOfCaller }),
+  })
+}
