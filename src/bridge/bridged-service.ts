@@ -13,6 +13,7 @@ import type { Resource } from '../contract/resource.ts'
 import { type Service, service } from '../contract/service.ts'
 import { refuse } from '../service/refusal.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
+import { BehindFigures } from './behind-figures.ts'
 import { type BridgeLimits, completeLimits, lineBoundsOf } from './bridge-limits.ts'
 import { type BehindReader, createBridgeProvider } from './bridged-resource.ts'
 import { Circuit } from './circuit.ts'
@@ -63,11 +64,12 @@ export function createBridge(
   const limits = completeLimits(options.limits)
   const circuit = new Circuit(clock, note, limits)
   const lines = new WaitingLines(lineBoundsOf(limits), 'as many calls wait for the service behind as may')
+  const figures = new BehindFigures()
   const asks = new Map(
     contract.ports.map(port => {
       const send = callerOf(port)
       const once: Ask = (name, party, call) =>
-        lines.take(party, () => askThrough(circuit, () => send(name, call)), turnLimit)
+        lines.take(party, () => askThrough(circuit, figures, () => send(name, call)), turnLimit)
       return [port.port, askAgain(port, once)]
     }),
   )
@@ -89,7 +91,7 @@ export function createBridge(
   })
   // one handler for each exchange, a provider for each resource
   const app = implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
-  return { ...app, faultsBehind: gatewayFaults }
+  return { ...app, faultsBehind: gatewayFaults, figures: figures.listFigures(lines, circuit) }
 }
 
 type Ask = (exchange: string, party: string, call: PortCall) => Promise<PortAnswer>
@@ -120,13 +122,18 @@ const resourceEnds = (exchange: PortExchange): Ends => ({
     refuseAs(fault(name, { status: statusOfPortFault(exchange, name), title: name }), reason),
 })
 
-async function askThrough(circuit: Circuit, ask: () => Promise<PortAnswer>): Promise<PortAnswer> {
+async function askThrough(
+  circuit: Circuit,
+  figures: BehindFigures,
+  ask: () => Promise<PortAnswer>,
+): Promise<PortAnswer> {
   const after = circuit.admit()
   if (after > 0) return refuse({ kind: 'unavailable', after, cause: 'the service behind does not answer' })
   let answer: PortAnswer | undefined
   try {
     return (answer = await ask())
   } finally {
+    if (answer) figures.count(answer)
     circuit.settle(answer?.kind !== 'silence' || !unanswered.has(answer.why))
   }
 }

@@ -27,9 +27,14 @@ export class Circuit {
     this.#pauseMs = pause
   }
 
+  /** Whether the service is left alone, but for the one call that tries it. */
+  get isOpen(): boolean {
+    return this.#failures >= this.#failuresMax
+  }
+
   /** Seconds for which a call should wait; 0: it may ask, and `settle` has to follow. */
   admit(): number {
-    if (this.#failures < this.#failuresMax) return 0
+    if (!this.isOpen) return 0
     const leftMs = this.#restsUntil - this.#clock()
     if (leftMs > 0 || this.#isTried) return Math.max(1, Math.ceil(leftMs / 1000))
     this.#isTried = true
@@ -39,12 +44,12 @@ export class Circuit {
   settle(isAnswered: boolean): void {
     this.#isTried = false
     if (isAnswered) {
-      if (this.#failures >= this.#failuresMax) this.#note('the service behind answers again')
+      if (this.isOpen) this.#note('the service behind answers again')
       this.#failures = 0
       return
     }
     this.#failures++
-    if (this.#failures < this.#failuresMax) return
+    if (!this.isOpen) return
     this.#restsUntil = this.#clock() + this.#pauseMs
     this.#note(
       `the service behind has not answered ${this.#failures} times: it is left alone for ${this.#pauseMs / 1000} s`,

@@ -348,10 +348,22 @@ export interface Implementation {
   readonly ports?: Readonly<Record<string, Readonly<Record<string, ErasedExchangeHandler>>>>
   /** Of a service behind this one: any call may end by them. Default: none. */
   readonly faultsBehind?: readonly Fault[]
+  /** Of a service behind this one: for `/metrics`. Default: none. */
+  readonly figures?: readonly Figure[]
   readonly seed: () => {
     readonly people?: readonly Person[]
     readonly items?: Readonly<Record<string, readonly Values[]>>
   }
+}
+/** A figure that is read on demand. */
+export interface Figure {
+  /** As Prometheus has it: `diglot_behind_calls`. */
+  readonly name: string
+  readonly help: string
+  readonly type: 'gauge' | 'counter'
+  /** What those of several processes are as one. */
+  readonly aggregator: 'sum' | 'max'
+  readonly read: () => readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]
 }
 export type Values = Readonly<Record<string, unknown>>
 export type ErasedExchangeHandler = (input: unknown, ctx: ExchangeContext) => Maybe<unknown>

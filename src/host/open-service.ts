@@ -126,6 +126,8 @@ export async function openService(
   committed.push(deliveries.changes.wake, deliveries.sinks.wake)
   const door = await openDoor(site, context, holdings, deliveries, figures)
   addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
+  for (const { name, help, read, type, aggregator } of app.figures ?? [])
+    figures.addGauge(name, help, read, type, aggregator)
   addWorkGauges(figures, { store, feed: deliveries.changes, sinks: deliveries.sinks })
   options.siblings?.answer(() => collectMetrics(figures))
   const filler = new StoreFiller(store, { ...site.world, elapsed: () => performance.now() })

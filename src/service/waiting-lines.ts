@@ -39,6 +39,12 @@ export class WaitingLines {
     this.#fullLine = fullLine
   }
 
+  get running(): number {
+    return this.#running
+  }
+  get waiting(): number {
+    return this.#waiting
+  }
   /** Whether nothing runs or waits. */
   get isIdle(): boolean {
     return this.#running === 0

@@ -356,19 +356,31 @@ test('its limits are those of its options: calls, those of a caller, an answer, 
   const { to, count } = await startMisbehaving(response => (answer ? answer(response) : void held.push(response)))
   const limits = { calls: 4, callsOfCaller: 3, waiting: 2, waitingOfCaller: 1, longest: 2000, failures: 2, pause: 9000 }
   let now = Date.parse('2026-11-22T08:00:00Z')
-  const { send } = await startBridge(to, '1.1', 20_000, () => now, limits)
+  const { send, ask } = await startBridge(to, '1.1', 20_000, () => now, limits)
+  const figures = async () => {
+    const { text } = await ask('GET', '/metrics')
+    return [...text.matchAll(/^diglot_behind_(.+)$/gm)].map(([, line]) => line)
+  }
   const statuses: number[] = []
   const calls = Array.from({ length: 5 }, async () => {
     statuses.push((await send('Clear', { item: 'tea' })).status)
   })
   while (statuses.length < 1 || held.length < 3) await new Promise(resolve => setTimeout(resolve, 2))
   assert.deepEqual([statuses, count()], [[503], 3])
+  assert.deepEqual(await figures(), ['calls{state="running"} 3', 'calls{state="waiting"} 1', 'left_alone 0'])
   answer = reply(200, 'text/xml', envelope(' '.repeat(2000)))
   for (const each of held) answer(each)
   await Promise.all(calls)
   assert.deepEqual(statuses, [503, 502, 502, 502, 502])
   answer = response => void response.destroy()
   for (const expected of [502, 502, 503]) assert.equal((await send('Clear', { item: 'tea' })).status, expected)
+  assert.deepEqual(await figures(), [
+    'calls{state="running"} 0',
+    'calls{state="waiting"} 0',
+    'answers_total{outcome="too-long"} 4',
+    'answers_total{outcome="lost"} 2',
+    'left_alone 1',
+  ])
   now += 8999
   assert.equal((await send('Clear', { item: 'tea' })).status, 503)
   now += 1

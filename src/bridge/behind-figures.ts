@@ -1,0 +1,43 @@
+/** What `/metrics` of a bridge says of the service behind: calls, outcomes; whether it is asked. */
+import type { Figure } from '../contract/implement.ts'
+import type { WaitingLines } from '../service/waiting-lines.ts'
+import type { Circuit } from './circuit.ts'
+import type { PortAnswer } from './port-caller.ts'
+
+export class BehindFigures {
+  readonly #counts = new Map<string, number>()
+
+  count(answer: PortAnswer): void {
+    const outcome = answer.kind === 'silence' ? answer.why : answer.kind
+    this.#counts.set(outcome, (this.#counts.get(outcome) ?? 0) + 1)
+  }
+
+  listFigures(lines: WaitingLines, circuit: Circuit): readonly Figure[] {
+    return [
+      {
+        name: 'diglot_behind_calls',
+        help: 'Calls to the service behind that are under way, and that wait for their turn.',
+        type: 'gauge',
+        aggregator: 'sum',
+        read: () => [
+          { labels: { state: 'running' }, value: lines.running },
+          { labels: { state: 'waiting' }, value: lines.waiting },
+        ],
+      },
+      {
+        name: 'diglot_behind_answers_total',
+        help: 'Calls to the service behind by their outcome: answer, fault, garbage, or why none came.',
+        type: 'counter',
+        aggregator: 'sum',
+        read: () => [...this.#counts].map(([outcome, value]) => ({ labels: { outcome }, value })),
+      },
+      {
+        name: 'diglot_behind_left_alone',
+        help: '1 while the service behind is not asked, since it has not answered.',
+        type: 'gauge',
+        aggregator: 'max',
+        read: () => [{ labels: {}, value: circuit.isOpen ? 1 : 0 }],
+      },
+    ]
+  }
+}
