@@ -12,8 +12,14 @@ import { type SoapVersion, versions } from '../soap/version.ts'
 import { type Element, internName, internTransient, type Name, walkTree, xmlUri } from '../xml/index.ts'
 import type { FaultRead } from './errors.ts'
 
-/** The faults that a service may send, by the element of each in Detail. */
-export type Faults = ReadonlyMap<Name, { readonly fault: Fault; readonly read: ReadEntry }>
+/** The faults that a service may send, by the element of each. */
+export type Faults = ReadonlyMap<Name, FaultEntry>
+export interface FaultEntry {
+  readonly fault: Fault
+  readonly read: ReadEntry
+  /** It is about a header block, so its element is one, too (SOAP 1.1 §4.4). */
+  readonly mayBeBlock?: boolean
+}
 /** An entry of Detail by its schema, with what breaks a bound in the reading. */
 export type ReadEntry = (entry: Element, reading: LiteralReading) => unknown
 
@@ -40,11 +46,19 @@ export const readEntryBy =
  * A Fault element in an Envelope of this version. What it lacks is left out, and either structure
  * is read in either version: a badly formed fault is still a fault, and its meaning is worth more
  * than its form.
+ *
+ * @param blocks of its message
  */
-export function readFault(element: Element, version: SoapVersion, faults: Faults): FaultRead {
+export function readFault(
+  element: Element,
+  version: SoapVersion,
+  faults: Faults,
+  blocks: readonly Element[] = [],
+): FaultRead {
   const is11 = ['faultcode', 'faultstring'].some(local => findChild(element, '', local))
   const read = is11 ? readFault11(element) : readFault12(element, version)
-  return { ...read, declared: findDeclared(read.entries, faults) }
+  const about = blocks.filter(({ name }) => faults.get(name)?.mayBeBlock)
+  return { ...read, declared: findDeclared([...read.entries, ...about], faults) }
 }
 
 type FaultBody = Omit<FaultRead, 'declared'>

@@ -60,7 +60,13 @@ export interface AnswerExpectation {
 
 /** An answer with a fault, or at the content of its Body; `closeAnswer` reads to its last octet. */
 export type OpenedAnswer =
-  | { readonly kind: 'fault'; readonly version: SoapVersion; readonly fault: Element }
+  | {
+      readonly kind: 'fault'
+      readonly version: SoapVersion
+      readonly fault: Element
+      /** The header blocks for this node. */
+      readonly blocks: readonly Element[]
+    }
   | {
       readonly kind: 'message'
       /** Its cursor is at the first child of the Body, or at the Body's end. */
@@ -265,7 +271,7 @@ function openBody(
   if (cursor.child() === 'start' && cursor.name === version.fault) {
     const fault = readFaultElement(envelope, isStreamed)
     requireCorrelated(expected, addressing, request, true)
-    return { kind: 'fault', version, fault }
+    return { kind: 'fault', version, fault, blocks }
   }
   if (status >= 300) refuseAnswer('status', `the status is ${status}, and the message is not a fault`)
   if (version !== expected.version && !expected.isLenient)

@@ -4,7 +4,7 @@
  * contract, or throws the reason why not.
  */
 
-import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
+import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { createActionNamer } from '../contract/port-names.ts'
@@ -18,7 +18,7 @@ import type { LiteralReading, LiteralWriting } from '../soap/codecs/values.ts'
 import type { Envelope } from '../soap/envelope.ts'
 import { stripForeignAttributes } from '../soap/headers/block.ts'
 import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
-import { type Cursor, Element, internName, readElement, walkTree } from '../xml/index.ts'
+import { type Cursor, Element, readElement, walkTree } from '../xml/index.ts'
 import {
   type MessageContent,
   type MessageDress,
@@ -28,7 +28,7 @@ import {
   type WrittenMessage,
 } from './dressed-message.ts'
 import { AnswerError, ConnectionError, FaultError, InputError, TransportFailure } from './errors.ts'
-import { type Faults, type ReadEntry, readEntryBy, readFault } from './fault-reader.ts'
+import { type FaultEntry, type Faults, readEntryBy, readFault } from './fault-reader.ts'
 import {
   type AnswerExpectation,
   closeAnswer,
@@ -113,7 +113,8 @@ export class CallableExchange {
       transport,
       fields,
     )
-    const known = Object.values(exchange.replyHeaders).map(each => plans.literal(each))
+    const about = Object.entries(exchange.faults).filter(([fault]) => isHeaderFault(exchange, fault))
+    const known = [...Object.values(exchange.replyHeaders), ...about.map(([, root]) => root)].map(plans.literal)
     this.#expected = {
       version,
       addressing: dress.addressing,
@@ -135,8 +136,10 @@ export class CallableExchange {
       const hasOutput = typeof this.#exchange.output === 'object'
       if (content.length === 0 && status < 300 && !hasOutput) return emptyReply
       const opened = await openAnswer(this.#expected, response, request)
-      if (opened.kind === 'fault')
-        throw new FaultError(this.name, readFault(opened.fault, opened.version, this.#expected.faults), response)
+      if (opened.kind === 'fault') {
+        const read = readFault(opened.fault, opened.version, this.#expected.faults, opened.blocks)
+        throw new FaultError(this.name, read, response)
+      }
       return this.#read(opened, response.fields['content-type'] ?? '')
     } catch (thrown) {
       const unfit = explainUnfit(thrown)
@@ -283,12 +286,17 @@ function requireValid<T>(value: T, { found }: LiteralReading): T {
   return value
 }
 
-function readBlockBy({ plan, read }: ElementCodec, block: Element, mending: Mending): unknown {
-  const own = stripForeignAttributes(block, name => declaresAttribute(plan.type(), name))
+function readBlockBy(codec: ElementCodec, block: Element, mending: Mending): unknown {
   const { forgive } = mending
   const reading: LiteralReading = { found: [], parts: undefined, around: block.parent, blocks: [], forgive }
-  return requireValid(readEntryBy(read)(mendElement(plan, own, mending), reading), reading)
+  return requireValid(
+    readEntryBy(codec.read)(mendElement(codec.plan, withoutSoapAttributes(codec, block), mending), reading),
+    reading,
+  )
 }
+/** SOAP's own attributes of a block, and those of other specifications, are no part of its type. */
+const withoutSoapAttributes = ({ plan }: ElementCodec, block: Element): Element =>
+  stripForeignAttributes(block, name => declaresAttribute(plan.type(), name))
 
 /** By the elements of their details. */
 function compileFaults(exchange: PortExchange, { literal, encoded }: PortPlans, version: SoapVersion): Faults {
@@ -296,11 +304,18 @@ function compileFaults(exchange: PortExchange, { literal, encoded }: PortPlans, 
     Object.entries(exchange.faults).map(([name, root]) => {
       // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
       const isEncoded = exchange.style === 'encoded' && root.isPart
-      const read: ReadEntry = isEncoded
-        ? (entry, reading) => encoded(root).read(walkTo(entry), reading, version)
-        : readEntryBy(literal(root).read)
-      const declared = fault(name, { status: statusOfPortFault(exchange, name), title: name })
-      return [internName(root.name.uri, root.name.local), { fault: declared, read }]
+      const mayBeBlock = isHeaderFault(exchange, name)
+      const codec = literal(root)
+      const read = readEntryBy(codec.read)
+      const known: FaultEntry = {
+        fault: fault(name, { status: statusOfPortFault(exchange, name), title: name }),
+        read: (entry, reading) => {
+          if (mayBeBlock) return read(withoutSoapAttributes(codec, entry), reading)
+          return isEncoded ? encoded(root).read(walkTo(entry), reading, version) : read(entry, reading)
+        },
+        mayBeBlock,
+      }
+      return [codec.plan.name, known]
     }),
   )
 }

@@ -32,8 +32,13 @@ export interface PortExchange<
   readonly input: I
   /** Undefined: one-way, there is no reply. */
   readonly output: O
-  /** By their names in a WSDL: the element of the detail. */
+  /** By their names in a WSDL: the element of the detail, or of a header block. */
   readonly faults: F
+  /**
+   * The names of header blocks, each with the faults that are about it: the element of such a fault
+   * is a header block of its message, which has no detail (SOAP 1.1 §4.4; WSDL 1.1 §3.7).
+   */
+  readonly headerFaults: Readonly<Record<string, readonly string[]>>
   /** Header blocks by their names: of the request, and of the reply. */
   readonly requestHeaders: H
   readonly replyHeaders: ExchangeFaults
@@ -71,6 +76,8 @@ export function exchange<
   readonly faults?: F
   readonly requestHeaders?: H
   readonly replyHeaders?: ExchangeFaults
+  /** `{ Session: ['NoSession'] }`: that fault is about this header block, and travels as one. */
+  readonly headerFaults?: Readonly<Record<string, readonly (keyof F & string)[]>>
   readonly allow?: readonly Grant[]
   readonly safe?: boolean
   /** For a GET: `orders/{id}`; it is safe then. Elements that it does not cite are parameters. */
@@ -89,6 +96,7 @@ export function exchange<
     faults: declaration.faults ?? ({} as F), // F's default
     requestHeaders: declaration.requestHeaders ?? ({} as H), // H's default
     replyHeaders: declaration.replyHeaders ?? {},
+    headerFaults: declaration.headerFaults ?? {},
     allow: declaration.allow ?? [],
     isSafe: declaration.safe === true || declaration.location !== undefined,
     location: declaration.location,
@@ -110,6 +118,10 @@ export function statusOfPortFault({ statuses }: Pick<PortExchange, 'statuses'>, 
   if (Object.hasOwn(statuses, fault)) return statuses[fault] ?? 422
   return statusesByName.find(([, pattern]) => pattern.test(fault))?.[0] ?? 422
 }
+
+/** Whether the element of this fault is a header block of its message. */
+export const isHeaderFault = ({ headerFaults }: Pick<PortExchange, 'headerFaults'>, fault: string): boolean =>
+  Object.values(headerFaults).some(names => names.includes(fault))
 
 export type Exchanges = Readonly<Record<string, PortExchange>>
 /** The operations at one address: a port type of a WSDL with its binding. */

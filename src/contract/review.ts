@@ -817,7 +817,10 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
 function exchangeMistakes({ ports = {} }: Implementation, { port, exchanges }: Port): string[] {
   const given = ports[port] ?? {}
   return [
-    ...Object.entries(exchanges).flatMap(([name, exchange]) => contentMistakes(`${port}.${name}`, exchange)),
+    ...Object.entries(exchanges).flatMap(([name, exchange]) => [
+      ...contentMistakes(`${port}.${name}`, exchange),
+      ...headerFaultMistakes(`${port}.${name}`, exchange),
+    ]),
     ...Object.keys(exchanges)
       .filter(name => !Object.hasOwn(given, name))
       .map(name => `${port}.${name} has no handler: give implement() one, or remove the exchange from the port`),
@@ -852,6 +855,18 @@ function contentMistakes(name: string, { style, input, output, ...others }: Port
       ? []
       : [`${name} has an x.body(…) of a type with text or attributes: a Body has elements alone`]),
   ]
+}
+
+function headerFaultMistakes(name: string, exchange: PortExchange): string[] {
+  const { faults, headerFaults, requestHeaders, replyHeaders } = exchange
+  return Object.entries(headerFaults).flatMap(([header, about]) => [
+    ...(Object.hasOwn(requestHeaders, header) || Object.hasOwn(replyHeaders, header)
+      ? []
+      : [`${name}.headerFaults names the header block "${header}", which it does not declare: add it to its headers`]),
+    ...about
+      .filter(fault => !Object.hasOwn(faults, fault))
+      .map(fault => `${name}.headerFaults names the fault "${fault}", which it does not declare: add it to its faults`),
+  ])
 }
 
 /** Throws all mistakes at once, so that a developer can mend them at once. */

@@ -3,7 +3,7 @@
  * and actions have the names, namespaces and order of the contract, so a client that was generated
  * from the document of that party understands this one's messages.
  */
-import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import { type ExchangeBody, isHeaderFault, type Port, type PortExchange } from '../contract/exchange.ts'
 import { createMessageNamer, describedName, type MessageNames } from '../contract/port-names.ts'
 import { firstNameOf } from '../contract/port-security.ts'
 import { type AnyRootElement, type AnyXmlType, BodyContent, type QualifiedName, x } from '../contract/xml-type.ts'
@@ -199,6 +199,10 @@ function listHeaderMessages(
   )
 }
 
+/** Faults about header blocks stand in the binding alone, with the blocks (§3.7). */
+const listDetailFaults = (exchange: PortExchange): readonly (readonly [string, AnyRootElement])[] =>
+  Object.entries(exchange.faults).filter(([fault]) => !isHeaderFault(exchange, fault))
+
 function exchangesTag(port: Port): string {
   const { names, exchanges } = port
   const nameMessages = createMessageNamer(port)
@@ -218,7 +222,7 @@ function exchangesTag(port: Port): string {
           message: `${ownPrefix(port)}${name}Output`,
           'wsam:Action': exchange.addressedAs.reply,
         }),
-      Object.keys(exchange.faults).map(fault =>
+      listDetailFaults(exchange).map(([fault]) =>
         writeTag('wsdl:fault', { name: fault, message: `${ownPrefix(port)}${name}_${fault}Fault` }),
       ),
     ),
@@ -251,7 +255,7 @@ function boundOperationTag(
   messages: MessageNames,
   policies: AttachedPolicies | undefined,
 ): string {
-  const { style, action, input, output, faults } = exchange
+  const { style, action, input, output, faults, headerFaults, requestHeaders } = exchange
   const use: Attributes = style === 'encoded' ? { use: 'encoded', encodingStyle: encoding } : { use: 'literal' }
   const body = (of: ExchangeBody) =>
     writeTag(`${prefix}:body`, {
@@ -261,13 +265,24 @@ function boundOperationTag(
   // What stands for a part is encoded where its exchange is; an element of a schema is literal.
   const usual = (root: AnyRootElement): Attributes =>
     root.isPart ? { ...use, namespace: root.name.uri || undefined } : { use: 'literal' }
+  const placeBlock = (message: string, key: string, root: AnyRootElement): Attributes => ({
+    message: `${ownPrefix(port)}${message}`,
+    part: root.isPart ? root.name.local : key,
+    ...usual(root),
+  })
+  /** Of a block that both messages have, those of the request. */
+  const faultsAbout = (direction: HeaderSide, key: string) =>
+    direction === 'replyHeaders' && Object.hasOwn(requestHeaders, key) ? [] : (headerFaults[key] ?? [])
   const headers = (direction: HeaderSide) =>
     Object.entries(exchange[direction]).map(([key, root]) =>
-      writeTag(`${prefix}:header`, {
-        message: `${ownPrefix(port)}${nameHeaderMessage(name, exchange, direction, key)}`,
-        part: root.isPart ? root.name.local : key,
-        ...usual(root),
-      }),
+      writeTag(
+        `${prefix}:header`,
+        placeBlock(nameHeaderMessage(name, exchange, direction, key), key, root),
+        faultsAbout(direction, key).map(fault => {
+          const about = faults[fault]
+          return about && writeTag(`${prefix}:headerfault`, placeBlock(`${name}_${fault}Fault`, fault, about))
+        }),
+      ),
     )
   const attach = (subject: 'operation' | 'input' | 'output') =>
     policyReferenceTag(policies, subject, firstNameOf(exchange))
@@ -279,7 +294,7 @@ function boundOperationTag(
     writeTag('wsdl:input', { name: messages.input }, attach('input'), headers('requestHeaders'), body(input)),
     output !== undefined &&
       writeTag('wsdl:output', { name: messages.output }, attach('output'), headers('replyHeaders'), body(output)),
-    Object.entries(faults).map(([fault, root]) =>
+    listDetailFaults(exchange).map(([fault, root]) =>
       writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, ...usual(root) })),
     ),
   )

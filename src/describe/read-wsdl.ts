@@ -97,7 +97,7 @@ export interface WsdlOperation {
   readonly isNotification: boolean
   /** Undefined: one-way. */
   readonly output: WsdlMessage | undefined
-  readonly faults: readonly (WsdlMessage & { readonly fault: string })[]
+  readonly faults: readonly WsdlFault[]
   /** Whether WSDL 2.0 says that nothing changes by it (Part 2 §3.1). */
   readonly isSafe?: boolean
   /** `wsp:Policy` that is attached to it in the binding, and to its messages there. */
@@ -106,6 +106,12 @@ export interface WsdlOperation {
   readonly location?: string
   /** What its portType or its interface documents of it, else its binding; with single spaces. */
   readonly documentation?: string
+}
+/** A fault of an operation of a WSDL. */
+export interface WsdlFault extends WsdlMessage {
+  readonly fault: string
+  /** Whether the binding says how it is sent. */
+  readonly isBound: boolean
 }
 /** A message of a WSDL: its parts, in order. */
 export interface WsdlMessage {
@@ -118,8 +124,14 @@ export interface WsdlMessage {
    */
   readonly parts: readonly WsdlPart[]
   /** The parts that are header blocks, with the namespace of those that have a type. */
-  readonly headers: readonly (WsdlPart & { readonly namespace?: string })[]
+  readonly headers: readonly WsdlHeader[]
 }
+/** A header block, and the blocks that errors about it are told by (§3.7). */
+export interface WsdlHeader extends WsdlBlock {
+  readonly faults?: readonly WsdlBlock[]
+}
+/** A part of a message that travels as a header block, with the namespace of one by a type. */
+export type WsdlBlock = WsdlPart & { readonly namespace?: string }
 /** A part of a message, by its element or its type. */
 export interface WsdlPart {
   readonly name: string
@@ -498,11 +510,11 @@ class WsdlReader {
     return known
   }
 
-  #readFault(fault: Element, bound: Element, operation: string): (WsdlMessage & { fault: string })[] {
+  #readFault(fault: Element, bound: Element, operation: string): WsdlFault[] {
     const name = attributeValue(fault, 'name') ?? ''
     const binding = wsdlChildren(bound, 'fault').find(each => attributeValue(each, 'name') === name)
     const message = this.#readMessage(fault, binding, `${operation} fault ${name}`)
-    return message ? [{ fault: name, ...message }] : []
+    return message ? [{ fault: name, isBound: binding !== undefined, ...message }] : []
   }
 
   /** @param style of the operation, if the message is its input or output */
@@ -515,7 +527,7 @@ class WsdlReader {
     const message = this.#resolve('message', reference, 'message', place)
     if (!message) return undefined
     const [body] = binding ? [...soapExtensions(binding, 'body'), ...soapExtensions(binding, 'fault')] : []
-    const headers = binding ? soapExtensions(binding, 'header').flatMap(header => this.#readHeader(header, place)) : []
+    const headers = binding ? soapExtensions(binding, 'header').flatMap(header => this.#readHeader(header)) : []
     const named = body && attributeValue(body, 'parts')
     const only = named === undefined ? undefined : new Set(named.split(/\s+/))
     const blocks = new Set([
@@ -571,19 +583,23 @@ class WsdlReader {
     this.#remarks.add(`${place}: part ${wrong.name}: ${rule}`)
   }
 
-  #readHeader(header: Element, place: string): (WsdlPart & { of: Element; namespace: string })[] {
+  #readHeader(header: Element): (WsdlHeader & { of: Element })[] {
+    return this.#readBlock(header).map(block => {
+      const faults = soapChildren(header, 'headerfault').flatMap(each => this.#readBlock(each))
+      return { ...block, ...(faults.length > 0 && { faults: faults.map(({ of: _, ...fault }) => fault) }) }
+    })
+  }
+  #readBlock(header: Element): (WsdlBlock & { of: Element })[] {
     const message = this.#resolve('message', header, 'message')
     const named =
       message &&
       wsdlChildren(message, 'part').find(each => attributeValue(each, 'name') === attributeValue(header, 'part'))
     if (message && !named)
-      this.#addFlaw(`header: message ${attributeValue(message, 'name')} has no part ${attributeValue(header, 'part')}`)
+      this.#addFlaw(
+        `${header.name.local}: message ${attributeValue(message, 'name')} has no part ${attributeValue(header, 'part')}`,
+      )
     const namespace = attributeValue(header, 'namespace') ?? ''
-    for (const each of soapChildren(header, 'headerfault')) {
-      const detail = `the header block ${attributeValue(each, 'part') ?? ''} of a fault is left out (headerfault)`
-      this.#leftOut.push({ place: `operation ${place}`, detail })
-    }
-    return message && named ? [{ of: message, namespace, ...this.#readPart(named, 'header') }] : []
+    return message && named ? [{ of: message, namespace, ...this.#readPart(named, header.name.local) }] : []
   }
 
   #readPart(part: Element, place: string): WsdlPart {

@@ -226,7 +226,7 @@ class Wsdl20Reader {
       const fault = faults?.get(name)
       if (!fault) this.#flaws.add(`operation ${nameOf(operation)}: fault ${name} is not found`)
       const message = fault && this.#readMessage(fault, [])
-      return message ? [{ fault: name.slice(name.indexOf('}') + 1), ...message }] : []
+      return message ? [{ fault: name.slice(name.indexOf('}') + 1), isBound: true, ...message }] : []
     })
   }
 

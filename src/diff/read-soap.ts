@@ -3,7 +3,7 @@
  * wire: an operation is known by the element of its Body, a type by its place.
  */
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
-import type { ExchangeBody, Port, PortExchange } from '../contract/exchange.ts'
+import { type ExchangeBody, isHeaderFault, type Port, type PortExchange } from '../contract/exchange.ts'
 import { countRequired, initialOf } from '../contract/xml-members.ts'
 import {
   type AnyMember,
@@ -80,13 +80,15 @@ class SoapFaceReader {
 
   #operation(exchange: PortExchange, demands: ReadonlyMap<string, string>): DescribedOperation {
     const { input, output, faults, requestHeaders, replyHeaders, location } = exchange
+    const placeOf = (fault: string): string => (isHeaderFault(exchange, fault) ? 'header fault' : 'fault')
     return {
       inputs: new Map([['Body', this.#input(input)], ...this.#blocks(requestHeaders)]),
       outputs: new Map<string, DescribedOutput>([
         ...(output ? [['reply', this.#output(output, 'reply', 'content')] as const] : []),
-        ...Object.values(faults).map(
-          each => [`fault ${clarkName(each.name)}`, this.#output(each, clarkName(each.name), 'error')] as const,
-        ),
+        ...Object.entries(faults).map(([fault, each]) => {
+          const name = clarkName(each.name)
+          return [`${placeOf(fault)} ${name}`, this.#output(each, name, 'error')] as const
+        }),
         ...Object.values(replyHeaders).map(
           each => [`header ${clarkName(each.name)}`, this.#output(each, 'reply', 'field')] as const,
         ),

@@ -12,7 +12,7 @@ import {
 import { createActionNamer } from '../contract/port-names.ts'
 import { compileUriContent } from '../contract/uri-content.ts'
 import type { AnyRootElement } from '../contract/xml-type.ts'
-import type { WsdlBinding, WsdlDocument, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
+import type { WsdlBinding, WsdlBlock, WsdlDocument, WsdlMessage, WsdlOperation } from '../describe/read-wsdl.ts'
 import { compileAddressTemplate } from '../http/address-template.ts'
 import { isNcName } from '../xml/character.ts'
 import { findFreeName } from './free-name.ts'
@@ -231,27 +231,17 @@ function readExchange(
   const asked = body(input, name)
   const answered = output && body(output, `${name}Response`)
   if (asked === undefined || (output && answered === undefined)) return undefined
-  const faults = operation.faults.flatMap(({ fault, namespace: uri, parts }) => {
-    const [part, ...others] = parts
-    const element = part && readPartElement({ namespace: uri, ...part }, place, model)
-    const named = `the fault ${fault || 'without a name'}`
-    if (!part) losses.add(place, `${named} has no part: it is left out`, 'document')
-    else if (others.length > 0)
-      losses.add(
-        place,
-        `${named} has its first part alone: ${others.map(each => each.name).join(', ')} left out`,
-        'document',
-      )
-    return element ? [[fault, element] as const] : []
-  })
+  const requestHeaders = readHeaderParts(input, place, model, losses)
+  const replyHeaders = output ? readHeaderParts(output, place, model, losses) : []
+  const readBlock = (part: WsdlBlock) => readPartElement(part, place, model)
   return exchange({
     style: style === 'document' ? 'document' : isEncoded ? 'encoded' : 'rpc',
     action: operation.action,
     input: asked,
     ...(answered !== undefined && { output: answered }),
-    faults: Object.fromEntries(faults),
-    requestHeaders: readHeaderParts(input, place, model, losses),
-    replyHeaders: output ? readHeaderParts(output, place, model, losses) : {},
+    ...joinHeaderFaults(readFaults(operation, place, model, losses), [...requestHeaders, ...replyHeaders], readBlock),
+    requestHeaders: listBlocks(requestHeaders),
+    replyHeaders: listBlocks(replyHeaders),
     safe: operation.isSafe === true,
     ...(operation.documentation !== undefined && { description: operation.documentation }),
     ...readLocation(operation.location, asked, place, losses),
@@ -275,24 +265,79 @@ function readLocation(
   return {}
 }
 
+interface ReadHeader {
+  readonly key: string
+  readonly root: AnyRootElement
+  readonly faults: readonly WsdlBlock[]
+}
+const listBlocks = (headers: readonly ReadHeader[]): Record<string, AnyRootElement> =>
+  Object.fromEntries(headers.map(({ key, root }) => [key, root]))
+
 function readHeaderParts(
   { headers }: WsdlMessage,
   place: string,
   model: SchemaModel,
   losses: Losses,
-): Record<string, AnyRootElement> {
-  const blocks: Record<string, AnyRootElement> = {}
+): readonly ReadHeader[] {
+  const read = new Map<string, ReadHeader>()
   for (const header of headers) {
-    const found = readPartElement(header, place, model)
-    if (!found) losses.add(place, `the header block ${header.name} is not declared: it is left out`, 'document')
-    else blocks[findFreeKey(header.name, blocks)] = found
+    const root = readPartElement(header, place, model)
+    const key = findFreeName(header.name, each => read.has(each))
+    if (root) read.set(key, { key, root, faults: header.faults ?? [] })
+    else losses.add(place, `the header block ${header.name} is not declared: it is left out`, 'document')
   }
-  return blocks
+  return [...read.values()]
+}
+
+interface ReadFault {
+  readonly fault: string
+  readonly root: AnyRootElement
+  readonly isBound: boolean
+}
+const readFaults = (
+  { faults }: WsdlOperation,
+  place: string,
+  model: SchemaModel,
+  losses: Losses,
+): readonly ReadFault[] =>
+  faults.flatMap(({ fault, namespace: uri, parts, isBound }) => {
+    const [part, ...others] = parts
+    const root = part && readPartElement({ namespace: uri, ...part }, place, model)
+    const named = `the fault ${fault || 'without a name'}`
+    if (!part) losses.add(place, `${named} has no part: it is left out`, 'document')
+    else if (others.length > 0)
+      losses.add(
+        place,
+        `${named} has its first part alone: ${others.map(each => each.name).join(', ')} left out`,
+        'document',
+      )
+    return root ? [{ fault, root, isBound }] : []
+  })
+
+/** A fault of a portType that its binding has as a header block alone is that block (§3.7). */
+function joinHeaderFaults(
+  faults: readonly ReadFault[],
+  headers: readonly ReadHeader[],
+  readBlock: (part: WsdlBlock) => AnyRootElement | undefined,
+): Pick<PortExchange, 'faults' | 'headerFaults'> {
+  const all = Object.fromEntries(faults.map(({ fault, root }) => [fault, root]))
+  const named = new Map(faults.flatMap(({ fault, root, isBound }) => (isBound ? [] : [[root, fault] as const])))
+  const about = new Map<string, Set<string>>()
+  for (const { key, faults: parts } of headers)
+    for (const part of parts) {
+      const root = readBlock(part)
+      if (!root) continue
+      const name = named.get(root) ?? findFreeKey(part.name, all)
+      named.set(root, name)
+      all[name] = root
+      about.set(key, (about.get(key) ?? new Set()).add(name))
+    }
+  return { faults: all, headerFaults: Object.fromEntries([...about].map(([key, names]) => [key, [...names]])) }
 }
 
 /** Either the element of the part, or one of its name with its type (WSDL 1.1 §3.6, §3.7). */
 function readPartElement(
-  { name, element, type, namespace = '' }: WsdlPart & { readonly namespace?: string },
+  { name, element, type, namespace = '' }: WsdlBlock,
   place: string,
   model: SchemaModel,
 ): AnyRootElement | undefined {

@@ -587,6 +587,34 @@ test('an exchange that no caller may ask is a warning', () => {
   ])
   assert.deepEqual(findContractWarnings(withDesk([anyone], {}).contract), [])
 })
+test('WSDL 1.1 §3.7 faults about header blocks name blocks and faults that their exchange declares', () => {
+  const Block = x.namespace('urn:t').element('Block', x.int)
+  const P = port('P', {
+    namespace: 'urn:p',
+    allow: [anyone],
+    exchanges: {
+      a: exchange({ action: '', input: 'empty', faults: { Block }, headerFaults: { Other: ['Block'] } }),
+      b: exchange({
+        action: '',
+        input: 'empty',
+        requestHeaders: { Block },
+        headerFaults: { Block: ['Gone' as never] },
+      }),
+    },
+  })
+  const contract = service('p', { namespace: 'urn:p', resources: [], ports: [P] })
+  assert.throws(
+    () => requireSoundContract(implement(contract, { P: { a: () => {}, b: () => {} } })),
+    (thrown: unknown) => {
+      assert.ok(thrown instanceof ContractMistakes)
+      assert.deepEqual(thrown.mistakes, [
+        'P.a.headerFaults names the header block "Other", which it does not declare: add it to its headers',
+        'P.b.headerFaults names the fault "Gone", which it does not declare: add it to its faults',
+      ])
+      return true
+    },
+  )
+})
 test('what fills a Body elsewhere than in a message of document style is a mistake', () => {
   const body = x.body({ any: x.any() })
   const text = x.namespace('urn:t').type('Text', { value: x.text(x.string) })

@@ -306,12 +306,17 @@ const block = {
   parts: '<part name="branch" element="t:Late"/>',
   binding: '<s:header message="t:do" part="branch" use="literal"/>',
 }
+const blockWithFault = {
+  ...block,
+  binding: block.binding.replace('/>', '><s:headerfault message="t:late" part="detail" use="literal"/></s:header>'),
+}
 /** [what changed, before, after, breaks] */
 const changesOfOperations: readonly (readonly [string, Shape, Shape, boolean])[] = [
   ['the namespace', plain, { ...plain, uri: 'urn:y' }, true],
   ['the action', plain, { ...plain, action: 'urn:other' }, true],
   ['a fault comes', plain, { ...plain, operation: '<fault name="late" message="t:late"/>' }, false],
   ['a fault goes', { ...plain, operation: '<fault name="late" message="t:late"/>' }, plain, false],
+  ['a fault about a header block comes', { ...plain, ...block }, { ...plain, ...blockWithFault }, false],
   ['a header block comes', plain, { ...plain, ...block }, true],
   ['a header block goes', { ...plain, ...block }, plain, true],
 ]

@@ -107,7 +107,7 @@ export function digestPort(port: Port): string {
           : `${(b as AnyRootElement).name.uri} ${(b as AnyRootElement).name.local} ${typeRef((b as AnyRootElement).type(), { uri: '', elements: 'unqualified', attributes: 'unqualified' })}`
   const heads = Object.entries(port.exchanges).map(
     ([n, e]) =>
-      `${n} ${e.style} ${e.action} in ${bodyOf(e.input, e.style)} out ${bodyOf(e.output, e.style)} faults ${Object.entries(e.faults).map(([k, v]) => k + root(v))} heads ${Object.entries(e.requestHeaders).map(([k, v]) => k + root(v))} ${Object.entries(e.replyHeaders).map(([k, v]) => k + root(v))}`,
+      `${n} ${e.style} ${e.action} in ${bodyOf(e.input, e.style)} out ${bodyOf(e.output, e.style)} faults ${Object.entries(e.faults).map(([k, v]) => k + root(v))} heads ${Object.entries(e.requestHeaders).map(([k, v]) => k + root(v))} ${Object.entries(e.replyHeaders).map(([k, v]) => k + root(v))} about ${JSON.stringify(e.headerFaults)}`,
   )
   return [port.namespace, port.soap, JSON.stringify(port.names), ...heads, ...out.sort()].join('\n')
 }

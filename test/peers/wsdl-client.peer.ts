@@ -59,6 +59,19 @@ describe('PHP SoapServer by the WSDL of a partner', { skip: noPhp }, () => {
     )
   })
 
+  test('WSDL 1.1 §3.7 a fault about a header block', async () => {
+    const file = join(here, 'parts', 'gate.wsdl')
+    using gate = createPortClient(await readWsdl(file), { address: await startPhp(file) })
+    const open = (ticket: string) => gate['Open']?.({ gate: 7 }, { headers: { Ticket: ticket } })
+    assert.deepEqual(await open('new'), { at: 'gate 7' })
+    const thrown = await open('old')?.catch((reason: unknown) => reason)
+    assert.ok(thrown instanceof FaultError, String(thrown))
+    assert.deepEqual(
+      [thrown.fault, thrown.detail, thrown.entries, thrown.reasons[0]?.text],
+      ['Expired', { ticket: 'old', on: '2026-01-31' }, [], 'the ticket is over'],
+    )
+  })
+
   test('several elements in a Body', async () => {
     const file = join(here, 'parts', 'desk.wsdl')
     using desk = createPortClient(await readWsdl(file), { address: await startPhp(file) })

@@ -3,7 +3,7 @@
  * read and written exactly as its schema has them.
  */
 import { chain } from '../../base/maybe.ts'
-import { type Port, type PortExchange, statusOfPortFault } from '../../contract/exchange.ts'
+import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../../contract/exchange.ts'
 import type { ErasedExchangeHandler } from '../../contract/implement.ts'
 import type { ExchangeBasis, ExchangeContext } from '../../contract/port-handlers.ts'
 import { createActionNamer } from '../../contract/port-names.ts'
@@ -16,6 +16,7 @@ import { createElementCodecs, type ElementCodec } from '../codecs/schema-codec.t
 import { createEncodedCodecs, type EncodedCodec } from '../codecs/schema-encoded.ts'
 import { declaresAttribute } from '../codecs/schema-plan.ts'
 import type { LiteralReading, LiteralWriting } from '../codecs/values.ts'
+import type { SoapFault } from '../fault.ts'
 import { type Block, refuseWithFault, stripForeignAttributes } from '../headers/block.ts'
 import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
@@ -77,11 +78,12 @@ interface ExchangeCodecs extends Pick<BoundOperation, 'firsts' | 'mayBegin'> {
 }
 
 function compileExchange(
-  { input, output, faults, requestHeaders, replyHeaders, style }: PortExchange,
+  exchange: PortExchange,
   operation: string,
   codecOf: (root: AnyRootElement) => ElementCodec,
   encodedOf: (root: AnyRootElement) => EncodedCodec,
 ): ExchangeCodecs {
+  const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
   const bodyOf = createBodyCodecs(codecOf)
   const asked = bodyOf(input)
   const mapCodecs = (roots: Readonly<Record<string, AnyRootElement>>) =>
@@ -109,7 +111,7 @@ function compileExchange(
       Object.entries(faults).map(([name, root]) => [
         name,
         // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
-        style === 'encoded' && root.isPart
+        style === 'encoded' && root.isPart && !isHeaderFault(exchange, name)
           ? encodedOf(root).writeAlone
           : (detail: unknown) => codecOf(root).write(detail),
       ]),
@@ -155,6 +157,10 @@ function withoutForeignAttributes({ plan }: ElementCodec, cursor: Cursor, { arou
   return walker
 }
 
+/** SOAP 1.1 §4.4: what a header block is wrong in is never said in the detail. */
+const placeFault = (exchange: PortExchange, fault: string, element: string): Pick<SoapFault, 'blocks' | 'detail'> =>
+  isHeaderFault(exchange, fault) ? { blocks: [element] } : { detail: element }
+
 async function callHandler(
   exchange: PortExchange,
   codecs: ExchangeCodecs,
@@ -193,7 +199,7 @@ function createExchangeContext(
       throw refuseWithFault({
         code: statusOfPortFault(exchange, fault) >= 500 ? 'Receiver' : 'Sender',
         reasons: [{ language: 'en', text: reason }],
-        detail: write(detail, asked.version),
+        ...placeFault(exchange, fault, write(detail, asked.version)),
       })
     },
   })
