@@ -134,6 +134,8 @@ export interface Port<N extends string = string, E extends Exchanges = Exchanges
   readonly soap: '1.1' | '1.2' | 'both'
   /** How its messages prove themselves; `settings`: by the policy that the server's settings have. */
   readonly security: SecurityRule | 'settings' | undefined
+  /** What it is for, for those who call it: in its WSDL, in OpenAPI, on pages. */
+  readonly description: string | undefined
   readonly exchanges: E
 }
 
@@ -147,6 +149,8 @@ export function port<const N extends string, const E extends Exchanges>(
     readonly soap?: Port['soap']
     /** As that of an endpoint; its `operations` are exchanges. Default: messages prove nothing. */
     readonly security?: Port['security']
+    /** What it is for, for those who call it. */
+    readonly description?: string | undefined
     /** Which callers may ask its exchanges, as long as these do not say it. Default: none. */
     readonly allow?: readonly Grant[]
     readonly exchanges: E
@@ -163,6 +167,7 @@ export function port<const N extends string, const E extends Exchanges>(
     names: { service: declaration.service ?? `${name}Service`, portType: declaration.portType ?? `${name}PortType` },
     soap: declaration.soap ?? 'both',
     security: declaration.security,
+    description: declaration.description,
     exchanges: Object.fromEntries(exchanges) as E, // the same exchanges with their grants
   }
 }

@@ -41,7 +41,8 @@ const resourcesOf = ({ resources }: Service): readonly Tagged[] =>
   resources.map(({ name, texts }) => ({ name, ...texts }))
 const jobsOf = ({ jobs }: Service): readonly Tagged[] =>
   jobs.filter(isCallable).map(each => ({ name: each.job, ...pickTexts(each) }))
-const portsOf = ({ ports }: Service): readonly Tagged[] => ports.map(({ port }) => ({ name: port }))
+const portsOf = ({ ports }: Service): readonly Tagged[] =>
+  ports.map(({ port, description }) => ({ name: port, ...(description !== undefined && { description }) }))
 
 /** §4.22: a tag of a group, and the tags below it. */
 function groupTags(name: string, summary: string, members: readonly Tagged[]): readonly JsonSchema[] {

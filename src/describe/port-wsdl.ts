@@ -204,7 +204,7 @@ const listDetailFaults = (exchange: PortExchange): readonly (readonly [string, A
   Object.entries(exchange.faults).filter(([fault]) => !isHeaderFault(exchange, fault))
 
 function exchangesTag(port: Port): string {
-  const { names, exchanges } = port
+  const { names, exchanges, description } = port
   const nameMessages = createMessageNamer(port)
   const operations = Object.entries(exchanges).map(([name, exchange]) =>
     writeTag(
@@ -227,7 +227,7 @@ function exchangesTag(port: Port): string {
       ),
     ),
   )
-  return writeTag('wsdl:portType', { name: names.portType }, operations)
+  return writeTag('wsdl:portType', { name: names.portType }, writeDocumentation(description), operations)
 }
 
 function bindingTag(port: Port, binding: PortBinding, at: number, policies: AttachedPolicies | undefined): string {

@@ -38,6 +38,8 @@ export interface WsdlDocument {
   readonly remarks: readonly string[]
   /** What a message of SOAP over HTTP without attachments does not have. */
   readonly leftOut: readonly LeftOut[]
+  /** What it documents of itself; with single spaces, as all documentation here. */
+  readonly documentation: string | undefined
 }
 /** A part of a description that has no place in the result. */
 export interface LeftOut {
@@ -72,10 +74,13 @@ export interface WsdlBinding {
   readonly operations: readonly WsdlOperation[]
   /** `wsp:Policy` of any version that is attached to it; of a port, its own as well. */
   readonly policies?: readonly Element[]
+  /** Of its portType or interface, else its own, else that of the port. */
+  readonly documentation?: string | undefined
 }
 /** A service of a WSDL, with its ports. */
 export interface WsdlService {
   readonly name: string
+  readonly documentation?: string | undefined
   readonly ports: readonly WsdlPort[]
 }
 /** What its binding has, under the name of the port. */
@@ -104,7 +109,7 @@ export interface WsdlOperation {
   readonly policies?: Readonly<Record<'operation' | 'input' | 'output', readonly Element[]>>
   /** Where WSDL 2.0 binds it to a GET: the template of the address, relative to the endpoint's. */
   readonly location?: string
-  /** What its portType or its interface documents of it, else its binding; with single spaces. */
+  /** What its portType or its interface documents of it, else its binding. */
   readonly documentation?: string
 }
 /** A fault of an operation of a WSDL. */
@@ -125,6 +130,8 @@ export interface WsdlMessage {
   readonly parts: readonly WsdlPart[]
   /** The parts that are header blocks, with the namespace of those that have a type. */
   readonly headers: readonly WsdlHeader[]
+  /** Of the message in its operation, else of the message itself. */
+  readonly documentation?: string | undefined
 }
 /** A header block, and the blocks that errors about it are told by (§3.7). */
 export interface WsdlHeader extends WsdlBlock {
@@ -140,6 +147,7 @@ export interface WsdlPart {
   readonly type?: string
   /** Of WSDL 2.0, what stands in place of a declared element: a phrase. */
   readonly content?: string
+  readonly documentation?: string | undefined
 }
 
 export interface WsdlLimits {
@@ -362,6 +370,7 @@ class WsdlReader {
   document(root: Element): WsdlDocument {
     const services = this.#componentsOf('service').map(([, service]) => ({
       name: attributeValue(service, 'name') ?? '',
+      documentation: readDocumentation(service),
       ports: wsdlChildren(service, 'port').map(port => this.#readPort(port)),
     }))
     this.#reported = this.#remarks
@@ -384,6 +393,7 @@ class WsdlReader {
       flaws: [...this.#flaws],
       remarks: [...this.#remarks],
       leftOut: this.#leftOut,
+      documentation: readDocumentation(root),
     }
   }
 
@@ -401,6 +411,7 @@ class WsdlReader {
     return {
       ...bound,
       policies: [...(bound.policies ?? []), ...this.#policiesOf(port)],
+      documentation: bound.documentation ?? readDocumentation(port),
       name: attributeValue(port, 'name') ?? '',
       address: address && attributeValue(address, 'location'),
     }
@@ -446,6 +457,7 @@ class WsdlReader {
       transport: extension && attributeValue(extension, 'transport'),
       portType: portType && this.#resolveName(binding, 'type'),
       policies: this.#policiesOf(binding),
+      documentation: (portType && readDocumentation(portType)) ?? readDocumentation(binding),
       operations:
         portType && extension
           ? wsdlChildren(binding, 'operation').map(operation => this.#readOperation(operation, portType, style))
@@ -541,6 +553,7 @@ class WsdlReader {
       encodingStyle: body && attributeValue(body, 'encodingStyle'),
       parts: only || blocks.size > 0 ? all.filter(({ name }) => (only ? only.has(name) : !blocks.has(name))) : all,
       headers: headers.map(({ of: _, ...part }) => part),
+      documentation: readDocumentation(reference) ?? readDocumentation(message),
     }
     if (body && style && read.use === 'literal') this.#checkLiteral(read, style, place)
     return read
@@ -611,7 +624,12 @@ class WsdlReader {
     if (element !== undefined) this.#checkDeclared(this.#declaredElements, element, `${place}: element`)
     if (type !== undefined && !type.startsWith(`{${xs}}`))
       this.#checkDeclared(this.#declaredTypes, type, `${place}: type`)
-    return { name, ...(element !== undefined && { element }), ...(type !== undefined && { type }) }
+    return {
+      name,
+      ...(element !== undefined && { element }),
+      ...(type !== undefined && { type }),
+      documentation: readDocumentation(part),
+    }
   }
 
   /** Checks names only in namespaces of which a schema was found. */

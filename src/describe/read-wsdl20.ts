@@ -113,15 +113,17 @@ class Wsdl20Reader {
       const bound = binding && attributeValue(binding, 'interface') !== undefined
       const name = bound ? this.#resolve(binding, 'interface') : asked
       if (!binding || name === undefined) return []
+      const read = this.#bindingOf(binding, name)
       return [
         {
-          ...this.#bindingOf(binding, name),
+          ...read,
           name: nameOf(endpoint),
+          documentation: read.documentation ?? readDocumentation(endpoint),
           address: attributeValue(endpoint, 'address'),
         },
       ]
     })
-    return { name: nameOf(service), ports }
+    return { name: nameOf(service), documentation: readDocumentation(service), ports }
   }
 
   /** @param portType the name of the interface */
@@ -154,6 +156,7 @@ class Wsdl20Reader {
       ...(soap === undefined && { other: type }),
       transport: attributeValue(binding, 'protocol', wsoap),
       portType,
+      documentation: (found && readDocumentation(found)) ?? readDocumentation(binding),
       operations: operations.flatMap(each => this.#readOperation(each, binding) ?? []),
     }
   }

@@ -14,7 +14,7 @@ import { fieldOfHeader, headersOf, type NamedHeader } from '../contract/header.t
 import type { DeclaredOperation } from '../contract/operation.ts'
 import { describeGrantee } from '../contract/operation-texts.ts'
 import type { Service } from '../contract/service.ts'
-import { buildElement, type PageMarkup, writeSection } from '../html/element.ts'
+import { buildElement, type PageMarkup, writeParagraph, writeSection } from '../html/element.ts'
 import { writeRowTable } from '../html/value-views.ts'
 import { explainProblem } from '../rest/problem.ts'
 import { type RefusalKind, statusOf } from '../rest/refusal.ts'
@@ -247,7 +247,7 @@ function describeProof({ by, passwords, confirmations, signed }: ReturnType<type
 export function buildPortPage({ ports }: Service): SitePage | undefined {
   const shown = ports.filter(({ exchanges }) => Object.values(exchanges).some(({ allow }) => allow.length > 0))
   if (shown.length === 0) return undefined
-  const sections = shown.map(({ port, namespace, names, soap, exchanges }) => {
+  const sections = shown.map(({ port, namespace, names, soap, description, exchanges }) => {
     const rows = Object.entries(exchanges)
       .filter(([, { allow }]) => allow.length > 0)
       .map(([name, { style, action, output, faults, allow }]) => [
@@ -261,6 +261,7 @@ export function buildPortPage({ ports }: Service): SitePage | undefined {
     return writeSection(
       port,
       {},
+      writeParagraph(description),
       writeText(
         `Port type ${names.portType} of the service ${names.service}, namespace ${namespace}, SOAP ${soap === 'both' ? '1.1 and 1.2' : soap}. Its WSDL has all messages.`,
       ),

@@ -15,6 +15,8 @@ import { SchemaModel } from './schema-model.ts'
 export interface ImportedContract {
   readonly kind: ReadDescription['kind']
   readonly namespace: string
+  /** What the document says of itself. */
+  readonly description?: string | undefined
   readonly ports: readonly Port[]
   /** What the policies of a port demand, by its name. */
   readonly policies: ReadonlyMap<string, PortPolicy>
@@ -61,6 +63,7 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
   return {
     kind,
     namespace: services.targetNamespace,
+    description: document.documentation,
     ports,
     policies,
     addresses,

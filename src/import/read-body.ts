@@ -20,14 +20,21 @@ export class BodyReader {
   }
 
   /** One element, several, the content of a type, or none; undefined: a contract cannot say it. */
-  readDocument({ parts }: WsdlMessage, place: string): ExchangeBody | undefined {
+  readDocument({ parts, documentation }: WsdlMessage, place: string): ExchangeBody | undefined {
     const [first, ...others] = parts
     if (!first) return 'empty'
-    if (others.length === 0) return this.#readOnly(first, place)
+    if (others.length === 0) {
+      const body = this.#readOnly(first, place)
+      if (typeof body === 'object') this.#model.addComment(body, first.documentation ?? documentation)
+      return body
+    }
     const members: Record<string, AnyMember> = {}
     for (const part of parts) {
       const root = this.#readPartElement(part, place)
-      if (root) members[freePartKey(part.name, members)] = x.ref(root)
+      if (!root) continue
+      const member = x.ref(root)
+      this.#model.addComment(member, part.documentation)
+      members[freePartKey(part.name, members)] = member
     }
     return Object.keys(members).length < parts.length ? undefined : this.#once(parts, () => x.body(members))
   }
@@ -68,16 +75,20 @@ export class BodyReader {
   }
 
   /** SOAP 1.1 §7.1: an element around an accessor for each part. */
-  readCall({ namespace, parts }: WsdlMessage, local: string, target: string, isEncoded: boolean): AnyRootElement {
+  readCall(message: WsdlMessage, local: string, target: string, isEncoded: boolean): AnyRootElement {
     const members = Object.fromEntries(
-      parts.map(part => {
-        const member = this.#readAccessor(part, local)
+      message.parts.map(part => {
+        const read = this.#readAccessor(part, local)
         // SOAP 1.1 §5.1: nil stands for no value, and a list without one is empty.
         const isList = isEncoded && part.type !== undefined && this.#model.isLinked(part.type)
-        return [part.name, isList ? member.nillable() : member]
+        const member = isList ? read.nillable() : read
+        this.#model.addComment(member, part.documentation)
+        return [part.name, member]
       }),
     )
-    return x.call(namespace || target, local, members)
+    const call = x.call(message.namespace || target, local, members)
+    this.#model.addComment(call, message.documentation)
+    return call
   }
   #readAccessor(part: WsdlPart, local: string): AnyMember {
     const place = `${local}, part ${part.name}`

@@ -27,6 +27,7 @@ interface BoundPort {
   readonly service: string
   readonly binding: WsdlBinding
   readonly address: string | undefined
+  readonly description: string | undefined
 }
 
 /** What a WSDL says of each port besides its messages, by its name. */
@@ -45,8 +46,14 @@ export function readPorts(
   losses: Losses,
   { policies, addresses }: PortFacts,
 ): readonly Port[] {
-  const bound: BoundPort[] = document.services.flatMap(({ name, ports }) =>
-    ports.map(each => ({ name: each.name, service: name, binding: each, address: each.address })),
+  const bound: BoundPort[] = document.services.flatMap(({ name, documentation, ports }) =>
+    ports.map(each => ({
+      name: each.name,
+      service: name,
+      binding: each,
+      address: each.address,
+      description: each.documentation ?? documentation,
+    })),
   )
   const used = new Set(bound.flatMap(({ binding }) => binding.operations))
   for (const binding of document.bindings) {
@@ -55,7 +62,8 @@ export function readPorts(
     if (bound.some(({ binding: known }) => known.operations === binding.operations && known.soap === binding.soap))
       continue
     const { local } = splitClark(binding.name)
-    bound.push({ name: local, service: `${local}Service`, binding, address: undefined })
+    const { documentation: description } = binding
+    bound.push({ name: local, service: `${local}Service`, binding, address: undefined, description })
   }
   const ports: Port[] = []
   const bodies = new BodyReader(model, losses)
@@ -143,7 +151,7 @@ interface ReadPort {
 }
 
 function readPort(
-  { name, service, binding }: BoundPort,
+  { name, service, binding, description }: BoundPort,
   namespace: string,
   bodies: BodyReader,
   model: SchemaModel,
@@ -177,6 +185,7 @@ function readPort(
     service: nameInXml(service, 'service', place, losses),
     portType: nameInXml(portTypeOf(binding, portName), 'portType', place, losses),
     soap: binding.soap ?? 'both',
+    description,
     exchanges,
   })
   return { port: declareActions(made, operations), operations }
@@ -300,7 +309,7 @@ const readFaults = (
   model: SchemaModel,
   losses: Losses,
 ): readonly ReadFault[] =>
-  faults.flatMap(({ fault, namespace: uri, parts, isBound }) => {
+  faults.flatMap(({ fault, namespace: uri, parts, isBound, documentation }) => {
     const [part, ...others] = parts
     const root = part && readPartElement({ namespace: uri, ...part }, place, model)
     const named = `the fault ${fault || 'without a name'}`
@@ -311,6 +320,7 @@ const readFaults = (
         `${named} has its first part alone: ${others.map(each => each.name).join(', ')} left out`,
         'document',
       )
+    if (root) model.addComment(root, documentation)
     return root ? [{ fault, root, isBound }] : []
   })
 
@@ -337,10 +347,12 @@ function joinHeaderFaults(
 
 /** Either the element of the part, or one of its name with its type (WSDL 1.1 §3.6, §3.7). */
 function readPartElement(
-  { name, element, type, namespace = '' }: WsdlBlock,
+  { name, element, type, namespace = '', documentation }: WsdlBlock,
   place: string,
   model: SchemaModel,
 ): AnyRootElement | undefined {
-  if (element !== undefined) return model.element(element, place)
-  return type === undefined ? undefined : model.partElement(namespace, name, type, place)
+  const byType = () => (type === undefined ? undefined : model.partElement(namespace, name, type, place))
+  const root = element === undefined ? byType() : model.element(element, place)
+  if (root) model.addComment(root, documentation)
+  return root
 }

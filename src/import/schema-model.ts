@@ -172,8 +172,11 @@ export class SchemaModel {
     return made
   }
   #comment(of: object, node: Element): void {
-    const text = documentationOf(node)
-    if (text !== undefined) this.comments.set(of, text)
+    this.addComment(of, documentationOf(node))
+  }
+  /** What a document says first of a component counts. */
+  addComment(of: object, text: string | undefined): void {
+    if (text !== undefined && !this.comments.has(of)) this.comments.set(of, text)
   }
 
   /**

@@ -461,6 +461,7 @@ class Printer {
       `  service: ${quoteLiteral(port.names.service)},`,
       `  portType: ${quoteLiteral(port.names.portType)},`,
       ...(port.soap === 'both' ? [] : [`  soap: ${quoteLiteral(port.soap)},`]),
+      ...(port.description === undefined ? [] : [`  description: ${quoteLiteral(port.description)},`]),
       ...(security ? [`  security: ${security.constant},`] : []),
       ...(hasGrants(port) ? [] : [`  allow: ${this.#callers ?? '[]'},`]),
       `  exchanges: {${exchanges.length > 0 ? `\n${exchanges.join('\n')}\n  ` : ''}},`,
@@ -492,12 +493,16 @@ class Printer {
         .join(', ')
     const actions = Object.entries(addressedAs).map(([key, uri]) => `${key}: ${quoteLiteral(uri)}`)
     const grants = allow.length > 0 ? this.#writeGrants(allow) : undefined
+    const comment = (body: ExchangeBody) =>
+      typeof body === 'string' || this.#identifiers.has(body)
+        ? ''
+        : writeDocComment(this.#contract.comments.get(body), '      ').trimStart().replace(/\n$/, '\n      ')
     const parts = [
       ...(style === 'document' ? [] : [`style: ${quoteLiteral(style)}`]),
       `action: ${quoteLiteral(action)}`,
       ...(actions.length === 0 ? [] : [`addressedAs: { ${actions.join(', ')} }`]),
-      `input: ${this.#body(input)}`,
-      ...(output === undefined ? [] : [`output: ${this.#body(output)}`]),
+      `${comment(input)}input: ${this.#body(input)}`,
+      ...(output === undefined ? [] : [`${comment(output)}output: ${this.#body(output)}`]),
       ...(Object.keys(faults).length > 0 ? [`faults: { ${roots(faults)} }`] : []),
       ...(Object.keys(requestHeaders).length > 0 ? [`requestHeaders: { ${roots(requestHeaders)} }`] : []),
       ...(Object.keys(replyHeaders).length > 0 ? [`replyHeaders: { ${roots(replyHeaders)} }`] : []),
@@ -526,7 +531,7 @@ class Printer {
   }
 
   #service(): string {
-    const { ports } = this.#contract
+    const { ports, description } = this.#contract
     const name = (ports[0]?.names.service ?? 'imported').replace(/Service$/, '') || 'imported'
     const kebab =
       name
@@ -537,6 +542,7 @@ class Printer {
     return [
       `\nexport const ${this.#names.claim('contract', '')} = service(${quoteLiteral(kebab)}, {`,
       `  namespace: ${quoteLiteral(mayNameContract(this.#contract.namespace) ? this.#contract.namespace : `urn:${kebab}`)},`,
+      ...(description === undefined ? [] : [`  description: ${quoteLiteral(description)},`]),
       '  resources: [],',
       `  ports: [${this.#portNames.join(', ')}],`,
       '})',
