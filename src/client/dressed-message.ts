@@ -12,9 +12,10 @@ import type { ExchangeSecurity, SecurityRule } from '../contract/endpoint-rule.t
 import type { HttpFields } from '../http/message.ts'
 import type { Protected, Protection } from '../security/protect/protect.ts'
 import { type ProtectionOptions, prepareProtection } from '../security/protect/protection-options.ts'
-import { inlineWriting, type LiteralWriting } from '../soap/codecs/values.ts'
+import type { LiteralWriting } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
-import { type Attached, writePackage } from '../soap/mime/write-package.ts'
+import { writePartId } from '../soap/mime/parts.ts'
+import { type Attached, type Packing, writePackage } from '../soap/mime/write-package.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import { type ClientCredentials, type CredentialFields, writeCredentials } from './credentials.ts'
 import { type ClientKeys, compileOperationSecurity, isCovering, type OperationSecurity } from './message-keys.ts'
@@ -107,6 +108,8 @@ export interface SentOperation {
   readonly action: string
   /** With addressing, the [action] of its messages; default the `action`. */
   readonly addressedAs?: string
+  /** Parts of its answers travel next to the envelope. */
+  readonly isAnsweredWithParts?: boolean
   readonly version: SoapVersion
 }
 
@@ -121,7 +124,7 @@ export interface WrittenMessage {
   /** Its MessageID; empty without addressing. */
   readonly id: string
   readonly text: string
-  readonly attached: readonly Attached[]
+  readonly packing: Packing
 }
 
 /** An answer, and what it has to relate to. */
@@ -165,7 +168,7 @@ export class MessageSender {
     this.#fields = {
       ...Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value])),
       ...dress.credentials.fields,
-      accept: dress.mtom ? `${xopPackage}, ${version.mediaType}` : version.mediaType,
+      accept: listAccepted(operation, dress).join(', '),
       ...(version.actionIn === 'SOAPAction' && { soapaction: quoteAction(action) }),
     }
     this.#post = transport.prepare({ ...this.#fields, 'content-type': this.#mediaType })
@@ -182,21 +185,27 @@ export class MessageSender {
     const { action, addressedAs = action, version } = this.#operation
     const { addressing, mtom } = this.#dress
     const attached: Attached[] = []
+    let isXop = false
     const attach = (bytes: Uint8Array) => {
       const id = `${attached.length + 1}@diglot`
       attached.push({ id, mediaType: 'application/octet-stream', bytes })
+      isXop = true
       return `cid:${id}`
     }
-    const { body, blocks } = write(mtom && !this.security?.isCovered ? { attach } : inlineWriting) // (3)
+    const attachPart = (part: string, mediaType: string, bytes: Uint8Array) => {
+      attached.push({ id: writePartId(part, createUniqueId()), mediaType, bytes })
+    }
+    const mayAttach = mtom && !this.security?.isCovered // (3)
+    const { body, blocks } = write({ attach: mayAttach ? attach : undefined, attachPart })
     const id = addressing ? (messageId ?? `urn:uuid:${createUniqueId()}`) : ''
     const addressed = addressing ? requestBlocks(addressing, version, { action: addressedAs, id }) : []
-    return { id, text: writeEnvelope(version, body, [...addressed, ...blocks]), attached }
+    return { id, text: writeEnvelope(version, body, [...addressed, ...blocks]), packing: { attached, isXop } }
   }
 
   /** Sends it once. Rejects as the transport does. */
   post(written: WrittenMessage, within: Pick<TransportRequest, 'timeLimit' | 'signal'>): Promise<SignedExchange> {
-    const { id, text, attached } = written
-    if (attached.length > 0 || this.#dress.credentials.changing || this.security)
+    const { id, text, packing } = written
+    if (packing.attached.length > 0 || this.#dress.credentials.changing || this.security)
       return this.#postDressed(written, within)
     return this.#post({ content: text, fields: undefined, ...within }).then(response => ({
       response,
@@ -209,7 +218,7 @@ export class MessageSender {
     within: Pick<TransportRequest, 'timeLimit' | 'signal'>,
   ): Promise<SignedExchange> {
     const { content, fields, proof } = await this.#seal(written)
-    const post = written.attached.length > 0 ? this.#postPackage : this.#post
+    const post = written.packing.attached.length > 0 ? this.#postPackage : this.#post
     return { response: await post({ content, fields, ...within }), request: { id: written.id, ...proof } }
   }
 
@@ -223,7 +232,7 @@ export class MessageSender {
   }
 
   /** (2) */
-  async #seal({ text, attached }: WrittenMessage): Promise<SealedMessage> {
+  async #seal({ text, packing }: WrittenMessage): Promise<SealedMessage> {
     const { mediaType } = this.#operation.version
     const unproven: Protected = { envelope: text, signatures: [] }
     const { envelope, signatures, exchangeKey } = this.security
@@ -231,8 +240,8 @@ export class MessageSender {
       : unproven
     const proof = { sent: signatures, exchangeKey }
     const fields = await this.#dress.credentials.changing?.()
-    if (attached.length === 0) return { content: envelope, fields, proof }
-    const { type, content } = writePackage(mediaType, envelope, attached, `diglot-${createUniqueId()}`)
+    if (packing.attached.length === 0) return { content: envelope, fields, proof }
+    const { type, content } = writePackage(mediaType, envelope, packing, `diglot-${createUniqueId()}`)
     const packaged = { ...fields, 'content-type': type + actionParameter(this.#operation) }
     return { content: await Array.fromAsync(content), fields: packaged, proof }
   }
@@ -244,8 +253,10 @@ const actionParameter = ({ version, action }: SentOperation): string =>
 /** RFC 9110 §5.6.4. */
 const quoteAction = (text: string): string => `"${text.replace(/["\\]/g, each => `\\${each}`)}"`
 
-/** XOP §4.1. */
-const xopPackage = 'multipart/related; type="application/xop+xml"'
+function listAccepted({ version: { mediaType }, isAnsweredWithParts }: SentOperation, { mtom }: MessageDress) {
+  const packages = [...(mtom ? ['application/xop+xml'] : []), ...(isAnsweredWithParts ? [mediaType] : [])] // XOP §4.1
+  return [...packages.map(type => `multipart/related; type="${type}"`), mediaType]
+}
 
 /** Loaded only for messages with addressing, and for packages. */
 const createUniqueId = (): string => process.getBuiltinModule('node:crypto').randomUUID()

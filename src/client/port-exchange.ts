@@ -8,8 +8,8 @@ import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '
 import { fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { createActionNamer } from '../contract/port-names.ts'
-import { createBodyCodecs } from '../soap/codecs/body-codec.ts'
 import { type Forgiven, type Leniency, Mending, mendElement } from '../soap/codecs/mended-element.ts'
+import { createPortMessageCodecs, type PortMessageCodec } from '../soap/codecs/port-message-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
 import { createEncodedCodecs } from '../soap/codecs/schema-encoded.ts'
 import { declaresAttribute } from '../soap/codecs/schema-plan.ts'
@@ -83,10 +83,11 @@ type PortPlans = ReturnType<typeof createPortPlans>
 /** What the exchanges of one port share: the plans of their types, and the names of actions. */
 export function createPortPlans(port: Port) {
   const literal = createElementCodecs()
+  const encoded = createEncodedCodecs()
   return {
     literal,
-    body: createBodyCodecs(literal),
-    encoded: createEncodedCodecs(),
+    encoded,
+    message: createPortMessageCodecs(literal, encoded),
     nameActions: createActionNamer(port),
   }
 }
@@ -98,6 +99,9 @@ export class CallableExchange {
   readonly #exchange: PortExchange
   readonly #endpoint: PortEndpoint
   readonly #plans: PortPlans
+  readonly #asked: PortMessageCodec
+  /** Undefined: there is nothing to read. */
+  readonly #answered: PortMessageCodec | undefined
   readonly #sender: MessageSender
   readonly #expected: AnswerExpectation
 
@@ -107,12 +111,17 @@ export class CallableExchange {
     this.#exchange = exchange
     this.#endpoint = endpoint
     this.#plans = plans
+    this.#asked = plans.message(exchange.input, exchange.style)
+    this.#answered = typeof exchange.output === 'object' ? plans.message(exchange.output, exchange.style) : undefined
+    const isAnsweredWithParts = this.#answered?.hasParts === true
     this.#sender = new MessageSender(
-      { name, action: exchange.action, addressedAs: plans.nameActions(name).request, version },
+      { name, action: exchange.action, addressedAs: plans.nameActions(name).request, isAnsweredWithParts, version },
       dress,
       transport,
       fields,
     )
+    if (this.#sender.security?.isCovered && (this.#asked.hasParts || isAnsweredWithParts))
+      throw new TypeError(`${name} has attachments, which no proof of its messages covers: ask it without security`)
     const about = Object.entries(exchange.faults).filter(([fault]) => isHeaderFault(exchange, fault))
     const known = [...Object.values(exchange.replyHeaders), ...about.map(([, root]) => root)].map(plans.literal)
     this.#expected = {
@@ -183,13 +192,7 @@ export class CallableExchange {
   }
 
   #writeBody(input: unknown, writing: LiteralWriting): string {
-    const { style, input: root } = this.#exchange
-    const { body, encoded } = this.#plans
-    return this.#checked([], () =>
-      style === 'encoded' && root !== 'empty'
-        ? encoded(root).write(input, this.#expected.version)
-        : body(root).write(input, writing),
-    )
+    return this.#checked([], () => this.#asked.write(input, writing, this.#expected.version))
   }
 
   #checked(place: readonly string[], write: () => string): string {
@@ -226,10 +229,10 @@ export class CallableExchange {
 
   /** From the first child of the Body to what follows it. */
   #readBody({ envelope, parts }: Extract<OpenedAnswer, { kind: 'message' }>, mending: Mending): unknown {
-    const { style, output } = this.#exchange
-    if (typeof output !== 'object') return undefined
+    const { style } = this.#exchange
+    if (!this.#answered) return undefined
     const { version, around, blocks } = envelope
-    const { firsts, mayBegin, mend, read } = this.#plans.body(output)
+    const { firsts, mayBegin, mend, read } = this.#answered
     const isMended = style !== 'encoded' && [...this.#endpoint.lenient].some(each => each !== 'envelope')
     const cursor = isMended ? walkChildren(mend(readAnswerTree(envelope), mending)) : envelope.body
     const first = cursor.event === 'start' ? cursor.name : undefined
@@ -239,9 +242,7 @@ export class CallableExchange {
     }
     const { forgive } = mending
     const reading: LiteralReading = { found: [], parts, around, blocks, isResponse: true, ...(isMended && { forgive }) }
-    // Values that are referred to stand next to the answer (SOAP 1.1 §5.1).
-    if (style === 'encoded') return requireValid(this.#plans.encoded(output).read(cursor, reading, version), reading)
-    return requireValid(read(cursor, reading), reading)
+    return requireValid(read(cursor, reading, version), reading)
   }
 
   #readHeaders(blocks: readonly Element[], mending: Mending): PortReply['headers'] {

@@ -4,6 +4,7 @@
  * service with a mistake does not start.
  */
 import { findAccessMistakes, misplacedAccess } from './access-mistakes.ts'
+import { splitBody } from './attached-parts.ts'
 import { findComputedMistakes, hasComputedFields, misplacedComputed } from './computed-fields.ts'
 import { fillDefaults } from './default-values.ts'
 import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
@@ -41,7 +42,8 @@ import {
 import { checkValue } from './typed-value.ts'
 import { findVersionMistakes } from './version-mistakes.ts'
 import { hasElementsAlone } from './xml-members.ts'
-import { BodyContent } from './xml-type.ts'
+import { listReachedTypes } from './xml-reach.ts'
+import { type AnyMember, type AnyXmlType, BodyContent, type TypeMembers } from './xml-type.ts'
 
 /** Thrown at start: all mistakes, a line each. */
 export class ContractMistakes extends Error {
@@ -820,6 +822,7 @@ function exchangeMistakes({ ports = {} }: Implementation, { port, exchanges }: P
     ...Object.entries(exchanges).flatMap(([name, exchange]) => [
       ...contentMistakes(`${port}.${name}`, exchange),
       ...headerFaultMistakes(`${port}.${name}`, exchange),
+      ...attachmentMistakes(`${port}.${name}`, exchange),
     ]),
     ...Object.keys(exchanges)
       .filter(name => !Object.hasOwn(given, name))
@@ -832,11 +835,8 @@ function exchangeMistakes({ ports = {} }: Implementation, { port, exchanges }: P
 
 function portSecurityMistakes(port: Port): readonly string[] {
   const { port: name, security } = port
-  if (security === undefined || security === 'settings') return []
-  return [
-    ...findUnknownMembers(`the port ${name}: security`, security, securityMembers),
-    ...findPortSecurityMistakes(port),
-  ]
+  const rule = security === 'settings' ? {} : (security ?? {})
+  return [...findUnknownMembers(`the port ${name}: security`, rule, securityMembers), ...findPortSecurityMistakes(port)]
 }
 
 /** What fills a Body is the input or the output of document style, and is made of elements. */
@@ -856,6 +856,30 @@ function contentMistakes(name: string, { style, input, output, ...others }: Port
       : [`${name} has an x.body(…) of a type with text or attributes: a Body has elements alone`]),
   ]
 }
+
+/** What is attached is one part of a message: nothing in the XML refers to it. */
+function attachmentMistakes(name: string, { input, output, style, ...others }: PortExchange): string[] {
+  const { faults, requestHeaders, replyHeaders } = others
+  const bodies = [input, output].filter(each => typeof each === 'object')
+  const roots = [...bodies, ...[faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))]
+  const inPlace = bodies
+    .filter(body => style !== 'document' || body instanceof BodyContent)
+    .flatMap(body => splitBody(body).attached.map(({ member }) => member))
+    .filter(({ marks }) => !marks.isMany)
+  return listReachedTypes(roots)
+    .types.flatMap(listAttachedMembers)
+    .every(each => inPlace.includes(each))
+    ? []
+    : [`${name} has an x.attachment(…) in an element or a list: make it a member of x.body(…) or x.call(…)`]
+}
+const listAttachedMembers = ({ definition }: AnyXmlType): readonly AnyMember[] =>
+  definition.kind === 'complex' ? listAttached(definition.members) : []
+const listAttached = (members: TypeMembers): readonly AnyMember[] =>
+  Object.values(members).flatMap(member => {
+    const { particle, marks } = member
+    if (particle.kind === 'choice' || particle.kind === 'sequence') return listAttached(particle.members)
+    return marks.attached ? [member] : []
+  })
 
 function headerFaultMistakes(name: string, exchange: PortExchange): string[] {
   const { faults, headerFaults, requestHeaders, replyHeaders } = exchange

@@ -218,6 +218,16 @@ export type Particle =
   | { readonly kind: 'any'; readonly namespaces: WildcardNamespaces; readonly process: 'lax' | 'strict' | 'skip' }
   | { readonly kind: 'anyAttribute'; readonly namespaces: WildcardNamespaces }
 
+/** A part of a message that travels next to its envelope. */
+export interface AttachmentMark {
+  /** Those that it may have, also ranges such as `image/*`; none: any. */
+  readonly mediaTypes: readonly string[]
+  readonly isText: boolean
+}
+/** Whether its media type is known, so that its value need not say it. */
+export const hasOneMediaType = ({ mediaTypes: [only = '*', another] }: AttachmentMark): boolean =>
+  another === undefined && !only.includes('*')
+
 interface MemberMarks {
   readonly min: number
   readonly max: number
@@ -233,6 +243,8 @@ interface MemberMarks {
   readonly initial: string | undefined
   /** `initial` is its only value. */
   readonly isFixed: boolean
+  /** Undefined: it is in the XML. */
+  readonly attached: AttachmentMark | undefined
 }
 const onceMarks: MemberMarks = {
   min: 1,
@@ -244,6 +256,7 @@ const onceMarks: MemberMarks = {
   uri: undefined,
   initial: undefined,
   isFixed: false,
+  attached: undefined,
 }
 
 /** A part of a type: `T` is its value, `O` whether it may be absent. Immutable. */
@@ -309,6 +322,18 @@ type RestrictedValue<T, F> = T extends string
     ? V
     : T
   : T
+/** A range of media types, which leaves them open. */
+type OpenTypes<M extends readonly string[]> = Extract<M[number], `${string}*`>
+type ChosenType<M extends readonly string[]> = [M[number]] extends [never]
+  ? string
+  : [OpenTypes<M>] extends [never]
+    ? M[number]
+    : string
+type AttachmentValue<T, M extends readonly string[]> = M extends readonly [string]
+  ? [OpenTypes<M>] extends [never]
+    ? T
+    : { readonly mediaType: string; readonly value: T }
+  : { readonly mediaType: ChosenType<M>; readonly value: T }
 type DerivedValue<D> = D extends NamedType<infer T, infer N> ? FlatValue<{ readonly $type: N } & T> : never
 
 /** A complex type with a name, which `xsi:type` can give. */
@@ -396,6 +421,14 @@ const defineComplex = (
   base: extended ? { type: extended, by: 'extension' } : restricts && { type: restricts, by: 'restriction' },
 })
 
+/** As XML would have it: text, and its media type where that is open. */
+function attachmentType<T>(content: XmlType<T>, mark: AttachmentMark): AnyXmlType {
+  if (hasOneMediaType(mark)) return content
+  const isClosed = mark.mediaTypes.length > 0 && !mark.mediaTypes.some(each => each.includes('*'))
+  const facets: SchemaFacets = isClosed ? { values: mark.mediaTypes } : { patterns: ['[!-~]+/[ -~]+'] }
+  return x.object({ mediaType: x.attribute(x.simple(x.string, facets)), value: x.text(content) })
+}
+
 /** Every built-in type once, by its name. */
 export const builtInNames: readonly BuiltInName[] = [
   ...(['string', 'normalizedString', 'token', 'language', 'Name', 'NCName', 'NMTOKEN', 'ID', 'IDREF'] as const),
@@ -469,6 +502,22 @@ export const x = {
   body: <const B extends TypeMembers | AnyXmlType>(content: B): BodyContent<BodyContentValue<B>> => {
     const type = content instanceof XmlType ? content : x.object(content as TypeMembers) // else it is members
     return new BodyContent<BodyContentValue<B>>(() => type as XmlType<BodyContentValue<B>>) // by its definition
+  },
+  /**
+   * A member of `x.body` or `x.call` that travels next to the envelope, as `x.base64Binary` or
+   * `x.string` (WSDL 1.1 §5.11; WS-I Attachments Profile 1.0). Its value is the octets or the text;
+   * with several media types, a range of them or none it is `{ mediaType, value }`.
+   */
+  attachment: <T extends Uint8Array | string, const M extends readonly string[]>(
+    content: XmlType<T>,
+    ...mediaTypes: M
+  ): Member<AttachmentValue<T, M>> => {
+    const { definition } = content
+    const attached = { mediaTypes, isText: definition.kind === 'builtIn' && definition.name === 'string' }
+    return new Member(
+      { kind: 'element', type: asFunction(attachmentType(content, attached)) },
+      { ...onceMarks, attached },
+    )
   },
   /**
    * The detail of a fault, or a header block, that a WSDL declares by a type: an element with the

@@ -7,15 +7,17 @@ import type { Json } from '../base/objects.ts'
 import { omitUndefined } from '../base/objects.ts'
 import { countRequired, listMembers, listTaggedTypes } from '../contract/xml-members.ts'
 import { isSimpleType } from '../contract/xml-simple.ts'
-import type {
-  AnyMember,
-  AnyRootElement,
-  AnyXmlType,
-  BuiltInName,
-  ComplexDefinition,
-  NamespaceForm,
-  SchemaFacets,
-  TypeMembers,
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  type AttachmentMark,
+  type BuiltInName,
+  type ComplexDefinition,
+  hasOneMediaType,
+  type NamespaceForm,
+  type SchemaFacets,
+  type TypeMembers,
 } from '../contract/xml-type.ts'
 import { componentName, type JsonSchema } from './json-schema.ts'
 
@@ -122,7 +124,7 @@ export class PortJsonSchemas {
       case 'text':
         return this.#type(particle.type)
       case 'element':
-        return orNull(this.#type(particle.type()), marks.isNillable)
+        return orNull({ ...this.#type(particle.type()), ...describeAttached(marks.attached) }, marks.isNillable)
       case 'reference':
         return orNull(this.#type(particle.to().type()), particle.to().isNillable || marks.isNillable)
       case 'sequence':
@@ -162,6 +164,10 @@ export class PortJsonSchemas {
     }
   }
 }
+
+/** JSON Schema Validation §8.4. */
+const describeAttached = (mark: AttachmentMark | undefined): JsonSchema =>
+  mark && hasOneMediaType(mark) ? { contentMediaType: mark.mediaTypes[0] ?? '' } : {}
 
 const orNull = (schema: JsonSchema, isNillable: boolean): JsonSchema =>
   isNillable ? { anyOf: [schema, { type: 'null' }] } : schema

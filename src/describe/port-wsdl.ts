@@ -3,11 +3,13 @@
  * and actions have the names, namespaces and order of the contract, so a client that was generated
  * from the document of that party understands this one's messages.
  */
+
+import { type AttachedPart, splitBody } from '../contract/attached-parts.ts'
 import { type ExchangeBody, isHeaderFault, type Port, type PortExchange } from '../contract/exchange.ts'
 import { createMessageNamer, describedName, type MessageNames } from '../contract/port-names.ts'
 import { firstNameOf } from '../contract/port-security.ts'
 import { type AnyRootElement, type AnyXmlType, BodyContent, type QualifiedName, x } from '../contract/xml-type.ts'
-import { type Attributes, writeDocument, writeDocumentation, writeTag } from './markup.ts'
+import { type Attributes, type MarkupContent, writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { DocumentPrefixes, PortSchemas } from './port-schema.ts'
 import { type AttachedPolicies, policyReferenceTag } from './wsdl11.ts'
 
@@ -84,14 +86,16 @@ const bindingName = ({ port }: Port, at: number): string => (at === 0 ? port : `
 /** Elements that are described as such: those of RPC are parts with types. */
 function listElements([, exchange]: readonly [string, PortExchange]): AnyRootElement[] {
   const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
-  const bodies = style === 'document' ? [input, output].flatMap(listBodyElements) : []
+  const bodies = style === 'document' ? listBodies(input, output).flatMap(listBodyElements) : []
   const others = [faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))
   return [...bodies, ...others.filter(({ isPart }) => !isPart)]
 }
+const listBodies = (...bodies: readonly (ExchangeBody | undefined)[]): readonly ExchangeBody[] =>
+  bodies.flatMap(each => (each === undefined ? [] : [splitBody(each).inBody]))
 type AnyBodyContent = BodyContent<unknown>
 
 /** The elements of the parts of a Body; none where its content is that of a type. */
-const listBodyElements = (body: ExchangeBody | undefined): readonly AnyRootElement[] =>
+const listBodyElements = (body: ExchangeBody): readonly AnyRootElement[] =>
   typeof body !== 'object' ? [] : body instanceof BodyContent ? Object.values(listParts(body) ?? {}) : [body]
 
 /** The parts that the content of a Body is made of; undefined: only a type says it. */
@@ -106,7 +110,7 @@ function listParts(body: AnyBodyContent): Readonly<Record<string, AnyRootElement
 
 function listPartTypes([, exchange]: readonly [string, PortExchange]) {
   const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
-  const calls = [input, output].flatMap(body =>
+  const calls = listBodies(input, output).flatMap(body =>
     style === 'document' ? listContentTypes(body) : partsOf(body).map(([, type]) => type),
   )
   const others = [faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))
@@ -122,10 +126,10 @@ function isAnyContent(body: AnyBodyContent): boolean {
   return !another && isAny && only.marks.min === 0 && only.marks.max === Number.POSITIVE_INFINITY
 }
 
-const listContentTypes = (body: ExchangeBody | undefined): readonly AnyXmlType[] =>
+const listContentTypes = (body: ExchangeBody): readonly AnyXmlType[] =>
   body instanceof BodyContent && !listParts(body) ? [body.type()] : []
 
-function partsOf(body: ExchangeBody | undefined) {
+function partsOf(body: ExchangeBody) {
   if (typeof body !== 'object') return []
   const { definition } = body.type()
   if (definition.kind !== 'complex') return []
@@ -145,16 +149,23 @@ function exchangeMessageTags(
     root.isPart
       ? writeTag('wsdl:part', { name: root.name.local, type: schemas.nameForPart(root.type(), root.name) })
       : writeTag('wsdl:part', { name: part, element: prefixes.qname(root.name) })
-  const contentParts = (body: AnyBodyContent) => {
+  const contentParts = (body: AnyBodyContent, suffix: string) => {
     const parts = listParts(body)
     if (parts) return Object.entries(parts).map(([part, root]) => element(part, root))
-    const wish: QualifiedName = { uri: namespace, local: `${name}${body === exchange.input ? '' : 'Response'}Body` }
+    const wish: QualifiedName = { uri: namespace, local: `${name}${suffix}Body` }
     const type = isAnyContent(body) ? schemas.nameForPart(x.anyType, wish) : schemas.nameForPart(body.type(), wish)
     return [writeTag('wsdl:part', { name: 'parameters', type })]
   }
-  const bodyParts = (body: ExchangeBody) => {
+  const messageParts = (whole: ExchangeBody, suffix: string) => {
+    const { inBody, attached } = splitBody(whole)
+    const next = attached.map(({ name, isText }) =>
+      writeTag('wsdl:part', { name, type: isText ? 'xs:string' : 'xs:base64Binary' }),
+    )
+    return [...bodyParts(inBody, suffix), ...next]
+  }
+  const bodyParts = (body: ExchangeBody, suffix: string) => {
     if (body === 'empty') return []
-    if (body instanceof BodyContent) return contentParts(body)
+    if (body instanceof BodyContent) return contentParts(body, suffix)
     if (exchange.style === 'document') return [element('parameters', body)]
     return partsOf(body).map(([part, type]) => {
       const wish: QualifiedName = { uri: body.name.uri, local: `${body.name.local}_${part}` }
@@ -166,16 +177,37 @@ function exchangeMessageTags(
       writeTag('wsdl:message', { name: `${name}_${key}${suffix}` }, element(key, root)),
     )
   return [
-    writeTag('wsdl:message', { name: `${name}Input` }, bodyParts(exchange.input)),
+    writeTag('wsdl:message', { name: `${name}Input` }, messageParts(exchange.input, '')),
     ...(exchange.output === undefined
       ? []
-      : [writeTag('wsdl:message', { name: `${name}Output` }, bodyParts(exchange.output))]),
+      : [writeTag('wsdl:message', { name: `${name}Output` }, messageParts(exchange.output, 'Response'))]),
     ...single('Fault', exchange.faults),
     ...Array.from(listHeaderMessages(name, exchange), ([message, { key, root }]) =>
       writeTag('wsdl:message', { name: message }, element(key, root)),
     ),
   ]
 }
+
+/** The parts of a message that its Body has. */
+function namesInBody(body: ExchangeBody, style: PortExchange['style']): readonly string[] {
+  if (style !== 'document') return partsOf(body).map(([part]) => part)
+  return body instanceof BodyContent ? Object.keys(listParts(body) ?? { parameters: body }) : []
+}
+
+/** §5.11, WS-I Attachments Profile 1.0 R2905: header blocks stand with the Body. */
+const writeMultipart = (envelope: MarkupContent, attached: readonly AttachedPart[]): string =>
+  writeTag(
+    'mime:multipartRelated',
+    { 'xmlns:mime': 'http://schemas.xmlsoap.org/wsdl/mime/' },
+    writeTag('mime:part', {}, envelope),
+    attached.map(({ name, mediaTypes }) =>
+      writeTag(
+        'mime:part',
+        {},
+        (mediaTypes.length > 0 ? mediaTypes : [undefined]).map(type => writeTag('mime:content', { part: name, type })),
+      ),
+    ),
+  )
 
 type HeaderSide = 'requestHeaders' | 'replyHeaders'
 /** Blocks of a request and of its reply may have one name and different elements. */
@@ -257,11 +289,19 @@ function boundOperationTag(
 ): string {
   const { style, action, input, output, faults, headerFaults, requestHeaders } = exchange
   const use: Attributes = style === 'encoded' ? { use: 'encoded', encodingStyle: encoding } : { use: 'literal' }
-  const body = (of: ExchangeBody) =>
+  /** Next to attachments, the parts that are in the Body. */
+  const body = (of: ExchangeBody, parts?: string) =>
     writeTag(`${prefix}:body`, {
+      parts,
       ...use,
       namespace: style !== 'document' && of !== 'empty' ? of.name.uri : undefined,
     })
+  const message = (whole: ExchangeBody, direction: HeaderSide) => {
+    const { inBody, attached } = splitBody(whole)
+    const blocks = headers(direction)
+    if (attached.length === 0) return [blocks, body(whole)]
+    return writeMultipart([blocks, body(inBody, namesInBody(inBody, style).join(' '))], attached)
+  }
   // What stands for a part is encoded where its exchange is; an element of a schema is literal.
   const usual = (root: AnyRootElement): Attributes =>
     root.isPart ? { ...use, namespace: root.name.uri || undefined } : { use: 'literal' }
@@ -291,9 +331,9 @@ function boundOperationTag(
     { name: describedName(name, exchange) },
     attach('operation'),
     writeTag(`${prefix}:operation`, { soapAction: action, style: style === 'document' ? 'document' : 'rpc' }),
-    writeTag('wsdl:input', { name: messages.input }, attach('input'), headers('requestHeaders'), body(input)),
+    writeTag('wsdl:input', { name: messages.input }, attach('input'), message(input, 'requestHeaders')),
     output !== undefined &&
-      writeTag('wsdl:output', { name: messages.output }, attach('output'), headers('replyHeaders'), body(output)),
+      writeTag('wsdl:output', { name: messages.output }, attach('output'), message(output, 'replyHeaders')),
     listDetailFaults(exchange).map(([fault, root]) =>
       writeTag('wsdl:fault', { name: fault }, writeTag(`${prefix}:fault`, { name: fault, ...usual(root) })),
     ),

@@ -36,7 +36,7 @@ export interface WsdlDocument {
    * each flaw of a binding that no port has.
    */
   readonly remarks: readonly string[]
-  /** What a message of SOAP over HTTP without attachments does not have. */
+  /** What a message of SOAP over HTTP does not have. */
   readonly leftOut: readonly LeftOut[]
   /** What it documents of itself; with single spaces, as all documentation here. */
   readonly documentation: string | undefined
@@ -128,10 +128,16 @@ export interface WsdlMessage {
    * The content of the Body, in order: declared elements, or types under the names of their parts.
    */
   readonly parts: readonly WsdlPart[]
+  /** The parts that travel next to the envelope (§5.11). */
+  readonly attached?: readonly WsdlAttachment[]
   /** The parts that are header blocks, with the namespace of those that have a type. */
   readonly headers: readonly WsdlHeader[]
   /** Of the message in its operation, else of the message itself. */
   readonly documentation?: string | undefined
+}
+/** A part that travels next to its envelope, with the media types that it may have; none: any. */
+export interface WsdlAttachment extends WsdlPart {
+  readonly mediaTypes: readonly string[]
 }
 /** A header block, and the blocks that errors about it are told by (§3.7). */
 export interface WsdlHeader extends WsdlBlock {
@@ -542,16 +548,18 @@ class WsdlReader {
     const headers = binding ? soapExtensions(binding, 'header').flatMap(header => this.#readHeader(header)) : []
     const named = body && attributeValue(body, 'parts')
     const only = named === undefined ? undefined : new Set(named.split(/\s+/))
+    const all = this.#partsOf(message, place)
+    const attached = binding ? this.#readAttached(binding, all, place) : []
     const blocks = new Set([
       ...headers.filter(({ of }) => of === message).map(({ name }) => name),
-      ...(binding ? this.#listAttached(binding, place) : []),
+      ...attached.map(({ name }) => name),
     ])
-    const all = this.#partsOf(message, place)
     const read: WsdlMessage = {
       use: body && attributeValue(body, 'use') === 'encoded' ? 'encoded' : 'literal',
       namespace: (body && attributeValue(body, 'namespace')) ?? '',
       encodingStyle: body && attributeValue(body, 'encodingStyle'),
       parts: only || blocks.size > 0 ? all.filter(({ name }) => (only ? only.has(name) : !blocks.has(name))) : all,
+      ...(attached.length > 0 && { attached }),
       headers: headers.map(({ of: _, ...part }) => part),
       documentation: readDocumentation(reference) ?? readDocumentation(message),
     }
@@ -559,20 +567,21 @@ class WsdlReader {
     return read
   }
 
-  /** §5.11: the names of parts that travel next to the Envelope, each with its media types. */
-  #listAttached(binding: Element, place: string): readonly string[] {
+  /** §5.11: the parts that travel next to the envelope; several contents of one are alternatives. */
+  #readAttached(binding: Element, parts: readonly WsdlPart[], place: string): readonly WsdlAttachment[] {
     const contents = listMimeParts(binding).flatMap(each =>
       each.elements().filter(({ name }) => name.uri === mime && (name.local === 'content' || name.local === 'mimeXml')),
     )
-    const byPart = Map.groupBy(contents, each => attributeValue(each, 'part') ?? '')
-    for (const [part, all] of byPart) {
-      const types = all.map(
-        each => attributeValue(each, 'type') ?? (each.name.local === 'mimeXml' ? 'XML' : 'any type'),
-      )
-      const detail = `the part ${part} is an attachment (${[...new Set(types)].join(', ')}): it is left out`
-      this.#leftOut.push({ place: `operation ${place}`, detail })
-    }
-    return [...byPart.keys()]
+    return [...Map.groupBy(contents, each => attributeValue(each, 'part') ?? '')].flatMap(([name, all]) => {
+      const part = parts.find(each => each.name === name)
+      if (!part) {
+        this.#addFlaw(`${place}: the attachment ${name} is not a part of the message`)
+        return []
+      }
+      const types = all.map(each => (each.name.local === 'mimeXml' ? 'text/xml' : attributeValue(each, 'type')) ?? '*')
+      const isOpen = types.some(each => each === '*' || each === '*/*')
+      return [{ ...part, mediaTypes: isOpen ? [] : [...new Set(types)] }]
+    })
   }
 
   /** Many operations may have one message: its parts are read once. */

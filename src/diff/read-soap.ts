@@ -9,6 +9,7 @@ import {
   type AnyMember,
   type AnyRootElement,
   type AnyXmlType,
+  type AttachmentMark,
   BodyContent,
   type ComplexDefinition,
   type SchemaFacets,
@@ -191,6 +192,7 @@ class SoapFaceReader {
   #typeOfMember({ particle, marks }: AnyMember, form: ComplexDefinition['form']): WireType {
     switch (particle.kind) {
       case 'element':
+        if (marks.attached) return typeOfAttachment(marks.attached)
         return nullable(narrowFixed(this.#typeOf(particle.type()), marks), marks.isNillable)
       case 'reference':
         return this.#typeOfBody(particle.to())
@@ -215,6 +217,15 @@ class SoapFaceReader {
     }
   }
 }
+
+/** What travels next to the XML, of media types from which its writer may choose. */
+const typeOfAttachment = ({ mediaTypes, isText }: AttachmentMark): WireType => ({
+  kind: 'scalar',
+  base: isText ? 'text' : 'octets',
+  isNullable: false,
+  ...(mediaTypes.length > 0 && { values: mediaTypes }),
+  facets: new Map(),
+})
 
 /** What messages need besides that which the schema says of them. */
 function describePolicy(policy: PortPolicy | undefined, exchange: string): ReadonlyMap<string, string> {
@@ -256,6 +267,7 @@ function nameOfMember(key: string, { particle, marks }: AnyMember, form: Complex
   const { name: local = key, uri } = marks
   switch (particle.kind) {
     case 'element':
+      if (marks.attached) return `attachment ${local}`
       return clarkName({ uri: uri ?? (form?.elements === 'qualified' ? form.uri : ''), local })
     case 'reference':
       return clarkName(particle.to().name)

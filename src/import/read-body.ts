@@ -2,7 +2,7 @@
 import type { ExchangeBody } from '../contract/exchange.ts'
 import { hasElementsAlone } from '../contract/xml-members.ts'
 import { type AnyMember, type AnyRootElement, Member, x } from '../contract/xml-type.ts'
-import type { WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
+import type { WsdlAttachment, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
 import type { Losses } from './loss.ts'
 import { splitClark } from './schema-components.ts'
 import { memoizeOnce, type SchemaModel } from './schema-model.ts'
@@ -20,10 +20,10 @@ export class BodyReader {
   }
 
   /** One element, several, the content of a type, or none; undefined: a contract cannot say it. */
-  readDocument({ parts, documentation }: WsdlMessage, place: string): ExchangeBody | undefined {
+  readDocument({ parts, attached = [], documentation }: WsdlMessage, place: string): ExchangeBody | undefined {
     const [first, ...others] = parts
-    if (!first) return 'empty'
-    if (others.length === 0) {
+    if (!first && attached.length === 0) return 'empty'
+    if (first && others.length === 0 && attached.length === 0) {
       const body = this.#readOnly(first, place)
       if (typeof body === 'object') this.#model.addComment(body, first.documentation ?? documentation)
       return body
@@ -36,10 +36,33 @@ export class BodyReader {
       this.#model.addComment(member, part.documentation)
       members[freePartKey(part.name, members)] = member
     }
-    return Object.keys(members).length < parts.length ? undefined : this.#once(parts, () => x.body(members))
+    if (Object.keys(members).length < parts.length) return undefined
+    return this.#once([...parts, ...attached], () => x.body(this.#addAttached(members, attached, place)))
   }
-  #once(parts: readonly WsdlPart[], make: () => ExchangeBody | undefined): ExchangeBody | undefined {
-    const key = parts.map(({ name, element, type, content }) => [name, element, type, content].join(' ')).join('\n')
+  /** WSDL 1.1 §5.11: whatever types their parts have, media types say what attachments are. */
+  #addAttached(
+    members: Record<string, AnyMember>,
+    attached: readonly WsdlAttachment[],
+    place: string,
+  ): Record<string, AnyMember> {
+    const all: Record<string, AnyMember> = { ...members }
+    for (const { name, type, mediaTypes, documentation } of attached) {
+      const isText = type === xsString && mediaTypes.length > 0 && mediaTypes.every(each => textTypes.test(each))
+      const member = isText ? x.attachment(x.string, ...mediaTypes) : x.attachment(x.base64Binary, ...mediaTypes)
+      this.#model.addComment(member, documentation)
+      all[freePartKey(name, all)] = member
+      if (!isText && mediaTypes.some(each => /[/+]xml(?:;|$)/.test(each)))
+        this.#losses.add(place, `the XML of the attachment ${name} is not checked: it is octets`)
+    }
+    return all
+  }
+  #once(
+    parts: readonly (WsdlPart & Partial<WsdlAttachment>)[],
+    make: () => ExchangeBody | undefined,
+  ): ExchangeBody | undefined {
+    const digest = ({ name, element, type, content, mediaTypes }: (typeof parts)[number]) =>
+      [name, element, type, content, mediaTypes?.map(each => `attached ${each}`) ?? 'in the Body'].join(' ')
+    const key = parts.map(digest).join('\n')
     const made = this.#contents.get(key) ?? make()
     if (made) this.#contents.set(key, made)
     return made
@@ -86,7 +109,8 @@ export class BodyReader {
         return [part.name, member]
       }),
     )
-    const call = x.call(message.namespace || target, local, members)
+    const all = this.#addAttached(members, message.attached ?? [], local)
+    const call = x.call(message.namespace || target, local, all)
     this.#model.addComment(call, message.documentation)
     return call
   }
@@ -103,6 +127,10 @@ export class BodyReader {
     })
   }
 }
+
+/** Media types whose content is text, if the part has a type of text. */
+const textTypes = /^text\/|[/+](?:xml|json)(?:;|$)/i
+const xsString = '{http://www.w3.org/2001/XMLSchema}string'
 
 /** Names of parts are unique, but for mistakes of a document (WSDL 1.1 §2.3). */
 const freePartKey = (name: string, used: object): string =>

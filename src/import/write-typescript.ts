@@ -13,6 +13,7 @@ import {
   type AnyRootElement,
   type AnyXmlType,
   type ArrayDefinition,
+  type AttachmentMark,
   BodyContent,
   type BuiltInName,
   type ComplexDefinition,
@@ -315,7 +316,9 @@ class Printer {
     let usual: string | undefined
     switch (particle.kind) {
       case 'element':
-        text = `x.element(${this.#reference(particle.type(), indent, uri)})`
+        text = marks.attached
+          ? writeAttachment(marks.attached)
+          : `x.element(${this.#reference(particle.type(), indent, uri)})`
         usual = form?.elements === 'unqualified' ? '' : uri
         break
       case 'reference': {
@@ -622,6 +625,8 @@ const valueTypes: Readonly<Partial<Record<BuiltInName, string>>> = {
   ...Object.fromEntries(['IDREFS', 'ENTITIES', 'NMTOKENS'].map(name => [name, 'readonly string[]'])),
 }
 
+const writeAttachment = ({ mediaTypes, isText }: AttachmentMark): string =>
+  `x.attachment(${[isText ? 'x.string' : 'x.base64Binary', ...mediaTypes.map(quoteLiteral)].join(', ')})`
 const writeInitial = ({ initial, isFixed }: Pick<AnyMember['marks'], 'initial' | 'isFixed'>): string =>
   initial === undefined ? '' : `.${isFixed ? 'fixed' : 'default'}(${quoteLiteral(initial)})`
 const writeDimensions = ({ dimensions }: ArrayDefinition): string => (dimensions > 1 ? `, ${dimensions}` : '')

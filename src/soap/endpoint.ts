@@ -13,7 +13,7 @@ import type { Block } from './headers/block.ts'
 import type { NodeRoles } from './headers/node.ts'
 import type { RemainingParts } from './mime/parts.ts'
 import type { Base64Insert } from './mime/streamed-base64.ts'
-import type { Attached } from './mime/write-package.ts'
+import type { Packing } from './mime/write-package.ts'
 import type { BoundOperation, Standing } from './operations/bound-operation.ts'
 import type { AnySoapRefusal, FaultWording } from './refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from './security-port.ts'
@@ -122,7 +122,8 @@ export interface SentMessage {
   /** Undefined: the message was accepted, and there is no reply. */
   readonly envelope: string | undefined
   readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnySoapRefusal }
-  readonly attached?: readonly Attached[]
+  /** In a package with these parts. */
+  readonly packed?: Packing
   /** Octets whose base64 replaces the mark in the envelope. */
   readonly filling?: Base64Insert
   readonly standing?: Standing | undefined

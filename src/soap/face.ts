@@ -355,7 +355,7 @@ function listDiffering(candidates: readonly BoundOperation[]): readonly BoundOpe
   })
 }
 /** Octets next to the message say nothing of its operation. */
-const noOctets: PartSource = { take: () => new Uint8Array(0) }
+const noOctets: PartSource = { take: () => new Uint8Array(0), named: () => 'unknown' }
 
 /** From the first child of the Body to its end. */
 function readBodyTree({ body, around: { parent, name, prefix, attributes, declarations } }: Proven): Element {
@@ -365,14 +365,15 @@ function readBodyTree({ body, around: { parent, name, prefix, attributes, declar
   return tree
 }
 
-function requireAgreement(node: SoapNode, known: Exchanged, { action, replyAction }: BoundOperation): void {
+function requireAgreement(node: SoapNode, known: Exchanged, exchange: BoundOperation): void {
+  const { action, replyAction, repliesWithParts } = exchange
   const { addressing, message } = known
   if (addressing) {
     const { addresses } = message
     known.agreed = agreeOnReplies(addressing, {
       addresses,
       answered: replyAction !== undefined,
-      elsewhere: node.elsewhere,
+      elsewhere: repliesWithParts ? undefined : node.elsewhere, // there it is one text
     })
     agreeOnAction(addressing, action, message.action)
   }

@@ -10,6 +10,7 @@ import {
   faultActionOf,
   replyBlocks,
 } from './headers/addressing.ts'
+import { writePartId } from './mime/parts.ts'
 import { type Base64Insert, streamEnvelope } from './mime/streamed-base64.ts'
 import type { Attached } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
@@ -35,8 +36,11 @@ export function replyWithAnswer(
     attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes: octets })
     return `cid:${id}`
   }
+  const attachPart = (part: string, mediaType: string, bytes: Uint8Array) => {
+    attached.push({ id: writePartId(part, node.serving.id()), mediaType, bytes })
+  }
   const complete = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
-  const body = packed ? exchange.write(complete.row, { attach }, version) : writeBody(exchange, complete, version)
+  const body = exchange.write(complete.row, { attach: packed ? attach : undefined, attachPart }, version)
   const action = exchange.replyAction
   const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
   const text = writeEnvelope(version, body, [...blocks, ...known.blocks])
@@ -45,7 +49,7 @@ export function replyWithAnswer(
     version,
     envelope: text,
     standing: answer.standing,
-    ...(packed && { attached }),
+    ...((packed || attached.length > 0) && { packed: { attached, isXop: packed } }),
     ...(inside && { filling: large }),
   }
   return deliver(node, known, destination, action, sent)
@@ -56,9 +60,6 @@ function markOctets({ serving }: SoapNode, { field, octets }: NonNullable<Operat
   const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
   return { bytes, octets, row: { [field]: bytes }, mark: encodeBase64(bytes) }
 }
-
-export const writeBody = (exchange: BoundOperation, { row }: OperationResponse, version: SoapVersion): string =>
-  exchange.write(row, { attach: undefined }, version)
 
 export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: AnySoapRefusal): Maybe<SentMessage> {
   const { version, addressing, exchange } = known

@@ -587,6 +587,40 @@ test('an exchange that no caller may ask is a warning', () => {
   ])
   assert.deepEqual(findContractWarnings(withDesk([anyone], {}).contract), [])
 })
+test('WSDL 1.1 §5.11 an attachment is a part of a message, and no proof covers it', () => {
+  const type = x.namespace('urn:t').type('Deep', { octets: x.attachment(x.base64Binary, 'image/png') })
+  const Element = x.namespace('urn:t').element('Element', type)
+  const octets = x.attachment(x.base64Binary, 'image/png')
+  const P = port('P', {
+    namespace: 'urn:p',
+    allow: [anyone],
+    exchanges: {
+      a: exchange({ action: '', input: Element }),
+      b: exchange({ action: '', input: x.body({ all: octets.many() }) }),
+      c: exchange({ action: '', input: x.body({ one: x.choice({ octets, other: x.element(x.int) }) }) }),
+      d: exchange({ style: 'rpc', action: '', input: x.call('urn:t', 'd', { octets }), faults: { Element } }),
+      sound: exchange({ style: 'rpc', action: '', input: x.call('urn:t', 'e', { octets: octets.optional() }) }),
+    },
+    security: { callers: ['x509'] },
+  })
+  const contract = service('p', { namespace: 'urn:p', resources: [], ports: [P] })
+  const nothing = () => {}
+  const handlers = { a: nothing, b: nothing, c: nothing, d: nothing, sound: nothing }
+  assert.throws(
+    () => requireSoundContract(implement(contract, { P: handlers })),
+    (thrown: unknown) => {
+      assert.ok(thrown instanceof ContractMistakes)
+      assert.deepEqual(thrown.mistakes, [
+        ...['a', 'b', 'c', 'd'].map(
+          name =>
+            `P.${name} has an x.attachment(…) in an element or a list: make it a member of x.body(…) or x.call(…)`,
+        ),
+        'the port P: security: a has attachments, which no proof covers: use x.element(…) or remove security',
+      ])
+      return true
+    },
+  )
+})
 test('WSDL 1.1 §3.7 faults about header blocks name blocks and faults that their exchange declares', () => {
   const Block = x.namespace('urn:t').element('Block', x.int)
   const P = port('P', {

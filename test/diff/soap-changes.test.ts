@@ -310,6 +310,11 @@ const blockWithFault = {
   ...block,
   binding: block.binding.replace('/>', '><s:headerfault message="t:late" part="detail" use="literal"/></s:header>'),
 }
+/** The request has an attachment, next to its Body. */
+const attaching = (...types: readonly string[]) => ({
+  parts: '<part name="branch" type="xs:base64Binary"/>',
+  binding: `<m:multipartRelated xmlns:m="http://schemas.xmlsoap.org/wsdl/mime/"><m:part>${types.map(each => `<m:content part="branch" type="${each}"/>`).join('')}</m:part></m:multipartRelated>`,
+})
 /** [what changed, before, after, breaks] */
 const changesOfOperations: readonly (readonly [string, Shape, Shape, boolean])[] = [
   ['the namespace', plain, { ...plain, uri: 'urn:y' }, true],
@@ -317,6 +322,19 @@ const changesOfOperations: readonly (readonly [string, Shape, Shape, boolean])[]
   ['a fault comes', plain, { ...plain, operation: '<fault name="late" message="t:late"/>' }, false],
   ['a fault goes', { ...plain, operation: '<fault name="late" message="t:late"/>' }, plain, false],
   ['a fault about a header block comes', { ...plain, ...block }, { ...plain, ...blockWithFault }, false],
+  ['an attachment comes', plain, { ...plain, ...attaching('image/png') }, true],
+  [
+    'a media type of an attachment comes',
+    { ...plain, ...attaching('image/png') },
+    { ...plain, ...attaching('image/png', 'image/gif') },
+    false,
+  ],
+  [
+    'a media type of an attachment goes',
+    { ...plain, ...attaching('image/png', 'image/gif') },
+    { ...plain, ...attaching('image/png') },
+    true,
+  ],
   ['a header block comes', plain, { ...plain, ...block }, true],
   ['a header block goes', { ...plain, ...block }, plain, true],
 ]

@@ -63,6 +63,7 @@ export function digestPort(port: Port): string {
   }
   const member = (k: string, { particle: p, marks: k2 }: AnyMember, f: NamespaceForm): string => {
     const occ = `${k2.min}..${k2.max}${k2.isNillable ? ' nil' : ''}${k2.initial === undefined ? '' : ` =${k2.initial}${k2.isFixed}`}`
+    if (k2.attached) return `${k}: attached ${k2.name ?? k} ${JSON.stringify(k2.attached)} ${occ}`
     switch (p.kind) {
       case 'element':
         return `${k}: <{${k2.uri ?? (f.elements === 'qualified' ? f.uri : '')}}${k2.name ?? k}> ${typeRef(p.type(), f)} ${occ}`

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
+import { createBodyCodecs } from '../../src/soap/codecs/body-codec.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
 import { judge, schemaOf } from '../describe/oracle.ts'
 import { assertLinear } from '../support/growth.ts'
@@ -61,8 +62,9 @@ const mimePart = (...of: readonly string[]) => `<m:part>${of.join('')}</m:part>`
 const image = '<m:content part="b" type="image/gif"/><m:content part="b" type="image/png"/>'
 
 const wsdlCases: readonly (readonly [clause: string, wsdl: string, told: readonly string[]])[] = [
-  ['§5.11 attachments', wsdlWith({ input: `<m:multipartRelated>${mimePart(body)}${mimePart(image)}${mimePart('<m:mimeXml part="c"/>')}</m:multipartRelated>` }), ['operation ask input: the part b is an attachment (image/gif, image/png): it is left out', 'operation ask input: the part c is an attachment (XML): it is left out']],
-  ['§5.11 attachments of any type, next to a Body that names no parts', wsdlWith({ input: `<m:multipartRelated>${mimePart('<s:body use="literal"/>')}${mimePart('<m:content part="b"/><m:content part="c"/>')}</m:multipartRelated>` }), ['operation ask input: the part b is an attachment (any type): it is left out', 'operation ask input: the part c is an attachment (any type): it is left out']],
+  ['§5.11 attachments', wsdlWith({ input: `<m:multipartRelated>${mimePart(body)}${mimePart(image)}${mimePart('<m:mimeXml part="c"/>')}</m:multipartRelated>` }), []],
+  ['§5.11 the XML of an attachment', wsdlWith({ input: `<m:multipartRelated>${mimePart(body)}${mimePart('<m:mimeXml part="b"/>')}${mimePart('<m:content part="c"/>')}</m:multipartRelated>` }), ['operation ask, ask: the XML of the attachment b is not checked: it is octets']],
+  ['§5.11 an attachment that is not a part', wsdlWith({ input: `<m:multipartRelated>${mimePart(body)}${mimePart('<m:content part="z"/>')}</m:multipartRelated>` }), ['document: ask input: the attachment z is not a part of the message']],
   ['§3.3 another transport than HTTP', wsdlWith({ input: body, transport: 'http://www.w3.org/2010/soapjms/' }), ['port P: is bound to SOAP over http://www.w3.org/2010/soapjms/: it is served over HTTP']],
   ['§2.1.3 a required extension of a binding', wsdlWith({ input: body, binding: '<e:encrypt w:required="true"/>' }), ['binding B: the extension {urn:e}encrypt is required, and left out']],
   ['§2.1.3 a required extension of a port', wsdlWith({ input: body, port: '<e:encrypt w:required="1"/>' }), ['port P: the extension {urn:e}encrypt is required, and left out']],
@@ -75,7 +77,7 @@ for (const [clause, wsdl, told] of wsdlCases)
     assert.deepEqual(tellsOf(wsdl), told)
     const { exchanges } = importText(wsdl).ports[0] ?? assert.fail('no port')
     const input = exchanges['ask']?.input
-    assert.equal(typeof input === 'object' && input.name.local, 'r')
+    assert.ok(typeof input === 'object' && createBodyCodecs()(input).firsts[0]?.local === 'r')
   })
 
 test('XML Schema §3.8.6 a group whose elements contain it again has an end', () => {

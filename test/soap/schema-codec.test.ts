@@ -74,7 +74,7 @@ test('XOP 1.0 §3.2 in a package octets are those of their part, and a text besi
   const photo = a.element('photo', x.object({ title: x.element(x.string), octets: x.element(x.base64Binary).many() }))
   const text = `<p:photo xmlns:p="urn:a"><p:title>AQID</p:title><p:octets><x:Include
     xmlns:x="http://www.w3.org/2004/08/xop/include" href="cid:1@x"/></p:octets><p:octets>AQID</p:octets></p:photo>`
-  const parts = collectParts(new Map([['1@x', new Uint8Array([9])]]))
+  const parts = collectParts(new Map([['1@x', { type: '', bytes: new Uint8Array([9]) }]]))
   assert.deepEqual(read(photo, text, parts), {
     title: 'AQID',
     octets: [new Uint8Array([9]), new Uint8Array([1, 2, 3])],

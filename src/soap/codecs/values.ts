@@ -30,6 +30,16 @@ export interface PartSource {
    * before.
    */
   take(href: string): Uint8Array | StreamedPart
+  /**
+   * The parts whose Content-ID begins with this name (WS-I Attachments Profile 1.0 §3.8), once all
+   * have arrived; `unknown`: which are there is not asked yet.
+   */
+  named(part: string): readonly PartContent[] | 'unknown'
+}
+export interface PartContent {
+  /** Its Content-Type; empty without one. */
+  readonly type: string
+  readonly bytes: Uint8Array
 }
 /**
  * Stands for the octets of a part that has not arrived yet: whether they are wanted is known only
@@ -49,6 +59,8 @@ export interface LiteralWriting {
    * inside as base64.
    */
   readonly attach: ((bytes: Uint8Array) => string) | undefined
+  /** Sends a part of the message next to its envelope; undefined: it has no package. */
+  readonly attachPart?: (part: string, mediaType: string, bytes: Uint8Array) => void
 }
 export const inlineWriting: LiteralWriting = { attach: undefined }
 

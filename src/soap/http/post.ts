@@ -54,7 +54,7 @@ function toReceivedMessage(node: SoapNode, entry: Entry, type: MediaType, conten
     media: version,
     action: actionOf(version, root, type, fields),
     parts: content.parts,
-    takesPackage: content.parts !== undefined || acceptsPackage(fields['accept']),
+    takesPackage: content.type.essence === 'application/xop+xml' || acceptsPackage(fields['accept']),
     ...requestFacts(node, entry),
   }
 }

@@ -30,11 +30,11 @@ export const refuseLength = (limit: number): never =>
   endExchange(413, `the message is longer than the limit of ${limit} octets`)
 
 export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): Response {
-  const { version, envelope: text, attached, fault, filling } = sent
+  const { version, envelope: text, packed: packing, fault, filling } = sent
   if (fault?.refusal.kind === 'too-long') refuseLength(fault.refusal.limit)
   if (text === undefined) return { status: 202, fields: {} } // rule B4.10; 204 breaks half of the peers
   const envelope = filling ? streamEnvelope(text, filling) : text
-  const packed = attached && writePackage(version.mediaType, envelope, attached, `diglot-${node.serving.id()}`)
+  const packed = packing && writePackage(version.mediaType, envelope, packing, `diglot-${node.serving.id()}`)
   const fields: Record<string, string> = {
     'content-type': packed?.type ?? `${version.mediaType}; charset=utf-8`,
     'cache-control': 'no-store',

@@ -2,7 +2,7 @@
 import { decodePercent } from '../../base/attempt.ts'
 import { decodeBase64Loosely, removeBlanks } from '../../base/base64.ts'
 import { type Pieces, watchPieces } from '../../base/octets.ts'
-import { type PartSource, StreamedPart } from '../codecs/values.ts'
+import { type PartContent, type PartSource, StreamedPart } from '../codecs/values.ts'
 import { refuseMessage } from '../refusal.ts'
 import { type PackagePart, readParts, refusePackage } from './multipart.ts'
 
@@ -16,7 +16,7 @@ export interface Root {
 export interface Package {
   readonly root: Root
   /** The other parts by Content-ID. */
-  readonly parts: ReadonlyMap<string, Uint8Array>
+  readonly parts: ReadonlyMap<string, PartContent>
 }
 
 export interface Sizes {
@@ -54,7 +54,7 @@ export class RemainingParts implements PartSource {
   readonly #coming: AsyncGenerator<PackagePart, void, undefined>
   readonly #wanted: string | undefined
   readonly #sizes: Sizes
-  readonly #found = new Map<string, Uint8Array>()
+  readonly #found = new Map<string, PartContent>()
   readonly #ids = new Set<string>()
   readonly #taken = new Set<string>()
   #left: number
@@ -103,12 +103,12 @@ export class RemainingParts implements PartSource {
     const bytes = await collectPart(part, this.#left)
     if (!bytes) return false
     this.#left -= bytes.length
-    if (part.id !== '') this.#found.set(part.id, bytes)
+    if (part.id !== '') this.#found.set(part.id, { type: part.fields['content-type'] ?? '', bytes })
     return true
   }
 
   /** All parts, in memory; undefined if they exceed their size. */
-  async all(): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
+  async all(): Promise<Package['parts'] | undefined> {
     if (!this.#complete)
       for (let part = await this.#next(); part; part = await this.#next())
         if (!(await this.#keep(part))) return undefined
@@ -161,11 +161,14 @@ export class RemainingParts implements PartSource {
     return contentUris(this.#found)
   }
   look(href: string): Uint8Array | undefined {
-    return this.#found.get(contentIdOf(href) ?? '')
+    return this.#found.get(contentIdOf(href) ?? '')?.bytes
+  }
+  named(part: string): readonly PartContent[] {
+    return listPartsNamed(this.#found, part)
   }
   take(href: string): Uint8Array | StreamedPart {
     const id = claimPart(href, this.#taken)
-    return this.#found.get(id) ?? (this.#complete ? refuseMissingPart() : new StreamedPart(id))
+    return this.#found.get(id)?.bytes ?? (this.#complete ? refuseMissingPart() : new StreamedPart(id))
   }
 }
 
@@ -222,8 +225,16 @@ const refuseBase64 = (): never => refusePackage('a part is not valid base64')
 /** The parts of a package in memory, each of which may be taken once. */
 export function collectParts(parts: Package['parts']): PartSource {
   const taken = new Set<string>()
-  return { take: href => parts.get(claimPart(href, taken)) ?? refuseMissingPart() }
+  return {
+    take: href => parts.get(claimPart(href, taken))?.bytes ?? refuseMissingPart(),
+    named: part => listPartsNamed(parts, part),
+  }
 }
+
+/** WS-I Attachments Profile 1.0 R2933: `<name=globally-unique@domain>`, the name as in a URI. */
+const listPartsNamed = (parts: Package['parts'], name: string): readonly PartContent[] =>
+  [...parts].flatMap(([id, part]) => (decodePercent(id.split('=')[0] ?? '') === name && id.includes('=') ? [part] : []))
+export const writePartId = (name: string, unique: string): string => `${encodeURIComponent(name)}=${unique}@diglot`
 
 /** RFC 2392: the Content-ID of a cid: URI. */
 function contentIdOf(href: string): string | undefined {

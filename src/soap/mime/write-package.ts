@@ -5,21 +5,30 @@ export interface Attached {
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
 }
 
+export interface Packing {
+  readonly attached: readonly Attached[]
+  /** The envelope may include parts (XOP); otherwise all are parts of their own. */
+  readonly isXop: boolean
+}
+
 /**
- * MTOM §3: the package of an envelope and the octets that it refers to. `boundary` is unguessable,
- * so that no content can contain it.
+ * The package of an envelope and the octets that it refers to (MTOM §3), or that travel next to it
+ * (SOAP Messages with Attachments §3). `boundary` is unguessable, so that no content can contain
+ * it.
  */
 export function writePackage(
   mediaType: string,
   envelope: string | AsyncIterable<Uint8Array>,
-  attached: readonly Attached[],
+  { attached, isXop }: Packing,
   boundary: string,
 ): { readonly type: string; readonly content: AsyncIterable<Uint8Array> } {
-  const type = `multipart/related; type="application/xop+xml"; start="<root@diglot>"; start-info="${mediaType}"; boundary="${boundary}"`
+  const root = isXop ? 'application/xop+xml' : mediaType
+  const info = isXop ? ` start-info="${mediaType}";` : ''
+  const type = `multipart/related; type="${root}"; start="<root@diglot>";${info} boundary="${boundary}"`
   const head = (type: string, id: string) =>
     `--${boundary}\r\nContent-Type: ${type}\r\nContent-Transfer-Encoding: binary\r\nContent-ID: <${id}>\r\n\r\n`
   async function* content() {
-    const around = head(`application/xop+xml; charset=utf-8; type="${mediaType}"`, 'root@diglot')
+    const around = head(`${root}; charset=utf-8${isXop ? `; type="${mediaType}"` : ''}`, 'root@diglot')
     if (typeof envelope === 'string') yield Buffer.from(`${around}${envelope}\r\n`)
     else {
       yield Buffer.from(around)

@@ -41,6 +41,8 @@ export interface BoundOperation {
    * be `StreamedPart`.
    */
   readonly awaits?: 'all' | 'nothing'
+  /** Parts of its reply travel next to the envelope. */
+  readonly repliesWithParts?: boolean
   readonly request: Fields
   /** How an address has its content, if that is not of fields; `none`: no address can. */
   readonly retrieval?: () => RetrievedContent | 'none'

@@ -11,11 +11,11 @@ import { compileUriContent, type UriContent, type UriPairs } from '../../contrac
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import type { FaceContext } from '../../service/face-context.ts'
 import { type Cursor, internName, readElement, walkTree } from '../../xml/index.ts'
-import { createBodyCodecs } from '../codecs/body-codec.ts'
+import { createPortMessageCodecs, type PortMessageCodec } from '../codecs/port-message-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../codecs/schema-codec.ts'
 import { createEncodedCodecs, type EncodedCodec } from '../codecs/schema-encoded.ts'
 import { declaresAttribute } from '../codecs/schema-plan.ts'
-import type { LiteralReading, LiteralWriting } from '../codecs/values.ts'
+import type { LiteralReading } from '../codecs/values.ts'
 import type { SoapFault } from '../fault.ts'
 import { type Block, refuseWithFault, stripForeignAttributes } from '../headers/block.ts'
 import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
@@ -36,11 +36,12 @@ export interface PortContext {
 export function bindExchanges({ app, calls }: PortContext, port: Port): readonly BoundOperation[] {
   const codecOf = createElementCodecs()
   const encodedOf = createEncodedCodecs()
+  const messageOf = createPortMessageCodecs(codecOf, encodedOf)
   const nameActions = createActionNamer(port)
   return Object.entries(port.exchanges).map(([name, exchange]) => {
     const handler = app.ports?.[port.port]?.[name]
     if (!handler) throw new Error(`the port ${port.port} has no handler for ${name}: give implement(…) one`)
-    const codecs = compileExchange(exchange, name, codecOf, encodedOf)
+    const codecs = compileExchange(exchange, name, { codecOf, encodedOf, messageOf })
     const actions = nameActions(name)
     return {
       name,
@@ -53,6 +54,7 @@ export function bindExchanges({ app, calls }: PortContext, port: Port): readonly
       safe: exchange.isSafe,
       isLong: false,
       longest: messageOctetsMax,
+      repliesWithParts: codecs.repliesWithParts,
       request: {},
       retrieval: createRetrieval(exchange, name),
       blocks: codecs.blocks.map(({ block }) => block),
@@ -71,37 +73,38 @@ export function bindExchanges({ app, calls }: PortContext, port: Port): readonly
 
 interface ExchangeCodecs extends Pick<BoundOperation, 'firsts' | 'mayBegin'> {
   readonly read: BoundOperation['read']
-  readonly write: (content: unknown, writing: LiteralWriting, version: SoapVersion) => string
+  readonly write: PortMessageCodec['write']
+  readonly repliesWithParts: boolean
   readonly blocks: readonly { readonly name: string; readonly block: Block }[]
   readonly replyBlocks: Readonly<Record<string, ElementCodec>>
   readonly faults: Readonly<Record<string, (detail: unknown, version: SoapVersion) => string>>
 }
 
+interface PortCodecs {
+  readonly codecOf: (root: AnyRootElement) => ElementCodec
+  readonly encodedOf: (root: AnyRootElement) => EncodedCodec
+  readonly messageOf: ReturnType<typeof createPortMessageCodecs>
+}
+
 function compileExchange(
   exchange: PortExchange,
   operation: string,
-  codecOf: (root: AnyRootElement) => ElementCodec,
-  encodedOf: (root: AnyRootElement) => EncodedCodec,
+  { codecOf, encodedOf, messageOf }: PortCodecs,
 ): ExchangeCodecs {
   const { input, output, faults, requestHeaders, replyHeaders, style } = exchange
-  const bodyOf = createBodyCodecs(codecOf)
-  const asked = bodyOf(input)
+  const asked = messageOf(input, style)
+  const answer = output && messageOf(output, style)
   const mapCodecs = (roots: Readonly<Record<string, AnyRootElement>>) =>
     Object.fromEntries(Object.entries(roots).map(([name, root]) => [name, codecOf(root)]))
-  const read = (cursor: Cursor, reading: LiteralReading) => ({ content: asked.read(cursor, reading) })
-  const encodedInput = style === 'encoded' && input !== 'empty' ? encodedOf(input) : undefined
-  const answer = typeof output === 'object' ? output : undefined
-  const literal = answer && bodyOf(answer)
-  const encoded = answer && encodedOf(answer)
   return {
     firsts: asked.firsts,
     mayBegin: asked.mayBegin,
     read: (cursor, reading, version) => {
-      if (encodedInput) return { content: encodedInput.read(cursor, reading, version) }
-      return style === 'document' ? read(cursor, reading) : readAsCall(() => read(cursor, reading))
+      const read = () => ({ content: asked.read(cursor, reading, version) })
+      return style === 'rpc' ? readAsCall(read) : read()
     },
-    write: (content, writing, version) =>
-      (style === 'encoded' ? encoded?.write(content, version) : literal?.write(content, writing)) ?? '',
+    write: (content, writing, version) => answer?.write(content, writing, version) ?? '',
+    repliesWithParts: answer?.hasParts === true,
     blocks: Object.entries(requestHeaders).map(([name, root]) => ({
       name,
       block: createBlock(root, operation, codecOf(root)),

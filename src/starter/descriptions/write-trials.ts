@@ -3,6 +3,7 @@
  * by both faces; what waits for a handler is a test with `todo`, which fails no run until it is
  * taken away.
  */
+import { splitBody } from '../../contract/attached-parts.ts'
 import type { Port, PortExchange } from '../../contract/exchange.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { createXmlJsonCodec } from '../../contract/xml-json.ts'
@@ -141,6 +142,7 @@ const placeOfSample = (name: string) => ({ seed: 1, name, item: 1, idOf: () => u
 /** Undefined where a type has no value that can be made up, such as text of a rare pattern. */
 export function makeSampleMessage(name: string, { input, style }: PortExchange): SampleMessage | undefined {
   if (input === 'empty') return { json: '', xml: '' }
+  if (splitBody(input).attached.length > 0) return undefined // its message is a package
   try {
     const value = makeMessage(input, placeOfSample(name))
     const json = writeJson(createXmlJsonCodec(input, () => undefined).write(value))

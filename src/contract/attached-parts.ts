@@ -1,0 +1,51 @@
+/**
+ * Messages with attachments (SOAP Messages with Attachments; WSDL 1.1 §5): which members of a
+ * message travel next to its envelope, and what its Body has without them.
+ */
+import { memoizeByObject } from '../base/memo.ts'
+import type { ExchangeBody, PortExchange } from './exchange.ts'
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AttachmentMark,
+  BodyContent,
+  RootElement,
+  XmlType,
+} from './xml-type.ts'
+
+/** A part of a message that travels next to its envelope. */
+export interface AttachedPart extends AttachmentMark {
+  /** In the value of the message. */
+  readonly key: string
+  /** In the WSDL, and in the Content-ID (WS-I Attachments Profile 1.0 §3.8). */
+  readonly name: string
+  readonly mayBeAbsent: boolean
+  readonly member: AnyMember
+}
+export interface SplitBody {
+  readonly inBody: ExchangeBody
+  /** In the order of their members. */
+  readonly attached: readonly AttachedPart[]
+}
+
+/** The very same body where nothing is attached. */
+export const splitBody = (body: ExchangeBody): SplitBody =>
+  body === 'empty' ? { inBody: body, attached: [] } : splitRoot(body)
+
+const splitRoot = memoizeByObject((root: AnyRootElement): SplitBody => {
+  const { definition } = root.type()
+  if (definition.kind !== 'complex') return { inBody: root, attached: [] }
+  const attached = Object.entries(definition.members).flatMap(([key, member]): AttachedPart[] => {
+    const { attached: mark, name = key, min } = member.marks
+    return mark ? [{ ...mark, key, name, mayBeAbsent: min === 0, member }] : []
+  })
+  if (attached.length === 0) return { inBody: root, attached }
+  const members = Object.fromEntries(Object.entries(definition.members).filter(([, { marks }]) => !marks.attached))
+  const type = new XmlType<unknown>({ ...definition, members })
+  if (!(root instanceof BodyContent))
+    return { inBody: new RootElement(root.name, () => type, root.form, root.marks), attached }
+  return { inBody: Object.keys(members).length === 0 ? 'empty' : new BodyContent(() => type), attached }
+})
+
+export const hasAttachedParts = ({ input, output = 'empty' }: Pick<PortExchange, 'input' | 'output'>): boolean =>
+  [input, output].some(each => splitBody(each).attached.length > 0)
