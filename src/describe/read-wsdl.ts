@@ -15,6 +15,7 @@ import { describeActionPattern } from '../contract/port-names.ts'
 import { Malformed } from '../xml/malformed.ts'
 import { clarkNotation } from '../xml/name.ts'
 import { type Element, parseXml } from '../xml/tree.ts'
+import { findStandardSchema, standardNamespaces } from './standard-schemas.ts'
 
 /** A WSDL 1.1, as far as a caller needs it. */
 export interface WsdlDocument {
@@ -245,6 +246,8 @@ class WsdlReader {
   readonly descriptions: Element[] = []
   /** Namespaces of which a schema was found. */
   readonly #described = new Set<string>()
+  /** Namespaces that a schema imports. */
+  readonly #imported = new Set<string>()
   /** Location → root of its document. */
   readonly #rootOf = new Map<string, Element | Malformed>()
   /** Pairs of a namespace and the location of a schema without one that it includes. */
@@ -337,7 +340,9 @@ class WsdlReader {
   }
   /** A schema that every tool has is not missing where its file is not. */
   #followSchema(reference: Element, base: string, includer?: string): string | undefined {
-    const isKnown = knownNamespaces.has(attributeValue(reference, 'namespace') ?? '')
+    const namespace = attributeValue(reference, 'namespace') ?? ''
+    this.#imported.add(namespace)
+    const isKnown = knownNamespaces.has(namespace)
     return this.#followImport(attributeValue(reference, 'schemaLocation'), base, includer, isKnown)
   }
 
@@ -373,7 +378,16 @@ class WsdlReader {
     this.#readSchema(root, location, namespace)
   }
 
+  /** Of the namespaces that are imported, and that no document has. */
+  #addStandardSchemas(): void {
+    for (const namespace of this.#imported) {
+      const bytes = this.#described.has(namespace) ? undefined : findStandardSchema(namespace)
+      if (bytes) this.open(bytes, namespace)
+    }
+  }
+
   document(root: Element): WsdlDocument {
+    this.#addStandardSchemas()
     const services = this.#componentsOf('service').map(([, service]) => ({
       name: attributeValue(service, 'name') ?? '',
       documentation: readDocumentation(service),
@@ -707,6 +721,7 @@ const knownNamespaces: ReadonlySet<string> = new Set([
   'http://www.w3.org/XML/1998/namespace',
   'http://www.w3.org/2004/11/xmlmime',
   'http://www.w3.org/2005/05/xmlmime',
+  ...standardNamespaces,
 ])
 
 /** Namespaces of extensions that are read: SOAP, policies, WS-Addressing, attachments. */

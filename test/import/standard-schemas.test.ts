@@ -1,8 +1,12 @@
 /** What documents refer to and do not bring: standard schemas, and drafts of XML Schema. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { findStandardSchema } from '../../src/describe/standard-schemas.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
-import { importText } from './folder-find.ts'
+import { suites } from '../suites.ts'
+import { importText, writeAskingWsdl } from './folder-find.ts'
 
 const importSchema = (inside: string, xs = 'http://www.w3.org/2001/XMLSchema') => {
   const contract = importText(
@@ -31,6 +35,42 @@ test('octets with their media type are known, and their schema need not be there
   assert.deepEqual(losses, [])
   assert.match(text, /value: x\.text\(x\.base64Binary\),\s+contentType: x\.attribute\(x\.string\)/)
 })
+const addressing = 'http://www.w3.org/2005/08/addressing'
+for (const [where, more] of [
+  ['by an address', `schemaLocation="${addressing}/ws-addr.xsd"`],
+  ['by its namespace alone', ''],
+] as const)
+  test(`WS-Addressing 1.0 an endpoint reference is known where its schema is imported ${where} and not there`, () => {
+    const { losses, text } = importSchema(
+      `<xs:import namespace="${addressing}" ${more}/><xs:element name="Listener" type="wsa:EndpointReferenceType" xmlns:wsa="${addressing}"/>
+       <xs:element name="Faults"><xs:complexType><xs:sequence>
+         ${['ProblemAction', 'ProblemHeaderQName', 'RetryAfter', 'RelatesTo', 'FaultTo'].map(each => `<xs:element ref="wsa:${each}" xmlns:wsa="${addressing}"/>`).join('')}
+         <xs:element name="code" type="wsa:FaultCodesOpenEnumType" xmlns:wsa="${addressing}"/></xs:sequence></xs:complexType></xs:element>`,
+    )
+    assert.deepEqual(losses, [])
+    assert.match(
+      text,
+      /type\('EndpointReferenceType', \{\s+Address: x\.element\(AttributedURIType\),\s+ReferenceParameters:/,
+    )
+    assert.match(text, /default\('http:\/\/www\.w3\.org\/2005\/08\/addressing\/reply'\)/)
+  })
+test('WS-I Attachments Profile 1.0 §4.4 a reference to an attachment is a URI', () => {
+  const uri = 'http://ws-i.org/profiles/basic/1.1/xsd'
+  const { losses, text } = importSchema(
+    `<xs:import namespace="${uri}" schemaLocation="${uri.replace(/xsd$/, 'swaref.xsd')}"/><xs:element name="Scan" type="r:swaRef" xmlns:r="${uri}"/>`,
+  )
+  assert.deepEqual(losses, [])
+  assert.match(text, /simple\('swaRef', x\.anyURI\)/)
+})
+test('a schema that is there counts, in place of the one that comes along', () => {
+  const contract = importText(
+    writeAskingWsdl(`<xs:schema targetNamespace="urn:t"><xs:import namespace="${addressing}"/>
+      <xs:element name="r" type="a:EndpointReferenceType" xmlns:a="${addressing}"/></xs:schema>
+      <xs:schema targetNamespace="${addressing}"><xs:simpleType name="EndpointReferenceType"><xs:restriction base="xs:int"/></xs:simpleType></xs:schema>`),
+  )
+  assert.deepEqual(contract.losses, [])
+  assert.match(writeTypescript(contract, 't.wsdl'), /simple\('EndpointReferenceType', x\.int\)/)
+})
 test('a schema of another namespace that is not there is told', () => {
   const { losses } = importSchema('<xs:import namespace="urn:other" schemaLocation="other.xsd"/>')
   assert.deepEqual(losses, ['other.xsd is imported and was not found'])
@@ -41,4 +81,17 @@ test('the common attributes of the encoding are no members', () => {
   )
   assert.deepEqual(losses, [])
   assert.match(text, /type\('T', \{\s+a: x\.element\(x\.int\),\s+\}\)/)
+})
+
+const suite = suites('standard-schemas')
+test('WS-Addressing 1.0 what comes along is what the W3C publishes', { skip: !suite }, () => {
+  const published = importText(readFileSync(join(suite ?? '', 'ws-addr.xsd'), 'utf8'))
+  const own = importText(new TextDecoder().decode(findStandardSchema(addressing)))
+  assert.deepEqual([own.losses, published.losses], [[], []])
+  const sorted = (contract: typeof own) =>
+    writeTypescript({ ...contract, comments: new Map() }, 'a.xsd')
+      .split(/\n(?=export|const)/)
+      .sort()
+      .join('\n')
+  assert.equal(sorted(own), sorted(published))
 })
