@@ -219,7 +219,7 @@ export function schemaOfContent(openapi: Json | undefined, holder: Json | undefi
   return schema === undefined ? undefined : resolveSchema(openapi, schema)
 }
 
-/** The query parameters of an operation, references followed. */
+/** The parameters of an operation and of its path, references followed. */
 export function parametersOf(openapi: Json | undefined, operation: ProbedRecord | undefined): readonly ProbedRecord[] {
   const listed = [operation?.['parameters'], operation?.['(path parameters)']].flatMap(each =>
     Array.isArray(each) ? each : [],

@@ -3,6 +3,7 @@
  * Each function throws `NotObservable` with what is missing.
  */
 
+import { memoizeByText } from '../base/memo.ts'
 import type { Bench, Sending } from './bench.ts'
 import type { ApiPath, CheckCaller, CollectionTarget } from './discovered-service.ts'
 import { schemaOfContent } from './discovery.ts'
@@ -115,16 +116,21 @@ export async function createTemporaryItem(bench: Bench): Promise<CreatedItem> {
   return createIn(bench, collection, as)
 }
 
-/** A change or removal of an item with an entity tag that the item never had: it has no effect. */
+/**
+ * A change or removal of an item with an entity tag that does not match it: it has no effect.
+ *
+ * @param tag default: one that the item never had
+ */
 export function sendStaleChange(
   bench: Pick<Bench, 'send'>,
   { path, draft }: CreatedItem,
   method: string,
   as: CheckCaller | undefined,
+  tag = '"no-such-version"',
 ): Promise<ProbeExchange> {
   const type = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
   const content = method === 'DELETE' ? {} : { json: draft }
-  return bench.send(method, path, { as, ...content, fields: { ...type, 'if-match': '"no-such-version"' } })
+  return bench.send(method, path, { as, ...content, fields: { ...type, 'if-match': tag } })
 }
 
 /** A member of an item that has another value now. */
@@ -139,19 +145,26 @@ export interface ChangedMember {
 /** Changes of one member that are tried until the service takes one. */
 const changesTried = 6
 
+/** Letters of two, three and four octets in UTF-8. */
+const rareLetters = 'é漢😀'
+
 /**
  * Gives a text member of a new item another value, that of another item or a longer one; undefined:
  * the service took no such change.
+ *
+ * @param isRare whether the value has letters beyond ASCII
  */
 export async function changeMember(
   bench: Bench,
   item: CreatedItem,
   method: 'PUT' | 'PATCH',
+  isRare = false,
 ): Promise<ChangedMember | undefined> {
   const before = await bench.send('GET', item.path, { as: item.as })
   const draft = asRecord(item.draft)
   const candidates = Object.entries(draft).flatMap(([name, value]) => {
     if (typeof value !== 'string') return []
+    if (isRare) return [[name, `${value} ${rareLetters}`] as const]
     const others = item.collection.items.map(each => memberAt(each.value, name))
     const other = others.find(each => typeof each === 'string' && each !== value)
     return [...(typeof other === 'string' ? [other] : []), `${value}x`].map(text => [name, text] as const)
@@ -399,10 +412,13 @@ export function actionContent(bench: Bench, part: ApiPath): Json | undefined {
 }
 
 /** Whether `/orders/7/payment` is of `/orders/{id}/payment`. */
-export function isOfTemplate(path: string, template: string): boolean {
+export const isOfTemplate = (path: string, template: string): boolean =>
+  templatePattern(template).test(path.split('?')[0] ?? '')
+
+const templatePattern = memoizeByText(template => {
   const pattern = template.split(/\{[^}]+\}/).map(part => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${pattern.join('[^/]+')}$`).test(path.split('?')[0] ?? '')
-}
+  return new RegExp(`^${pattern.join('[^/]+')}$`)
+})
 
 export interface StartedPost {
   readonly as: CheckCaller | undefined
@@ -483,6 +499,7 @@ export async function readAbsentItem(
 /** Of the kind that is there: another kind may be refused before the item is looked for. */
 function absentIdentifier(existing: string): string {
   if (/^[0-9]+$/.test(existing)) return '987654321'
+  if (/^[0-9a-f]{16,}$/i.test(existing)) return 'fe9'.padEnd(existing.length, '7')
   return uuidPattern.test(existing) ? crypto.randomUUID() : 'no-such-item-7f3a'
 }
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -90,6 +90,7 @@ export class ProbeExchange {
   readonly reply: ProbeReply
   /** By lower-case name, lines of one name joined (RFC 9110 §5.3). */
   readonly fields: ProbeFields
+  #text: string | undefined = undefined
   #json: { readonly value: Json | undefined } | undefined = undefined
 
   constructor(request: ProbeRequest, reply: ProbeReply) {
@@ -110,7 +111,8 @@ export class ProbeExchange {
     return this.status >= 200 && this.status < 300
   }
   get text(): string {
-    return new TextDecoder().decode(this.reply.content)
+    this.#text ??= new TextDecoder().decode(this.reply.content)
+    return this.#text
   }
   /** The media type of the content, without parameters, in lower case. */
   get mediaType(): string {

@@ -127,6 +127,12 @@ function parseMessage(exchange: ProbeExchange): ReadMessage | undefined {
   }
 }
 
+/** Whether it is a success whose Body holds something else than a Fault. */
+export function isAnswer(exchange: ProbeExchange): boolean {
+  const message = readSoapMessage(exchange)
+  return exchange.isSuccess && message !== undefined && message.fault === undefined
+}
+
 export const childrenIn = (element: Element, namespace: string): readonly Element[] =>
   element.elements().filter(({ name }) => name.uri === namespace)
 

@@ -4,6 +4,7 @@
  * names, substitution by another schema, wildcards, patterns) allows everything, and so does what
  * is deeper than 64 elements or has more than 5,000 children: no judgement is false.
  */
+import { memoizeByObject } from '../base/memo.ts'
 import type { Element } from '../xml/tree.ts'
 import { SchemaSampler } from './xsd-sample.ts'
 
@@ -31,6 +32,7 @@ interface ModelParticle {
 export class SchemaJudge {
   readonly #schemas: readonly Element[]
   readonly #sampler: SchemaSampler
+  readonly #contentOf = memoizeByObject((type: Element) => ({ particles: this.#particlesOf(type, 0) }))
 
   constructor(schemas: readonly Element[]) {
     this.#schemas = schemas
@@ -70,7 +72,7 @@ export class SchemaJudge {
         : this.#judgeSimple(element.text, type, at)
     }
     if (partsOfSchema(type, 'simpleContent').length > 0) return undefined
-    const particles = this.#particlesOf(type, 0)
+    const { particles } = this.#contentOf(type)
     return particles && this.#judgeChildren(element, { kind: 'sequence', members: particles }, at, depth)
   }
 

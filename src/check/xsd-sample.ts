@@ -1,4 +1,5 @@
 /** The smallest content of an element that an XML Schema describes, as XML. */
+import { memoizeByObject } from '../base/memo.ts'
 import { escapeText } from '../xml/index.ts'
 import type { Element } from '../xml/tree.ts'
 
@@ -11,6 +12,18 @@ const plainAttribute = (element: Element, name: string): string | undefined =>
 const childrenOf = (element: Element | undefined, ...names: readonly string[]): readonly Element[] =>
   element?.elements().filter(({ name }) => name.uri === xs && names.includes(name.local)) ?? []
 
+/** Global declarations, by kind and Clark name; of two with one name, the first. */
+const indexDeclarations = memoizeByObject((schemas: readonly Element[]): ReadonlyMap<string, Element> => {
+  const found = new Map<string, Element>()
+  for (const schema of schemas)
+    for (const each of childrenOf(schema, 'element', 'complexType', 'simpleType')) {
+      const kind = each.name.local === 'element' ? 'element' : 'type'
+      const key = `${kind} {${plainAttribute(schema, 'targetNamespace') ?? ''}}${plainAttribute(each, 'name')}`
+      if (!found.has(key)) found.set(key, each)
+    }
+  return found
+})
+
 export class SchemaSampler {
   readonly #schemas: readonly Element[]
 
@@ -20,11 +33,7 @@ export class SchemaSampler {
 
   /** A global declaration, by kind and Clark name. */
   find(kind: 'element' | 'type', uri: string, local: string): Element | undefined {
-    const names = kind === 'element' ? ['element'] : ['complexType', 'simpleType']
-    return this.#schemas
-      .filter(schema => (plainAttribute(schema, 'targetNamespace') ?? '') === uri)
-      .flatMap(schema => childrenOf(schema, ...names))
-      .find(each => plainAttribute(each, 'name') === local)
+    return indexDeclarations(this.#schemas).get(`${kind} {${uri}}${local}`)
   }
 
   /** Whether local elements are in the namespace; true for one without a schema. */

@@ -20,14 +20,9 @@ export interface Seen {
 export type Mutation = (serve: Serve) => Serve
 type Change = (seen: Seen) => Partial<Response>
 
-const textOf = async (content: Response['content']): Promise<string> => {
-  if (content === undefined) return ''
-  const octets =
-    typeof content === 'string' || content instanceof Uint8Array
-      ? content
-      : Buffer.concat(await Array.fromAsync(content))
-  // Latin-1 gives each octet back.
-  return Buffer.from(octets as Uint8Array).toString('latin1')
+const octetsOf = async (content: Response['content']): Promise<Uint8Array | undefined> => {
+  if (content === undefined || content instanceof Uint8Array) return content
+  return typeof content === 'string' ? Buffer.from(content) : Buffer.concat(await Array.fromAsync(content))
 }
 
 /** Changes the responses to requests that match. */
@@ -36,8 +31,9 @@ export const changing =
   serve =>
   async request => {
     const response = await serve(request)
-    const seen = await look(request, response)
-    const whole: Response = { ...response, ...(response.content !== undefined && { content: toContent(seen.text) }) }
+    const octets = await octetsOf(response.content)
+    const seen = look(request, response, await sentOctets(request), octets)
+    const whole: Response = { ...response, ...(octets && { content: octets }) }
     if (!matches(seen)) return whole
     let made = whole
     for (const change of changes) made = { ...made, ...change({ ...seen, response: made }) }
@@ -52,20 +48,34 @@ export const receiving =
     serve({ ...request, ...change(request, await sentText(request)) })
 
 const toContent = (text: string): Uint8Array => Buffer.from(text, 'latin1')
-export const sentText = async ({ content }: Request): Promise<string> =>
-  Buffer.from((await content.bytes(1e8)) ?? new Uint8Array(0)).toString('latin1')
+const sentOctets = ({ content }: Request) => content.bytes(1e8)
+/** Latin-1 gives each octet back. */
+const toLatin = (octets: Uint8Array | undefined): string => Buffer.from(octets ?? []).toString('latin1')
+export const sentText = async (request: Request): Promise<string> => toLatin(await sentOctets(request))
 
-async function look(request: Request, response: Response): Promise<Seen> {
-  const [path = '', query = ''] = request.target.split('?')
+/** Most mutants look at few texts. */
+function look(
+  { method, target, fields }: Request,
+  response: Response,
+  sent: Uint8Array | undefined,
+  octets: Uint8Array | undefined,
+): Seen {
+  const [path = '', query = ''] = target.split('?')
+  const { status } = response
+  const texts: { sent?: string; text?: string } = {}
   return {
-    method: request.method,
+    method,
     path,
     query,
-    fields: request.fields,
-    sent: await sentText(request),
-    status: response.status,
-    text: await textOf(response.content),
+    fields,
+    status,
     response,
+    get sent() {
+      return (texts.sent ??= toLatin(sent))
+    },
+    get text() {
+      return (texts.text ??= toLatin(octets))
+    },
   }
 }
 

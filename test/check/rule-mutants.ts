@@ -46,6 +46,8 @@ const plainFault = (from: RegExp) => (seen: Seen) =>
     seen,
   )
 const code = (from: RegExp, to: string) => text(given => given.replace(from, to))
+const twoBodies = sends(/<\/s:Body><s:Body>/)
+const nodeFault = text(given => given.replace(/:Sender</, ':Receiver<').replace(/:Client</, ':Server<'))
 /** Counts what a mutant has seen, by key. */
 const counter = () => {
   const counts = new Map<string, number>()
@@ -82,6 +84,21 @@ const unchanging =
     const fields = omitted(omitted(omitted(request.fields, 'if-match'), 'content-type'), 'content-length')
     return serve({ ...request, method: 'GET', fields, content: contentOf('') })
   }
+
+/** A change with a weak entity tag is made as if it were the strong one. */
+const matchingWeakly = (method: string): Mutation =>
+  receiving(({ method: asked, fields }) =>
+    asked === method && /^W\//.test(fields['if-match'] ?? '')
+      ? { fields: { ...fields, 'if-match': (fields['if-match'] ?? '').slice(2) } }
+      : {},
+  )
+/** A known caller that is refused is answered as if it had not said who it is. */
+const askingAgain = (method: string): Mutation =>
+  changing(
+    seen => isOf(seen, method, item) && seen.status === 403,
+    status(401),
+    withField('www-authenticate', 'Basic realm="orders"'),
+  )
 
 /** Not where a coding is asked for, whose octets are those of the whole. */
 const isPlain = ({ fields }: Seen): boolean =>
@@ -586,7 +603,7 @@ export const ruleMutants: readonly Mutant[] = [
     ),
   ),
   mutant('B4.10', 'a one-way message has a response', () =>
-    changing(seen => isSoap(seen) && seen.status === 202, status(200)),
+    changing(seen => isSoap(seen) && seen.status === 202, status(200), content('received')),
   ),
   mutant('B4.11', 'a response does not say to what', () =>
     changing(isAccepted, code(/<(\w+):RelatesTo.*?<\/\1:RelatesTo>/g, '')),
@@ -611,10 +628,7 @@ export const ruleMutants: readonly Mutant[] = [
     changing(seen => sends(/soap-9\.9/)(seen) && !/Unknown/.test(seen.sent), plainFault(/:VersionMismatch</)),
   ),
   mutant('B7.3', 'an unknown operation is the node’s fault', () =>
-    changing(
-      seen => sends(/NoSuchOperation/)(seen),
-      text(given => given.replace(/:Sender</, ':Receiver<').replace(/:Client</, ':Server<')),
-    ),
+    changing(seen => sends(/NoSuchOperation/)(seen) && !twoBodies(seen), nodeFault),
   ),
   mutant('B7.4', 'a failure has no detail', () =>
     changing(
@@ -765,7 +779,10 @@ export const ruleMutants: readonly Mutant[] = [
   ),
   mutant('A7.13', 'content without a required member is the fault of the service', () =>
     changing(
-      seen => isOf(seen, 'POST', /^\/api\/v2\/[a-z]+$/) && seen.status === 422 && !/unexpected|"-"/.test(seen.sent),
+      seen =>
+        isOf(seen, 'POST', /^\/api\/v2\/[a-z]+$/) &&
+        seen.status === 422 &&
+        /^\{(?!.*(?:unexpected|"-"))/.test(seen.sent),
       status(500),
     ),
   ),
@@ -873,7 +890,7 @@ export const ruleMutants: readonly Mutant[] = [
   }),
   mutant('A2.1', 'items of a collection show a secret', () =>
     changing(
-      seen => get(ordersPage)(seen) && ok(seen) && isJson(seen),
+      seen => get(ordersPage)(seen) && ok(seen) && isJson(seen) && !/fields=/.test(seen.query),
       json(page => ({ ...page, items: page.items.map((each: object) => ({ ...each, passwordHash: 'x' })) })),
     ),
   ),
@@ -1182,5 +1199,256 @@ export const ruleMutants: readonly Mutant[] = [
       seen => isSoap(seen) && is12(seen) && isRefused(seen),
       text(given => given.replace(/<\/(\w+):Fault>/, '</$1:Fault><x xmlns="urn:x"/>')),
     ),
+  ),
+
+  mutant('B2.2', 'a Header after the Body is read', () => acceptedInstead(sends(/<\/s:Body><s:Header\/>/))),
+  mutant('B2.2', 'of two Bodies the second one is passed over', () =>
+    acceptedInstead(seen => is12(seen) && twoBodies(seen) && !/NoSuchOperation/.test(seen.sent)),
+  ),
+  mutant('B2.2', 'of two Bodies the last one counts', () => acceptedInstead(seen => is11(seen) && twoBodies(seen))),
+  mutant('B2.4', 'NotUnderstood names another block', () =>
+    changing(isSoap, code(/(qname="block:)Unknown/, '$1Optional')),
+  ),
+  mutant('B2.8', 'an encoded array has other members than it says', () =>
+    changing(seen => isAccepted(seen) && is11(seen), code(/(arrayType="t:\w+\[)\d+/, '$199')),
+  ),
+  mutant('B2.8', 'an array in the encoding of SOAP 1.2 has other members than it says', () =>
+    changing(seen => isAccepted(seen) && is12(seen), code(/(arraySize=")\d+/, '$199')),
+  ),
+  mutant('B4.1', 'HEAD of an endpoint breaks the service', () =>
+    changing(seen => isOf(seen, 'HEAD', /^\/soap/), status(500)),
+  ),
+  mutant('B4.1', 'OPTIONS of an endpoint breaks the service', () =>
+    changing(seen => isOf(seen, 'OPTIONS', /^\/soap/), status(500)),
+  ),
+  mutant('B4.3', 'a message of SOAP 1.2 without an action breaks the service', () =>
+    changing(
+      seen => isAccepted(seen) && is12(seen) && !isPackage(seen) && !/action=/.test(seen.fields['content-type'] ?? ''),
+      ...faulty('Receiver', 'Server'),
+    ),
+  ),
+  mutant('B4.10', 'a one-way message of SOAP 1.2 has a response', () =>
+    changing(
+      seen => isSoap(seen) && is12(seen) && seen.status === 202 && !/addressing/.test(seen.sent),
+      status(200),
+      seen => content(writeEnvelope(seen, ''))(seen),
+      withField('content-type', 'application/soap+xml; charset=utf-8'),
+    ),
+  ),
+  mutant('B4.10', 'a one-way message breaks the service', () =>
+    changing(seen => isSoap(seen) && seen.status === 202, status(500)),
+  ),
+  mutant('B4.12', 'a package that answers does not say of which version it is', () =>
+    changing(
+      seen => isAccepted(seen) && isPackage(seen),
+      ({ response }) => ({
+        fields: {
+          ...response.fields,
+          'content-type': String(response.fields['content-type']).replace(/ start-info="[^"]*";/, ''),
+        },
+      }),
+    ),
+  ),
+  mutant('B7.2', 'an Envelope without Body is the fault of the node', () =>
+    changing(sends(/<s:Envelope[^>]*><\/s:/), nodeFault),
+  ),
+  mutant('B7.2', 'a Header after the Body is a block that is not understood', () =>
+    changing(sends(/<\/s:Body><s:Header\/>/), code(/:(?:Sender|Client)</, ':MustUnderstand<')),
+  ),
+  mutant('B7.3', 'content that the schema does not have is the fault of the node', () =>
+    changing(sends(/Unexpected/), nodeFault),
+  ),
+  mutant('B7.3', 'content without what the schema requires is the fault of the node', () =>
+    changing(sends(/:GetOrder [^>]*><\/p:GetOrder>/), nodeFault),
+  ),
+  mutant('B9.1', 'a Fault of SOAP 1.1 is an element of SOAP 1.2', () =>
+    changing(
+      seen => sends(/>probe</)(seen) && is11(seen) && isRefused(seen) && /NotFound/.test(seen.text),
+      text(given =>
+        given
+          .replace('<soap:Fault>', '<Fault xmlns="http://www.w3.org/2003/05/soap-envelope">')
+          .replace('</soap:Fault>', '</Fault>'),
+      ),
+    ),
+  ),
+  mutant('B9.1', 'Upgrade names a version that the endpoint does not have', () =>
+    changing(isSoap, code(/(SupportedEnvelope qname="s:Envelope" xmlns:s=)"[^"]*"/g, '$1"urn:example:soap-9.9"')),
+  ),
+  mutant('B9.3', 'the older version takes messages of the newer one', () =>
+    acceptedInstead(seen => seen.path === '/soap/v1' && /orders:v2/.test(seen.sent)),
+  ),
+  mutant('B9.3', 'the newer version answers in the elements of the older one', () =>
+    changing(
+      seen => isAccepted(seen) && seen.path === '/soap/v2',
+      code(/urn:diglot:orders:v2/g, 'urn:diglot:orders:v1'),
+    ),
+  ),
+  mutant('B9.3', 'the Detail of the older version is of the newer one', () =>
+    changing(
+      seen => isSoap(seen) && isRefused(seen) && seen.path === '/soap/v1' && !/addressing/.test(seen.sent),
+      code(/(<NotFound xmlns="urn:diglot:orders:v)1/, '$12'),
+    ),
+  ),
+
+  mutant('A1.6', 'XML of an item is not well-formed', () =>
+    changing(
+      seen => get(item)(seen) && ok(seen) && /xml/.test(String(seen.response.fields['content-type'])),
+      text(given => given.slice(0, -5)),
+    ),
+  ),
+  mutant('A1.6', 'a collection as XML comes as JSON', () =>
+    changing(
+      seen => get(/^\/api\/v2\/\w+$/)(seen) && ok(seen) && seen.fields['accept'] === 'application/xml',
+      withField('content-type', 'application/json'),
+    ),
+  ),
+  mutant('A4.20', 'a weak entity tag in If-Match of a PUT matches', () => matchingWeakly('PUT')),
+  mutant('A4.20', 'a weak entity tag in If-Match of a DELETE matches', () => matchingWeakly('DELETE')),
+  mutant('A5.1', 'the scheme of credentials is compared letter by letter', () =>
+    receiving(({ fields }) =>
+      /^(?:basic|bearer) /.test(fields['authorization'] ?? '') ? { fields: omitted(fields, 'authorization') } : {},
+    ),
+  ),
+  mutant('A5.3', 'credentials without their content break the service', () =>
+    changing(seen => /^(?:Basic|Bearer)$/.test(seen.fields['authorization'] ?? ''), status(500)),
+  ),
+  mutant('A5.3', 'credentials that are no base64 are those of a known caller that is refused', () =>
+    changing(seen => /%%%/.test(seen.fields['authorization'] ?? ''), status(403)),
+  ),
+  mutant('A5.3', 'an unknown scheme lets everyone in', () =>
+    receiving(({ fields }) =>
+      fields['authorization'] === 'no-such-scheme' ? { fields: { ...fields, authorization: basicOf('maria') } } : {},
+    ),
+  ),
+  mutant('A7.9', 'a known caller that may not remove is asked who it is', () => askingAgain('DELETE')),
+  mutant('A7.10', 'an item that does not exist is a bad request', () =>
+    changing(seen => read(/no-such-item/)(seen) && seen.status === 404, status(400)),
+  ),
+  mutant('A7.10', 'POST to an unknown path breaks the service', () =>
+    changing(seen => isOf(seen, 'POST', /no-such-resource/), status(500)),
+  ),
+  mutant('A7.10', 'POST to an unknown path is a success', () =>
+    changing(
+      seen => isOf(seen, 'POST', /no-such-resource/),
+      status(200),
+      content('{}'),
+      withField('content-type', 'application/json'),
+    ),
+  ),
+  mutant('A7.10', 'PATCH of what was removed breaks the service', () =>
+    changing(seen => seen.method === 'PATCH' && [404, 410].includes(seen.status), status(500)),
+  ),
+  mutant('A7.10', 'PUT of what was removed is unprocessable', () =>
+    changing(seen => seen.method === 'PUT' && [404, 410].includes(seen.status), status(422)),
+  ),
+  mutant('A7.13', 'PUT of content that breaks the schema is a bad request', () =>
+    changing(seen => seen.method === 'PUT' && seen.status === 422, status(400)),
+  ),
+  mutant('A7.13', 'PATCH of content that breaks the schema breaks the service', () =>
+    changing(seen => seen.method === 'PATCH' && seen.status === 422 && /unexpected/.test(seen.sent), status(500)),
+  ),
+
+  mutant('A4.4', 'letters beyond ASCII are lost', () =>
+    receiving((request, sent) =>
+      request.method === 'PUT' && /[^\0-\x7f]/.test(sent)
+        ? { content: contentOf(sent.replace(/[^\0-\x7f]+/g, '?')), fields: omitted(request.fields, 'content-length') }
+        : {},
+    ),
+  ),
+  mutant('A4.5', 'of a JSON Patch whose test does not hold, the rest is applied', () =>
+    receiving((request, sent) =>
+      request.method === 'PATCH' && /"replace".*"test"/.test(sent)
+        ? {
+            content: contentOf(JSON.stringify(JSON.parse(sent).slice(0, 1))),
+            fields: omitted(request.fields, 'content-length'),
+          }
+        : {},
+    ),
+  ),
+  mutant('A4.17', 'Accept with a range that has everything is not acceptable', () =>
+    changing(seen => get(item)(seen) && /\*\/\*/.test(seen.fields['accept'] ?? ''), status(406)),
+  ),
+  mutant('A4.17', 'a media type is compared letter by letter', () =>
+    changing(seen => seen.method === 'PUT' && /^Application/.test(seen.fields['content-type'] ?? ''), status(415)),
+  ),
+  mutant('A4.20', 'If-Match: * makes again what was removed', () => serve => async request => {
+    const isGone = request.method === 'PUT' && request.fields['if-match'] === '*'
+    const response = await serve(request)
+    const made = { status: 200, fields: { 'content-type': 'application/ld+json' }, content: '{}' }
+    return isGone && response.status >= 400 ? made : response
+  }),
+  mutant('A5.3', 'SOAP lets in everyone who has credentials', () =>
+    receiving(({ target, fields }) =>
+      target.startsWith('/soap/') && /^Basic bm9ib2R5/.test(fields['authorization'] ?? '')
+        ? { fields: { ...fields, authorization: basicOf('alice') } }
+        : {},
+    ),
+  ),
+  mutant('A7.11', 'an action that is refused has an effect', () => {
+    const refused = new Set<string>()
+    return changing(
+      seen => {
+        if (isOf(seen, 'POST', /\/cancellation$/) && seen.status === 409)
+          refused.add(seen.path.replace('/cancellation', ''))
+        return get(orderItem)(seen) && ok(seen) && isJson(seen) && refused.has(seen.path)
+      },
+      json(order => ({ ...order, note: 'refused' })),
+      withField('etag', '"refused"'),
+    )
+  }),
+  mutant('A7.13', 'a PUT that is refused changes the item', () => {
+    const refused = new Set<string>()
+    return changing(
+      seen => {
+        if (seen.method === 'PUT' && seen.status === 422) refused.add(seen.path)
+        return get(item)(seen) && ok(seen) && isJson(seen) && refused.has(seen.path)
+      },
+      json(customer => ({ ...customer, name: 'Refused' })),
+      withField('etag', '"refused"'),
+    )
+  }),
+  mutant('B2.1', 'white space and comments between the parts of a message are refused', () =>
+    acceptedFault(sends(/<!-- probe -->/)),
+  ),
+  mutant('B4.2', 'a charset in quotes is another one', () =>
+    changing(
+      seen => isAccepted(seen) && /charset="/.test(seen.fields['content-type'] ?? ''),
+      status(415),
+      content(''),
+      withoutField('content-type'),
+    ),
+  ),
+
+  mutant('A4.8', 'HEAD passes over Accept', () =>
+    receiving(({ method, fields }) => (method === 'HEAD' ? { fields: omitted(fields, 'accept') } : {})),
+  ),
+  mutant('A4.19', 'the entity tag of JSON is taken for that of XML', () =>
+    changing(
+      seen => get(item)(seen) && seen.fields['accept'] === 'application/xml' && 'if-none-match' in seen.fields,
+      status(304),
+      content(''),
+    ),
+  ),
+  mutant('A4.24', 'fields= of a collection is ignored', () =>
+    receiving(request => ({ target: request.target.replace(/^(\/api\/v2\/\w+)\?fields=\w+$/, '$1') })),
+  ),
+  mutant('A7.7', 'content that is null breaks the service', () =>
+    changing(seen => isOf(seen, 'POST', /^\/api/) && seen.sent === 'null', status(500)),
+  ),
+  mutant('A7.7', 'empty content breaks the service', () =>
+    changing(seen => isOf(seen, 'POST', /^\/api\/v2\/\w+$/) && seen.sent === '' && seen.status !== 413, status(500)),
+  ),
+  mutant('A7.18', 'a page that is no number breaks the service', () =>
+    changing(seen => get(ordersPage)(seen) && /page=[^\d]/.test(seen.query), status(500)),
+  ),
+  mutant('B2.11', 'an Action block that disagrees is passed over', () =>
+    acceptedInstead(sends(/:Action[^>]*>urn:example:another-action</)),
+  ),
+  mutant('B2.11', 'a MessageID needs no Action', () =>
+    acceptedInstead(seen => /:MessageID/.test(seen.sent) && !/:Action/.test(seen.sent)),
+  ),
+
+  mutant('A9.1', 'a PUT through the older version breaks the service', () =>
+    changing(seen => isOf(seen, 'PUT', /^\/api\/v1\//), status(500)),
   ),
 ]

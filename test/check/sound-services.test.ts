@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
-import { type CheckRule, checkRules, Unreachable } from '../../src/check/index.ts'
+import { type CheckRule, checkRules, createMemoryTransport, runCheck, Unreachable } from '../../src/check/index.ts'
 import { writeHtmlReport } from '../../src/check/reports/report-html.ts'
 import { writeTerminalReport } from '../../src/check/reports/report-terminal.ts'
 import { ann, bob, checkSmall, createNotes, describeNotes, listVerdicts, type SmallService } from './small-services.ts'
@@ -119,6 +119,45 @@ describe('no rule fails falsely', () => {
     const report = await checkSmall(service, ['A5.1', 'A5.3'], { callers: [key] })
     assert.deepEqual(listVerdicts(report), ['A5.1 pass', 'A5.3 pass'])
     assert.doesNotMatch(writeTerminalReport(report, new Set()) + writeHtmlReport(report), /s3cret/)
+  })
+
+  for (const tag of ['"1"', 'W/"1"'])
+    it(`A4.20: a service with the entity tag ${tag} compares it strongly`, async () => {
+      const notes = createNotes()
+      const service: SmallService = asked => {
+        const match = asked.fields['if-match']
+        const isHeld = match === undefined || match.split(', ').includes('"1"')
+        if (asked.method !== 'GET' && !isHeld) return { status: 412, json: {} }
+        const answer = notes(asked)
+        return { ...answer, fields: { ...answer.fields, etag: tag } }
+      }
+      assert.deepEqual(listVerdicts(await checkSmall(service, ['A4.20'])), ['A4.20 pass'])
+    })
+
+  it('A7.10: a PUT may make again what was removed, and POST be redirected', async () => {
+    const notes = createNotes()
+    const service: SmallService = asked => {
+      const made = asked.method === 'PUT' && notes({ ...asked, method: 'GET' }).status === 404
+      if (made) return { status: 201, json: JSON.parse(asked.text) }
+      if (asked.method === 'POST' && asked.path.includes('no-such')) return { status: 308, fields: { location: '/' } }
+      return notes(asked)
+    }
+    assert.deepEqual(listVerdicts(await checkSmall(service, ['A7.10'])), ['A7.10 pass'])
+  })
+
+  it('A1.6: XML may have a document type', async () => {
+    const document = structuredClone(describeNotes()) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { content: Record<string, Json> }> }>> } // biome-ignore format: one row
+    document.paths['/notes/{id}']!['get']!.responses['200']!.content = { 'application/json': {}, 'application/xml': {} }
+    const notes = createNotes({ document: document as unknown as ReturnType<typeof describeNotes> })
+    const transport = createMemoryTransport(async ({ method, target, fields }) => {
+      if (fields['accept'] === 'application/xml' && target.startsWith('/notes/'))
+        return { status: 200, fields: { 'content-type': 'application/xml' }, content: '<!DOCTYPE note><note/>' }
+      const asked = { method, path: target, query: '', caller: undefined, fields, text: '' }
+      const { status, json } = notes(asked)
+      return { status, fields: { 'content-type': 'application/json' }, content: JSON.stringify(json ?? {}) }
+    })
+    const rules = checkRules.filter(({ id }) => id === 'A1.6')
+    assert.deepEqual(listVerdicts(await runCheck(transport, { rules, rate: 100_000 })), ['A1.6 pass'])
   })
 
   it('A7.18: an odd identifier may be redirected to its normal form', async () => {

@@ -173,7 +173,7 @@ describe('no rule fails falsely', () => {
     })
     const report = await check(origin, ['A4.4'], { openapi: description as never }) // it is JSON
     assert.deepEqual(judged(report), ['A4.4 pass'])
-    assert.deepEqual([...new Set(sent)], ['{"title":"note 1"}', '{"title":"note 2"}'])
+    assert.deepEqual([...new Set(sent)], ['{"title":"note 1"}', '{"title":"note 2"}', '{"title":"note 1 é漢😀"}'])
   })
 
   it('A4.8: the content of an error may name the method', async () => {

@@ -7,6 +7,8 @@ import { type CreatedItem, createTemporaryItem, postDraft, readGuardedItem, send
 import { linksIn } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
+import { listProbeOperations, sendMessage } from '../soap-discovery.ts'
+import { isAnswer } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 
 const wrongBasic: CheckCaller = { name: 'a wrong password', fields: { authorization: 'Basic bm9ib2R5Ondyb25n' } }
@@ -20,6 +22,24 @@ const misspellPassword = (name: string, password: string): CheckCaller => ({
   fields: { authorization: `Basic ${Buffer.from(`${name}:${password}-wrong`).toString('base64')}` },
 })
 
+/** Without what their scheme needs, or with what it cannot have (RFC 7617 §2, RFC 6750 §2.1). */
+const malformedCredentials: readonly string[] = [
+  'Basic',
+  'Basic %%%',
+  'Basic bm8tY29sb24=', // no-colon
+  'Bearer',
+  'Bearer a b',
+  'no-such-scheme',
+]
+
+/** RFC 9110 §11.1: the scheme is compared without regard to case. */
+function changeCase(caller: CheckCaller | undefined): readonly CheckCaller[] {
+  const [, scheme = '', credentials = ''] = /^(basic|bearer)( .*)$/i.exec(caller?.fields['authorization'] ?? '') ?? []
+  return [scheme.toLowerCase(), scheme.toUpperCase()]
+    .filter(each => each !== scheme)
+    .map(each => ({ name: `the scheme ${each}`, fields: { authorization: each + credentials } }))
+}
+
 /** Whatever it says of the change, a caller without credentials has got in. */
 async function expectGuardedChanges(trial: Trial): Promise<void> {
   const item = await createTemporaryItem(trial.bench)
@@ -29,6 +49,16 @@ async function expectGuardedChanges(trial: Trial): Promise<void> {
     if (answer.isSuccess || answer.status === 412 || answer.status === 422)
       trial.expect(false, `${method} without credentials is answered 401, not ${answer.status}`, answer)
   }
+}
+
+/** What was refused to an anonymous caller is refused to one that proves nothing. */
+async function expectGuardedMessages(trial: Trial): Promise<void> {
+  const probes = await listProbeOperations(trial.bench).catch(() => [])
+  for (const { endpoint, operation, body } of probes.filter(({ as }) => as !== undefined))
+    for (const as of [wrongBasic, wrongBearer]) {
+      const refused = await sendMessage(trial.bench, endpoint, { body }, { as, action: operation.action })
+      trial.expect(!isAnswer(refused), `a message with ${as.name} is refused`, refused)
+    }
 }
 
 /** The answer to the first change that the item knows, else to the last one. */
@@ -49,13 +79,17 @@ export const accessRules: readonly CheckRule[] = [
   {
     id: 'A5.1',
     says: 'the caller’s identity travels in each request: `Authorization: Bearer`; also HTTP Basic over TLS, and cookies without hidden session state',
-    how: 'the challenges of a 401 name Bearer or Basic; a caller is served by each request that carries credentials, and sets no cookie',
+    how: 'the challenges of a 401 name Bearer or Basic; a caller is served by each request that carries credentials, in whatever case their scheme is, and sets no cookie',
     probe: async (trial: Trial) => {
       const { path, as, read } = await readGuardedItem(trial.bench)
       const anonymous = await trial.send('GET', path)
       // A cookie that everybody gets, such as that of a load balancer, is no session of the caller.
       const opened = cookiesOf(read).filter(name => !cookiesOf(anonymous).includes(name))
       trial.expect(opened.length === 0, 'credentials open no session', anonymous, read)
+      for (const each of changeCase(as)) {
+        const again = await trial.send('GET', path, { as: each })
+        trial.expectStatus(again, [read.status], `a request with ${each.name}`)
+      }
       const field = anonymous.fields['www-authenticate']
       if (field === undefined) return
       const schemes = (parseChallenges(field) ?? []).map(({ scheme }) => scheme.toLowerCase())
@@ -90,9 +124,14 @@ export const accessRules: readonly CheckRule[] = [
   {
     id: 'A5.3',
     says: 'missing or failed authentication → 401; a known caller refused → 403',
-    how: 'GET of a guarded item without credentials, with a wrong password, with a forged token and with the name of a caller and another password; changes of a guarded item without credentials',
+    how: 'GET of a guarded item without credentials, with a wrong password, with a forged token and with the name of a caller and another password: 401; with credentials that are malformed: 400 or 401; changes of a guarded item without credentials; messages of SOAP that need a caller, with the wrong password and the forged token',
     probe: async (trial: Trial) => {
+      await expectGuardedMessages(trial)
       const { path, as: reader } = await readGuardedItem(trial.bench)
+      for (const authorization of malformedCredentials) {
+        const refused = await trial.send('GET', path, { fields: { authorization } })
+        trial.expectStatus(refused, [401, 400], `Authorization: ${authorization}`)
+      }
       // Last, and once: a service may count wrong passwords of a name.
       const named = reader?.password === undefined ? [] : [misspellPassword(reader.name, reader.password)]
       for (const as of [undefined, wrongBasic, wrongBearer, ...named]) {
@@ -144,6 +183,24 @@ export async function listRefusals(trial: Trial): Promise<readonly ProbeExchange
     // Content that cannot be accepted: where the refusal fails, nothing is made.
     const posted = await postDraft(trial.bench, collection, { as, json: { ...(draft as object), '-': null } })
     if (posted.status === 401 || posted.status === 403) refused.push(posted)
+  }
+  return refused
+}
+
+/**
+ * The refusals of changes to a new item that the service shows to a caller, and not to everyone:
+ * it knows this one.
+ */
+export async function listRefusedChanges(trial: Trial): Promise<readonly ProbeExchange[]> {
+  const item = await createTemporaryItem(trial.bench)
+  if ((await trial.send('GET', item.path)).isSuccess) return []
+  const refused: ProbeExchange[] = []
+  for (const as of trial.bench.callers.filter(each => each !== item.as)) {
+    if (!(await trial.send('GET', item.path, { as })).isSuccess) continue
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      const answer = await sendStaleChange(trial, item, method, as)
+      if (answer.status === 401 || answer.status === 403) refused.push(answer)
+    }
   }
   return refused
 }

@@ -1,7 +1,7 @@
 /** B2.11 and B4.11: messages with the blocks of WS-Addressing 1.0, and what answers them. */
 import type { ProbeExchange } from '../probe-message.ts'
 import { listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
-import { addressingNamespace, blockNamed, readSoapMessage } from '../soap-message.ts'
+import { addressingNamespace, blockNamed, isAnswer, readSoapMessage } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { collectFailures } from './soap-failures.ts'
 
@@ -29,21 +29,37 @@ async function sendEach(
   return answers
 }
 
-/** @param replyTo the last part of an address that WS-Addressing defines (Core §2.1) */
+/**
+ * @param replyTo the last part of an address that WS-Addressing defines (Core §2.1)
+ * @param action of the Action block; undefined leaves it out. Default: that of the operation
+ */
 export async function sendWithBlocks(
   trial: Trial,
   probe: Omit<ProbeOperation, 'answered'>,
   replyTo: 'anonymous' | 'none',
+  { action }: { readonly action?: string | undefined } = { action: actionOf(probe) },
 ): Promise<AddressedExchange> {
   const { endpoint, operation, as, body } = probe
-  const action = operation.action || `${endpoint.document.targetNamespace}/${operation.name}`
   const id = `urn:uuid:${crypto.randomUUID()}`
-  const header = `<a:MessageID xmlns:a="${addressingNamespace}" s:mustUnderstand="1">${id}</a:MessageID><a:To xmlns:a="${addressingNamespace}">${endpoint.port.address}</a:To><a:Action xmlns:a="${addressingNamespace}">${action}</a:Action><a:ReplyTo xmlns:a="${addressingNamespace}"><a:Address>${addressingNamespace}/${replyTo}</a:Address></a:ReplyTo>`
+  const block = action === undefined ? '' : `<a:Action xmlns:a="${addressingNamespace}">${action}</a:Action>`
+  const header = `<a:MessageID xmlns:a="${addressingNamespace}" s:mustUnderstand="1">${id}</a:MessageID><a:To xmlns:a="${addressingNamespace}">${endpoint.port.address}</a:To>${block}<a:ReplyTo xmlns:a="${addressingNamespace}"><a:Address>${addressingNamespace}/${replyTo}</a:Address></a:ReplyTo>`
   return {
     id,
     probe,
     answered: await sendMessage(trial.bench, endpoint, { body, header }, { as, action: operation.action }),
   }
+}
+
+const actionOf = ({ endpoint, operation }: Omit<ProbeOperation, 'answered'>): string =>
+  operation.action || `${endpoint.document.targetNamespace}/${operation.name}`
+
+/** SOAP Binding §4, §6.4: an Action that is missing, or another one than that of HTTP. */
+export async function expectActionBlock(trial: Trial, probe: Omit<ProbeOperation, 'answered'>): Promise<void> {
+  const { answered: bare } = await sendWithBlocks(trial, probe, 'anonymous', {})
+  trial.expect(!isAnswer(bare), 'a message with a MessageID and no Action is refused', bare)
+  if (probe.operation.action === '') return
+  const { answered } = await sendWithBlocks(trial, probe, 'anonymous', { action: 'urn:example:another-action' })
+  trial.expect(!isAnswer(answered), 'an Action that is not that of HTTP is refused', answered)
 }
 
 /** The text of an addressing block of the answer; empty without one. */

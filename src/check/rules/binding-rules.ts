@@ -1,8 +1,18 @@
 /** B4: SOAP over HTTP, the processing model, and what travels with a message. */
+import type { WsdlOperation } from '../../describe/index.ts'
 import type { Bench } from '../bench.ts'
+import type { SoapEndpointTarget } from '../discovered-service.ts'
 import type { CheckRule } from '../rule.ts'
-import { findSafeOperations, isSafe, listProbeOperations, sendMessage, writeOperationBody } from '../soap-discovery.ts'
 import {
+  findSafeOperations,
+  isSafe,
+  listProbeOperations,
+  type ProbeOperation,
+  sendMessage,
+  writeOperationBody,
+} from '../soap-discovery.ts'
+import {
+  isAnswer,
   type ReadFaultMessage,
   type ReadMessage,
   readSoapMessage,
@@ -11,18 +21,17 @@ import {
 } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { readBlockText, sendAddressed, sendAddressedFailures } from './addressing-checks.ts'
-import { isAnswer, sendChanged, writeBlock } from './message-rules.ts'
-
-/** An element that no description has. */
-export const unknownBody = '<q:NoSuchOperation xmlns:q="urn:example:diglot-check"/>'
+import { unknownBody } from './envelope-checks.ts'
+import { sendChanged, writeBlock } from './message-rules.ts'
+import { findPackageFlaw } from './package-checks.ts'
 
 export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.1',
     says: 'SOAP over HTTP is POST to a service endpoint; anything else is refused with its proper status',
-    how: 'GET, PUT and DELETE without a query at each endpoint are answered 4xx or 501, and none performs anything',
+    how: 'GET, PUT and DELETE without a query at each endpoint are answered 4xx or 501, and none performs anything; HEAD and OPTIONS are not the fault of the service',
     probe: async (trial: Trial) => {
-      for (const { endpoint, as } of await listProbeOperations(trial.bench))
+      for (const { endpoint, as } of await listProbeOperations(trial.bench)) {
         for (const method of ['GET', ...(trial.bench.options.allowChanges ? ['PUT', 'DELETE'] : [])]) {
           const refused = await trial.send(method, endpoint.path, { as })
           const isProper = (refused.status >= 400 && refused.status < 500) || refused.status === 501
@@ -34,14 +43,28 @@ export const bindingRules: readonly CheckRule[] = [
           if (refused.status === 405)
             trial.expect(/\bPOST\b/.test(refused.fields['allow'] ?? ''), 'its Allow has POST', refused)
         }
+        for (const method of ['HEAD', 'OPTIONS']) {
+          const asked = await trial.send(method, endpoint.path, { as })
+          const isProper = asked.status < 500 || [501, 503].includes(asked.status)
+          trial.expect(isProper, `${method} of an endpoint is answered${isProper ? '' : ` ${asked.status}`}`, asked)
+        }
+      }
     },
   },
   {
     id: 'B4.2',
     says: '1.1: Content-Type text/xml; charset=utf-8; 1.2: application/soap+xml; charset=utf-8',
-    how: 'the media type of every response with an Envelope of the run is that of the Envelope’s version; its charset is utf-8',
+    how: 'the media type of every response with an Envelope of the run is that of the Envelope’s version; its charset is utf-8; a message whose charset is in quotes and capitals is accepted',
     isPassive: true,
-    probe: (trial: Trial) => {
+    probe: async (trial: Trial) => {
+      for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
+        const usual = soapFields(endpoint.words, operation.action)
+        // RFC 9110 §8.3.1, §8.3.2: the same charset.
+        const type = (usual['content-type'] ?? '').replace('=utf-8', '="UTF-8"')
+        const fields = { ...usual, 'content-type': type }
+        const quoted = await sendMessage(trial.bench, endpoint, { body }, { as, fields })
+        trial.expect(isAnswer(quoted), `a message of the type ${type} is accepted`, quoted)
+      }
       for (const exchange of trial.bench.exchanges.filter(({ mediaType }) => mediaType !== 'multipart/related')) {
         const message = readSoapMessage(exchange)
         if (!message) continue
@@ -58,7 +81,7 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.3',
     says: '1.1: SOAPAction header, an action URI in quotes; 1.2: the action parameter of Content-Type',
-    how: 'a message with the described action is accepted; one with the action of nothing, and one with that of another safe operation, are refused',
+    how: 'a message with the described action is accepted; one with the action of nothing, and one with that of another safe operation, are refused; one of SOAP 1.2 without an action is accepted, or refused as the fault of its sender',
     probe: async (trial: Trial) => {
       for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
         if (operation.action === '') trial.skip(`the binding of ${operation.name} has no action`)
@@ -66,6 +89,7 @@ export const bindingRules: readonly CheckRule[] = [
         trial.expect(isAnswer(right), 'the described action is accepted', right)
         const wrong = await sendMessage(trial.bench, endpoint, { body }, { as, action: 'urn:example:another-action' })
         trial.expect(!isAnswer(wrong), 'an action that disagrees with the Body is refused', wrong)
+        if (endpoint.words.number === '1.2') await expectWithoutAction(trial, { endpoint, as, body, answered: right })
         // A service may do what the action says, so that has to be safe as well.
         const other = endpoint.port.operations.find(
           ({ name, action }) => action !== '' && action !== operation.action && isSafe(trial.bench, name),
@@ -163,21 +187,15 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.10',
     says: 'Request-Response and One-Way; further patterns can be added',
-    how: 'an operation without output is answered 202 or 204 without an Envelope',
+    how: 'an operation without output, in each version, is answered 202, 204 or 200 without an Envelope; it is not refused by an error without a Fault',
     probe: async (trial: Trial) => {
-      const found = findOneWay(trial.bench)
-      if (!found) trial.skip('no described operation is one-way')
+      const found = listOneWays(trial.bench)
+      const [first] = found
+      if (!first) trial.skip('no described operation is one-way')
       trial.bench.requireChanges()
-      const { endpoint, operation } = found
-      const body = writeOperationBody(trial.bench, endpoint, operation)
-      for (const as of [undefined, ...trial.bench.callers]) {
-        const sent = await sendMessage(trial.bench, endpoint, { body }, { as, action: operation.action })
-        if (!sent.isSuccess) continue
-        trial.expectStatus(sent, [202, 204], 'a one-way message')
-        trial.expect(sent.reply.content.length === 0, 'its response has no content', sent)
-        return
-      }
-      trial.lack(`a caller that may send ${operation.name}, or its content in \`messages\` of the profile`)
+      for (const each of found) await expectOneWay(trial, each)
+      if (trial.findings.length > 0) return
+      trial.lack(`a caller that may send ${first.operation.name}, or its content in \`messages\` of the profile`)
     },
   },
   {
@@ -196,25 +214,35 @@ export const bindingRules: readonly CheckRule[] = [
   {
     id: 'B4.12',
     says: 'binary content: base64 in the XML, or MTOM outside it',
-    how: 'a message as an MTOM package (XOP 1.0, multipart/related) is accepted where the description offers it',
+    how: 'a message as an MTOM package (XOP 1.0, multipart/related) is accepted where the description offers it; a package of the run that answers says what its root is, and each Include in it names a part',
+    isPassive: true,
     probe: async (trial: Trial) => {
-      for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
-        const described = trial.bench.service.soap.find(each => each.document === endpoint.document)
-        if (!/OptimizedMimeSerialization|\bMTOM\b/.test(described?.described.text ?? ''))
-          trial.skip('the description does not offer MTOM')
-        const { mediaType, number } = endpoint.words
-        const fields = {
-          ...(number === '1.1' && soapFields(endpoint.words, operation.action)),
-          'content-type': `multipart/related; type="application/xop+xml"; start="<root@probe>"; start-info="${mediaType}"; boundary="probe-boundary"`,
-        }
-        const root = `Content-Type: application/xop+xml; charset=utf-8; type="${mediaType}"\r\nContent-Transfer-Encoding: 8bit\r\nContent-ID: <root@probe>`
-        const text = `--probe-boundary\r\n${root}\r\n\r\n${writeSoapMessage(endpoint.words, { body })}\r\n--probe-boundary--\r\n`
-        const answered = await sendMessage(trial.bench, endpoint, {}, { as, text, fields })
-        trial.expect(isAnswer(answered), 'an MTOM package is accepted', answered)
+      await expectPackages(trial)
+      for (const each of trial.bench.exchanges) {
+        const flaw = findPackageFlaw(each)
+        if (flaw !== undefined) trial.expect(false, flaw, each)
       }
     },
   },
 ]
+
+/** Throws `NotApplicable` where the description does not offer them. */
+async function expectPackages(trial: Trial): Promise<void> {
+  for (const { endpoint, as, operation, body } of await listProbeOperations(trial.bench)) {
+    const described = trial.bench.service.soap.find(each => each.document === endpoint.document)
+    if (!/OptimizedMimeSerialization|\bMTOM\b/.test(described?.described.text ?? ''))
+      trial.skip('the description does not offer MTOM')
+    const { mediaType, number } = endpoint.words
+    const fields = {
+      ...(number === '1.1' && soapFields(endpoint.words, operation.action)),
+      'content-type': `multipart/related; type="application/xop+xml"; start="<root@probe>"; start-info="${mediaType}"; boundary="probe-boundary"`,
+    }
+    const root = `Content-Type: application/xop+xml; charset=utf-8; type="${mediaType}"\r\nContent-Transfer-Encoding: 8bit\r\nContent-ID: <root@probe>`
+    const text = `--probe-boundary\r\n${root}\r\n\r\n${writeSoapMessage(endpoint.words, { body })}\r\n--probe-boundary--\r\n`
+    const answered = await sendMessage(trial.bench, endpoint, {}, { as, text, fields })
+    trial.expect(isAnswer(answered), 'an MTOM package is accepted', answered)
+  }
+}
 
 /** SOAP 1.1 §4.4; SOAP 1.2 Part 1 §5.4. */
 function findFaultFlaw({ words, body }: ReadMessage, { element }: ReadFaultMessage): string | undefined {
@@ -225,10 +253,47 @@ function findFaultFlaw({ words, body }: ReadMessage, { element }: ReadFaultMessa
   return missing && `a Fault of SOAP 1.1 has ${missing} in no namespace`
 }
 
-function findOneWay({ service }: Bench) {
-  for (const { endpoints } of service.soap)
-    for (const endpoint of endpoints)
-      for (const operation of endpoint.port.operations)
-        if (!operation.output && operation.input && operation.style === 'document') return { endpoint, operation }
-  return undefined
+interface OneWay {
+  readonly endpoint: SoapEndpointTarget
+  readonly operation: WsdlOperation
+}
+
+/** One for each version of SOAP. */
+function listOneWays({ service }: Bench): readonly OneWay[] {
+  const all = service.soap.flatMap(({ endpoints }) =>
+    endpoints.flatMap(endpoint => {
+      const operation = endpoint.port.operations.find(
+        ({ input, output, style }) => !output && input && style === 'document',
+      )
+      return operation ? [{ endpoint, operation }] : []
+    }),
+  )
+  return [...Map.groupBy(all, ({ endpoint }) => endpoint.words).values()].flatMap(each => each.slice(0, 1))
+}
+
+/** WS-I Basic Profile 1.1 R1112: 200 or 202; SOAP 1.2 Part 2 §7.5.1: 202. */
+async function expectOneWay(trial: Trial, { endpoint, operation }: OneWay): Promise<void> {
+  const { bench } = trial
+  const body = writeOperationBody(bench, endpoint, operation)
+  for (const as of [undefined, ...bench.callers]) {
+    const sent = await sendMessage(bench, endpoint, { body }, { as, action: operation.action })
+    const isBroken = sent.status >= 500 && sent.status !== 503 && !readSoapMessage(sent)
+    if (isBroken) trial.expect(false, `a one-way message is not answered ${sent.status} without a Fault`, sent)
+    if (!sent.isSuccess) continue
+    trial.expectStatus(sent, [202, 204, 200], 'a one-way message')
+    trial.expect(sent.reply.content.length === 0, 'its response has no content', sent)
+    return
+  }
+}
+
+/** A receiver may demand the parameter (WSDL 1.1 for SOAP 1.2, soapActionRequired), not stumble. */
+async function expectWithoutAction(
+  trial: Trial,
+  { endpoint, as, body, answered }: Pick<ProbeOperation, 'endpoint' | 'as' | 'body' | 'answered'>,
+): Promise<void> {
+  const sent = await sendMessage(trial.bench, endpoint, { body }, { as })
+  const [given, known] = [sent, answered].map(readSoapMessage)
+  const isSame = isAnswer(sent) && given?.child?.name === known?.child?.name
+  const isRefused = sent.status >= 400 && (sent.status < 500 || given?.fault?.code === endpoint.words.sender)
+  trial.expect(isSame || isRefused, 'a message without an action is accepted, or at fault', sent)
 }

@@ -4,9 +4,10 @@
 import type { CheckRule } from '../rule.ts'
 import { sendMessage } from '../soap-discovery.ts'
 import type { SoapWords } from '../soap-message.ts'
+import { isAnswer } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { expectEachRefused, type Hostile } from './hostile-message.ts'
-import { findEncoded, isAnswer } from './message-rules.ts'
+import { findEncoded } from './message-rules.ts'
 
 const hugeCount = 2_147_483_647
 const doublings = 12

@@ -1,16 +1,19 @@
 /** B5, B7 and B9: what is refused and how, credentials in messages, versions of messages. */
 
+import type { WsdlOperation } from '../../describe/index.ts'
 import { escapeText } from '../../xml/index.ts'
+import type { Bench } from '../bench.ts'
 import type { SoapEndpointTarget } from '../discovered-service.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
-import { listProbeOperations, sendMessage } from '../soap-discovery.ts'
-import { readSoapMessage, soapWords } from '../soap-message.ts'
+import { findSafeOperations, listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
+import { isAnswer, readSoapMessage, type SoapWords, soapWords } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
-import { unknownBody } from './binding-rules.ts'
-import { isAnswer, listJudgedMessages, sendChanged } from './message-rules.ts'
+import { sendOddEnvelopes, unknownBody } from './envelope-checks.ts'
+import { listJudgedMessages, sendChanged, writeBlock } from './message-rules.ts'
 import { probeWrapping } from './signature-wrapping.ts'
 import { collectFailures } from './soap-failures.ts'
+import { hasForeignFault, isOfOtherVersion, listSupported } from './version-checks.ts'
 
 const wsse = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd'
 const passwordText = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-username-token-profile-1.0#PasswordText'
@@ -103,7 +106,7 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B7.2',
     says: 'raised before application logic: unsupported envelope namespace → VersionMismatch; mandatory block not understood → MustUnderstand; unknown encoding → DataEncodingUnknown; malformed XML or structure → Sender',
-    how: 'a message of each kind: an Envelope of an unknown version, an unknown encodingStyle (1.2), and XML that ends early',
+    how: 'a message of each kind: an Envelope of an unknown version, an unknown encodingStyle (1.2), XML that ends early, and, as far as they are refused with a Fault, Envelopes with other parts than they have',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { words } = probe.endpoint
@@ -126,18 +129,29 @@ export const faultRules: readonly CheckRule[] = [
           'an unknown encoding',
         )
       }
+      // Whether they are refused is a matter of B2.2, a code of another namespace one of B2.10.
+      for (const { what, words, answered, isUnknown } of await sendOddEnvelopes(trial.bench))
+        if (!isUnknown && hasCodeOf(words, answered)) expectCode(trial, answered, [words.sender], what)
     },
   },
   {
     id: 'B7.3',
     says: 'Sender: the message was at fault; Receiver: the node was',
-    how: 'a message with an operation that does not exist is the sender’s fault',
+    how: 'a message with an operation that does not exist is the sender’s fault, and, as far as they are refused with another Fault than the operation declares, so are content that its schema does not have and content without what it requires',
     probe: async (trial: Trial) => {
-      for (const { endpoint, as } of await listProbeOperations(trial.bench)) {
+      for (const probe of await listProbeOperations(trial.bench)) {
+        const { endpoint, as, operation, body } = probe
         const refused = await sendMessage(trial.bench, endpoint, { body: unknownBody }, { as })
-        const { fault } = readSoapMessage(refused) ?? {}
-        if (fault?.code === undefined || !endpoint.words.faultCodes.includes(fault.code)) continue
-        expectCode(trial, refused, [endpoint.words.sender], 'an unknown operation')
+        if (hasCodeOf(endpoint.words, refused))
+          expectCode(trial, refused, [endpoint.words.sender], 'an unknown operation')
+        const strange = body.replace(/<\/[^<>]*>$/, end => `${writeBlock('Unexpected')}${end}`)
+        const answered = await sendChanged(trial, probe, undefined, { body: strange })
+        expectSender(trial, { endpoint, operation, answered }, 'content that the schema does not have')
+      }
+      for (const { endpoint, operation, as, body } of await collectFailures(trial.bench)) {
+        const empty = body.replace(/^(<[^<>]*>).*(<\/[^<>]*>)$/s, '$1$2')
+        const answered = await sendMessage(trial.bench, endpoint, { body: empty }, { as, action: operation.action })
+        expectSender(trial, { endpoint, operation, answered }, 'content without what the schema requires')
       }
     },
   },
@@ -158,12 +172,16 @@ export const faultRules: readonly CheckRule[] = [
     how: 'the element in the Detail of a failure is one that the description declares for the operation, and is valid by its schema',
     probe: async (trial: Trial) => {
       const failures = await collectFailures(trial.bench)
-      for (const { answered, operation } of failures) {
+      for (const { answered, endpoint, operation } of failures) {
         const [detail] = readSoapMessage(answered)?.fault?.detail ?? []
         if (!detail) continue
-        const declared = operation.faults.flatMap(({ parts }) => parts.map(({ element }) => element))
         const name = `{${detail.name.uri}}${detail.name.local}`
-        trial.expect(declared.includes(name), `${name} is declared for ${operation.name}`, answered)
+        if (isOfOtherVersion(trial.bench, endpoint, detail)) continue
+        trial.expect(
+          listDeclaredFaults(operation).includes(name),
+          `${name} is declared for ${operation.name}`,
+          answered,
+        )
         const judged = listJudgedMessages(trial.bench).find(({ exchange }) => exchange === answered)
         const wrong = judged?.judge.findMismatch(detail)
         if (wrong !== undefined) trial.expect(false, `the Detail is valid by its schema: ${wrong}`, answered)
@@ -174,7 +192,7 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B9.1',
     says: 'an endpoint declares the SOAP versions it speaks; it answers in the request’s version; another is a VersionMismatch',
-    how: 'the Envelope of each answer and each fault of the run, VersionMismatch apart, has the version of the request',
+    how: 'the Envelope of each answer and each fault of the run, VersionMismatch apart, has the version of the request, and a Fault that of its Envelope; an Upgrade block of VersionMismatch names a version that the endpoint declares',
     isPassive: true,
     probe: async (trial: Trial) => {
       for (const { endpoint, answered } of await listProbeOperations(trial.bench)) {
@@ -191,7 +209,9 @@ export const faultRules: readonly CheckRule[] = [
         if (!message || asked === undefined || message.fault?.code === 'VersionMismatch') continue
         if (message.words.number !== asked)
           trial.expect(false, `a message of SOAP ${asked} is answered by one of SOAP ${message.words.number}`, each)
+        if (hasForeignFault(message)) trial.expect(false, `a Fault of SOAP ${asked} is of its Envelope’s version`, each)
       }
+      expectDeclaredUpgrade(trial)
     },
   },
   {
@@ -203,23 +223,24 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B9.3',
     says: 'service versions have versioned XML namespaces; v1 and v2 are served side by side, each with its contract',
-    how: 'documents for several versions have several namespaces, and a message of one is refused by the other',
+    how: 'documents for several versions have several namespaces, and a message of one is refused by the other, in either direction; no answer and no Detail of the run has the elements of another version',
+    isPassive: true,
     probe: async (trial: Trial) => {
       const { soap } = trial.bench.service
       const versions = soap.filter(each => each.document && each.endpoints.length > 0)
       const namespaces = new Set(versions.map(({ document }) => document?.targetNamespace))
       if (namespaces.size < 2) trial.lack('the descriptions of two versions: --wsdl, twice')
       for (const probe of await listProbeOperations(trial.bench)) {
-        const other = versions
-          .flatMap(({ endpoints }) => endpoints)
-          .find(
-            each =>
-              each.words === probe.endpoint.words &&
-              each.document.targetNamespace !== probe.endpoint.document.targetNamespace,
-          )
+        const other = findOtherVersion(trial.bench, probe.endpoint)
         if (!other) continue
-        const refused = await sendMessage(trial.bench, other, { body: probe.body }, { as: probe.as })
-        trial.expect(!isAnswer(refused), 'a message of one version is refused by the other', refused)
+        const [theirs] = await findSafeOperations(trial.bench, other)
+        await expectStranger(trial, probe, other)
+        if (theirs) await expectStranger(trial, theirs, probe.endpoint)
+      }
+      for (const { exchange, endpoint, message } of listJudgedMessages(trial.bench)) {
+        const shown = message.fault ? message.fault.detail[0] : message.child
+        if (shown && isOfOtherVersion(trial.bench, endpoint, shown))
+          trial.expect(false, `${endpoint.path} answers with {${shown.name.uri}}${shown.name.local}`, exchange)
       }
     },
   },
@@ -238,10 +259,55 @@ function versionOfRequest({ request }: ProbeExchange): '1.1' | '1.2' | undefined
 }
 const decodeLatin = (octets: Uint8Array | undefined): string => Buffer.from(octets ?? []).toString('latin1', 0, 1000)
 
+/** Whether it is a Fault with a code of this version. */
+const hasCodeOf = ({ faultCodes }: SoapWords, answered: ProbeExchange): boolean =>
+  faultCodes.includes(readSoapMessage(answered)?.fault?.code ?? '')
+
+const listDeclaredFaults = ({ faults }: WsdlOperation): readonly (string | undefined)[] =>
+  faults.flatMap(({ parts }) => parts.map(({ element }) => element))
+
+/** A service may accept it, and a Fault that is declared is the application's. */
+function expectSender(
+  trial: Trial,
+  { endpoint, operation, answered }: Pick<ProbeOperation, 'endpoint' | 'operation' | 'answered'>,
+  what: string,
+): void {
+  const [detail] = readSoapMessage(answered)?.fault?.detail ?? []
+  const isDeclared = detail && listDeclaredFaults(operation).includes(`{${detail.name.uri}}${detail.name.local}`)
+  if (hasCodeOf(endpoint.words, answered) && !isDeclared) expectCode(trial, answered, [endpoint.words.sender], what)
+}
+
 function expectCode(trial: Trial, exchange: ProbeExchange, codes: readonly string[], what: string): void {
   const code = readSoapMessage(exchange)?.fault?.code
   const isOne = code !== undefined && codes.includes(code)
   trial.expect(isOne, `${what} gives ${codes.join(' or ')}${isOne ? '' : `, not ${code ?? exchange.status}`}`, exchange)
+}
+
+/** An endpoint of the same version of SOAP, and of another one of the service. */
+const findOtherVersion = ({ service }: Bench, { words, document }: SoapEndpointTarget) =>
+  service.soap
+    .flatMap(({ endpoints }) => endpoints)
+    .find(each => each.words === words && each.document.targetNamespace !== document.targetNamespace)
+
+async function expectStranger(trial: Trial, { body, as }: ProbeOperation, at: SoapEndpointTarget): Promise<void> {
+  const refused = await sendMessage(trial.bench, at, { body }, { as })
+  trial.expect(!isAnswer(refused), 'a message of one version is refused by the other', refused)
+}
+
+function expectDeclaredUpgrade(trial: Trial): void {
+  const { service, exchanges } = trial.bench
+  const declared = Map.groupBy(
+    service.soap.flatMap(each => each.endpoints),
+    ({ path }) => path,
+  )
+  for (const each of exchanges) {
+    const message = readSoapMessage(each)
+    const endpoints = declared.get(each.request.target)
+    const supported = message?.fault?.code === 'VersionMismatch' ? listSupported(message) : []
+    if (!endpoints || supported.length === 0) continue
+    const isDeclared = endpoints.some(({ words }) => supported.includes(`{${words.namespace}}Envelope`))
+    if (!isDeclared) trial.expect(false, `Upgrade names a version of ${each.request.target}, not ${supported}`, each)
+  }
 }
 
 /** Attacks on the parser that do no harm: each is small, and none names an address. */

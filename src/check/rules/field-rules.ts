@@ -1,7 +1,7 @@
 /** A4.17–A4.25: what the fields of requests and responses mean. */
 
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import type { CheckCaller } from '../discovered-service.ts'
+import type { CheckCaller, CollectionTarget } from '../discovered-service.ts'
 import { parametersOf } from '../discovery.ts'
 import {
   type CreatedItem,
@@ -14,9 +14,9 @@ import {
   sendStaleChange,
   startSomeJob,
 } from '../materials.ts'
-import { asRecord, asText, memberAt, type ProbedRecord, sameJson } from '../probe-content.ts'
+import { asRecord, asText, itemsOf, memberAt, type ProbedRecord, sameJson } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { encodeLoosely, toPath } from '../reading.ts'
+import { encodeLoosely, findSender, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 import {
@@ -41,7 +41,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.17',
     says: 'Accept and Content-Type choose and name the media type; 406 and 415 where they can’t be met',
-    how: 'GET of an item with a type that does not exist, with qualities in either order, and with a quality of zero, and of its collection with the first; POST and PUT of content of an unknown type',
+    how: 'GET of an item with a type that does not exist, alone and next to any type, with qualities in either order, and with a quality of zero, and of its collection with the first; POST and PUT of content of an unknown type, and PUT of JSON with a charset and in other letters, which is the same type',
     probe: async (trial: Trial) => {
       const { path, as, collection } = await readSomeItem(trial.bench)
       const never = await trial.send('GET', path, { as, fields: { accept: 'application/x-no-such-type' } })
@@ -49,6 +49,8 @@ export const fieldRules: readonly CheckRule[] = [
       const list = { as: collection.reader, fields: { accept: 'application/x-no-such-type' } }
       const listed = await trial.send('GET', collection.path, list)
       trial.expectStatus(listed, [406], `Accept of ${collection.path} with an unknown type alone`)
+      const any = `application/x-no-such-type, ${anyType};q=0.1`
+      trial.expectStatus(await trial.send('GET', path, { as, fields: { accept: any } }), [200], `Accept: ${any}`)
       const [one, two] = listedTypes(trial, collection.itemPath?.operations['GET']).filter(each =>
         /^application\/(?:json|xml)$|^text\/html$/.test(each),
       )
@@ -59,14 +61,19 @@ export const fieldRules: readonly CheckRule[] = [
         }
       }
       if (!trial.bench.options.allowChanges) return
-      const { collection: writable, as: maker, path: made } = await createTemporaryItem(trial.bench)
+      const { collection: writable, as: maker, path: made, draft } = await createTemporaryItem(trial.bench)
       const fields = { 'content-type': 'application/x-no-such-type' }
       const refused = await postDraft(trial.bench, writable, { as: maker, fields, content: 'probe' })
       trial.expectStatus(refused, [415], 'content of an unknown type')
       if (!writable.itemPath?.operations['PUT']) return
       const match = await currentMatch(trial.bench, made, maker)
       const put = await trial.send('PUT', made, { as: maker, content: 'probe', fields: { ...fields, ...match } })
-      if (put.status !== 401 && put.status !== 403) trial.expectStatus(put, [415], 'PUT of content of an unknown type')
+      if (put.status === 401 || put.status === 403) return
+      trial.expectStatus(put, [415], 'PUT of content of an unknown type')
+      // RFC 9110 §8.3.1: types have no case; RFC 8259 §11: a charset has no effect.
+      const spelled = { ...(await currentMatch(trial.bench, made, maker)), 'content-type': 'Application/JSON; charset=utf-8' } // biome-ignore format: one row
+      const known = await trial.send('PUT', made, { as: maker, json: draft, fields: spelled })
+      trial.expect(known.status !== 415, 'PUT of Application/JSON; charset=utf-8 is not answered 415', known)
     },
   },
   {
@@ -98,7 +105,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.19',
     says: 'Cache-Control, ETag, Last-Modified, Vary, Expires, Age are right for the selected representation',
-    how: 'entity tags of an item in two media types differ and Vary names Accept, and any other field by which responses differ; If-Modified-Since with Last-Modified is answered 304, and 200 with a date of 1994; a collection is answered 304 to its entity tag; what needed credentials is not for shared caches; another content of an item has another entity tag; an item that is as before has the same validators later, and Date goes on; of all exchanges, ETag, Date, Last-Modified, Expires, Age and max-age have the forms of HTTP and agree, and a strong entity tag stands for one content',
+    how: 'entity tags of an item in two media types differ and Vary names Accept, and any other field by which responses differ; If-Modified-Since with Last-Modified is answered 304, and 200 with a date of 1994; a collection is answered 304 to its entity tag; what needed credentials is not for shared caches; another content of an item has another entity tag, and that of one media type does not stand for another; an item that is as before has the same validators later, and Date goes on; of all exchanges, ETag, Date, Last-Modified, Expires, Age and max-age have the forms of HTTP and agree, and a strong entity tag stands for one content',
     isPassive: true,
     probe: async (trial: Trial) => {
       const item = await readSomeItem(trial.bench)
@@ -124,6 +131,7 @@ export const fieldRules: readonly CheckRule[] = [
       if (one && two) {
         const differ = one.fields['etag'] === undefined || one.fields['etag'] !== two.fields['etag']
         trial.expect(differ, 'two media types have two entity tags', one, two)
+        if (differ) await expectOtherTag(trial, one, two)
         trial.expect(/(?:^|,)\s*(?:accept|\*)\s*(?:,|$)/i.test(one.fields['vary'] ?? ''), 'Vary names Accept', one)
       }
       const guarded = await readGuardedItem(trial.bench).catch(() => undefined)
@@ -144,23 +152,26 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.20',
     says: 'If-Match on a change → 412 when the validator no longer matches',
-    how: 'PUT or PATCH of a new item with an entity tag that it never had, and DELETE with the same, as far as it has these methods: the item is as it was; with its own tag in a list, a change is made',
+    how: 'PUT or PATCH of a new item with an entity tag that it never had, and DELETE with the same, as far as it has these methods, and all of them with its own tag as a weak one, which never matches: the item is as it was; with its own tag in a list, a change is made; PUT of what was removed with If-Match: * is refused',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       const operations = item.collection.itemPath?.operations ?? {}
       const changing = operations['PUT'] ? (['PUT', ...(operations['PATCH'] ? ['PATCH'] : [])] as const) : ['PATCH']
       const before = await trial.send('GET', item.path, { as: item.as })
       let tried = 0
-      for (const method of [...changing, 'DELETE']) {
-        const answer = await sendStaleChange(trial, item, method, item.as)
-        if ([401, 403, 405].includes(answer.status) || (method === 'PATCH' && answer.status === 415)) continue
-        tried += 1
-        trial.expectStatus(answer, [412], `${method} with a validator that does not match`)
-        const after = await trial.send('GET', item.path, { as: item.as })
-        trial.expect(after.text === before.text, `a refused ${method} has no effect`, before, answer, after)
-      }
+      for (const method of [...changing, 'DELETE'])
+        for (const { tag, what } of listOtherTags(before)) {
+          const answer = await sendStaleChange(trial, item, method, item.as, tag)
+          if ([401, 403, 405].includes(answer.status) || (method === 'PATCH' && answer.status === 415)) break
+          tried += 1
+          trial.expectStatus(answer, [412], `${method} with ${what}`)
+          const after = await trial.send('GET', item.path, { as: item.as })
+          trial.expect(after.text === before.text, `a refused ${method} has no effect`, before, answer, after)
+          if (answer.status !== 412) break
+        }
       if (tried === 0) trial.lack('an item that may be changed or removed')
       await expectListedTag(trial, item, changing[0] ?? 'PATCH')
+      if (operations['PUT']) await expectRemovedForGood(trial, item)
     },
   },
   {
@@ -210,7 +221,7 @@ export const fieldRules: readonly CheckRule[] = [
   {
     id: 'A4.24',
     says: 'a field-selection query parameter gives a partial representation',
-    how: 'GET of an item with `fields` and the name of one member, and of two where the description has commas: no other member is in the content',
+    how: 'GET of an item with `fields` and the name of one member, and of two where the description has commas: no other member is in the content; the same of its collection, where that has the parameter',
     probe: async (trial: Trial) => {
       const { path, as, collection, read } = await readSomeItem(trial.bench)
       const parameters = parametersOf(trial.bench.service.openapi, collection.itemPath?.operations['GET'])
@@ -228,6 +239,7 @@ export const fieldRules: readonly CheckRule[] = [
         const isSelected = sameJson(members.toSorted(), selection.toSorted())
         trial.expect(isSelected, `${query} gives ${selection.join(' and ')} alone`, partial)
       }
+      await expectPartialItems(trial, collection, name)
     },
   },
   {
@@ -251,14 +263,61 @@ export const fieldRules: readonly CheckRule[] = [
   },
 ]
 
-/** RFC 9110 §13.1.1: the condition holds if any listed tag matches. */
+const anyType = '*/*'
+
+/** RFC 9110 §13.1.2: the condition is about the representation that is selected. */
+async function expectOtherTag(trial: Trial, one: ProbeExchange, two: ProbeExchange): Promise<void> {
+  const [tag, accept = ''] = [one.fields['etag'], two.request.fields['accept']]
+  if (tag === undefined) return
+  const fields = { accept, 'if-none-match': tag }
+  const read = await trial.send('GET', two.request.target, { as: findSender(trial.bench, two), fields })
+  trial.expectStatus(read, [200], `GET of ${two.mediaType} with the entity tag of ${one.mediaType}`)
+}
+
+/** RFC 9110 §13.1.1: tags that do not match, a weak one by the strong comparison. */
+function listOtherTags({ fields }: ProbeExchange): readonly { readonly tag: string; readonly what: string }[] {
+  const own = fields['etag']
+  return [
+    { tag: '"no-such-version"', what: 'a validator that does not match' },
+    ...(own?.startsWith('"') ? [{ tag: `W/${own}`, what: 'its own validator as a weak one' }] : []),
+  ]
+}
+
+async function expectPartialItems(
+  trial: Trial,
+  { path, operations, reader: as }: CollectionTarget,
+  name: string,
+): Promise<void> {
+  const parameters = parametersOf(trial.bench.service.openapi, operations['GET'])
+  const parameter = parameters.find(each => each['name'] === 'fields' || each['name'] === 'select')
+  if (!parameter) return
+  const query = `${parameter['name']}=${encodeLoosely(name)}`
+  const partial = await trial.send('GET', `${path}?${query}`, { as })
+  const others = (itemsOf(partial.json) ?? [])
+    .flatMap(item => Object.keys(asRecord(item)))
+    .filter(each => each !== name && each !== 'id' && !each.startsWith('_'))
+  const isSelected = partial.isSuccess && others.length === 0
+  trial.expect(isSelected, `${query} of ${path} gives ${name} alone`, partial)
+}
+
+/** RFC 9110 §13.1.1: the condition holds if any listed tag matches; a weak one never does. */
 async function expectListedTag(trial: Trial, item: CreatedItem, method: string): Promise<void> {
   const { 'if-match': etag } = await currentMatch(trial.bench, item.path, item.as)
-  if (etag === undefined || method !== 'PUT' || !item.collection.itemPath?.operations['PUT']) return
+  if (!etag?.startsWith('"') || method !== 'PUT' || !item.collection.itemPath?.operations['PUT']) return
   const fields = { 'if-match': `"no-such-version", ${etag}` }
   const put = await trial.send('PUT', item.path, { as: item.as, json: item.draft, fields })
   if (put.status === 401 || put.status === 403) return
   trial.expect(put.status !== 412, 'If-Match with a list that has the entity tag holds', put)
+}
+
+/** RFC 9110 §13.1.1: `*` does not hold where there is nothing. */
+async function expectRemovedForGood(trial: Trial, item: CreatedItem): Promise<void> {
+  const fields = await currentMatch(trial.bench, item.path, item.as)
+  const removed = await trial.send('DELETE', item.path, { as: item.as, fields })
+  const after = await trial.send('GET', item.path, { as: item.as })
+  if (!removed.isSuccess || after.isSuccess) return
+  const put = await sendStaleChange(trial, item, 'PUT', item.as, '*')
+  trial.expect(!put.isSuccess, 'PUT of what was removed with If-Match: * is refused', removed, put)
 }
 
 /** The tag of one state is not that of another (RFC 9110 §8.8.1). */

@@ -113,12 +113,11 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A1.6',
     says: 'one resource, several representations (JSON, XML, HTML, PDF bytes, CSV …), chosen by content negotiation; any media type can be added',
-    how: 'GET of one item with each media type that the description lists, vendor types apart: the content is of that type',
+    how: 'GET of one item, and of its collection, with each media type that the description lists, vendor types apart: the content is of that type, and JSON, XML, HTML and PDF have their form',
     probe: async (trial: Trial) => {
       const { path, as, collection } = await readSomeItem(trial.bench)
-      const types = listedTypes(trial, collection.itemPath?.operations['GET']).filter(
-        each => !isVendorType(each) && !each.includes('*'),
-      )
+      await expectListedTypes(trial, collection)
+      const types = listPlainTypes(trial, collection.itemPath?.operations['GET'])
       const tried = types.length > 0 ? types : ['application/json', 'application/xml', 'text/html']
       const given: ProbeExchange[] = []
       for (const accept of tried) {
@@ -130,6 +129,7 @@ export const interfaceRules: readonly CheckRule[] = [
             read,
           )
         if (read.status === 200) given.push(read)
+        if (read.status === 200) expectForm(trial, read)
       }
       const isSeveral = new Set(given.map(({ mediaType }) => mediaType)).size > 1
       if (!isSeveral) trial.skip('the item has one media type: several are allowed, not asked for')
@@ -324,6 +324,33 @@ export const interfaceRules: readonly CheckRule[] = [
   },
 ]
 
+const listPlainTypes = (trial: Trial, operation: Parameters<typeof memberAt>[0]): readonly string[] =>
+  listedTypes(trial, operation).filter(each => !isVendorType(each) && !each.includes('*'))
+
+async function expectListedTypes(trial: Trial, { path, operations, reader: as }: CollectionTarget): Promise<void> {
+  for (const accept of listPlainTypes(trial, operations['GET'])) {
+    const read = await trial.send('GET', path, { as, fields: { accept } })
+    const isThat = read.status === 200 && read.mediaType === essenceOf(accept)
+    trial.expect(isThat, `Accept: ${accept} of ${path} gives that type`, read)
+    if (isThat) expectForm(trial, read)
+  }
+}
+
+/** A DTD and XML 1.1 are lawful, and not read here. */
+const isUnreadXml = (text: string): boolean => /<!DOCTYPE|^<\?xml version=["']1\.1/.test(text)
+
+function expectForm(trial: Trial, { mediaType, json, text, reply, fields }: ProbeExchange): void {
+  if (fields['content-encoding'] !== undefined) return
+  const forms: readonly (readonly [type: RegExp, hasForm: () => boolean])[] = [
+    [/[/+]json$/, () => json !== undefined],
+    [/[/+]xml$/, () => isUnreadXml(text) || !(parseXml(reply.content) instanceof Malformed)],
+    [/^text\/html$/, () => /<[a-z!]/i.test(text)],
+    [/^application\/pdf$/, () => text.startsWith('%PDF-')],
+  ]
+  const isFormed = forms.every(([type, hasForm]) => !type.test(mediaType) || hasForm())
+  if (!isFormed) trial.expect(false, `content of the type ${mediaType} has its form`)
+}
+
 /** What changes by itself, so that a cache may not guess. */
 async function expectCachingOfMade(trial: Trial): Promise<void> {
   for (const start of [watchSomeJob, createSomeSearch]) {
@@ -467,13 +494,16 @@ function findProblemFlaw(exchange: ProbeExchange): string | undefined {
 /** One mismatch is shown of each operation and status. */
 function judgeAnswers(trial: Trial): void {
   const { service, exchanges } = trial.bench
+  const known = new Map<string, string | undefined>()
   const judged = exchanges.flatMap(exchange => {
     const found = findAnswerSchema(service, exchange)
-    const { json, request, status } = exchange
+    const { json, text, request, status } = exchange
     // Content of another type than it names is a matter of A1.6 and A4.18.
     if (!found || json === undefined) return []
-    const wrong = findMismatch(service.openapi ?? {}, found.schema, json)
-    return [{ exchange, wrong, answer: `${status} of ${request.method} ${found.path}` }]
+    const answer = `${status} of ${request.method} ${found.path}`
+    const key = `${answer} ${exchange.mediaType} ${text}`
+    if (!known.has(key)) known.set(key, findMismatch(service.openapi ?? {}, found.schema, json))
+    return [{ exchange, wrong: known.get(key), answer }]
   })
   const broken = Map.groupBy(
     judged.filter(({ wrong }) => wrong !== undefined),

@@ -3,11 +3,12 @@
 import { parseRateLimitPolicy } from '../../http/rate-limit.ts'
 import type { Bench } from '../bench.ts'
 import type { CheckCaller } from '../discovered-service.ts'
-import { versionOfPath } from '../discovery.ts'
-import { createTemporaryItem, readSomeItem } from '../materials.ts'
+import { schemaOfContent, versionOfPath } from '../discovery.ts'
+import { createTemporaryItem, currentMatch, isOfTemplate, readSomeItem } from '../materials.ts'
 import { asText, memberAt } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import type { CheckRule } from '../rule.ts'
+import { toDraft } from '../schema-sample.ts'
 import { listProbeOperations } from '../soap-discovery.ts'
 import { readSoapMessage, soapFields } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
@@ -86,7 +87,7 @@ export const limitRules: readonly CheckRule[] = [
   {
     id: 'A9.1',
     says: 'URI versioning: `/api/v{n}/{collection}`',
-    how: 'a collection under each version for which the description has it',
+    how: 'a collection under each version for which the description has it; PUT of a new item through each other version, with what GET gives there, is not the fault of the service',
     probe: async (trial: Trial) => {
       const { collections, paths } = trial.bench.service
       const versions = listVersions(trial.bench)
@@ -98,6 +99,7 @@ export const limitRules: readonly CheckRule[] = [
       if (placed.length === 0) trial.skip('no path of a collection has a version')
       for (const { path, reader } of placed)
         trial.expectStatus(await trial.send('GET', path, { as: reader }), [200], `GET of ${path}`)
+      if (trial.bench.options.allowChanges) await putThroughVersions(trial)
     },
   },
   {
@@ -167,6 +169,24 @@ export const limitRules: readonly CheckRule[] = [
     probe: (trial: Trial) => trial.lack('a list of the events that the service sends, with the resource of each'),
   },
 ]
+
+/** A new item as the other versions know it, put back there. */
+async function putThroughVersions(trial: Trial): Promise<void> {
+  const { bench } = trial
+  const item = await createTemporaryItem(bench).catch(() => undefined)
+  for (const version of listVersions(bench)) {
+    if (!item || version === versionOfPath(item.path)) continue
+    const path = versionedPath(item.path, version)
+    const put = bench.service.paths.find(each => isOfTemplate(path, each.path))?.operations['PUT']
+    const read = put && bench.mayChange(path) ? await trial.send('GET', path, { as: item.as }) : undefined
+    if (!read?.isSuccess || read.json === undefined) continue
+    const { openapi } = bench.service
+    const json = toDraft(openapi, schemaOfContent(openapi, memberAt(put, 'requestBody')), read.json)
+    const fields = await currentMatch(bench, path, item.as)
+    const answer = await trial.send('PUT', path, { as: item.as, json, fields })
+    trial.expect(answer.status < 500, `PUT through ${version} is answered ${answer.status}`, read, answer)
+  }
+}
 
 const listVersions = ({ service }: Bench): readonly string[] => [
   ...new Set(service.paths.flatMap(({ path }) => versionOfPath(path) ?? [])),

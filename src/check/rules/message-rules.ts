@@ -1,16 +1,18 @@
 /** B2: the structure of messages and of their descriptions. */
 
+import { memoizeByObject } from '../../base/memo.ts'
 import { type Element, Malformed, parseXml } from '../../xml/index.ts'
 import type { Bench } from '../bench.ts'
 import type { SoapEndpointTarget } from '../discovered-service.ts'
-import type { ProbeExchange } from '../probe-message.ts'
+import { type ProbeExchange, requireUnreachable } from '../probe-message.ts'
 import { readAsAnyone } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findSafeOperations, listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
-import { childNamed, childrenIn, type ReadMessage, readSoapMessage, type SoapWords } from '../soap-message.ts'
+import { childNamed, childrenIn, isAnswer, type ReadMessage, readSoapMessage, type SoapWords } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { SchemaJudge } from '../xsd-judge.ts'
 import {
+  expectActionBlock,
   expectOwnIdentifiers,
   expectReplyAction,
   readBlockText,
@@ -18,6 +20,9 @@ import {
   sendAddressedFailures,
   sendWithBlocks,
 } from './addressing-checks.ts'
+import { findEncodingFlaw } from './encoding-checks.ts'
+import { listNotUnderstood, sendOddEnvelopes } from './envelope-checks.ts'
+import { isOfOtherVersion } from './version-checks.ts'
 import { compareDescriptions } from './wsdl20-checks.ts'
 
 const probeNamespace = 'urn:example:diglot-check'
@@ -43,7 +48,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.1',
     says: 'Envelope is the root; its namespace URI alone says the version; the prefix means nothing',
-    how: 'a message with an unusual prefix, and one with the default namespace, are answered as usual',
+    how: 'a message with an unusual prefix, one with the default namespace, and one with white space and comments between its parts are answered as usual',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { endpoint, as, operation, body } = probe
@@ -59,24 +64,27 @@ export const messageRules: readonly CheckRule[] = [
             answered,
           )
         }
+        const spaced = await sendMessage(
+          trial.bench,
+          endpoint,
+          {},
+          { as, action: operation.action, text: spaceOut(probe) },
+        )
+        trial.expect(isAnswer(spaced), 'white space and comments between the parts are accepted', spaced)
       }
     },
   },
   {
     id: 'B2.2',
     says: 'Header is optional and comes before Body; Body is required',
-    how: 'messages with an empty Header, with a Header after the Body, and without a Body',
+    how: 'messages with an empty Header, with a Header after the Body, without a Body, with another Body in front, and in SOAP 1.2 with two Bodies',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
-        const { endpoint, as, operation, body } = probe
         const empty = await sendChanged(trial, probe, '')
         trial.expect(isAnswer(empty), 'an empty Header is accepted', empty)
-        const late = `<s:Envelope xmlns:s="${endpoint.words.namespace}"><s:Body>${body}</s:Body><s:Header/></s:Envelope>`
-        const misplaced = await sendMessage(trial.bench, endpoint, {}, { as, action: operation.action, text: late })
-        trial.expect(!isAnswer(misplaced), 'a Header after the Body is refused', misplaced)
-        const bare = await sendMessage(trial.bench, endpoint, {}, { as, action: operation.action })
-        trial.expect(!isAnswer(bare) && !bare.isSuccess, 'an Envelope without Body is refused', bare)
       }
+      for (const { what, answered } of await sendOddEnvelopes(trial.bench))
+        trial.expect(!answered.isSuccess || isFault(answered), `${what} is refused`, answered)
     },
   },
   {
@@ -105,18 +113,21 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.4',
     says: 'mustUnderstand true on a block for this node that it can’t process: a MustUnderstand fault, nothing ignored',
-    how: 'an unknown mandatory block without role, one for the role next, one behind a block that is not mandatory, and in SOAP 1.2 one for the ultimate receiver and one with the word true',
+    how: 'an unknown mandatory block without role, one for the role next, one behind a block that is not mandatory, and in SOAP 1.2 one for the ultimate receiver and one with the word true; a NotUnderstood block of the fault names it',
     probe: async (trial: Trial) => {
       for (const probe of await listProbeOperations(trial.bench)) {
         const { words } = probe.endpoint
         for (const [what, header] of listMandatoryBlocks(words)) {
           const refused = await sendChanged(trial, probe, header)
-          const code = readSoapMessage(refused)?.fault?.code
+          const message = readSoapMessage(refused)
+          const code = message?.fault?.code
           trial.expect(
             code === 'MustUnderstand',
             `an unknown mandatory block${what} gives MustUnderstand${code === 'MustUnderstand' ? '' : `, not ${code ?? refused.status}`}`,
             refused,
           )
+          const odd = message ? listNotUnderstood(message).filter(name => name !== `{${probeNamespace}}Unknown`) : []
+          if (odd.length > 0) trial.expect(false, `NotUnderstood names the block${what}, not ${odd}`, refused)
         }
       }
     },
@@ -152,11 +163,12 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.7',
     says: 'document style: the Body child is a business document defined by a schema; document/literal, wrapped included, is the default',
-    how: 'the Body’s child in the response to a safe operation is the element that the description declares; every answer of the run is valid by its schema',
+    how: 'the Body’s child in the response to a safe operation of each endpoint is the element that the description declares; every answer of the run is valid by its schema; elements of another version are a matter of B9.3',
     isPassive: true,
     probe: async (trial: Trial) => {
-      for (const { operation, answered } of await listProbeOperations(trial.bench)) {
+      for (const { endpoint, operation, answered } of await listDocumentOperations(trial.bench)) {
         const child = readSoapMessage(answered)?.child
+        if (child && isOfOtherVersion(trial.bench, endpoint, child)) continue
         const [part] = operation.output?.parts ?? []
         const given = child && `{${child.name.uri}}${child.name.local}`
         trial.expect(
@@ -165,8 +177,9 @@ export const messageRules: readonly CheckRule[] = [
           answered,
         )
       }
-      for (const { exchange, judge, message } of listJudgedMessages(trial.bench)) {
+      for (const { exchange, endpoint, judge, message } of listJudgedMessages(trial.bench)) {
         const answers = message.fault ? [] : message.body.elements()
+        if (message.child && isOfOtherVersion(trial.bench, endpoint, message.child)) continue
         const wrong =
           answers.length > 1 && isLiteral(exchange.text)
             ? `the Body has ${answers.length} elements`
@@ -178,7 +191,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.8',
     says: 'encoding: literal (follows an XML Schema) or encoded (SOAP encoding rules, references included)',
-    how: 'responses of literal bindings name no encoding; those of encoded bindings name that of their version, or type their values',
+    how: 'responses of literal bindings name no encoding; those of encoded bindings name that of their version, or type their values: an array has as many members as it says, and its type, and a reference leads to a value',
     probe: async (trial: Trial) => {
       for (const probe of await listAllOperations(trial.bench)) {
         const { answered, operation } = probe
@@ -192,6 +205,9 @@ export const messageRules: readonly CheckRule[] = [
           `the response of a ${isEncoded ? 'encoded' : 'literal'} binding ${isEncoded ? 'says so' : 'names no encoding'}`,
           answered,
         )
+        const message = isEncoded ? readSoapMessage(answered) : undefined
+        const flaw = message && findEncodingFlaw(message)
+        if (flaw !== undefined) trial.expect(false, flaw, answered)
       }
     },
   },
@@ -252,7 +268,7 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.11',
     says: 'addressing: MessageID, To, Action, ReplyTo, RelatesTo',
-    how: 'a message with the mandatory blocks of WS-Addressing 1.0 is accepted, unless it is refused with MustUnderstand, and its response has Action, that of the description; so has a Fault; two responses have two MessageIDs; ReplyTo with the address none is left unanswered',
+    how: 'a message with the mandatory blocks of WS-Addressing 1.0 is accepted, unless it is refused with MustUnderstand, and its response has Action, that of the description; so has a Fault; two responses have two MessageIDs; ReplyTo with the address none is left unanswered; a message whose Action is missing, or is not that of HTTP, is refused',
     probe: async (trial: Trial) => {
       const answers = await sendAddressed(trial)
       for (const each of answers) {
@@ -267,6 +283,7 @@ export const messageRules: readonly CheckRule[] = [
       for (const { answered } of await sendAddressedFailures(trial))
         trial.expect(readBlockText(answered, 'Action') !== '', 'a Fault has Action', answered)
       for (const { probe } of answers) {
+        await expectActionBlock(trial, probe)
         const { answered } = await sendWithBlocks(trial, probe, 'none')
         trial.expect(!isAnswer(answered), 'a message with ReplyTo none is left unanswered', answered)
       }
@@ -341,6 +358,21 @@ export const messageRules: readonly CheckRule[] = [
   },
 ]
 
+/** SOAP 1.2 Part 1 §5: white space and comments may stand between elements. */
+function spaceOut({ endpoint, body }: ProbeOperation): string {
+  const lines = [
+    '<!-- probe -->',
+    `<s:Envelope xmlns:s='${endpoint.words.namespace}'>`,
+    '  <!-- probe -->',
+    '  <s:Body>',
+    '    <!-- probe -->',
+    `    ${body}`,
+    '  </s:Body>',
+    '</s:Envelope>',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
 /** SOAP 1.2 Part 1 §5.4.1: a Value, then at most one Subcode, which is made likewise. */
 function hasCodeParts(code: Element | undefined, words: SoapWords): boolean {
   const [value, subcode, ...others] = code?.elements() ?? []
@@ -384,20 +416,21 @@ const isLiteral = (text: string): boolean => !/encodingStyle=/.test(text)
 interface JudgedMessage {
   readonly exchange: ProbeExchange
   readonly message: ReadMessage
+  readonly endpoint: SoapEndpointTarget
   readonly judge: SchemaJudge
 }
 
 /** The responses of described endpoints, each with the schemas of its description. */
 export function listJudgedMessages({ service, exchanges }: Bench): readonly JudgedMessage[] {
   const endpoints = new Map(service.soap.flatMap(each => each.endpoints.map(one => [one.path, one] as const)))
-  const judges = new Map([...endpoints].map(([path, { document }]) => [path, new SchemaJudge(document.schemas)]))
   return exchanges.flatMap(exchange => {
-    const judge = judges.get(exchange.request.target)
-    const message = judge && readSoapMessage(exchange)
     const endpoint = endpoints.get(exchange.request.target)
-    return message && endpoint && !hasForeignAction(exchange, endpoint) ? [{ exchange, message, judge }] : []
+    const message = endpoint && readSoapMessage(exchange)
+    if (!message || hasForeignAction(exchange, endpoint)) return []
+    return [{ exchange, message, endpoint, judge: judgeOf(endpoint.document.schemas) }]
   })
 }
+const judgeOf = memoizeByObject((schemas: readonly Element[]) => new SchemaJudge(schemas))
 
 /** Which of two operations answers, that of the action or that of the Body, is a matter of B4.3. */
 function hasForeignAction({ request }: ProbeExchange, { port }: SoapEndpointTarget): boolean {
@@ -408,16 +441,26 @@ function hasForeignAction({ request }: ProbeExchange, { port }: SoapEndpointTarg
   return local !== '' && !new RegExp(`[<:]${local}[\\s/>]`).test(Buffer.from(request.content ?? []).toString('latin1'))
 }
 
-export const isAnswer = (exchange: Parameters<typeof readSoapMessage>[0]): boolean => {
-  const message = readSoapMessage(exchange)
-  return exchange.isSuccess && message !== undefined && message.fault === undefined
-}
+const isFault = (exchange: ProbeExchange): boolean => readSoapMessage(exchange)?.fault !== undefined
 
 export async function listAllOperations(bench: Bench): Promise<readonly ProbeOperation[]> {
   const found = await listProbeOperations(bench)
-  const others = await Promise.all((['rpc'] as const).map(style => findByStyle(bench, style)))
-  const encoded = await findEncoded(bench)
-  return [...new Set([...found, ...others, encoded])].filter(each => each !== undefined)
+  const others = [await findByStyle(bench, 'rpc'), await findEncoded(bench, '1.1'), await findEncoded(bench, '1.2')]
+  return [...new Set([...found, ...others])].filter(each => each !== undefined)
+}
+
+/** One of each endpoint of document style that has a safe one. */
+async function listDocumentOperations(bench: Bench): Promise<readonly ProbeOperation[]> {
+  const found = [...(await listProbeOperations(bench))]
+  for (const endpoint of bench.service.soap.flatMap(each => each.endpoints)) {
+    if (!endpoint.port.operations.every(({ style }) => style === 'document')) continue
+    const [operation] = await findSafeOperations(bench, endpoint).catch(thrown => {
+      requireUnreachable(thrown) // the others are judged
+      return []
+    })
+    if (operation && !found.includes(operation)) found.push(operation)
+  }
+  return found
 }
 
 async function findByStyle(bench: Bench, style: 'rpc'): Promise<ProbeOperation | undefined> {
@@ -429,10 +472,12 @@ async function findByStyle(bench: Bench, style: 'rpc'): Promise<ProbeOperation |
   return undefined
 }
 
-export async function findEncoded(bench: Bench): Promise<ProbeOperation | undefined> {
+/** @param number default: either version */
+export async function findEncoded(bench: Bench, number?: SoapWords['number']): Promise<ProbeOperation | undefined> {
   for (const { endpoints } of bench.service.soap)
-    for (const endpoint of endpoints.filter(({ port }) =>
-      port.operations.some(each => each.output?.use === 'encoded'),
+    for (const endpoint of endpoints.filter(
+      ({ port, words }) =>
+        words.number === (number ?? words.number) && port.operations.some(each => each.output?.use === 'encoded'),
     )) {
       const [operation] = await findSafeOperations(bench, endpoint)
       if (operation) return operation

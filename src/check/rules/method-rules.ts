@@ -23,6 +23,7 @@ import { findSender, listNextPages, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
+import { listedTypes } from './interface-rules.ts'
 
 const pagesMax = 60
 
@@ -92,7 +93,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.4',
     says: 'PUT item, the full desired state, optional If-Match; repeating it gives the same state',
-    how: 'PUT of the state that a new item has, twice: either is a success, and the state is what was sent; PUT of another value of a member: the item has it then',
+    how: 'PUT of the state that a new item has, twice: either is a success, and the state is what was sent; PUT of another value of a member, also of letters beyond ASCII: the item has it then',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       if (!item.collection.itemPath?.operations['PUT']) trial.skip('the description has no PUT of an item')
@@ -104,13 +105,14 @@ export const methodRules: readonly CheckRule[] = [
         const after = await trial.send('GET', item.path, { as: item.as })
         trial.expect(hasState(after.json, item.draft), `the state is what the ${time} PUT sent`, put, after)
       }
-      expectChanged(trial, await changeMember(trial.bench, item, 'PUT'), 'PUT')
+      for (const isRare of [false, true])
+        expectChanged(trial, await changeMember(trial.bench, item, 'PUT', isRare), 'PUT')
     },
   },
   {
     id: 'A4.5',
     says: 'PATCH item, JSON Merge Patch and JSON Patch, declared by Accept-Patch',
-    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has, a merge patch to another, and a JSON Patch back: the item has it then',
+    how: 'Accept-Patch of OPTIONS; a patch of each format sets a member to the value it has, a merge patch to another, and a JSON Patch back: the item has it then; a JSON Patch whose test does not hold changes nothing',
     probe: async (trial: Trial) => {
       const item = await createTemporaryItem(trial.bench)
       if (!item.collection.itemPath?.operations['PATCH']) trial.skip('the description has no PATCH of an item')
@@ -201,7 +203,7 @@ export const methodRules: readonly CheckRule[] = [
   {
     id: 'A4.8',
     says: 'HEAD on every GET target: the same headers (size, type, ETag, last modification), no body',
-    how: 'HEAD of the entry, each collection, an item, parts of items, searches and a job, after a GET of the same: status and fields, those of caching too, are equal; HEAD of an item that does not exist has the status of GET',
+    how: 'HEAD of the entry, each collection, an item, parts of items, searches and a job, after a GET of the same: status and fields, those of caching too, are equal; HEAD of an item that does not exist has the status of GET; HEAD of an item with another media type of the description has that type',
     probe: async (trial: Trial) => {
       const { path, as } = await readSomeItem(trial.bench)
       const targets = trial.bench.service.collections.map(each => ({ path: each.path, as: each.reader }))
@@ -210,6 +212,7 @@ export const methodRules: readonly CheckRule[] = [
       const headOfAbsent = await trial.send('HEAD', absent.request.target, { as })
       const isAbsent = headOfAbsent.status === absent.status
       trial.expect(isAbsent, 'HEAD of an item that does not exist has the status of GET', absent, headOfAbsent)
+      await expectHeadOfType(trial)
       for (const target of [
         { path: trial.bench.service.basePath, as: undefined },
         ...targets,
@@ -320,6 +323,20 @@ export const methodsOf = ({ fields }: ProbeExchange): readonly string[] =>
     .map(each => each.trim())
     .filter(each => each !== '')
 
+/** Of a type that GET gives where Accept asks for it. */
+async function expectHeadOfType(trial: Trial): Promise<void> {
+  const { path, as, read, collection } = await readSomeItem(trial.bench)
+  const accept = listedTypes(trial, collection.itemPath?.operations['GET']).find(
+    each => each !== read.mediaType && !each.includes('*'),
+  )
+  if (accept === undefined) return
+  const fields = { accept }
+  const get = await trial.send('GET', path, { as, fields })
+  if (get.status !== 200 || get.mediaType === read.mediaType) return
+  const head = await trial.send('HEAD', path, { as, fields })
+  trial.expect(head.mediaType === get.mediaType, `HEAD with Accept: ${accept} has the type of GET`, get, head)
+}
+
 /** No service can understand this content, so nothing is changed by it. */
 const senseless = { fields: { 'content-type': 'application/x-no-such-type' }, content: 'probe' }
 
@@ -399,6 +416,22 @@ async function expectPatchedBack(
   const after = await trial.send('GET', path, { as })
   const isThere = sameJson(memberAt(after.json, name), value)
   trial.expect(isThere, `${name} is as before after a JSON Patch that says so`, patched, after)
+  await expectWholePatch(trial, path, as, name)
+}
+
+/** RFC 5789 §2, RFC 6902 §5: a patch is applied as a whole, or not at all. */
+async function expectWholePatch(trial: Trial, path: string, as: CheckCaller | undefined, name: string): Promise<void> {
+  const before = await trial.send('GET', path, { as })
+  const fields = { 'content-type': 'application/json-patch+json', ...(await currentMatch(trial.bench, path, as)) }
+  const pointer = writePointer([name])
+  const json = [
+    { op: 'replace', path: pointer, value: `${memberAt(before.json, name)}x` },
+    { op: 'test', path: pointer, value: 'no such value 7f3a' },
+  ]
+  const patched = await trial.send('PATCH', path, { as, json, fields })
+  const after = await trial.send('GET', path, { as })
+  const isWhole = sameJson(memberAt(before.json, name), memberAt(after.json, name))
+  trial.expect(isWhole, `${name} is as before after a JSON Patch whose test does not hold`, before, patched, after)
 }
 
 function expectChanged(trial: Trial, made: ChangedMember | undefined, method: string): void {

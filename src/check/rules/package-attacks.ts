@@ -1,10 +1,9 @@
 /** D3: packages (multipart/related, XOP 1.0) that are made to cost more than their octets. */
 import type { CheckRule } from '../rule.ts'
 import { listProbeOperations, sendMessage } from '../soap-discovery.ts'
-import { type SoapWords, soapFields, writeSoapMessage } from '../soap-message.ts'
+import { isAnswer, type SoapWords, soapFields, writeSoapMessage } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { expectEachRefused, type Hostile } from './hostile-message.ts'
-import { isAnswer } from './message-rules.ts'
 
 const partCount = 2000
 const fieldCount = 2000

@@ -1,9 +1,9 @@
 /** The oldest attack on XML signatures: what is proven and what is read are two elements. */
 import type { Bench } from '../bench.ts'
 import type { ProbeExchange } from '../probe-message.ts'
+import { isAnswer } from '../soap-message.ts'
 import type { Trial } from '../trial.ts'
 import { NotObservable } from '../verdict.ts'
-import { isAnswer } from './message-rules.ts'
 
 interface Wrapping {
   readonly answers: readonly ProbeExchange[]

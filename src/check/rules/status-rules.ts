@@ -1,7 +1,7 @@
 /** A7: each status as section 7.1 uses it. */
 
 import type { CollectionTarget } from '../discovered-service.ts'
-import { schemaOfContent } from '../discovery.ts'
+import { parametersOf, schemaOfContent } from '../discovery.ts'
 import {
   absentPath,
   createTemporaryItem,
@@ -10,15 +10,19 @@ import {
   performSomeAction,
   postDraft,
   putNewItem,
+  readAbsentItem,
   readSomeItem,
+  sendStaleChange,
 } from '../materials.ts'
 import { asArray, asRecord, type Json, memberAt } from '../probe-content.ts'
 import { type ProbeExchange, requireUnreachable, Unreachable } from '../probe-message.ts'
+import { encodeLoosely, findSender } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
+import { findMismatch } from '../schema-judge.ts'
 import { resolveSchema } from '../schema-sample.ts'
-import { pathBelow } from '../target-path.ts'
+import { lastSegmentOf, pathBelow } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
-import { listRefusals } from './access-rules.ts'
+import { listRefusals, listRefusedChanges } from './access-rules.ts'
 
 export const statusRules: readonly CheckRule[] = [
   {
@@ -142,7 +146,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.7',
     says: '400: request malformed or invalid at request level',
-    how: 'POST, PUT and PATCH of content that is not JSON; over a socket, a request with two Host fields',
+    how: 'POST, PUT and PATCH of content that is not JSON; POST of null, an empty list, a text, no content and octets that are no UTF-8, none of which is the fault of the service; over a socket, a request with two Host fields',
     probe: async (trial: Trial) => {
       if (trial.bench.options.allowChanges) {
         const { collection, as, path } = await createTemporaryItem(trial.bench)
@@ -152,6 +156,15 @@ export const statusRules: readonly CheckRule[] = [
           fields: { 'content-type': 'application/json' },
         })
         trial.expectStatus(posted, [400], 'content that is not JSON')
+        for (const [what, content] of oddContents) {
+          const odd = await postDraft(trial.bench, collection, {
+            as,
+            content,
+            fields: { 'content-type': 'application/json' },
+          })
+          const isTaken = odd.status < 500
+          trial.expect(isTaken, `POST of ${what} is answered${isTaken ? ' ' : ' 4xx, not '}${odd.status}`, odd)
+        }
         for (const method of ['PUT', 'PATCH'] as const) {
           if (!collection.itemPath?.operations[method]) continue
           const type = method === 'PUT' ? 'application/json' : 'application/merge-patch+json'
@@ -191,18 +204,21 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.9',
     says: '403: request understood but refused',
-    how: 'POST by a caller that is known and may not do it is answered 403, not 401',
+    how: 'POST by a caller that is known and may not do it is answered 403, not 401; so are PUT, PATCH and DELETE of an item that this caller may read, and not everyone',
     probe: async (trial: Trial) => {
-      const refused = await listRefusals(trial)
+      const refused = [...(await listRefusals(trial)), ...(await listRefusedChanges(trial))]
       if (refused.length === 0) trial.lack('a caller with fewer rights than another: --caller')
-      for (const each of refused) trial.expectStatus(each, [403], 'the POST of a known caller that may not')
+      for (const each of refused)
+        trial.expectStatus(each, [403], `the ${each.request.method} of a known caller that may not`)
     },
   },
   {
     id: 'A7.10',
     says: '404: target resource does not exist',
-    how: 'GET of a path that leads to nothing',
+    how: 'GET of a path that leads to nothing, and POST to it, which is refused; GET of an item that does not exist and has such an identifier as the description has; PUT and PATCH of an item that was removed, which succeed or are refused for what it is',
     probe: async (trial: Trial) => {
+      await expectAbsentItem(trial)
+      if (trial.bench.options.allowChanges) await expectChangesOfAbsent(trial)
       for (const as of [undefined, ...trial.bench.callers]) {
         const read = await trial.send('GET', absentPath(trial.bench), { as })
         if (read.status === 401 || read.status === 403) continue
@@ -214,13 +230,15 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.11',
     says: '409: conflict with current resource state',
-    how: 'an action on an item whose state no longer offers it',
+    how: 'an action on an item whose state no longer offers it, which has no effect',
     probe: async (trial: Trial) => {
       const { acted, path, item, content, rel } = await performSomeAction(trial.bench)
       if (!acted.isSuccess) trial.lack('an action that succeeds once')
+      const before = await trial.send('GET', item.path, { as: item.as })
       const again = await trial.send('POST', path, { as: item.as, ...(content !== undefined && { json: content }) })
       if (again.isSuccess) trial.skip(`the state still offers ${rel}`)
       trial.expectStatus(again, [409], `${rel} in a state that does not offer it`)
+      await expectNoEffect(trial, before, again)
     },
   },
   {
@@ -242,9 +260,10 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.13',
     says: '422: syntactically valid but semantically unprocessable content',
-    how: 'POST of a copy of an item in which a member has a value of the wrong type, and of one without a required member',
+    how: 'POST of a copy of an item in which a member has a value of the wrong type, and of one without a required member; PUT and PATCH of such a value, which have no effect',
     probe: async (trial: Trial) => {
-      const { collection, as, draft } = await createTemporaryItem(trial.bench)
+      const item = await createTemporaryItem(trial.bench)
+      const { collection, as, draft } = item
       const [name] = Object.keys(asRecord(draft))
       if (name === undefined) trial.lack('content with a member')
       const broken: Json = { ...asRecord(draft), [name]: { unexpected: true } }
@@ -253,6 +272,17 @@ export const statusRules: readonly CheckRule[] = [
         [422],
         'content that breaks the schema',
       )
+      for (const method of ['PUT', 'PATCH'] as const) {
+        if (!collection.itemPath?.operations[method]) continue
+        const type = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
+        const fields = { ...type, ...(await currentMatch(trial.bench, item.path, as)) }
+        const json = method === 'PUT' ? broken : { [name]: { unexpected: true } }
+        const before = await trial.send('GET', item.path, { as })
+        const answer = await trial.send(method, item.path, { as, json, fields })
+        if ([401, 403, 405, 415].includes(answer.status)) continue
+        trial.expectStatus(answer, [422], `${method} of content that breaks the schema`)
+        if (!answer.isSuccess) await expectNoEffect(trial, before, answer)
+      }
       const required = listRequiredMembers(trial, collection).find(each => Object.hasOwn(asRecord(draft), each))
       if (required === undefined) return
       const { [required]: _, ...lacking } = asRecord(draft)
@@ -339,7 +369,7 @@ export const statusRules: readonly CheckRule[] = [
   {
     id: 'A7.18',
     says: 'a missing resource (404) is told apart from a crash (500)',
-    how: 'GET of items with identifiers that programs stumble over: none is answered 500',
+    how: 'GET of items with identifiers, and of their collection with values of its parameters, that programs stumble over: none is answered 500',
     probe: async (trial: Trial) => {
       const { collection, as } = await readSomeItem(trial.bench)
       for (const id of oddIdentifiers) {
@@ -353,9 +383,59 @@ export const statusRules: readonly CheckRule[] = [
         const isFound = read.status >= 300 && read.status < 500
         trial.expect(isFound, `${what}${isFound ? '' : `, not ${read.status}`}`, read)
       }
+      await askOddQueries(trial, collection)
     },
   },
 ]
+
+/** @param before the item, as the caller of the refused request has read it */
+async function expectNoEffect(trial: Trial, before: ProbeExchange, refused: ProbeExchange): Promise<void> {
+  const as = findSender(trial.bench, before)
+  const after = await trial.send('GET', before.request.target, { as })
+  const isSame = after.text === before.text
+  trial.expect(isSame, `a ${refused.request.method} that is refused has no effect`, before, refused, after)
+}
+
+/** The identifier is of the described form. Whether the answer is an error is a matter of A1.10. */
+async function expectAbsentItem(trial: Trial): Promise<void> {
+  const { collection } = await readSomeItem(trial.bench)
+  const read = await readAbsentItem(trial.bench)
+  const { openapi } = trial.bench.service
+  const parameters = parametersOf(openapi, collection.itemPath?.operations['GET'])
+  const schema = parameters.find(each => each['in'] === 'path')?.['schema']
+  const identifier = lastSegmentOf(read.request.target)
+  if (openapi === undefined || schema === undefined || read.isSuccess || read.status === 401 || read.status === 403)
+    return
+  if (findMismatch(openapi, schema, identifier) === undefined)
+    trial.expectStatus(read, [404, 410], 'GET of an item that does not exist')
+}
+
+/** A PUT or a PATCH may make the item again (RFC 9110 §9.3.4, RFC 5789 §2). */
+async function expectChangesOfAbsent(trial: Trial): Promise<void> {
+  const { bench } = trial
+  if (bench.mayChange(absentPath(bench))) {
+    const posted = await trial.send('POST', absentPath(bench), { as: bench.callers[0], json: {} })
+    // A redirection to the normal form of an address makes nothing.
+    const isRefused = (posted.status >= 300 && posted.status < 500) || posted.status === 501
+    trial.expect(isRefused, `POST to an unknown path is refused${isRefused ? '' : `, not ${posted.status}`}`, posted)
+  }
+  const item = await createTemporaryItem(bench)
+  const { 'if-match': tag } = await currentMatch(bench, item.path, item.as)
+  const fields = tag === undefined ? {} : { 'if-match': tag }
+  if (!(await trial.send('DELETE', item.path, { as: item.as, fields })).isSuccess) return
+  for (const method of ['PUT', 'PATCH']) {
+    if (!item.collection.itemPath?.operations[method]) continue
+    const answer = await sendStaleChange(trial, item, method, item.as, tag)
+    const isProper = answer.isSuccess || absentStatuses.includes(answer.status)
+    trial.expect(
+      isProper,
+      `${method} of what was removed is${isProper ? '' : ` not`} answered ${answer.status}`,
+      answer,
+    )
+  }
+}
+/** A caller may not know, or a method not be allowed. */
+const absentStatuses = [404, 410, 409, 412, 401, 403, 405, 415, 428]
 
 /** Those that the description requires of a new item, as far as one schema says it. */
 function listRequiredMembers({ bench }: Trial, { operations }: CollectionTarget): readonly string[] {
@@ -363,6 +443,14 @@ function listRequiredMembers({ bench }: Trial, { operations }: CollectionTarget)
   const schema = openapi && schemaOfContent(openapi, memberAt(operations['POST'], 'requestBody'))
   return schema ? asArray(resolveSchema(openapi, schema)['required']).map(String) : []
 }
+
+const oddContents: readonly (readonly [what: string, content: string | Uint8Array])[] = [
+  ['null', 'null'],
+  ['an empty list', '[]'],
+  ['a text', '"probe"'],
+  ['no content', ''],
+  ['octets that are no UTF-8', Uint8Array.of(0x22, 0xff, 0x22)],
+]
 
 const notModifiedFields = ['etag', 'cache-control', 'vary', 'expires', 'content-location', 'date']
 const lastingFields = ['etag', 'cache-control'] as const
@@ -378,6 +466,19 @@ const isSameRead = (full: ProbeExchange, conditional: ProbeExchange): boolean =>
   full.request.fields['authorization'] === conditional.request.fields['authorization'] &&
   conditional.request.fields['if-none-match'] === full.fields['etag'] &&
   full.request.fields['accept'] === conditional.request.fields['accept']
+
+async function askOddQueries(trial: Trial, { path, operations, reader: as }: CollectionTarget): Promise<void> {
+  const parameters = parametersOf(trial.bench.service.openapi, operations['GET'])
+  for (const { name } of parameters.filter(each => each['in'] === 'query'))
+    for (const value of ['-1', "'%22%00"]) {
+      const read = await trial
+        .send('GET', `${path}?${encodeLoosely(String(name))}=${value}`, { as })
+        .catch(requireUnreachable)
+      const what = `${name}=${value} is answered`
+      if (read instanceof Unreachable) trial.expect(false, `${what}: ${read.message}`)
+      else trial.expect(read.status < 500, `${what} ${read.status}`, read)
+    }
+}
 
 const oddIdentifiers = [
   '%27%22%3B--',

@@ -166,7 +166,12 @@ const ofStack: Partial<Record<string, Readonly<Record<string, Evidence>>>> = {
   'Spyne 1.2': { 'B4.1': notAllowed, 'B7.5': foundDetail('1.2') },
   'JAX-WS RI 1.1': { 'B7.2': ofSoap('1.1')['(cut)'] ?? notAllowed },
   'JAX-WS RI 1.2': { 'B7.2': ofSoap('1.2')['(cut)'] ?? notAllowed },
-  'Apache CXF 1.1': { 'B4.1': { ...get, shows: status(500) } },
+  'Apache CXF 1.1': {
+    'B4.1': { ...get, shows: status(500) },
+    'B7.2': message('1.1', /faultcode>soap:Server</, {
+      text: '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"/>',
+    }),
+  },
   'Apache CXF 1.2': {
     'B4.1': { ...get, shows: status(500) },
     'B7.2': message('1.2', /Code><soap:Value>soap:Receiver</, { namespace: 'urn:example:soap-9.9' }),

@@ -229,8 +229,8 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
     fail: { ...jaxws, 'B7.2': `XML that ends early is a fault of the Receiver; ${encodingIgnored}` },
   },
   'Apache CXF 1.1': {
-    pass: 'A7.15 B2.1 B2.3 B2.4 B2.7 B2.8 B2.10 B2.12 B4.3 B4.4 B4.5 B4.6 B4.7 B5.5 B7.2 B7.3 B7.4 B7.5 B9.1',
-    fail: cxf,
+    pass: 'A7.15 B2.1 B2.3 B2.4 B2.7 B2.8 B2.10 B2.12 B4.3 B4.4 B4.5 B4.6 B4.7 B5.5 B7.3 B7.4 B7.5 B9.1',
+    fail: { ...cxf, 'B7.2': 'an Envelope without Body is a fault of the Server' },
   },
   'Apache CXF 1.2': {
     pass: 'A7.15 B2.1 B2.3 B2.4 B2.7 B2.8 B2.9 B2.10 B2.12 B4.3 B4.4 B4.5 B4.6 B4.7 B5.5 B7.3 B7.4 B7.5 B9.1',
@@ -249,7 +249,7 @@ export const verdicts: Readonly<Record<StackName, StackVerdicts>> = {
     },
   },
   'Spring-WS 1.1': {
-    pass: 'B2.1 B2.3 B2.4 B2.7 B2.8 B2.10 B2.12 B4.2 B4.4 B4.6 B4.7 B9.1',
+    pass: 'B2.1 B2.3 B2.4 B2.7 B2.8 B2.10 B2.12 B4.2 B4.4 B4.6 B4.7 B7.3 B9.1',
     fail: {
       'A7.15': 'Spring answers an unknown method of the entry 404',
       ...lateHeader,

@@ -1,0 +1,65 @@
+/** B2.2, B2.4 and B7.2: the parts of an Envelope, and the blocks that explain a Fault. */
+import type { Element } from '../../xml/index.ts'
+import type { Bench } from '../bench.ts'
+import type { ProbeExchange } from '../probe-message.ts'
+import { listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
+import { type ReadMessage, type SoapWords, writeSoapMessage } from '../soap-message.ts'
+
+/** An element that no description has. */
+export const unknownBody = '<q:NoSuchOperation xmlns:q="urn:example:diglot-check"/>'
+
+interface OddEnvelope {
+  readonly what: string
+  readonly text: string
+  /** What its first Body asks for is unknown: a service may refuse it for that reason alone. */
+  readonly isUnknown?: true
+}
+
+/** A message that has the wrong parts, and what came of it. */
+export interface OddMessage extends Omit<OddEnvelope, 'text'> {
+  readonly words: SoapWords
+  readonly answered: ProbeExchange
+}
+
+/**
+ * SOAP 1.1 §4; SOAP 1.2 Part 1 §5.1. What follows the Body of SOAP 1.1 is nowhere forbidden, so of
+ * two Bodies there the first one counts.
+ */
+function listOddEnvelopes({ endpoint: { words }, body }: ProbeOperation): readonly OddEnvelope[] {
+  const write = (...parts: readonly string[]): string =>
+    `<s:Envelope xmlns:s="${words.namespace}">${parts.join('')}</s:Envelope>`
+  const usual = `<s:Body>${body}</s:Body>`
+  return [
+    { what: 'a Header after the Body', text: write(usual, '<s:Header/>') },
+    { what: 'an Envelope without Body', text: writeSoapMessage(words, {}) },
+    { what: 'a Body behind another one', text: write(`<s:Body>${unknownBody}</s:Body>`, usual), isUnknown: true },
+    ...(words.number === '1.1' ? [] : [{ what: 'an Envelope with two Bodies', text: write(usual, usual) }]),
+  ]
+}
+
+/** Messages of a safe operation, each with other parts than an Envelope has. */
+export const sendOddEnvelopes = (bench: Bench): Promise<readonly OddMessage[]> =>
+  bench.once('odd envelopes', async () => {
+    const sent: OddMessage[] = []
+    for (const probe of await listProbeOperations(bench)) {
+      const { endpoint, as, operation } = probe
+      for (const { text, ...odd } of listOddEnvelopes(probe)) {
+        const answered = await sendMessage(bench, endpoint, {}, { as, action: operation.action, text })
+        sent.push({ ...odd, words: endpoint.words, answered })
+      }
+    }
+    return sent
+  })
+
+/** The name in the attribute `qname`, as Clark has it; a value that names nothing as it is. */
+export function readNamedElement(element: Element): string {
+  const said = element.attributes.find(({ name }) => name.uri === '' && name.local === 'qname')?.value ?? ''
+  const name = element.qname(said.trim())
+  return name === undefined ? `"${said}"` : `{${name.uri}}${name.local}`
+}
+
+/** SOAP 1.2 Part 1 §5.4.8: the blocks that a MustUnderstand fault names; it need not name any. */
+export const listNotUnderstood = ({ header, words }: ReadMessage): readonly string[] =>
+  (header?.elements() ?? [])
+    .filter(({ name }) => name.uri === words.namespace && name.local === 'NotUnderstood')
+    .map(readNamedElement)
