@@ -57,7 +57,7 @@ for (const { name, skip, build } of stacks)
 test('our client asks a service of Apache CXF by its WSDL', { skip: noCxf }, async () => {
   const place = folder()
   const path = buildByCxf(place, original)
-  run('javac', ['-nowarn', '-cp', path, '-d', place, join(here, 'cxf', 'AlbumServer.java')])
+  run('javac', ['-nowarn', '-cp', path, '-d', place, join(here, 'parts', 'AlbumServer.java')])
   const child = spawn('java', ['-cp', path, 'AlbumServer', original], { stdio: ['pipe', 'pipe', 'ignore'] })
   atEnd(() => child.kill())
   const [said] = await once(child.stdout, 'data')
