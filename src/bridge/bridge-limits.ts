@@ -1,5 +1,6 @@
 /** How much a bridge asks of the service behind at once, and of its answers. */
 import type { HttpOptions } from '../client/http-transport.ts'
+import { longestDefault } from '../client/transport.ts'
 import type { LineBounds } from '../service/waiting-lines.ts'
 
 export interface BridgeLimits {
@@ -27,7 +28,7 @@ export function completeLimits(given: Partial<BridgeLimits> = {}): BridgeLimits 
     waitingOfCaller: 64,
     failures: 5,
     pause: 5000,
-    longest: 16 * 1024 * 1024,
+    longest: longestDefault,
     ...given,
     calls,
   }

@@ -12,7 +12,7 @@ export class Circuit {
   readonly #failuresMax: number
   readonly #pauseMs: number
   #failures = 0
-  #restsUntil = 0
+  #pausedUntil = 0
   #isTried = false
 
   /** @param note gets a line where it begins and where it ends to be left alone */
@@ -35,7 +35,7 @@ export class Circuit {
   /** Seconds for which a call should wait; 0: it may ask, and `settle` has to follow. */
   admit(): number {
     if (!this.isOpen) return 0
-    const leftMs = this.#restsUntil - this.#clock()
+    const leftMs = this.#pausedUntil - this.#clock()
     if (leftMs > 0 || this.#isTried) return Math.max(1, Math.ceil(leftMs / 1000))
     this.#isTried = true
     return 0
@@ -50,7 +50,7 @@ export class Circuit {
     }
     this.#failures++
     if (!this.isOpen) return
-    this.#restsUntil = this.#clock() + this.#pauseMs
+    this.#pausedUntil = this.#clock() + this.#pauseMs
     this.#note(
       `the service behind has not answered ${this.#failures} times: it is left alone for ${this.#pauseMs / 1000} s`,
     )

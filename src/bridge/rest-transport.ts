@@ -1,7 +1,7 @@
 /** One request to a REST service: a response with all of its content, or why none came. */
 import { errorCodeOf } from '../base/attempt.ts'
 import { takeBounded } from '../base/octets.ts'
-import { longestDefault } from '../client/reply.ts'
+import { longestDefault } from '../client/transport.ts'
 import type { PortAnswer } from './port-caller.ts'
 
 export interface RestAsk {

@@ -15,7 +15,7 @@ import type * as tls from 'node:tls'
 import type { HttpFields } from '../http/message.ts'
 import { TransportFailure } from './errors.ts'
 import { type ResponseLimits, Responses, Unreadable } from './response-reader.ts'
-import type { ClientTransport, TransportRequest, TransportResponse } from './transport.ts'
+import { type ClientTransport, longestDefault, type TransportRequest, type TransportResponse } from './transport.ts'
 
 /** How a SOAP client sends its requests. */
 export interface HttpOptions {
@@ -35,7 +35,7 @@ export interface HttpOptions {
 }
 
 /** What the fields of requests may have in `server/limits.ts`, and the chunks of their content. */
-const responseLimits: ResponseLimits = { head: 32 * 1024, content: 16 * 1024 * 1024, chunks: 16_384 }
+const responseLimits: ResponseLimits = { head: 32 * 1024, content: longestDefault, chunks: 16_384 }
 
 /** POSTs to one address. */
 export function createHttpTransport(address: string, options: HttpOptions = {}): ClientTransport {

@@ -38,8 +38,8 @@ import {
   refuseAnswer,
 } from './opened-answer.ts'
 import { type CallTiming, postWithRetries } from './repeated-post.ts'
-import { longestDefault, parserLimitsFor } from './reply.ts'
-import type { ClientTransport } from './transport.ts'
+import { parserLimitsFor } from './reply.ts'
+import { type ClientTransport, longestDefault } from './transport.ts'
 
 /** What all exchanges of a port have in common. */
 export interface PortEndpoint {

@@ -125,9 +125,6 @@ async function processBlocks(
   return reply
 }
 
-/** Octets of a response, by default. */
-export const longestDefault = 16 * 1024 * 1024
-
 export const parserLimitsFor = (longest: number): ParseOptions => ({
   ...strictParsing,
   limits: { ...strictParsing.limits, bytes: longest },

@@ -33,18 +33,11 @@ import { findSecurityRule } from './message-keys.ts'
 import type { Operations } from './operation-types.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
 import { isRepeatable, postWithRetries, timingOf } from './repeated-post.ts'
-import {
-  type ExpectedReply,
-  findsBlock,
-  longestDefault,
-  parserLimitsFor,
-  type RepliedMessage,
-  readReply,
-} from './reply.ts'
+import { type ExpectedReply, findsBlock, parserLimitsFor, type RepliedMessage, readReply } from './reply.ts'
 import { type CallMessage, createSurface } from './soap-surface.ts'
 import type { ServiceSurface } from './surface-types.ts'
 import { waitFor } from './timer.ts'
-import type { ClientTransport } from './transport.ts'
+import { type ClientTransport, longestDefault } from './transport.ts'
 
 /** Each operation by its own name, and by that of its resource or job as the REST client has it. */
 export type SoapClient<S extends AnyService, V extends string = never> = Operations<S, V> &

@@ -4,6 +4,9 @@
  */
 import type { HttpFields } from '../http/message.ts'
 
+/** Octets of a response, by default. */
+export const longestDefault = 16 * 1024 * 1024
+
 /** A response with all of its content. */
 export interface TransportResponse {
   readonly status: number

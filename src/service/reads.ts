@@ -81,7 +81,7 @@ export function unservedRefusal({ field, keys }: MissingIndex): Refusal {
   const cure =
     keys.length > 0
       ? `leave the filter or the sort out; the index that would serve it is ${writeIndex(keys)}`
-      : 'sort by this field alone, or compare it by equality'
+      : 'compare it by equality, or sort a range by this field alone'
   const why = `more than ${servedAnywayMax} items are not listed by this filter in this order, which no index serves`
   return { kind: 'unserved', field, keys, detail: `${why}: ${cure}` }
 }

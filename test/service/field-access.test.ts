@@ -305,6 +305,14 @@ describe('fields for some callers, as HTTP', () => {
     assert.deepEqual([dora.status, dirk.status], [200, 403])
   })
 
+  test('A4.23 A5.3 whether such a field is absent is for those that see it', async () => {
+    await using clinic = await open()
+    const list = async (name: string, absent: boolean) =>
+      (await ask(clinic, name, 'GET', `/api/v2/visits?diagnosis[absent]=${absent}`)).status
+    assert.deepEqual([await list('dora', true), await list('dora', false)], [200, 200])
+    assert.deepEqual([await list('dirk', true), await list('dirk', false)], [403, 403])
+  })
+
   test('A4.12 A5.3 a kept search by such a field is for those that see it, whoever has its address', async () => {
     await using clinic = await open()
     const search = (name: string) =>
