@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Responses, Unreadable } from '../../src/client/response-reader.ts'
 import type { TransportResponse } from '../../src/client/transport.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 
 const limits = { head: 200, content: 64, chunks: 100 }
 

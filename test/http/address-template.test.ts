@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileAddressTemplate } from '../../src/http/address-template.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 
 const match = (template: string, rest: string) =>
   (compileAddressTemplate(template) ?? assert.fail(`${template} is no template`))(rest)

@@ -13,6 +13,7 @@ import { parseCookies, writeCookie } from '../../src/http/cookie.ts'
 import { proveCredentials } from '../../src/http/credentials.ts'
 import { isFieldValue } from '../../src/http/fields.ts'
 import { parsePrefer, writePreferences } from '../../src/http/prefer.ts'
+import { assertCpuMsBelow } from '../support/cost.ts'
 
 const credentials: readonly [title: string, field: string, expected: unknown][] = [
   ['§11.4 a token68', 'Bearer abc.def-_~+/==', { scheme: 'bearer', token68: 'abc.def-_~+/==', parameters: {} }],
@@ -230,7 +231,7 @@ test('RFC 7240 §3 Preference-Applied', () => {
   )
 })
 
-test('hostile credentials, cookies and preferences are read in linear time', () => {
+test('hostile credentials, cookies and preferences are read in linear time', async () => {
   for (const field of [
     `Bearer ${'a'.repeat(100_000)}!`,
     `Bearer ${' '.repeat(100_000)}`,
@@ -241,14 +242,15 @@ test('hostile credentials, cookies and preferences are read in linear time', () 
     `a${' ;'.repeat(50_000)}`,
     `Basic ${'a'.repeat(100_000)}`,
   ]) {
-    const started = performance.now()
-    parseCredentials(field)
-    bearerToken(field)
-    basicCredentials(field)
-    parseChallenges(field)
-    parseCookies(field)
-    parsePrefer(field)
-    assert.ok(performance.now() - started < 2000, field.slice(0, 10))
+    const parseAll = () => {
+      parseCredentials(field)
+      bearerToken(field)
+      basicCredentials(field)
+      parseChallenges(field)
+      parseCookies(field)
+      parsePrefer(field)
+    }
+    await assertCpuMsBelow(2000, parseAll, field.slice(0, 10))
   }
 })
 

@@ -5,6 +5,7 @@ import { parseDisposition, writeDisposition } from '../../src/http/disposition.t
 import { parseExtValue, writeExtValue } from '../../src/http/ext-value.ts'
 import { isFieldName, isFieldValue } from '../../src/http/fields.ts'
 import { parseLinks, type WebLink, writeLink, writeLinks } from '../../src/http/link.ts'
+import { assertCpuMsBelow } from '../support/cost.ts'
 
 const links: readonly [
   title: string,
@@ -190,7 +191,7 @@ for (const [value, safe] of values)
 test('RFC 9110 §5.1 field names', () =>
   assert.deepEqual(['x-a', 'é', 'a b', 'a:', ''].map(isFieldName), [true, false, false, false, false]))
 
-test('hostile links and dispositions are read in linear time', () => {
+test('hostile links and dispositions are read in linear time', async () => {
   for (const field of [
     '<a>;rel=a,'.repeat(10_000),
     `<a>${';'.repeat(100_000)}`,
@@ -200,10 +201,11 @@ test('hostile links and dispositions are read in linear time', () => {
     `a;filename*=${"'".repeat(100_000)}`,
     ' '.repeat(100_000),
   ]) {
-    const started = performance.now()
-    parseLinks(field)
-    parseDisposition(field)
-    isFieldValue(field)
-    assert.ok(performance.now() - started < 2000, field.slice(0, 10))
+    const parseAll = () => {
+      parseLinks(field)
+      parseDisposition(field)
+      isFieldValue(field)
+    }
+    await assertCpuMsBelow(2000, parseAll, field.slice(0, 10))
   }
 })

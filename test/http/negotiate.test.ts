@@ -13,6 +13,7 @@ import {
   negotiateType,
 } from '../../src/http/negotiate.ts'
 import { suites } from '../suites.ts'
+import { assertCpuMsBelow } from '../support/cost.ts'
 
 const both = ['application/json', 'text/html']
 const versions = ['application/vnd.orders.v2+json', 'application/vnd.orders.v1+json']
@@ -282,7 +283,7 @@ test('what is remembered is bounded: in number, and in length', () => {
   assert.equal(ask('long', 'long'), 2, 'a long one is not kept')
 })
 
-test('hostile fields are read in linear time', () => {
+test('hostile fields are read in linear time', async () => {
   for (const field of [
     'a/b,'.repeat(8000),
     'a/b;'.repeat(8000),
@@ -290,9 +291,7 @@ test('hostile fields are read in linear time', () => {
     `a/b;x="${'\\"'.repeat(16_000)}`,
     `"${','.repeat(32_000)}`,
   ]) {
-    const started = performance.now()
-    negotiateType(field, both)
-    assert.ok(performance.now() - started < 2000)
+    await assertCpuMsBelow(2000, () => negotiateType(field, both), field.slice(0, 5))
   }
 })
 

@@ -10,7 +10,7 @@ import {
   sameWeakly,
 } from '../../src/http/entity-tag.ts'
 import { evaluatePreconditions, parsePreconditions, type Validators } from '../../src/http/precondition.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 
 const stood = Date.UTC(2026, 10, 21, 12, 0, 0)
 const at = 'Sat, 21 Nov 2026 12:00:00 GMT'

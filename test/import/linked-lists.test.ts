@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Port } from '../../src/contract/exchange.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 import { importText } from './folder-find.ts'
 import { digestPort } from './port-digest.ts'
 

@@ -19,7 +19,7 @@ import { type ImportedService, readImportedService } from '../../src/import/open
 import { writeServiceTypescript } from '../../src/import/openapi/write-service.ts'
 import { describeService } from '../../src/pages/openapi.ts'
 import { startTestService } from '../../src/testing/index.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 import { linkPackages, runTypes } from '../support/linked-project.ts'
 
 const documents = join(import.meta.dirname, 'openapi')

@@ -7,7 +7,7 @@ import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
 import { Malformed } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 import { importFile, importText } from './folder-find.ts'
 import { digestPort } from './port-digest.ts'
 

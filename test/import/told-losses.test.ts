@@ -6,7 +6,7 @@ import { writeTypescript } from '../../src/import/write-typescript.ts'
 import { createBodyCodecs } from '../../src/soap/codecs/body-codec.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
 import { judge, schemaOf } from '../describe/oracle.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 import { importText, writeAskingWsdl } from './folder-find.ts'
 import { readContent } from './read-content.ts'
 

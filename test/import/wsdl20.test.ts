@@ -10,7 +10,7 @@ import type { ImportedContract } from '../../src/import/imported-contract.ts'
 import { writeTypescript } from '../../src/import/write-typescript.ts'
 import { type Element, Malformed, parseXml } from '../../src/xml/index.ts'
 import { suites } from '../suites.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 import { importFile, importText } from './folder-find.ts'
 import { askPort, digestElement, findPort, readMessage } from './served-port.ts'
 

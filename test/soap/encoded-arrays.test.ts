@@ -7,7 +7,7 @@ import { createEncodedCodecs } from '../../src/soap/codecs/schema-encoded.ts'
 import { UnfitValue } from '../../src/soap/codecs/schema-write.ts'
 import { type SoapVersion, soap11, soap12 } from '../../src/soap/version.ts'
 import { Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 
 const Table = x.array(x.int, 2)
 const call = x.call('urn:a', 'put', {

@@ -10,7 +10,7 @@ import type { PartSource } from '../../src/soap/codecs/values.ts'
 import { collectParts } from '../../src/soap/mime/parts.ts'
 import { soap11 } from '../../src/soap/version.ts'
 import { Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
-import { assertLinear } from '../support/growth.ts'
+import { assertLinear } from '../support/cost.ts'
 import { a, b, Car, createRandom, everything, makeValue, Place, Price, Tree, Vehicle } from './schema-values.ts'
 
 const codecOf = createElementCodecs()

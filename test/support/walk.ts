@@ -47,7 +47,7 @@ export const journeys: Readonly<Record<string, Journey>> = {
   },
 }
 
-const runsOfEach = 10
+const runsOfEach = 20
 
 /** Each journey is sent often enough that everything is loaded and remembered, then under the counter. */
 export async function walk(all: Readonly<Record<string, Journey>>): Promise<Readonly<Record<string, Passed>>> {
