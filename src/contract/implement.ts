@@ -157,6 +157,13 @@ export interface ProviderContext {
  * context is for credentials, shares and logs of one's own.
  */
 export interface Provider<V> {
+  /**
+   * Asked over a network: it may take long. A call that changes an item then waits for the other
+   * changes of that item in this process, and begins its transaction after this provider has
+   * answered. Two instances that are given the same idempotency key at the same time may both ask.
+   * Default false: each change is asked within the transaction, which may last 10 seconds.
+   */
+  readonly isRemote?: boolean
   load(id: string, ctx: ProviderContext): Maybe<Provided<V> | undefined>
   /**
    * Either an array with all that the query selects, in any order and with any others: it is

@@ -7,6 +7,8 @@
  *      commits by itself: if the store fails afterwards, only the audit and the change feed of that
  *      call are lost.
  *      A provider ends a call by its context; what it has changed by then is its own concern.
+ *      The transaction of a call for a remote provider begins after it, and works on one item wait
+ *      for each other.
  *  (3) What a provider saves as something else than it was given is as sound as what it was given,
  *      and names the same item, unless the item is new.
  * Deliberately absent: the memory of removed items (404, not 410), and moves.
@@ -17,11 +19,20 @@ import type { Implementation, ProviderContext, Values } from '../contract/implem
 import type { Resource } from '../contract/resource.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { type ExternalEntry, listProvided, toSnapshot } from './external-list.ts'
+import { KeyTurns } from './key-turns.ts'
+import { writeLate } from './late-transaction.ts'
 import { refuse } from './refusal.ts'
 import type { Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
 
-/** The store as a call sees it. */
-export type StoreOfCall = (context: ProviderContext) => Store
+/**
+ * The store as a call sees it.
+ *
+ * @param resource of its operation, where that has one
+ */
+export type StoreOfCall = (context: ProviderContext, resource?: string) => Store
+
+/** For a change of an item of a remote provider: until its turn comes. */
+const remoteTurnMs = 30_000
 
 /** The store, with providers for some resources; undefined if there are none. */
 export function createExternalStores(app: Implementation, store: Store): StoreOfCall | undefined {
@@ -31,14 +42,20 @@ export function createExternalStores(app: Implementation, store: Store): StoreOf
     if (provider) kept.set(resource.name, { resource, provider })
   }
   if (kept.size === 0) return undefined
-  return context => {
+  const turns = new KeyTurns()
+  const isRemote = (resource: string | undefined) => resource !== undefined && kept.get(resource)?.provider.isRemote
+  return (context, resource) => {
     const find: EntryFinder = resource => {
       const found = kept.get(resource)
       return found && { ...found, context }
     }
     return extendObject(store, {
       read: work => store.read(reader => work(extendReader(find, reader))),
-      write: (work, turn) => store.write(writer => work(extendWriter(find, writer)), turn),
+      write: (work, turn) => {
+        const extended = (writer: StoreWriter) => work(extendWriter(find, writer))
+        if (!isRemote(resource)) return store.write(extended, turn)
+        return turns.run(turn, remoteTurnMs, () => writeLate(store, extended, turn))
+      },
     })
   }
 }

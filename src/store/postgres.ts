@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
+import { KeyTurns } from '../service/key-turns.ts'
 import {
   type Store,
   type StoreReader,
@@ -28,7 +29,6 @@ import type { StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
 import { findDropped } from './dropped-names.ts'
-import { KeyTurns } from './key-turns.ts'
 import { listIndexBuilds } from './list-index-growth.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'

@@ -1,8 +1,8 @@
 /** docs/operations.md "What a write on PostgreSQL guarantees": who waits for an item has turns, and a cap. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { KeyTurns } from '../../src/service/key-turns.ts'
 import { Unavailable } from '../../src/service/store.ts'
-import { KeyTurns } from '../../src/store/key-turns.ts'
 
 const settle = () => new Promise(setImmediate)
 

@@ -2,8 +2,8 @@
  * Works that change the same thing take turns in this process, before they take a connection: a
  * thing that is locked elsewhere holds up one connection, however many ask for it.
  */
-import type { WriteTurn } from '../service/store.ts'
-import { WaitingLines } from '../service/waiting-lines.ts'
+import type { WriteTurn } from './store.ts'
+import { WaitingLines } from './waiting-lines.ts'
 
 /** Works on one thing that wait: as many as are done in a second or two. */
 const bounds = { running: 1, waiting: 1024, waitingOfCaller: 256 }

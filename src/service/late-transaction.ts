@@ -1,0 +1,86 @@
+/**
+ * Calls for items that are kept in another service: the transaction of such a call begins with the
+ * first question to the store, so no other writer waits for an answer from elsewhere. What always
+ * holds, by number:
+ *  (1) What is written here is one transaction, and nothing of it stays when the work throws.
+ *  (2) Whether a key was used is read before the transaction begins: two instances that are given
+ *      the same key at the same time may both ask the other service.
+ *  (3) The work runs once, also where the transaction collides: what was asked elsewhere has
+ *      happened, and is not asked again.
+ */
+import { chain, type Maybe } from '../base/maybe.ts'
+import { type Store, type StoreWriter, Unavailable, type WriteTurn } from './store.ts'
+
+/** @param work what it asks of the writer given first begins the transaction */
+export async function writeLate<T>(
+  store: Store,
+  work: (writer: StoreWriter) => Maybe<T>,
+  turn: WriteTurn | undefined,
+): Promise<T> {
+  const transaction = new LateTransaction(store, turn)
+  try {
+    const result = await work(transaction.createWriter())
+    await transaction.commit()
+    return result
+  } catch (thrown) {
+    await transaction.undo(thrown)
+    throw thrown
+  }
+}
+
+class LateTransaction {
+  readonly #store: Store
+  readonly #turn: WriteTurn | undefined
+  /** Of the work: settles when it has nothing more to write. */
+  readonly #work = Promise.withResolvers<void>()
+  #opened: { readonly writer: Promise<StoreWriter>; readonly ended: Promise<void> } | undefined
+
+  constructor(store: Store, turn: WriteTurn | undefined) {
+    this.#store = store
+    this.#turn = turn
+  }
+
+  #open(): Promise<StoreWriter> {
+    if (this.#opened) return this.#opened.writer
+    const { promise, resolve, reject } = Promise.withResolvers<StoreWriter>()
+    let runs = 0
+    const ended = this.#store.write(writer => {
+      if (++runs > 1) throw new Unavailable(1, 'the record of a change elsewhere collided with another one') // (3)
+      resolve(writer)
+      return this.#work.promise
+    }, this.#turn)
+    ended.catch(reject)
+    this.#opened = { writer: promise, ended }
+    return promise
+  }
+
+  /** A writer that begins the transaction when it is first asked for anything but a key. */
+  createWriter(): StoreWriter {
+    return new Proxy({} as StoreWriter, {
+      get: (_, name: keyof StoreWriter | 'then') => {
+        if (name === 'then') return undefined // a promise may have it
+        if (name === 'recall' && !this.#opened) return (...key: [string, string]) => this.#recall(...key)
+        const ask = (writer: StoreWriter, given: readonly unknown[]) =>
+          (writer[name] as (...args: readonly unknown[]) => unknown)(...given)
+        return (...given: readonly unknown[]) => chain(this.#open(), writer => ask(writer, given))
+      },
+    })
+  }
+
+  /** (2) */
+  #recall(space: string, key: string): ReturnType<StoreWriter['recall']> {
+    return this.#store.read(reader => reader.recall(space, key))
+  }
+
+  async commit(): Promise<void> {
+    this.#work.resolve()
+    await this.#opened?.ended
+  }
+
+  /** (1) */
+  async undo(thrown: unknown): Promise<void> {
+    this.#work.promise.catch(() => {}) // where no transaction has begun
+    this.#work.reject(thrown)
+    await this.#opened?.ended.catch(() => {})
+  }
+}
