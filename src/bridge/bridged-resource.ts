@@ -1,43 +1,89 @@
 /**
- * A resource whose items are read by exchanges of a service behind, as a provider. The version of
- * an item is a digest of its content: the same content has the same tag, also after a restart.
+ * A resource whose items are read and changed by exchanges of a service behind, as a provider. The
+ * version of an item is a digest of its content: the same content has the same tag, also after a
+ * restart. A change is made after its item was read and compared, and read again after it.
  */
 import { createHash } from 'node:crypto'
-import type { Provided, Provider, Values } from '../contract/implement.ts'
+import type { Provided, Provider, ProviderContext, Values } from '../contract/implement.ts'
+import { Refused } from '../service/refusal.ts'
 import { packTyped } from '../service/typed-json.ts'
 import type { BridgedResource, ListMark } from './guess-resources.ts'
+import type { BridgedWrite } from './guess-writes.ts'
 
-/** Asks an exchange behind for a party; undefined: there is no such item. */
-export type BehindReader = (exchange: string, party: string, input: unknown) => Promise<unknown>
+/** The service behind, asked for a party. */
+export interface ResourceBehind {
+  /** Undefined: there is no such item. */
+  readonly read: (exchange: string, party: string, input: unknown) => Promise<unknown>
+  readonly change: (write: BridgedWrite, party: string, item: Values) => Promise<unknown>
+  /** Ends the call: the service lists a part of its items. */
+  readonly refusePart: (exchange: string, why: string) => never
+  /** Ends the call: the service has changed an item and does not tell which, or how it is now. */
+  readonly refuseUnread: (exchange: string, why: string) => never
+}
 
 export function createBridgeProvider(
-  { get, list, key }: BridgedResource,
-  ask: BehindReader,
+  resource: BridgedResource,
+  behind: ResourceBehind,
   clock: () => number,
-  refusePart: (exchange: string, why: string) => never,
 ): Provider<Values> {
+  const { get, list, key, writes } = resource
   const provide = (item: Values) => provideItem(item, key, clock())
   /** What has no identifier has no address. */
   const hasIdentifier = (item: unknown): item is Values => memberAtKeys(item, [key]) != null
+  const load = async (id: string, party: string): Promise<Provided<Values> | undefined> => {
+    const input = get.inputOf(id)
+    const item = input && memberAtKeys(await behind.read(get.exchange, party, input), get.path)
+    const provided = hasIdentifier(item) ? provide(item) : undefined
+    // One address for each item: 007 is not that of item 7.
+    return provided?.value['id'] === id ? provided : undefined
+  }
+  const loadChanged = async (id: string, party: string, { exchange }: BridgedWrite) => {
+    const found = await load(id, party).catch(passOverRefusal)
+    return found ?? behind.refuseUnread(exchange, `${id} cannot be read after it`)
+  }
   return {
-    load: async (id, { party }) => {
-      const input = get.inputOf(id)
-      const item = input && memberAtKeys(await ask(get.exchange, party, input), get.path)
-      const provided = hasIdentifier(item) ? provide(item) : undefined
-      // One address for each item: 007 is not that of item 7.
-      return provided?.value['id'] === id ? provided : undefined
-    },
+    isRemote: true,
+    load: (id, { party }) => load(id, party),
     list: async (_query, { party }) => {
-      const answer = await ask(list.exchange, party, list.input)
+      const answer = await behind.read(list.exchange, party, list.input)
       const found = memberAtKeys(answer, list.path)
       const items: readonly unknown[] = Array.isArray(found) ? found : []
       const sign = list.marks.find(mark => isPartBy(mark, answer, items.length))
-      if (sign) refusePart(list.exchange, `${items.length} items, and ${sign.path.join('.')} says that there are more`)
+      if (sign)
+        behind.refusePart(list.exchange, `${items.length} items, and ${sign.path.join('.')} says that there are more`)
       return items.filter(hasIdentifier).map(provide)
     },
-    save: () => 'stale', // no one may change it
-    remove: () => false,
+    save: async (id, value, expected, context) => {
+      const { party } = context
+      if (expected !== undefined) {
+        if (!writes.change) return 'stale' // the contract lets no one change it
+        requireKept(key, id, value, context)
+        await behind.change(writes.change, party, value)
+        return loadChanged(id, party, writes.change)
+      }
+      const { create } = writes
+      if (!create) return 'stale' // nor make one
+      const answer = await behind.change(create, party, value)
+      const made = create.idPath ? memberAtKeys(answer, create.idPath) : value[key]
+      if (made == null || made === '') return behind.refuseUnread(create.exchange, 'its answer names no item')
+      return loadChanged(String(made), party, create)
+    },
+    remove: async (id, _expected, { party }) => {
+      if (!writes.remove) return false
+      await behind.change(writes.remove, party, { id, [key]: id })
+      return true
+    },
   }
+}
+
+/** The change itself was made, whatever keeps the bridge from showing it. */
+function passOverRefusal(thrown: unknown): undefined {
+  if (!(thrown instanceof Refused)) throw thrown
+}
+
+/** An item keeps its identifier: its address has it. */
+function requireKept(key: string, id: string, value: Values, context: ProviderContext): void {
+  if (String(value[key]) !== id) context.invalid([key], `is ${id} in the address: an item keeps its identifier`)
 }
 
 /** `modified` is when it was read: nothing is known of an earlier time at which it was the same. */

@@ -4,8 +4,10 @@
  * says what happened, and the operator's log says the rest.
  */
 
+import { InputError } from '../client/errors.ts'
 import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout, gatewayFaults } from '../contract/fault.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
 import { type ErasedExchangeHandler, type Implementation, implement } from '../contract/implement.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { ExchangeContext } from '../contract/port-handlers.ts'
@@ -15,9 +17,10 @@ import { refuse } from '../service/refusal.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
 import { BehindFigures } from './behind-figures.ts'
 import { type BridgeLimits, completeLimits, lineBoundsOf } from './bridge-limits.ts'
-import { type BehindReader, createBridgeProvider } from './bridged-resource.ts'
+import { createBridgeProvider, type ResourceBehind } from './bridged-resource.ts'
 import { Circuit } from './circuit.ts'
-import { type BridgedResource, isReadByName } from './guess-resources.ts'
+import { verbOf } from './exchange-members.ts'
+import { type BridgedResource, setNothing } from './guess-resources.ts'
 import type { PortAnswer, PortCall, PortCaller } from './port-caller.ts'
 
 export interface BridgeOptions {
@@ -49,7 +52,7 @@ export const openPort = (port: Port, allow: readonly Grant[]): Port => ({
   exchanges: Object.fromEntries(
     Object.entries(port.exchanges).map(([name, each]) => [
       name,
-      { ...each, allow, isSafe: each.isSafe || isReadByName(name) },
+      { ...each, allow, isSafe: each.isSafe || verbOf(name) === 'read' },
     ]),
   ),
 })
@@ -82,12 +85,8 @@ export function createBridge(
     return [port.port, Object.fromEntries(exchanges)] as const
   })
   const providers = resources.map(each => {
-    const refusePart = (exchange: string, why: string): never => {
-      note(`${each.port.port}.${exchange}: ${why}`)
-      return refuseAs(BadGateway, 'the service behind lists a part of the items alone')
-    }
-    const keep = createBridgeProvider(each, createReader(each.port, askOf, note), clock, refusePart)
-    return [each.resource.name, { keep }] as const
+    const keep = createBridgeProvider(each, reachResource(each.port, askOf(each.port), note), clock)
+    return [each.resource.name, { keep, derive: setNothing }] as const
   })
   // one handler for each exchange, a provider for each resource
   const app = implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
@@ -104,18 +103,40 @@ const askAgain =
     return exchanges[name]?.isSafe && isLost ? await once(name, party, call) : first
   }
 
-/**
- * Reads for the provider of a resource: what is not there, by a fault whose status is 404, is
- * undefined.
- */
-const createReader =
-  (port: Port, askOf: (port: Port) => Ask, note: BridgeOptions['note']): BehindReader =>
-  async (name, party, input) => {
-    const exchange = port.exchanges[name] as PortExchange // the guess found it there
-    const answer = await askOf(port)(name, party, { input, blocks: {} })
-    if (answer.kind === 'fault' && statusOfAnswer(exchange, answer) === 404) return undefined
-    return passOn(`${port.port}.${name}`, exchange, answer, resourceEnds(exchange), note)
+/** The service behind for the provider of a resource. */
+function reachResource(port: Port, ask: Ask, note: BridgeOptions['note']): ResourceBehind {
+  const exchangeOf = (name: string) => port.exchanges[name] as PortExchange // the guess found it there
+  const pass = (name: string, answer: PortAnswer) =>
+    passOn(`${port.port}.${name}`, exchangeOf(name), answer, resourceEnds(exchangeOf(name)), note)
+  const refuseAfter = (name: string, why: string, reason: string): never => {
+    note(`${port.port}.${name}: ${why}`)
+    return refuseAs(BadGateway, reason)
   }
+  return {
+    read: async (name, party, input) => {
+      const answer = await ask(name, party, { input, blocks: {} })
+      const isAbsent = answer.kind === 'fault' && statusOfAnswer(exchangeOf(name), answer) === 404
+      return isAbsent ? undefined : pass(name, answer)
+    },
+    change: async ({ exchange: name, path, inputOf }, party, item) => {
+      try {
+        return pass(name, await ask(name, party, { input: inputOf(item), blocks: {} }))
+      } catch (thrown) {
+        if (thrown instanceof InputError) return refuse({ kind: 'invalid', problems: problemsOfItem(thrown, path) })
+        throw thrown
+      }
+    },
+    refusePart: (name, why) => refuseAfter(name, why, 'the service behind lists a part of the items alone'),
+    refuseUnread: (name, why) =>
+      refuseAfter(name, why, 'the service behind has carried it out, and does not show the item'),
+  }
+}
+/** What the schema of the message demands, at its place in the item. */
+const problemsOfItem = ({ problems }: InputError, path: readonly string[]): readonly FieldProblem[] =>
+  problems.map(each => ({
+    ...each,
+    path: each.path.slice(path.every((key, i) => each.path[i] === key) ? path.length : 0),
+  }))
 const resourceEnds = (exchange: PortExchange): Ends => ({
   setHeader: () => {},
   fail: (name, _detail, reason = name) =>

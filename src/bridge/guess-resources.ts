@@ -6,18 +6,34 @@
  */
 
 import type { Port, PortExchange } from '../contract/exchange.ts'
-import { type AnyField, type Fields, singularName, t } from '../contract/field.ts'
+import { type AnyField, type Field, type Fields, t } from '../contract/field.ts'
 import { isScalarField } from '../contract/field-json.ts'
-import { implement } from '../contract/implement.ts'
+import { implement, type Values } from '../contract/implement.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import type { Grant } from '../contract/policy.ts'
 import { resource as declareResource, type Resource } from '../contract/resource.ts'
 import { findContractMistakes } from '../contract/review.ts'
 import { type Service, service } from '../contract/service.ts'
-import { listMembers } from '../contract/xml-members.ts'
 import { isSimpleType, simpleCodecOf } from '../contract/xml-simple.ts'
-import type { AnyMember, AnyRootElement, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
+import type { AnyMember, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
+import {
+  emptyInputOf,
+  type FoundItem,
+  findItemType,
+  findKey,
+  findOnlyNeeded,
+  isNeeded,
+  membersOfType,
+  nounOf,
+  simpleTypeOf,
+  takesBlocks,
+  unspacedName,
+  verbOf,
+} from './exchange-members.ts'
+import { type BridgedWrites, guessWrites, listWriteDoings } from './guess-writes.ts'
 import { contentOfMember, fieldsOfType } from './xml-fields.ts'
+
+const noWrites: BridgedWrites = { readOnly: [] }
 
 /** A resource whose reads are exchanges of a port. */
 export interface BridgedResource {
@@ -37,6 +53,7 @@ export interface BridgedResource {
     /** The members of an answer that tell of its items. */
     readonly marks: readonly ListMark[]
   }
+  readonly writes: BridgedWrites
   /** The member of an item that identifies it. */
   readonly key: string
 }
@@ -47,15 +64,10 @@ export interface ListMark {
   readonly says: 'total' | 'more'
 }
 
-const readingName = /^(?:get|list|find|search|query|read|lookup|look_?up)(?=$|[A-Z_0-9])/
-/** Only a word of its own counts: `Getaway` reads nothing. */
-export const isReadByName = (name: string): boolean => readingName.test(lowerFirst(name))
-const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
-
 /** What can be read as a resource of these ports, for these callers. */
 export function guessResources(ports: readonly Port[], allow: readonly Grant[]): readonly BridgedResource[] {
   const guesses = ports.flatMap(port => {
-    const reads = Object.entries(port.exchanges).filter(([name, each]) => isReadByName(name) && !hasBlocks(each))
+    const reads = Object.entries(port.exchanges).filter(([name, each]) => verbOf(name) === 'read' && !takesBlocks(each))
     const items = reads.flatMap(([name, each]) => readItemExchange(name, each) ?? [])
     const lists = reads.flatMap(([name, each]) => readListExchange(name, each) ?? [])
     return items.flatMap(item => {
@@ -66,85 +78,41 @@ export function guessResources(ports: readonly Port[], allow: readonly Grant[]):
   const taken = new Set(ports.map(each => each.port))
   return guesses.filter(({ resource: { name } }) => !taken.has(name) && taken.add(name))
 }
-/** Their content comes from the fields of a request, which a provider is not told. */
-const hasBlocks = ({ requestHeaders }: PortExchange): boolean => Object.keys(requestHeaders).length > 0
 
-interface ItemRead {
+interface ItemRead extends FoundItem {
   readonly exchange: string
   readonly noun: string
-  readonly item: AnyXmlType
-  readonly form: NamespaceForm
-  readonly path: readonly string[]
 }
 
-/** `GetOrder`, `getOrderById`: the noun in the singular, in words. */
-const nounOf = (name: string): string =>
-  singularName(
-    lowerFirst(name)
-      .replace(readingName, '')
-      .replace(/^_?all(?=[A-Z_])/i, '')
-      .replace(/_?By(?=[A-Z_]).*$|_by_.*$|_?List$/, '')
-      .replace(/^_+/, '')
-      .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-      .replace(/_+/g, '-')
-      .toLowerCase(),
-  )
 function pluralOf(noun: string): string {
   if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`
   return /(?:s|x|z|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`
 }
 
-const listTypeMembers = (type: AnyXmlType, form: NamespaceForm) =>
-  type.definition.kind === 'complex' ? listMembers(type.definition, form) : []
-
 function readItemExchange(exchange: string, { input, output }: PortExchange) {
   if (typeof input !== 'object' || typeof output !== 'object') return undefined
-  const members = listTypeMembers(input.type(), input.form)
-  // Some tools declare every member as one that may be absent: a single one is needed all the same.
-  const [only, ...others] = members.length === 1 ? members : members.filter(({ member }) => isNeeded(member))
-  if (!only || others.length > 0 || only.member.marks.isMany) return undefined
-  const content = contentOfMember(only.member)
-  if (!content || !isSimpleType(content.type)) return undefined
+  const only = findOnlyNeeded(membersOfType(input.type(), input.form))
+  const asked = only && simpleTypeOf(only.member)
+  if (!only || !asked) return undefined
   const found = findItemType(output)
-  return found && { exchange, noun: nounOf(exchange), ...found, asked: only.key, codec: simpleCodecOf(content.type) }
-}
-
-/** The element is the item, or has it as its one member. */
-function findItemType(root: AnyRootElement): Pick<ItemRead, 'item' | 'form' | 'path'> | undefined {
-  const type = root.type()
-  const members = listTypeMembers(type, root.form)
-  const [only] = members
-  const inner = members.length === 1 && only && !only.member.marks.isMany ? contentOfMember(only.member) : undefined
-  if (inner && only && inner.type.definition.kind === 'complex')
-    return { item: inner.type, form: only.form, path: [only.key] }
-  return members.length > 1 ? { item: type, form: root.form, path: [] } : undefined
+  return found && { exchange, noun: nounOf(exchange), ...found, asked: only.key, codec: simpleCodecOf(asked) }
 }
 
 function readListExchange(exchange: string, { input, output }: PortExchange) {
   if (typeof output !== 'object') return undefined
-  if (typeof input === 'object' && listTypeMembers(input.type(), input.form).some(each => isNeeded(each.member)))
+  if (typeof input === 'object' && membersOfType(input.type(), input.form).some(each => isNeeded(each.member)))
     return undefined
   if (typeof input === 'object' && input.type().definition.kind !== 'complex') return undefined
   const found = findListType(output.type(), output.form, [])
-  return (
-    found && { exchange, noun: nounOf(exchange), ...found, input: input === 'empty' ? undefined : emptyInput(input) }
-  )
+  return found && { exchange, noun: nounOf(exchange), ...found, input: emptyInputOf(input) }
 }
-const isNeeded = ({ marks }: AnyMember): boolean => marks.min > 0
-const emptyInput = (input: AnyRootElement): object =>
-  Object.fromEntries(
-    listTypeMembers(input.type(), input.form)
-      .filter(({ member }) => member.marks.isMany)
-      .map(({ key }) => [key, []]),
-  )
-
 /** The items that repeat, within one wrapper or two, and their marks. */
 function findListType(
   type: AnyXmlType,
   form: NamespaceForm,
   path: readonly string[],
 ): (Pick<ItemRead, 'item' | 'path'> & { readonly marks: readonly ListMark[] }) | undefined {
-  const members = listTypeMembers(type, form).map(each => ({ ...each, says: markOf(each) }))
+  const members = membersOfType(type, form).map(each => ({ ...each, says: markOf(each) }))
   const [only, ...others] = members.filter(each => !each.says)
   const content = only && contentOfMember(only.member)
   if (!content || others.length > 0 || path.length > 1) return undefined
@@ -165,7 +133,7 @@ const markNames: readonly (readonly [ListMark['says'], RegExp])[] = [
 function markOf({ key, member }: { readonly key: string; readonly member: AnyMember }): ListMark['says'] | undefined {
   const content = contentOfMember(member)
   if (!content || member.marks.isMany || !isSimpleType(content.type)) return undefined
-  const bare = key.replace(/[_-]/g, '').toLowerCase()
+  const bare = unspacedName(key)
   return markNames.find(([, pattern]) => pattern.test(bare))?.[0]
 }
 
@@ -181,42 +149,49 @@ function joinReads(
   const fields = fieldsOfType(item.item, item.form)
   const key = fields && findKey(fields, item.asked, item.noun)
   if (!key || (key !== 'id' && Object.hasOwn(fields, 'id'))) return undefined
-  const resource = describeReads(item.noun, fields, key, allow)
+  const writes = guessWrites(port, { ...item, fields, key })
+  const given = { noun: item.noun, fields, key, allow }
+  const whole = describeResource(given, writes)
+  const resource = whole ?? describeResource(given, noWrites)
   if (!resource) return undefined
   const { asked, codec } = item
   const inputOf = (id: string): unknown => {
     const value = codec.read(id, { resolve: () => undefined })
-    return value instanceof Flaw ? undefined : { ...emptyMany(port, item.exchange), [asked]: value }
+    return value instanceof Flaw
+      ? undefined
+      : { ...emptyInputOf(port.exchanges[item.exchange]?.input ?? 'empty'), [asked]: value }
   }
   return {
     resource,
     port,
     get: { exchange: item.exchange, inputOf, path: item.path },
     list: { exchange: list.exchange, input: list.input, path: list.path, marks: list.marks },
+    writes: whole ? writes : noWrites,
     key,
   }
 }
-function emptyMany(port: Port, exchange: string): object {
-  const input = port.exchanges[exchange]?.input
-  return typeof input === 'object' ? emptyInput(input) : {}
+interface GivenItem {
+  readonly noun: string
+  readonly fields: Fields
+  readonly key: string
+  readonly allow: readonly Grant[]
 }
+/** A field that no write sends; one that a new item may get later is absent until then. */
+const markReadOnly = (fields: Fields, { create, readOnly }: BridgedWrites): Fields =>
+  Object.fromEntries(
+    Object.entries(fields as Record<string, Field<unknown>>).map(([name, field]) => {
+      if (!readOnly.includes(name)) return [name, field]
+      return [name, create ? field.readOnly().optional() : field.readOnly()]
+    }),
+  )
 
-/** The member that is asked for: `id` of an order is its `orderId`, too. */
-function findKey(fields: Fields, asked: string, noun: string): string | undefined {
-  const bare = (name: string) => name.replace(/[_-]/g, '').toLowerCase()
-  const one = bare(noun)
-  const short = bare(asked).startsWith(one) ? bare(asked).slice(one.length) : bare(asked)
-  const names = [bare(asked), short, `${one}${short}`]
-  const key = Object.keys(fields).find(name => names.includes(bare(name)))
-  return key !== undefined && isKeyField(fields[key]) ? key : undefined
-}
-const keyKinds = new Set(['string', 'int', 'long', 'enum'])
-const isKeyField = (field: AnyField | undefined): boolean => field !== undefined && keyKinds.has(field.shape.kind)
+/** Read-only fields are those of the service behind. */
+export const setNothing = (): Values => ({})
 
 /** Undefined where a contract cannot have such a resource. */
-function describeReads(noun: string, typed: Fields, key: string, allow: readonly Grant[]): Resource | undefined {
-  const { [key]: _, ...others } = typed
-  const fields = key === 'id' ? others : typed
+function describeResource({ noun, fields: typed, key, allow }: GivenItem, writes: BridgedWrites): Resource | undefined {
+  const { id: _, ...others } = typed
+  const fields = markReadOnly(key === 'id' ? others : typed, writes)
   const filter = Object.keys(fields).filter(name => {
     const field = fields[name] as AnyField // one of its names
     return isScalarField(field) && field.shape.kind !== 'bytes'
@@ -226,11 +201,11 @@ function describeReads(noun: string, typed: Fields, key: string, allow: readonly
     one: noun,
     filter: filter as never,
     unserved: 'accept',
-    allow: { read: allow },
+    allow: Object.fromEntries(['read', ...listWriteDoings(writes)].map(doing => [doing, allow])) as never,
     messages: [],
   }) as unknown as Resource // its fields are known at run time alone
   const contract = service('guess', { namespace: 'urn:guess', resources: [made] }) as unknown as Service
-  const keep = { load: () => undefined, list: () => [], save: () => 'stale', remove: () => false }
-  const mistakes = findContractMistakes(implement(contract, { [made.name]: { keep } } as never))
+  const keep = { isRemote: true, load: () => undefined, list: () => [], save: () => 'stale', remove: () => false }
+  const mistakes = findContractMistakes(implement(contract, { [made.name]: { keep, derive: setNothing } } as never))
   return mistakes.length === 0 ? made : undefined
 }

@@ -61,7 +61,7 @@ function fieldOfMember(member: AnyMember, form: NamespaceForm, place: FieldPlace
   if (!one) return undefined
   const each = content.isNillable ? one.nullable() : one
   const { isMany, min } = member.marks
-  if (isMany) return t.list(each as Field<unknown>, { max: Number.POSITIVE_INFINITY }) // not optional as an item
+  if (isMany) return t.list(each as Field<unknown>, { max: Number.POSITIVE_INFINITY }).default([])
   return min === 0 ? each.optional() : each
 }
 

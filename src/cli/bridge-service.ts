@@ -80,11 +80,19 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
       close()
       void server.close(10_000).then(() => process.exit(0))
     })
-  for (const { resource, get, list } of resources ?? [])
-    console.log(`${resource.name}: read by ${get.exchange} and ${list.exchange}`)
+  for (const each of resources ?? []) console.log(describeBridged(each))
   if (data !== ':memory:')
     console.log(`credentials of callers: diglot key --keys ${data}.keys --subject <name> --role <role>`)
   console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
+}
+
+function describeBridged({ resource, get, list, writes: { create, change, remove } }: BridgedResource): string {
+  const writes = [
+    create && `made by ${create.exchange}`,
+    change && `changed by ${change.exchange}`,
+    remove && `removed by ${remove.exchange}`,
+  ]
+  return [`${resource.name}: read by ${get.exchange} and ${list.exchange}`, ...writes.filter(Boolean)].join(', ')
 }
 
 /** No exchange asks for credentials. */

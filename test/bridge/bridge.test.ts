@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type BridgeLimits, completeLimits, transportOptionsOf } from '../../src/bridge/bridge-limits.ts'
 import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
-import { isReadByName } from '../../src/bridge/guess-resources.ts'
+import { verbOf } from '../../src/bridge/exchange-members.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
 import { createHttpTransport } from '../../src/client/http-transport.ts'
 import { exchange, port } from '../../src/contract/exchange.ts'
@@ -399,13 +399,8 @@ test('what reads by its name is asked twice where the connection was lost', asyn
   assert.equal(count(), 2)
 })
 test('an operation reads by its name if a word of its own says so', () => {
-  assert.deepEqual(['GetPrice', 'listAll', 'get_x', 'Find', 'Getaway', 'Readmit', 'Update'].map(isReadByName), [
-    true,
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
-  ])
+  assert.deepEqual(
+    ['GetPrice', 'listAll', 'get_x', 'Find', 'Getaway', 'Readmit', 'Update'].map(name => verbOf(name) === 'read'),
+    [true, true, true, true, false, false, false],
+  )
 })

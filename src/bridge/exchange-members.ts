@@ -1,0 +1,101 @@
+/** Names and messages of exchanges: their verbs and nouns, members, items and identifiers. */
+
+import type { PortExchange } from '../contract/exchange.ts'
+import { type AnyField, type Fields, singularName } from '../contract/field.ts'
+import { listMembers } from '../contract/xml-members.ts'
+import { isSimpleType } from '../contract/xml-simple.ts'
+import type { AnyMember, AnyRootElement, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
+import { contentOfMember } from './xml-fields.ts'
+
+/** What an exchange does with items, by the first word of its name. */
+export type ExchangeVerb = 'read' | 'create' | 'change' | 'remove'
+const verbWords: readonly (readonly [ExchangeVerb, RegExp])[] = [
+  ['read', /^(?:get|list|find|search|query|read|lookup|look_?up)(?=$|[A-Z_0-9])/],
+  ['create', /^(?:create|add|insert|register|new)(?=$|[A-Z_0-9])/],
+  ['change', /^(?:update|change|modify|replace|edit)(?=$|[A-Z_0-9])/],
+  ['remove', /^(?:delete|remove)(?=$|[A-Z_0-9])/],
+]
+const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
+
+/** Only a word of its own counts: `Getaway` reads nothing. */
+export const verbOf = (name: string): ExchangeVerb | undefined =>
+  verbWords.find(([, words]) => words.test(lowerFirst(name)))?.[0]
+
+/** `GetOrder`, `getOrderById`: the noun in the singular, in words. */
+export function nounOf(name: string): string {
+  const words = verbWords.find(([, each]) => each.test(lowerFirst(name)))?.[1] ?? /^/
+  return singularName(
+    lowerFirst(name)
+      .replace(words, '')
+      .replace(/^_?all(?=[A-Z_])/i, '')
+      .replace(/_?By(?=[A-Z_]).*$|_by_.*$|_?List$/, '')
+      .replace(/^_+/, '')
+      .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+      .replace(/_+/g, '-')
+      .toLowerCase(),
+  )
+}
+
+/** The members of a type, of a complex one. */
+export const membersOfType = (type: AnyXmlType, form: NamespaceForm) =>
+  type.definition.kind === 'complex' ? listMembers(type.definition, form) : []
+export type TypeMember = ReturnType<typeof membersOfType>[number]
+
+export const isNeeded = ({ marks }: AnyMember): boolean => marks.min > 0
+
+/** What has to be sent where nothing is said: an empty array for each member that repeats. */
+export const emptyInputOf = (input: PortExchange['input']): object | undefined =>
+  typeof input !== 'object'
+    ? undefined
+    : Object.fromEntries(
+        membersOfType(input.type(), input.form)
+          .filter(({ member }) => member.marks.isMany)
+          .map(({ key }) => [key, []]),
+      )
+
+/** Some tools let every member be absent: a single one is needed all the same. */
+export function findOnlyNeeded(members: readonly TypeMember[]): TypeMember | undefined {
+  const [only, ...others] = members.length === 1 ? members : members.filter(({ member }) => isNeeded(member))
+  return only && others.length === 0 && !only.member.marks.isMany ? only : undefined
+}
+
+export interface FoundItem {
+  readonly item: AnyXmlType
+  readonly form: NamespaceForm
+  /** The keys that lead to it. */
+  readonly path: readonly string[]
+}
+
+/** The element is the item, or has it as its one member. */
+export function findItemType(root: AnyRootElement): FoundItem | undefined {
+  const type = root.type()
+  const members = membersOfType(type, root.form)
+  const [only] = members
+  const inner = members.length === 1 && only && !only.member.marks.isMany ? contentOfMember(only.member) : undefined
+  if (inner && only && inner.type.definition.kind === 'complex')
+    return { item: inner.type, form: only.form, path: [only.key] }
+  return members.length > 1 ? { item: type, form: root.form, path: [] } : undefined
+}
+
+/** A member of one simple value, and its type. */
+export function simpleTypeOf(member: AnyMember): AnyXmlType | undefined {
+  const content = member.marks.isMany ? undefined : contentOfMember(member)
+  return content && isSimpleType(content.type) ? content.type : undefined
+}
+
+/** A name in any spelling. */
+export const unspacedName = (name: string): string => name.replace(/[_-]/g, '').toLowerCase()
+
+/** The member that is asked for: `id` of an order is its `orderId`, too. */
+export function findKey(fields: Fields, asked: string, noun: string): string | undefined {
+  const one = unspacedName(noun)
+  const short = unspacedName(asked).startsWith(one) ? unspacedName(asked).slice(one.length) : unspacedName(asked)
+  const names = [unspacedName(asked), short, `${one}${short}`]
+  const key = Object.keys(fields).find(name => names.includes(unspacedName(name)))
+  return key !== undefined && isKeyField(fields[key]) ? key : undefined
+}
+const keyKinds = new Set(['string', 'int', 'long', 'enum'])
+const isKeyField = (field: AnyField | undefined): boolean => field !== undefined && keyKinds.has(field.shape.kind)
+
+/** Content of header blocks comes from a request, which a provider is not told. */
+export const takesBlocks = ({ requestHeaders }: PortExchange): boolean => Object.keys(requestHeaders).length > 0

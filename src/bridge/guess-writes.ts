@@ -1,0 +1,217 @@
+/**
+ * Writes of a resource among the exchanges of its port: `CreatePart` and `UpdatePart`, which send
+ * an item, and `DeletePart`, which sends its identifier. What an exchange cannot send of an item is
+ * read-only; one that needs more than an item has is left as it is.
+ */
+
+import type { Port, PortExchange } from '../contract/exchange.ts'
+import type { Fields } from '../contract/field.ts'
+import type { Values } from '../contract/implement.ts'
+import type { Doing } from '../contract/resource.ts'
+import { simpleCodecOf } from '../contract/xml-simple.ts'
+import type { AnyRootElement, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
+import {
+  type ExchangeVerb,
+  emptyInputOf,
+  findItemType,
+  findKey,
+  findOnlyNeeded,
+  isNeeded,
+  membersOfType,
+  nounOf,
+  simpleTypeOf,
+  type TypeMember,
+  takesBlocks,
+  verbOf,
+} from './exchange-members.ts'
+import { contentOfMember } from './xml-fields.ts'
+
+/** An exchange that changes an item. */
+export interface BridgedWrite {
+  readonly exchange: string
+  /** The keys that lead from the message to the item. */
+  readonly path: readonly string[]
+  readonly inputOf: (item: Values) => unknown
+}
+export interface BridgedCreate extends BridgedWrite {
+  /** The keys from an answer to the identifier of the new item; undefined: as it was sent. */
+  readonly idPath: readonly string[] | undefined
+}
+export interface BridgedWrites {
+  readonly create?: BridgedCreate
+  readonly change?: BridgedWrite
+  readonly remove?: BridgedWrite
+  /** Fields that no exchange can set. */
+  readonly readOnly: readonly string[]
+}
+
+/** The item of a resource, as its reads found it. */
+export interface ItemOfReads {
+  readonly noun: string
+  readonly item: AnyXmlType
+  readonly form: NamespaceForm
+  readonly fields: Fields
+  /** Its field that identifies it; `id` is a text whatever its type is here. */
+  readonly key: string
+}
+
+export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
+  const named = Object.entries(port.exchanges).filter(([name]) => nounOf(name) === read.noun)
+  const find = <T>(verb: ExchangeVerb, of: (name: string, exchange: PortExchange) => T | undefined): T | undefined => {
+    const found = named.filter(([name]) => verbOf(name) === verb).flatMap(([name, each]) => of(name, each) ?? [])
+    return found.length === 1 ? found[0] : undefined // of two, none is the one that is meant
+  }
+  const create = find('create', (name, each) => readCreate(name, each, read))
+  const change = find('change', (name, each) => readChange(name, each, read))
+  const remove = find('remove', (name, each) => readRemove(name, each, read))
+  const carried = [create, change].flatMap(each => (each ? [new Set(each.sent)] : []))
+  const isSettable = (name: string) => carried.length > 0 && carried.every(sent => sent.has(name))
+  const isChosen = create?.sent.includes(read.key) ?? false
+  return {
+    ...(create && { create }),
+    ...(change && { change }),
+    ...(remove && { remove }),
+    readOnly: Object.keys(read.fields).filter(name => (name === read.key ? !isChosen : !isSettable(name))),
+  }
+}
+
+/** How a message carries an item. */
+interface ItemInput {
+  /** The keys that lead to the item. */
+  readonly path: readonly string[]
+  /** The members of the item that it carries. */
+  readonly sent: readonly string[]
+  /** Those without which it is not valid. */
+  readonly needed: readonly string[]
+  readonly write: (item: Values) => unknown
+}
+
+/** The message is the item, or has it as the only member that it needs besides the identifier. */
+function readItemInput(input: AnyRootElement, read: ItemOfReads): ItemInput | undefined {
+  const members = membersOfType(input.type(), input.form)
+  const whole = carryItem(input.type(), members, read)
+  if (whole) return { ...whole, path: [], write: item => whole.write(item) }
+  const needed = members.filter(({ member }) => isNeeded(member))
+  const identifiers = members.filter(each => namesItem(each, read))
+  const others = needed.filter(each => !identifiers.includes(each))
+  const [inner, ...more] = others.length > 0 ? others : members.filter(each => !identifiers.includes(each))
+  const content = inner && !inner.member.marks.isMany ? contentOfMember(inner.member) : undefined
+  if (!inner || !content || more.length > 0) return undefined
+  const carried = carryItem(content.type, membersOfType(content.type, inner.form), read)
+  if (!carried) return undefined
+  const beside = writeIdentifiers(identifiers, read)
+  return {
+    ...carried,
+    path: [inner.key],
+    write: item => ({ ...emptyInputOf(input), ...beside(item), [inner.key]: carried.write(item) }),
+  }
+}
+
+/** A type all of whose needed members are members of the item, of the same types. */
+function carryItem(
+  type: AnyXmlType,
+  members: readonly TypeMember[],
+  read: ItemOfReads,
+): Pick<ItemInput, 'sent' | 'needed' | 'write'> | undefined {
+  if (type.definition.kind !== 'complex' || members.length < 2) return undefined
+  const own = membersOfType(read.item, read.form)
+  const same = members.filter(each => own.some(other => isSameMember(each, other)))
+  const foreign = members.filter(each => !same.includes(each))
+  if (foreign.some(({ member }) => isNeeded(member)) || same.length < 2) return undefined
+  const sent = same.map(each => each.key)
+  const asTyped = writeIdentifiers(
+    same.filter(each => each.key === read.key),
+    read,
+  )
+  const repeated = Object.fromEntries(foreign.filter(({ member }) => member.marks.isMany).map(({ key }) => [key, []]))
+  return {
+    sent,
+    needed: same.filter(({ member }) => isNeeded(member)).map(each => each.key),
+    write: item => ({ ...repeated, ...pickSent(item, sent), ...asTyped(item) }),
+  }
+}
+const pickSent = (item: Values, names: readonly string[]): Values =>
+  Object.fromEntries(names.filter(name => item[name] !== undefined).map(name => [name, item[name]]))
+
+function isSameMember(one: TypeMember, other: TypeMember): boolean {
+  if (one.key !== other.key || one.member.marks.isMany !== other.member.marks.isMany) return false
+  const [a, b] = [contentOfMember(one.member), contentOfMember(other.member)]
+  if (!a || !b || (b.isNillable && !a.isNillable)) return false
+  const [first, second] = [a.type.definition, b.type.definition]
+  return a.type === b.type || (first.kind === 'builtIn' && second.kind === 'builtIn' && first.name === second.name)
+}
+
+/** A member of one simple value that is named as the identifier of the item. */
+const namesItem = ({ key, member }: TypeMember, { fields, key: own, noun }: ItemOfReads): boolean =>
+  simpleTypeOf(member) !== undefined && findKey(fields, key, noun) === own
+
+/** The identifier in the type of each of these members; an item without one leaves them out. */
+function writeIdentifiers(members: readonly TypeMember[], { key }: ItemOfReads): (item: Values) => Values {
+  const codecs = members.flatMap(each => {
+    const type = simpleTypeOf(each.member)
+    return type ? [[each.key, simpleCodecOf(type)] as const] : []
+  })
+  return item => {
+    const id = item[key]
+    if (id === undefined) return {}
+    return Object.fromEntries(codecs.map(([name, codec]) => [name, codec.read(String(id), noPrefixes)]))
+  }
+}
+const noPrefixes = { resolve: () => undefined }
+
+function readCreate(exchange: string, each: PortExchange, read: ItemOfReads) {
+  const { input, output } = each
+  if (typeof input !== 'object' || takesBlocks(each) || output === undefined) return undefined
+  const carried = readItemInput(input, read)
+  if (!carried) return undefined
+  // An identifier of the client's own is the text of an address: a number is chosen by the service.
+  const isChosen = read.key !== 'id' || read.fields['id']?.shape.kind === 'string'
+  if (!isChosen && carried.needed.includes('id')) return undefined
+  const isSent = carried.sent.includes(read.key) && isChosen && (read.key !== 'id' || carried.needed.includes('id'))
+  const idPath = typeof output === 'object' ? findMadeId(output, read) : undefined
+  if (!idPath && !isSent) return undefined
+  const { [read.key]: _, ...others } = Object.fromEntries(carried.sent.map(name => [name, true]))
+  const sent = isSent ? carried.sent : Object.keys(others)
+  const write = (item: Values) => carried.write(isSent ? item : omitMember(item, read.key))
+  return { exchange, sent, path: carried.path, inputOf: write, idPath }
+}
+const omitMember = (item: Values, name: string): Values =>
+  Object.fromEntries(Object.entries(item).filter(([each]) => each !== name))
+
+/** In the item that was made, or a value of its own. */
+function findMadeId(output: AnyRootElement, read: ItemOfReads): readonly string[] | undefined {
+  const found = findItemType(output)
+  if (found?.item === read.item) return [...found.path, read.key]
+  const members = membersOfType(output.type(), output.form)
+  const named = members.find(each => namesItem(each, read))
+  if (named) return [named.key]
+  const [only, ...others] = members
+  return only && others.length === 0 && simpleTypeOf(only.member) ? [only.key] : undefined
+}
+
+function readChange(exchange: string, each: PortExchange, read: ItemOfReads) {
+  if (typeof each.input !== 'object' || takesBlocks(each)) return undefined
+  const carried = readItemInput(each.input, read)
+  const isNamed = carried && (carried.sent.includes(read.key) || isNamedBeside(each.input, read))
+  if (!isNamed) return undefined
+  const { sent, path, write } = carried
+  return { exchange, sent, path, inputOf: write }
+}
+const isNamedBeside = (input: AnyRootElement, read: ItemOfReads): boolean =>
+  membersOfType(input.type(), input.form).some(each => namesItem(each, read))
+
+function readRemove(exchange: string, each: PortExchange, read: ItemOfReads): BridgedWrite | undefined {
+  const { input } = each
+  if (typeof input !== 'object' || takesBlocks(each)) return undefined
+  const only = findOnlyNeeded(membersOfType(input.type(), input.form))
+  if (!only || !namesItem(only, read)) return undefined
+  const write = writeIdentifiers([only], read)
+  return { exchange, path: [], inputOf: item => ({ ...emptyInputOf(input), ...write(item) }) }
+}
+
+/** What the rules of a resource with these writes allow. */
+export const listWriteDoings = ({ create, change, remove }: BridgedWrites): readonly Doing<never>[] => [
+  ...(create ? (['create'] as const) : []),
+  ...(change ? (['change'] as const) : []),
+  ...(remove ? (['remove'] as const) : []),
+]
