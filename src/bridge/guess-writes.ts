@@ -62,7 +62,9 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
     return found.length === 1 ? found[0] : undefined // of two, none is the one that is meant
   }
   const create = find('create', (name, each) => readCreate(name, each, read))
-  const change = find('change', (name, each) => readChange(name, each, read))
+  const found = find('change', (name, each) => readChange(name, each, read))
+  const change =
+    found && create?.needed.some(name => name !== read.key && !found.sent.includes(name)) ? undefined : found
   const remove = find('remove', (name, each) => readRemove(name, each, read))
   const carried = [create, change].flatMap(each => (each ? [new Set(each.sent)] : []))
   const isSettable = (name: string) => carried.length > 0 && carried.every(sent => sent.has(name))
@@ -113,11 +115,12 @@ function carryItem(
   members: readonly TypeMember[],
   read: ItemOfReads,
 ): Pick<ItemInput, 'sent' | 'needed' | 'write'> | undefined {
-  if (type.definition.kind !== 'complex' || members.length < 2) return undefined
+  if (type.definition.kind !== 'complex') return undefined
   const own = membersOfType(read.item, read.form)
   const same = members.filter(each => own.some(other => isSameMember(each, other)))
   const foreign = members.filter(each => !same.includes(each))
-  if (foreign.some(({ member }) => isNeeded(member)) || same.length < 2) return undefined
+  const hasContent = same.some(each => each.key !== read.key)
+  if (!hasContent || foreign.some(({ member }) => isNeeded(member))) return undefined
   const sent = same.map(each => each.key)
   const asTyped = writeIdentifiers(
     same.filter(each => each.key === read.key),
@@ -173,7 +176,7 @@ function readCreate(exchange: string, each: PortExchange, read: ItemOfReads) {
   const { [read.key]: _, ...others } = Object.fromEntries(carried.sent.map(name => [name, true]))
   const sent = isSent ? carried.sent : Object.keys(others)
   const write = (item: Values) => carried.write(isSent ? item : omitMember(item, read.key))
-  return { exchange, sent, path: carried.path, inputOf: write, idPath }
+  return { exchange, sent, needed: carried.needed, path: carried.path, inputOf: write, idPath }
 }
 const omitMember = (item: Values, name: string): Values =>
   Object.fromEntries(Object.entries(item).filter(([each]) => each !== name))

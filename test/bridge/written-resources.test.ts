@@ -281,6 +281,19 @@ describe('of the exchanges of a port', () => {
       { DeletePart: writeOf(message('D2', { ...partNo, reason: x.element(x.string) })) },
       '',
     ],
+    [
+      'what only a new item can be given',
+      {
+        AddPart: writeOf(message('D7', { part: x.element(Part) })),
+        UpdatePart: writeOf(message('D8', { ...partNo, tags: x.element(x.string).many() })),
+      },
+      'create',
+    ],
+    [
+      'some members of the item',
+      { UpdatePart: writeOf(message('D9', { ...partNo, tags: x.element(x.string).many() })) },
+      'change',
+    ],
     ['another noun', { DeleteOrder: writeOf(message('D3', partNo)) }, ''],
     ['many items', { CreatePart: writeOf(message('D4', { part: x.element(Part).many() })) }, ''],
     ['a list of identifiers', { DeletePart: writeOf(message('D5', { partNo: x.element(x.int).many() })) }, ''],
