@@ -5,6 +5,8 @@
  * stay where they are.
  */
 
+import { isDeepStrictEqual } from 'node:util'
+import { mapMembers } from '../base/objects.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
 import { type AnyField, type Field, type Fields, t } from '../contract/field.ts'
 import { isScalarField } from '../contract/field-json.ts'
@@ -30,7 +32,7 @@ import {
   unspacedName,
   verbOf,
 } from './exchange-members.ts'
-import { type BridgedWrites, guessWrites, listWriteDoings } from './guess-writes.ts'
+import { type BridgedWrites, guessWrites, listWrites } from './guess-writes.ts'
 import { contentOfMember, fieldsOfType } from './xml-fields.ts'
 
 const noWrites: BridgedWrites = { readOnly: [] }
@@ -64,15 +66,15 @@ export interface ListMark {
   readonly says: 'total' | 'more'
 }
 
-/** What can be read as a resource of these ports, for these callers. */
-export function guessResources(ports: readonly Port[], allow: readonly Grant[]): readonly BridgedResource[] {
+/** What can be read as a resource of these ports, for the callers of its exchanges. */
+export function guessResources(ports: readonly Port[]): readonly BridgedResource[] {
   const guesses = ports.flatMap(port => {
-    const reads = Object.entries(port.exchanges).filter(([name, each]) => verbOf(name) === 'read' && !takesBlocks(each))
+    const reads = Object.entries(port.exchanges).filter(([name, each]) => isRead(name, each) && !takesBlocks(each))
     const items = reads.flatMap(([name, each]) => readItemExchange(name, each) ?? [])
     const lists = reads.flatMap(([name, each]) => readListExchange(name, each) ?? [])
     return items.flatMap(item => {
       const list = lists.find(each => each.noun === item.noun && each.item === item.item)
-      return list ? (joinReads(port, item, list, allow) ?? []) : []
+      return list ? (joinReads(port, item, list) ?? []) : []
     })
   })
   const taken = new Set(ports.map(each => each.port))
@@ -140,17 +142,15 @@ function markOf({ key, member }: { readonly key: string; readonly member: AnyMem
 type ItemExchange = NonNullable<ReturnType<typeof readItemExchange>>
 type ListExchange = NonNullable<ReturnType<typeof readListExchange>>
 
-function joinReads(
-  port: Port,
-  item: ItemExchange,
-  list: ListExchange,
-  allow: readonly Grant[],
-): BridgedResource | undefined {
+function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedResource | undefined {
   const fields = fieldsOfType(item.item, item.form)
   const key = fields && findKey(fields, item.asked, item.noun)
   if (!key || (key !== 'id' && Object.hasOwn(fields, 'id'))) return undefined
   const writes = guessWrites(port, { ...item, fields, key })
-  const given = { noun: item.noun, fields, key, allow }
+  const grantsOf = (exchange: string) => port.exchanges[exchange]?.allow ?? []
+  const read = grantsOf(item.exchange)
+  if (!isDeepStrictEqual(read, grantsOf(list.exchange))) return undefined
+  const given = { noun: item.noun, fields, key, read, grantsOf }
   const whole = describeResource(given, writes)
   const resource = whole ?? describeResource(given, noWrites)
   if (!resource) return undefined
@@ -174,7 +174,8 @@ interface GivenItem {
   readonly noun: string
   readonly fields: Fields
   readonly key: string
-  readonly allow: readonly Grant[]
+  readonly read: readonly Grant[]
+  readonly grantsOf: (exchange: string) => readonly Grant[]
 }
 /** A field that no write sends; one that a new item may get later is absent until then. */
 const markReadOnly = (fields: Fields, { create, readOnly }: BridgedWrites): Fields =>
@@ -188,8 +189,14 @@ const markReadOnly = (fields: Fields, { create, readOnly }: BridgedWrites): Fiel
 /** Read-only fields are those of the service behind. */
 export const setNothing = (): Values => ({})
 
+/** By its name, and as the port says. */
+const isRead = (name: string, { isSafe }: PortExchange): boolean => isSafe && verbOf(name) === 'read'
+
 /** Undefined where a contract cannot have such a resource. */
-function describeResource({ noun, fields: typed, key, allow }: GivenItem, writes: BridgedWrites): Resource | undefined {
+function describeResource(
+  { noun, fields: typed, key, read, grantsOf }: GivenItem,
+  writes: BridgedWrites,
+): Resource | undefined {
   const { id: _, ...others } = typed
   const fields = markReadOnly(key === 'id' ? others : typed, writes)
   const filter = Object.keys(fields).filter(name => {
@@ -201,7 +208,7 @@ function describeResource({ noun, fields: typed, key, allow }: GivenItem, writes
     one: noun,
     filter: filter as never,
     unserved: 'accept',
-    allow: Object.fromEntries(['read', ...listWriteDoings(writes)].map(doing => [doing, allow])) as never,
+    allow: { read, ...mapMembers(listWrites(writes), ({ exchange }) => grantsOf(exchange)) } as never,
     messages: [],
   }) as unknown as Resource // its fields are known at run time alone
   const contract = service('guess', { namespace: 'urn:guess', resources: [made] }) as unknown as Service

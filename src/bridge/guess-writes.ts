@@ -7,7 +7,6 @@
 import type { Port, PortExchange } from '../contract/exchange.ts'
 import type { Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
-import type { Doing } from '../contract/resource.ts'
 import { simpleCodecOf } from '../contract/xml-simple.ts'
 import type { AnyRootElement, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
 import {
@@ -212,9 +211,9 @@ function readRemove(exchange: string, each: PortExchange, read: ItemOfReads): Br
   return { exchange, path: [], inputOf: item => ({ ...emptyInputOf(input), ...write(item) }) }
 }
 
-/** What the rules of a resource with these writes allow. */
-export const listWriteDoings = ({ create, change, remove }: BridgedWrites): readonly Doing<never>[] => [
-  ...(create ? (['create'] as const) : []),
-  ...(change ? (['change'] as const) : []),
-  ...(remove ? (['remove'] as const) : []),
-]
+/** The writes by what the rules of a resource call them. */
+export const listWrites = ({ create, change, remove }: BridgedWrites): Readonly<Record<string, BridgedWrite>> => ({
+  ...(create && { create }),
+  ...(change && { change }),
+  ...(remove && { remove }),
+})

@@ -170,7 +170,7 @@ async function importBridge(file: string, flags: BridgeFlags): Promise<BridgedCo
     .toLowerCase()
   const ports = contract.ports.map(each => openPort(each, grants))
   const { guessResources } = await import('../bridge/guess-resources.ts')
-  const resources = guessResources(ports, grants)
+  const resources = guessResources(ports)
   const declared = resources.map(each => each.resource)
   return {
     contract: describeBridge(name, contract.namespace, ports, declared),
@@ -189,10 +189,14 @@ async function loadBridge(
     failUsage(
       '--map names a contract, whose ports say who may ask: write it there (allow), without --role and --anyone',
     )
-  const { contract: mapped, behind } = await loadMap(map)
+  const { contract: mapped, behind, resources: names } = await loadMap(map)
   const { readContractFile } = await import('../import/import-command.ts')
   const policies = existsSync(wsdl) ? readContractFile(wsdl, from).policies : new Map<string, PortPolicy>()
-  return { contract: leaveSecurityBehind(mapped), rules: rulesOf(mapped), policies, ...(behind && { behind }) }
+  const contract = leaveSecurityBehind(mapped)
+  const resources = await chooseResources(map, contract, names)
+  const declared = resources.map(each => each.resource)
+  const served = { ...contract, resources: [...contract.resources, ...declared] }
+  return { contract: served, resources, rules: rulesOf(mapped), policies, ...(behind && { behind }) }
 }
 
 /** Ports of a map are those of the service behind, and so is what their messages prove. */
@@ -203,10 +207,30 @@ const leaveSecurityBehind = (contract: Service): Service => ({
 const rulesOf = ({ ports }: Service): BridgedContract['rules'] =>
   new Map(ports.map(({ port, security }) => [port, security]))
 
-async function loadMap(file: string): Promise<{ readonly contract: Service; readonly behind?: PortDressOptions }> {
+/** Those that are found among the exchanges of a map, or of them the ones that it names. */
+async function chooseResources(
+  map: string,
+  { ports }: Service,
+  names: readonly string[] | undefined,
+): Promise<readonly BridgedResource[]> {
+  const { guessResources } = await import('../bridge/guess-resources.ts')
+  const found = guessResources(ports)
+  if (names === undefined) return found
+  const all = found.map(each => each.resource.name)
+  const unknown = names.find(name => !all.includes(name))
+  if (unknown !== undefined)
+    throw new Error(`${map}: resources names ${unknown}, and its exchanges have ${all.join(', ') || 'no resource'}`)
+  return found.filter(each => names.includes(each.resource.name))
+}
+
+interface BridgeMap {
+  readonly contract: Service
+  readonly behind?: PortDressOptions
+  readonly resources?: readonly string[]
+}
+async function loadMap(file: string): Promise<BridgeMap> {
   if (!existsSync(file)) throw new Error(`${file} not found: write it with diglot import <wsdl> -o ${file}`)
-  const module: { contract?: Service; behind?: PortDressOptions } = await import(pathToFileURL(resolve(file)).href)
+  const module: Partial<BridgeMap> = await import(pathToFileURL(resolve(file)).href)
   if (!module.contract?.ports) throw new Error(`${file} has no export contract made by service(…)`)
-  const { contract, behind } = module
-  return { contract, ...(behind && { behind }) }
+  return { ...module, contract: module.contract }
 }

@@ -67,7 +67,7 @@ async function startBridge(to: string, port: Port = shopPort, options: ServeOpti
   const transport = createHttpTransport(to, transportOptionsOf(completeLimits()))
   after(() => transport.close())
   const opened = openPort(port, [anyone])
-  const resources = guessResources([opened], [anyone])
+  const resources = guessResources([opened])
   const contract = describeBridge(
     'shop',
     'urn:shop',
@@ -347,7 +347,7 @@ for (const [title, guessed, expected] of [
 ] as const)
   test(`a guess by ${title}: ${expected.join() || 'none'}`, () => {
     assert.deepEqual(
-      guessResources([guessed], [anyone]).map(each => each.resource.name),
+      guessResources([openPort(guessed, [anyone])]).map(each => each.resource.name),
       expected,
     )
   })
@@ -358,6 +358,6 @@ test('a type that doubles with each level, and one that leads back to itself, ar
   const endless: AnyXmlType = shop.type('Endless', { next: x.element((): AnyXmlType => endless).optional() })
   for (const type of [wide, endless]) {
     const guessed = portWith('GetOrder', 'ListOrders', { ...plain, more: x.element(type) })
-    assert.deepEqual(guessResources([guessed], [anyone]), [])
+    assert.deepEqual(guessResources([openPort(guessed, [anyone])]), [])
   }
 })

@@ -107,7 +107,7 @@ async function startBridge(to: string, bridged: Port = shopPort, timeLimit = 20_
   const transport = createHttpTransport(to, transportOptionsOf(completeLimits()))
   after(() => transport.close())
   const opened = openPort(bridged, [anyone])
-  const resources = guessResources([opened], [anyone])
+  const resources = guessResources([opened])
   const declared = resources.map(each => each.resource)
   const contract = describeBridge('shop', 'urn:shop', [opened], declared)
   const notes: string[] = []
@@ -304,7 +304,7 @@ describe('of the exchanges of a port', () => {
     ],
   ] as const)
     test(`${title}: ${expected || 'nothing is written'}`, () => {
-      const [found] = guessResources([only(exchanges)], [anyone])
+      const [found] = guessResources([openPort(only(exchanges), [anyone])])
       assert.deepEqual(
         Object.keys(found?.writes ?? {})
           .filter(each => each !== 'readOnly')
