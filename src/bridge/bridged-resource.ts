@@ -68,9 +68,12 @@ export function createBridgeProvider(
       if (made == null || made === '') return behind.refuseUnread(create.exchange, 'its answer names no item')
       return loadChanged(String(made), party, create)
     },
-    remove: async (id, _expected, { party }) => {
-      if (!writes.remove) return false
-      await behind.change(writes.remove, party, { id, [key]: id })
+    remove: async (id, expected, { party }) => {
+      const { remove } = writes
+      if (!remove) return false
+      const found = remove.sent.length > 0 ? await load(id, party) : undefined
+      if (remove.sent.length > 0 && found?.version !== expected) return false
+      await behind.change(remove, party, { ...found?.value, id, [key]: id })
       return true
     },
   }

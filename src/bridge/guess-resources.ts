@@ -32,10 +32,10 @@ import {
   unspacedName,
   verbOf,
 } from './exchange-members.ts'
-import { type BridgedWrites, guessWrites, listWrites } from './guess-writes.ts'
+import { type BridgedWrites, findVersion, guessWrites, listWrites } from './guess-writes.ts'
 import { contentOfMember, fieldsOfType } from './xml-fields.ts'
 
-const noWrites: BridgedWrites = { readOnly: [] }
+const noWrites: BridgedWrites = { readOnly: [], filled: [] }
 
 /** A resource whose reads are exchanges of a port. */
 export interface BridgedResource {
@@ -56,6 +56,8 @@ export interface BridgedResource {
     readonly marks: readonly ListMark[]
   }
   readonly writes: BridgedWrites
+  /** The member by which the service behind tells whether an item was changed. */
+  readonly version: string | undefined
   /** The member of an item that identifies it. */
   readonly key: string
 }
@@ -146,7 +148,8 @@ function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedR
   const fields = fieldsOfType(item.item, item.form)
   const key = fields && findKey(fields, item.asked, item.noun)
   if (!key || (key !== 'id' && Object.hasOwn(fields, 'id'))) return undefined
-  const writes = guessWrites(port, { ...item, fields, key })
+  const version = findVersion(item.item, item.form)
+  const writes = guessWrites(port, { ...item, fields, key, version })
   const grantsOf = (exchange: string) => port.exchanges[exchange]?.allow ?? []
   const read = grantsOf(item.exchange)
   if (!isDeepStrictEqual(read, grantsOf(list.exchange))) return undefined
@@ -167,6 +170,7 @@ function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedR
     get: { exchange: item.exchange, inputOf, path: item.path },
     list: { exchange: list.exchange, input: list.input, path: list.path, marks: list.marks },
     writes: whole ? writes : noWrites,
+    version,
     key,
   }
 }
@@ -177,12 +181,12 @@ interface GivenItem {
   readonly read: readonly Grant[]
   readonly grantsOf: (exchange: string) => readonly Grant[]
 }
-/** A field that no write sends; one that a new item may get later is absent until then. */
-const markReadOnly = (fields: Fields, { create, readOnly }: BridgedWrites): Fields =>
+/** What a new item may get from the service alone, it may be without until then. */
+const markFields = (fields: Fields, { readOnly, filled }: BridgedWrites): Fields =>
   Object.fromEntries(
     Object.entries(fields as Record<string, Field<unknown>>).map(([name, field]) => {
-      if (!readOnly.includes(name)) return [name, field]
-      return [name, create ? field.readOnly().optional() : field.readOnly()]
+      const marked = readOnly.includes(name) ? field.readOnly() : field
+      return [name, filled.includes(name) && field.defaultValue === undefined ? marked.optional() : marked]
     }),
   )
 
@@ -198,7 +202,7 @@ function describeResource(
   writes: BridgedWrites,
 ): Resource | undefined {
   const { id: _, ...others } = typed
-  const fields = markReadOnly(key === 'id' ? others : typed, writes)
+  const fields = markFields(key === 'id' ? others : typed, writes)
   const filter = Object.keys(fields).filter(name => {
     const field = fields[name] as AnyField // one of its names
     return isScalarField(field) && field.shape.kind !== 'bytes'

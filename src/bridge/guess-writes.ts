@@ -21,6 +21,7 @@ import {
   simpleTypeOf,
   type TypeMember,
   takesBlocks,
+  unspacedName,
   verbOf,
 } from './exchange-members.ts'
 import { contentOfMember } from './xml-fields.ts'
@@ -28,6 +29,8 @@ import { contentOfMember } from './xml-fields.ts'
 /** An exchange that changes an item. */
 export interface BridgedWrite {
   readonly exchange: string
+  /** The members of an item that it sends. */
+  readonly sent: readonly string[]
   /** The keys that lead from the message to the item. */
   readonly path: readonly string[]
   readonly inputOf: (item: Values) => unknown
@@ -40,8 +43,10 @@ export interface BridgedWrites {
   readonly create?: BridgedCreate
   readonly change?: BridgedWrite
   readonly remove?: BridgedWrite
-  /** Fields that no exchange can set. */
+  /** Fields that no exchange can set, and the version that the service counts. */
   readonly readOnly: readonly string[]
+  /** Fields that a new item gets from the service, where its content leaves them out. */
+  readonly filled: readonly string[]
 }
 
 /** The item of a resource, as its reads found it. */
@@ -52,7 +57,15 @@ export interface ItemOfReads {
   readonly fields: Fields
   /** Its field that identifies it; `id` is a text whatever its type is here. */
   readonly key: string
+  /** Its member by which the service tells whether it was changed. */
+  readonly version: string | undefined
 }
+
+const versionName =
+  /^(?:row|record|object)?(?:version(?:no|number|id)?|revision|etag|timestamp|concurrency(?:token|stamp))$/
+/** A member of one simple value that is named as a version. */
+export const findVersion = (item: AnyXmlType, form: NamespaceForm): string | undefined =>
+  membersOfType(item, form).find(({ key, member }) => versionName.test(unspacedName(key)) && simpleTypeOf(member))?.key
 
 export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   const named = Object.entries(port.exchanges).filter(([name]) => nounOf(name) === read.noun)
@@ -68,11 +81,16 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   const carried = [create, change].flatMap(each => (each ? [new Set(each.sent)] : []))
   const isSettable = (name: string) => carried.length > 0 && carried.every(sent => sent.has(name))
   const isChosen = create?.sent.includes(read.key) ?? false
+  const isCounted = (name: string) =>
+    name === read.version && !create?.needed.includes(name) && [change, remove].some(each => each?.sent.includes(name))
+  const isReadOnly = (name: string) => (name === read.key ? !isChosen : !isSettable(name) || isCounted(name))
+  const names = Object.keys(read.fields)
   return {
     ...(create && { create }),
     ...(change && { change }),
     ...(remove && { remove }),
-    readOnly: Object.keys(read.fields).filter(name => (name === read.key ? !isChosen : !isSettable(name))),
+    readOnly: names.filter(isReadOnly),
+    filled: create ? names.filter(name => !create.needed.includes(name)) : [],
   }
 }
 
@@ -93,18 +111,19 @@ function readItemInput(input: AnyRootElement, read: ItemOfReads): ItemInput | un
   const whole = carryItem(input.type(), members, read)
   if (whole) return { ...whole, path: [], write: item => whole.write(item) }
   const needed = members.filter(({ member }) => isNeeded(member))
-  const identifiers = members.filter(each => namesItem(each, read))
-  const others = needed.filter(each => !identifiers.includes(each))
-  const [inner, ...more] = others.length > 0 ? others : members.filter(each => !identifiers.includes(each))
+  const beside = members.filter(each => namesItem(each, read) || isVersion(each, read))
+  const others = needed.filter(each => !beside.includes(each))
+  const [inner, ...more] = others.length > 0 ? others : members.filter(each => !beside.includes(each))
   const content = inner && !inner.member.marks.isMany ? contentOfMember(inner.member) : undefined
   if (!inner || !content || more.length > 0) return undefined
   const carried = carryItem(content.type, membersOfType(content.type, inner.form), read)
   if (!carried) return undefined
-  const beside = writeIdentifiers(identifiers, read)
+  const writeBeside = writeNames(beside, read)
   return {
     ...carried,
+    sent: [...carried.sent, ...versionsIn(beside, read)],
     path: [inner.key],
-    write: item => ({ ...emptyInputOf(input), ...beside(item), [inner.key]: carried.write(item) }),
+    write: item => ({ ...emptyInputOf(input), ...writeBeside(item), [inner.key]: carried.write(item) }),
   }
 }
 
@@ -121,7 +140,7 @@ function carryItem(
   const hasContent = same.some(each => each.key !== read.key)
   if (!hasContent || foreign.some(({ member }) => isNeeded(member))) return undefined
   const sent = same.map(each => each.key)
-  const asTyped = writeIdentifiers(
+  const asTyped = writeNames(
     same.filter(each => each.key === read.key),
     read,
   )
@@ -147,16 +166,24 @@ function isSameMember(one: TypeMember, other: TypeMember): boolean {
 const namesItem = ({ key, member }: TypeMember, { fields, key: own, noun }: ItemOfReads): boolean =>
   simpleTypeOf(member) !== undefined && findKey(fields, key, noun) === own
 
-/** The identifier in the type of each of these members; an item without one leaves them out. */
-function writeIdentifiers(members: readonly TypeMember[], { key }: ItemOfReads): (item: Values) => Values {
+/** The version of the item, as it is in the item. */
+const isVersion = (each: TypeMember, { version, item, form }: ItemOfReads): boolean =>
+  each.key === version && membersOfType(item, form).some(own => isSameMember(each, own))
+const versionsIn = (members: readonly TypeMember[], read: ItemOfReads): readonly string[] =>
+  members.filter(each => isVersion(each, read)).map(each => each.key)
+
+/** The version, and the identifier in the type of its member; what an item lacks is left out. */
+function writeNames(members: readonly TypeMember[], read: ItemOfReads): (item: Values) => Values {
+  const versions = versionsIn(members, read)
   const codecs = members.flatMap(each => {
-    const type = simpleTypeOf(each.member)
+    const type = versions.includes(each.key) ? undefined : simpleTypeOf(each.member)
     return type ? [[each.key, simpleCodecOf(type)] as const] : []
   })
   return item => {
-    const id = item[key]
-    if (id === undefined) return {}
-    return Object.fromEntries(codecs.map(([name, codec]) => [name, codec.read(String(id), noPrefixes)]))
+    const id = item[read.key]
+    const asText = id === undefined ? [] : codecs
+    const names = asText.map(([name, codec]) => [name, codec.read(String(id), noPrefixes)])
+    return { ...pickSent(item, versions), ...Object.fromEntries(names) }
   }
 }
 const noPrefixes = { resolve: () => undefined }
@@ -205,10 +232,13 @@ const isNamedBeside = (input: AnyRootElement, read: ItemOfReads): boolean =>
 function readRemove(exchange: string, each: PortExchange, read: ItemOfReads): BridgedWrite | undefined {
   const { input } = each
   if (typeof input !== 'object' || takesBlocks(each)) return undefined
-  const only = findOnlyNeeded(membersOfType(input.type(), input.form))
+  const members = membersOfType(input.type(), input.form)
+  const versions = members.filter(each => isVersion(each, read))
+  const only = findOnlyNeeded(members.filter(each => !versions.includes(each)))
   if (!only || !namesItem(only, read)) return undefined
-  const write = writeIdentifiers([only], read)
-  return { exchange, path: [], inputOf: item => ({ ...emptyInputOf(input), ...write(item) }) }
+  const write = writeNames([only, ...versions], read)
+  const sent = versions.map(each => each.key)
+  return { exchange, sent, path: [], inputOf: item => ({ ...emptyInputOf(input), ...write(item) }) }
 }
 
 /** The writes by what the rules of a resource call them. */

@@ -86,11 +86,19 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
 }
 
-function describeBridged({ resource, get, list, writes: { create, change, remove } }: BridgedResource): string {
+function describeBridged({
+  resource,
+  get,
+  list,
+  version,
+  writes: { create, change, remove },
+}: BridgedResource): string {
+  const compared = [change, remove].some(each => version && each?.sent.includes(version)) ? version : undefined
   const writes = [
     create && `made by ${create.exchange}`,
     change && `changed by ${change.exchange}`,
     remove && `removed by ${remove.exchange}`,
+    compared !== undefined && `compared by ${compared}`,
   ]
   return [`${resource.name}: read by ${get.exchange} and ${list.exchange}`, ...writes.filter(Boolean)].join(', ')
 }

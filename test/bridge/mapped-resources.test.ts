@@ -46,7 +46,10 @@ async function runMap(name: string, text: string) {
 
 test('exchanges that are safe and those that change are a resource; what is deleted from the map is not served', async () => {
   const { said, url } = await runMap('without.ts', withoutRemoval)
-  assert.match(said, /^parts: read by GetPart and ListParts, made by CreatePart, changed by UpdatePart$/m)
+  assert.match(
+    said,
+    /^parts: read by GetPart and ListParts, made by CreatePart, changed by UpdatePart, compared by rowVersion$/m,
+  )
   const status = async (method: string, path: string) => (await fetch(`${url}/v1${path}`, { method })).status
   assert.deepEqual([await status('GET', '/parts'), await status('DELETE', '/parts/1')], [503, 405])
 })

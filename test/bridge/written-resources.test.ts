@@ -307,7 +307,7 @@ describe('of the exchanges of a port', () => {
       const [found] = guessResources([openPort(only(exchanges), [anyone])])
       assert.deepEqual(
         Object.keys(found?.writes ?? {})
-          .filter(each => each !== 'readOnly')
+          .filter(each => each !== 'readOnly' && each !== 'filled')
           .join(' '),
         expected,
       )
@@ -382,4 +382,72 @@ test('where the service chooses the identifier and sets fields, they are read-on
   const now = etagOf(await send('GET', '/api/v1/tasks/41'))
   assert.equal((await send('DELETE', '/api/v1/tasks/41', undefined, { 'if-match': now })).status, 204)
   assert.equal(rows.size, 0)
+})
+
+test('a version of the service travels with each change, as it was compared', async () => {
+  const Box = shop.type('Box', {
+    id: x.element(x.string),
+    size: x.element(x.int),
+    rowVersion: x.element(x.int),
+  })
+  const named = { id: x.element(x.string), rowVersion: x.element(x.int).optional() }
+  const boxes = port('Boxes', {
+    namespace: 'urn:boxes',
+    allow: [anyone],
+    exchanges: {
+      GetBox: exchange({
+        action: 'a',
+        input: message('GetBox', { id: x.element(x.string) }),
+        output: message('B1', { box: x.element(Box).optional() }),
+      }),
+      ListBoxes: exchange({ action: 'b', input: 'empty', output: message('B2', { box: x.element(Box).many() }) }),
+      UpdateBox: exchange({
+        action: 'c',
+        input: message('UpdateBox', { ...named, data: x.element(message('B3', { size: x.element(x.int) }).type()) }),
+        output: 'empty',
+      }),
+      DeleteBox: exchange({ action: 'd', input: message('DeleteBox', named), output: 'empty' }),
+    },
+  })
+  let box: (typeof Box)['value'] | undefined = { id: 'b', size: 1, rowVersion: 7 }
+  const seen: unknown[] = []
+  let gets = 0
+  const behind = implement(service('behind', { namespace: 'urn:behind', resources: [], ports: [boxes] }), {
+    Boxes: {
+      GetBox: () => {
+        // Another program changes it between the comparison and the removal.
+        if (++gets === 99 && box) box = { ...box, rowVersion: 9 }
+        return { box }
+      },
+      ListBoxes: () => ({ box: box ? [box] : [] }),
+      UpdateBox: given => {
+        seen.push(given)
+        box = { id: given.id, size: given.data.size, rowVersion: 8 }
+      },
+      DeleteBox: given => {
+        seen.push(given)
+        box = undefined
+      },
+    },
+  })
+  const { server } = await startHosted({}, behind)
+  const { send } = await startBridge(`http://127.0.0.1:${server.port}/soap/Boxes`, boxes)
+  const first = etagOf(await send('GET', '/api/v1/boxes/b'))
+  const merge = { 'content-type': 'application/merge-patch+json', 'if-match': first }
+  assert.equal((await send('PATCH', '/api/v1/boxes/b', { size: 2 }, merge)).status, 200)
+  assert.deepEqual(seen, [{ id: 'b', rowVersion: 7, data: { size: 2 } }])
+  const second = await send('GET', '/api/v1/boxes/b')
+  const ifMatch = { 'if-match': etagOf(second) }
+  assert.equal(
+    (await send('PUT', '/api/v1/boxes/b', { size: 2, rowVersion: 1 }, ifMatch)).status,
+    422,
+    'it is read-only',
+  )
+  const remove = () => send('DELETE', '/api/v1/boxes/b', undefined, ifMatch)
+  gets = 97 // one comparison of the call, and one at the removal
+  assert.equal((await remove()).status, 412)
+  assert.equal(seen.length, 1, 'nothing is sent')
+  const third = await send('GET', '/api/v1/boxes/b')
+  assert.equal((await send('DELETE', '/api/v1/boxes/b', undefined, { 'if-match': etagOf(third) })).status, 204)
+  assert.deepEqual(seen[1], { id: 'b', rowVersion: 9 })
 })

@@ -40,7 +40,7 @@ describe('PHP SoapServer by its WSDL, as a resource', { skip: noPhp || noCurl },
     const { url, said } = await startBridge()
     assert.match(
       said,
-      /parts: read by GetPart and ListParts, made by CreatePart, changed by UpdatePart, removed by DeletePart/,
+      /parts: read by GetPart and ListParts, made by CreatePart, changed by UpdatePart, removed by DeletePart, compared by rowVersion/,
     )
     const ask = (method: string, path: string, content?: object, fields: readonly string[] = []) => {
       const sent = content ? ['-d', JSON.stringify(content), '-H', 'Content-Type: application/json'] : []
