@@ -69,11 +69,7 @@ export function readPorts(
   const bodies = new BodyReader(model, losses)
   for (const each of bound) {
     if (each.binding.soap === undefined)
-      losses.add(
-        `port ${each.name}`,
-        `is a binding of ${nameBinding(each.binding)}, not of SOAP: it is left out`,
-        'transport',
-      )
+      losses.add(`port ${each.name}`, `${describeUnbound(each.binding)}: it is left out`, 'transport')
     else {
       const { transport } = each.binding
       if (transport !== undefined && transport !== '' && !httpTransports.has(transport))
@@ -99,8 +95,10 @@ const knownBindings: Readonly<Record<string, string>> = {
   'http://schemas.xmlsoap.org/wsdl/http/': 'HTTP',
   'http://www.w3.org/ns/wsdl/http': 'HTTP',
 }
-const nameBinding = ({ other }: WsdlBinding): string =>
-  other === undefined ? 'no protocol' : (knownBindings[other] ?? other)
+const describeUnbound = ({ other }: WsdlBinding): string =>
+  other === undefined
+    ? 'has no binding in this document that names a protocol'
+    : `is a binding of ${knownBindings[other] ?? other}, not of SOAP`
 
 /** Two ports that differ in nothing but the version of SOAP are one. */
 function addPort(ports: Port[], found: Port): { readonly name: string; readonly isNew: boolean } {
