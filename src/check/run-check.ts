@@ -1,10 +1,11 @@
 /** One run: discovery, every rule, removal of what was made, the report. */
 import { Bench, type BenchOptions } from './bench.ts'
 import { checkRules } from './catalogue.ts'
+import type { CheckCaller } from './discovered-service.ts'
 import { discoverService, requireAnswer } from './discovery.ts'
 import { addEarlierRemoval, fillEmptyCollections } from './materials.ts'
 import { asText, memberAt } from './probe-content.ts'
-import { type ProbeTransport, Unreachable } from './probe-message.ts'
+import { type ProbeExchange, type ProbeTransport, Unreachable } from './probe-message.ts'
 import type { CheckReport, CheckRule, RuleVerdict } from './rule.ts'
 import { digestRules, restoreJudgement } from './run-journal.ts'
 import { Trial } from './trial.ts'
@@ -102,7 +103,25 @@ async function tryRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
     ended = endOfTrial(rule, thrown)
     isCutShort = !(thrown instanceof NotObservable || thrown instanceof NotApplicable)
   }
-  return judgeFindings(rule, trial.findings, ended, isCutShort)
+  const verdict = judgeFindings(rule, trial.findings, ended, isCutShort)
+  const refused = verdict.status === 'fail' ? await findRefusedCaller(bench) : undefined
+  if (!refused) return verdict
+  const reason = `credentials that are still taken: those of ${refused.name} were, and are refused now; wrong passwords may have locked the name for a while`
+  return { rule, status: 'not observable', reason, findings: verdict.findings }
+}
+
+/** A caller who is answered 401 where the same GET was served before: failures say nothing then. */
+async function findRefusedCaller(bench: Bench): Promise<CheckCaller | undefined> {
+  for (const caller of bench.callers) {
+    const isOwn = ({ request: { method, fields }, status }: ProbeExchange) =>
+      method === 'GET' && status === 200 && Object.entries(caller.fields).every(([name, text]) => fields[name] === text)
+    const served = bench.exchanges.findLast(isOwn)
+    if (!served) continue
+    const { target, fields } = served.request
+    const again = await bench.send('GET', target, { fields }).catch(() => undefined)
+    if (again?.status === 401) return caller
+  }
+  return undefined
 }
 
 function endOfTrial(rule: CheckRule, thrown: unknown): RuleVerdict {

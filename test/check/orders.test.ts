@@ -40,6 +40,21 @@ describe('the orders service keeps every rule that can be observed', async () =>
     assert.deepEqual(idsOf(report, 'not applicable'), [])
   })
 
+  it('where a name is locked meanwhile, rules that fail by it are not observed, and no other', async () => {
+    const serve = await serveOrdersInMemory()
+    let left = 150
+    const transport = createMemoryTransport(async request => {
+      const isNamed = request.fields['authorization'] !== undefined
+      if (!isNamed || --left > 0) return serve(request)
+      return serve({ ...request, fields: { ...request.fields, authorization: 'Basic bm9ib2R5Ondyb25n' } })
+    })
+    const report = await runCheck(transport, ordersOptions)
+    assert.deepEqual(failuresOf(report), [])
+    const locked = report.verdicts.filter(({ reason }) => /wrong passwords may have locked the name/.test(reason))
+    assert.ok(locked.length > 5, `${locked.length}`)
+    assert.ok(locked.every(({ status, findings }) => status === 'not observable' && findings.length > 0))
+  })
+
   it('without --allow-changes nothing but safe methods and reads of SOAP leave', async () => {
     const methods = new Set<string>()
     const changed: string[] = []
