@@ -18,6 +18,8 @@ export interface BridgeLimits {
   readonly pause: number
   /** Octets of an answer, which is held in memory; 16 MiB. */
   readonly longest: number
+  /** Octets of a package that passes through without being held; 1 GiB. */
+  readonly longestPassing: number
 }
 
 export function completeLimits(given: Partial<BridgeLimits> = {}): BridgeLimits {
@@ -29,6 +31,7 @@ export function completeLimits(given: Partial<BridgeLimits> = {}): BridgeLimits 
     failures: 5,
     pause: 5000,
     longest: longestDefault,
+    longestPassing: 1024 ** 3,
     ...given,
     calls,
   }

@@ -4,6 +4,8 @@
  * says what happened, and the operator's log says the rest.
  */
 
+import type { Pieces } from '../base/octets.ts'
+import { dropPassing, PassingOctets, replaceEach } from '../base/passing-octets.ts'
 import { InputError } from '../client/errors.ts'
 import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout, gatewayFaults } from '../contract/fault.ts'
@@ -72,7 +74,7 @@ export function createBridge(
     contract.ports.map(port => {
       const send = callerOf(port)
       const once: Ask = (name, party, call) =>
-        lines.take(party, () => askThrough(circuit, figures, () => send(name, call)), turnLimit)
+        keepTurn(lines, party, turnLimit, () => askThrough(circuit, figures, () => send(name, call)))
       return [port.port, askAgain(port, once)]
     }),
   )
@@ -92,6 +94,22 @@ export function createBridge(
   const app = implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
   return { ...app, faultsBehind: gatewayFaults, figures: figures.listFigures(lines, circuit) }
 }
+
+/** A turn lasts until the octets of its answer have passed, since their connection is taken. */
+const keepTurn = (
+  lines: WaitingLines,
+  party: string,
+  turnLimit: number,
+  ask: () => Promise<PortAnswer>,
+): Promise<PortAnswer> =>
+  new Promise((resolve, reject) => {
+    const work = async () => {
+      const answer = await ask()
+      resolve(answer)
+      if (answer.kind === 'answer') await answer.passed
+    }
+    lines.take(party, work, turnLimit).catch(reject)
+  })
 
 type Ask = (exchange: string, party: string, call: PortCall) => Promise<PortAnswer>
 /** A read is asked once more, if its connection was lost. */
@@ -169,7 +187,11 @@ function createBridgeHandler(
   note: BridgeOptions['note'],
 ): ErasedExchangeHandler {
   return async (input, context) => {
-    const answer = await ask(name, context.party, { input, blocks: context.headers })
+    const answer = await ask(name, context.party, {
+      input,
+      blocks: context.headers,
+      mayPass: context.mayPass === true,
+    })
     return passOn(place, exchange, answer, context, note)
   }
 }
@@ -186,8 +208,7 @@ function passOn(
 ): unknown {
   switch (answer.kind) {
     case 'answer':
-      for (const [name, value] of Object.entries(answer.blocks)) context.setHeader(name, value)
-      return answer.content
+      return passAnswer(place, answer, context, note)
     case 'fault':
       if (answer.declared) return context.fail(answer.declared.name, answer.declared.detail as never, answer.reason)
       note(`${place}: fault ${answer.dress ?? answer.code ?? 'without a standard code'}: ${answer.reason}`)
@@ -205,6 +226,32 @@ function passOn(
     case 'garbage':
       note(`${place}: ${answer.detail}`)
       return refuseAs(BadGateway, answer.isUnproven ? unprovenReason : 'the service behind sent what is not an answer')
+  }
+}
+
+function passAnswer(
+  place: string,
+  { blocks, content, passed }: Extract<PortAnswer, { kind: 'answer' }>,
+  context: Ends,
+  note: BridgeOptions['note'],
+): unknown {
+  try {
+    for (const [name, value] of Object.entries(blocks)) context.setHeader(name, value)
+  } catch (thrown) {
+    dropPassing(content)
+    throw thrown
+  }
+  if (!passed) return content
+  const cut = (thrown: unknown) => note(`${place}: cut while its octets passed: ${describeCut(thrown)}`)
+  return replaceEach(content, PassingOctets, ({ read, drop }) => new PassingOctets(() => noteCut(read(), cut), drop))
+}
+const describeCut = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
+async function* noteCut(pieces: Pieces, cut: (thrown: unknown) => void): Pieces {
+  try {
+    yield* pieces
+  } catch (thrown) {
+    cut(thrown)
+    throw thrown
   }
 }
 

@@ -17,7 +17,13 @@ import { isAddressingUri } from '../soap/headers/addressing.ts'
 import { securityName } from '../soap/security-port.ts'
 
 export type PortAnswer =
-  | { readonly kind: 'answer'; readonly content: unknown; readonly blocks: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'answer'
+      readonly content: unknown
+      readonly blocks: Readonly<Record<string, unknown>>
+      /** Settles when the octets of it that pass have ended, however they did. */
+      readonly passed?: Promise<void>
+    }
   /** `declared`: the fault of the contract whose element is in its detail. */
   | {
       readonly kind: 'fault'
@@ -57,6 +63,8 @@ export interface PortCall {
   /** Fields of this request alone, of a service that speaks HTTP. */
   readonly fields?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** Octets of the answer may be `PassingOctets`. */
+  readonly mayPass?: boolean
 }
 /** Input that does not fit its declared type is not sent: that throws, or is `unsent`. */
 export type PortCaller = (exchange: string, call: PortCall) => Promise<PortAnswer>
@@ -66,6 +74,8 @@ export interface CallerOptions {
   readonly timeLimit: number
   /** Octets of an answer; default 16 MiB. */
   readonly longest?: number
+  /** Octets of a package that passes; undefined: each answer is held. */
+  readonly longestPassing?: number
   /** Fields of each request, such as Authorization. */
   readonly fields?: Readonly<Record<string, string>>
   /** What messages wear, and what answers have to prove; default nothing. */
@@ -73,7 +83,7 @@ export interface CallerOptions {
 }
 
 export function createPortCaller(port: Port, transport: ClientTransport, options: CallerOptions): PortCaller {
-  const { dress = plainDress, fields, longest } = options
+  const { dress = plainDress, fields, longest, longestPassing } = options
   const endpoint: PortEndpoint = {
     version: versionOfPort(port),
     transport,
@@ -88,13 +98,22 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
   const operations = new Map(
     Object.entries(port.exchanges).map(([name, each]) => [name, new CallableExchange(name, each, endpoint, plans)]),
   )
-  return async (name, { input, blocks: headers }) => {
+  return async (name, { input, blocks: headers, mayPass = false }) => {
     const operation = operations.get(name)
     const exchange = port.exchanges[name]
     if (!operation || !exchange) throw new Error(`${name} is not an exchange of the port ${port.port}`)
     try {
-      const reply = await operation.call(input, { ...timingOf(options, {}), headers })
-      return { kind: 'answer', content: reply.output, blocks: reply.headers }
+      const passingMax = mayPass ? longestPassing : undefined
+      const {
+        output,
+        headers: blocks,
+        passed,
+      } = await operation.call(input, {
+        ...timingOf(options, {}),
+        headers,
+        passingMax,
+      })
+      return { kind: 'answer', content: output, blocks, ...(passed && { passed }) }
     } catch (thrown) {
       return explainThrown(exchange, thrown)
     }

@@ -14,6 +14,7 @@ const waitingOption = wholeNumberOption(1, 100_000)
 const failuresOption = wholeNumberOption(1, 1_000_000)
 const pauseOption = wholeNumberOption(1, 3_600_000)
 const longestOption = wholeNumberOption(1, 1024 ** 3)
+const passingOption = wholeNumberOption(1, 1024 ** 4)
 
 export const addLimitOptions = (command: Command): Command =>
   command
@@ -29,13 +30,19 @@ export const addLimitOptions = (command: Command): Command =>
     )
     .option('--pause <milliseconds>', 'for which it is', pauseOption, usualLimits.pause)
     .option('--longest <octets>', 'of an answer, which is held in memory', longestOption, usualLimits.longest)
+    .option(
+      '--longest-passing <octets>',
+      'of an answer in a package, whose octets pass without being held',
+      passingOption,
+      usualLimits.longestPassing,
+    )
 
 export function readLimitFlags(flags: LimitFlags): BridgeLimits {
-  const { calls, callsOfCaller, waiting, waitingOfCaller, failures, pause, longest } = flags
+  const { calls, callsOfCaller, waiting, waitingOfCaller, failures, pause, longest, longestPassing } = flags
   if (callsOfCaller !== undefined && callsOfCaller > calls)
     failUsage(`--calls-of-caller ${callsOfCaller} is more than --calls ${calls}: one caller cannot have more than all`)
   return completeLimits({
-    ...{ calls, waiting, waitingOfCaller, failures, pause, longest },
+    ...{ calls, waiting, waitingOfCaller, failures, pause, longest, longestPassing },
     ...(callsOfCaller !== undefined && { callsOfCaller }),
   })
 }

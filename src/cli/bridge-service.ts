@@ -126,9 +126,10 @@ function grantsOfFlags({ role: roles, anyone: isOpen }: BridgeFlags): readonly G
   if (!isOpen && roles.length === 0) failUsage('nobody may ask: give --role <name>, or --anyone')
   return isOpen ? [anyone] : roles.map(role)
 }
-const callerOptions = ({ timeLimit, longest, authorization }: BridgeFlags): CallerOptions => ({
+const callerOptions = ({ timeLimit, longest, longestPassing, authorization }: BridgeFlags): CallerOptions => ({
   timeLimit,
   longest,
+  longestPassing,
   fields: authorization === undefined ? {} : { authorization: readFileSync(authorization, 'utf8').trim() },
 })
 function tellLosses(losses: readonly Loss[]): void {

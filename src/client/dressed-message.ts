@@ -149,6 +149,7 @@ interface SealedMessage {
   readonly proof: Pick<SentRequest, 'sent' | 'exchangeKey'>
 }
 
+type PostBounds = Pick<TransportRequest, 'timeLimit' | 'signal' | 'passing'>
 /** Writes and posts the messages of one operation. */
 export class MessageSender {
   readonly security: OperationSecurity | undefined
@@ -203,7 +204,7 @@ export class MessageSender {
   }
 
   /** Sends it once. Rejects as the transport does. */
-  post(written: WrittenMessage, within: Pick<TransportRequest, 'timeLimit' | 'signal'>): Promise<SignedExchange> {
+  post(written: WrittenMessage, within: PostBounds): Promise<SignedExchange> {
     const { id, text, packing } = written
     if (packing.attached.length > 0 || this.#dress.credentials.changing || this.security)
       return this.#postDressed(written, within)
@@ -213,10 +214,7 @@ export class MessageSender {
     }))
   }
 
-  async #postDressed(
-    written: WrittenMessage,
-    within: Pick<TransportRequest, 'timeLimit' | 'signal'>,
-  ): Promise<SignedExchange> {
+  async #postDressed(written: WrittenMessage, within: PostBounds): Promise<SignedExchange> {
     const { content, fields, proof } = await this.#seal(written)
     const post = written.packing.attached.length > 0 ? this.#postPackage : this.#post
     return { response: await post({ content, fields, ...within }), request: { id: written.id, ...proof } }

@@ -11,7 +11,7 @@ import type { PartSource } from '../soap/codecs/values.ts'
 import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
 import { type Addressing, isAddressingBlock, readAddressing } from '../soap/headers/addressing.ts'
 import { type NodeRoles, requireUnderstood, targetedBlocks } from '../soap/headers/node.ts'
-import { collectParts, readPackage } from '../soap/mime/parts.ts'
+import { collectParts, openPackage, type RemainingParts, type Root, readPackage } from '../soap/mime/parts.ts'
 import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
 import { securityName } from '../soap/security-port.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
@@ -74,6 +74,8 @@ export type OpenedAnswer =
       /** The header blocks for this node. */
       readonly blocks: readonly Element[]
       readonly parts: PartSource | undefined
+      /** The parts, where they have not all arrived. */
+      readonly coming: RemainingParts | undefined
       /** The message goes on behind the Body. */
       readonly isStreamed: boolean
     }
@@ -127,7 +129,7 @@ export function openAnswer(
     return unpackAnswer(response, type, expected.longest).then(unpacked =>
       openAnswerMessage(expected, response, type, unpacked, request),
     )
-  return openAnswerMessage(expected, response, type, { bytes: response.content, type, parts: undefined }, request)
+  return openAnswerMessage(expected, response, type, heldMessage(response.content, type), request)
 }
 
 /** Reads the message to its last octet, once its Body has been read to its end. */
@@ -137,14 +139,15 @@ export function closeAnswer({ envelope, isStreamed }: Extract<OpenedAnswer, { ki
 
 // HTTP and packaging
 
-function readAnswerType({ isLenient }: AnswerExpectation, { status, fields, content }: TransportResponse): MediaType {
+function readAnswerType({ isLenient }: AnswerExpectation, response: TransportResponse): MediaType {
+  const { status, fields, content, arriving } = response
   if (status >= 300 && status < 400)
     refuseAnswer('redirect', `redirects are not followed: ${status} to ${fields['location'] ?? 'no location'}`)
   const coding = fields['content-encoding']?.trim().toLowerCase()
   if (coding !== undefined && coding !== 'identity')
     refuseAnswer('coding', `the content coding ${coding} is not supported`)
   const isSuccess = status < 300
-  if (content.length === 0)
+  if (content.length === 0 && !arriving)
     refuseAnswer(isSuccess ? 'empty' : 'status', `the response has the status ${status} and no content`)
   const field = fields['content-type'] ?? ''
   const type = parseMediaType(field)
@@ -165,16 +168,28 @@ interface UnpackedAnswer {
   readonly bytes: Uint8Array
   readonly type: MediaType
   readonly parts: PartSource | undefined
+  readonly coming: RemainingParts | undefined
 }
+const heldMessage = (bytes: Uint8Array, type: MediaType, parts?: PartSource): UnpackedAnswer => ({
+  bytes,
+  type,
+  parts,
+  coming: undefined,
+})
 
 async function unpackAnswer(response: TransportResponse, type: MediaType, longest: number): Promise<UnpackedAnswer> {
   const { boundary = refuseAnswer('package', 'the media type of the package has no boundary'), start } = type.parameters
   const sizes = { root: longest, rest: longest }
-  const found = await readPackage(contentOf(response.content).chunks(), boundary, start, sizes)
-  if (!found) return refuseAnswer('package', `the package is longer than ${longest} octets`)
-  const root = parseMediaType(found.root.type) ?? refuseAnswer('package', 'the root of the package has no media type')
-  return { bytes: found.root.bytes, type: root, parts: collectParts(found.parts) }
+  const tooLong = (): never => refuseAnswer('package', `the package is longer than ${longest} octets`)
+  if (response.arriving) {
+    const { root, rest } = (await openPackage(response.arriving, boundary, start, sizes)) ?? tooLong()
+    return { bytes: root.bytes, type: readRootType(root), parts: rest, coming: rest }
+  }
+  const found = (await readPackage(contentOf(response.content).chunks(), boundary, start, sizes)) ?? tooLong()
+  return heldMessage(found.root.bytes, readRootType(found.root), collectParts(found.parts))
 }
+const readRootType = ({ type }: Root): MediaType =>
+  parseMediaType(type) ?? refuseAnswer('package', 'the root of the package has no media type')
 
 /** XOP §4.1: the type of the message in an XOP document is a parameter. */
 function typeOfRoot(root: MediaType, whole: MediaType): MediaType | undefined {
@@ -190,7 +205,7 @@ function openAnswerMessage(
   expected: AnswerExpectation,
   response: TransportResponse,
   whole: MediaType,
-  { bytes, type, parts }: UnpackedAnswer,
+  { bytes, type, parts, coming }: UnpackedAnswer,
   request: SentRequest,
 ): OpenedAnswer | Promise<OpenedAnswer> {
   const root = typeOfRoot(type, whole)
@@ -202,13 +217,14 @@ function openAnswerMessage(
   const limits = charset === undefined ? expected.limits : { ...expected.limits, charset }
   const open = (found: OpenedEnvelope): OpenedAnswer => openBody(expected, response, found, media, request)
   if (expected.answers) return openProven(expected, expected.answers, bytes, limits, request).then(open)
-  return open({ envelope: openEnvelope(scanDocument(bytes, limits), versions), parts, isStreamed: true })
+  return open({ envelope: openEnvelope(scanDocument(bytes, limits), versions), parts, coming, isStreamed: true })
 }
 
 /** A message at its Body. */
 interface OpenedEnvelope {
   readonly envelope: Envelope
   readonly parts: PartSource | undefined
+  readonly coming: RemainingParts | undefined
   readonly isStreamed: boolean
 }
 
@@ -244,7 +260,12 @@ async function openProven(
     return refuseAnswer('unproven', `${describeUnproven(element, version, expected)}: ${proven}`)
   const body = walkTree(proven)
   body.next()
-  return { envelope: { version, around: proven, blocks: all, body }, parts: undefined, isStreamed: false }
+  return {
+    envelope: { version, around: proven, blocks: all, body },
+    parts: undefined,
+    coming: undefined,
+    isStreamed: false,
+  }
 }
 
 function describeUnproven(body: Element, version: SoapVersion, { faults }: AnswerExpectation): string {
@@ -258,7 +279,7 @@ function describeUnproven(body: Element, version: SoapVersion, { faults }: Answe
 function openBody(
   expected: AnswerExpectation,
   { status }: TransportResponse,
-  { envelope, parts, isStreamed }: OpenedEnvelope,
+  { envelope, parts, coming, isStreamed }: OpenedEnvelope,
   media: SoapVersion | undefined,
   request: SentRequest,
 ): OpenedAnswer {
@@ -277,7 +298,7 @@ function openBody(
   if (version !== expected.version && !expected.isLenient)
     refuseAnswer('structure', `the reply is in SOAP ${version.number}, the request in SOAP ${expected.version.number}`)
   requireCorrelated(expected, addressing, request, false)
-  return { kind: 'message', envelope, blocks, parts, isStreamed }
+  return { kind: 'message', envelope, blocks, parts, coming, isStreamed }
 }
 
 /** The cursor is at the Fault's `start`. */

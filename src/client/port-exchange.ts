@@ -4,15 +4,18 @@
  * contract, or throws the reason why not.
  */
 
+import { standInOctets } from '../base/passing-octets.ts'
 import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { createActionNamer } from '../contract/port-names.ts'
+import { listReachedTypes } from '../contract/xml-reach.ts'
+import type { AnyRootElement } from '../contract/xml-type.ts'
 import { type Forgiven, type Leniency, Mending, mendElement } from '../soap/codecs/mended-element.ts'
 import { createPortMessageCodecs, type PortMessageCodec } from '../soap/codecs/port-message-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
 import { createEncodedCodecs } from '../soap/codecs/schema-encoded.ts'
-import { declaresAttribute } from '../soap/codecs/schema-plan.ts'
+import { declaresAttribute, isBase64Type, lengthsOfOctets } from '../soap/codecs/schema-plan.ts'
 import { UnfitValue } from '../soap/codecs/schema-write.ts'
 import type { LiteralReading, LiteralWriting } from '../soap/codecs/values.ts'
 import type { Envelope } from '../soap/envelope.ts'
@@ -36,10 +39,12 @@ import {
   type OpenedAnswer,
   openAnswer,
   refuseAnswer,
+  type SentRequest,
 } from './opened-answer.ts'
+import { holdSmallContent, passPackages, passParts } from './passing-answer.ts'
 import { type CallTiming, postWithRetries } from './repeated-post.ts'
 import { parserLimitsFor } from './reply.ts'
-import { type ClientTransport, longestDefault } from './transport.ts'
+import { type ClientTransport, longestDefault, type TransportResponse } from './transport.ts'
 
 /** What all exchanges of a port have in common. */
 export interface PortEndpoint {
@@ -64,6 +69,11 @@ export interface PortCallOptions extends CallTiming {
   readonly blocks?: readonly string[] | undefined
   /** With addressing: the message's id, otherwise a random one. */
   readonly messageId?: string | undefined
+  /**
+   * Octets of a package that passes: the parts of a large one are `PassingOctets` in the reply,
+   * where nothing has to be known of them first. Undefined: every answer is held.
+   */
+  readonly passingMax?: number | undefined
 }
 
 /** A reply, and what was wrong with it and forgiven. */
@@ -73,6 +83,8 @@ export interface PortReply {
   /** The declared header blocks that came. */
   readonly headers: Readonly<Record<string, unknown>>
   readonly forgiven: readonly Forgiven[]
+  /** Settles when the octets that pass have ended, however they did. */
+  readonly passed?: Promise<void>
 }
 
 /** The newer version alone where no other is bound. */
@@ -104,6 +116,8 @@ export class CallableExchange {
   readonly #answered: PortMessageCodec | undefined
   readonly #sender: MessageSender
   readonly #expected: AnswerExpectation
+  /** Octets of its answers may be left where they are: nothing is asked of them but their place. */
+  readonly #mayPass: boolean
 
   constructor(name: string, exchange: PortExchange, endpoint: PortEndpoint, plans: PortPlans) {
     const { version, dress, transport, fields, longest = longestDefault, lenient } = endpoint
@@ -135,26 +149,41 @@ export class CallableExchange {
       longest,
       ...(lenient.has('envelope') && { isLenient: true }),
     }
+    const isHeld = isAnsweredWithParts || this.#expected.answers !== undefined || exchange.style === 'encoded'
+    this.#mayPass = !isHeld && typeof exchange.output === 'object' && mayLeaveOctets(exchange.output)
   }
 
   /** @throws InputError, ConnectionError, FaultError, AnswerError, or the signal's reason */
   async call(input: unknown, options: PortCallOptions): Promise<PortReply> {
     const { response, request } = await this.#post(this.#write(input, options), options)
     try {
-      const { status, content } = response
-      const hasOutput = typeof this.#exchange.output === 'object'
-      if (content.length === 0 && status < 300 && !hasOutput) return emptyReply
-      const opened = await openAnswer(this.#expected, response, request)
-      if (opened.kind === 'fault') {
-        const read = readFault(opened.fault, opened.version, this.#expected.faults, opened.blocks)
-        throw new FaultError(this.name, read, response)
-      }
-      return this.#read(opened, response.fields['content-type'] ?? '')
+      return await this.#open(await holdSmallContent(response), request)
     } catch (thrown) {
-      const unfit = explainUnfit(thrown)
-      if (!unfit) throw thrown
-      throw new AnswerError(this.name, unfit.why, unfit.detail, response, unfit.problems)
+      response.arriving?.drop()
+      throw this.#explain(thrown, response)
     }
+  }
+
+  async #open(response: TransportResponse, request: SentRequest): Promise<PortReply> {
+    const { status, content, fields, arriving } = response
+    const hasOutput = typeof this.#exchange.output === 'object'
+    if (content.length === 0 && !arriving && status < 300 && !hasOutput) return emptyReply
+    const opened = await openAnswer(this.#expected, response, request)
+    if (opened.kind === 'fault') {
+      const read = readFault(opened.fault, opened.version, this.#expected.faults, opened.blocks)
+      throw new FaultError(this.name, read, response)
+    }
+    const reply = this.#read(opened, fields['content-type'] ?? '')
+    if (!arriving || !opened.coming) return reply
+    const explain = (thrown: unknown) => this.#explain(thrown, response)
+    const output = await passParts(reply.output, opened.coming, () => arriving.drop(), explain)
+    return { ...reply, output, passed: arriving.over }
+  }
+
+  #explain(thrown: unknown, response: TransportResponse): unknown {
+    if (thrown instanceof TransportFailure) return new ConnectionError(this.name, thrown)
+    const unfit = explainUnfit(thrown)
+    return unfit ? new AnswerError(this.name, unfit.why, unfit.detail, response, unfit.problems) : thrown
   }
 
   /** What `call` would send now. @throws InputError */
@@ -162,10 +191,14 @@ export class CallableExchange {
     return await this.#sender.render(this.#write(input, options))
   }
 
-  async #post(written: WrittenMessage, timing: CallTiming): Promise<SignedExchange> {
+  async #post(
+    written: WrittenMessage,
+    { passingMax, ...timing }: CallTiming & Pick<PortCallOptions, 'passingMax'>,
+  ): Promise<SignedExchange> {
+    const passing = passingMax !== undefined && this.#mayPass ? passPackages(passingMax) : undefined
     const mayRepeat = (failure: TransportFailure) => this.#endpoint.mayRepeat(this.name, failure)
     try {
-      return await postWithRetries(this.#sender, written, { ...timing, mayRepeat })
+      return await postWithRetries(this.#sender, written, { ...timing, mayRepeat, passing })
     } catch (thrown) {
       throw thrown instanceof TransportFailure ? new ConnectionError(this.name, thrown) : thrown
     }
@@ -253,6 +286,12 @@ export class CallableExchange {
     })
     return Object.fromEntries(found)
   }
+}
+
+/** It has octets, of which nothing but their number has to be known: that is, at their end. */
+function mayLeaveOctets(output: AnyRootElement): boolean {
+  const octets = listReachedTypes([output]).types.filter(isBase64Type).map(lengthsOfOctets)
+  return octets.length > 0 && octets.every(each => each && each.min <= standInOctets && each.max >= standInOctets)
 }
 
 const emptyReply: PortReply = { output: undefined, headers: {}, forgiven: [] }

@@ -5,6 +5,7 @@
 import type { MessageSender, SignedExchange, WrittenMessage } from './dressed-message.ts'
 import { TransportFailure } from './errors.ts'
 import { type Wait, waitFor } from './timer.ts'
+import type { PassingResponses } from './transport.ts'
 
 /** How long a call may take, and what ends it. */
 export interface CallTiming {
@@ -16,6 +17,7 @@ export interface CallTiming {
   readonly wait: Wait
 }
 export interface PostPatience extends CallTiming {
+  readonly passing?: PassingResponses | undefined
   readonly mayRepeat: (failure: TransportFailure) => boolean
 }
 
@@ -35,12 +37,12 @@ export const isRepeatable = ({ why, begun }: TransportFailure, hasOneEffect: boo
 export async function postWithRetries(
   sender: MessageSender,
   written: WrittenMessage,
-  { timeLimit, signal, retries, wait: pause, mayRepeat }: PostPatience,
+  { timeLimit, signal, retries, wait: pause, mayRepeat, passing }: PostPatience,
 ): Promise<SignedExchange> {
   const until = Date.now() + timeLimit
   for (let tries = 0; ; tries++) {
     try {
-      return await sender.post(written, { signal, timeLimit: until - Date.now() })
+      return await sender.post(written, { signal, timeLimit: until - Date.now(), passing })
     } catch (thrown) {
       if (!(thrown instanceof TransportFailure)) throw thrown
       const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0

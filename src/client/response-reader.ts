@@ -4,13 +4,16 @@
  *      the end of the connection; a response that says both, or that says it in an unknown way, is
  *      refused (§6.3).
  *  (2) No octet behind its end is read; the connection that brought one carries nothing more.
- *  (3) It holds no more than its limits, and works in proportion to the octets, however they are
- *      cut.
+ *  (3) It holds no more than its limits, and nothing of what goes to a sink; it works in proportion
+ *      to the octets, however they are cut.
  * Deliberately absent: sockets, time, and what a response means.
  */
 import { trimSpace } from '../http/grammar.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { TransportResponse } from './transport.ts'
+
+/** Where content goes that is not held: slices of the pieces, in their order. */
+export type ContentSink = (octets: Buffer) => void
 
 export interface ResponseLimits {
   /** Octets of the status line and all fields; of a chunk's line; of the trailers. */
@@ -56,9 +59,15 @@ export class Responses {
   #fields: HttpFields = noFields
   #content: Buffer = noOctets
   #length = 0
+  /** Octets of content that were not held. */
+  #passed = 0
   /** Octets of content, or of a chunk, that have not come. */
   #missing = 0
   #chunks = 0
+  /** Of the response at hand; undefined: its content is held. */
+  #sink: ContentSink | undefined
+  /** Whether the content of a response is held, by its head. */
+  sinkOf: ((status: number, fields: HttpFields) => ContentSink | undefined) | undefined
   /** An octet of a response has come, and its end has not. */
   hasBegun = false
   /** Whether the last response leaves its connection fit for another. */
@@ -128,18 +137,22 @@ export class Responses {
       // that.
       if (coding !== undefined || (this.#status === 204 && length !== undefined && length !== '0')) this.mayKeep = false
       this.#state = 'counted'
-    } else if (coding !== undefined) {
+      return
+    }
+    if (coding !== undefined) {
       if (!persists || coding.toLowerCase() !== 'chunked') refuse(`the transfer coding ${coding} is not supported`)
       if (length !== undefined) refuse('it has a Content-Length and a Transfer-Encoding')
       this.#chunks = 0
       this.#state = 'size'
     } else if (length !== undefined) {
-      this.#missing = this.#requireWithin(readLength(length))
+      this.#missing = readLength(length)
       this.#state = 'counted'
     } else {
       this.mayKeep = false
       this.#state = 'to the end'
     }
+    this.#sink = this.sinkOf?.(this.#status, fields)
+    if (!this.#sink) this.#requireWithin(this.#missing)
   }
 
   #requireWithin(octets: number): number {
@@ -152,6 +165,7 @@ export class Responses {
 
   #readCounted(piece: Buffer, at: number): TransportResponse | undefined {
     const length = this.#missing
+    if (this.#sink) return this.#passCounted(this.#sink, piece, at)
     if (this.#length === 0 && piece.length - at >= length) {
       this.#content = piece.subarray(at, at + length)
       this.#length = length
@@ -164,7 +178,19 @@ export class Responses {
     return this.#length === length ? this.#finish(at + count === piece.length) : undefined
   }
 
+  #passCounted(sink: ContentSink, piece: Buffer, at: number): TransportResponse | undefined {
+    const count = Math.min(this.#missing, piece.length - at)
+    this.#missing -= count
+    if (count > 0) sink(piece.subarray(at, at + count))
+    return this.#missing === 0 ? this.#finish(at + count === piece.length) : undefined
+  }
+
   #add(piece: Buffer, from: number, to: number): void {
+    if (this.#sink) {
+      if (to > from) this.#sink(piece.subarray(from, to))
+      this.#passed += to - from
+      return
+    }
     const length = this.#requireWithin(this.#length + to - from)
     if (length > this.#content.length) {
       const grown = Buffer.allocUnsafeSlow(
@@ -218,7 +244,8 @@ export class Responses {
 
   #readSize(line: string): void {
     const [, size = refuse('the line of a chunk does not begin with its size')] = chunkLine.exec(line) ?? []
-    if (++this.#chunks > this.#limits.chunks + this.#length / 16 + 1) refuse('the content has too many small chunks')
+    if (++this.#chunks > this.#limits.chunks + (this.#length + this.#passed) / 16 + 1)
+      refuse('the content has too many small chunks')
     this.#missing = Number.parseInt(size, 16)
     this.#state = this.#missing === 0 ? 'trailers' : 'chunk'
   }
@@ -228,7 +255,8 @@ export class Responses {
     if (!isEnd) this.mayKeep = false // (2)
     this.#state = 'head'
     this.#held = ''
-    this.#interim = this.#length = 0
+    this.#interim = this.#length = this.#passed = 0
+    this.#sink = undefined
     this.#fields = noFields
     this.#content = noOctets
     this.hasBegun = false

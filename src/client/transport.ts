@@ -13,6 +13,24 @@ export interface TransportResponse {
   /** By lower-case name, lines of one name combined. */
   readonly fields: HttpFields
   readonly content: Uint8Array
+  /** The content passes here in place of there: it has not all come (`TransportRequest.passing`). */
+  readonly arriving?: ArrivingOctets
+}
+
+/** Content as it comes, read once; a reader that wants no more of it drops it. */
+export interface ArrivingOctets extends AsyncIterable<Uint8Array> {
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, void, boolean | undefined>
+  /** Settles when no more comes, for whatever reason. */
+  readonly over: Promise<void>
+  drop(): void
+}
+
+/** Which responses need not be held. */
+export interface PassingResponses {
+  /** By the head of a response, whose content has come in part at most. */
+  readonly mayPass: (status: number, fields: HttpFields) => boolean
+  /** Of the content of one. */
+  readonly octetsMax: number
 }
 
 /** One POST. */
@@ -24,6 +42,8 @@ export interface TransportRequest {
   /** Milliseconds. */
   readonly timeLimit: number
   readonly signal: AbortSignal | undefined
+  /** A transport that holds each response in any case leaves it alone. */
+  readonly passing?: PassingResponses | undefined
 }
 
 /** What carries the messages of a SOAP client. */

@@ -51,6 +51,8 @@ export interface ExchangeContext<
    * for what was thrown for another reason: throw it again.
    */
   refusalOf(thrown: unknown): ChangeRefusal | undefined
+  /** For the bridge: octets of the reply may be read while it is sent. */
+  readonly mayPass?: boolean
   /** The declared header blocks of the request that are there. */
   readonly headers: HeaderBlocks<H>
   /** Sets a declared header block of the reply. */
@@ -62,7 +64,7 @@ export interface ExchangeContext<
 }
 
 /** The parts of a context that are the same by each face. */
-export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail'>
+export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail' | 'mayPass'>
 
 export type ExchangeHandler<E extends PortExchange, S extends AnyService = AnyService, V = unknown> =
   E extends PortExchange<infer I, infer O, infer F, infer H>

@@ -8,6 +8,7 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
+import { dropPassing } from '../base/passing-octets.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { ExchangeContext } from '../contract/port-handlers.ts'
@@ -21,6 +22,7 @@ import { Malformed, parseXml } from '../xml/index.ts'
 import type { ElementTexts } from './compiled-face.ts'
 import { callsOf, type Exchange } from './exchange.ts'
 import type { RepresentationDocument } from './formats/document.ts'
+import { type MarkedValue, markPassing, replyWithPassing } from './passing-content.ts'
 import { readOctets, readPreconditions } from './perform.ts'
 import { refuseRequest } from './refusal.ts'
 import { computedReply, replyToChange } from './reply.ts'
@@ -50,6 +52,8 @@ export async function answerPortCall(exchange: Exchange, operation: PortOperatio
   exchange.row = 30
   if (typeof declared.output !== 'object') return { status: 204, fields }
   if (answer === undefined) throw new Error('the handler returned nothing: it must return the content of its reply')
+  const marked = markPassing(answer)
+  if (marked) return replyPassing(exchange, declared.output, answer, marked, fields)
   const text = await writePortOutput(exchange, declared.output, answer)
   const document: RepresentationDocument = {
     name: exchangeName,
@@ -61,6 +65,21 @@ export async function answerPortCall(exchange: Exchange, operation: PortOperatio
   return exchange.isSafe
     ? computedReply(exchange, document, { fields })
     : replyToChange(exchange, 200, document, fields)
+}
+
+async function replyPassing(
+  exchange: Exchange,
+  root: AnyRootElement,
+  answer: unknown,
+  marked: MarkedValue,
+  fields: FieldDraft,
+): Promise<Response> {
+  try {
+    return replyWithPassing(exchange, await writePortOutput(exchange, root, marked.value), marked, fields)
+  } catch (thrown) {
+    dropPassing(answer)
+    throw thrown
+  }
 }
 
 /** Nothing is kept of a call, so none can be answered again; its target has no version. */
@@ -131,6 +150,7 @@ function createPortContext(
   })
   // What the basis finds out when it is asked, it goes on finding out so.
   return Object.assign(basis, {
+    mayPass: true,
     headers: readBlockFields(exchange, declared.requestHeaders),
     setHeader: (name: string, value: unknown) => {
       const root = declared.replyHeaders[name]

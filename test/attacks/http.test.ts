@@ -647,6 +647,9 @@ describe('attacks that another test holds', () => {
       'check/mutants',
       'in memory all pass, but for those that need a socket',
     ],
+    ['M2 a part without end, behind a bridge', 'bridge/passing-answers', 'a part without end'],
+    ['M2 a part that trickles, behind a bridge', 'bridge/passing-answers', 'octets that trickle'],
+    ['a file that is cut behind a bridge', 'bridge/passing-answers', 'a connection that is lost in the middle'],
     ['races for one version', 'rest/races', 'A4.20 twenty PUTs with one tag'],
   ]
   for (const [attack, file, title] of held)

@@ -18,8 +18,10 @@ interface Read {
 }
 type Outcome = Read | 'not all of it' | string
 
-function read(pieces: readonly string[], closed: boolean): Outcome {
+/** @param passed where content goes that is not held */
+function read(pieces: readonly string[], closed: boolean, passed?: Buffer[]): Outcome {
   const responses = new Responses(limits)
+  if (passed) responses.sinkOf = () => octets => void passed.push(octets)
   try {
     for (const [at, piece] of pieces.entries()) {
       const found = responses.take(Buffer.from(piece, 'latin1'))
@@ -198,6 +200,11 @@ describe('what is a response', () => {
         assert.ok(typeof found === 'object', `${found} ${JSON.stringify(pieces)}`)
         assert.deepEqual([found.status, found.content, found.keeps], [status, content, keeps], JSON.stringify(pieces))
         if (fields) assert.deepEqual(found.fields, fields)
+        const passed: Buffer[] = []
+        const same = read(pieces, true, passed)
+        const octets = Buffer.concat(passed).toString('latin1')
+        assert.deepEqual(same, { ...found, content: '' }, JSON.stringify(pieces))
+        assert.equal(octets, content, JSON.stringify(pieces))
       }
     })
 })

@@ -14,6 +14,7 @@ import { Flaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { countRequired } from '../../contract/xml-members.ts'
 import { equalsText, type NamesAround, type SimpleCodec } from '../../contract/xml-simple.ts'
+import type { AnyXmlType } from '../../contract/xml-type.ts'
 import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
 import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent } from './literal-read.ts'
@@ -26,6 +27,7 @@ import {
   firstNames,
   isBase64Type,
   isEmptiable,
+  lengthsOfOctets,
   mayTake,
   type ParticlePlan,
   type TypePlan,
@@ -38,6 +40,7 @@ import {
   type LiteralReading,
   pathOf,
   qualifiedSpace,
+  StreamedPart,
   xsdUri,
   xsiNil,
   xsiType,
@@ -106,7 +109,7 @@ function readSimple(
 ): unknown {
   const { definition } = type
   const isBase64 = isBase64Type(type)
-  if (isBase64 && reading.parts) return readOctetsOf(codec, cursor, reading)
+  if (isBase64 && reading.parts) return readOctetsOf(type, codec, cursor, reading)
   checkEncodings(cursor)
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
@@ -122,8 +125,9 @@ function readSimple(
 }
 
 /** A part that has not arrived yet has no length: only octets that are there are compared. */
-function readOctetsOf(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading): unknown {
+function readOctetsOf(type: AnyXmlType, codec: SimpleCodec, cursor: Cursor, reading: LiteralReading): unknown {
   const octets = readOctets(cursor, reading)
+  if (octets instanceof StreamedPart) return new StreamedPart(octets.id, lengthsOfOctets(type))
   const checked = octets instanceof Uint8Array ? codec.check(octets) : octets
   return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
 }

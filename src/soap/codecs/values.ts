@@ -48,10 +48,19 @@ export interface PartContent {
 export class StreamedPart {
   /** Its Content-ID. */
   readonly id: string
-  constructor(id: string) {
+  /** How many its type allows, for their reader. */
+  readonly lengths: OctetLengths
+  constructor(id: string, lengths: OctetLengths = anyLength) {
     this.id = id
+    this.lengths = lengths
   }
 }
+/** Both are in octets, and inside. */
+export interface OctetLengths {
+  readonly min: number
+  readonly max: number
+}
+const anyLength: OctetLengths = { min: 0, max: Number.POSITIVE_INFINITY }
 /** What one message is written with. */
 export interface LiteralWriting {
   /**

@@ -57,6 +57,8 @@ export class RemainingParts implements PartSource {
   readonly #found = new Map<string, PartContent>()
   readonly #ids = new Set<string>()
   readonly #taken = new Set<string>()
+  /** Those that were taken before they arrived, and that `pass` has not begun to read. */
+  readonly #awaited = new Set<string>()
   #left: number
   #rooted = false
   #complete = false
@@ -143,6 +145,30 @@ export class RemainingParts implements PartSource {
     if (!found) refuseMissingPart()
   }
 
+  /**
+   * The octets of one of the parts that were taken, as they arrive; each is read once, in any
+   * order. Parts of them that come before it are held, within the limit; the last one that is read
+   * ends with the package.
+   */
+  async *pass({ id }: StreamedPart): Pieces {
+    this.#awaited.delete(id)
+    const held = this.#found.get(id)
+    if (held) {
+      this.#found.delete(id)
+      this.#left += held.bytes.length
+      yield held.bytes
+    } else yield* await this.#findPart(id)
+    if (this.#awaited.size === 0) await this.skipRest()
+  }
+  async #findPart(id: string): Promise<Pieces> {
+    for (let part = await this.#next(); part; part = await this.#next()) {
+      if (part.id === id) return decodePart(part)
+      if (!this.#awaited.has(part.id)) for await (const piece of part.content) this.#count(piece.length)
+      else if (!(await this.#keep(part))) this.#tooLong()
+    }
+    return refuseMissingPart()
+  }
+
   #count(length: number): void {
     this.#left -= length
     if (this.#left < 0) this.#tooLong()
@@ -168,7 +194,11 @@ export class RemainingParts implements PartSource {
   }
   take(href: string): Uint8Array | StreamedPart {
     const id = claimPart(href, this.#taken)
-    return this.#found.get(id)?.bytes ?? (this.#complete ? refuseMissingPart() : new StreamedPart(id))
+    const found = this.#found.get(id)
+    if (found) return found.bytes
+    if (this.#complete) refuseMissingPart()
+    this.#awaited.add(id)
+    return new StreamedPart(id)
   }
 }
 

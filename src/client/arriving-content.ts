@@ -1,0 +1,202 @@
+/**
+ * Content of a response that passes as it comes. What always holds, by number:
+ *  (1) Unread octets are bounded: the connection is paused while more than `heldMax` wait, and goes
+ *      on when its reader has taken them.
+ *  (2) It ends as whole only where the response was whole; whatever else ends it makes its reader
+ *      fail.
+ *  (3) Neither side is waited for without end: not the server that is silent or trickles, nor the
+ *      reader that never asks.
+ *  (4) The memory of a piece is freed once its reader is done with it (base/octets.ts).
+ */
+import { releaseBuffer } from '../base/octets.ts'
+import { TransportFailure } from './errors.ts'
+
+/** The connection that the content comes by. */
+export interface ArrivalControl {
+  pause(): void
+  resume(): void
+  /** The rest is not wanted. */
+  abandon(): void
+}
+
+/** Octets that wait for their reader before the connection does. */
+const heldMax = 256 * 1024
+/** A reader that has not asked for so many milliseconds is taken for one that never will. */
+const unreadMs = 600_000
+
+interface WaitingReader {
+  readonly resolve: (next: IteratorResult<Uint8Array, void>) => void
+  readonly reject: (reason: unknown) => void
+}
+const ended: IteratorResult<Uint8Array, void> = { done: true, value: undefined }
+
+export class ArrivingContent implements AsyncIterable<Uint8Array> {
+  /** Settles when no more comes, for whatever reason. */
+  readonly over: Promise<void>
+  readonly #settleOver: () => void
+  readonly #control: ArrivalControl
+  readonly #timeLimit: number
+  readonly #octetsMax: number
+  /** Slices of what the socket has read, each with the buffer that ends with it. */
+  readonly #queue: { readonly octets: Uint8Array; readonly last: Uint8Array | undefined }[] = []
+  #held = 0
+  #received = 0
+  /** For which the server was waited for, since as many octets came as the time limit has ms. */
+  #waitedMs = 0
+  #windowOctets = 0
+  /** Since when, as of Date.now; 0: it is not waited for. */
+  #waitingSince = 0
+  #reader: WaitingReader | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isWhole = false
+  #failure: { readonly reason: unknown } | undefined
+  #isPaused = false
+  /** What the reader works on; freed when it is done with all of the buffer. */
+  #given: Uint8Array | undefined
+  #isKept = false
+
+  /**
+   * @param timeLimit milliseconds in which a server that is waited for sends as many octets
+   * @param octetsMax of all that comes
+   */
+  constructor(control: ArrivalControl, { timeLimit, octetsMax }: { timeLimit: number; octetsMax: number }) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.over = promise
+    this.#settleOver = resolve
+    this.#control = control
+    this.#timeLimit = timeLimit
+    this.#octetsMax = octetsMax
+    this.#waitForReader()
+  }
+
+  // By the connection
+
+  /** @param slices content in the order in which it came, all of one buffer */
+  add(slices: readonly Uint8Array[], buffer: Uint8Array): void {
+    if (this.#isOver) return
+    for (const [at, octets] of slices.entries()) {
+      this.#queue.push({ octets, last: at === slices.length - 1 ? buffer : undefined })
+      this.#held += octets.length
+      this.#received += octets.length
+    }
+    if (this.#received > this.#octetsMax) {
+      this.#endBy(new TransportFailure('too-long', `it is longer than ${this.#octetsMax} octets`, begun))
+      return
+    }
+    this.#serve()
+    if (this.#held <= heldMax || this.#isPaused || this.#isOver) return
+    this.#isPaused = true
+    this.#control.pause()
+  }
+
+  /** The response was whole. */
+  end(): void {
+    this.#isWhole = true
+    this.#resume() // it may carry another
+    this.#settleOver()
+    this.#serve()
+  }
+
+  /** The response is not whole. */
+  fail(reason: unknown): void {
+    if (this.#failure) return
+    this.#failure = { reason }
+    this.#queue.length = 0
+    clearTimeout(this.#timer)
+    this.#settleOver()
+    this.#serve()
+  }
+
+  // By the reader
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, void, boolean | undefined> {
+    return { next: isDone => this.#next(isDone === true), return: async () => this.#return() }
+  }
+
+  /** The reader wants no more of it. */
+  drop(): void {
+    if (!this.#failure) this.#endBy(new TransportFailure('closed', 'its reader went away', begun))
+  }
+
+  #return(): IteratorResult<Uint8Array, void> {
+    this.drop()
+    return ended
+  }
+
+  #next(isDone: boolean): Promise<IteratorResult<Uint8Array, void>> {
+    this.#release(isDone)
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject }
+      this.#serve()
+      if (this.#reader) this.#waitForServer()
+    })
+  }
+
+  /** (4) */
+  #release(isDone: boolean): void {
+    if (!isDone) this.#isKept = true
+    if (!this.#given) return
+    if (!this.#isKept) releaseBuffer(this.#given)
+    this.#given = undefined
+    this.#isKept = false
+  }
+
+  /** Gives the reader what it waits for, if that is there. */
+  #serve(): void {
+    const reader = this.#reader
+    if (!reader) return
+    const next = this.#queue.shift()
+    if (!next && !this.#isOver) return
+    this.#reader = undefined
+    if (next) {
+      this.#handOver(next)
+      reader.resolve({ done: false, value: next.octets })
+    } else if (this.#failure) reader.reject(this.#failure.reason)
+    else {
+      clearTimeout(this.#timer)
+      reader.resolve(ended)
+    }
+  }
+
+  #handOver({ octets, last }: { readonly octets: Uint8Array; readonly last: Uint8Array | undefined }): void {
+    this.#held -= octets.length
+    this.#given = last
+    if (this.#waitingSince > 0) this.#waitedMs += Date.now() - this.#waitingSince
+    this.#windowOctets += octets.length
+    if (this.#windowOctets >= this.#timeLimit) this.#windowOctets = this.#waitedMs = 0
+    this.#waitForReader()
+    if (this.#held <= heldMax / 2) this.#resume()
+  }
+  #resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#control.resume()
+  }
+
+  get #isOver(): boolean {
+    return this.#failure !== undefined || (this.#isWhole && this.#queue.length === 0)
+  }
+
+  #endBy(failure: TransportFailure): void {
+    this.fail(failure)
+    if (!this.#isWhole) this.#control.abandon()
+  }
+
+  // (3)
+
+  #waitForServer(): void {
+    this.#waitingSince = Date.now()
+    const leftMs = Math.max(this.#timeLimit - this.#waitedMs, 0)
+    this.#endIn(leftMs, `fewer than ${this.#timeLimit} octets came in ${this.#timeLimit} ms of waiting`)
+  }
+  #waitForReader(): void {
+    this.#waitingSince = 0
+    this.#endIn(unreadMs, `nobody read it for ${unreadMs} ms`)
+    this.#timer?.unref()
+  }
+  #endIn(ms: number, detail: string): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#endBy(new TransportFailure('late', detail, begun)), ms)
+  }
+}
+const begun = { mayHaveRun: true, begun: true }

@@ -1,0 +1,35 @@
+/** A port whose answers have files, and packages by hand that answer for it. */
+import { exchange, port } from '../../src/contract/exchange.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { x } from '../../src/contract/xml-type.ts'
+
+const archive = x.namespace('urn:archive')
+const Ask = archive.element('Ask', x.object({ name: x.element(x.string) }))
+const Files = archive.element(
+  'Files',
+  x.object({ title: x.element(x.string), one: x.element(x.base64Binary), two: x.element(x.base64Binary).optional() }),
+)
+const Scan = archive.element(
+  'Scan',
+  x.object({ octets: x.element(x.simple(x.base64Binary, { maxLength: 1_000_000 })) }),
+)
+export const archivePort = port('Archive', {
+  namespace: 'urn:archive:wsdl',
+  soap: '1.1',
+  allow: [anyone],
+  exchanges: {
+    Fetch: exchange({ action: 'urn:Fetch', input: Ask, output: Files }),
+    GetFiles: exchange({ action: 'urn:GetFiles', input: Ask, output: Files, safe: true }),
+    FetchScan: exchange({ action: 'urn:FetchScan', input: Ask, output: Scan }),
+  },
+})
+
+export const packageType =
+  'multipart/related; type="application/xop+xml"; start="<root>"; start-info="text/xml"; boundary=b'
+const envelopeOf = (content: string): string =>
+  `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>${content}</e:Body></e:Envelope>`
+export const include = (id: string): string =>
+  `<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="cid:${id}"/>`
+export const partHead = (id: string, fields = ''): string => `--b\r\nContent-ID: <${id}>\r\n${fields}\r\n`
+export const rootPart = (content: string): string =>
+  `${partHead('root', 'Content-Type: application/xop+xml; type="text/xml"\r\n')}${envelopeOf(content)}\r\n`

@@ -1,0 +1,359 @@
+/** Octets that pass through a bridge (docs/bridge.md, Files): whole, or seen to be cut, and never held. */
+import assert from 'node:assert/strict'
+import * as http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type BridgeLimits, completeLimits, transportOptionsOf } from '../../src/bridge/bridge-limits.ts'
+import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
+import { createPortCaller } from '../../src/bridge/port-caller.ts'
+import { createHttpTransport } from '../../src/client/http-transport.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { startHosted } from '../host/hosted-service.ts'
+import { archivePort, include, packageType, partHead, rootPart } from './archive-port.ts'
+
+// What stands behind
+
+type Serve = (response: http.ServerResponse, request: http.IncomingMessage) => void
+async function startBehind(serve: Serve) {
+  let open = 0
+  const server = http.createServer((request, response) => {
+    open++
+    response.on('close', () => void open--)
+    request.resume().on('end', () => serve(response, request))
+  })
+  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, countOpen: () => open }
+}
+
+const filesOf = (one: string, two = ''): string =>
+  `<Files xmlns="urn:archive"><title>a&amp;b</title><one>${one}</one>${two && `<two>${two}</two>`}</Files>`
+const octetsOf = (length: number, seed: number): Buffer =>
+  Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
+const joined = (...parts: (string | Uint8Array)[]): Buffer =>
+  Buffer.concat(parts.map(each => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each)))
+const big = octetsOf(700_001, 7)
+const other = octetsOf(300_002, 9)
+const reply =
+  (content: Buffer): Serve =>
+  response => {
+    response.writeHead(200, { 'content-type': packageType })
+    for (let at = 0; at < content.length; at += 60_001) response.write(content.subarray(at, at + 60_001))
+    response.end()
+  }
+/** Sends these octets and then nothing, or ends in whatever way. */
+const begin =
+  (content: Buffer, then: (response: http.ServerResponse) => void, fields: http.OutgoingHttpHeaders = {}): Serve =>
+  response =>
+    void response.writeHead(200, { 'content-type': packageType, ...fields }).write(content, () => void then(response))
+
+// The bridge before it
+
+async function startBridge(serve: Serve, limits: Partial<BridgeLimits> = {}, timeLimit = 20_000) {
+  const behind = await startBehind(serve)
+  const whole = completeLimits(limits)
+  const transport = createHttpTransport(behind.to, transportOptionsOf(whole))
+  after(() => transport.close())
+  const notes: string[] = []
+  const contract = describeBridge('archive', 'urn:archive', [openPort(archivePort, [anyone])])
+  const { longest, longestPassing } = whole
+  const app = createBridge(contract, {
+    callerOf: each => createPortCaller(each, transport, { timeLimit, longest, longestPassing }),
+    note: line => void notes.push(line),
+    limits,
+    turnLimit: 3000,
+  })
+  const { server, ask } = await startHosted({}, app)
+  const send = (name: string, fields: http.OutgoingHttpHeaders = {}, method = 'POST') =>
+    post(server.port, `/api/v1/Archive/${name}`, fields, method)
+  const countRunning = async () => {
+    const { text } = await ask('GET', '/metrics')
+    return Number(/^diglot_behind_calls\{state="running"\} (\d+)$/m.exec(text)?.[1])
+  }
+  return { send, notes, behind, countRunning, port: server.port }
+}
+
+interface Received {
+  readonly status: number
+  readonly fields: http.IncomingHttpHeaders
+  readonly content: Buffer
+  /** The connection ended before the response did. */
+  readonly isCut: boolean
+}
+const post = (to: number, path: string, fields: http.OutgoingHttpHeaders, method: string): Promise<Received> =>
+  new Promise((resolve, reject) => {
+    const content = '{"name":"x"}'
+    const asked = { port: to, path, method, headers: { 'content-type': 'application/json', ...fields } }
+    const request = http.request({ host: '127.0.0.1', agent: false, ...asked }, response => {
+      const pieces: Buffer[] = []
+      const end = (isCut: boolean) =>
+        resolve({ status: response.statusCode ?? 0, fields: response.headers, content: Buffer.concat(pieces), isCut })
+      response.on('data', piece => void pieces.push(piece))
+      response.on('end', () => end(!response.complete))
+      response.on('error', () => end(true))
+    })
+    request.on('error', reject)
+    request.end(content)
+  })
+
+const readFiles = ({ content }: Received) => {
+  const { title, one, two } = JSON.parse(content.toString())
+  return { title, one: Buffer.from(one, 'base64'), two: two === undefined ? undefined : Buffer.from(two, 'base64') }
+}
+
+// Whole answers
+
+const inBase64 = (octets: Buffer): string => octets.toString('base64').replace(/.{76}/g, '$&\r\n')
+const wholes: readonly (readonly [title: string, content: Buffer, two?: Buffer])[] = [
+  ['RFC 2387 §3.2: the root first', joined(rootPart(filesOf(include('1'))), partHead('1'), big, '\r\n--b--\r\n')],
+  [
+    'parts in the order of the message',
+    joined(
+      rootPart(filesOf(include('1'), include('2'))),
+      partHead('1'),
+      big,
+      '\r\n',
+      partHead('2'),
+      other,
+      '\r\n--b--',
+    ),
+    other,
+  ],
+  [
+    'parts in another order than the message',
+    joined(
+      rootPart(filesOf(include('1'), include('2'))),
+      partHead('2'),
+      other,
+      '\r\n',
+      partHead('1'),
+      big,
+      '\r\n--b--',
+    ),
+    other,
+  ],
+  [
+    'a part before the root, one behind',
+    joined(
+      partHead('1'),
+      big,
+      '\r\n',
+      rootPart(filesOf(include('1'), include('2'))),
+      partHead('2'),
+      other,
+      '\r\n--b--\r\n',
+    ),
+    other,
+  ],
+  [
+    'a part that nothing refers to, before and behind',
+    joined(
+      rootPart(filesOf(include('1'))),
+      partHead('0'),
+      other,
+      '\r\n',
+      partHead('1'),
+      big,
+      '\r\n',
+      partHead('3'),
+      other,
+      '\r\n--b--',
+    ),
+  ],
+  [
+    'RFC 2045 §6.8: a part in base64',
+    joined(
+      rootPart(filesOf(include('1'))),
+      partHead('1', 'Content-Transfer-Encoding: base64\r\n'),
+      inBase64(big),
+      '\r\n--b--\r\n',
+    ),
+  ],
+  [
+    'one file in the XML, one as a part',
+    joined(rootPart(filesOf(include('1'), other.toString('base64'))), partHead('1'), big, '\r\n--b--\r\n'),
+    other,
+  ],
+]
+for (const [title, content, two] of wholes)
+  test(`octets pass: ${title}`, async () => {
+    const { send, notes, countRunning } = await startBridge(reply(content))
+    const answer = await send('Fetch')
+    assert.deepEqual([answer.status, answer.isCut, notes], [200, false, []], answer.content.toString().slice(0, 300))
+    assert.deepEqual(readFiles(answer), { title: 'a&b', one: big, two })
+    assert.equal(await countRunning(), 0)
+  })
+
+test('octets pass in XML, and in a coding where the client accepts nothing else', async () => {
+  const content = joined(rootPart(filesOf(include('1'))), partHead('1'), big, '\r\n--b--\r\n')
+  const { send } = await startBridge(reply(content))
+  const { content: xml } = await send('Fetch', { accept: 'application/xml' })
+  assert.ok(xml.toString().includes(`one>${big.toString('base64')}<`))
+  const coded = await send('Fetch', { 'accept-encoding': 'gzip, identity;q=0' })
+  assert.equal(coded.fields['content-encoding'], 'gzip')
+  const { gunzipSync } = await import('node:zlib')
+  assert.deepEqual(readFiles({ ...coded, content: gunzipSync(coded.content) }).one, big)
+})
+
+test('RFC 9110 §8.8: a small package is held, and a read of it has a tag; octets that pass have none', async () => {
+  const small = octetsOf(1000, 3)
+  const content = joined(rootPart(filesOf(include('1'))), partHead('1'), small, '\r\n--b--\r\n')
+  const held = await startBridge(reply(content))
+  const first = await held.send('GetFiles', {}, 'QUERY')
+  assert.deepEqual(readFiles(first).one, small)
+  assert.equal((await held.send('GetFiles', { 'if-none-match': first.fields.etag }, 'QUERY')).status, 304)
+  const passing = await startBridge(reply(joined(rootPart(filesOf(include('1'))), partHead('1'), big, '\r\n--b--')))
+  const second = await passing.send('GetFiles', {}, 'QUERY')
+  assert.deepEqual([second.status, second.fields.etag], [200, undefined])
+  assert.deepEqual(readFiles(second).one, big)
+  assert.equal((await passing.send('GetFiles', { 'if-match': '"a"' }, 'QUERY')).status, 412)
+  assert.equal((await passing.send('Fetch', { prefer: 'return=minimal' })).status, 204)
+  assert.equal(await passing.countRunning(), 0)
+})
+
+// Answers that are not whole
+
+const root = rootPart(filesOf(include('1')))
+const cut = (response: http.ServerResponse): void => void response.destroy()
+const trickle = (response: http.ServerResponse): void => {
+  const timer = setInterval(() => response.write('x'), 20)
+  response.on('close', () => clearInterval(timer))
+}
+const flood = (response: http.ServerResponse): void => {
+  const more = () => {
+    while (!response.destroyed && response.write(big));
+  }
+  response.on('drain', more)
+  more()
+}
+const start = joined(root, partHead('1'), big)
+const length = { 'content-length': start.length + 100 }
+const flaws: readonly (readonly [title: string, serve: Serve, note: RegExp])[] = [
+  ['a connection that is lost in the middle', begin(start, cut), /ended before the response was complete/],
+  ['fewer octets than their length', begin(start, cut, length), /ended before the response was complete/],
+  ['an end without the last boundary', begin(start, response => response.end()), /before its last boundary/],
+  ['a line that begins like the boundary', reply(joined(start, '\r\n--bogus\r\n')), /begins like the boundary/],
+  ['another part that is broken', reply(joined(start, '\r\n--b\r\nno field\r\n\r\n--b--')), /invalid field/],
+  ['silence in the middle', begin(start, () => {}), /fewer than 400 octets came in 400 ms/],
+  ['octets that trickle', begin(start, trickle), /fewer than 400 octets/],
+  ['a part without end', begin(start, flood), /longer than 5000000 octets/],
+]
+for (const [title, serve, note] of flaws)
+  test(`a response is cut where the service behind sends ${title}`, async () => {
+    const { send, notes, behind, countRunning } = await startBridge(serve, { longestPassing: 5_000_000 }, 400)
+    const answer = await send('Fetch')
+    assert.deepEqual([answer.status, answer.isCut], [200, true])
+    assert.match(notes.join('\n'), /^Archive\.Fetch: cut while its octets passed: /)
+    assert.match(notes.join('\n'), note)
+    assert.equal(await countRunning(), 0)
+    await waitUntil(() => behind.countOpen() === 0)
+  })
+
+test('XML Schema Part 2 §4.3.3: more octets than a type allows cut the response', async () => {
+  const content = (length: number) =>
+    joined(
+      rootPart(`<Scan xmlns="urn:archive"><octets>${include('1')}</octets></Scan>`),
+      partHead('1'),
+      octetsOf(length, 5),
+      '\r\n--b--',
+    )
+  const { send, notes } = await startBridge(reply(content(1_000_001)))
+  assert.equal((await send('FetchScan')).isCut, true)
+  assert.match(notes.join(), /has more than 1000000 octets/)
+  const fits = await (await startBridge(reply(content(1_000_000)))).send('FetchScan')
+  assert.deepEqual([fits.isCut, fits.status], [false, 200])
+})
+
+const refused: readonly (readonly [title: string, serve: Serve, note: RegExp])[] = [
+  ['without the part', reply(joined(root, partHead('0'), big, '\r\n--b--\r\n')), /a referenced part is missing/],
+  ['cut behind its message', begin(joined(partHead('0'), big, '\r\n', root), cut), /lost/],
+  [
+    'with a message that breaks its schema',
+    reply(joined(rootPart('<Files xmlns="urn:archive"/>'), partHead('1'), big)),
+    /title/,
+  ],
+  ['with a message that is too long', reply(joined(partHead('root'), octetsOf(3_000_000, 5))), /longer than 1000000/],
+  ['with too long a part before it', reply(joined(partHead('1'), octetsOf(3_000_000, 5), '\r\n', root)), /longer than/],
+  [
+    'with a fault',
+    reply(joined(rootPart('<e:Fault><faultcode>e:Server</faultcode></e:Fault>'), partHead('1'), big)),
+    /fault/,
+  ],
+  ['longer than it may be', begin(start, () => {}, { 'content-length': 50_000_000 }), /too-long/],
+]
+for (const [title, serve, note] of refused)
+  test(`502 for a package ${title}`, async () => {
+    const limits = { longest: 1_000_000, longestPassing: 40_000_000 }
+    const { send, notes, behind } = await startBridge(serve, limits)
+    const answer = await send('Fetch')
+    assert.equal(answer.status, 502, answer.content.toString().slice(0, 300))
+    assert.match(notes.join('\n'), note)
+    await waitUntil(() => behind.countOpen() === 0)
+  })
+
+test('parts that are read later than they come are held within the limit alone', async () => {
+  const content = joined(
+    rootPart(filesOf(include('1'), include('2'))),
+    partHead('2'),
+    other,
+    '\r\n',
+    partHead('1'),
+    big,
+  )
+  const { send, notes } = await startBridge(reply(content), { longest: 200_000 })
+  assert.equal((await send('Fetch')).status, 502)
+  assert.match(notes.join(), /200000|400000/)
+})
+
+// Readers
+
+test('a reader that waits holds up the service behind; one that leaves frees its turn', async () => {
+  let sent = 0
+  const serve: Serve = response => {
+    const more = () => {
+      do sent += big.length
+      while (!response.destroyed && response.write(big))
+    }
+    response.writeHead(200, { 'content-type': packageType }).write(joined(root, partHead('1')))
+    response.on('drain', more)
+    more()
+  }
+  const { port: bridge, behind, countRunning } = await startBridge(serve, { calls: 1, longestPassing: 1024 ** 3 })
+  const { request, response } = await begun(bridge, '/api/v1/Archive/Fetch')
+  response.pause()
+  let before = -1
+  await waitUntil(async () => {
+    const isSame = before === sent
+    before = sent
+    await sleep(200)
+    return isSame
+  })
+  assert.ok(sent < 30_000_000, `${sent} octets were sent to a reader that takes none`)
+  assert.equal(await countRunning(), 1)
+  response.resume()
+  await waitUntil(() => sent > before + 30_000_000)
+  request.destroy()
+  await waitUntil(() => behind.countOpen() === 0)
+  assert.equal(await countRunning(), 0)
+})
+
+const begun = (to: number, path: string) =>
+  new Promise<{ readonly request: http.ClientRequest; readonly response: http.IncomingMessage }>((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' }
+    const request = http.request({ host: '127.0.0.1', agent: false, port: to, path, method: 'POST', headers })
+    request.on('response', response => {
+      response.on('error', () => {})
+      resolve({ request, response })
+    })
+    request.on('error', reject)
+    request.end('{"name":"x"}')
+  })
+
+async function waitUntil(holds: () => boolean | Promise<boolean>, within = 3000): Promise<void> {
+  for (const until = Date.now() + within; !(await holds()); await sleep(10))
+    if (Date.now() > until) assert.fail('it did not happen in time')
+}
