@@ -18,7 +18,7 @@ export interface BridgeLimits {
   readonly pause: number
   /** Octets of an answer, which is held in memory; 16 MiB. */
   readonly longest: number
-  /** Octets of a package that passes through without being held; 1 GiB. */
+  /** Octets of a package, or of a form, that passes without being held; 1 GiB. */
   readonly longestPassing: number
 }
 

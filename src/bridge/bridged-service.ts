@@ -5,7 +5,7 @@
  */
 
 import type { Pieces } from '../base/octets.ts'
-import { dropPassing, PassingOctets, replaceEach } from '../base/passing-octets.ts'
+import { dropPassing, listEach, PassingOctets, replaceEach } from '../base/passing-octets.ts'
 import { InputError } from '../client/errors.ts'
 import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout, gatewayFaults } from '../contract/fault.ts'
@@ -118,7 +118,8 @@ const askAgain =
   async (name, party, call) => {
     const first = await once(name, party, call)
     const isLost = first.kind === 'silence' && first.why === 'lost'
-    return exchanges[name]?.isSafe && isLost ? await once(name, party, call) : first
+    const isSentAgain = isLost && listEach(call.input, PassingOctets).length === 0
+    return exchanges[name]?.isSafe && isSentAgain ? await once(name, party, call) : first
   }
 
 /** The service behind for the provider of a resource. */

@@ -5,13 +5,14 @@
  */
 
 import { createMessageDress, type MessageDress } from '../client/dressed-message.ts'
-import { AnswerError, ConnectionError, FaultError, type TransportFailure } from '../client/errors.ts'
+import { AnswerError, ConnectionError, FaultError, InputError, type TransportFailure } from '../client/errors.ts'
 import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } from '../client/port-exchange.ts'
 import { isRepeatable, timingOf } from '../client/repeated-post.ts'
 import type { ClientTransport } from '../client/transport.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { parseRetryAfter } from '../http/fields.ts'
+import { refuse } from '../service/refusal.ts'
 import type { Code } from '../soap/fault.ts'
 import { isAddressingUri } from '../soap/headers/addressing.ts'
 import { securityName } from '../soap/security-port.ts'
@@ -127,6 +128,7 @@ function explainThrown(exchange: PortExchange, thrown: unknown): PortAnswer {
   if (overload) return overload
   if (thrown instanceof FaultError) return explainFault(exchange, thrown)
   if (thrown instanceof ConnectionError) return { kind: 'silence', why: thrown.why, mayHaveRun: thrown.mayHaveRun }
+  if (thrown instanceof InputError) return refuse({ kind: 'invalid', problems: thrown.problems })
   if (!(thrown instanceof AnswerError)) throw thrown
   const { why, status, fields, detail } = thrown
   const isUnproven = why === 'unproven' || why === 'uncorrelated'

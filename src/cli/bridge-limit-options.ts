@@ -32,7 +32,7 @@ export const addLimitOptions = (command: Command): Command =>
     .option('--longest <octets>', 'of an answer, which is held in memory', longestOption, usualLimits.longest)
     .option(
       '--longest-passing <octets>',
-      'of an answer in a package, whose octets pass without being held',
+      'of an answer in a package, or of a form, whose octets pass without being held',
       passingOption,
       usualLimits.longestPassing,
     )

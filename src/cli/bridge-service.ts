@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
+import { memoizeByText } from '../base/memo.ts'
 import type { BridgeLimits } from '../bridge/bridge-limits.ts'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
@@ -140,15 +141,20 @@ async function bridgeSoap(file: string, flags: BridgeFlags, limits: BridgeLimits
   const { createPortCaller } = await import('../bridge/port-caller.ts')
   const { createHttpTransport } = await import('../client/http-transport.ts')
   const { createPortDress } = await import('../client/port-dress.ts')
+  const { passInputs } = await import('../bridge/passing-inputs.ts')
   const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
   const bridged = flags.map === undefined ? await importBridge(file, flags) : await loadBridge(flags.map, file, flags)
   const behind = readDressFlags(flags, bridged.behind)
   const transport = createHttpTransport(flags.to, transportOptionsOf(limits))
-  const dressOf = ({ port }: Port) =>
-    createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), flags.to, behind)
+  const dressOf = memoizeByText((port: string) =>
+    createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), flags.to, behind),
+  )
+  const { contract } = bridged
+  const ports = contract.ports.map(each => passInputs(each, dressOf(each.port), limits.longestPassing))
   return {
     ...bridged,
-    callerOf: port => createPortCaller(port, transport, { ...callerOptions(flags), dress: dressOf(port) }),
+    contract: { ...contract, ports },
+    callerOf: port => createPortCaller(port, transport, { ...callerOptions(flags), dress: dressOf(port.port) }),
     close: () => transport.close(),
   }
 }

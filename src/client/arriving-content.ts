@@ -28,6 +28,11 @@ interface WaitingReader {
   readonly resolve: (next: IteratorResult<Uint8Array, void>) => void
   readonly reject: (reason: unknown) => void
 }
+interface ArrivedOctets {
+  readonly octets: Uint8Array
+  /** What the socket has read, of which they are a part. */
+  readonly buffer: Uint8Array
+}
 const ended: IteratorResult<Uint8Array, void> = { done: true, value: undefined }
 
 export class ArrivingContent implements AsyncIterable<Uint8Array> {
@@ -37,8 +42,7 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
   readonly #control: ArrivalControl
   readonly #timeLimit: number
   readonly #octetsMax: number
-  /** Slices of what the socket has read, each with the buffer that ends with it. */
-  readonly #queue: { readonly octets: Uint8Array; readonly last: Uint8Array | undefined }[] = []
+  readonly #queue: ArrivedOctets[] = []
   #held = 0
   #received = 0
   /** For which the server was waited for, since as many octets came as the time limit has ms. */
@@ -51,9 +55,8 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
   #isWhole = false
   #failure: { readonly reason: unknown } | undefined
   #isPaused = false
-  /** What the reader works on; freed when it is done with all of the buffer. */
+  /** What the reader works on. */
   #given: Uint8Array | undefined
-  #isKept = false
 
   /**
    * @param timeLimit milliseconds in which a server that is waited for sends as many octets
@@ -71,14 +74,13 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
 
   // By the connection
 
-  /** @param slices content in the order in which it came, all of one buffer */
+  /** @param slices content in the order in which it came, all of one buffer, which is its own */
   add(slices: readonly Uint8Array[], buffer: Uint8Array): void {
     if (this.#isOver) return
-    for (const [at, octets] of slices.entries()) {
-      this.#queue.push({ octets, last: at === slices.length - 1 ? buffer : undefined })
-      this.#held += octets.length
-      this.#received += octets.length
-    }
+    const octets = closeGaps(slices)
+    this.#queue.push({ octets, buffer })
+    this.#held += octets.length
+    this.#received += octets.length
     if (this.#received > this.#octetsMax) {
       this.#endBy(new TransportFailure('too-long', `it is longer than ${this.#octetsMax} octets`, begun))
       return
@@ -134,11 +136,8 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
 
   /** (4) */
   #release(isDone: boolean): void {
-    if (!isDone) this.#isKept = true
-    if (!this.#given) return
-    if (!this.#isKept) releaseBuffer(this.#given)
+    if (isDone && this.#given) releaseBuffer(this.#given)
     this.#given = undefined
-    this.#isKept = false
   }
 
   /** Gives the reader what it waits for, if that is there. */
@@ -158,9 +157,9 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
     }
   }
 
-  #handOver({ octets, last }: { readonly octets: Uint8Array; readonly last: Uint8Array | undefined }): void {
+  #handOver({ octets, buffer }: ArrivedOctets): void {
     this.#held -= octets.length
-    this.#given = last
+    this.#given = buffer
     if (this.#waitingSince > 0) this.#waitedMs += Date.now() - this.#waitingSince
     this.#windowOctets += octets.length
     if (this.#windowOctets >= this.#timeLimit) this.#windowOctets = this.#waitedMs = 0
@@ -199,4 +198,21 @@ export class ArrivingContent implements AsyncIterable<Uint8Array> {
     this.#timer = setTimeout(() => this.#endBy(new TransportFailure('late', detail, begun)), ms)
   }
 }
+/**
+ * Content without the lines of its chunks: a server that sends small ones would have each of them
+ * read by itself.
+ */
+function closeGaps(slices: readonly Uint8Array[]): Uint8Array {
+  const [first = new Uint8Array(0), ...others] = slices
+  if (others.length === 0) return first
+  const length = slices.reduce((sum, each) => sum + each.length, 0)
+  const all = new Uint8Array(first.buffer, first.byteOffset, length) // in front of where the last one ends
+  let at = first.length
+  for (const each of others) {
+    all.set(each, at)
+    at += each.length
+  }
+  return all
+}
+
 const begun = { mayHaveRun: true, begun: true }

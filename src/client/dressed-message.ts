@@ -8,6 +8,7 @@
  *  (2) Each try has new proof of its caller: a nonce is accepted once.
  *  (3) Octets stay inside of the XML where it is signed or encrypted, which covers no other part.
  */
+import type { PassingOctets } from '../base/passing-octets.ts'
 import type { ExchangeSecurity, SecurityRule } from '../contract/endpoint-rule.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Protected, Protection } from '../security/protect/protect.ts'
@@ -15,7 +16,7 @@ import { type ProtectionOptions, prepareProtection } from '../security/protect/p
 import type { LiteralWriting } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
 import { writePartId } from '../soap/mime/parts.ts'
-import { type Attached, type Packing, writePackage } from '../soap/mime/write-package.ts'
+import { type Attached, type Packing, sentOctets, writePackage } from '../soap/mime/write-package.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import { type ClientCredentials, type CredentialFields, writeCredentials } from './credentials.ts'
 import { type ClientKeys, compileOperationSecurity, isCovering, type OperationSecurity } from './message-keys.ts'
@@ -144,6 +145,8 @@ export interface RenderedMessage {
 /** A message with its proof, and the fields that it has beyond those of every message. */
 interface SealedMessage {
   readonly content: string | readonly Uint8Array[]
+  /** In place of it, where octets of the message come while it is sent. */
+  readonly flowing?: AsyncIterable<Uint8Array>
   readonly fields: HttpFields | undefined
   /** What an answer has to confirm, and may be proven by. */
   readonly proof: Pick<SentRequest, 'sent' | 'exchangeKey'>
@@ -187,9 +190,9 @@ export class MessageSender {
     const { addressing, mtom } = this.#dress
     const attached: Attached[] = []
     let isXop = false
-    const attach = (bytes: Uint8Array) => {
+    const attach = (octets: Uint8Array | PassingOctets) => {
       const id = `${attached.length + 1}@diglot`
-      attached.push({ id, mediaType: 'application/octet-stream', bytes })
+      attached.push({ id, mediaType: 'application/octet-stream', bytes: sentOctets(octets) })
       isXop = true
       return `cid:${id}`
     }
@@ -215,13 +218,14 @@ export class MessageSender {
   }
 
   async #postDressed(written: WrittenMessage, within: PostBounds): Promise<SignedExchange> {
-    const { content, fields, proof } = await this.#seal(written)
+    const { content, flowing, fields, proof } = await this.#seal(written)
     const post = written.packing.attached.length > 0 ? this.#postPackage : this.#post
-    return { response: await post({ content, fields, ...within }), request: { id: written.id, ...proof } }
+    return { response: await post({ content, flowing, fields, ...within }), request: { id: written.id, ...proof } }
   }
 
   /** What `post` would send now. */
   async render(written: WrittenMessage): Promise<RenderedMessage> {
+    if (isFlowing(written.packing)) throw new TypeError('a message whose octets come while it is sent is not rendered')
     const { content, fields } = await this.#seal(written)
     return {
       fields: { ...this.#fields, 'content-type': this.#mediaType, ...fields },
@@ -241,9 +245,13 @@ export class MessageSender {
     if (packing.attached.length === 0) return { content: envelope, fields, proof }
     const { type, content } = writePackage(mediaType, envelope, packing, `diglot-${createUniqueId()}`)
     const packaged = { ...fields, 'content-type': type + actionParameter(this.#operation) }
+    if (isFlowing(packing)) return { content: '', flowing: content, fields: packaged, proof }
     return { content: await Array.fromAsync(content), fields: packaged, proof }
   }
 }
+
+/** Octets of it come while it is sent, so that it is sent once. */
+export const isFlowing = ({ attached }: Packing): boolean => attached.some(each => !(each.bytes instanceof Uint8Array))
 
 /** SOAP 1.1 §6.1.1: the action is a field; SOAP 1.2 Part 2 §7.1.4 (RFC 3902): a parameter. */
 const actionParameter = ({ version, action }: SentOperation): string =>

@@ -78,11 +78,13 @@ interface Settlement {
 class ClientCall {
   connection: ClientConnection | undefined = undefined
   isSettled = false
+  /** All of it was handed to the connection. */
+  isSent = true
   readonly #pool: Pool
   readonly #start: string
   readonly #sending: TransportRequest
   readonly #settlement: Settlement
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout
   /** The content of its response, where that passes. */
   #arriving: ArrivingContent | undefined
   /** Of that, what the last piece of the socket has. */
@@ -99,7 +101,11 @@ class ClientCall {
   }
 
   write(socket: net.Socket): void {
-    const { content } = this.#sending
+    const { content, flowing } = this.#sending
+    if (flowing) {
+      void this.#flow(socket, flowing)
+      return
+    }
     if (typeof content === 'string') {
       const length = Buffer.byteLength(content)
       const text = `${this.#start}content-length: ${length}\r\n\r\n${content}`
@@ -115,6 +121,54 @@ class ClientCall {
 
   get mayPass(): boolean {
     return this.#sending.passing !== undefined
+  }
+
+  /**
+   * RFC 9112 §7.1: content of unknown length in chunks, at the speed of either side. The time limit
+   * is that of the service: it stands still while the sender of the content is waited for. Content
+   * that fails ends the connection, so that what came of it is not taken for whole.
+   */
+  async #flow(socket: net.Socket, flowing: AsyncIterable<Uint8Array>): Promise<void> {
+    this.isSent = false
+    const pieces: AsyncIterator<Uint8Array, void, boolean> = flowing[Symbol.asyncIterator]()
+    try {
+      socket.write(`${this.#start}transfer-encoding: chunked\r\n\r\n`, 'latin1')
+      clearTimeout(this.#timer)
+      for (let next = await pieces.next(false); ; next = await pieces.next(socket.writableLength === 0)) {
+        if (this.isSettled) break
+        if (next.done) {
+          socket.write('0\r\n\r\n', 'latin1')
+          this.isSent = true
+          this.#restartTimer()
+          return
+        }
+        if (next.value.length === 0) continue
+        socket.cork()
+        socket.write(`${next.value.length.toString(16)}\r\n`, 'latin1')
+        socket.write(next.value)
+        const hasRoom = socket.write('\r\n', 'latin1')
+        socket.uncork()
+        if (!hasRoom) await this.#waitForRoom(socket)
+        if (this.isSettled) break
+      }
+    } catch (thrown) {
+      this.#giveUp(thrown)
+    }
+    void pieces.return?.().catch(() => {})
+  }
+
+  async #waitForRoom(socket: net.Socket): Promise<void> {
+    this.#restartTimer()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    socket.on('drain', resolve).on('close', resolve)
+    await promise
+    socket.off('drain', resolve).off('close', resolve)
+    clearTimeout(this.#timer)
+  }
+
+  #restartTimer(): void {
+    clearTimeout(this.#timer)
+    if (!this.isSettled) this.#timer = setTimeout(endLate, Math.min(this.#sending.timeLimit, timerMaxMs), this)
   }
 
   /** The head of its response has come: where its content goes that is not held. */
@@ -359,7 +413,7 @@ class ClientConnection {
   #finish(call: ClientCall, response: TransportResponse): void {
     this.#call = undefined
     const socket = this.#socket
-    const isFit = this.#responses.mayKeep && socket.writableLength === 0 && socket.writable
+    const isFit = call.isSent && this.#responses.mayKeep && socket.writableLength === 0 && socket.writable
     call.resolve(response)
     const keepAlive = response.fields['keep-alive']
     if (keepAlive !== undefined) this.keptForMs = readKeepAlive(keepAlive)

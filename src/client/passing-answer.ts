@@ -9,8 +9,9 @@
  *      The last ones end with the package: octets of one that is cut never look whole.
  */
 
-import { type Pieces, watchPieces } from '../base/octets.ts'
+import type { Pieces } from '../base/octets.ts'
 import { listEach, PassingOctets, replaceEach } from '../base/passing-octets.ts'
+import { limitLength } from '../contract/octet-types.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import { StreamedPart } from '../soap/codecs/values.ts'
 import type { RemainingParts } from '../soap/mime/parts.ts'
@@ -66,7 +67,8 @@ export async function passParts(
   drop: () => void,
   explain: (thrown: unknown) => unknown,
 ): Promise<unknown> {
-  const read = (part: StreamedPart) => readWhole(limitLength(parts.pass(part), part), drop, explain)
+  const read = (part: StreamedPart) =>
+    readToEnd(limitLength(parts.pass(part), part.lengths, refuseCount), drop, explain)
   const [first] = listEach(value, StreamedPart)
   if (!first) {
     await parts.skipRest()
@@ -89,19 +91,10 @@ async function beginReading(pieces: Pieces): Promise<Pieces> {
   return all()
 }
 
-/** @throws UnfitAnswer where its type does not allow so many, or so few */
-async function* limitLength(pieces: Pieces, { lengths: { min, max } }: StreamedPart): Pieces {
-  let length = 0
-  const count = (piece: Uint8Array) => {
-    length += piece.length
-    if (length > max) refuseAnswer('invalid', `has more than ${max} octets`)
-  }
-  yield* watchPieces(pieces, count)
-  if (length < min) refuseAnswer('invalid', `has ${length} octets, fewer than ${min}`)
-}
+const refuseCount = (detail: string): never => refuseAnswer('invalid', detail)
 
 /** Where its reader leaves before the end, the package is dropped. */
-async function* readWhole(pieces: Pieces, drop: () => void, explain: (thrown: unknown) => unknown): Pieces {
+async function* readToEnd(pieces: Pieces, drop: () => void, explain: (thrown: unknown) => unknown): Pieces {
   let isWhole = false
   try {
     yield* pieces

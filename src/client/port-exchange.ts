@@ -4,18 +4,16 @@
  * contract, or throws the reason why not.
  */
 
-import { standInOctets } from '../base/passing-octets.ts'
 import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
+import { mayLeaveOctets } from '../contract/octet-types.ts'
 import { createActionNamer } from '../contract/port-names.ts'
-import { listReachedTypes } from '../contract/xml-reach.ts'
-import type { AnyRootElement } from '../contract/xml-type.ts'
 import { type Forgiven, type Leniency, Mending, mendElement } from '../soap/codecs/mended-element.ts'
 import { createPortMessageCodecs, type PortMessageCodec } from '../soap/codecs/port-message-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
 import { createEncodedCodecs } from '../soap/codecs/schema-encoded.ts'
-import { declaresAttribute, isBase64Type, lengthsOfOctets } from '../soap/codecs/schema-plan.ts'
+import { declaresAttribute } from '../soap/codecs/schema-plan.ts'
 import { UnfitValue } from '../soap/codecs/schema-write.ts'
 import type { LiteralReading, LiteralWriting } from '../soap/codecs/values.ts'
 import type { Envelope } from '../soap/envelope.ts'
@@ -23,6 +21,7 @@ import { stripForeignAttributes } from '../soap/headers/block.ts'
 import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
 import { type Cursor, Element, readElement, walkTree } from '../xml/index.ts'
 import {
+  isFlowing,
   type MessageContent,
   type MessageDress,
   MessageSender,
@@ -196,10 +195,12 @@ export class CallableExchange {
     { passingMax, ...timing }: CallTiming & Pick<PortCallOptions, 'passingMax'>,
   ): Promise<SignedExchange> {
     const passing = passingMax !== undefined && this.#mayPass ? passPackages(passingMax) : undefined
-    const mayRepeat = (failure: TransportFailure) => this.#endpoint.mayRepeat(this.name, failure)
+    const mayRepeat = (failure: TransportFailure) =>
+      !isFlowing(written.packing) && this.#endpoint.mayRepeat(this.name, failure)
     try {
       return await postWithRetries(this.#sender, written, { ...timing, mayRepeat, passing })
     } catch (thrown) {
+      if (thrown instanceof UnfitValue) return this.#refuseInput(thrown.path.slice(1), thrown.detail)
       throw thrown instanceof TransportFailure ? new ConnectionError(this.name, thrown) : thrown
     }
   }
@@ -286,12 +287,6 @@ export class CallableExchange {
     })
     return Object.fromEntries(found)
   }
-}
-
-/** It has octets, of which nothing but their number has to be known: that is, at their end. */
-function mayLeaveOctets(output: AnyRootElement): boolean {
-  const octets = listReachedTypes([output]).types.filter(isBase64Type).map(lengthsOfOctets)
-  return octets.length > 0 && octets.every(each => each && each.min <= standInOctets && each.max >= standInOctets)
 }
 
 const emptyReply: PortReply = { output: undefined, headers: {}, forgiven: [] }

@@ -37,6 +37,10 @@ export interface PassingResponses {
 export interface TransportRequest {
   /** Text is sent as UTF-8. */
   readonly content: string | readonly Uint8Array[]
+  /**
+   * The content, in place of `content`, where its sender gave octets that come while it is sent.
+   */
+  readonly flowing?: AsyncIterable<Uint8Array> | undefined
   /** In addition to those that were prepared. */
   readonly fields: HttpFields | undefined
   /** Milliseconds. */

@@ -55,6 +55,8 @@ export interface PortExchange<
   readonly statuses: Readonly<Record<string, number | undefined>>
   /** What it does, for those who call it: in its WSDL, in OpenAPI, on pages. */
   readonly description: string | undefined
+  /** Of a bridge: octets of a form whose last part its handler may get as `PassingOctets`. */
+  readonly passingMax?: number
 }
 
 /**

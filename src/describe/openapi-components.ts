@@ -30,6 +30,23 @@ export const textSchema: JsonSchema = { type: 'string' }
 export const octetsContent = (types: readonly string[]): Members =>
   Object.fromEntries(types.map(type => [type, { schema: { format: 'binary', contentMediaType: type } }]))
 
+/** A message of which octets come as parts of their own (RFC 7578). */
+export const formContent: Members = {
+  'multipart/form-data': {
+    schema: {
+      type: 'object',
+      properties: {
+        message: { type: 'object', description: 'The content, without octets that come as parts of their own.' },
+      },
+      additionalProperties: {
+        ...{ format: 'binary', contentMediaType: 'application/octet-stream' },
+        description: 'Octets of the member of this name; the largest part is the last one.',
+      },
+    },
+    encoding: { message: { contentType: 'application/json' } },
+  },
+}
+
 export const removalSchema: JsonSchema = {
   type: 'object',
   properties: {

@@ -22,6 +22,7 @@ import { componentName, type JsonSchema, scalarSchema } from './json-schema.ts'
 import { writeJsonText } from './json-text.ts'
 import {
   errorResponses,
+  formContent,
   headerComponents,
   jsonPatchSchema,
   linkSchema,
@@ -293,9 +294,10 @@ class VersionDocument {
       case 'startJob':
         return this.#inputContent(operation, operation.job.input, operation.job.one)
       case 'exchange': {
-        const { input } = operation.exchange
+        const { input, passingMax } = operation.exchange
         if (input === 'empty' || method === 'GET') return undefined
-        return this.#documentContent(this.elements.element(input), true, textSchema)
+        const { content, ...others } = this.#documentContent(this.elements.element(input), true, textSchema)
+        return { ...others, content: { ...content, ...(passingMax !== undefined && formContent) } }
       }
       case 'putFile':
         return { content: octetsContent(operation.file.mediaTypes), required: true }

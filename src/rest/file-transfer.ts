@@ -4,7 +4,7 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
-import { joinOctets } from '../base/octets.ts'
+import { joinOctets, type Pieces, watchPieces } from '../base/octets.ts'
 import { writeDate } from '../http/date.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
@@ -44,7 +44,7 @@ export async function receiveFile(exchange: Exchange): Promise<ReceivedFile> {
  * The limit holds for what arrives, too; decoded octets are counted where they are kept. Empty
  * content is valid in any coding.
  */
-async function* decodeContent(exchange: Exchange, limit: number): AsyncGenerator<Uint8Array> {
+export async function* decodeContent(exchange: Exchange, limit: number): AsyncGenerator<Uint8Array> {
   const arriving = limitOctets(exchange.entry.request.content.chunks(), limit)
   const first = await arriving.next()
   if (first.done) return
@@ -57,13 +57,13 @@ async function* decodeContent(exchange: Exchange, limit: number): AsyncGenerator
   yield* decode(all())
 }
 
-async function* limitOctets(content: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
+/** Refuses what is longer. */
+export function limitOctets(content: AsyncIterable<Uint8Array>, limit: number): Pieces {
   let length = 0
-  for await (const octets of content) {
+  return watchPieces(content, octets => {
     length += octets.length
     if (length > limit) refuseRequest({ kind: 'too-large', limit })
-    yield octets
-  }
+  })
 }
 
 /** RFC 9110 §9.3.4: the octets are kept as they came, so the response may carry their tag. */

@@ -126,7 +126,7 @@ export function answerOptions(draft: HeadDraft, { prefix }: CompiledApi): Respon
 
 export function checkLength(draft: HeadDraft, { decodings }: CompiledApi): void {
   const { content, fields } = draft.entry.request
-  const limit = contentLimitOf(draft.operation)
+  const limit = contentLimitOf(draft.operation, fields['content-type'])
   // RFC 9110 §14.5: a partial PUT, mistaken for the whole, would destroy the rest.
   if (fields['content-range'] !== undefined && !draft.isSafe)
     refuseRequest({

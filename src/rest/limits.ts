@@ -33,5 +33,10 @@ export const restLimits = {
   codedOctetsKept: 16 * 1024 * 1024,
 } as const
 
-export const contentLimitOf = (operation: Operation | undefined): number =>
-  operation?.kind === 'putFile' ? operation.file.max : restLimits.contentOctets
+/** @param mediaType of the content, with or without parameters */
+export function contentLimitOf(operation: Operation | undefined, mediaType = ''): number {
+  if (operation?.kind === 'putFile') return operation.file.max
+  const passingMax = operation?.kind === 'exchange' && isFormType(mediaType) ? operation.exchange.passingMax : undefined
+  return passingMax ?? restLimits.contentOctets
+}
+const isFormType = (mediaType: string): boolean => /^multipart\/form-data[ \t]*(?:;|$)/i.test(mediaType)

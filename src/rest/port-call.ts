@@ -21,12 +21,13 @@ import { refuse } from '../service/refusal.ts'
 import { Malformed, parseXml } from '../xml/index.ts'
 import type { ElementTexts } from './compiled-face.ts'
 import { callsOf, type Exchange } from './exchange.ts'
+import { readFormMessage } from './form-message.ts'
 import type { RepresentationDocument } from './formats/document.ts'
 import { type MarkedValue, markPassing, replyWithPassing } from './passing-content.ts'
 import { readOctets, readPreconditions } from './perform.ts'
 import { refuseRequest } from './refusal.ts'
 import { computedReply, replyToChange } from './reply.ts'
-import { parseContent, xmlTypes } from './request-content.ts'
+import { multipartType, parseContent, xmlTypes } from './request-content.ts'
 
 type PortOperation = OperationOf<'exchange'>
 
@@ -106,6 +107,7 @@ function readAskedInput(exchange: Exchange, root: AnyRootElement): Maybe<unknown
 
 async function readPortInput(exchange: Exchange, root: AnyRootElement): Promise<unknown> {
   exchange.row = 26
+  if (exchange.head.mediaType === multipartType) return readFormMessage(exchange, jsonCodecOf(root))
   const octets = await readOctets(exchange)
   if (!xmlTypes.includes(exchange.head.mediaType)) return readChecked(root, octets)
   const read = (await loadElements(exchange)).read(root, octets)

@@ -11,6 +11,7 @@
 
 import { decodeUtf8 } from '../base/attempt.ts'
 import type { Json } from '../base/objects.ts'
+import type { PortExchange } from '../contract/exchange.ts'
 import { type Fields, mayBeLeftOut } from '../contract/field.ts'
 import { type FieldProblem, type ReadOptions, readFields, readOptions } from '../contract/field-json.ts'
 import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
@@ -33,6 +34,7 @@ import { refuseRequest } from './refusal.ts'
 const mergeType = 'application/merge-patch+json'
 const patchType = 'application/json-patch+json'
 export const xmlTypes = ['application/xml', 'text/xml']
+export const multipartType = 'multipart/form-data'
 const formType = 'application/x-www-form-urlencoded'
 
 /** The media types that an operation accepts; empty for one without content. */
@@ -43,7 +45,7 @@ function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion):
     case 'putFile':
       return operation.file.mediaTypes
     case 'exchange':
-      return operation.exchange.input === 'empty' ? [] : ['application/json', vendor, ...xmlTypes]
+      return exchangeTypes(operation.exchange, vendor)
     case 'replace':
       return ['application/json', 'application/hal+json', vendor, ...xmlTypes]
     case 'search':
@@ -56,6 +58,11 @@ function contentTypes(operation: Operation | undefined, { vendor }: ApiVersion):
     default:
       return []
   }
+}
+
+function exchangeTypes({ input, passingMax }: PortExchange, vendor: string): readonly string[] {
+  if (input === 'empty') return []
+  return ['application/json', vendor, ...xmlTypes, ...(passingMax === undefined ? [] : [multipartType])]
 }
 
 /**

@@ -1,6 +1,8 @@
 /** Replies and faults as messages, and where they go. */
+
 import { encodeBase64 } from '../base/base64.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
+import type { PassingOctets } from '../base/passing-octets.ts'
 import type { Exchanged, ExchangeFacts, SentMessage, SoapNode } from './endpoint.ts'
 import { writeEnvelope, writeFaultEnvelope } from './envelope.ts'
 import {
@@ -12,7 +14,7 @@ import {
 } from './headers/addressing.ts'
 import { writePartId } from './mime/parts.ts'
 import { type Base64Insert, streamEnvelope } from './mime/streamed-base64.ts'
-import type { Attached } from './mime/write-package.ts'
+import { type Attached, sentOctets } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
 import type { ProtectAnswer } from './security-port.ts'
@@ -30,9 +32,9 @@ export function replyWithAnswer(
   const attached: Attached[] = []
   const packed = message.takesPackage && destination.to === 'back' && !known.protect
   const large = answer.large && markOctets(node, answer.large)
-  const attach = (bytes: Uint8Array) => {
+  const attach = (bytes: Uint8Array | PassingOctets) => {
     const id = `${attached.length + 1}@diglot`
-    const octets = bytes === large?.bytes ? large.octets.read(0, large.octets.length) : bytes
+    const octets = bytes === large?.bytes ? large.octets.read(0, large.octets.length) : sentOctets(bytes)
     attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes: octets })
     return `cid:${id}`
   }

@@ -649,6 +649,8 @@ describe('attacks that another test holds', () => {
     ],
     ['M2 a part without end, behind a bridge', 'bridge/passing-answers', 'a part without end'],
     ['M2 a part that trickles, behind a bridge', 'bridge/passing-answers', 'octets that trickle'],
+    ['a form that is cut before a bridge', 'bridge/passing-uploads', 'a client that leaves in the middle'],
+    ['a form without end, before a bridge', 'bridge/passing-uploads', 'more octets than may pass'],
     ['a file that is cut behind a bridge', 'bridge/passing-answers', 'a connection that is lost in the middle'],
     ['races for one version', 'rest/races', 'A4.20 twenty PUTs with one tag'],
   ]

@@ -13,6 +13,19 @@ const Scan = archive.element(
   'Scan',
   x.object({ octets: x.element(x.simple(x.base64Binary, { maxLength: 1_000_000 })) }),
 )
+const octets = x.element(x.base64Binary)
+const scan = x.element(x.simple(x.base64Binary, { maxLength: 1_000_000 })).optional()
+const Keep = archive.element(
+  'Keep',
+  x.object({
+    title: x.element(x.string).optional(),
+    one: octets.optional(),
+    scan,
+    list: x.element(x.object({ octets })).many(0),
+  }),
+)
+const TooMuch = archive.element('TooMuch', x.string)
+const Kept = archive.element('Kept', x.object({ name: x.element(x.string) }))
 export const archivePort = port('Archive', {
   namespace: 'urn:archive:wsdl',
   soap: '1.1',
@@ -20,6 +33,7 @@ export const archivePort = port('Archive', {
   exchanges: {
     Fetch: exchange({ action: 'urn:Fetch', input: Ask, output: Files }),
     GetFiles: exchange({ action: 'urn:GetFiles', input: Ask, output: Files, safe: true }),
+    Keep: exchange({ action: 'urn:Keep', input: Keep, output: Kept, faults: { TooMuch } }),
     FetchScan: exchange({ action: 'urn:FetchScan', input: Ask, output: Scan }),
   },
 })

@@ -1,34 +1,10 @@
 /** Octets that pass through a bridge (docs/bridge.md, Files): whole, or seen to be cut, and never held. */
 import assert from 'node:assert/strict'
-import * as http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { after, test } from 'node:test'
+import type * as http from 'node:http'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type BridgeLimits, completeLimits, transportOptionsOf } from '../../src/bridge/bridge-limits.ts'
-import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
-import { createPortCaller } from '../../src/bridge/port-caller.ts'
-import { createHttpTransport } from '../../src/client/http-transport.ts'
-import { anyone } from '../../src/contract/policy.ts'
-import { startHosted } from '../host/hosted-service.ts'
-import { archivePort, include, packageType, partHead, rootPart } from './archive-port.ts'
-
-// What stands behind
-
-type Serve = (response: http.ServerResponse, request: http.IncomingMessage) => void
-async function startBehind(serve: Serve) {
-  let open = 0
-  const server = http.createServer((request, response) => {
-    open++
-    response.on('close', () => void open--)
-    request.resume().on('end', () => serve(response, request))
-  })
-  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
-  after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, countOpen: () => open }
-}
+import { afterAll, type Received, type Serve, startBridge, waitUntil } from './archive-bridge.ts'
+import { include, packageType, partHead, rootPart } from './archive-port.ts'
 
 const filesOf = (one: string, two = ''): string =>
   `<Files xmlns="urn:archive"><title>a&amp;b</title><one>${one}</one>${two && `<two>${two}</two>`}</Files>`
@@ -50,55 +26,6 @@ const begin =
   (content: Buffer, then: (response: http.ServerResponse) => void, fields: http.OutgoingHttpHeaders = {}): Serve =>
   response =>
     void response.writeHead(200, { 'content-type': packageType, ...fields }).write(content, () => void then(response))
-
-// The bridge before it
-
-async function startBridge(serve: Serve, limits: Partial<BridgeLimits> = {}, timeLimit = 20_000) {
-  const behind = await startBehind(serve)
-  const whole = completeLimits(limits)
-  const transport = createHttpTransport(behind.to, transportOptionsOf(whole))
-  after(() => transport.close())
-  const notes: string[] = []
-  const contract = describeBridge('archive', 'urn:archive', [openPort(archivePort, [anyone])])
-  const { longest, longestPassing } = whole
-  const app = createBridge(contract, {
-    callerOf: each => createPortCaller(each, transport, { timeLimit, longest, longestPassing }),
-    note: line => void notes.push(line),
-    limits,
-    turnLimit: 3000,
-  })
-  const { server, ask } = await startHosted({}, app)
-  const send = (name: string, fields: http.OutgoingHttpHeaders = {}, method = 'POST') =>
-    post(server.port, `/api/v1/Archive/${name}`, fields, method)
-  const countRunning = async () => {
-    const { text } = await ask('GET', '/metrics')
-    return Number(/^diglot_behind_calls\{state="running"\} (\d+)$/m.exec(text)?.[1])
-  }
-  return { send, notes, behind, countRunning, port: server.port }
-}
-
-interface Received {
-  readonly status: number
-  readonly fields: http.IncomingHttpHeaders
-  readonly content: Buffer
-  /** The connection ended before the response did. */
-  readonly isCut: boolean
-}
-const post = (to: number, path: string, fields: http.OutgoingHttpHeaders, method: string): Promise<Received> =>
-  new Promise((resolve, reject) => {
-    const content = '{"name":"x"}'
-    const asked = { port: to, path, method, headers: { 'content-type': 'application/json', ...fields } }
-    const request = http.request({ host: '127.0.0.1', agent: false, ...asked }, response => {
-      const pieces: Buffer[] = []
-      const end = (isCut: boolean) =>
-        resolve({ status: response.statusCode ?? 0, fields: response.headers, content: Buffer.concat(pieces), isCut })
-      response.on('data', piece => void pieces.push(piece))
-      response.on('end', () => end(!response.complete))
-      response.on('error', () => end(true))
-    })
-    request.on('error', reject)
-    request.end(content)
-  })
 
 const readFiles = ({ content }: Received) => {
   const { title, one, two } = JSON.parse(content.toString())
@@ -181,7 +108,7 @@ const wholes: readonly (readonly [title: string, content: Buffer, two?: Buffer])
 ]
 for (const [title, content, two] of wholes)
   test(`octets pass: ${title}`, async () => {
-    const { send, notes, countRunning } = await startBridge(reply(content))
+    const { send, notes, countRunning } = await startBridge(afterAll(reply(content)))
     const answer = await send('Fetch')
     assert.deepEqual([answer.status, answer.isCut, notes], [200, false, []], answer.content.toString().slice(0, 300))
     assert.deepEqual(readFiles(answer), { title: 'a&b', one: big, two })
@@ -190,7 +117,7 @@ for (const [title, content, two] of wholes)
 
 test('octets pass in XML, and in a coding where the client accepts nothing else', async () => {
   const content = joined(rootPart(filesOf(include('1'))), partHead('1'), big, '\r\n--b--\r\n')
-  const { send } = await startBridge(reply(content))
+  const { send } = await startBridge(afterAll(reply(content)))
   const { content: xml } = await send('Fetch', { accept: 'application/xml' })
   assert.ok(xml.toString().includes(`one>${big.toString('base64')}<`))
   const coded = await send('Fetch', { 'accept-encoding': 'gzip, identity;q=0' })
@@ -202,11 +129,12 @@ test('octets pass in XML, and in a coding where the client accepts nothing else'
 test('RFC 9110 §8.8: a small package is held, and a read of it has a tag; octets that pass have none', async () => {
   const small = octetsOf(1000, 3)
   const content = joined(rootPart(filesOf(include('1'))), partHead('1'), small, '\r\n--b--\r\n')
-  const held = await startBridge(reply(content))
+  const held = await startBridge(afterAll(reply(content)))
   const first = await held.send('GetFiles', {}, 'QUERY')
   assert.deepEqual(readFiles(first).one, small)
   assert.equal((await held.send('GetFiles', { 'if-none-match': first.fields.etag }, 'QUERY')).status, 304)
-  const passing = await startBridge(reply(joined(rootPart(filesOf(include('1'))), partHead('1'), big, '\r\n--b--')))
+  const large = joined(rootPart(filesOf(include('1'))), partHead('1'), big, '\r\n--b--')
+  const passing = await startBridge(afterAll(reply(large)))
   const second = await passing.send('GetFiles', {}, 'QUERY')
   assert.deepEqual([second.status, second.fields.etag], [200, undefined])
   assert.deepEqual(readFiles(second).one, big)
@@ -244,7 +172,10 @@ const flaws: readonly (readonly [title: string, serve: Serve, note: RegExp])[] =
 ]
 for (const [title, serve, note] of flaws)
   test(`a response is cut where the service behind sends ${title}`, async () => {
-    const { send, notes, behind, countRunning } = await startBridge(serve, { longestPassing: 5_000_000 }, 400)
+    const { send, notes, behind, countRunning } = await startBridge(afterAll(serve), {
+      limits: { longestPassing: 5_000_000 },
+      timeLimit: 400,
+    })
     const answer = await send('Fetch')
     assert.deepEqual([answer.status, answer.isCut], [200, true])
     assert.match(notes.join('\n'), /^Archive\.Fetch: cut while its octets passed: /)
@@ -261,10 +192,10 @@ test('XML Schema Part 2 §4.3.3: more octets than a type allows cut the response
       octetsOf(length, 5),
       '\r\n--b--',
     )
-  const { send, notes } = await startBridge(reply(content(1_000_001)))
+  const { send, notes } = await startBridge(afterAll(reply(content(1_000_001))))
   assert.equal((await send('FetchScan')).isCut, true)
   assert.match(notes.join(), /has more than 1000000 octets/)
-  const fits = await (await startBridge(reply(content(1_000_000)))).send('FetchScan')
+  const fits = await (await startBridge(afterAll(reply(content(1_000_000))))).send('FetchScan')
   assert.deepEqual([fits.isCut, fits.status], [false, 200])
 })
 
@@ -288,7 +219,7 @@ const refused: readonly (readonly [title: string, serve: Serve, note: RegExp])[]
 for (const [title, serve, note] of refused)
   test(`502 for a package ${title}`, async () => {
     const limits = { longest: 1_000_000, longestPassing: 40_000_000 }
-    const { send, notes, behind } = await startBridge(serve, limits)
+    const { send, notes, behind } = await startBridge(afterAll(serve), { limits })
     const answer = await send('Fetch')
     assert.equal(answer.status, 502, answer.content.toString().slice(0, 300))
     assert.match(notes.join('\n'), note)
@@ -304,7 +235,7 @@ test('parts that are read later than they come are held within the limit alone',
     partHead('1'),
     big,
   )
-  const { send, notes } = await startBridge(reply(content), { longest: 200_000 })
+  const { send, notes } = await startBridge(afterAll(reply(content)), { limits: { longest: 200_000 } })
   assert.equal((await send('Fetch')).status, 502)
   assert.match(notes.join(), /200000|400000/)
 })
@@ -322,9 +253,13 @@ test('a reader that waits holds up the service behind; one that leaves frees its
     response.on('drain', more)
     more()
   }
-  const { port: bridge, behind, countRunning } = await startBridge(serve, { calls: 1, longestPassing: 1024 ** 3 })
-  const { request, response } = await begun(bridge, '/api/v1/Archive/Fetch')
-  response.pause()
+  const limits = { calls: 1, longestPassing: 1024 ** 3 }
+  const { begin, behind, countRunning } = await startBridge(afterAll(serve), { limits })
+  const { request, answer } = begin('Fetch')
+  const response = new Promise<http.IncomingMessage>(resolve => void request.on('response', resolve))
+  request.end('{"name":"x"}')
+  const { pause, resume } = await response.then(each => ({ pause: () => each.pause(), resume: () => each.resume() }))
+  pause()
   let before = -1
   await waitUntil(async () => {
     const isSame = before === sent
@@ -334,26 +269,10 @@ test('a reader that waits holds up the service behind; one that leaves frees its
   })
   assert.ok(sent < 30_000_000, `${sent} octets were sent to a reader that takes none`)
   assert.equal(await countRunning(), 1)
-  response.resume()
+  resume()
   await waitUntil(() => sent > before + 30_000_000)
   request.destroy()
+  assert.equal((await answer).isCut, true)
   await waitUntil(() => behind.countOpen() === 0)
   assert.equal(await countRunning(), 0)
 })
-
-const begun = (to: number, path: string) =>
-  new Promise<{ readonly request: http.ClientRequest; readonly response: http.IncomingMessage }>((resolve, reject) => {
-    const headers = { 'content-type': 'application/json' }
-    const request = http.request({ host: '127.0.0.1', agent: false, port: to, path, method: 'POST', headers })
-    request.on('response', response => {
-      response.on('error', () => {})
-      resolve({ request, response })
-    })
-    request.on('error', reject)
-    request.end('{"name":"x"}')
-  })
-
-async function waitUntil(holds: () => boolean | Promise<boolean>, within = 3000): Promise<void> {
-  for (const until = Date.now() + within; !(await holds()); await sleep(10))
-    if (Date.now() > until) assert.fail('it did not happen in time')
-}

@@ -6,17 +6,11 @@
  * By the order of XML Schema: names, then occurrence, then order. A step is taken only where the
  * declared names leave no doubt.
  */
+
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
+import { isBase64Type } from '../../contract/octet-types.ts'
 import { type Attribute, Element, internName, type Name, type Node } from '../../xml/index.ts'
-import {
-  type AnyPlan,
-  type AttributePlan,
-  type ComplexPlan,
-  type ElementPlan,
-  isBase64Type,
-  type ParticlePlan,
-  type TypePlan,
-} from './schema-plan.ts'
+import type { AnyPlan, AttributePlan, ComplexPlan, ElementPlan, ParticlePlan, TypePlan } from './schema-plan.ts'
 import { contentTypeNames, isGeneralAttribute, xsiNil, xsiType } from './values.ts'
 
 /** What may be wrong with an answer that is read all the same. */

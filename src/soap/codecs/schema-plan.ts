@@ -16,22 +16,7 @@ import type {
   WildcardNamespaces,
 } from '../../contract/xml-type.ts'
 import { internName, type Name } from '../../xml/index.ts'
-import { type OctetLengths, xsdUri } from './values.ts'
-
-/** Octets, which may travel outside of the XML: also where facets restrict them. */
-export function isBase64Type({ definition }: AnyXmlType): boolean {
-  if (definition.kind === 'restriction') return isBase64Type(definition.of)
-  return definition.kind === 'builtIn' && definition.name === 'base64Binary'
-}
-
-/** How many octets such a type may have; undefined: its facets are about more than their number. */
-export function lengthsOfOctets({ definition }: AnyXmlType): OctetLengths | undefined {
-  if (definition.kind !== 'restriction') return { min: 0, max: Number.POSITIVE_INFINITY }
-  const { length, minLength = length ?? 0, maxLength = length, whiteSpace, ...others } = definition.facets
-  const base = lengthsOfOctets(definition.of)
-  if (!base || Object.values(others).some(each => each !== undefined)) return undefined
-  return { min: Math.max(base.min, minLength), max: Math.min(base.max, maxLength ?? base.max) }
-}
+import { xsdUri } from './values.ts'
 
 export interface ArrayPlan {
   readonly kind: 'array'

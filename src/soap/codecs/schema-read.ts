@@ -9,9 +9,11 @@
  *      breaks the rule by a wildcard, what is declared goes before it, as in XSD 1.1.
  *  (3) What `schema-write.ts` writes of a value is read as that value.
  */
+
 import { t } from '../../contract/field.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
+import { isBase64Type, lengthsOfOctets } from '../../contract/octet-types.ts'
 import { countRequired } from '../../contract/xml-members.ts'
 import { equalsText, type NamesAround, type SimpleCodec } from '../../contract/xml-simple.ts'
 import type { AnyXmlType } from '../../contract/xml-type.ts'
@@ -25,9 +27,7 @@ import {
   type ElementPlan,
   findPlannedText,
   firstNames,
-  isBase64Type,
   isEmptiable,
-  lengthsOfOctets,
   mayTake,
   type ParticlePlan,
   type TypePlan,

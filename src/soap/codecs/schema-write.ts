@@ -3,10 +3,13 @@
  * schema has. A value comes from a handler, and no message has been checked yet: what the declared
  * type does not allow throws an `UnfitValue` with its place, so no invalid message is sent.
  */
+import { PassingOctets } from '../../base/passing-octets.ts'
 import { parseAttributeKey } from '../../contract/attribute-key.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
+import { isBase64Type, lengthsOfOctets, limitLength } from '../../contract/octet-types.ts'
 import { countRequired } from '../../contract/xml-members.ts'
 import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
+import type { AnyXmlType } from '../../contract/xml-type.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'
 import {
   type AttributePlan,
@@ -15,7 +18,6 @@ import {
   type ElementPlan,
   findPlannedText,
   type GroupPlan,
-  isBase64Type,
   isEmptiable,
   mayTake,
   type ParticlePlan,
@@ -144,11 +146,23 @@ function writeSimple(
   value: unknown,
   writing: MessageWriting,
 ): string {
-  if (writing.attach && value instanceof Uint8Array && isBase64Type(type)) {
-    requireChecked(codec, value, writing)
-    return `<xop:Include xmlns:xop="${includeName.uri}" href=${writeAttribute(writing.attach(value))}/>`
+  const { attach } = writing
+  if (attach && (value instanceof Uint8Array || value instanceof PassingOctets) && isBase64Type(type)) {
+    const octets = value instanceof PassingOctets ? limitPassing(type, value, writing) : value
+    if (octets === value) requireChecked(codec, value, writing)
+    return `<xop:Include xmlns:xop="${includeName.uri}" href=${writeAttribute(attach(octets))}/>`
   }
   return escapeText(writeCheckedText(codec, value, writing))
+}
+
+/** Their number is known at their end: their reader is told that they do not fit. */
+function limitPassing(type: AnyXmlType, { read, drop }: PassingOctets, { path }: MessageWriting): PassingOctets {
+  const place = [...path]
+  const fail = (detail: string): never => {
+    throw new UnfitValue(place, detail)
+  }
+  const lengths = lengthsOfOctets(type) ?? fail('has a type whose octets must be known before they are sent')
+  return new PassingOctets(() => limitLength(read(), lengths, fail), drop)
 }
 
 function writeCheckedText(codec: SimpleCodec, value: unknown, writing: MessageWriting): string {

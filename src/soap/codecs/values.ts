@@ -2,6 +2,8 @@
  * What the codecs of a Body share: what a message is read and written with, and where its names
  * come from.
  */
+import type { PassingOctets } from '../../base/passing-octets.ts'
+import type { OctetLengths } from '../../contract/octet-types.ts'
 import { type PublishedTypes, type TypeForm, type TypeNames, unpublishedTypes } from '../../contract/type-names.ts'
 import { type Cursor, type Element, internName, type Name } from '../../xml/index.ts'
 import type { SchemaFlaw } from '../refusal.ts'
@@ -55,11 +57,6 @@ export class StreamedPart {
     this.lengths = lengths
   }
 }
-/** Both are in octets, and inside. */
-export interface OctetLengths {
-  readonly min: number
-  readonly max: number
-}
 const anyLength: OctetLengths = { min: 0, max: Number.POSITIVE_INFINITY }
 /** What one message is written with. */
 export interface LiteralWriting {
@@ -67,7 +64,7 @@ export interface LiteralWriting {
    * Puts octets outside of the XML and returns the `cid:` URI of their part; undefined: they stay
    * inside as base64.
    */
-  readonly attach: ((bytes: Uint8Array) => string) | undefined
+  readonly attach: ((bytes: Uint8Array | PassingOctets) => string) | undefined
   /** Sends a part of the message next to its envelope; undefined: it has no package. */
   readonly attachPart?: (part: string, mediaType: string, bytes: Uint8Array) => void
 }

@@ -1,9 +1,14 @@
+import { PassingOctets } from '../../base/passing-octets.ts'
+
 /** Octets to send outside the XML. */
 export interface Attached {
   readonly id: string
   readonly mediaType: string
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
 }
+/** What is sent of octets in a message, which may come while they are sent. */
+export const sentOctets = (octets: Uint8Array | PassingOctets): Attached['bytes'] =>
+  octets instanceof PassingOctets ? octets.read() : octets
 
 export interface Packing {
   readonly attached: readonly Attached[]

@@ -1,0 +1,24 @@
+/** Messages of a bridge whose octets pass to the service behind without being held. */
+import type { MessageDress } from '../client/dressed-message.ts'
+import { splitBody } from '../contract/attached-parts.ts'
+import type { Port, PortExchange } from '../contract/exchange.ts'
+import { mayLeaveOctets } from '../contract/octet-types.ts'
+
+/**
+ * A port whose exchanges say whether octets of their input pass: where they go outside of the XML
+ * (MTOM), nothing proves the message, and nothing but their number has to be known first.
+ *
+ * @param octetsMax of a form with them
+ */
+export const passInputs = (port: Port, dress: MessageDress, octetsMax: number): Port => ({
+  ...port,
+  exchanges: Object.fromEntries(
+    Object.entries(port.exchanges).map(([name, each]) => [
+      name,
+      dress.mtom && !dress.securityOf(name) && isPassable(each) ? { ...each, passingMax: octetsMax } : each,
+    ]),
+  ),
+})
+
+const isPassable = ({ input, style }: PortExchange): boolean =>
+  style !== 'encoded' && input !== 'empty' && splitBody(input).attached.length === 0 && mayLeaveOctets(input)

@@ -1,0 +1,247 @@
+/** Octets of a form that pass through a bridge (docs/bridge.md, Files): whole, or nothing that looks whole. */
+import assert from 'node:assert/strict'
+import type * as http from 'node:http'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readParts } from '../../src/soap/mime/multipart.ts'
+import { type Serve, startBridge, waitUntil } from './archive-bridge.ts'
+
+const octetsOf = (length: number, seed: number): Buffer =>
+  Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
+const big = octetsOf(3_000_001, 7)
+const small = octetsOf(1000, 9)
+
+// Forms
+
+const formType = 'multipart/form-data; boundary=f'
+const partHead = (name: string, type: string): string =>
+  `--f\r\nContent-Disposition: form-data; name="${name}"; filename="x"\r\nContent-Type: ${type}\r\n\r\n`
+const message = (json: unknown): string => `${partHead('message', 'application/json')}${JSON.stringify(json)}\r\n`
+const file = (name: string, octets: Uint8Array): Buffer =>
+  joined(partHead(name, 'application/octet-stream'), octets, '\r\n')
+const joined = (...parts: (string | Uint8Array)[]): Buffer =>
+  Buffer.concat(parts.map(each => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each)))
+const form = (...parts: (string | Uint8Array)[]): Buffer => joined(...parts, '--f--\r\n')
+
+// What stands behind
+
+interface Arrived {
+  readonly fields: http.IncomingHttpHeaders
+  readonly text: string
+  /** By the elements that refer to them. */
+  readonly octets: Readonly<Record<string, Buffer>>
+}
+const kept =
+  '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><Kept xmlns="urn:archive"><name>k</name></Kept></e:Body></e:Envelope>'
+const answer = (response: http.ServerResponse, status = 200, text = kept): void =>
+  void response.writeHead(status, { 'content-type': 'text/xml' }).end(text)
+
+/** Reads each package; what it could not read is the reason why not. */
+function keepPackages() {
+  const arrived: Arrived[] = []
+  const broken: string[] = []
+  const serve: Serve = (response, request) => {
+    readArrived(request).then(
+      found => {
+        arrived.push(found)
+        answer(response)
+      },
+      (thrown: unknown) => broken.push(String(thrown)),
+    )
+  }
+  return { serve, arrived, broken }
+}
+async function readArrived(request: http.IncomingMessage): Promise<Arrived> {
+  const fields = request.headers
+  const [, boundary = ''] = /boundary="([^"]+)"/.exec(fields['content-type'] ?? '') ?? []
+  const parts: { id: string; octets: Buffer }[] = []
+  for await (const part of readParts(request, boundary)) {
+    const octets = Buffer.concat(await Array.fromAsync(part.content, each => Buffer.from(each)))
+    parts.push({ id: (part.fields['content-id'] ?? '').slice(1, -1), octets })
+  }
+  const [root, ...others] = parts
+  const text = root?.octets.toString() ?? ''
+  const place = (id: string) => new RegExp(`<([\\w:]+)><xop:Include [^>]*href="cid:${id}"`).exec(text)?.[1] ?? ''
+  return {
+    fields,
+    text,
+    octets: Object.fromEntries(others.map(({ id, octets }) => [place(id).replace(/.*:/, ''), octets])),
+  }
+}
+
+// Whole uploads
+
+const wholes: readonly (readonly [title: string, content: Buffer, octets: Record<string, Buffer>, text: RegExp])[] = [
+  ['RFC 7578: the message, then a file', form(message({ title: 'a&b' }), file('one', big)), { one: big }, /a&amp;b/],
+  ['a file alone', form(file('one', big)), { one: big }, /Keep/],
+  ['two files, the large one last', form(file('scan', small), file('one', big)), { scan: small, one: big }, /Keep/],
+  ['a small file, which is held', form(message({ title: 't' }), file('one', small)), { one: small }, /t</],
+  [
+    'RFC 6901: a file further inside',
+    form(message({ list: [{}] }), file('/list/0/octets', big)),
+    { octets: big },
+    /list/,
+  ],
+  ['an empty file', form(file('one', Buffer.alloc(0))), { one: Buffer.alloc(0) }, /Keep/],
+  ['a message alone', form(message({ title: 't', one: small.toString('base64') })), { one: small }, /t</],
+]
+for (const [title, content, octets, text] of wholes)
+  test(`octets of a form pass: ${title}`, async () => {
+    const { serve, arrived, broken } = keepPackages()
+    const { send, notes, countRunning } = await startBridge(serve)
+    const { status, content: given } = await send('Keep', { 'content-type': formType }, 'POST', content)
+    assert.deepEqual([status, given.toString(), notes, broken], [200, '{"name":"k"}', [], []])
+    const [found] = arrived
+    assert.deepEqual(found?.octets, octets)
+    assert.match(found?.text ?? '', text)
+    assert.equal(await countRunning(), 0)
+  })
+
+test('RFC 9112 §7.1: what passes goes on in chunks before all of it has come, by the client of Node as well', async () => {
+  let began = 0
+  const { serve, arrived } = keepPackages()
+  const { begin, ask } = await startBridge((response, request) => {
+    began++
+    serve(response, request)
+  })
+  const { request, answer } = begin('Keep', { 'content-type': formType })
+  const content = form(message({ title: 't' }), file('one', big))
+  request.write(content.subarray(0, 2_000_000))
+  await waitUntil(() => began === 1)
+  request.end(content.subarray(2_000_000))
+  assert.equal((await answer).status, 200)
+  assert.equal(arrived[0]?.fields['transfer-encoding'], 'chunked')
+  const given = new FormData()
+  given.append('message', new Blob(['{"title":"t"}'], { type: 'application/json' }))
+  given.append('one', new Blob([new Uint8Array(big)]))
+  const response = new Response(given)
+  const type = response.headers.get('content-type') ?? ''
+  const again = begin('Keep', { 'content-type': type })
+  again.request.end(Buffer.from(await response.arrayBuffer()))
+  assert.equal((await again.answer).status, 200)
+  assert.deepEqual(arrived[1]?.octets['one'], big)
+  const { text } = await ask('GET', '/openapi.json')
+  assert.match(text, /multipart\/form-data/)
+})
+
+// Refused
+
+const refused: readonly (readonly [title: string, content: Buffer, status: number, detail: RegExp])[] = [
+  ['a member that is not there', form(file('none', small)), 422, /none/],
+  ['a member that has no octets', form(file('title', small)), 422, /title has no octets/],
+  ['a place that is not there', form(file('/list/0/octets', small)), 422, /has no place/],
+  ['a member twice', form(message({ one: 'AAAA' }), file('one', small)), 422, /is there twice/],
+  ['a file twice', form(file('one', small), file('one', small)), 422, /is there twice/],
+  ['a message that is not valid', form(message({ title: 7 }), file('one', big)), 422, /title/],
+  ['a message that is no JSON', form(`${partHead('m', 'application/json')}{\r\n`, file('one', big)), 400, /./],
+  ['a part without a name', form('--f\r\nContent-Type: a/b\r\n\r\nx\r\n'), 400, /has no name/],
+  ['no boundary in it', Buffer.from('--g--\r\n'), 400, /before its last boundary/],
+  ['a message of more than a mebioctet', form(message({ title: 'x'.repeat(1_100_000) })), 413, /./],
+  ['more than may pass', form(file('one', octetsOf(5_000_000, 3))), 413, /./],
+]
+for (const [title, content, status, detail] of refused)
+  test(`${status} for a form with ${title}: the service behind is not asked`, async () => {
+    const { serve, arrived, broken } = keepPackages()
+    const { send } = await startBridge(serve, { limits: { longestPassing: 4_000_000 } })
+    const answer = await send('Keep', { 'content-type': formType }, 'POST', content)
+    assert.equal(answer.status, status, answer.content.toString())
+    assert.match(answer.content.toString(), detail)
+    assert.deepEqual([arrived, broken], [[], []])
+  })
+
+const torn: readonly (readonly [title: string, content: Buffer, status: number, detail: RegExp])[] = [
+  ['another part behind the one that passes', form(file('one', big), file('scan', small)), 400, /send it as the last/],
+  ['no last boundary', joined(file('one', big)), 400, /before its last boundary/],
+  ['more octets than a type allows', form(file('scan', big)), 422, /more than 1000000 octets/],
+  ['more octets than may pass', form(file('one', octetsOf(5_000_000, 3))), 413, /./],
+]
+for (const [title, content, status, detail] of torn)
+  test(`${status} for a form with ${title}: the service behind gets nothing that is whole`, async () => {
+    const { serve, arrived, broken } = keepPackages()
+    const { begin, behind, countRunning } = await startBridge(serve, { limits: { longestPassing: 4_000_000 } })
+    const { request, answer } = begin('Keep', { 'content-type': formType, 'transfer-encoding': 'chunked' })
+    request.end(content)
+    const { status: found, content: text } = await answer
+    assert.equal(found, status, text.toString())
+    assert.match(text.toString(), detail)
+    await waitUntil(() => broken.length === 1 && behind.countOpen() === 0)
+    assert.equal(arrived.length, 0)
+    assert.equal(await countRunning(), 0)
+  })
+
+test('RFC 9112 §8: a client that leaves in the middle leaves nothing whole, and its turn is free', async () => {
+  const { serve, arrived, broken } = keepPackages()
+  const { begin, behind, countRunning } = await startBridge(serve, { limits: { calls: 1 } })
+  const { request, answer } = begin('Keep', { 'content-type': formType })
+  request.write(form(file('one', big)).subarray(0, 2_500_000))
+  await waitUntil(() => behind.countOpen() === 1)
+  request.destroy()
+  await assert.rejects(answer)
+  await waitUntil(() => broken.length === 1 && behind.countOpen() === 0)
+  assert.equal(arrived.length, 0)
+  await waitUntil(async () => (await countRunning()) === 0)
+})
+
+test('without MTOM a form is no content of an operation', async () => {
+  const { serve } = keepPackages()
+  const { send } = await startBridge(serve, { mtom: false })
+  const { status, fields } = await send('Keep', { 'content-type': formType }, 'POST', form(file('one', small)))
+  assert.equal(status, 415)
+  assert.doesNotMatch(String(fields['accept-post']), /form-data/)
+})
+
+// Services behind
+
+const fault = kept.replace(
+  /<Kept.*<\/Kept>/,
+  '<e:Fault><faultcode>e:Client</faultcode><faultstring>full</faultstring><detail><TooMuch xmlns="urn:archive">x</TooMuch></detail></e:Fault>',
+)
+const ends: readonly (readonly [title: string, serve: Serve, status: number])[] = [
+  ['answers with a fault before it has read', response => answer(response, 500, fault), 422],
+  ['answers with 413 before it has read', response => void response.writeHead(413).end(), 502],
+  ['resets the connection', (_, request) => void request.once('data', () => request.destroy()), 502],
+  ['takes nothing', () => {}, 504],
+  ['answers nothing', (_, request) => void request.resume(), 504],
+]
+for (const [title, serve, status] of ends)
+  test(`${status} where the service behind ${title}`, async () => {
+    const { send, behind, countRunning } = await startBridge(serve, { timeLimit: 400 })
+    const content = form(message({ title: 't' }), file('one', octetsOf(20_000_000, 1)))
+    const answer = await send('Keep', { 'content-type': formType }, 'POST', content)
+    assert.equal(answer.status, status, answer.content.toString())
+    if (!title.includes('takes nothing')) await waitUntil(() => behind.countOpen() === 0) // which sees no end
+    assert.equal(await countRunning(), 0)
+  })
+
+test('a service behind that reads slowly holds up the client', async () => {
+  let taken: http.IncomingMessage | undefined
+  const serve: Serve = (response, request) => {
+    taken = request.pause()
+    request.on('end', () => answer(response))
+  }
+  const { begin } = await startBridge(serve, { limits: { longestPassing: 1024 ** 3 } })
+  const { request, answer: given } = begin('Keep', { 'content-type': formType })
+  let sent = 0
+  let isFlowing = true
+  const piece = octetsOf(65_536, 2)
+  const more = () => {
+    do sent += piece.length
+    while (isFlowing && request.write(piece))
+  }
+  request.write(partHead('one', 'application/octet-stream'))
+  request.on('drain', () => isFlowing && more())
+  more()
+  let before = -1
+  await waitUntil(async () => {
+    const isSame = before === sent
+    before = sent
+    await sleep(200)
+    return isSame
+  })
+  assert.ok(sent < 30_000_000, `${sent} octets were taken for a service that reads none`)
+  taken?.resume()
+  await waitUntil(() => sent > before + 30_000_000)
+  isFlowing = false
+  request.end('\r\n--f--\r\n')
+  assert.equal((await given).status, 200)
+})
