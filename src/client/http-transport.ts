@@ -175,7 +175,7 @@ class ClientCall {
   sinkOf(status: number, fields: HttpFields, socket: net.Socket): ContentSink | undefined {
     const { passing, timeLimit } = this.#sending
     if (!passing?.mayPass(status, fields) || Number(fields['content-length']) > passing.octetsMax) return undefined
-    const abandon = () => this.connection?.destroy()
+    const abandon = () => this.connection?.abandon(this)
     const control = { pause: () => socket.pause(), resume: () => socket.resume(), abandon }
     this.#arriving = new ArrivingContent(control, { timeLimit, octetsMax: passing.octetsMax })
     if (this.#settle())
@@ -205,7 +205,7 @@ class ClientCall {
 
   #giveUp(reason: unknown): void {
     this.reject(reason)
-    if (this.connection) this.connection.destroy()
+    if (this.connection) this.connection.abandon(this)
     else this.#pool.stopWaiting(this)
   }
 
@@ -438,6 +438,11 @@ class ClientConnection {
     const why = thrown.isTooLong ? 'too-long' : 'no-http'
     this.#call?.reject(new TransportFailure(why, thrown.detail, { mayHaveRun: true, begun: true }))
     this.destroy()
+  }
+
+  /** What the call has left on its way is not wanted; another call may have the connection now. */
+  abandon(call: ClientCall): void {
+    if (this.#call === call) this.destroy()
   }
 
   destroy(): void {

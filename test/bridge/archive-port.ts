@@ -34,6 +34,7 @@ export const archivePort = port('Archive', {
     Fetch: exchange({ action: 'urn:Fetch', input: Ask, output: Files }),
     GetFiles: exchange({ action: 'urn:GetFiles', input: Ask, output: Files, safe: true }),
     Keep: exchange({ action: 'urn:Keep', input: Keep, output: Kept, faults: { TooMuch } }),
+    ListFiles: exchange({ action: 'urn:ListFiles', input: 'empty', output: Files, safe: true }),
     FetchScan: exchange({ action: 'urn:FetchScan', input: Ask, output: Scan }),
   },
 })

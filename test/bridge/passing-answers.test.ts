@@ -140,6 +140,9 @@ test('RFC 9110 §8.8: a small package is held, and a read of it has a tag; octet
   assert.deepEqual(readFiles(second).one, big)
   assert.equal((await passing.send('GetFiles', { 'if-match': '"a"' }, 'QUERY')).status, 412)
   assert.equal((await passing.send('Fetch', { prefer: 'return=minimal' })).status, 204)
+  const { status, content: none } = await passing.send('ListFiles', {}, 'HEAD', new Uint8Array(0))
+  assert.deepEqual([status, none.length], [200, 0])
+  await waitUntil(() => passing.behind.countOpen() === 0)
   assert.equal(await passing.countRunning(), 0)
 })
 
@@ -165,6 +168,7 @@ const flaws: readonly (readonly [title: string, serve: Serve, note: RegExp])[] =
   ['fewer octets than their length', begin(start, cut, length), /ended before the response was complete/],
   ['an end without the last boundary', begin(start, response => response.end()), /before its last boundary/],
   ['a line that begins like the boundary', reply(joined(start, '\r\n--bogus\r\n')), /begins like the boundary/],
+  ['what is broken, and more without end', begin(joined(start, '\r\n--bogus\r\n'), flood), /begins like the boundary/],
   ['another part that is broken', reply(joined(start, '\r\n--b\r\nno field\r\n\r\n--b--')), /invalid field/],
   ['silence in the middle', begin(start, () => {}), /fewer than 400 octets came in 400 ms/],
   ['octets that trickle', begin(start, trickle), /fewer than 400 octets/],

@@ -213,6 +213,22 @@ for (const [title, serve, status] of ends)
     assert.equal(await countRunning(), 0)
   })
 
+test('RFC 9112 §9.3: a connection that was answered before all was sent carries nothing more', async () => {
+  let count = 0
+  const serve: Serve = (response, request) => {
+    count++
+    answer(response, count === 1 ? 500 : 200, count === 1 ? fault : kept)
+    request.on('data', () => {})
+  }
+  const { begin, send } = await startBridge(serve, { limits: { calls: 1 } })
+  const { request, answer: first } = begin('Keep', { 'content-type': formType, 'transfer-encoding': 'chunked' })
+  request.write(form(file('one', big)).subarray(0, 2_000_000))
+  assert.equal((await first).status, 422)
+  request.destroy()
+  const next = await send('Keep', {}, 'POST', { title: 't' })
+  assert.deepEqual([next.status, count], [200, 2], next.content.toString())
+})
+
 test('a service behind that reads slowly holds up the client', async () => {
   let taken: http.IncomingMessage | undefined
   const serve: Serve = (response, request) => {
