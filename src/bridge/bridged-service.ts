@@ -6,7 +6,6 @@
 
 import type { Pieces } from '../base/octets.ts'
 import { dropPassing, listEach, PassingOctets, replaceEach } from '../base/passing-octets.ts'
-import { InputError } from '../client/errors.ts'
 import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout, gatewayFaults } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
@@ -15,7 +14,7 @@ import type { Grant } from '../contract/policy.ts'
 import type { ExchangeContext } from '../contract/port-handlers.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Service, service } from '../contract/service.ts'
-import { refuse } from '../service/refusal.ts'
+import { type Refusal, Refused, refuse } from '../service/refusal.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
 import { BehindFigures } from './behind-figures.ts'
 import { type BridgeLimits, completeLimits, lineBoundsOf } from './bridge-limits.ts'
@@ -141,8 +140,7 @@ function reachResource(port: Port, ask: Ask, note: BridgeOptions['note']): Resou
       try {
         return pass(name, await ask(name, party, { input: inputOf(item), blocks: {} }))
       } catch (thrown) {
-        if (thrown instanceof InputError) return refuse({ kind: 'invalid', problems: problemsOfItem(thrown, path) })
-        throw thrown
+        throw thrown instanceof Refused ? new Refused(placeInItem(thrown.refusal as Refusal, path)) : thrown
       }
     },
     refusePart: (name, why) => refuseAfter(name, why, 'the service behind lists a part of the items alone'),
@@ -151,11 +149,12 @@ function reachResource(port: Port, ask: Ask, note: BridgeOptions['note']): Resou
   }
 }
 /** What the schema of the message demands, at its place in the item. */
-const problemsOfItem = ({ problems }: InputError, path: readonly string[]): readonly FieldProblem[] =>
-  problems.map(each => ({
-    ...each,
-    path: each.path.slice(path.every((key, i) => each.path[i] === key) ? path.length : 0),
-  }))
+function placeInItem(refusal: Refusal, path: readonly string[]): Refusal {
+  if (refusal.kind !== 'invalid') return refusal
+  const isInItem = (at: FieldProblem['path']) => path.every((key, i) => at[i] === key)
+  const place = (each: FieldProblem) => (isInItem(each.path) ? { ...each, path: each.path.slice(path.length) } : each)
+  return { ...refusal, problems: refusal.problems.map(place) }
+}
 const resourceEnds = (exchange: PortExchange): Ends => ({
   setHeader: () => {},
   fail: (name, _detail, reason = name) =>
