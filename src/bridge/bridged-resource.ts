@@ -10,11 +10,14 @@ import { packTyped } from '../service/typed-json.ts'
 import type { BridgedResource, ListMark } from './guess-resources.ts'
 import type { BridgedWrite } from './guess-writes.ts'
 
-/** The service behind, asked for a party. */
+/** Whose call it is. */
+export type CallOwner = Pick<ProviderContext, 'caller' | 'party'>
+
+/** The service behind, asked for a caller. */
 export interface ResourceBehind {
   /** Undefined: there is no such item. */
-  readonly read: (exchange: string, party: string, input: unknown) => Promise<unknown>
-  readonly change: (write: BridgedWrite, party: string, item: Values) => Promise<unknown>
+  readonly read: (exchange: string, owner: CallOwner, input: unknown) => Promise<unknown>
+  readonly change: (write: BridgedWrite, owner: CallOwner, item: Values) => Promise<unknown>
   /** Ends the call: the service lists a part of its items. */
   readonly refusePart: (exchange: string, why: string) => never
   /** Ends the call: the service has changed an item and does not tell which, or how it is now. */
@@ -30,22 +33,22 @@ export function createBridgeProvider(
   const provide = (item: Values) => provideItem(item, key, clock())
   /** What has no identifier has no address. */
   const hasIdentifier = (item: unknown): item is Values => memberAtKeys(item, [key]) != null
-  const load = async (id: string, party: string): Promise<Provided<Values> | undefined> => {
+  const load = async (id: string, owner: CallOwner): Promise<Provided<Values> | undefined> => {
     const input = get.inputOf(id)
-    const item = input && memberAtKeys(await behind.read(get.exchange, party, input), get.path)
+    const item = input && memberAtKeys(await behind.read(get.exchange, owner, input), get.path)
     const provided = hasIdentifier(item) ? provide(item) : undefined
     // One address for each item: 007 is not that of item 7.
     return provided?.value['id'] === id ? provided : undefined
   }
-  const loadChanged = async (id: string, party: string, { exchange }: BridgedWrite) => {
-    const found = await load(id, party).catch(passOverRefusal)
+  const loadChanged = async (id: string, owner: CallOwner, { exchange }: BridgedWrite) => {
+    const found = await load(id, owner).catch(passOverRefusal)
     return found ?? behind.refuseUnread(exchange, `${id} cannot be read after it`)
   }
   return {
     isRemote: true,
-    load: (id, { party }) => load(id, party),
-    list: async (_query, { party }) => {
-      const answer = await behind.read(list.exchange, party, list.input)
+    load: (id, context) => load(id, context),
+    list: async (_query, context) => {
+      const answer = await behind.read(list.exchange, context, list.input)
       const found = memberAtKeys(answer, list.path)
       const items: readonly unknown[] = Array.isArray(found) ? found : []
       const sign = list.marks.find(mark => isPartBy(mark, answer, items.length))
@@ -54,26 +57,25 @@ export function createBridgeProvider(
       return items.filter(hasIdentifier).map(provide)
     },
     save: async (id, value, expected, context) => {
-      const { party } = context
       if (expected !== undefined) {
         if (!writes.change) return 'stale' // the contract lets no one change it
         requireKept(key, id, value, context)
-        await behind.change(writes.change, party, value)
-        return loadChanged(id, party, writes.change)
+        await behind.change(writes.change, context, value)
+        return loadChanged(id, context, writes.change)
       }
       const { create } = writes
       if (!create) return 'stale' // nor make one
-      const answer = await behind.change(create, party, value)
+      const answer = await behind.change(create, context, value)
       const made = create.idPath ? memberAtKeys(answer, create.idPath) : value[key]
       if (made == null || made === '') return behind.refuseUnread(create.exchange, 'its answer names no item')
-      return loadChanged(String(made), party, create)
+      return loadChanged(String(made), context, create)
     },
-    remove: async (id, expected, { party }) => {
+    remove: async (id, expected, context) => {
       const { remove } = writes
       if (!remove) return false
-      const found = remove.sent.length > 0 ? await load(id, party) : undefined
+      const found = remove.sent.length > 0 ? await load(id, context) : undefined
       if (remove.sent.length > 0 && found?.version !== expected) return false
-      await behind.change(remove, party, { ...found?.value, id, [key]: id })
+      await behind.change(remove, context, { ...found?.value, id, [key]: id })
       return true
     },
   }

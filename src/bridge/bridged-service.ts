@@ -131,14 +131,14 @@ function reachResource(port: Port, ask: Ask, note: BridgeOptions['note']): Resou
     return refuseAs(BadGateway, reason)
   }
   return {
-    read: async (name, party, input) => {
-      const answer = await ask(name, party, { input, blocks: {} })
+    read: async (name, { party, caller }, input) => {
+      const answer = await ask(name, party, { input, blocks: {}, caller })
       const isAbsent = answer.kind === 'fault' && statusOfAnswer(exchangeOf(name), answer) === 404
       return isAbsent ? undefined : pass(name, answer)
     },
-    change: async ({ exchange: name, path, inputOf }, party, item) => {
+    change: async ({ exchange: name, path, inputOf }, { party, caller }, item) => {
       try {
-        return pass(name, await ask(name, party, { input: inputOf(item), blocks: {} }))
+        return pass(name, await ask(name, party, { input: inputOf(item), blocks: {}, caller }))
       } catch (thrown) {
         throw thrown instanceof Refused ? new Refused(placeInItem(thrown.refusal as Refusal, path)) : thrown
       }
@@ -190,6 +190,7 @@ function createBridgeHandler(
     const answer = await ask(name, context.party, {
       input,
       blocks: context.headers,
+      caller: context.caller,
       mayPass: context.mayPass === true,
     })
     return passOn(place, exchange, answer, context, note)

@@ -11,6 +11,7 @@ import { isRepeatable, timingOf } from '../client/repeated-post.ts'
 import type { ClientTransport } from '../client/transport.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
+import type { Caller } from '../contract/policy.ts'
 import { parseRetryAfter } from '../http/fields.ts'
 import { refuse } from '../service/refusal.ts'
 import type { Code } from '../soap/fault.ts'
@@ -59,6 +60,8 @@ export type PortAnswer =
 
 export interface PortCall {
   readonly input: unknown
+  /** Whose call it is. */
+  readonly caller?: Caller
   /** Header blocks of the request by their names. */
   readonly blocks: Readonly<Record<string, unknown>>
   /** Fields of this request alone, of a service that speaks HTTP. */
@@ -99,7 +102,7 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
   const operations = new Map(
     Object.entries(port.exchanges).map(([name, each]) => [name, new CallableExchange(name, each, endpoint, plans)]),
   )
-  return async (name, { input, blocks: headers, mayPass = false }) => {
+  return async (name, { input, blocks: headers, mayPass = false, caller }) => {
     const operation = operations.get(name)
     const exchange = port.exchanges[name]
     if (!operation || !exchange) throw new Error(`${name} is not an exchange of the port ${port.port}`)
@@ -113,6 +116,7 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
         ...timingOf(options, {}),
         headers,
         passingMax,
+        onBehalfOf: caller,
       })
       return { kind: 'answer', content: output, blocks, ...(passed && { passed }) }
     } catch (thrown) {

@@ -1,5 +1,6 @@
 /** The caller's credentials, as fields of the transport or as blocks of the message. */
 import type { Maybe } from '../base/maybe.ts'
+import type { Caller } from '../contract/policy.ts'
 import { writeBasic } from '../http/authorization.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Protection } from '../security/protect/protect.ts'
@@ -8,8 +9,9 @@ import type { Protection } from '../security/protect/protect.ts'
 export type ClientCredentials =
   /**
    * RFC 6750. A function is called for each message: it may return one token until that expires.
+   * Behind a bridge it is told whose call it is, and may return a token of that caller.
    */
-  | { readonly bearer: string | (() => Maybe<string>) }
+  | { readonly bearer: string | ((caller?: Caller) => Maybe<string>) }
   /** RFC 7617. */
   | { readonly user: string; readonly password: string }
   /** A key in a field of its own: `api-key`, or this one. */
@@ -24,7 +26,7 @@ export interface CredentialFields {
   /** The same for all calls. */
   readonly fields: HttpFields
   /** For each call. */
-  readonly changing: (() => Maybe<HttpFields>) | undefined
+  readonly changing: ((caller?: Caller) => Maybe<HttpFields>) | undefined
   readonly protection: Protection | undefined
 }
 
@@ -52,8 +54,8 @@ export function writeCredentials(credentials: ClientCredentials | undefined): Cr
   if (typeof bearer === 'string') return { ...noCredentials, fields: { authorization: bearerField(bearer) } }
   return {
     ...noCredentials,
-    changing: () => {
-      const token = bearer()
+    changing: caller => {
+      const token = bearer(caller)
       return typeof token === 'string'
         ? { authorization: bearerField(token) }
         : token.then(each => ({ authorization: bearerField(each) }))

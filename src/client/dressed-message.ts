@@ -10,6 +10,7 @@
  */
 import type { PassingOctets } from '../base/passing-octets.ts'
 import type { ExchangeSecurity, SecurityRule } from '../contract/endpoint-rule.ts'
+import type { Caller } from '../contract/policy.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Protected, Protection } from '../security/protect/protect.ts'
 import { type ProtectionOptions, prepareProtection } from '../security/protect/protection-options.ts'
@@ -152,7 +153,11 @@ interface SealedMessage {
   readonly proof: Pick<SentRequest, 'sent' | 'exchangeKey'>
 }
 
-type PostBounds = Pick<TransportRequest, 'timeLimit' | 'signal' | 'passing'>
+interface PostBounds extends Pick<TransportRequest, 'timeLimit' | 'signal' | 'passing'> {
+  /** Whose call it is, for credentials and assertions that are made for each. */
+  readonly onBehalfOf?: Caller | undefined
+}
+
 /** Writes and posts the messages of one operation. */
 export class MessageSender {
   readonly security: OperationSecurity | undefined
@@ -211,14 +216,15 @@ export class MessageSender {
     const { id, text, packing } = written
     if (packing.attached.length > 0 || this.#dress.credentials.changing || this.security)
       return this.#postDressed(written, within)
-    return this.#post({ content: text, fields: undefined, ...within }).then(response => ({
+    const { onBehalfOf: _, ...bounds } = within
+    return this.#post({ content: text, fields: undefined, ...bounds }).then(response => ({
       response,
       request: { id, sent: [] },
     }))
   }
 
-  async #postDressed(written: WrittenMessage, within: PostBounds): Promise<SignedExchange> {
-    const { content, flowing, fields, proof } = await this.#seal(written)
+  async #postDressed(written: WrittenMessage, { onBehalfOf, ...within }: PostBounds): Promise<SignedExchange> {
+    const { content, flowing, fields, proof } = await this.#seal(written, onBehalfOf)
     const post = written.packing.attached.length > 0 ? this.#postPackage : this.#post
     return { response: await post({ content, flowing, fields, ...within }), request: { id: written.id, ...proof } }
   }
@@ -234,14 +240,14 @@ export class MessageSender {
   }
 
   /** (2) */
-  async #seal({ text, packing }: WrittenMessage): Promise<SealedMessage> {
+  async #seal({ text, packing }: WrittenMessage, onBehalfOf?: Caller): Promise<SealedMessage> {
     const { mediaType } = this.#operation.version
     const unproven: Protected = { envelope: text, signatures: [] }
     const { envelope, signatures, exchangeKey } = this.security
-      ? await protectText(text, this.security.protection())
+      ? await protectText(text, await this.security.protection(onBehalfOf))
       : unproven
     const proof = { sent: signatures, exchangeKey }
-    const fields = await this.#dress.credentials.changing?.()
+    const fields = await this.#dress.credentials.changing?.(onBehalfOf)
     if (packing.attached.length === 0) return { content: envelope, fields, proof }
     const { type, content } = writePackage(mediaType, envelope, packing, `diglot-${createUniqueId()}`)
     const packaged = { ...fields, 'content-type': type + actionParameter(this.#operation) }

@@ -3,7 +3,9 @@
  * request, and the proof that each answer has to bring. Guards: what is declared is done, or the
  * client is not made.
  */
+import { chain, type Maybe } from '../base/maybe.ts'
 import { endpointsOf, type SecurityRule, type ServedEndpoint } from '../contract/endpoint-rule.ts'
+import type { Caller } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { toXmlName } from '../contract/xml-message.ts'
 import type { Certificate } from '../security/crypto/certificate.ts'
@@ -24,8 +26,11 @@ export interface ClientKeys {
   readonly key?: PrivateKeySource
   /** Of the key; it is sent along. */
   readonly certificate?: CertificateSource
-  /** An assertion as its issuer made it; a function is asked for each message. */
-  readonly assertion?: string | (() => string)
+  /**
+   * An assertion as its issuer made it; a function is asked for each message, and behind a bridge
+   * told whose call it is.
+   */
+  readonly assertion?: string | ((caller?: Caller) => Maybe<string>)
   /**
    * The signers of answers: `certificates` of the service, or anyone of this common name whom one
    * of `authorities` certified.
@@ -41,7 +46,7 @@ export interface ClientKeys {
 /** Of one operation. */
 export interface OperationSecurity {
   /** Asked for each message. */
-  readonly protection: () => Protection
+  readonly protection: (caller?: Caller) => Maybe<Protection>
   /** Messages are signed or encrypted. */
   readonly isCovered: boolean
   /** What an answer has to prove; undefined: nothing. */
@@ -157,8 +162,10 @@ function prepareExchange(
   const exchange = demand.symmetric && exchangeFor(demand, demand.symmetric, keys)
   const fixed: Protection = exchange ? { timestamp: {}, exchange } : protectionFor(demand, keys, username)
   return {
-    protection: () =>
-      typeof assertion === 'function' && demand.caller === 'saml' ? { ...fixed, assertion: assertion() } : fixed,
+    protection: caller =>
+      typeof assertion === 'function' && demand.caller === 'saml'
+        ? chain(assertion(caller), each => ({ ...fixed, assertion: each }))
+        : fixed,
     isCovered: isCovering(fixed),
     answers: answers && {
       isEncrypted: answers === 'encrypted',

@@ -2,6 +2,7 @@
  * One POST, and another where the first cannot have had an effect, or a second has no further one:
  * what a contract's client, that of a port, and the bridge send goes through here.
  */
+import type { Caller } from '../contract/policy.ts'
 import type { MessageSender, SignedExchange, WrittenMessage } from './dressed-message.ts'
 import { TransportFailure } from './errors.ts'
 import { type Wait, waitFor } from './timer.ts'
@@ -12,6 +13,8 @@ export interface CallTiming {
   /** Milliseconds of all tries together. */
   readonly timeLimit: number
   readonly signal?: AbortSignal | undefined
+  /** Whose call it is, for credentials and assertions that are made for each. */
+  readonly onBehalfOf?: Caller | undefined
   /** Tries after the first one. */
   readonly retries: number
   readonly wait: Wait
@@ -37,12 +40,12 @@ export const isRepeatable = ({ why, begun }: TransportFailure, hasOneEffect: boo
 export async function postWithRetries(
   sender: MessageSender,
   written: WrittenMessage,
-  { timeLimit, signal, retries, wait: pause, mayRepeat, passing }: PostPatience,
+  { timeLimit, signal, retries, wait: pause, mayRepeat, passing, onBehalfOf }: PostPatience,
 ): Promise<SignedExchange> {
   const until = Date.now() + timeLimit
   for (let tries = 0; ; tries++) {
     try {
-      return await sender.post(written, { signal, timeLimit: until - Date.now(), passing })
+      return await sender.post(written, { signal, timeLimit: until - Date.now(), passing, onBehalfOf })
     } catch (thrown) {
       if (!(thrown instanceof TransportFailure)) throw thrown
       const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0

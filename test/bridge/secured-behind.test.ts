@@ -173,6 +173,17 @@ const settingsOf = (path: Path): PortDressOptions => ({
   ...(path === '/soap/holder' && { keys: { ...own, assertion: () => assertionFor('holder-of-key') } }),
   ...(path === '/soap/bearer' && { keys: { assertion: () => assertionFor('bearer') } }),
 })
+test('an assertion is asked for each message, and for its caller; it may come later', async () => {
+  const asked: (string | undefined)[] = []
+  const assertion: ClientKeys['assertion'] = async caller => {
+    asked.push(caller?.roles.join())
+    return assertionFor('bearer')
+  }
+  const { send } = await startBridge('/soap/bearer', { keys: { assertion } })
+  for (let i = 0; i < 2; i++) assert.equal((await send('GetOrder', { id: 'o-1' })).status, 200)
+  assert.deepEqual(asked, ['', ''], 'anonymous callers are callers, too')
+})
+
 const leaks = (text: string): boolean => /PRIVATE KEY|maria-secret|BinarySecurityToken|CERTIFICATE/.test(text)
 
 for (const path of Object.keys(rules) as Path[])

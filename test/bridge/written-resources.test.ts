@@ -7,9 +7,10 @@ import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged
 import { guessResources } from '../../src/bridge/guess-resources.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
 import { createHttpTransport } from '../../src/client/http-transport.ts'
+import { createPortDress, type PortDressOptions } from '../../src/client/port-dress.ts'
 import { exchange, type Port, type PortExchange, port } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
-import { anyone } from '../../src/contract/policy.ts'
+import { anyone, role } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
 import { x } from '../../src/contract/xml-type.ts'
 import { startHosted } from '../host/hosted-service.ts'
@@ -103,7 +104,7 @@ async function startShop() {
   return { parts, asked, slow, address: `http://127.0.0.1:${server.port}/soap/Shop` }
 }
 
-async function startBridge(to: string, bridged: Port = shopPort, timeLimit = 20_000) {
+async function startBridge(to: string, bridged: Port = shopPort, timeLimit = 20_000, worn: PortDressOptions = {}) {
   const transport = createHttpTransport(to, transportOptionsOf(completeLimits()))
   after(() => transport.close())
   const opened = openPort(bridged, [anyone])
@@ -111,15 +112,16 @@ async function startBridge(to: string, bridged: Port = shopPort, timeLimit = 20_
   const declared = resources.map(each => each.resource)
   const contract = describeBridge('shop', 'urn:shop', [opened], declared)
   const notes: string[] = []
-  const callerOf = (each: Port) => createPortCaller(each, transport, { timeLimit })
+  const callerOf = (each: Port) =>
+    createPortCaller(each, transport, { timeLimit, dress: createPortDress(each, undefined, to, worn) })
   const bridge = createBridge(contract, { callerOf, note: line => notes.push(line) }, resources)
-  const { ask } = await startHosted({}, bridge)
+  const { ask, server } = await startHosted({}, bridge)
   const json = { 'content-type': 'application/json' }
   const send = (method: string, target: string, value?: unknown, fields: Record<string, string> = {}) =>
     value === undefined
       ? ask(method, target, fields)
       : ask(method, target, { ...json, ...fields }, JSON.stringify(value))
-  return { send, notes }
+  return { send, notes, server }
 }
 
 const etagOf = ({ fields }: { readonly fields: Readonly<Record<string, unknown>> }): string => String(fields['etag'])
@@ -450,4 +452,57 @@ test('a version of the service travels with each change, as it was compared', as
   const third = await send('GET', '/api/v1/boxes/b')
   assert.equal((await send('DELETE', '/api/v1/boxes/b', undefined, { 'if-match': etagOf(third) })).status, 204)
   assert.deepEqual(seen[1], { id: 'b', rowVersion: 9 })
+})
+
+test('a function of the map gives each caller a token of its own, for reads, changes and actions', async () => {
+  const desk = port('Desk', { ...shopPort, allow: [role('desk')], exchanges: {} })
+  const guarded = openPort({ ...shopPort, port: 'Desk', names: desk.names }, [role('desk')])
+  const seen: string[] = []
+  const part: PartValue = { partNo: 7, name: 'bolt', tags: [] }
+  const note = ({ caller }: { readonly caller: { readonly subject?: string | undefined } }) =>
+    void seen.push(caller.subject ?? 'nobody')
+  const behind = implement(service('behind', { namespace: 'urn:behind', resources: [], ports: [guarded] }), {
+    Desk: {
+      GetPart: (_: unknown, ctx: never) => {
+        note(ctx)
+        return { part }
+      },
+      ListParts: (_: unknown, ctx: never) => {
+        note(ctx)
+        return { part: [part] }
+      },
+      AddPart: () => ({}),
+      UpdatePart: (_: unknown, ctx: never) => {
+        note(ctx)
+        return {}
+      },
+      DeletePart: () => {},
+    },
+  } as never)
+  const { server } = await startHosted({}, behind)
+  const bearer: PortDressOptions = {
+    credentials: {
+      bearer: async caller => {
+        if (caller?.subject === 'eve') throw new Error('no token for eve')
+        return server.token(caller?.subject ?? 'nobody', caller?.subject ? ['desk'] : [])
+      },
+    },
+  }
+  const bridge = await startBridge(`http://127.0.0.1:${server.port}/soap/Desk`, shopPort, 20_000, bearer)
+  const as = async (subject: string) => ({ authorization: `Bearer ${await bridge.server.token(subject, ['clerk'])}` })
+  const got = await bridge.send('GET', '/api/v1/parts/7', undefined, await as('ann'))
+  assert.equal(got.status, 200, got.text)
+  assert.deepEqual(seen.splice(0), ['ann'])
+  assert.equal((await bridge.send('GET', '/api/v1/parts', undefined, await as('bob'))).status, 200)
+  assert.deepEqual(seen.splice(0), ['bob'])
+  const put = await bridge.send('PUT', '/api/v1/parts/7', { ...part, name: 'nut' }, { ...(await as('bob')), 'if-match': etagOf(got) }) // biome-ignore format: one call
+  assert.equal(put.status, 200, put.text)
+  assert.deepEqual(new Set(seen.splice(0)), new Set(['bob']))
+  assert.equal((await bridge.send('POST', '/api/v1/Shop/GetPart', { partNo: 7 }, await as('ann'))).status, 200)
+  assert.deepEqual(seen.splice(0), ['ann'])
+  const refused = await bridge.send('GET', '/api/v1/parts/7')
+  assert.match(refused.text, /this caller may not do this/)
+  seen.length = 0
+  assert.equal((await bridge.send('GET', '/api/v1/parts/7', undefined, await as('eve'))).status, 500)
+  assert.deepEqual(seen, [], 'nothing is sent')
 })
