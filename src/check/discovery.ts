@@ -192,7 +192,8 @@ async function readCollection(
   { path, operations }: ApiPath,
 ): Promise<CollectionTarget | undefined> {
   const list = await readAsAnyone(bench, path)
-  const items = list.isSuccess ? itemsOf(list.json) : undefined
+  // What can be edited is one item, whatever lists it has.
+  const items = list.isSuccess && linkIn(list.json, 'edit') === undefined ? itemsOf(list.json) : undefined
   if (!items) return undefined
   const itemPath = findItemPath(paths, path)
   return {

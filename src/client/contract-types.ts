@@ -5,7 +5,7 @@
 import type { AnyField, Draft, Field, Fields } from '../contract/field.ts'
 import type { Job } from '../contract/job.ts'
 import type { Grant, GrantOf } from '../contract/policy.ts'
-import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
+import type { AnyAction, AnyResource, IsSingle, Ruled } from '../contract/resource.ts'
 import type { Retype } from '../contract/retype.ts'
 import type { AnyService, Versions } from '../contract/service.ts'
 
@@ -104,6 +104,8 @@ export type And<A extends boolean, B extends boolean> = A extends true ? B : fal
 export type VisibleFields<F extends Fields> = {
   readonly [K in keyof F as [F[K]['draft']] extends [never] ? never : K]: F[K]
 }
+/** Whether a resource has more than one item. */
+export type HasLists<R extends AnyResource> = IsSingle<R['types']['single']> extends true ? false : true
 export type FileNames<R extends AnyResource> = keyof R['files'] & string
 
 /**

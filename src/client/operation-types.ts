@@ -19,6 +19,7 @@ import type {
   DraftIn,
   FileNames,
   Flat,
+  HasLists,
   IsGranted,
   IsOffered,
   IsReadAction,
@@ -73,7 +74,9 @@ type WithHeaders<All, H> = {
 /** A name that is still free: itself, or with underscores behind it. */
 type FreeName<N extends string, Taken> = N extends Taken ? FreeName<`${N}_`, Taken> : N
 
+/** Of a job, or of an item; a single resource has one, which no request names. */
 type IdParameter = { readonly id: string }
+type TargetOf<R extends AnyResource> = HasLists<R> extends true ? IdParameter : {}
 type VersionParameter = { readonly version?: string }
 type PagingParameters = { readonly page?: number; readonly size?: number; readonly cursor?: string }
 type OneMember<N extends string, T> = { readonly [K in N]: T }
@@ -97,10 +100,10 @@ type ResourceOperations<S extends AnyService, R extends AnyResource, V extends s
 type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> = OfferedWhen<
   And<IsGranted<U, 'read'>, IsOffered<U, 'get'>>,
   `Get${Capitalize<N>}`,
-  OperationFacts<IdParameter, ItemReply<N, F>, CommonFaults<typeof NotFound>>
+  OperationFacts<TargetOf<R>, ItemReply<N, F>, CommonFaults<typeof NotFound>>
 > &
   OfferedWhen<
-    And<IsGranted<U, 'read'>, IsOffered<U, 'list'>>,
+    And<HasLists<R>, And<IsGranted<U, 'read'>, IsOffered<U, 'list'>>>,
     `List${Capitalize<R['name']>}`,
     OperationFacts<
       FlatBesides<PagingParameters & { readonly sort?: string }, EqualChildren<F, U['filter']>, 'where'>,
@@ -111,21 +114,26 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
   OfferedWhen<
     And<IsGranted<U, 'create'>, IsOffered<U, 'create'>>,
     `Create${Capitalize<N>}`,
-    OperationFacts<OneMember<N, DraftIn<F, U>>, ItemReply<N, F>, CommonFaults<typeof Invalid> | RuleFaults<U, 'create'>>
+    OperationFacts<
+      OneMember<N, DraftIn<F, U>>,
+      ItemReply<N, F>,
+      | CommonFaults<typeof Invalid | (HasLists<R> extends true ? never : typeof VersionConflict)>
+      | RuleFaults<U, 'create'>
+    >
   > &
   OfferedWhen<
     And<IsGranted<U, 'change'>, IsOffered<U, 'replace'>>,
     `Replace${Capitalize<N>}`,
     OperationFacts<
-      Flat<IdParameter & VersionParameter & OneMember<FreeName<N, 'id' | 'version'>, DraftIn<F, U>>>,
+      Flat<TargetOf<R> & VersionParameter & OneMember<FreeName<N, 'id' | 'version'>, DraftIn<F, U>>>,
       ItemReply<N, F>,
-      ChangeFaults | RuleFaults<U, U['putCreates'] extends true ? 'change' | 'create' : 'change'>
+      ChangeFaults | RuleFaults<U, MayCreateByPut<R, U> extends true ? 'change' | 'create' : 'change'>
     >
   > &
   OfferedWhen<
     And<IsGranted<U, 'remove'>, IsOffered<U, 'delete'>>,
     `Delete${Capitalize<N>}`,
-    OperationFacts<Flat<IdParameter & VersionParameter>, {}, ChangeFaults | RuleFaults<U, 'remove'>>
+    OperationFacts<Flat<TargetOf<R> & VersionParameter>, {}, ChangeFaults | RuleFaults<U, 'remove'>>
   > &
   OfferedWhen<
     And<IsGranted<U, 'read'>, And<[U['search']] extends [never] ? false : true, IsOffered<U, 'search'>>>,
@@ -138,10 +146,14 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
   > &
   MergeAll<
     {
-      [K in keyof R['types']['actions'] & string]: ActionOperations<R['types']['actions'][K], K, U, N, F>
+      [K in keyof R['types']['actions'] & string]: ActionOperations<R['types']['actions'][K], K, U, N, F, TargetOf<R>>
     }[keyof R['types']['actions'] & string]
   > &
-  MergeAll<{ [P in FileNames<R>]: FileOperations<P, U, N> }[FileNames<R>]>
+  MergeAll<{ [P in FileNames<R>]: FileOperations<P, U, N, TargetOf<R>> }[FileNames<R>]>
+
+/** A PUT of a single resource makes it, too. */
+type MayCreateByPut<R extends AnyResource, U extends Ruled> =
+  HasLists<R> extends true ? U['putCreates'] : IsGranted<U, 'create'>
 
 type CommonFaults<X extends Fault = never> = X | typeof Forbidden
 type ChangeFaults = CommonFaults<typeof NotFound | typeof VersionConflict | typeof Invalid | typeof StateConflict>
@@ -159,19 +171,20 @@ type ActionOperations<
   U extends Ruled,
   N extends string,
   F extends Fields,
+  Target,
 > = OfferedWhen<
   And<Verb extends keyof U['allow'] ? IsGranted<U, Verb> : IsReadAction<A, U>, IsOffered<U, Verb>>,
   `${Capitalize<Verb>}${Capitalize<N>}`,
-  OperationFacts<ActionRequest<A>, ActionReply<A, N, F>, ActionFault<A>>
+  OperationFacts<ActionRequest<A, Target>, ActionReply<A, N, F>, ActionFault<A>>
 > &
   OfferedWhen<
     And<IsGranted<U, Verb>, A['oneWay'] extends string ? true : false>,
     A['oneWay'] & string,
-    OperationFacts<ActionRequest<A>, void, never>
+    OperationFacts<ActionRequest<A, Target>, void, never>
   >
-type ActionRequest<A extends AnyAction> = A['effect'] extends 'read'
-  ? FlatBesides<IdParameter, Draft<VisibleFields<A['input']>>, 'input'>
-  : FlatBesides<IdParameter & VersionParameter, Draft<VisibleFields<A['input']>>, 'input'>
+type ActionRequest<A extends AnyAction, Target> = A['effect'] extends 'read'
+  ? FlatBesides<Target, Draft<VisibleFields<A['input']>>, 'input'>
+  : FlatBesides<Target & VersionParameter, Draft<VisibleFields<A['input']>>, 'input'>
 type ActionReply<A extends AnyAction, N extends string, F extends Fields> = [A['output']] extends [Fields]
   ? OneMember<A['rel'], Value<VisibleFields<A['output']>>>
   : ItemReply<N, F>
@@ -179,11 +192,11 @@ type ActionFault<A extends AnyAction> =
   | A['faults'][number]
   | CommonFaults<typeof StateConflict | typeof NotFound | typeof VersionConflict | typeof Invalid>
 
-type FileOperations<P extends string, U extends Ruled, N extends string> = OfferedWhen<
+type FileOperations<P extends string, U extends Ruled, N extends string, Target> = OfferedWhen<
   And<IsGranted<U, 'read'>, IsOffered<U, P>>,
   `Get${Capitalize<N>}${Capitalize<P>}`,
   OperationFacts<
-    IdParameter,
+    Target,
     Flat<
       OneMember<FreeName<P, 'mediaType' | 'version'>, Uint8Array> & {
         readonly mediaType: string
@@ -198,7 +211,7 @@ type FileOperations<P extends string, U extends Ruled, N extends string> = Offer
     `Put${Capitalize<N>}${Capitalize<P>}`,
     OperationFacts<
       Flat<
-        IdParameter &
+        Target &
           VersionParameter &
           OneMember<FreeName<P, 'id' | 'version' | 'mediaType'>, Uint8Array> & { readonly mediaType: string }
       >,

@@ -47,8 +47,14 @@ const subjectOf = ({ response }: Message, reply: Values): Values => reply[respon
 const joinInput = ({ request }: Message, common: Values, content: Values): Values =>
   request.main === undefined ? { ...common, ...content } : { ...common, [request.main]: content }
 
-const identify = ({ version }: Message, item: Values, options: ChangeOptions | undefined): Values =>
-  options?.anyVersion || item[version] === undefined ? { id: item['id'] } : { id: item['id'], version: item[version] }
+/** A single resource has no identifier. */
+const nameTarget = ({ operation }: Message, item: Values): Values =>
+  'resource' in operation && operation.resource.isSingle ? {} : { id: item['id'] }
+
+function identify(message: Message, item: Values, options: ChangeOptions | undefined): Values {
+  const version = options?.anyVersion ? undefined : item[message.version]
+  return version === undefined ? nameTarget(message, item) : { ...nameTarget(message, item), version }
+}
 
 function createMethod(message: Message, call: CallMessage): Record<string, unknown> {
   const { operation } = message
@@ -56,6 +62,7 @@ function createMethod(message: Message, call: CallMessage): Record<string, unkno
     subjectOf(message, await call(message, input, options))
   switch (operation.kind) {
     case 'get':
+      if (operation.resource.isSingle) return { get: (options?: RequestOptions) => ask({}, options) }
       return {
         get: (item: string | Values, options?: RequestOptions) =>
           ask({ id: typeof item === 'string' ? item : item['id'] }, options),
@@ -85,7 +92,7 @@ function createMethod(message: Message, call: CallMessage): Record<string, unkno
       }
     case 'look':
       return {
-        [operation.verb]: (item: Values, options?: RequestOptions) => ask({ id: item['id'] }, options),
+        [operation.verb]: (item: Values, options?: RequestOptions) => ask(nameTarget(message, item), options),
       }
     case 'act':
       return {
@@ -142,7 +149,7 @@ function createFileMethod(
   if (kind === 'getFile')
     return {
       get: async (item: Values, options?: RequestOptions): Promise<DownloadedFile> => {
-        const reply = await call(message, { id: item['id'] }, options)
+        const reply = await call(message, nameTarget(message, item), options)
         const octets = reply[message.response?.main ?? ''] as Uint8Array<ArrayBuffer> // valid by the contract
         const headers = { 'content-type': String(reply['mediaType']), 'content-length': String(octets.length) }
         return toDownloadedFile(new Response(octets, { headers }))
@@ -152,7 +159,7 @@ function createFileMethod(
     put: async (item: Values, octets: SentOctets, options: RequestOptions & { readonly mediaType: string }) => {
       const { mediaType, ...others } = options
       const bytes = new Uint8Array(await new Response(octets as Uint8Array<ArrayBuffer>).arrayBuffer())
-      await call(message, { id: item['id'], mediaType, [message.request.main ?? '']: bytes }, others)
+      await call(message, { ...nameTarget(message, item), mediaType, [message.request.main ?? '']: bytes }, others)
     },
   }
 }

@@ -6,7 +6,7 @@
 import type { Draft, Fields, Value } from '../contract/field.ts'
 import type { EqualFields, FilterFields, SortName } from '../contract/item-query.ts'
 import type { Job } from '../contract/job.ts'
-import type { AnyAction, AnyResource, Ruled } from '../contract/resource.ts'
+import type { AnyAction, AnyResource, IsSingle, Ruled } from '../contract/resource.ts'
 import type { AnyService } from '../contract/service.ts'
 import type { jobFields } from '../contract/xml-message.ts'
 import type {
@@ -15,6 +15,7 @@ import type {
   DraftIn,
   FileNames,
   Flat,
+  HasLists,
   IsGranted,
   IsOffered,
   IsReadAction,
@@ -88,9 +89,11 @@ type KnownSurface<
 > = OfferedWhen<
   IsServed<U, 'read', 'get', P>,
   'get',
-  (item: string | ItemInState<F, States>, options?: RequestOptions) => Promise<ItemInState<F, States>>
+  IsSingle<R['types']['single']> extends true
+    ? (options?: RequestOptions) => Promise<ItemInState<F, States>>
+    : (item: string | ItemInState<F, States>, options?: RequestOptions) => Promise<ItemInState<F, States>>
 > &
-  OfferedWhen<IsServed<U, 'read', 'list', P>, 'list', ListMethod<F, U, States, P>> &
+  OfferedWhen<And<HasLists<R>, IsServed<U, 'read', 'list', P>>, 'list', ListMethod<F, U, States, P>> &
   OfferedWhen<
     And<IsServed<U, 'read', 'search', P>, IsSearchable<U>>,
     'search',

@@ -9,7 +9,7 @@ import type { HeaderValue, HeaderValues } from './header.ts'
 import type { FilterFields, SortName } from './item-query.ts'
 import type { Job } from './job.ts'
 import type { Caller } from './policy.ts'
-import type { Action, AnyResource, Ruled } from './resource.ts'
+import type { Action, AnyResource, IsSingle, Ruled } from './resource.ts'
 import type { AnyService } from './service.ts'
 
 type ResourcesByName<S extends AnyService> = { [R in S['resources'][number] as R['name']]: R }
@@ -27,6 +27,14 @@ type RulesNamed<S extends AnyService, N extends keyof ResourcesByName<S> & strin
   S,
   N
 >['types']['rules']
+/** The resources that have lists. */
+type CollectionNames<S extends AnyService> = {
+  [R in S['resources'][number] as IsSingle<R['types']['single']> extends true ? never : R['name']]: R
+}
+type SingleNames<S extends AnyService> = Exclude<keyof ResourcesByName<S>, keyof CollectionNames<S>>
+/** A single resource has one item, which needs no identifier. */
+type IdOf<S extends AnyService, N extends keyof ResourcesByName<S> & string> =
+  IsSingle<ResourceNamed<S, N>['types']['single']> extends true ? [] : [id: string]
 type ItemNamed<S extends AnyService, N extends keyof ResourcesByName<S> & string> = Value<FieldsNamed<S, N>>
 
 /** Items that are read while they are iterated: all of them, in the order of the list. */
@@ -45,17 +53,35 @@ export interface ListOptions<U extends Ruled> {
 
 /** Reads stored items besides the one that a call is about, as part of its transaction. */
 export interface ItemReader<S extends AnyService> {
-  get<N extends keyof ResourcesByName<S> & string>(resource: N, id: string): Promise<ItemNamed<S, N> | undefined>
+  get<N extends keyof ResourcesByName<S> & string>(resource: N, ...id: IdOf<S, N>): Promise<ItemNamed<S, N> | undefined>
   /**
    * The items whose fields equal or compare with these, which the contract names in `filter`:
    * `for await (const order of ctx.items.list('orders', { total: { gte: '100.00' } }))`.
    */
-  list<N extends keyof ResourcesByName<S> & string>(
+  list<N extends keyof CollectionNames<S> & keyof ResourcesByName<S> & string>(
     resource: N,
     where?: Flatten<FilterFields<FieldsNamed<S, N>, RulesNamed<S, N>['filter']>>,
     options?: ListOptions<RulesNamed<S, N>>,
   ): ItemList<ItemNamed<S, N>>
 }
+
+type Act<S extends AnyService> = <
+  N extends keyof CollectionNames<S> & keyof ResourcesByName<S> & string,
+  K extends keyof ChangeActions<ResourceNamed<S, N>['types']['actions']> & string,
+>(
+  resource: N,
+  id: string,
+  action: K,
+  ...input: GivenInput<InputOf<ResourceNamed<S, N>['types']['actions'][K]>>
+) => Promise<ActResult<ResourceNamed<S, N>['types']['actions'][K], ItemNamed<S, N>>>
+type SingleAct<S extends AnyService> = <
+  N extends SingleNames<S> & keyof ResourcesByName<S> & string,
+  K extends keyof ChangeActions<ResourceNamed<S, N>['types']['actions']> & string,
+>(
+  resource: N,
+  action: K,
+  ...input: GivenInput<InputOf<ResourceNamed<S, N>['types']['actions'][K]>>
+) => Promise<ActResult<ResourceNamed<S, N>['types']['actions'][K], ItemNamed<S, N>>>
 
 /** A new item: what a client would send, and any field that the server sets. */
 export type NewItem<F extends Fields> = Flatten<Draft<F> & Partial<Omit<StoredValue<F>, 'state' | keyof Draft<F>>>>
@@ -87,29 +113,23 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
    */
   change<N extends keyof ResourcesByName<S> & string>(
     resource: N,
-    id: string,
-    set: {
-      readonly [K in Exclude<keyof FieldsNamed<S, N>, 'id' | 'state' | ComputedKeys<FieldsNamed<S, N>>>]?: FieldsNamed<
-        S,
-        N
-      >[K]['type']
-    },
+    ...given: [
+      ...id: IdOf<S, N>,
+      set: {
+        readonly [K in Exclude<
+          keyof FieldsNamed<S, N>,
+          'id' | 'state' | ComputedKeys<FieldsNamed<S, N>>
+        >]?: FieldsNamed<S, N>[K]['type']
+      },
+    ]
   ): Promise<ItemNamed<S, N>>
   /** Ends the call with 409, fault `StateConflict`, while other items refer to this one. */
-  remove<N extends keyof ResourcesByName<S> & string>(resource: N, id: string): Promise<void>
+  remove<N extends keyof ResourcesByName<S> & string>(resource: N, ...id: IdOf<S, N>): Promise<void>
   /**
    * Does what a client does by an action; resolves to its output, or to the item after it. Ends the
    * call with 409, fault `StateConflict`, where the state does not allow it.
    */
-  act<
-    N extends keyof ResourcesByName<S> & string,
-    K extends keyof ChangeActions<ResourceNamed<S, N>['types']['actions']> & string,
-  >(
-    resource: N,
-    id: string,
-    action: K,
-    ...input: GivenInput<InputOf<ResourceNamed<S, N>['types']['actions'][K]>>
-  ): Promise<ActResult<ResourceNamed<S, N>['types']['actions'][K], ItemNamed<S, N>>>
+  readonly act: Act<S> & ([SingleNames<S>] extends [never] ? {} : SingleAct<S>)
   /** Reads every item, whatever the caller may read. */
   readonly all: ItemReader<S>
 }

@@ -12,7 +12,8 @@ import type { Job } from './job.ts'
 import { requireKnownMembers } from './known-members.ts'
 import type { Caller } from './policy.ts'
 import type { ExchangeContext, PortHandlers } from './port-handlers.ts'
-import type { Action, AnyResource, RuleFaults } from './resource.ts'
+import type { Action, AnyResource, IsSingle, Resource, RuleFaults } from './resource.ts'
+import { type SeededLists, toSeededLists } from './seeded-items.ts'
 import type { AnyService, Service } from './service.ts'
 
 type FieldsOf<R extends AnyResource> = R['types']['fields']
@@ -181,6 +182,10 @@ export interface Provider<V> {
   remove(id: string, expected: number, ctx: ProviderContext): Maybe<boolean>
 }
 
+/** A single resource has no list to provide, and its identifier is always the same. */
+type ProviderOf<R extends AnyResource, V> =
+  IsSingle<R['types']['single']> extends true ? Omit<Provider<V>, 'list'> : Provider<V>
+
 /** A file that has arrived, before it is kept. */
 export interface ArrivedFile<P extends string = string> {
   readonly part: P
@@ -197,7 +202,7 @@ type ResourceHandlers<S extends AnyService, R extends AnyResource, F extends Fie
   } & {
     /** Media type → writer of one item. */
     readonly formats?: Readonly<Record<string, RepresentationWriter<Value<F>>>>
-    readonly keep?: Provider<Value<F>>
+    readonly keep?: ProviderOf<R, Value<F>>
     /** Called before an item is removed; it may fail the call. */
     readonly removing?: (ctx: Context<S, DeclaredFaults<R, 'remove' | 'bulk'>, V>, item: Value<F>) => Maybe<void>
     /** Called before a file of an item is kept; it may fail the call. */
@@ -338,7 +343,9 @@ export interface Seed<S extends AnyService> {
   readonly items?: SeededItems<S>
 }
 type SeededItems<S extends AnyService> = Flatten<{
-  readonly [R in S['resources'][number] as R['name']]?: readonly SeededItem<FieldsOf<R>>[]
+  readonly [R in S['resources'][number] as R['name']]?: IsSingle<R['types']['single']> extends true
+    ? SeededItem<FieldsOf<R>>
+    : readonly SeededItem<FieldsOf<R>>[]
 }>
 /** A stored item, whose defaults stand for what it leaves out. */
 type SeededItem<F extends Fields> = [FilledKeys<F>] extends [never]
@@ -359,7 +366,7 @@ export interface Implementation {
   readonly figures?: readonly Figure[]
   readonly seed: () => {
     readonly people?: readonly Person[]
-    readonly items?: Readonly<Record<string, readonly Values[]>>
+    readonly items?: SeededLists
   }
 }
 /** A figure that is read on demand. */
@@ -435,6 +442,7 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
     throw new TypeError(
       `implement() of ${contract.service}: seed must be a function: write it as () => ({ people: […], items: {…} })`,
     )
+  const resources = contract.resources as readonly Resource[]
   // The generic signature has checked every handler; the contract's readers check what they are
   // called with.
   return {
@@ -442,6 +450,9 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
     handlers: Object.fromEntries(erased) as Record<string, ErasedHandlers>,
     services,
     ports: Object.fromEntries(all.filter(([name]) => isPort(name))) as NonNullable<Implementation['ports']>,
-    seed: seed as unknown as Implementation['seed'],
+    seed: () => {
+      const { people, items } = seed() as ReturnType<Implementation['seed']>
+      return { ...(people && { people }), ...(items && { items: toSeededLists(resources, items) }) }
+    },
   }
 }

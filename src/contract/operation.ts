@@ -52,8 +52,9 @@ export type DeclaredOperation = Exclude<Operation, { kind: 'exchange' }>
 /** The operations of one kind, for a function that serves only these. */
 export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K }>
 
-/** The name of one item: order. */
-export const singularOf = (resource: Resource): string => resource.given.one ?? singularName(resource.name)
+/** The name of one item: order. That of a single resource is its own: settings. */
+export const singularOf = ({ name, given, isSingle }: Resource): string =>
+  given.one ?? (isSingle ? name : singularName(name))
 
 /** The operations that some role is granted, in the contract's order. */
 export function listOperations(service: Service): readonly DeclaredOperation[] {
@@ -101,14 +102,16 @@ function resourceOperations(service: Service, resource: Resource): DeclaredOpera
   })
   return [
     operation('get', `Get${one}`, 'get', reads),
-    operation('list', `List${many}`, 'list', reads),
+    ...(resource.isSingle ? [] : [operation('list', `List${many}`, 'list', reads)]),
     operation('create', `Create${one}`, 'create', terms('create')),
     operation('replace', `Replace${one}`, 'replace', { ...terms('change'), faults: replaceFaults(resource) }),
     operation('patch', `Patch${one}`, undefined, terms('change')),
     operation('remove', `Delete${one}`, 'delete', terms('remove')),
-    ...(resource.given.bulk === true ? [operation('bulk', `Delete${many}`, undefined, terms('bulk'))] : []),
+    ...(resource.given.bulk === true && !resource.isSingle
+      ? [operation('bulk', `Delete${many}`, undefined, terms('bulk'))]
+      : []),
     ...Object.entries(resource.actions).flatMap(([verb, action]) => actionOperations(service, resource, verb, action)),
-    ...(resource.given.search
+    ...(resource.given.search && !resource.isSingle
       ? [operation('search', `Search${many}`, 'search', searchTerms(service, resource, reads))]
       : []),
     ...Object.entries(resource.files).flatMap(([part, file]) => fileOperations(service, resource, part, file)),
@@ -166,10 +169,14 @@ function searchLimit(service: Service, resource: Resource): CountedLimit {
     : readLimit(service)
 }
 
-/** A PUT may create, too. */
-const replaceFaults = ({ given: { faults = {}, putCreates } }: Resource): readonly Fault[] => [
-  ...new Set([...(faults['change'] ?? []), ...((putCreates && faults['create']) || [])]),
-]
+/** Whether a PUT of what does not exist makes it, for callers that may create. */
+export const isCreatedByPut = ({ given: { putCreates, allow }, isSingle }: Resource): boolean =>
+  putCreates === true || (isSingle && (allow.create?.length ?? 0) > 0)
+
+const replaceFaults = (resource: Resource): readonly Fault[] => {
+  const { faults = {} } = resource.given
+  return [...new Set([...(faults['change'] ?? []), ...((isCreatedByPut(resource) && faults['create']) || [])])]
+}
 
 const searchFaults = ({ given }: Resource): readonly Fault[] => given.faults?.['search'] ?? []
 const searchTerms = (service: Service, resource: Resource, reads: OperationTerms): OperationTerms => ({

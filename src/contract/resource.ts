@@ -1,6 +1,6 @@
 /** Resources: their fields, states and actions first, then the rules that speak of them. */
 
-import { actionsKind, allowKind, filesKind, textKind, textListKind } from './declaration-kinds.ts'
+import { actionsKind, allowKind, filesKind, textKind, textListKind, truthKind } from './declaration-kinds.ts'
 import type { Fault } from './fault.ts'
 import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { FilterName, NewestFirst, SortName } from './item-query.ts'
@@ -294,6 +294,29 @@ type OnlyNamed<T, Names, Cure extends string> = {
   readonly [K in Exclude<keyof T, Names>]: `${K & string} ${Cure}`
 }
 
+/** What rules say of lists, of which a single resource has none. */
+export type ListRule =
+  | 'filter'
+  | 'sort'
+  | 'order'
+  | 'indexes'
+  | 'unique'
+  | 'unserved'
+  | 'search'
+  | 'searchBy'
+  | 'putCreates'
+  | 'bulk'
+/** Of any resource, `boolean extends One`: it may have a list. */
+export type IsSingle<One extends boolean> = boolean extends One ? false : One
+type SingleRules<One extends boolean> =
+  IsSingle<One> extends true ? { readonly [K in ListRule]?: `a single resource has no list: leave ${K} out` } : {}
+type SingleFields<F extends Fields, One extends boolean> =
+  IsSingle<One> extends true
+    ? 'id' extends keyof F
+      ? { readonly fields: { readonly id: 'a single resource has no identifier: leave id out' } }
+      : {}
+    : {}
+
 /** The faults that rules declare for a place, as a union. */
 export type RuleFaults<U extends Ruled, D extends string> = D extends keyof U['faults']
   ? NonNullable<U['faults'][D]>[number]
@@ -306,17 +329,26 @@ export class Resource<
   A extends Readonly<Record<string, AnyAction>> = Readonly<Record<string, AnyAction>>,
   P extends string = string,
   U extends Ruled = Ruled,
+  One extends boolean = boolean,
 > {
-  declare readonly types: { readonly fields: F; readonly states: S; readonly actions: A; readonly rules: U }
-  readonly name: N
-  readonly fields: F
-  readonly states: readonly S[]
-  readonly actions: A
-  readonly files: Readonly<Record<P, File>>
-  readonly given: Rules
-  readonly texts: PublicTexts
+  declare readonly types: {
+    readonly fields: F
+    readonly states: S
+    readonly actions: A
+    readonly rules: U
+    readonly single: One
+  }
+  declare readonly name: N
+  declare readonly fields: F
+  declare readonly states: readonly S[]
+  declare readonly actions: A
+  declare readonly files: Readonly<Record<P, File>>
+  declare readonly given: Rules
+  declare readonly texts: PublicTexts
   /** The name under which the database has it, where that is another. */
-  readonly formerName: string | undefined
+  declare readonly formerName: string | undefined
+  /** There is exactly one item, or none yet: it has no list, and no identifier that callers see. */
+  declare readonly isSingle: boolean
 
   constructor(members: {
     name: N
@@ -327,20 +359,14 @@ export class Resource<
     given: Rules
     texts: PublicTexts
     formerName?: string | undefined
+    isSingle?: boolean
   }) {
-    this.name = members.name
-    this.fields = members.fields
-    this.states = members.states
-    this.actions = members.actions
-    this.files = members.files
-    this.given = members.given
-    this.texts = members.texts
-    this.formerName = members.formerName
+    Object.assign(this, { isSingle: false }, members)
   }
 
   /** The second phase: everything that names fields, states and actions of the first. */
   rules<
-    const One extends string = Singular<N>,
+    const Name extends string = IsSingle<One> extends true ? N : Singular<N>,
     const Filter extends FilterName<keyof F & string> = never,
     const Sort extends keyof F & string = never,
     const Search extends string = never,
@@ -353,42 +379,44 @@ export class Resource<
     const Messages extends string = string,
     const Allow extends Ruled['allow'] = {},
     const Faults extends Ruled['faults'] = {},
-  >(given: {
-    readonly order?: readonly SortName<keyof F & string>[]
-    readonly indexes?: readonly (readonly (SortName<keyof F & string> | NewestFirst)[])[]
-    readonly unique?: readonly (readonly (keyof F & string)[])[]
-    readonly unserved?: Rules['unserved']
-    readonly precondition?: boolean
-    readonly limits?: Rules<string, string, keyof A & string>['limits']
-    readonly cache?: Rules['cache']
-    readonly one?: One
-    readonly filter?: readonly Filter[]
-    readonly sort?: readonly Sort[]
-    readonly search?: readonly Search[]
-    readonly searchBy?: readonly By[]
-    readonly edit?: readonly Edit[]
-    readonly remove?: readonly Remove[]
-    readonly relations?: Relations
-    readonly bulk?: Bulk
-    readonly putCreates?: PutCreates
-    readonly messages?: readonly Messages[]
-    readonly allow: Allow &
-      Rules<string, string, keyof A & string>['allow'] &
-      OnlyNamed<
-        Allow,
-        Doing<keyof A & string>,
-        'is not an operation to allow: name read, create, change, remove, bulk or an action'
-      >
-    readonly faults?: Faults &
-      OnlyNamed<Faults, FaultPlace<P>, 'has no faults: name create, change, remove, bulk, search or a file'>
-  }): Resource<
+  >(
+    given: SingleRules<One> & {
+      readonly order?: readonly SortName<keyof F & string>[]
+      readonly indexes?: readonly (readonly (SortName<keyof F & string> | NewestFirst)[])[]
+      readonly unique?: readonly (readonly (keyof F & string)[])[]
+      readonly unserved?: Rules['unserved']
+      readonly precondition?: boolean
+      readonly limits?: Rules<string, string, keyof A & string>['limits']
+      readonly cache?: Rules['cache']
+      readonly one?: Name
+      readonly filter?: readonly Filter[]
+      readonly sort?: readonly Sort[]
+      readonly search?: readonly Search[]
+      readonly searchBy?: readonly By[]
+      readonly edit?: readonly Edit[]
+      readonly remove?: readonly Remove[]
+      readonly relations?: Relations
+      readonly bulk?: Bulk
+      readonly putCreates?: PutCreates
+      readonly messages?: readonly Messages[]
+      readonly allow: Allow &
+        Rules<string, string, keyof A & string>['allow'] &
+        OnlyNamed<
+          Allow,
+          Doing<keyof A & string>,
+          'is not an operation to allow: name read, create, change, remove, bulk or an action'
+        >
+      readonly faults?: Faults &
+        OnlyNamed<Faults, FaultPlace<P>, 'has no faults: name create, change, remove, bulk, search or a file'>
+    },
+  ): Resource<
     N,
     F,
     S,
     A,
     P,
     {
-      one: One
+      one: Name
       filter: Filter
       sort: Sort
       search: Search
@@ -401,7 +429,8 @@ export class Resource<
       messages: Messages
       allow: Allow
       faults: Faults
-    }
+    },
+    One
   > {
     requireMemberKinds<Rules>(`${this.name}.rules`, given as unknown as Rules, ruleKinds())
     // The narrower types of the names are dropped here; `review` checks the names again at start.
@@ -427,7 +456,7 @@ export class Resource<
   }
 }
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
-export type AnyResource = Resource<any, any, any, any, any, any>
+export type AnyResource = Resource<any, any, any, any, any, any, any>
 
 type WithState<F extends Fields, S extends string> = [S] extends [never]
   ? F
@@ -442,10 +471,16 @@ export function resource<
   const S extends string = never,
   A extends Readonly<Record<string, AnyAction>> = {},
   const P extends string = never,
+  const One extends boolean = false,
 >(
   name: N,
-  declaration: {
+  declaration: SingleFields<F, One> & {
     readonly fields: F
+    /**
+     * There is exactly one: the settings of a clinic. It has no identifier and no list; its address
+     * is `/settings`. Default: false.
+     */
+    readonly single?: One
     readonly states?: readonly S[]
     readonly actions?: (on: On<S>) => A
     readonly files?: Readonly<Record<P, File>>
@@ -460,15 +495,17 @@ export function resource<
     /** State → what it means for an item. */
     readonly stateDescriptions?: { readonly [K in NoInfer<S>]?: string }
   },
-): Resource<N, WithState<F, S>, S, A, P> {
+): Resource<N, WithState<F, S>, S, A, P, Ruled, One> {
   requireKnownMembers(`the resource ${name}`, declaration, resourceMembers)
   requireMemberKinds<Parameters<typeof resource>[1]>(`the resource ${name}`, declaration, resourceKinds())
-  const states = declaration.states ?? []
+  const { states = [], single = false } = declaration
   const [first, ...others] = states
-  const fields =
-    first === undefined
-      ? declaration.fields
-      : { ...declaration.fields, state: stateField([first, ...others], declaration) }
+  const fields = {
+    // Callers have no use for it, so that no message has it.
+    ...(single && { id: t.id(singleId).internal() }),
+    ...declaration.fields,
+    ...(first !== undefined && { state: stateField([first, ...others], declaration) }),
+  }
   return new Resource({
     name,
     fields: fields as unknown as WithState<F, S>, // the same record, with a narrower `state`
@@ -478,8 +515,12 @@ export function resource<
     given: { allow: {} },
     texts: pickTexts(declaration),
     formerName: declaration.was,
+    isSingle: single,
   })
 }
+
+/** The identifier of the one item of a single resource, in the store and in the change feed. */
+export const singleId = 'single'
 
 /** The field in the place of `t.state()`, which may be described. */
 function stateField(
@@ -500,6 +541,7 @@ const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {
   description: true,
   was: true,
   stateDescriptions: true,
+  single: true,
 }
 
 const resourceKinds = (): MemberKinds<Parameters<typeof resource>[1]> => ({
@@ -508,6 +550,7 @@ const resourceKinds = (): MemberKinds<Parameters<typeof resource>[1]> => ({
   actions: optionalKind(actionsKind),
   files: optionalKind(filesKind),
   was: optionalKind(textKind),
+  single: optionalKind(truthKind),
 })
 
 /** A stored item, as handlers see it. */

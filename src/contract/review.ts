@@ -26,7 +26,7 @@ import { listOperations } from './operation.ts'
 import type { Grant } from './policy.ts'
 import { findPortSecurityMistakes } from './port-security.ts'
 import { findReservedNames } from './reserved-names.ts'
-import { type AnyAction, faultPlaces, type Rate, type Resource, type Rules } from './resource.ts'
+import { type AnyAction, faultPlaces, type ListRule, type Rate, type Resource, type Rules } from './resource.ts'
 import type { Service } from './service.ts'
 import {
   asObject,
@@ -170,6 +170,7 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
   const rels = [...own, ...lists.map(([rel]) => rel)]
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
+    ...(resource.isSingle ? singleMistakes(resource) : []),
     ...resourceFieldsMistakes(contract, name, fields),
     ...findRepeated(states).map(state => `${name} declares the state "${state}" twice: declare it once`),
     ...unreachable.map(
@@ -198,6 +199,44 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
         .map(each => `${name}.${part}: "${each}" is not a media type: write it as image/png`),
     ]),
     ...ruleMistakes(contract, resource),
+  ]
+}
+
+const listRules: readonly ListRule[] = [
+  'filter',
+  'sort',
+  'order',
+  'indexes',
+  'unique',
+  'unserved',
+  'search',
+  'searchBy',
+  'putCreates',
+  'bulk',
+]
+
+/** What needs several items, or names one among them. */
+function singleMistakes({ name, fields, given, actions }: Resource): string[] {
+  const { bulk, ...others } = given.allow
+  const creates = (others.create?.length ?? 0) > 0
+  return [
+    ...(fields['id']?.isInternal ? [] : [`${name} is single, so its item has no identifier: leave id out`]),
+    ...listRules
+      .filter(rule => given[rule] !== undefined)
+      .map(rule => `${name} is single and has no list: leave ${rule} out of its rules`),
+    ...(bulk ? [`${name} is single and has no list: leave bulk out of allow`] : []),
+    ...['list', 'search']
+      .filter(message => given.messages?.includes(message))
+      .map(message => `${name} is single and has no list: leave "${message}" out of messages`),
+    ...Object.entries(actions)
+      .filter(([, { effect }]) => effect === 'move')
+      .map(([verb]) => `${name}.${verb} moves the one item that there is: let it lead to a state, or stay`),
+    ...Object.entries(given.allow)
+      .filter(([, grants]) => grants?.some(({ where }) => Object.hasOwn(where, 'id')))
+      .map(([doing]) => `${name}: allow.${doing} binds the id, which a single resource has not: bind another field`),
+    ...(creates || others.change || others.remove === undefined
+      ? []
+      : [`${name} is single, and may be removed but never made again: allow create, or take remove away`]),
   ]
 }
 
@@ -396,12 +435,15 @@ const scalarMistakes: ScalarCases<string[], [contract: Service, place: string]> 
       : [
           `${place} needs a prefix of a letter, then letters, digits, ".", "_" and "-", and has "${prefix ?? ''}": write it as t.id('b')`,
         ],
-  ref: ({ resource }, { resources }, place) =>
-    resources.some(each => each.name === resource)
+  ref: ({ resource }, { resources }, place) => {
+    const target = resources.find(each => each.name === resource)
+    if (target?.isSingle) return [`${place} refers to ${resource}, of which there is one: leave the field out`]
+    return target
       ? []
       : [
           `${place} refers to the unknown resource ${typeof resource === 'string' ? `"${resource}"` : '(not a text)'}: use ${resources.map(each => each.name).join(', ')}`,
-        ],
+        ]
+  },
 }
 
 const prefixText = /^[A-Za-z][A-Za-z0-9._-]*$/
@@ -632,6 +674,8 @@ function relationMistakes(
       : [`${place} goes by "${relation.by}", which is not a t.ref(): name a field that is one`]
   const other = contract.resources.find(each => each.name === relation.of)
   if (!other) return [`${place} leads to "${relation.of}", which is not a resource: name one of the service's`]
+  if (other.isSingle)
+    return [`${place} leads to a list of ${relation.of}, which is single and has none: leave the relation out`]
   const back = other.fields[relation.by]?.shape
   return back?.kind === 'ref' && back.resource === resource.name
     ? []
@@ -664,6 +708,7 @@ function searchMistakes({ searches, resources }: Service): string[] {
   if (!searches) return []
   const resource = resources.find(each => each.name === searches.of)
   if (!resource) return [`searches name "${searches.of}", which is not a resource: name one of the service's`]
+  if (resource.isSingle) return [`searches name ${resource.name}, which is single: name a resource that has a list`]
   return resource.given.search && resource.given.search.length > 0
     ? []
     : [`searches name ${resource.name}, which has no text to search: name string fields in its rules({ search: … })`]

@@ -92,6 +92,8 @@ const createPart = (name: string, fields: Fields, main?: string): MessagePart =>
 })
 
 const idField = (resource: string): Fields => ({ id: t.ref(resource) })
+/** What names an item in a request; a single resource has one, which needs no name. */
+const targetFields = ({ name, isSingle }: Resource): Fields => (isSingle ? {} : idField(name))
 const versionField: Fields = { version: t.string().optional() }
 const pagingFields: Fields = {
   page: t.int({ min: 1 }).optional(),
@@ -106,8 +108,8 @@ function requestContent(operation: Operation): ContentFields {
       return [{ [singularOf(operation.resource)]: draftItemField(operation.resource) }, singularOf(operation.resource)]
     case 'replace':
     case 'patch': {
-      const target = { ...idField(operation.resource.name), ...versionField }
-      const one = freeName(singularOf(operation.resource), target)
+      const target = { ...targetFields(operation.resource), ...versionField }
+      const one = freeName(singularOf(operation.resource), { id: true, ...target })
       return [{ ...target, [one]: draftItemField(operation.resource) }, one]
     }
     case 'list':
@@ -131,16 +133,16 @@ function requestContent(operation: Operation): ContentFields {
       )
     case 'act':
       return joinContent(
-        { ...idField(operation.resource.name), ...versionField },
+        { ...targetFields(operation.resource), ...versionField },
         draftFields(operation.action.input),
         'input',
       )
     case 'look':
-      return joinContent(idField(operation.resource.name), draftFields(operation.action.input), 'input')
+      return joinContent(targetFields(operation.resource), draftFields(operation.action.input), 'input')
     case 'putFile':
       return putFileContent(operation)
     case 'remove':
-      return [{ ...idField(operation.resource.name), ...versionField }]
+      return [{ ...targetFields(operation.resource), ...versionField }]
     case 'startJob':
       return [draftFields(operation.job.input)]
     case 'getJob':
@@ -150,13 +152,13 @@ function requestContent(operation: Operation): ContentFields {
     case 'exchange': // its messages are those of its port
       return [{}]
     default:
-      return [idField(operation.resource.name)]
+      return [targetFields(operation.resource)]
   }
 }
 
 function putFileContent({ resource, part, file }: OperationOf<'getFile' | 'putFile'>): ContentFields {
-  const target = { ...idField(resource.name), ...versionField }
-  const main = freeName(part, { ...target, mediaType: true })
+  const target = { ...targetFields(resource), ...versionField }
+  const main = freeName(part, { id: true, ...target, mediaType: true })
   const [first, ...others] = file.mediaTypes
   const mediaType = first === undefined ? t.string() : t.enum(first, ...others)
   return [{ ...target, [main]: t.bytes({ max: file.max }), mediaType }, main]
@@ -320,6 +322,7 @@ export function faultsOfOperation(operation: Operation): readonly Fault[] {
 function kindFaults(operation: Operation): readonly Fault[] {
   switch (operation.kind) {
     case 'create':
+      return operation.resource.isSingle ? [Invalid, VersionConflict] : [Invalid]
     case 'createSearch':
     case 'startJob':
       return [Invalid]

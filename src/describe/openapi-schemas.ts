@@ -132,7 +132,8 @@ function resourceTexts({ texts: { title, description } }: Resource): JsonSchema 
 
 function relationsOf(resource: Resource): readonly string[] {
   const actions = Object.values(resource.actions).map(({ link }) => link)
-  return ['collection', 'edit', 'delete', ...Object.keys(resource.given.relations ?? {}), ...actions]
+  const collection = resource.isSingle ? [] : ['collection']
+  return [...collection, 'edit', 'delete', ...Object.keys(resource.given.relations ?? {}), ...actions]
 }
 
 const criteriaMembers = (resource: Resource): Readonly<Record<string, JsonSchema>> =>

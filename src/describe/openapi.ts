@@ -9,7 +9,7 @@ import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from '../contra
 import { allowsComparison, type Comparison, findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
-import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
+import { isCreatedByPut, type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
 import { describeField, summaryOf, textsOfOperation } from '../contract/operation-texts.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -338,7 +338,7 @@ class VersionDocument {
         return {
           ...response(200, 'The item.', this.schemas.item(operation.resource), itemHeaders),
           ...(operation.kind === 'replace' &&
-            operation.resource.given.putCreates === true &&
+            isCreatedByPut(operation.resource) &&
             response(201, 'Created.', this.schemas.item(operation.resource), [...itemHeaders, 'Location'])),
         }
       case 'create':
@@ -419,7 +419,7 @@ class VersionDocument {
   #links(operation: Operation): Members {
     if (operation.kind !== 'create' && operation.kind !== 'get') return {}
     const { resource } = operation
-    const parameters = { id: '$response.body#/id' }
+    const target = resource.isSingle ? {} : { parameters: { id: '$response.body#/id' } }
     const found = this.#addresses.flatMap(address =>
       [...address.methods.values()].flatMap(each =>
         (each.kind === 'act' || each.kind === 'look' || (each.kind === 'get' && operation.kind === 'create')) &&
@@ -427,7 +427,7 @@ class VersionDocument {
           ? [
               [
                 each.kind === 'get' ? 'self' : componentName(each.action.link),
-                { operationId: this.#operationId(address, each), parameters },
+                { operationId: this.#operationId(address, each), ...target },
               ] as const,
             ]
           : [],
@@ -437,7 +437,8 @@ class VersionDocument {
   }
 
   #failureResponses({ template }: Address, method: string, operation: Operation, open: boolean): Members {
-    const item = template.includes('{id}')
+    const isNamed = template.includes('{id}')
+    const item = isNamed || ('resource' in operation && operation.resource.isSingle)
     const sends = this.#requestContent(operation, method) !== undefined
     const names = [
       'BadRequest',
@@ -445,10 +446,12 @@ class VersionDocument {
       ...(item ? ['NotFound'] : []),
       ...(this.#typesOf(operation).length > 0 ? ['NotAcceptable'] : []),
       ...(operation.safe ? [] : ['Conflict']),
-      ...(item ? ['Gone'] : []),
-      ...(isConditional(operation) ? ['PreconditionFailed'] : []),
+      ...(isNamed ? ['Gone'] : []),
+      ...(isConditional(operation) || isMadeOnce(operation) ? ['PreconditionFailed'] : []),
       ...(sends ? ['ContentTooLarge', 'UnsupportedMediaType', 'Unprocessable'] : []),
-      ...(['PUT', 'PATCH', 'DELETE'].includes(method) && item ? ['PreconditionRequired'] : []),
+      ...(['PUT', 'PATCH', 'DELETE'].includes(method) && item && operation.kind !== 'create'
+        ? ['PreconditionRequired']
+        : []),
       'TooManyRequests',
       'InternalError',
       'Unavailable',
@@ -524,6 +527,9 @@ function contentOf({ kind }: Operation, type: string, schema: JsonSchema): Membe
   if (/[/+]xml$/.test(type)) return { schema: kind === 'exchange' ? textSchema : schema }
   return type.startsWith('text/') ? { schema: textSchema } : {}
 }
+
+/** PUT may make a single resource, unless it is there. */
+const isMadeOnce = (operation: Operation): boolean => operation.kind === 'create' && operation.resource.isSingle
 
 const isConditional = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
 

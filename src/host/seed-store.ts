@@ -8,7 +8,7 @@ import { storedFieldsOf } from '../contract/computed-fields.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Implementation, Person, Values } from '../contract/implement.ts'
 import { listOperations } from '../contract/operation.ts'
-import type { Resource } from '../contract/resource.ts'
+import { type Resource, singleId } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { checkValue, findReferences } from '../contract/typed-value.ts'
 import type { LocalKey } from '../identity/local-key.ts'
@@ -107,6 +107,8 @@ function findResourceMistakes(
   const external = (resource: string): boolean => app.handlers[resource]?.keep !== undefined
   const seen = new Set<unknown>()
   const lines: string[] = []
+  if (resource.isSingle && values.some(each => each['id'] !== singleId))
+    return [`the seed of ${name} is a list, and ${name} is single: write its one item without brackets`]
   for (const value of values) {
     const place = `the seed of ${name} ${String(value['id'] ?? '(without id)')}`
     const problems = checkValue(storedFieldsOf(resource), value)

@@ -101,7 +101,9 @@ function compileViews({ resources }: Service, routes: Routes): ReadonlyMap<strin
 
 function viewOf(resource: Resource, resources: readonly Resource[], own: readonly Operation[]): ResourceView {
   const kind = (name: Operation['kind']) => own.find(each => each.kind === name)
-  const at = (base: string, id: string) => `${base}/${resource.name}/${id}`
+  const at = resource.isSingle
+    ? (base: string) => `${base}/${resource.name}`
+    : (base: string, id: string) => `${base}/${resource.name}/${id}`
   const edit = kind('replace') ?? kind('patch')
   const linkers: Linker[] = [
     { rel: 'self', asks: undefined, href: (base, item) => at(base, item.id) },

@@ -97,6 +97,10 @@ function toCall(exchange: Exchange): Call {
  */
 const versionedKinds = new Set(['get', 'getFile', 'putFile', 'replace', 'patch', 'remove', 'act'])
 
+/** A single resource is compared when it is made, too: it may be there. */
+const isVersioned = (operation: Operation): boolean =>
+  versionedKinds.has(operation.kind) || (operation.kind === 'create' && operation.resource.isSingle)
+
 /**
  * Row 23. On a change both If-Match and If-None-Match compare the version alone: a change concerns
  * the resource, so the tag of any representation of this version names it (RFC 9110 §13.1.1,
@@ -111,7 +115,7 @@ function compilePrecondition(exchange: Exchange, operation: Operation): Call['ex
   const decisive = ifMatch ?? ifNoneMatch ?? ifUnmodifiedSince ?? (exchange.isSafe ? ifModifiedSince : undefined)
   if (decisive === undefined) return undefined
   const { method } = request
-  if (!versionedKinds.has(operation.kind)) {
+  if (!isVersioned(operation)) {
     if (!exchange.isSafe && evaluatePreconditions(given, method, {}) !== 'proceed') refuseRequest({ kind: 'stale' })
     return undefined
   }
@@ -179,7 +183,7 @@ const withFile = (exchange: Exchange, call: Call, octets: ReceivedFile): Call =>
 function withContent(exchange: Exchange, call: Call, bytes: Uint8Array): Call {
   const full = addFingerprint(exchange, call, () => shortDigest(bytes))
   const input = readInput(exchange, bytes)
-  if (exchange.operation?.kind === 'replace') exchange.received = bytes
+  if (exchange.entry.request.method === 'PUT') exchange.received = bytes
   return exchange.operation?.kind === 'search'
     ? { ...full, query: searchQuery(exchange, input(undefined).value) }
     : { ...full, input }

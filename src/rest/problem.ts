@@ -7,9 +7,11 @@ import { describeProblems, membersWriter, writeJsonPointer } from '../contract/f
 import { parseJson } from '../http/json.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { type Problem, writeProblemJson, writeProblemXml } from '../http/problem.ts'
+import { writeMakingForm } from './browse/making-form.ts'
 import { writeProblemView } from './browse/problem-page.ts'
 import type { Exchange } from './exchange.ts'
 import { type AnyRestRefusal, type RefusalKind, statusOfRefusal } from './refusal.ts'
+import { itemPathOf } from './route.ts'
 
 /**
  * Kind → title and what a client can do about it. Total: a kind without a page does not compile.
@@ -150,11 +152,12 @@ function conflictMembers(
   { state, possible, detail }: Extract<AnyRestRefusal, { kind: 'conflict' }>,
 ): { readonly [name: string]: Json } {
   const { operation, base, id } = exchange
-  const actions = operation && 'resource' in operation ? operation.resource.actions : {}
-  const name = operation && 'resource' in operation ? operation.resource.name : ''
+  const resource = operation && 'resource' in operation ? operation.resource : undefined
+  const actions = resource?.actions ?? {}
+  const at = resource ? base + itemPathOf(resource, id ?? '') : base
   const links = (possible ?? []).flatMap(verb => {
     const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
-    return action ? [[action.link, { href: `${base}/${name}/${id}/${action.rel}` }] as const] : []
+    return action ? [[action.link, { href: `${at}/${action.rel}` }] as const] : []
   })
   return {
     detail: detail ?? (state === undefined ? explanations.conflict[1] : `the state is ${state}`),
@@ -181,8 +184,10 @@ export function writeProblem(
   switch (chooseProblemType(accept)) {
     case 'xml':
       return { type: 'application/problem+xml', content: writeProblemXml(problem) }
-    case 'html':
-      return { type: 'text/html;charset=utf-8', content: writeProblemView(exchange, problem) }
+    case 'html': {
+      const after = writeMakingForm(exchange, problem.status)
+      return { type: 'text/html;charset=utf-8', content: writeProblemView(exchange, problem, { after }) }
+    }
     default:
       return { type: 'application/problem+json', content: writeProblemJson(problem) }
   }

@@ -33,6 +33,7 @@ import {
   writeRepresentation,
   writeSelected,
 } from './representation.ts'
+import { itemPathOf } from './route.ts'
 import { representationTag } from './tags.ts'
 
 export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response> {
@@ -89,12 +90,14 @@ const isMinimal = (exchange: Exchange): boolean => {
 }
 
 function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<Response> {
-  const { name } = requireOwnResource(exchange)
-  const href = `${exchange.base}/${name}/${item.id}`
-  const location = created ? { location: href } : {}
-  if (!exchange.isSafe && isMinimal(exchange))
+  const resource = requireOwnResource(exchange)
+  const { name } = resource
+  if (!exchange.isSafe && isMinimal(exchange)) {
+    const location = created ? { location: exchange.base + itemPathOf(resource, item.id) } : {}
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(exchange, name, item) } }
+  }
   const selected = selectItem(exchange, name, item)
+  const href = selected.document.links[0]?.href ?? '' // the first link is `self`
   return chain(writeSelected(exchange, selected), octets => {
     const fields: FieldDraft = {}
     if (created) fields['location'] = href
@@ -116,13 +119,13 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
  * links, and often computes fields; so it says so only where the representation has the very
  * octets that were sent. After any other method a validator means no such thing.
  */
-function isStoredUnchanged({ received, head, operation }: Exchange, octets: string | Uint8Array): boolean {
-  if (operation?.kind !== 'replace') return true
+function isStoredUnchanged({ received, head, entry }: Exchange, octets: string | Uint8Array): boolean {
+  if (entry.request.method !== 'PUT') return true
   return received !== undefined && head.mediaType === head.offer?.type && decodeUtf8(received) === octets
 }
 
 const minimalTag = (exchange: Exchange, name: string, item: Snapshot): FieldDraft =>
-  exchange.operation?.kind === 'replace' ? {} : { etag: selectItem(exchange, name, item).etag }
+  exchange.entry.request.method === 'PUT' ? {} : { etag: selectItem(exchange, name, item).etag }
 
 /** Content in the coding that its tag was made for. */
 function replyWithContent(
@@ -226,7 +229,7 @@ function outputReply(exchange: Exchange, outcome: Extract<Outcome, { kind: 'outp
     throw new Error('only an action has an output')
   const { action } = operation
   const href = requestPath(exchange)
-  const owner = { rel: 'related', href: `${exchange.base}/${operation.resource.name}/${outcome.item.id}` }
+  const owner = { rel: 'related', href: exchange.base + itemPathOf(operation.resource, outcome.item.id) }
   const document: RepresentationDocument = {
     name: action.rel,
     title: action.rel,

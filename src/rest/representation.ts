@@ -44,8 +44,9 @@ function composeDocument(
     same.caller = caller
     return same
   }
-  const { fields } = view.resource
-  const document = { name: view.one, title: `${view.one} ${item.id}`, fields, value: item.value, links }
+  const { fields, isSingle } = view.resource
+  const title = isSingle ? view.one : `${view.one} ${item.id}`
+  const document = { name: view.one, title, fields, value: item.value, links }
   const composed: ItemDocument = { edition, base, mask, document, caller, shown: undefined }
   // A change may still be rolled back.
   if (exchange.isSafe) exchange.face.memory.keepDocument(item, composed)

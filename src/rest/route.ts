@@ -7,7 +7,7 @@ import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
 import { countAsRead, listOperations, type Operation, type OperationOf } from '../contract/operation.ts'
 import { listPortOperations } from '../contract/port-operation.ts'
-import type { Resource } from '../contract/resource.ts'
+import { type Resource, singleId } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { readEmptyContent } from '../contract/xml-json.ts'
 import { writeAllow } from '../front/front-rows.ts'
@@ -24,6 +24,8 @@ export interface Route {
    * identifier.
    */
   readonly within?: { readonly of: Resource; readonly by: string }
+  /** The identifier of what a route without `{id}` is about: that of a single resource. */
+  readonly id?: string
 }
 
 interface RouteNode {
@@ -56,7 +58,7 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
       id = segment
     } else return undefined
   }
-  return at.route && { route: at.route, id }
+  return at.route && { route: at.route, id: at.route.id ?? id }
 }
 
 export function compileRoutes(service: Service): Routes {
@@ -92,55 +94,75 @@ function placeRoute(root: RouteNode, route: Route): void {
 function createRoute(
   template: string,
   methods: readonly (readonly [string, Operation | undefined])[],
-  more: Pick<Route, 'within'> = {},
+  more: Pick<Route, 'within' | 'id'> = {},
 ): Route {
   const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
   return { template, methods: found, allow: writeAllow(found.keys()), ...more }
 }
+/** The path of an item, with `{id}` for its identifier; that of a single resource has none. */
+export const itemTemplateOf = ({ name, isSingle }: Resource): string => (isSingle ? `/${name}` : `/${name}/{id}`)
+
+/** The path of an item after the version. */
+export const itemPathOf = ({ name, isSingle }: Resource, id: string): string =>
+  isSingle ? `/${name}` : `/${name}/${id}`
+
 function resourceRoutes(resource: Resource, own: readonly Operation[], known: readonly Operation[]): Route[] {
   const one = (kind: Operation['kind']) => own.find(each => each.kind === kind)
   const part = (kind: 'getFile' | 'putFile', name: string) =>
     own.find(each => each.kind === kind && 'part' in each && each.part === name)
-  const base = `/${resource.name}`
-  return [
-    createRoute(base, [
-      ['GET', one('list')],
-      ['POST', one('create')],
-      ['DELETE', one('bulk')],
-      ['QUERY', one('search')],
-    ]),
-    createRoute(`${base}/{id}`, [
+  const item = itemTemplateOf(resource)
+  const more = resource.isSingle ? { id: singleId } : {}
+  const collection = createRoute(`/${resource.name}`, [
+    ['GET', one('list')],
+    ['POST', one('create')],
+    ['DELETE', one('bulk')],
+    ['QUERY', one('search')],
+  ])
+  const itself = createRoute(
+    item,
+    [
       ['GET', one('get')],
-      ['PUT', one('replace')],
+      // Where a single resource may be made and not changed, that is all that PUT does.
+      ['PUT', one('replace') ?? (resource.isSingle ? one('create') : undefined)],
       ['PATCH', one('patch')],
       ['DELETE', one('remove')],
-    ]),
+    ],
+    more,
+  )
+  return [
+    ...(resource.isSingle ? [itself] : [collection, itself]),
     ...Object.keys(resource.files).map(name =>
-      createRoute(`${base}/{id}/${name}`, [
-        ['GET', part('getFile', name)],
-        ['PUT', part('putFile', name)],
-      ]),
+      createRoute(
+        `${item}/${name}`,
+        [
+          ['GET', part('getFile', name)],
+          ['PUT', part('putFile', name)],
+        ],
+        more,
+      ),
     ),
-    ...actionRoutes(base, resource, own),
+    ...actionRoutes(item, resource, own, more),
     ...Object.values(resource.given.relations ?? {}).flatMap(relation => {
       if (!('of' in relation)) return []
       const list = known.find(each => each.kind === 'list' && each.resource.name === relation.of)
-      return [
-        createRoute(`${base}/{id}/${relation.of}`, [['GET', list]], { within: { of: resource, by: relation.by } }),
-      ]
+      return [createRoute(`${item}/${relation.of}`, [['GET', list]], { within: { of: resource, by: relation.by } })]
     }),
   ]
 }
 
 /** Actions that share a path share a route: the result of an action is read at its address. */
-function actionRoutes(base: string, resource: Resource, own: readonly Operation[]): Route[] {
+function actionRoutes(item: string, resource: Resource, own: readonly Operation[], more: Pick<Route, 'id'>): Route[] {
   const paths = new Set(Object.values(resource.actions).map(action => action.rel))
   return [...paths].map(rel => {
     const here = own.filter(each => 'action' in each && each.action.rel === rel)
-    return createRoute(`${base}/{id}/${rel}`, [
-      ['GET', here.find(each => each.kind === 'look' || each.kind === 'kept')],
-      ['POST', here.find(each => each.kind === 'act')],
-    ])
+    return createRoute(
+      `${item}/${rel}`,
+      [
+        ['GET', here.find(each => each.kind === 'look' || each.kind === 'kept')],
+        ['POST', here.find(each => each.kind === 'act')],
+      ],
+      more,
+    )
   })
 }
 

@@ -7,7 +7,7 @@ import { chain, type Maybe } from '../base/maybe.ts'
 import { declaredFaults } from '../contract/fault.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
-import { listOperations } from '../contract/operation.ts'
+import { isCreatedByPut, listOperations } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import { removeItems } from './bulk-removal.ts'
@@ -314,7 +314,8 @@ async function precheck(call: Call, reader: StoreReader, now: number): Promise<v
   const { operation, caller } = call.admitted
   if (!('resource' in operation) || call.id === undefined || operation.kind === 'getSearch') return
   const found = await reader.get(operation.resource.name, call.id)
-  const creates = operation.kind === 'replace' && operation.resource.given.putCreates === true
+  if (operation.kind === 'create') return requirePrecondition(call, found && !isFormer(found) ? found : undefined)
+  const creates = operation.kind === 'replace' && isCreatedByPut(operation.resource)
   if (creates && (!found || isFormer(found))) return requirePrecondition(call, undefined)
   const item = requireVisible(found, operation, caller, now)
   if (operation.kind !== 'putFile') requirePrecondition(call, item)

@@ -98,13 +98,14 @@ export function toCloudEvent(
   app: Implementation,
   { sequence, at, resource, id, version, what, operation }: KnownChange,
 ): CloudEvent {
-  const { namespace, service } = app.contract
+  const { namespace, service, resources } = app.contract
+  const isSingle = resources.find(each => each.name === resource)?.isSingle
   return {
     specversion: '1.0',
     id: String(sequence),
     source: namespace,
     type: `${service}.${resource}.${what}`,
-    subject: `${resource}/${id}`,
+    subject: isSingle ? resource : `${resource}/${id}`,
     time: new Date(at).toISOString(),
     datacontenttype: 'application/json',
     data: { resource, id, version, what, ...(operation !== undefined && { operation }) },

@@ -13,7 +13,7 @@ import { findFilterField, listValuesAt } from '../contract/filter-field.ts'
 import type { Provided, Provider, ProviderContext, ProviderPage, ProviderQuery, Values } from '../contract/implement.ts'
 import { parseScaledDecimal } from '../contract/lexical/decimal.ts'
 import { parseInstant } from '../contract/lexical/temporal.ts'
-import type { Resource } from '../contract/resource.ts'
+import { type Resource, singleId } from '../contract/resource.ts'
 import { innermostShape, objectFields } from '../contract/shape.ts'
 import { searchWords } from './search.ts'
 import type { Filter, ItemPage, PagePlace, Query, Snapshot, StoreReader } from './store.ts'
@@ -30,14 +30,14 @@ export interface ExternalEntry {
 /** (4) */
 export const providedLookedMax = 10_000
 
-export const toSnapshot = ({ value, version, modified }: Provided<Values>): Snapshot => ({
-  id: String(value['id']),
-  version,
-  modified,
-  created: 0,
-  value,
-  kept: {},
-})
+/** The provider of a single resource names no identifier. */
+export function toSnapshot(
+  { isSingle }: Pick<Resource, 'isSingle'>,
+  { value: given, version, modified }: Provided<Values>,
+): Snapshot {
+  const value = isSingle ? { ...given, id: singleId } : given
+  return { id: String(value['id']), version, modified, created: 0, value, kept: {} }
+}
 
 export async function listProvided(
   { resource, provider, context }: ExternalEntry,
@@ -49,7 +49,7 @@ export async function listProvided(
   const given = await provider.list(asked, context)
   if (isPage(given)) return collectPage({ resource, provider, context, query, asked, match }, given)
   const order = compileOrder(resource, query)
-  return cutList((await match(given.map(toSnapshot))).sort(order), query, order)
+  return cutList((await match(given.map(each => toSnapshot(resource, each)))).sort(order), query, order)
 }
 
 const isPage = (given: readonly Provided<Values>[] | ProviderPage<Values>): given is ProviderPage<Values> =>
@@ -116,7 +116,7 @@ async function* walkBatches(look: PagedLook, first: ProviderPage<Values>): Async
   let last: Snapshot | undefined
   let looked = 0
   for (;;) {
-    const rows = page.items.map(toSnapshot)
+    const rows = page.items.map(each => toSnapshot(resource, each))
     if (query.from?.backwards) rows.reverse()
     requireProgress(resource, rows, page.more, seen)
     const matches = await match(rows)

@@ -61,9 +61,9 @@ export function createExternalStores(app: Implementation, store: Store): StoreOf
 }
 type EntryFinder = (resource: string) => ExternalEntry | undefined
 
-async function loadSnapshot({ provider, context }: ExternalEntry, id: string): Promise<Snapshot | undefined> {
+async function loadSnapshot({ resource, provider, context }: ExternalEntry, id: string): Promise<Snapshot | undefined> {
   const found = await provider.load(id, context)
-  return found && toSnapshot(found)
+  return found && toSnapshot(resource, found)
 }
 
 async function loadSnapshots(entry: ExternalEntry, ids: readonly string[]): Promise<ReadonlyMap<string, Snapshot>> {
@@ -131,9 +131,10 @@ async function saveValue(
 ): Promise<Snapshot> {
   const saved = await provider.save(id, value, seen, context)
   if (saved === 'stale') return refuse({ kind: 'stale' })
-  if (typeof saved === 'number') return toSnapshot({ value, version: saved, modified: now })
-  requireSoundSave(resource, saved.value, seen === undefined ? undefined : id)
-  return toSnapshot(saved)
+  if (typeof saved === 'number') return toSnapshot(resource, { value, version: saved, modified: now })
+  const item = toSnapshot(resource, saved)
+  requireSoundSave(resource, item.value, seen === undefined ? undefined : id)
+  return item
 }
 
 /** (3) */

@@ -15,7 +15,7 @@ import type { FieldProblem } from '../contract/field-json.ts'
 import { allowsComparison, comparisons, findFilterField } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import { mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
-import type { Resource } from '../contract/resource.ts'
+import { type Resource, singleId } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import { type ContextFacts, itemKey, requireResource, type StoreReach } from './handler-facts.ts'
@@ -73,14 +73,18 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
     ...createItemReader(about, reach, resource => restrictionOf(about, resource)),
     all: createItemReader(about, reach, () => 'all'),
     create: async (name: string, draft: Values) => {
-      const id = String(draft['id'] ?? about.id(idPrefix(requireResource(about, name))))
+      const of = requireResource(about, name)
+      const id = of.isSingle ? singleId : String(draft['id'] ?? about.id(idPrefix(of)))
       return changing(name, id, (change, resource) => createOwn(change, resource, id, draft))
     },
-    change: (name: string, id: string, set: Values) =>
-      changing(name, id, async (change, resource) =>
+    change: (name: string, ...given: readonly unknown[]) => {
+      const [id, set] = withId<[id: string, set: Values]>(about, name, given)
+      return changing(name, id, async (change, resource) =>
         changeOwn(change, resource, await requireCurrent(change, name, id), set),
-      ),
-    remove: async (name: string, id: string) => {
+      )
+    },
+    remove: async (name: string, ...given: readonly unknown[]) => {
+      const [id] = withId<[id: string]>(about, name, given)
       await changing(name, id, async (change, resource) => {
         const item = await requireCurrent(change, name, id)
         await requireUnreferenced(change, resource, id)
@@ -88,7 +92,8 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
         return item
       })
     },
-    act: async (name: string, id: string, verb: string, input: Values = {}) => {
+    act: async (name: string, ...given: readonly unknown[]) => {
+      const [id, verb, input = {}] = withId<[id: string, verb: string, input?: Values]>(about, name, given)
       let output: Values | undefined
       const value = await changing(name, id, async (change, resource) => {
         const done = await actOwn(change, resource, await requireCurrent(change, name, id), verb, input)
@@ -99,6 +104,13 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
     },
   } as unknown as Items<Service> // rows in place of the contract's values: `implement` checked the handlers against those
 }
+
+/** What a handler names: a single resource has one item, which needs no identifier. */
+const withId = <T extends readonly [id: string, ...unknown[]]>(
+  about: ContextFacts,
+  resource: string,
+  given: readonly unknown[],
+): T => (requireResource(about, resource).isSingle ? [singleId, ...given] : given) as unknown as T // typed by `Items`
 
 /** Changes inside of changes: what goes deeper than this does not end. */
 const depthMax = 8
@@ -124,10 +136,10 @@ async function requireCurrent({ about, writer }: ItemChange, resource: string, i
 }
 
 async function createOwn(change: ItemChange, resource: Resource, id: string, draft: Values): Promise<Snapshot> {
-  if (await findCurrent(change.writer, resource.name, id))
-    throw new Error(
-      `${change.about.operation}: cannot create ${resource.name} ${id}: it exists already: use ctx.items.change, or leave out the id`,
-    )
+  if (await findCurrent(change.writer, resource.name, id)) {
+    const cure = resource.isSingle ? 'use ctx.items.change' : 'use ctx.items.change, or leave out the id'
+    throw new Error(`${change.about.operation}: cannot create ${resource.name} ${id}: it exists already: ${cure}`)
+  }
   requireFitting(change, resource.name, resource.fields, draft)
   requireAllFields(change, resource, draft)
   const sent = fillDefaults(resource.fields, pickFields(resource, draft, isSent))
@@ -216,7 +228,8 @@ function createItemReader(
   within: (resource: string) => Query['within'],
 ): ItemReader<Service> {
   return {
-    get: async (resource: string, id: string) => {
+    get: async (resource: string, ...given: readonly unknown[]) => {
+      const [id] = withId<[id: string]>(about, resource, given)
       if (typeof id !== 'string')
         throw new Error(
           `${about.operation}: ctx.items.get('${resource}') has the identifier ${String(id)}: give a text, where the reference is set`,
@@ -227,6 +240,8 @@ function createItemReader(
     },
     list: (name: string, where: Values = {}, { order = [] }: { readonly order?: readonly string[] } = {}) => {
       const resource = requireResource(about, name)
+      if (resource.isSingle)
+        throw new Error(`${about.operation}: ${name} is single and has no list: use ctx.items.get('${name}')`)
       const query = {
         filters: toFilters(about, resource, where),
         within: within(name),

@@ -47,7 +47,8 @@ export function stateOf(item: Snapshot): string | undefined {
 
 /**
  * The item, for a caller that may see it and do this to it now. A secret item is `not-found`, never
- * `forbidden`; so is a former one, for a caller that may not read all items.
+ * `forbidden`; so is a former one, for a caller that may not read all items, and a single one that
+ * was removed: it may be made again.
  */
 export function requireVisible(
   found: Snapshot | Former | undefined,
@@ -57,8 +58,10 @@ export function requireVisible(
 ): Snapshot {
   const reads = readGrants(operation.resource)
   if (found === undefined) return refuse({ kind: 'not-found' })
-  if (isFormer(found))
-    return refuse(readRestriction(reads, caller, now) === 'all' ? refusalOfFormer(found) : { kind: 'not-found' })
+  if (isFormer(found)) {
+    const isTold = !operation.resource.isSingle && readRestriction(reads, caller, now) === 'all'
+    return refuse(isTold ? refusalOfFormer(found) : { kind: 'not-found' })
+  }
   if (!isAllowed(reads, caller, now, found.value)) return refuse({ kind: 'not-found' })
   if (operation.grants !== reads && !isAllowed(operation.grants, caller, now, found.value))
     return refuse({ kind: 'forbidden' })

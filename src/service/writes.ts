@@ -4,9 +4,9 @@
 
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Values } from '../contract/implement.ts'
-import type { OperationOf } from '../contract/operation.ts'
+import { isCreatedByPut, type OperationOf } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
-import type { Resource } from '../contract/resource.ts'
+import { type Resource, singleId } from '../contract/resource.ts'
 import { checkValue } from '../contract/typed-value.ts'
 import type { Call, Input } from './call.ts'
 import { requireResource } from './handler-facts.ts'
@@ -50,10 +50,20 @@ const emptyInput: Input = { value: {}, server: [] }
 
 export async function createItem(change: WriteContext, operation: OperationOf<'create'>): Promise<Outcome> {
   const { call, about } = change
+  const { resource, grants } = operation
+  if (resource.isSingle) await requireNone(change, resource)
   const input = call.input?.(undefined) ?? emptyInput
   const draft = fillOwner(operation, call.admitted.caller, about.now, input.value)
-  const id = about.id(idPrefix(operation.resource))
-  return putCreated(change, operation.resource, operation.grants, id, draft, input)
+  const id = resource.isSingle ? singleId : about.id(idPrefix(resource))
+  return putCreated(change, resource, grants, id, draft, input)
+}
+
+/** A single resource is made once. */
+async function requireNone({ call, writer }: WriteContext, { name }: Resource): Promise<void> {
+  const found = await findForChange(writer, name, singleId)
+  const item = found && !isFormer(found) ? found : undefined
+  requirePrecondition(call, item)
+  if (item) refuse({ kind: 'conflict', detail: `${name} is there already: change it` })
 }
 
 /**
@@ -147,7 +157,7 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
 }
 
 const mayCreate = (resource: Resource, found: Snapshot | Former | undefined): boolean =>
-  resource.given.putCreates === true && (found === undefined || (isFormer(found) && found.to === undefined))
+  isCreatedByPut(resource) && (found === undefined || (isFormer(found) && found.to === undefined))
 
 function putNew(change: WriteContext, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {
   const { call } = change

@@ -414,6 +414,34 @@ describe('a run goes on, and sees what there is', () => {
     assert.deepEqual(listVerdicts(report), ['A4.1 pass'])
   })
 
+  it('A1.4 the entry may lead to what a PUT makes; other links to nothing fail', async () => {
+    const serve =
+      (allow: string): SmallService =>
+      ({ method, path }) => {
+        if (path === '/') return { status: 200, json: { _links: { settings: { href: '/settings' } } } }
+        return method === 'OPTIONS' ? { status: 204, fields: { allow } } : { status: 404, json: {} }
+      }
+    assert.deepEqual(listVerdicts(await checkSmall(serve('GET, HEAD, OPTIONS, PUT'), ['A1.4'])), ['A1.4 pass'])
+    assert.deepEqual(listVerdicts(await checkSmall(serve('GET, HEAD, OPTIONS'), ['A1.4'])), [
+      'A1.4 fail: the link to /settings leads to a resource',
+    ])
+  })
+
+  it('one item that can be edited is no collection, though it holds a list', async () => {
+    const serve =
+      (links: Json): SmallService =>
+      ({ path }) => {
+        if (path === '/') return { status: 200, json: { _links: { settings: { href: '/settings' } } } }
+        return { status: 200, json: { items: [{ id: 1 }], _links: links } }
+      }
+    const self = { href: '/settings' }
+    assert.match(
+      String(listVerdicts(await checkSmall(serve({ self, edit: self }), ['A2.3']))),
+      /a collection: an OpenAPI/,
+    )
+    assert.deepEqual(listVerdicts(await checkSmall(serve({ self }), ['A2.3'])), ['A2.3 pass'])
+  })
+
   it('a redirect of the address is followed and named; one that leads elsewhere is named (RFC 9110 §15.4)', async () => {
     const notes = createNotes()
     const serveAt =

@@ -28,7 +28,79 @@ const app = (resources: unknown, more: object = {}, handlers: Implementation['ha
 const js = resource as (...all: any[]) => any
 type JsOn = typeof js
 
+const one = { single: true, fields: { a: t.string() } }
 const cases: readonly (readonly [string, Implementation, RegExp])[] = [
+  ...[
+    ['filter', ['a']],
+    ['sort', ['a']],
+    ['order', ['a']],
+    ['indexes', [['a']]],
+    ['unique', [['a']]],
+    ['unserved', 'accept'],
+    ['search', ['a']],
+    ['searchBy', ['a']],
+    ['putCreates', true],
+    ['bulk', true],
+  ].map(
+    ([rule, value]) =>
+      [
+        `a single resource has no list: ${rule}`,
+        app([js('x', one).rules({ ...read, [String(rule)]: value })]),
+        new RegExp(`x is single and has no list: leave ${rule} out of its rules`),
+      ] as const,
+  ),
+  [
+    'a single resource with an identifier',
+    app([js('x', { single: true, fields: id }).rules(read)]),
+    /x is single, so its item has no identifier: leave id out/,
+  ],
+  [
+    'a bulk removal of what is single',
+    app([js('x', one).rules({ allow: { read: [anyone], bulk: [anyone] } })]),
+    /x is single and has no list: leave bulk out of allow/,
+  ],
+  [
+    'a message that lists what is single',
+    app([js('x', one).rules({ ...read, messages: ['get', 'list'] })]),
+    /x is single and has no list: leave "list" out of messages/,
+  ],
+  [
+    'what is single and moves',
+    app([
+      js('x', { ...one, actions: (on: JsOn) => ({ join: on().moves({ rel: 'union' }) }) }).rules({
+        allow: { read: [anyone], join: [anyone] },
+      }),
+    ]),
+    /x\.join moves the one item that there is: let it lead to a state, or stay/,
+  ],
+  [
+    'what is single, may be removed and never made',
+    app([js('x', one).rules({ allow: { read: [anyone], remove: [anyone] } })]),
+    /x is single, and may be removed but never made again: allow create, or take remove away/,
+  ],
+  [
+    'a grant of what is single by its identifier',
+    app([js('x', one).rules({ allow: { read: [role('a').owning({ id: 'a' })] } })]),
+    /x: allow\.read binds the id, which a single resource has not: bind another field/,
+  ],
+  [
+    'a reference to what is single',
+    app([js('x', one).rules(read), resource('y', { fields: { ...id, to: t.ref('x') } }).rules(read)]),
+    /y\.to refers to x, of which there is one: leave the field out/,
+  ],
+  [
+    'a relation to a list of what is single',
+    app([
+      js('x', { single: true, fields: { to: t.ref('y') } }).rules(read),
+      resource('y', { fields: id }).rules({ ...read, relations: { xs: { of: 'x', by: 'to' } } }),
+    ]),
+    /y: relation xs leads to a list of x, which is single and has none: leave the relation out/,
+  ],
+  [
+    'stored searches over what is single',
+    app([js('x', one).rules(read)], { searches: { of: 'x', allow: [anyone] } }),
+    /searches name x, which is single: name a resource that has a list/,
+  ],
   [
     'a transition to an unknown state',
     app([

@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { SoapClient } from '../../src/client/index.ts'
+import type { RestClient } from '../../src/client/rest/index.ts'
 import {
   anyone,
   type Draft,
@@ -191,4 +193,74 @@ test('a provider is asked for fields of its resource, with their types, and give
   // @ts-expect-error what is saved is a whole item
   const partial: Provider<Person> = { ...all, save: () => ({ ...person, value: { id: '17' } }) }
   assert.ok(partial)
+})
+
+test('a single resource has no list and no identifier', async () => {
+  const hours = resource('hours', {
+    single: true,
+    fields: { opens: t.time() },
+    states: ['open', 'closed'],
+    actions: on => ({ close: on('open').to('closed', { rel: 'closing', input: { why: t.string() } }) }),
+  })
+  const allow = { read: [anyone], create: [anyone], close: [anyone] }
+  const ruled = hours.rules({ allow })
+  // @ts-expect-error it has no list to filter
+  hours.rules({ allow, filter: ['opens'] })
+  // @ts-expect-error it has no list to sort
+  hours.rules({ allow, sort: ['opens'] })
+  // @ts-expect-error it has no list with an order
+  hours.rules({ allow, order: ['opens'] })
+  // @ts-expect-error it has no list to search
+  hours.rules({ allow, search: ['opens'] })
+  // @ts-expect-error no two items can have the same key
+  hours.rules({ allow, unique: [['opens']] })
+  // @ts-expect-error PUT makes it by `allow.create` alone
+  hours.rules({ allow, putCreates: true })
+  // @ts-expect-error there is nothing to remove in bulk
+  hours.rules({ allow, bulk: true })
+  // @ts-expect-error no caller has a use for its identifier
+  resource('days', { single: true, fields: { id: t.id('d'), opens: t.time() } })
+  same<Item<typeof ruled>, { readonly opens: string; readonly state: 'open' | 'closed' }>(true)
+  same<(typeof ruled)['types']['rules']['one'], 'hours'>(true)
+
+  const shop = service('shop', { namespace: 'urn:shop', resources: [ruled, people] })
+  implement(
+    shop,
+    {
+      hours: {
+        close: async ctx => {
+          const now = await ctx.items.get('hours')
+          same<typeof now, Item<typeof ruled> | undefined>(true)
+          await ctx.items.change('hours', { opens: '08:00:00' })
+          await ctx.items.act('hours', 'close', { why: 'night' })
+          await ctx.items.get('people', 'p-1')
+          // @ts-expect-error it has no identifier to give
+          await ctx.items.get('hours', 'h-1')
+          // @ts-expect-error others have one
+          await ctx.items.get('people')
+          // @ts-expect-error it has no list
+          ctx.items.list('hours')
+          // @ts-expect-error a field has its type
+          await ctx.items.change('hours', { opens: 8 })
+          // @ts-expect-error an action has its input
+          await ctx.items.act('hours', 'close', { because: 'night' })
+        },
+      },
+    },
+    { seed: () => ({ items: { hours: { opens: '08:00:00', state: 'open' } } }) },
+  )
+  const handlers = { hours: { close: () => {} } }
+  // @ts-expect-error a seed has its one item, and no list
+  implement(shop, handlers, { seed: () => ({ items: { hours: [{ opens: '08:00:00', state: 'open' }] } }) })
+  const call = (client: RestClient<typeof shop>, soap: SoapClient<typeof shop>) => {
+    client.hours.get()
+    soap.GetHours({})
+    // @ts-expect-error it has no identifier to give
+    client.hours.get('h-1')
+    // @ts-expect-error it has no list
+    client.hours.list()
+    // @ts-expect-error nor has it by messages
+    soap.ListHours({})
+  }
+  assert.ok(call)
 })

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import app from '../../examples/orders/service.ts'
 import type { Implementation } from '../../src/contract/implement.ts'
 import { startService } from '../../src/host/serve.ts'
+import { anyone, implement, resource, service, t } from '../../src/index.ts'
 
 type Seed = ReturnType<Implementation['seed']>
 const seed = app.seed()
@@ -79,3 +80,15 @@ for (const [title, given, says] of cases)
       return true
     })
   })
+
+test('a seed is refused at start: a list of a single resource, which the compiler does not see', async () => {
+  const settings = resource('settings', { single: true, fields: { opens: t.string() } }).rules({
+    allow: { read: [anyone] },
+  })
+  const seed = () => ({ items: { settings: [{ opens: '8' }] } })
+  const inn = implement(service('inn', { namespace: 'urn:inn', resources: [settings] }), {}, { seed: seed as never })
+  await assert.rejects(
+    startService(inn, { port: 0, data: ':memory:' }),
+    /the seed of settings is a list, and settings is single: write its one item without brackets/,
+  )
+})

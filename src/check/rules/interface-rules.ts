@@ -34,6 +34,12 @@ import type { Trial } from '../trial.ts'
 import { saysCaching } from './caching-checks.ts'
 import { watchSomeJob } from './job-rules.ts'
 
+/** RFC 9110 §9.3.4: what does not exist yet has an address, too. */
+async function isMadeByPut(trial: Trial, path: string): Promise<boolean> {
+  const { fields } = await trial.send('OPTIONS', path)
+  return (fields['allow'] ?? '').split(',').some(each => each.trim() === 'PUT')
+}
+
 const textOf = (exchange: ProbeExchange): string => exchange.text
 
 export const interfaceRules: readonly CheckRule[] = [
@@ -86,7 +92,7 @@ export const interfaceRules: readonly CheckRule[] = [
   {
     id: 'A1.4',
     says: 'uniform interface: resources identified by URI, manipulated through representations, self-descriptive messages, hypermedia',
-    how: 'each link of the entry that is not a template leads to a resource; each content names its media type',
+    how: 'each link of the entry that is not a template leads to a resource, or to an address at which Allow has PUT, so that it is made there; each content names its media type',
     probe: async (trial: Trial) => {
       const { entry, links, basePath } = trial.bench.service
       const paths = links.filter(({ isTemplate }) => !isTemplate).map(({ href }) => toPath(trial.bench, href, basePath))
@@ -95,7 +101,8 @@ export const interfaceRules: readonly CheckRule[] = [
       for (const path of new Set(paths))
         if (path !== undefined) {
           const read = await trial.send('GET', path)
-          const exists = read.status < 500 && read.status !== 404 && read.status !== 410
+          const exists =
+            read.status < 500 && read.status !== 410 && (read.status !== 404 || (await isMadeByPut(trial, path)))
           trial.expect(exists, `the link to ${path} leads to a resource`, read)
           trial.expect(read.reply.content.length === 0 || read.mediaType !== '', `${path} names its media type`, read)
         }

@@ -45,22 +45,22 @@ export class ResourceMethods {
   /** The operation's name in errors. */
   readonly nameOf = (method: string): string => `${this.resource.name}.${method}`
 
-  /** By its identifier, or an item again. */
-  async get(item: string | Values, options?: RequestOptions): Promise<Values> {
+  /** By its identifier, or an item again; undefined: that of a single resource. */
+  async get(item: string | Values | undefined, options?: RequestOptions): Promise<Values> {
     const operation = this.nameOf('get')
     const target =
-      typeof item === 'string' ? await this.#findItem(operation, item, options) : this.#linkOf(operation, item, 'self')
+      item === undefined || typeof item === 'string'
+        ? await this.#findTarget(operation, item, options)
+        : this.#linkOf(operation, item, 'self')
     return this.readItem(operation, await this.session.wire.read({ operation, target, options }))
   }
 
   async create(draft: Values, options: RequestOptions & { readonly id?: string } = {}): Promise<Values> {
     const operation = this.nameOf('create')
     const content = writeInput(operation, this.#draftFields, draft)
-    if (options.id === undefined) {
-      const target = await this.session.findEntryLink(operation, this.resource.name, options)
+    const target = await this.#findTarget(operation, options.id, options)
+    if (options.id === undefined && !this.resource.isSingle)
       return this.#change(operation, { method: 'POST', target, fields: jsonType, content, options })
-    }
-    const target = await this.#findItem(operation, options.id, options)
     const fields = { ...jsonType, 'if-none-match': '*' }
     return this.#change(operation, { method: 'PUT', target, fields, content, options })
   }
@@ -122,11 +122,13 @@ export class ResourceMethods {
     )
   }
 
-  async #findItem(operation: string, id: string, options: RequestOptions | undefined): Promise<URL> {
+  /** An item, or what the entry has under the name of the resource. */
+  async #findTarget(operation: string, id: string | undefined, options: RequestOptions | undefined): Promise<URL> {
+    const { name, given } = this.resource
+    if (id === undefined) return this.session.findEntryLink(operation, name, options)
     // RFC 3986 §5.2.4: an identifier such as `..` would lead elsewhere.
     if (!isIdentifier(id))
       throw new InputError(operation, [{ path: ['id'], code: 'type', detail: 'must be an identifier' }])
-    const { name, given } = this.resource
     return this.session.findEntryLink(operation, itemRelation(name, given.one ?? singularName(name)), options, { id })
   }
 

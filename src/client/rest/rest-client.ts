@@ -53,7 +53,9 @@ function createResourceMembers(methods: ResourceMethods, all: ReadonlyMap<string
     ...createActions(methods),
     ...Object.fromEntries(Object.keys(resource.files).map(part => [part, createFileMethods(methods, part)])),
     ...createRelations(methods, all),
-    get: (item: string | Values, options?: RequestOptions) => methods.get(item, options),
+    get: resource.isSingle
+      ? (options?: RequestOptions) => methods.get(undefined, options)
+      : (item: string | Values, options?: RequestOptions) => methods.get(item, options),
     list: (query?: ListQuery, options?: RequestOptions) => listCollection(methods, query, options),
     search: (words: string, where?: Values, query?: SearchQuery) => searchCollection(methods, words, where, query),
     create: (draft: Values, options?: RequestOptions & { readonly id?: string }) => methods.create(draft, options),

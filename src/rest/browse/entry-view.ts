@@ -108,6 +108,7 @@ const describeCollection =
     const resource = edition.service.resources.find(each => each.name === name)
     if (resource?.texts.description !== undefined) return resource.texts.description
     const verbs = Object.keys(resource?.actions ?? {})
+    if (resource?.isSingle) return verbs.length === 0 ? 'To read and change' : `One may ${verbs.join(', ')}`
     return verbs.length === 0 ? 'Items to read and change' : `Items that one may ${verbs.join(', ')}`
   }
 

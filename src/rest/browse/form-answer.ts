@@ -20,8 +20,10 @@ import { createProblem } from '../problem.ts'
 import { type AnyRestRefusal, refuseRequest } from '../refusal.ts'
 import { requestPath } from '../reply.ts'
 import { buildItemDocument } from '../representation.ts'
+import { itemPathOf } from '../route.ts'
 import { controlId, type FormSpec, redrawForm, writeForm } from './forms.ts'
 import { findItemOperations, shownItem, specsOf, writeItemView } from './item-view.ts'
+import { findMakingForm } from './making-form.ts'
 import { describeFrame } from './page-frame.ts'
 import { writeProblemView } from './problem-page.ts'
 import { parseTyped } from './typed.ts'
@@ -47,14 +49,14 @@ function findPageAfter(exchange: Exchange, { fields }: Response): string | undef
     case 'replace':
     case 'patch':
     case 'putFile':
-      return `${base}/${operation.resource.name}/${id}`
+      return base + itemPathOf(operation.resource, id ?? '')
     case 'act':
       if (operation.action.output && !operation.action.kept) return undefined
       return operation.action.effect === 'move' && given !== undefined
         ? String(given)
-        : `${base}/${operation.resource.name}/${id}`
+        : base + itemPathOf(operation.resource, id ?? '')
     case 'remove':
-      return `${base}/${operation.resource.name}`
+      return operation.resource.isSingle ? base : `${base}/${operation.resource.name}`
     case 'cancelJob':
       return `${base}/${operation.job.job}/jobs/${id}`
     default:
@@ -155,7 +157,8 @@ function findSpec(exchange: Exchange, current: RepresentationDocument | undefine
     return current.links
       .flatMap(link => specsOf(exchange, current, link, shownItem(exchange)))
       .find(spec => spec.method === method && spec.href === href)
-  const started = findStarted(exchange)
+  const made = method === 'PUT' ? findMakingForm(exchange) : undefined
+  const started = made ?? findStarted(exchange)
   return started && { ...started, href, method, base }
 }
 

@@ -15,6 +15,7 @@ import { writeDefinitions } from '../../html/value-views.ts'
 import type { Snapshot } from '../../service/store.ts'
 import { callsOf, type Exchange } from '../exchange.ts'
 import type { DocumentLink, RepresentationDocument } from '../formats/document.ts'
+import { itemPathOf, itemTemplateOf } from '../route.ts'
 import { fileVersionTag } from '../tags.ts'
 import { type FormSpec, withoutDemands, writeFileForm, writeFolded, writeForm } from './forms.ts'
 
@@ -108,7 +109,8 @@ function findTexts(exchange: Exchange, rel: string): PublicTexts | undefined {
 /** By method, at the address of the item. */
 export function findItemOperations(exchange: Exchange): ReadonlyMap<string, Operation> {
   const resource = resourceOf(exchange)
-  const route = exchange.edition.routes.all.find(({ template }) => template === `/${resource?.name}/{id}`)
+  const at = resource && itemTemplateOf(resource)
+  const route = exchange.edition.routes.all.find(({ template }) => template === at)
   return route?.methods ?? new Map()
 }
 
@@ -120,11 +122,11 @@ function writeFileForms(exchange: Exchange, item: Snapshot): PageMarkup {
     .filter((each): each is OperationOf<'putFile'> => each?.kind === 'putFile' && each.resource === resource)
     .filter(each => callsOf(exchange).offers(each, caller, item))
   return puts
-    .map(({ part, file, resource: { name } }) =>
+    .map(({ part, file, resource: of }) =>
       writeFolded(
         `Send the ${part}`,
         false,
-        writeFileForm(`${base}/${name}/${item.id}/${part}`, part, file.mediaTypes),
+        writeFileForm(`${base}${itemPathOf(of, item.id)}/${part}`, part, file.mediaTypes),
       ),
     )
     .join('')

@@ -39,7 +39,9 @@ export const describeSharedFrame = (exchange: Exchange, title: string): PageFram
 
 function listPlaces({ edition, base, face }: Exchange): readonly Crumb[] {
   const collections = edition.routes.all
-    .filter(({ template, methods }) => /^\/[^/]+$/.test(template) && methods.get('GET')?.kind === 'list')
+    .filter(
+      ({ template, methods }) => /^\/[^/]+$/.test(template) && /^(?:list|get)$/.test(methods.get('GET')?.kind ?? ''),
+    )
     .map(({ template }) => ({ href: base + template, text: labelOf(template.slice(1)) }))
   const soap = face.options.links?.(edition.version).find(({ rel }) => rel === 'soap')
   return [...collections, ...(soap ? [{ href: face.api.prefix + soap.href, text: 'SOAP' }] : [])]

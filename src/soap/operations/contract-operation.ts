@@ -9,6 +9,7 @@ import type { FieldProblem } from '../../contract/field-json.ts'
 import { isOfRequest } from '../../contract/header.ts'
 import type { Values } from '../../contract/implement.ts'
 import { isPaged } from '../../contract/operation.ts'
+import { singleId } from '../../contract/resource.ts'
 import { namespaceOf } from '../../contract/service.ts'
 import { asList, asMap, entryFields, objectFields } from '../../contract/shape.ts'
 import { compileTypeNames, typeRootsOf } from '../../contract/type-names.ts'
@@ -136,9 +137,10 @@ async function storeArrivingFile(
   asked: OperationRequest,
   coming: StreamedPart,
 ): Promise<Values> {
-  const { id } = row as { id: string } // the vocabulary demands it
+  const { id } = identifyTarget(message, row)
   // A replay gets its first reply whatever the current state is; the transaction finds it.
-  if (!asked.once) await calls.precheck({ admitted, face: 'soap', request: asked.request, id })
+  if (!asked.once)
+    await calls.precheck({ admitted, face: 'soap', request: asked.request, ...(id !== undefined && { id }) })
   const { beside } = asked
   if (!beside) throw new Error('only a package has streamed parts')
   return storeOctets(calls, message, admitted, row, beside.octets(coming), beside)
@@ -192,8 +194,8 @@ function buildCall(
   asked: OperationRequest,
   headers: CallHeaders | undefined,
 ): Call {
-  const { id, version, ...rest } = row as { id?: string; version?: string } & Values // the vocabulary has them as texts
-  const expects = asked.expects ?? (version === undefined ? undefined : expectVersion(version))
+  const { id, version, rest } = identifyTarget(message, row)
+  const expects = asked.expects ?? expectationOf(message, version)
   return {
     admitted,
     face: 'soap',
@@ -210,6 +212,20 @@ function buildCall(
   }
 }
 
+interface Target {
+  readonly id: string | undefined
+  readonly version: string | undefined
+  /** All else. */
+  readonly rest: Values
+}
+/** A single resource has one item, which no message names. */
+function identifyTarget({ operation }: Message, row: Values): Target {
+  const { version, ...content } = row as { version?: string } & Values // the vocabulary has it as a text
+  if ('resource' in operation && operation.resource.isSingle) return { id: singleId, version, rest: content }
+  const { id, ...rest } = content as { id?: string } & Values
+  return { id, version, rest }
+}
+
 /** The row for a fingerprint, with the digest of large octets. */
 const digestBytes = (row: Values): Values =>
   Object.fromEntries(
@@ -220,6 +236,12 @@ const digestHeaders = (headers: CallHeaders | undefined): Values =>
   headers && Object.keys(headers.given).length > 0 ? { '#headers': headers.given } : {}
 const isReceived = (value: unknown): value is ReceivedFile => value instanceof Object && 'digest' in value
 
+function expectationOf({ operation }: Message, version: string | undefined): Call['expects'] {
+  if (operation.kind === 'create' && operation.resource.isSingle) return expectNone
+  return version === undefined ? undefined : expectVersion(version)
+}
+/** The making of a single resource expects that it is not there. */
+const expectNone = (current: Snapshot | undefined) => (current ? 'failed' : 'proceed')
 const expectVersion = (version: string) => (current: Snapshot | undefined) =>
   current && String(current.version) === version ? 'proceed' : 'failed'
 
