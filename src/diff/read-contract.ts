@@ -17,10 +17,11 @@ export function readContract(service: Service, source: string): ServiceDescripti
 function describeRules(operation: Operation): DescribedOperation {
   const states = statesBefore(operation)
   const next = operation.kind === 'act' ? operation.action.to : undefined
+  const items = operation.kind === 'get' ? [['items', operation.resource.isSingle ? 'one' : 'many'] as const] : []
   return {
     inputs: new Map(),
     outputs: new Map(),
-    facts: new Map(next === undefined ? [] : [['next state', next]]),
+    facts: new Map([...items, ...(next === undefined ? [] : [['next state', next] as const])]),
     ways: new Map([
       ['role', operation.grants.map(describeRole)],
       ['state', states],

@@ -7,6 +7,7 @@ import { findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation } from '../contract/header.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import { describeGrantee, textsOfOperation } from '../contract/operation-texts.ts'
+import type { Resource } from '../contract/resource.ts'
 import { joinSentences } from '../contract/texts.ts'
 import { compileMessages, faultsOfOperation, type Message } from '../contract/xml-message.ts'
 import { buildElement, type PageMarkup, writeAnchor, writeParagraph, writeSection } from '../html/element.ts'
@@ -15,6 +16,7 @@ import { writeRowTable } from '../html/value-views.ts'
 import { compileRoutes } from '../rest/route.ts'
 import type { ExampleCaller, ShownExchange } from './example-bench.ts'
 import { writeFieldTable } from './field-rows.ts'
+import { findRequestLines } from './request-lines.ts'
 import type { OperationExample } from './run-examples.ts'
 import {
   addressFrom,
@@ -63,15 +65,17 @@ export function describePurpose(operation: DeclaredOperation): string {
     case 'list':
       return `Lists ${operation.resource.name}, page by page.`
     case 'get':
-      return `Reads one of ${operation.resource.name}.`
+      return `Reads ${describeTarget(operation.resource)}.`
     case 'create':
-      return `Makes a new one of ${operation.resource.name}.`
+      return operation.resource.isSingle
+        ? `Makes the ${operation.resource.name}, once.`
+        : `Makes a new one of ${operation.resource.name}.`
     case 'replace':
-      return `Replaces one of ${operation.resource.name} as a whole.`
+      return `Replaces ${describeTarget(operation.resource)} as a whole.`
     case 'patch':
-      return `Changes some fields of one of ${operation.resource.name}.`
+      return `Changes some fields of ${describeTarget(operation.resource)}.`
     case 'remove':
-      return `Removes one of ${operation.resource.name}.`
+      return `Removes ${describeTarget(operation.resource)}.`
     case 'bulk':
       return `Removes all of ${operation.resource.name} that a filter selects.`
     case 'search':
@@ -83,13 +87,13 @@ export function describePurpose(operation: DeclaredOperation): string {
     case 'act':
       return describeTransition(operation)
     case 'look':
-      return `Reads the ${operation.action.rel} of one of ${operation.resource.name}.`
+      return `Reads the ${operation.action.rel} of ${describeTarget(operation.resource)}.`
     case 'kept':
       return `Reads the ${operation.action.rel} that ${operation.verb} has left.`
     case 'getFile':
-      return `Reads the ${operation.part} of one of ${operation.resource.name}.`
+      return `Reads the ${operation.part} of ${describeTarget(operation.resource)}.`
     case 'putFile':
-      return `Stores the ${operation.part} of one of ${operation.resource.name}: ${operation.file.mediaTypes.join(', ')}, at most ${operation.file.max} octets.`
+      return `Stores the ${operation.part} of ${describeTarget(operation.resource)}: ${operation.file.mediaTypes.join(', ')}, at most ${operation.file.max} octets.`
     case 'startJob':
       return `Starts one of ${operation.job.job}: work that takes longer than an answer.`
     case 'getJob':
@@ -100,11 +104,13 @@ export function describePurpose(operation: DeclaredOperation): string {
       return `Reads what one of ${operation.job.job} has found.`
   }
 }
+/** `one of orders`, `the settings`. */
+const describeTarget = ({ name, isSingle }: Resource): string => (isSingle ? `the ${name}` : `one of ${name}`)
 function describeTransition({ resource, verb, action }: DeclaredOperation & { readonly kind: 'act' }): string {
   const from = action.from.length === 0 ? 'any state' : `the state ${action.from.join(' or ')}`
-  if (resource.states.length === 0) return `Does ${verb} to one of ${resource.name}.`
-  if (action.effect === 'move') return `Ends one of ${resource.name} in favour of another, from ${from}.`
-  return `Leads one of ${resource.name} from ${from}${action.to === undefined ? ', which stays' : ` to ${action.to}`}.`
+  if (resource.states.length === 0) return `Does ${verb} to ${describeTarget(resource)}.`
+  if (action.effect === 'move') return `Ends ${describeTarget(resource)} in favour of another, from ${from}.`
+  return `Leads ${describeTarget(resource)} from ${from}${action.to === undefined ? ', which stays' : ` to ${action.to}`}.`
 }
 
 function writeFacts(edition: DescribedEdition, operation: DeclaredOperation, path: string): PageMarkup {
@@ -149,9 +155,7 @@ const writePart = (heading: string, content: PageMarkup): PageMarkup =>
   content === '' ? '' : buildElement('h3', {}, escapeMarkup(heading)) + content
 
 function writeRest({ service, version }: DescribedEdition, operation: DeclaredOperation, path: string): PageMarkup {
-  const routes = compileRoutes(service).all.flatMap(({ template, methods, within }) =>
-    [...methods].filter(([, each]) => each.name === operation.name).map(([method]) => ({ method, template, within })),
-  )
+  const routes = findRequestLines(compileRoutes(service), operation)
   if (routes.length === 0) return writeFace('rest', writeText('This operation is offered by SOAP alone.'))
   const lines = routes.map(({ method, template }) =>
     buildElement('li', {}, writeCode(`${method} /api/${version}${template}`)),

@@ -32,6 +32,7 @@ import {
   openBench,
   type ShownExchange,
 } from './example-bench.ts'
+import { findRequestLines, type RequestLine } from './request-lines.ts'
 import { makeSampleContent, pickDraft, type SampleMembers } from './sample-content.ts'
 
 export interface OperationExample {
@@ -198,6 +199,7 @@ class ExampleRunner {
       }
       case 'create': {
         const known = bench.items(operation.resource.name)[0]
+        if (operation.resource.isSingle && known) await this.#removeSingle(bench, operation.resource, known)
         const content = await this.#draft(bench, operation.resource, isPlain ? undefined : known)
         const caller = choose(content)
         return caller === 'no such caller' ? caller : { caller, content }
@@ -227,7 +229,7 @@ class ExampleRunner {
     if (!subject || subject === 'no such caller') return subject
     const { item, caller } = subject
     if (!item) return undefined
-    const id = String(item['id'])
+    const id = String(item['id'] ?? '')
     if (kind === 'act') {
       const source = { known: bench.knownBut(id), ...(!isPlain && { like: item }) }
       return { caller, id, content: makeSampleContent(operation.action.input, source) }
@@ -311,13 +313,20 @@ class ExampleRunner {
     return undefined
   }
 
+  /** What is made once is made after a removal, where one is allowed. */
+  async #removeSingle(bench: ExampleBench, resource: Resource, item: KnownItem): Promise<void> {
+    const remove = this.#operations.find(each => each.kind === 'remove' && each.resource.name === resource.name)
+    const [caller] = bench.callersFor(remove?.grants ?? [], item)
+    if (remove) await this.#sendRest(bench, remove, { caller, ...(await this.#tagOf(bench, resource, caller, '')) })
+  }
+
   /** Performs a transition for an example that comes after it. */
   async #perform(
     bench: ExampleBench,
     act: DeclaredOperation & { readonly kind: 'act' },
     item: KnownItem,
   ): Promise<KnownItem | undefined> {
-    const id = String(item['id'])
+    const id = String(item['id'] ?? '')
     for (const like of [item, undefined])
       for (const caller of bench.callersFor(act.grants, item)) {
         const content = makeSampleContent(act.action.input, { known: bench.knownBut(id), ...(like && { like }) })
@@ -453,7 +462,7 @@ function messageContent(
   { id, tag, content = {}, beside = {}, file }: ExampleInput,
 ): SampleMembers {
   const version = /\d+/.exec(tag ?? '')?.[0]
-  const common = { ...(id !== undefined && { id }), ...(version !== undefined && { version }), ...beside }
+  const common = { ...(id && { id }), ...(version !== undefined && { version }), ...beside }
   if (file) return { ...common, mediaType: file.mediaType, [main ?? '']: encodeBase64(file.octets) }
   const { q, ...rest } = content
   const isWrapped = main !== undefined && Object.hasOwn(fields, main) && !Object.hasOwn(content, main)
@@ -469,15 +478,8 @@ function typedRow(fields: Fields, members: SampleMembers): Readonly<Record<strin
   return problems.length === 0 ? row : undefined
 }
 
-function findRequestLine(
-  { all }: Routes,
-  operation: DeclaredOperation,
-): { method: string; template: string } | undefined {
-  const found = all.flatMap(({ template, methods, within }) =>
-    within
-      ? []
-      : [...methods].filter(([, each]) => each.name === operation.name).map(([method]) => ({ method, template })),
-  )
+function findRequestLine(routes: Routes, operation: DeclaredOperation): RequestLine | undefined {
+  const found = findRequestLines(routes, operation).filter(({ isWithin }) => !isWithin)
   return found.find(({ method }) => method === 'GET') ?? found[0]
 }
 

@@ -12,6 +12,7 @@ import { writeRowTable } from '../html/value-views.ts'
 import { compileRoutes } from '../rest/route.ts'
 import { writeFieldTable } from './field-rows.ts'
 import { describePurpose, editionCrumb, writeCode, writeText } from './operation-page.ts'
+import { findRequestLines } from './request-lines.ts'
 import {
   addressFrom,
   type DescribedEdition,
@@ -111,15 +112,16 @@ function writeOperationList(
   heading: { readonly text: string; readonly to: string } | undefined,
   operations: readonly DeclaredOperation[],
 ): PageMarkup {
-  const requests = new Map<string, string>()
-  for (const { template, methods } of compileRoutes(edition.service).all)
-    for (const [method, { name }] of methods) if (!requests.has(name)) requests.set(name, `${method} ${template}`)
-  const rows = operations.map(operation => [
-    writeAnchor(addressFrom(path, placeOfOperation(edition.version, operation.name)), operation.name),
-    requests.has(operation.name) ? writeCode(requests.get(operation.name) ?? '') : 'SOAP alone',
-    operation.message ? writeCode(operation.name) : 'REST alone',
-    escapeMarkup(describePurpose(operation)),
-  ])
+  const routes = compileRoutes(edition.service)
+  const rows = operations.map(operation => {
+    const [line] = findRequestLines(routes, operation)
+    return [
+      writeAnchor(addressFrom(path, placeOfOperation(edition.version, operation.name)), operation.name),
+      line ? writeCode(`${line.method} ${line.template}`) : 'SOAP alone',
+      operation.message ? writeCode(operation.name) : 'REST alone',
+      escapeMarkup(describePurpose(operation)),
+    ]
+  })
   const table = writeRowTable([{ name: 'operation' }, { name: 'REST' }, { name: 'SOAP' }, { name: 'purpose' }], rows)
   if (!heading) return writeSection('Operations', {}, table)
   return buildElement(

@@ -23,7 +23,7 @@ import { Flaw } from '../contract/lexical/flaw.ts'
 import { checkScalar } from '../contract/lexical/scalar.ts'
 import { listOperations, singularOf } from '../contract/operation.ts'
 import type { ExchangeContext } from '../contract/port-handlers.ts'
-import type { AnyAction, Resource } from '../contract/resource.ts'
+import { type AnyAction, type Resource, singleId } from '../contract/resource.ts'
 import type { AnyService, Service } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
 import { findProblems } from '../contract/typed-value.ts'
@@ -68,10 +68,11 @@ interface MockSite {
   readonly idOf: ExamplePlace['idOf']
 }
 
-/** One in each state, and at least three. */
-const countItems = ({ states }: Resource): number => Math.max(3, states.length)
+/** One in each state, and at least three; a single resource has one. */
+const countItems = ({ states, isSingle }: Resource): number => (isSingle ? 1 : Math.max(3, states.length))
 
 function identifierOf(resource: Resource, place: ExamplePlace): string {
+  if (resource.isSingle) return singleId
   const shape = resource.fields['id']?.shape
   if (!shape || !isScalar(shape)) return `${singularOf(resource)}-${place.item}`
   const plain = `${singularOf(resource)}-${place.item}`

@@ -49,6 +49,20 @@ writeService(
 )
 writeService('broken.ts', 'text: t.string({ max: 5 })', "'open'", "role('clerk')")
 
+const writeRates = (name: string, declared: string) =>
+  writeFileSync(
+    join(folder, name),
+    `import { anyone, implement, resource, service, t } from 'diglot'
+const rates = resource('rates', { ${declared} }).rules({
+  one: 'rates',
+  allow: { read: [anyone], create: [anyone], change: [anyone] },
+})
+export default implement(service('rates', { namespace: 'urn:r', resources: [rates] }), {})
+`,
+  )
+writeRates('many.ts', "fields: { id: t.id('r'), daily: t.int() }")
+writeRates('single.ts', 'single: true, fields: { daily: t.int() }')
+
 const writePort = (name: string, type: string) =>
   writeFileSync(
     join(folder, name),
@@ -105,6 +119,27 @@ test('A9.4 a tighter type, a state less and a role less: exit status 1, each wit
   const levels = sarif.runs[0].results.map(({ level }: { level: string }) => level)
   assert.equal(levels.filter((level: string) => level === 'error').length, counts.breaking)
 })
+
+const turns = [
+  [
+    'many.ts',
+    'single.ts',
+    'items many → one',
+    'GET /api/v1/rates/{}: operation removed',
+    'ListRates: operation removed',
+  ],
+  ['single.ts', 'many.ts', 'items one → many', 'PUT /api/v1/rates: operation removed', 'id: required member added'],
+] as const
+for (const [before, after, items, rest, soap] of turns)
+  test(`A9.4 a resource turns from ${before} to ${after}: it breaks the callers of both faces`, () => {
+    const { status, stdout } = run(before, after)
+    assert.equal(status, 1)
+    const lines = stdout.split('\n').filter(line => line.startsWith('breaking'))
+    const has = (face: string, text: string): boolean => lines.some(line => line.includes(face) && line.includes(text))
+    assert.ok(has('contract', `GetRates: ${items}`), stdout)
+    assert.ok(has('REST', rest), stdout)
+    assert.ok(has('SOAP', soap), stdout)
+  })
 
 test('A9.4 who sees a field, who may set it and in which states: the loss of each breaks', () => {
   const { stdout } = run('open.ts', 'guarded.ts')

@@ -20,6 +20,32 @@ const site = (app: Parameters<typeof buildSite>[0], options: Partial<SiteOptions
 const pagesOf = (files: SiteFiles) => [...files].filter(([path]) => path.endsWith('.html'))
 const pageOf = (files: SiteFiles, path: string): string => files.get(path) ?? assert.fail(`there is no ${path}`)
 
+test('a single resource has pages with examples of both faces, and none of a list', async () => {
+  const open = { read: [anyone], create: [anyone], change: [anyone], remove: [anyone] }
+  const rates = resource('rates', {
+    single: true,
+    fields: { daily: t.int() },
+    states: ['draft', 'valid'],
+    actions: on => ({ publish: on('draft').to('valid', { rel: 'publication' }) }),
+  }).rules({ allow: { ...open, publish: [anyone] } })
+  const inn = service('inn', { namespace: 'urn:inn', resources: [rates] })
+  for (const seed of [() => ({}), () => ({ items: { rates: { daily: 4, state: 'draft' as const } } })]) {
+    const files = await site(implement(inn, { rates: { publish: () => {} } }, { seed }))
+    for (const { name, message } of listOperations(inn as never)) {
+      const page = pageOf(files, `v1/operations/${name}.html`)
+      assert.deepEqual(
+        [/<h3>Request by REST<\/h3>/.test(page), /<h3>Request by SOAP<\/h3>/.test(page)],
+        [true, message],
+        name,
+      )
+      assert.match(page, /<h3>Response, 20\d<\/h3>/, name)
+      assert.doesNotMatch(page, /one of rates|\{id\}|undefined/, name)
+    }
+    assert.match(pageOf(files, 'v1/operations/CreateRates.html'), /Makes the rates, once[\s\S]*PUT \/api\/v1\/rates/)
+    assert.equal(files.has('v1/operations/ListRates.html'), false)
+  }
+})
+
 describe('the site of the orders service', () => {
   let files: SiteFiles
   before(async () => {

@@ -74,6 +74,26 @@ test('every seeded item passes the checks of its contract, and the same seed giv
   assert.notDeepEqual(itemsOf(7), itemsOf(8))
 })
 
+test('a single resource has one example, in its first state', async () => {
+  const rates = resource('rates', {
+    single: true,
+    fields: { daily: t.int({ min: 1, max: 9 }) },
+    states: ['draft', 'valid'],
+    actions: on => ({ publish: on('draft').to('valid', { rel: 'publication' }) }),
+  }).rules({ allow: { read: [anyone], publish: [anyone] } })
+  const inn = service('inn', { namespace: 'urn:inn', resources: [rates] })
+  await using open = await startTestService(inn, createMock(inn))
+  const made = await open.rest().rates.get()
+  assert.ok(made.state === 'draft' && made.daily >= 1)
+  await open.soap().rates.publish(
+    await open
+      .soap()
+      .rates.get()
+      .then(each => (each.state === 'draft' ? each : assert.fail())),
+  )
+  assert.equal((await open.rest().rates.get()).state, 'valid')
+})
+
 for (const pattern of [
   '[A-Z]{3}-\\d{4}', '[^@\\s]+@[^@\\s]+', '(?:\\+|00)[1-9][0-9]{5,14}', 'a|bc*', '[\\p{L} ]{2,5}', '\\w+(\\.\\w+)*',
 ]) // biome-ignore format: a list
