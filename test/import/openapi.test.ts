@@ -54,6 +54,58 @@ const fieldsOf = (text: string): string => {
   return /fields: ([\s\S]*?),\n\}\)\.rules/.exec(code)?.[1]?.replace(/\s+/g, ' ') ?? assert.fail(code)
 }
 
+// One of a kind
+
+const itOf = (...names: readonly string[]) => {
+  const properties = Object.fromEntries(names.map(name => [name, { type: 'string' }]))
+  return { description: 'It.', content: { 'application/json': { schema: { type: 'object', properties } } } }
+}
+const doing = (answer: object, ...statuses: readonly number[]) => ({
+  requestBody: { content: (answer as { content: object }).content },
+  responses: Object.fromEntries(statuses.map(status => [status, answer])),
+})
+const reading = (answer: object) => ({ responses: { 200: answer } })
+
+test('an address that is read and changed and has no item below it is a single resource', () => {
+  const settings = itOf('opens', 'id')
+  const made = importText(
+    withPaths({
+      '/settings': { get: reading(settings), put: doing(settings, 200), delete: { responses: { 204: {} } } },
+      '/settings/logo': { get: { responses: { 200: { content: { 'image/png': {} } } } } },
+      '/settings/closing': { post: { responses: { 200: settings } } },
+      '/charter': { get: reading(itOf('text')), put: doing(itOf('text'), 201) },
+      '/profile': { get: reading(itOf('name')), patch: doing(itOf('name'), 200), delete: { responses: { 204: {} } } },
+      '/status': { get: reading(itOf('load')) },
+      '/user': { get: reading(itOf('mail')), patch: doing(itOf('mail'), 200) },
+      '/users/{id}': { get: reading(itOf('id', 'login')) },
+    }),
+  )
+  const { resources, ports } = made.service
+  const told = resources.map(({ name, isSingle, given, files, actions }) => [
+    name,
+    isSingle,
+    Object.keys(given.allow).join(),
+    [...Object.keys(files), ...Object.keys(actions)].join(),
+  ])
+  assert.deepEqual(told, [
+    ['users', false, 'read', ''],
+    ['settings', true, 'read,create,change,remove,doClosing', 'logo,doClosing'],
+    ['charter', true, 'read,create', ''],
+    ['profile', true, 'read,change', ''],
+  ])
+  assert.deepEqual(
+    ports.flatMap(({ exchanges }) => Object.keys(exchanges)),
+    ['GetStatus', 'GetUser', 'PatchUser'],
+  )
+  assert.ok(lossesOf(made).includes('settings.id: is left out: what there is one of has no identifier'))
+  assert.ok(lossesOf(made).includes('DELETE /profile: removes what nothing makes: it is left out'))
+  assert.ok(!lossesOf(made).some(each => each.includes('does not start')))
+  assert.match(
+    writeServiceTypescript(made, 'test'),
+    /resource\('charter', \{\n {2}single: true,\n {2}fields: \{ text: t\.string\(\)\.optional\(\) \},/,
+  )
+})
+
 // Served back
 
 /** What our own descriptions do not say, so that a contract made of them cannot either. */

@@ -131,6 +131,13 @@ describe('diglot new --from OpenAPI', () => {
       '/zones': collection('Zone'),
       '/zones/{id}': item('Zone'),
       '/zones/{id}/close': { post: { responses: { 200: answer('Zone') } } },
+      '/tariff': {
+        get: { responses: { 200: answer('Tariff') } },
+        put: {
+          requestBody: { content: answer('Tariff').content },
+          responses: { 200: answer('Tariff'), 201: answer('Tariff') },
+        },
+      },
       '/weather': { get: { responses: { 200: { description: 'It.', content: { 'text/plain': {} } } } } },
     },
     components: {
@@ -140,6 +147,7 @@ describe('diglot new --from OpenAPI', () => {
           required: ['name'],
           properties: { id: { type: 'string', readOnly: true }, name: { type: 'string' } },
         },
+        Tariff: { type: 'object', required: ['hourly'], properties: { hourly: { type: 'integer' } } },
         Item: {
           type: 'object',
           required: ['zoneId', 'spaces'],
@@ -181,6 +189,8 @@ describe('diglot new --from OpenAPI', () => {
     assert.equal(tests.status, 0, tests.stdout)
     assert.match(tests.stdout, /^ok \d+ - one of zones is created and read by soap$/m)
     assert.match(tests.stdout, /^ok \d+ - one of line-items is created and read by rest$/m)
+    for (const face of ['rest', 'soap'])
+      assert.match(tests.stdout, new RegExp(`^ok \\d+ - tariff is created and read by ${face}$`, 'm'))
     assert.match(tests.stdout, /# TODO/)
     assert.match(
       read('parking', 'service.test.ts'),

@@ -1,4 +1,7 @@
-/** The addresses that are collections: `/orders` with `/orders/{id}`, also below an item. */
+/**
+ * The addresses that are collections: `/orders` with `/orders/{id}`, also below an item; and those
+ * of which there is one: `/settings`, which is read and changed.
+ */
 import { singularName } from '../../contract/field.ts'
 import { isReservedCollection } from '../../contract/reserved-names.ts'
 import { findFreeName } from '../free-name.ts'
@@ -18,6 +21,8 @@ export interface Collection {
   readonly one: ReadonlyMap<string, RestOperation>
   /** Below an item: the word of the path, and the operations there. */
   readonly parts: ReadonlyMap<string, ReadonlyMap<string, RestOperation>>
+  /** It has one item, at its own address. */
+  readonly isSingle: boolean
 }
 
 export type Addresses = ReadonlyMap<string, ReadonlyMap<string, RestOperation>>
@@ -36,7 +41,7 @@ export function groupByAddress(operations: readonly RestOperation[]): Addresses 
 export function findCollections(addresses: Addresses): readonly Collection[] {
   const partsOf = groupParts(addresses)
   const names = new Set<string>()
-  return [...addresses]
+  const many = [...addresses]
     .flatMap(([address, one]) => {
       const [first] = one.values()
       return first && isItemPath(first.segments) ? [{ address, one, segments: first.segments }] : []
@@ -52,8 +57,26 @@ export function findCollections(addresses: Addresses): readonly Collection[] {
         many: addresses.get(above) ?? new Map(),
         one,
         parts: partsOf.get(address) ?? new Map(),
+        isSingle: false,
       }
     })
+  const taken = new Set([...names, ...many.map(({ name }) => singularName(name))])
+  return [...many, ...findSingles(addresses, taken)]
+}
+
+/** @param taken names that an operation of a collection has */
+function findSingles(addresses: Addresses, taken: ReadonlySet<string>): readonly Collection[] {
+  return [...addresses].flatMap(([address, one]) => {
+    const name = toSegmentName(address.slice(1))
+    const isChanged = one.has('PUT') || one.has('PATCH')
+    if (!/^\/[^/{}]+$/.test(address) || addresses.has(`${address}/{}`) || !one.has('GET') || !isChanged) return []
+    if (isReservedCollection(name) || taken.has(name)) return []
+    const parts = [...addresses].flatMap(([at, operations]) => {
+      const word = at.startsWith(`${address}/`) ? at.slice(address.length + 1) : ''
+      return /^[^/{}]+$/.test(word) && !addresses.has(`${at}/{}`) ? [[word, operations] as const] : []
+    })
+    return [{ name, address, parameter: '', within: [], many: new Map(), one, parts: new Map(parts), isSingle: true }]
+  })
 }
 
 /** It ends with a word and a parameter; a word of its own stands before each parameter. */

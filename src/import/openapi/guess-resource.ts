@@ -6,7 +6,7 @@ import { type AnyField, type Fields, t } from '../../contract/field.ts'
 import { isScalarField } from '../../contract/field-json.ts'
 import { findFilterField } from '../../contract/filter-field.ts'
 import { isReservedOperation, isReservedRelation } from '../../contract/reserved-names.ts'
-import { type AnyAction, type File, type Relation, Resource, type Rules } from '../../contract/resource.ts'
+import { type AnyAction, type File, type Relation, Resource, type Rules, singleId } from '../../contract/resource.ts'
 import { type Collection, toSingularField } from './collections.ts'
 import { guessAction } from './guess-action.ts'
 import { guessMachine } from './guess-machine.ts'
@@ -47,6 +47,7 @@ export function guessResource(room: GuessRoom, collection: Collection, item: Jso
     actions: machine.actions,
     files,
     texts: {},
+    isSingle: collection.isSingle,
     given: { ...given, ...(Object.keys(relations).length > 0 && { relations }) },
   })
   const comment = squeezeText(stringOf(readSchemaFacts(room.document, item).schema['description']))
@@ -67,7 +68,7 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
       .map(each => readSchemaFacts(document, each).schema)
   const whole = draftsOf(collection.many.get('POST'), collection.one.get('PUT'))
   const drafts = [...whole, ...draftsOf(collection.one.get('PATCH'))]
-  const idName = findIdName(schema, collection)
+  const idName = collection.isSingle ? 'id' : findIdName(schema, collection)
   const shown = requiredNamesOf(schema)
   const found: Record<string, AnyField> = { id: guessId(room, collection, schema, idName) }
   for (const { parameter, word } of collection.within)
@@ -114,6 +115,10 @@ function guessId(
   const place = `${collection.name}.id`
   const given = idName === undefined ? undefined : objectOf(schema['properties'])[idName]
   const type = idName === undefined ? 'string' : readSchemaFacts(document, given).type
+  if (collection.isSingle) {
+    if (given !== undefined) losses.add(place, 'is left out: what there is one of has no identifier')
+    return t.id(singleId).internal()
+  }
   if (idName !== undefined && idName !== 'id') losses.add(place, `is called ${idName} there`)
   if (type !== 'string') losses.add(place, `is of type ${type} there: here it is a text that the server makes`)
   return t.id(claimPrefix(collection.name, prefixes))
@@ -198,7 +203,7 @@ function guessRelation(
   const listed = findListed(room.document, get)
   if (!get || !isJsonObject(listed) || operations.size > 1) return undefined
   const other = room.byItem.get(room.document.resolve(listed).value)
-  if (!other || other.name !== word) return undefined
+  if (!other || other.isSingle || other.name !== word) return undefined
   const members = propertiesOf(readSchemaFacts(room.document, listed).schema).map(([each]) => each)
   const by = members.find(each => room.fields.references.get(each) === name)
   if (by === undefined) return undefined
@@ -217,14 +222,24 @@ function guessRules(
   const { many, one } = collection
   const { grants, faults } = room
   const asked = guessQuery(room, collection, fields)
-  const [change, remove] = [grants.of(one.get('PUT'), one.get('PATCH')), grants.of(one.get('DELETE'))]
-  const [create, read] = [grants.of(many.get('POST')), grants.of(many.get('GET'), one.get('GET'))]
+  const put = one.get('PUT')
+  const isRemoved = collection.isSingle && one.has('DELETE')
+  const mayCreate = put !== undefined && (isRemoved || put.responses.some(([status]) => status === '201'))
+  // What PUT makes and never replaces has no answer but 201.
+  const mayReplace = !mayCreate || put.responses.some(([status]) => status === '200' || status === '204')
+  const isMadeOnce = collection.isSingle && !mayReplace
+  const changing = [isMadeOnce ? undefined : put, one.get('PATCH')]
+  if (isRemoved && !put) room.losses.add(`DELETE ${collection.address}`, 'removes what nothing makes: it is left out')
+  const removing = isRemoved && !put ? undefined : one.get('DELETE')
+  const [change, remove] = [grants.of(...changing), grants.of(removing)]
+  const making = collection.isSingle && mayCreate ? put : many.get('POST')
+  const [create, read] = [grants.of(making), grants.of(many.get('GET'), one.get('GET'))]
   const bulk = asked.filter && many.get('DELETE')
   if (many.get('DELETE') && !bulk)
     room.losses.add(`DELETE ${collection.address}`, 'removes many without a filter: it is left out')
   const declared = Object.entries({
-    create: faults.of(many.get('POST')),
-    change: faults.of(one.get('PUT'), one.get('PATCH')),
+    create: faults.of(isMadeOnce ? put : many.get('POST')),
+    change: faults.of(...changing),
     remove: faults.of(one.get('DELETE')),
   }).filter(([, each]) => each.length > 0)
   const verbs = [...collection.parts.values()].flatMap(each => [...each.values()])
@@ -238,11 +253,10 @@ function guessRules(
   const hasPrecondition = [one.get('PUT'), one.get('PATCH'), one.get('DELETE')].some(each =>
     each?.headers.some(header => stringOf(header['name']).toLowerCase() === 'if-match'),
   )
-  const puts = one.get('PUT')?.responses.some(([status]) => status === '201') === true
   const changes = one.has('PUT') || one.has('PATCH') || one.has('DELETE')
   return {
     ...asked,
-    ...(puts && { putCreates: true }),
+    ...(mayCreate && !collection.isSingle && { putCreates: true }),
     ...(bulk && { bulk: true }),
     ...(changes && !hasPrecondition && { precondition: false }),
     allow: Object.fromEntries([

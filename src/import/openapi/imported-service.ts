@@ -88,6 +88,7 @@ function openRoom(document: OpenApiDocument, losses: Losses, addresses: Addresse
     const key = item !== undefined && readSchemaFacts(document, item).key
     if (!key || byItem.has(key)) continue // no object, or the same items at a second address
     byItem.set(key, collection)
+    if (collection.isSingle) continue // no field refers to it
     const one = toSingularField(collection.name)
     for (const each of [one, `${one}Id`, `${one}_id`])
       if (!fields.references.has(each)) fields.references.set(each, collection.name)

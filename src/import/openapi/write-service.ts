@@ -106,6 +106,7 @@ class ServicePrinter {
     const { name, fields, states, actions, files } = resource
     const own = states.length > 0 ? { ...fields, state: undefined } : fields
     const lines = [
+      ...(resource.isSingle ? ['  single: true,'] : []),
       `  fields: ${this.#fields(own, '  ')},`,
       ...(states.length > 0 ? [`  states: ${writeTexts(states)},`] : []),
       ...(Object.keys(actions).length > 0 ? [`  actions: on => (${this.#actions(actions)}),`] : []),
@@ -206,7 +207,8 @@ class ServicePrinter {
   // Fields
 
   #fields(fields: Readonly<Record<string, AnyField | undefined>>, indent: string): string {
-    const members = Object.entries(fields).map(([name, field]) => {
+    const declared = Object.entries(fields).filter(([, field]) => !field?.isInternal) // the id of what is single
+    const members = declared.map(([name, field]) => {
       const comment = field ? this.#comment(field, `${indent}  `) : ''
       const text = field ? this.#field(field, `${indent}  `) : 't.state()'
       return { comment, text: `${writeMemberKey(name)}: ${text}` }

@@ -48,12 +48,17 @@ function writeResourceTrials(all: readonly Resource[], resource: Resource, calle
   const plan = planCreation(all, resource)
   const isRead = (resource.given.allow['read'] ?? []).length > 0
   if (!isRead) return []
+  if (!plan && resource.isSingle) return []
   if (!plan) return [writeBothFaces(`${resource.name} are listed`, false, caller, writeListing(resource))]
   const made = plan.resources.map(each => {
     const draft = writeDraft(each, name => `${madeName(all.find(({ name: of }) => of === name) ?? resource)}.id`)
     return `const ${madeName(each)} = await ${writeAccess(each)}.create(${draft?.text ?? '{}'})`
   })
   const item = madeName(resource)
+  if (resource.isSingle) {
+    const read = `assert.deepEqual(await ${writeAccess(resource)}.get(), ${item})`
+    return [writeBothFaces(`${resource.name} is created and read`, plan.waits, caller, [...made, read])]
+  }
   const read = `assert.equal((await ${writeAccess(resource)}.get(${item}.id)).id, ${item}.id)`
   return [writeBothFaces(`one of ${resource.name} is created and read`, plan.waits, caller, [...made, read])]
 }
