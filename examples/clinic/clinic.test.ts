@@ -58,6 +58,22 @@ for (const face of ['rest', 'soap'] as const)
       )
     })
 
+    test('the desk sets the notice at which a patient may still move an appointment', async () => {
+      await using open = await openClinic()
+      const { service, draft } = open
+      const [pat, dana] = [service[face]('pat'), service[face]('dana')]
+      const { phone, notice } = await pat.settings.get()
+      assert.deepEqual([phone, notice], ['+44 20 7946 0000', 0])
+      const settings = await dana.settings.get()
+      await dana.settings.replace(settings, { phone, notice: 48 })
+      const booked = await pat.appointments.create(draft) // for tomorrow
+      assert.ok(booked.state === 'booked')
+      await assert.rejects(pat.appointments.move(booked, { from: at('10:00') }), /48 hours before it|StateConflict/)
+      const seen = await dana.appointments.get(booked.id)
+      assert.ok(seen.state === 'booked')
+      await dana.appointments.move(seen, { from: at('10:00') })
+    })
+
     test('the report of a month counts what was seen', async () => {
       await using open = await openClinic()
       const { service, draft, doctor } = open

@@ -83,6 +83,12 @@ export const documents = resource('documents', {
   allow: { read: [own, doctor, desk], create: [doctor, desk], change: [doctor, desk], remove: [desk] },
 })
 
+/** There is one. `notice`: hours before an appointment in which its patient cannot move it. */
+export const settings = resource('settings', {
+  single: true,
+  fields: { phone: t.string({ min: 1, max: 40 }), notice: t.int({ min: 0, max: 168 }).default(0) },
+}).rules({ allow: { read: [anyone], create: [desk], change: [desk], remove: [desk] } })
+
 const Line = t.object({ doctor: t.ref('doctors'), seen: t.int(), minutes: t.int() }, 'WorkLine')
 export const reports = job('reports', {
   input: { month: t.string({ pattern: '[0-9]{4}-[0-9]{2}' }) },
@@ -100,7 +106,7 @@ const specialty = retype(doctors.fields.ward, t.enum('cardiology', 'orthopaedics
 export const clinic = service('clinic', {
   namespace: 'urn:example:clinic',
   title: 'Clinic',
-  resources: [appointments, patients, doctors, documents],
+  resources: [appointments, patients, doctors, documents, settings],
   jobs: [reports],
   headers: { Site: header(t.string({ pattern: '[A-Z]{3}' }), { field: 'Site' }) },
   versions: {

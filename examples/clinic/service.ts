@@ -34,6 +34,10 @@ export default implement(
       see: (_ctx, _appointment, { findings }) => ({ set: { findings } }),
       cancel: () => {},
       move: async (ctx, appointment, { from }) => {
+        const { notice = 0 } = (await ctx.items.get('settings')) ?? {}
+        const left = Date.parse(appointment.from) - Date.parse(ctx.now)
+        if (!ctx.caller.roles.includes('desk') && left < notice * 3_600_000)
+          ctx.conflict(`an appointment is moved ${notice} hours before it at the latest: call the clinic`)
         if (await isTaken(ctx, { ...appointment, from }, appointment.id))
           ctx.fail(SlotTaken, { doctor: appointment.doctor, from })
         return { set: { from } }
@@ -64,6 +68,7 @@ export default implement(
           { id: 'p-1', name: 'Pat Hill', born: '1980-02-29' },
           { id: 'p-2', name: 'Lee Moss', born: '1999-12-31' },
         ],
+        settings: { phone: '+44 20 7946 0000' },
       },
     }),
   },
