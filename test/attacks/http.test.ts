@@ -653,6 +653,8 @@ describe('attacks that another test holds', () => {
     ['a form without end, before a bridge', 'bridge/passing-uploads', 'more octets than may pass'],
     ['a file that is cut behind a bridge', 'bridge/passing-answers', 'a connection that is lost in the middle'],
     ['races for one version', 'rest/races', 'A4.20 twenty PUTs with one tag'],
+    ['races to make what there is one of', 'host/singles', 'of first PUTs at once one makes it'],
+    ['a second one of what there is one of', 'host/singles', 'an identifier makes no second one'],
   ]
   for (const [attack, file, title] of held)
     test(`${attack}: ${file}`, () => {

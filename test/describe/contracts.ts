@@ -138,12 +138,14 @@ export const { field: fieldsOf } = fc.letrec<{ shape: Shape; field: Fields }>(ti
 
 /** A service of generated fields, with a message for every operation. */
 export const services: fc.Arbitrary<Service> = fc
-  .record({ fields: fieldsOf, input: fieldsOf, output: fieldsOf, detail: fieldsOf })
-  .map(({ fields, input, output, detail }) => {
+  .record({ fields: fieldsOf, input: fieldsOf, output: fieldsOf, detail: fieldsOf, single: fc.boolean() })
+  .map(({ fields, input, output, detail, single }) => {
     const Broken = fault('Broken', { status: 409, title: 'Broken', detail })
     const all = [anyone, role('keeper').owning({ name: 'claim' })]
-    const own: Fields = { ...fields, id: t.id('x') }
-    const things = resource('things', {
+    const { id: _, ...others } = fields
+    const own: Fields = single ? others : { ...fields, id: t.id('x') }
+    const declared = resource('things', {
+      single: single as false, // its rules are chosen below
       fields: own,
       states: ['new', 'old'],
       actions: on => ({
@@ -152,10 +154,11 @@ export const services: fc.Arbitrary<Service> = fc
         view: on().read({ rel: 'view', output }),
       }),
       files: { picture: { mediaTypes: ['image/png'], max: 10 }, 'data sheet': { mediaTypes: [], max: 10 } },
-    }).rules({
-      filter: Object.keys(own),
-      search: ['name'],
-      searchBy: Object.keys(own),
+    })
+    const listed = { filter: Object.keys(own), search: ['name'], searchBy: Object.keys(own) }
+    const things = declared.rules({
+      ...(!single && listed),
+      one: 'thing',
       allow: { read: all, create: all, change: all, remove: all, use: all, drop: all },
     })
     return service('test', { namespace: 'urn:test', resources: [things] }) as unknown as Service // only names are narrower

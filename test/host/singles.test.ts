@@ -225,6 +225,34 @@ for (const style of ['document', 'rpc', 'encoded'] as const)
     assert.equal((await client.GetSettings({})).settings.opens, '7')
   })
 
+test('an identifier makes no second one, in an address, in content or in a message', async () => {
+  await using open = await openInn({ opens: '8' })
+  const { ask } = open
+  for (const id of ['single', '%73ingle', 'other', '..%2fsettings'])
+    assert.equal((await ask('clara', 'PUT', `${at}/${id}`, json, opens('9'))).status, 404)
+  for (const id of ['single', 'other'])
+    assert.equal(
+      (await ask('clara', 'PUT', at, { ...json, 'if-match': '*' }, `{"opens":"9","id":"${id}"}`)).status,
+      422,
+    )
+  const write = (name: string, content: string): string =>
+    `<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><${name} xmlns="urn:inn:v2">${content}</${name}></e:Body></e:Envelope>`
+  const soap = { 'content-type': 'application/soap+xml' }
+  const draft = '<settings><opens>9</opens></settings>'
+  for (const message of [
+    write('GetSettings', '<id>single</id>'),
+    write('ReplaceSettings', `<id>other</id>${draft}`),
+    write('CreateSettings', `<id>other</id>${draft}`),
+    write('CreateSettings', '<settings><id>other</id><opens>9</opens></settings>'),
+    write('DeleteSettings', '<id>single</id>'),
+  ]) {
+    const answer = await ask('clara', 'POST', '/soap/v2', soap, message)
+    assert.match(answer.text, /<\w+:Value>\w+:Sender</, message)
+  }
+  assert.equal((await ask(undefined, 'GET', at)).json.opens, '8')
+  assert.deepEqual(open.service.incidents, [])
+})
+
 test('handlers and jobs name it without an identifier, and the feed by its name alone', async () => {
   await using open = await openInn()
   const { service } = open
