@@ -38,6 +38,10 @@ export const settings = resource('settings', {
 export const charter = resource('charter', { single: true, fields: { text: t.string() } }).rules({
   allow: { read: [anyone], create: [owner] },
 })
+/** Made by handlers alone. */
+export const tariff = resource('tariff', { single: true, fields: { night: t.int() } }).rules({
+  allow: { read: [anyone], change: [clerk] },
+})
 export const hosts = resource('hosts', { fields: { id: t.id('h'), name: t.string() } }).rules({
   allow: { read: [anyone], create: [clerk], change: [clerk], remove: [clerk] },
 })
@@ -45,7 +49,7 @@ export const sweeps = job('sweeps', { input: {}, output: { was: t.string() }, al
 
 export const inn = service('inn', {
   namespace: 'urn:inn',
-  resources: [settings, charter, hosts],
+  resources: [settings, charter, tariff, hosts],
   jobs: [sweeps],
   versions: { v1: { without: { settings: ['note'] }, renames: { settings: { from: 'opens' } } }, v2: {} },
 })

@@ -100,6 +100,11 @@ const journeys: Readonly<Record<string, readonly Step[]>> = {
     ['clara', 'PUT', `${at}/logo`, 201, { 'content-type': 'image/png' }, 'png'],
     ['clara', 'GET', `${at}/logo`, 200],
   ],
+  'what no client may make is not made by PUT': [
+    ['clara', 'PUT', '/api/v2/tariff', 404, { ...json, expect: '100-continue' }, '{"night":1}'],
+    ['clara', 'PUT', '/api/v2/tariff', 404, json, '{"night":1}'],
+    ['clara', 'DELETE', '/api/v2/tariff', 405],
+  ],
   'what may be made and never changed is made once': [
     ['clara', 'PUT', '/api/v2/charter', 403, json, '{"text":"a"}'],
     ['olga', 'PUT', '/api/v2/charter', 201, json, '{"text":"a"}'],
@@ -378,6 +383,7 @@ test('OpenAPI has its operations at one path, without an identifier', async () =
   assert.equal('id' in components.schemas['v2.Settings'].properties, false)
   assert.deepEqual(Object.keys(paths['/api/v2/charter']), ['get', 'put'])
   assert.ok('201' in paths['/api/v2/charter'].put.responses)
+  assert.equal('201' in paths['/api/v2/tariff'].put.responses, false)
 })
 
 test('WSDL 1.1 and 2.0 have no list of it, and no identifier in its messages', async () => {
