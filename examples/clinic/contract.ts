@@ -2,6 +2,8 @@ import { anyone, fault, header, job, resource, retype, role, service, t } from '
 
 const [patient, doctor, desk] = [role('patient'), role('doctor'), role('desk')]
 const own = patient.owning({ patient: 'patient' })
+const name = t.string({ min: 1, max: 100 })
+const byDesk = { read: [anyone], create: [desk], change: [desk] }
 
 export const SlotTaken = fault('SlotTaken', {
   status: 409,
@@ -11,21 +13,16 @@ export const SlotTaken = fault('SlotTaken', {
 
 /** Kept by the hospital's directory, not by us. */
 export const doctors = resource('doctors', {
-  fields: { id: t.id('d'), name: t.string({ min: 1, max: 100 }), ward: t.enum('heart', 'bones', 'eyes') },
-}).rules({
-  filter: ['ward'],
-  sort: ['name'],
-  unserved: 'accept',
-  allow: { read: [anyone], create: [desk], change: [desk] },
-})
+  fields: { id: t.id('d'), name, ward: t.enum('heart', 'bones', 'eyes') },
+}).rules({ filter: ['ward'], sort: ['name'], unserved: 'accept', allow: byDesk })
 
 export const patients = resource('patients', {
   fields: {
     id: t.id('p'),
-    name: t.string({ min: 1, max: 100 }),
+    name,
     born: t.date(),
     insurance: t.string({ pattern: '[A-Z][0-9]{9}' }).optional().describe('As on the card', { example: 'A123456789' }),
-    contacts: t.map(t.string({ min: 1, max: 100 }), { key: t.enum('phone', 'email'), max: 2 }).optional(),
+    contacts: t.map(name, { key: t.enum('phone', 'email'), max: 2 }).optional(),
   },
 }).rules({
   sort: ['name'],
@@ -69,12 +66,7 @@ export const appointments = resource('appointments', {
 })
 
 export const documents = resource('documents', {
-  fields: {
-    id: t.id('doc'),
-    patient: t.ref('patients'),
-    title: t.string({ min: 1, max: 200 }),
-    added: t.dateTime().readOnly(),
-  },
+  fields: { id: t.id('doc'), patient: t.ref('patients'), title: name, added: t.dateTime().readOnly() },
   files: { scan: { mediaTypes: ['application/pdf', 'image/png'], max: 20 * 1024 * 1024 } },
 }).rules({
   filter: ['patient'],
@@ -86,8 +78,8 @@ export const documents = resource('documents', {
 /** There is one. `notice`: hours before an appointment in which its patient cannot move it. */
 export const settings = resource('settings', {
   single: true,
-  fields: { phone: t.string({ min: 1, max: 40 }), notice: t.int({ min: 0, max: 168 }).default(0) },
-}).rules({ allow: { read: [anyone], create: [desk], change: [desk], remove: [desk] } })
+  fields: { phone: name, notice: t.int({ min: 0 }) },
+}).rules({ allow: byDesk })
 
 const Line = t.object({ doctor: t.ref('doctors'), seen: t.int(), minutes: t.int() }, 'WorkLine')
 export const reports = job('reports', {

@@ -6,12 +6,10 @@ import { openDirectory } from './directory.ts'
 type Slot = Pick<Item<typeof appointments>, 'doctor' | 'from' | 'minutes'>
 const endOf = ({ from, minutes }: Pick<Slot, 'from' | 'minutes'>): number => Date.parse(from) + minutes * 60_000
 
-/** XML Schema and so the contract have years of any length; the time of a program ends before. */
-const farthest = Date.UTC(2100)
-
 /** Whether another appointment of the doctor is at this time. */
 async function isTaken(ctx: Context<typeof clinic>, wanted: Slot, id?: string): Promise<boolean> {
-  if (!(endOf(wanted) < farthest)) ctx.invalid(['from'], 'is too far away: give a time before 2100')
+  // XML Schema and so the contract have years of any length; the time of a program ends before.
+  if (!(endOf(wanted) < Date.UTC(2100))) ctx.invalid(['from'], 'is too far away: give a time before 2100')
   for await (const each of ctx.items.all.list('appointments', { doctor: wanted.doctor })) {
     const overlaps = Date.parse(each.from) < endOf(wanted) && Date.parse(wanted.from) < endOf(each)
     if (each.id !== id && each.state !== 'cancelled' && overlaps) return true
@@ -35,8 +33,8 @@ export default implement(
       cancel: () => {},
       move: async (ctx, appointment, { from }) => {
         const { notice = 0 } = (await ctx.items.get('settings')) ?? {}
-        const left = Date.parse(appointment.from) - Date.parse(ctx.now)
-        if (!ctx.caller.roles.includes('desk') && left < notice * 3_600_000)
+        const isLate = Date.parse(appointment.from) < Date.parse(ctx.now) + notice * 3_600_000
+        if (isLate && !ctx.caller.roles.includes('desk'))
           ctx.conflict(`an appointment is moved ${notice} hours before it at the latest: call the clinic`)
         if (await isTaken(ctx, { ...appointment, from }, appointment.id))
           ctx.fail(SlotTaken, { doctor: appointment.doctor, from })
@@ -68,7 +66,7 @@ export default implement(
           { id: 'p-1', name: 'Pat Hill', born: '1980-02-29' },
           { id: 'p-2', name: 'Lee Moss', born: '1999-12-31' },
         ],
-        settings: { phone: '+44 20 7946 0000' },
+        settings: { phone: '+44 20 7946 0000', notice: 0 },
       },
     }),
   },

@@ -245,11 +245,10 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
       end?.()
     }
   }
-  const storeForChange = (call: Call): Store =>
-    storeOf?.(createProviderContext(about(call)), operationNameOf(call.admitted.operation)) ?? parts.store
   const transact = async <T extends Outcome | undefined>(call: Call, did: Did, perform: Perform<T>) => {
     const work = (writer: StoreWriter) => changeInTransaction(call, writer, did, perform)
-    const outcome = await storeForChange(call).write(work, turnOf(call))
+    const store = storeOf?.(createProviderContext(about(call)), operationNameOf(call.admitted.operation))
+    const outcome = await (store ?? parts.store).write(work, turnOf(call))
     if (did.deed) parts.done?.(did.deed)
     if (did.isJobQueued) parts.started?.()
     return outcome

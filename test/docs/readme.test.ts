@@ -66,10 +66,10 @@ test('README: its client begins with an order that its commands do not change', 
   assert.ok(commands.isDisjointFrom(client), [...commands, ...client].join())
 })
 
-test('the clinic has some 200 lines of code, as the README says', () => {
+test('the clinic has less than 200 lines of code, as the README says', () => {
   const folder = join(import.meta.dirname, '..', '..', 'examples', 'clinic')
   const sources = readdirSync(folder).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   const lines = sources.flatMap(name => readFileSync(join(folder, name), 'utf8').split('\n'))
   const code = lines.filter(line => !/^\s*(?:$|\/\/|\/\*\*.*\*\/$)/.test(line))
-  assert.ok(code.length > 100 && code.length < 210, `${code.length} lines`)
+  assert.ok(code.length > 100 && code.length < 200, `${code.length} lines`)
 })
