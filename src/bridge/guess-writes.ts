@@ -63,9 +63,14 @@ export interface ItemOfReads {
 
 const versionName =
   /^(?:row|record|object)?(?:version(?:no|number|id)?|revision|etag|timestamp|concurrency(?:token|stamp))$/
-/** A member of one simple value that is named as a version. */
+/** A member of one simple value that is named as a version; a time may be that of anything. */
 export const findVersion = (item: AnyXmlType, form: NamespaceForm): string | undefined =>
-  membersOfType(item, form).find(({ key, member }) => versionName.test(unspacedName(key)) && simpleTypeOf(member))?.key
+  membersOfType(item, form).find(({ key, member }) => {
+    const type = simpleTypeOf(member)
+    return type && versionName.test(unspacedName(key)) && !isTime(type)
+  })?.key
+const isTime = ({ definition }: AnyXmlType): boolean =>
+  definition.kind === 'builtIn' && /^(?:dateTime|date|time)/.test(definition.name)
 
 export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   const named = Object.entries(port.exchanges).filter(([name]) => nounOf(name) === read.noun)
@@ -109,7 +114,7 @@ interface ItemInput {
 function readItemInput(input: AnyRootElement, read: ItemOfReads): ItemInput | undefined {
   const members = membersOfType(input.type(), input.form)
   const whole = carryItem(input.type(), members, read)
-  if (whole) return { ...whole, path: [], write: item => whole.write(item) }
+  if (whole) return { ...whole, path: [] }
   const needed = members.filter(({ member }) => isNeeded(member))
   const beside = members.filter(each => namesItem(each, read) || isVersion(each, read))
   const others = needed.filter(each => !beside.includes(each))
@@ -199,8 +204,7 @@ function readCreate(exchange: string, each: PortExchange, read: ItemOfReads) {
   const isSent = carried.sent.includes(read.key) && isChosen && (read.key !== 'id' || carried.needed.includes('id'))
   const idPath = typeof output === 'object' ? findMadeId(output, read) : undefined
   if (!idPath && !isSent) return undefined
-  const { [read.key]: _, ...others } = Object.fromEntries(carried.sent.map(name => [name, true]))
-  const sent = isSent ? carried.sent : Object.keys(others)
+  const sent = isSent ? carried.sent : carried.sent.filter(name => name !== read.key)
   const write = (item: Values) => carried.write(isSent ? item : omitMember(item, read.key))
   return { exchange, sent, needed: carried.needed, path: carried.path, inputOf: write, idPath }
 }

@@ -12,7 +12,7 @@ import { exchange, type Port, type PortExchange, port } from '../../src/contract
 import { implement } from '../../src/contract/implement.ts'
 import { anyone, role } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
-import { x } from '../../src/contract/xml-type.ts'
+import { type AnyXmlType, x } from '../../src/contract/xml-type.ts'
 import { startHosted } from '../host/hosted-service.ts'
 
 const shop = x.namespace('urn:shop')
@@ -384,6 +384,26 @@ test('where the service chooses the identifier and sets fields, they are read-on
   const now = etagOf(await send('GET', '/api/v1/tasks/41'))
   assert.equal((await send('DELETE', '/api/v1/tasks/41', undefined, { 'if-match': now })).status, 204)
   assert.equal(rows.size, 0)
+})
+
+test('a time is no version: it is set by those who change the item', () => {
+  const timed = (timestamp: AnyXmlType) => {
+    const Log = shop.type('Log', {
+      id: x.element(x.string),
+      text: x.element(x.string),
+      timestamp: x.element(timestamp),
+    })
+    return port('Logs', {
+      namespace: 'urn:logs',
+      exchanges: {
+        GetLog: exchange({ action: 'a', input: message('GetLog', { id: x.element(x.string) }), output: message('L1', { log: x.element(Log) }) }),
+        ListLogs: exchange({ action: 'b', input: 'empty', output: message('L2', { log: x.element(Log).many() }) }),
+        UpdateLog: exchange({ action: 'c', input: message('L3', { log: x.element(Log) }), output: 'empty' }),
+      },
+    }) // biome-ignore format: a port in few lines
+  }
+  const versionOf = (type: AnyXmlType) => guessResources([openPort(timed(type), [anyone])])[0]?.version
+  assert.deepEqual([x.dateTime, x.base64Binary].map(versionOf), [undefined, 'timestamp'])
 })
 
 test('a version of the service travels with each change, as it was compared', async () => {
