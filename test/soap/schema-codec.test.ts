@@ -81,6 +81,34 @@ test('XOP 1.0 §3.2 in a package octets are those of their part, and a text besi
   })
 })
 
+test('XOP 1.0 §3.2 octets with attributes, as xmime:base64Binary has them, are in their part both ways', () => {
+  const xmime = x.namespace('http://www.w3.org/2005/05/xmlmime')
+  const Binary = xmime.type('base64Binary', {
+    octets: x.text(x.base64Binary),
+    contentType: x.attribute(x.string).in('http://www.w3.org/2005/05/xmlmime').optional(),
+  })
+  const scan = a.element('scan', x.object({ page: x.element(Binary).many() }))
+  const include = '<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="cid:1@x"/>'
+  const mime = 'xmlns:m="http://www.w3.org/2005/05/xmlmime"'
+  const text = `<s:scan xmlns:s="urn:a" ${mime}><s:page m:contentType="image/png">${include}</s:page><s:page>AQID</s:page><s:page/></s:scan>`
+  const parts = collectParts(new Map([['1@x', { type: '', bytes: new Uint8Array([9]) }]]))
+  const pages = [
+    { octets: new Uint8Array([9]), contentType: 'image/png' },
+    { octets: new Uint8Array([1, 2, 3]) },
+    { octets: new Uint8Array(0) },
+  ]
+  assert.deepEqual(read(scan, text, parts), { page: pages })
+  assert.throws(() => read(scan, text.replace(include, `${include}x`), parts), Refused)
+  assert.throws(() => read(scan, text.replace('AQID', 'A?'), parts), Refused)
+  const sent: Uint8Array[] = []
+  const written = createElementCodecs()(scan).write(
+    { page: pages },
+    { attach: each => `cid:${sent.push(each as Uint8Array)}@y` },
+  )
+  assert.equal(sent.length, 3)
+  assert.match(written, /contentType="image\/png"><xop:Include [^>]*href="cid:1@y"\/><\//)
+})
+
 const order = a.element(
   'order',
   x.object({

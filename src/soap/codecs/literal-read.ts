@@ -371,7 +371,7 @@ const isReferring = (attribute: Name): boolean => attribute === hrefName || cont
  * The octets of the part that is referred to; undefined where the text at hand has them. Goes to
  * the element's `end`.
  */
-function takePart(
+export function takePart(
   cursor: Cursor,
   parts: PartSource,
   reference: string | undefined,

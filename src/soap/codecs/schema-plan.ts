@@ -44,7 +44,7 @@ export interface ComplexPlan {
   readonly isUnordered: boolean
   readonly attributes: readonly AttributePlan[]
   readonly anyAttribute: { readonly key: string; readonly matches: (uri: string) => boolean } | undefined
-  readonly text: { readonly key: string; readonly codec: SimpleCodec } | undefined
+  readonly text: { readonly key: string; readonly codec: SimpleCodec; readonly type: AnyXmlType } | undefined
   readonly content: readonly ParticlePlan[]
   /** Of all that a value may have. */
   readonly keys: ReadonlySet<string>
@@ -219,7 +219,7 @@ export class SchemaPlans {
 
 const internQualified = ({ uri, local }: QualifiedName): Name => internName(uri, local)
 const textPlan = (key: string, { particle }: AnyMember): ComplexPlan['text'] =>
-  particle.kind === 'text' ? { key, codec: simpleCodecOf(particle.type) } : undefined
+  particle.kind === 'text' ? { key, codec: simpleCodecOf(particle.type), type: particle.type } : undefined
 
 function matcherOf({ particle }: AnyMember, target: string): (uri: string) => boolean {
   const namespaces: WildcardNamespaces =

@@ -19,7 +19,7 @@ import { equalsText, type NamesAround, type SimpleCodec } from '../../contract/x
 import type { AnyXmlType } from '../../contract/xml-type.ts'
 import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
-import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent } from './literal-read.ts'
+import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent, takePart } from './literal-read.ts'
 import {
   beginsParticle,
   type ComplexPlan,
@@ -71,6 +71,8 @@ function readNilElement(cursor: Cursor): null {
 
 function requireFixed({ type, initial = '' }: ElementPlan, cursor: Cursor, value: unknown): void {
   const text = findPlannedText(type(), value)
+  if (text?.value instanceof StreamedPart)
+    refuseContent(cursor, 'has a fixed value, and its octets are in a part that is not held')
   if (text) requireSame(cursor, text.codec, initial, text.value, '')
 }
 function requireSame(cursor: Cursor, codec: SimpleCodec, initial: string, value: unknown, prefix: string): void {
@@ -126,10 +128,30 @@ function readSimple(
 
 /** A part that has not arrived yet has no length: only octets that are there are compared. */
 function readOctetsOf(type: AnyXmlType, codec: SimpleCodec, cursor: Cursor, reading: LiteralReading): unknown {
-  const octets = readOctets(cursor, reading)
+  return checkOctets(type, codec, readOctets(cursor, reading), cursor, reading)
+}
+function checkOctets(
+  type: AnyXmlType,
+  codec: SimpleCodec,
+  octets: unknown,
+  cursor: Cursor,
+  reading: LiteralReading,
+): unknown {
   if (octets instanceof StreamedPart) return new StreamedPart(octets.id, lengthsOfOctets(type))
   const checked = octets instanceof Uint8Array ? codec.check(octets) : octets
   return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
+}
+
+/** Text of a complex type: octets of it may be in a part, too, as those of `xmime:base64Binary`. */
+function readTextContent(
+  { codec, type }: NonNullable<ComplexPlan['text']>,
+  cursor: Cursor,
+  reading: LiteralReading,
+  initial?: string,
+): unknown {
+  if (!reading.parts || !isBase64Type(type)) return readPlannedText(codec, cursor, reading, initial)
+  const octets = takePart(cursor, reading.parts, undefined)
+  return checkOctets(type, codec, octets ?? codec.read(cursor.value, cursorNames(cursor)), cursor, reading)
 }
 
 function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
@@ -186,7 +208,7 @@ function readComplex(plan: ComplexPlan, cursor: Cursor, reading: LiteralReading,
   const row: ElementRow = {}
   readPlannedAttributes(plan, cursor, reading, row)
   if (plan.text) {
-    row[plan.text.key] = readPlannedText(plan.text.codec, cursor, reading, initial)
+    row[plan.text.key] = readTextContent(plan.text, cursor, reading, initial)
     return row
   }
   cursor.child()

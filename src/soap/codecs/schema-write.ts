@@ -142,7 +142,7 @@ const itemPlan: ElementPlan = {
 }
 
 function writeSimple(
-  { codec, type }: Extract<TypePlan, { kind: 'simple' }>,
+  { codec, type }: NonNullable<ComplexPlan['text']> | Extract<TypePlan, { kind: 'simple' }>,
   value: unknown,
   writing: MessageWriting,
 ): string {
@@ -205,7 +205,7 @@ function writeComplex(
   for (const each of plan.attributes) start += writeAttributeOf(each, value, writing)
   start += writeOthers(plan, value, writing)
   const content = plan.text
-    ? escapeText(writeCheckedText(plan.text.codec, ownValue(value, plan.text.key), writing))
+    ? writeSimple(plan.text, ownValue(value, plan.text.key), writing)
     : writeParticles(plan.content, value, writing)
   return content === '' ? `${start}/>` : `${start}>${content}</${tag}>`
 }
