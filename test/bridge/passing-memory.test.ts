@@ -1,4 +1,4 @@
-/** A bridge holds no more for a file of 96 MB than for one of 8 (docs/bridge.md, Files). */
+/** A bridge holds no more for a file of 160 MB than for one of 8 (docs/bridge.md, Files). */
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,7 +39,10 @@ async function writeChunks(to: http.OutgoingMessage, count: number): Promise<voi
 }
 
 async function startChild(to: string) {
-  const child = fork(new URL('./passing-child.ts', import.meta.url), [to], { execArgv: process.execArgv })
+  const child = fork(new URL('./passing-child.ts', import.meta.url), [to], {
+    // The young generation is of one size on any machine.
+    execArgv: [...process.execArgv, '--max-semi-space-size=16'],
+  })
   after(() => child.kill())
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   /** Octets, the most since the last time. */
@@ -85,11 +88,11 @@ for (const [what, pass] of [
   ['an answer', fetchFile],
   ['a form', keepFile],
 ] as const)
-  test(`${what} of 96 MB passes through a bridge that takes less than 32 MB more than for one of 8`, async () => {
+  test(`${what} of 160 MB passes through a bridge that takes less than 64 MB more than for one of 8`, async () => {
     const { port, peak } = await startChild(await startFiles())
     await pass(port, 8)
     const few = await peak()
-    await pass(port, 96)
+    await pass(port, 160)
     const more = (await peak()) - few
-    assert.ok(more < 32 * mebi, `${Math.round(more / mebi)} MB more`)
+    assert.ok(more < 64 * mebi, `${Math.round(more / mebi)} MB more`)
   })
