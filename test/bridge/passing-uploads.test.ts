@@ -205,7 +205,7 @@ const ends: readonly (readonly [title: string, serve: Serve, status: number])[] 
 ]
 for (const [title, serve, status] of ends)
   test(`${status} where the service behind ${title}`, async () => {
-    const { send, behind, countRunning } = await startBridge(serve, { timeLimit: 400 })
+    const { send, behind, countRunning } = await startBridge(serve, { timeLimit: status === 504 ? 1500 : 20_000 })
     const content = form(message({ title: 't' }), file('one', octetsOf(20_000_000, 1)))
     const answer = await send('Keep', { 'content-type': formType }, 'POST', content)
     assert.equal(answer.status, status, answer.content.toString())
