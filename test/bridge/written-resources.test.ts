@@ -527,3 +527,67 @@ test('a function of the map gives each caller a token of its own, for reads, cha
   assert.equal((await bridge.send('GET', '/api/v1/parts/7', undefined, await as('eve'))).status, 500)
   assert.deepEqual(seen, [], 'nothing is sent')
 })
+
+test('an address and content that are hostile reach the service behind as they are, or not at all', async () => {
+  const Box = shop.type('Box', { id: x.element(x.string), label: x.element(x.string).optional() })
+  const byId = { id: x.element(x.string) }
+  const boxes = port('Boxes', {
+    namespace: 'urn:boxes',
+    allow: [anyone],
+    exchanges: {
+      GetBox: exchange({
+        action: 'a',
+        input: message('GetBox', byId),
+        output: message('B1', { box: x.element(Box).optional() }),
+      }),
+      ListBoxes: exchange({ action: 'b', input: 'empty', output: message('B2', { box: x.element(Box).many() }) }),
+      UpdateBox: exchange({ action: 'c', input: message('UpdateBox', { box: x.element(Box) }), output: 'empty' }),
+      DeleteBox: exchange({ action: 'd', input: message('DeleteBox', byId), output: 'empty' }),
+    },
+  })
+  let box: (typeof Box)['value'] = { id: 'b' }
+  const seen: string[] = []
+  const behind = implement(service('behind', { namespace: 'urn:behind', resources: [], ports: [boxes] }), {
+    Boxes: {
+      GetBox: ({ id }) => {
+        seen.push(id)
+        return id === 'b' ? { box } : {}
+      },
+      ListBoxes: () => ({ box: [box] }),
+      UpdateBox: given => void (box = given.box),
+      DeleteBox: ({ id }) => void seen.push(`removed ${id}`),
+    },
+  })
+  const { server } = await startHosted({}, behind)
+  const { send } = await startBridge(`http://127.0.0.1:${server.port}/soap/Boxes`, boxes)
+  const ids = [
+    'b</id><id>b',
+    '<![CDATA[b]]>',
+    '&b;',
+    '../boxes/b',
+    '__proto__',
+    'b\u0000',
+    'b\r\nx: y',
+    'b'.repeat(3000),
+  ]
+  for (const id of ids) {
+    for (const method of ['GET', 'DELETE'])
+      assert.match(String((await send(method, `/api/v1/boxes/${encodeURIComponent(id)}`)).status), /^4/, id)
+    for (const asked of seen.splice(0)) assert.equal(asked, id)
+  }
+  const etag = { 'if-match': etagOf(await send('GET', '/api/v1/boxes/b')) }
+  const label = '</label></box><box><id>c</id>'
+  assert.equal((await send('PUT', '/api/v1/boxes/b', { label }, etag)).status, 200)
+  assert.deepEqual(box, { id: 'b', label })
+  const now = { 'if-match': etagOf(await send('GET', '/api/v1/boxes/b')) }
+  for (const value of [
+    { label: '\u0000' },
+    { id: 'c' },
+    { label: 'x', more: 1 },
+    JSON.parse('{"__proto__":{"id":"c"}}'),
+  ]) {
+    const { status, text } = await send('PUT', '/api/v1/boxes/b', value, now)
+    assert.match(String(status), /^4/, text)
+  }
+  assert.deepEqual(box, { id: 'b', label })
+})
