@@ -46,7 +46,7 @@ export function createBridgeProvider(
   }
   return {
     isRemote: true,
-    load: (id, context) => load(id, context),
+    load,
     list: async (_query, context) => {
       const answer = await behind.read(list.exchange, context, list.input)
       const found = memberAtKeys(answer, list.path)
@@ -73,9 +73,13 @@ export function createBridgeProvider(
     remove: async (id, expected, context) => {
       const { remove } = writes
       if (!remove) return false
-      const found = remove.sent.length > 0 ? await load(id, context) : undefined
-      if (remove.sent.length > 0 && found?.version !== expected) return false
-      await behind.change(remove, context, { ...found?.value, id, [key]: id })
+      if (remove.sent.length === 0) {
+        await behind.change(remove, context, { id, [key]: id })
+        return true
+      }
+      const found = await load(id, context)
+      if (found?.version !== expected) return false
+      await behind.change(remove, context, found.value)
       return true
     },
   }

@@ -35,7 +35,7 @@ import {
 import { type BridgedWrites, findVersion, guessWrites, listWrites } from './guess-writes.ts'
 import { contentOfMember, fieldsOfType } from './xml-fields.ts'
 
-const noWrites: BridgedWrites = { readOnly: [], filled: [] }
+const noWrites: BridgedWrites = { readOnly: [], filled: [], compared: undefined }
 
 /** A resource whose reads are exchanges of a port. */
 export interface BridgedResource {
@@ -56,8 +56,6 @@ export interface BridgedResource {
     readonly marks: readonly ListMark[]
   }
   readonly writes: BridgedWrites
-  /** The member by which the service behind tells whether an item was changed. */
-  readonly version: string | undefined
   /** The member of an item that identifies it. */
   readonly key: string
 }
@@ -148,8 +146,7 @@ function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedR
   const fields = fieldsOfType(item.item, item.form)
   const key = fields && findKey(fields, item.asked, item.noun)
   if (!key || (key !== 'id' && Object.hasOwn(fields, 'id'))) return undefined
-  const version = findVersion(item.item, item.form)
-  const writes = guessWrites(port, { ...item, fields, key, version })
+  const writes = guessWrites(port, { ...item, fields, key, version: findVersion(item.item, item.form) })
   const grantsOf = (exchange: string) => port.exchanges[exchange]?.allow ?? []
   const read = grantsOf(item.exchange)
   if (!isDeepStrictEqual(read, grantsOf(list.exchange))) return undefined
@@ -170,7 +167,6 @@ function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedR
     get: { exchange: item.exchange, inputOf, path: item.path },
     list: { exchange: list.exchange, input: list.input, path: list.path, marks: list.marks },
     writes: whole ? writes : noWrites,
-    version,
     key,
   }
 }

@@ -47,6 +47,8 @@ export interface BridgedWrites {
   readonly readOnly: readonly string[]
   /** Fields that a new item gets from the service, where its content leaves them out. */
   readonly filled: readonly string[]
+  /** The version by which the service tells whether an item was changed, where a change sends it. */
+  readonly compared: string | undefined
 }
 
 /** The item of a resource, as its reads found it. */
@@ -86,8 +88,10 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   const carried = [create, change].flatMap(each => (each ? [new Set(each.sent)] : []))
   const isSettable = (name: string) => carried.length > 0 && carried.every(sent => sent.has(name))
   const isChosen = create?.sent.includes(read.key) ?? false
-  const isCounted = (name: string) =>
-    name === read.version && !create?.needed.includes(name) && [change, remove].some(each => each?.sent.includes(name))
+  const { version } = read
+  const isSent = (name: string) => [change, remove].some(each => each?.sent.includes(name))
+  const compared = version !== undefined && isSent(version) ? version : undefined
+  const isCounted = (name: string) => name === compared && !create?.needed.includes(name)
   const isReadOnly = (name: string) => (name === read.key ? !isChosen : !isSettable(name) || isCounted(name))
   const names = Object.keys(read.fields)
   return {
@@ -96,6 +100,7 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
     ...(remove && { remove }),
     readOnly: names.filter(isReadOnly),
     filled: create ? names.filter(name => !create.needed.includes(name)) : [],
+    compared,
   }
 }
 
@@ -107,6 +112,8 @@ interface ItemInput {
   readonly sent: readonly string[]
   /** Those without which it is not valid. */
   readonly needed: readonly string[]
+  /** The type of the identifier among them. */
+  readonly id: AnyXmlType | undefined
   readonly write: (item: Values) => unknown
 }
 
@@ -137,7 +144,7 @@ function carryItem(
   type: AnyXmlType,
   members: readonly TypeMember[],
   read: ItemOfReads,
-): Pick<ItemInput, 'sent' | 'needed' | 'write'> | undefined {
+): Omit<ItemInput, 'path'> | undefined {
   if (type.definition.kind !== 'complex') return undefined
   const own = membersOfType(read.item, read.form)
   const same = members.filter(each => own.some(other => isSameMember(each, other)))
@@ -145,13 +152,12 @@ function carryItem(
   const hasContent = same.some(each => each.key !== read.key)
   if (!hasContent || foreign.some(({ member }) => isNeeded(member))) return undefined
   const sent = same.map(each => each.key)
-  const asTyped = writeNames(
-    same.filter(each => each.key === read.key),
-    read,
-  )
+  const id = same.find(each => each.key === read.key)
+  const asTyped = writeNames(id ? [id] : [], read)
   const repeated = Object.fromEntries(foreign.filter(({ member }) => member.marks.isMany).map(({ key }) => [key, []]))
   return {
     sent,
+    id: id && simpleTypeOf(id.member),
     needed: same.filter(({ member }) => isNeeded(member)).map(each => each.key),
     write: item => ({ ...repeated, ...pickSent(item, sent), ...asTyped(item) }),
   }
@@ -198,8 +204,8 @@ function readCreate(exchange: string, each: PortExchange, read: ItemOfReads) {
   if (typeof input !== 'object' || takesBlocks(each) || output === undefined) return undefined
   const carried = readItemInput(input, read)
   if (!carried) return undefined
-  // An identifier of the client's own is the text of an address: a number is chosen by the service.
-  const isChosen = read.key !== 'id' || read.fields['id']?.shape.kind === 'string'
+  // An `id` of ours is a text of any form: one that has rules of its own is chosen by the service.
+  const isChosen = read.key !== 'id' || isAnyText(carried.id)
   if (!isChosen && carried.needed.includes('id')) return undefined
   const isSent = carried.sent.includes(read.key) && isChosen && (read.key !== 'id' || carried.needed.includes('id'))
   const idPath = typeof output === 'object' ? findMadeId(output, read) : undefined
@@ -208,6 +214,8 @@ function readCreate(exchange: string, each: PortExchange, read: ItemOfReads) {
   const write = (item: Values) => carried.write(isSent ? item : omitMember(item, read.key))
   return { exchange, sent, needed: carried.needed, path: carried.path, inputOf: write, idPath }
 }
+const isAnyText = (type: AnyXmlType | undefined): boolean =>
+  type?.definition.kind === 'builtIn' && type.definition.name === 'string'
 const omitMember = (item: Values, name: string): Values =>
   Object.fromEntries(Object.entries(item).filter(([each]) => each !== name))
 

@@ -91,10 +91,8 @@ function describeBridged({
   resource,
   get,
   list,
-  version,
-  writes: { create, change, remove },
+  writes: { create, change, remove, compared },
 }: BridgedResource): string {
-  const compared = [change, remove].some(each => version && each?.sent.includes(version)) ? version : undefined
   const writes = [
     create && `made by ${create.exchange}`,
     change && `changed by ${change.exchange}`,
@@ -231,6 +229,7 @@ async function chooseResources(
   const { guessResources } = await import('../bridge/guess-resources.ts')
   const found = guessResources(ports)
   if (names === undefined) return found
+  if (!Array.isArray(names)) throw new Error(`${map}: resources must be a list of names: write ['parts']`)
   const all = found.map(each => each.resource.name)
   const unknown = names.find(name => !all.includes(name))
   if (unknown !== undefined)

@@ -97,7 +97,19 @@ const receive = (request: http.ClientRequest): Promise<Received> =>
     request.on('error', reject)
   })
 
-export async function waitUntil(holds: () => boolean | Promise<boolean>, within = 3000): Promise<void> {
+export async function waitUntil(holds: () => boolean | Promise<boolean>, within = 30_000): Promise<void> {
   for (const until = Date.now() + within; !(await holds()); await sleep(10))
     if (Date.now() > until) assert.fail('it did not happen in time')
+}
+
+/** The number, once it has been the same for 200 ms. */
+export async function waitUntilStill(read: () => number): Promise<number> {
+  let before = -1
+  await waitUntil(async () => {
+    const isSame = before === read()
+    before = read()
+    await sleep(200)
+    return isSame
+  })
+  return before
 }

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import type * as http from 'node:http'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, type Received, type Serve, startBridge, waitUntil } from './archive-bridge.ts'
+import { afterAll, type Received, type Serve, startBridge, waitUntil, waitUntilStill } from './archive-bridge.ts'
 import { include, packageType, partHead, rootPart } from './archive-port.ts'
 
 const filesOf = (one: string, two = ''): string =>
@@ -34,6 +33,15 @@ const readFiles = ({ content }: Received) => {
 
 // Whole answers
 
+/** The parts, up to the end of the last one. */
+const inOtherOrder = joined(
+  rootPart(filesOf(include('1'), include('2'))),
+  partHead('2'),
+  other,
+  '\r\n',
+  partHead('1'),
+  big,
+)
 const inBase64 = (octets: Buffer): string => octets.toString('base64').replace(/.{76}/g, '$&\r\n')
 const wholes: readonly (readonly [title: string, content: Buffer, two?: Buffer])[] = [
   ['RFC 2387 §3.2: the root first', joined(rootPart(filesOf(include('1'))), partHead('1'), big, '\r\n--b--\r\n')],
@@ -50,19 +58,7 @@ const wholes: readonly (readonly [title: string, content: Buffer, two?: Buffer])
     ),
     other,
   ],
-  [
-    'parts in another order than the message',
-    joined(
-      rootPart(filesOf(include('1'), include('2'))),
-      partHead('2'),
-      other,
-      '\r\n',
-      partHead('1'),
-      big,
-      '\r\n--b--',
-    ),
-    other,
-  ],
+  ['parts in another order than the message', joined(inOtherOrder, '\r\n--b--'), other],
   [
     'a part before the root, one behind',
     joined(
@@ -231,15 +227,7 @@ for (const [title, serve, note] of refused)
   })
 
 test('parts that are read later than they come are held within the limit alone', async () => {
-  const content = joined(
-    rootPart(filesOf(include('1'), include('2'))),
-    partHead('2'),
-    other,
-    '\r\n',
-    partHead('1'),
-    big,
-  )
-  const { send, notes } = await startBridge(afterAll(reply(content)), { limits: { longest: 200_000 } })
+  const { send, notes } = await startBridge(afterAll(reply(inOtherOrder)), { limits: { longest: 200_000 } })
   assert.equal((await send('Fetch')).status, 502)
   assert.match(notes.join(), /200000|400000/)
 })
@@ -264,13 +252,7 @@ test('a reader that waits holds up the service behind; one that leaves frees its
   request.end('{"name":"x"}')
   const { pause, resume } = await response.then(each => ({ pause: () => each.pause(), resume: () => each.resume() }))
   pause()
-  let before = -1
-  await waitUntil(async () => {
-    const isSame = before === sent
-    before = sent
-    await sleep(200)
-    return isSame
-  })
+  const before = await waitUntilStill(() => sent)
   assert.ok(sent < 30_000_000, `${sent} octets were sent to a reader that takes none`)
   assert.equal(await countRunning(), 1)
   resume()

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import type * as http from 'node:http'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { readParts } from '../../src/soap/mime/multipart.ts'
-import { type Serve, startBridge, waitUntil } from './archive-bridge.ts'
+import { type Serve, startBridge, waitUntil, waitUntilStill } from './archive-bridge.ts'
 
 const octetsOf = (length: number, seed: number): Buffer =>
   Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
@@ -247,13 +246,7 @@ test('a service behind that reads slowly holds up the client', async () => {
   request.write(partHead('one', 'application/octet-stream'))
   request.on('drain', () => isFlowing && more())
   more()
-  let before = -1
-  await waitUntil(async () => {
-    const isSame = before === sent
-    before = sent
-    await sleep(200)
-    return isSame
-  })
+  const before = await waitUntilStill(() => sent)
   assert.ok(sent < 30_000_000, `${sent} octets were taken for a service that reads none`)
   taken?.resume()
   await waitUntil(() => sent > before + 30_000_000)

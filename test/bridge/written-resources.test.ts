@@ -12,7 +12,7 @@ import { exchange, type Port, type PortExchange, port } from '../../src/contract
 import { implement } from '../../src/contract/implement.ts'
 import { anyone, role } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
-import { type AnyXmlType, x } from '../../src/contract/xml-type.ts'
+import { type AnyXmlType, type XmlType, x } from '../../src/contract/xml-type.ts'
 import { startHosted } from '../host/hosted-service.ts'
 
 const shop = x.namespace('urn:shop')
@@ -310,7 +310,7 @@ describe('of the exchanges of a port', () => {
       const [found] = guessResources([openPort(only(exchanges), [anyone])])
       assert.deepEqual(
         Object.keys(found?.writes ?? {})
-          .filter(each => each !== 'readOnly' && each !== 'filled')
+          .filter(each => !['readOnly', 'filled', 'compared'].includes(each))
           .join(' '),
         expected,
       )
@@ -387,24 +387,43 @@ test('where the service chooses the identifier and sets fields, they are read-on
   assert.equal(rows.size, 0)
 })
 
+/** Get and List of boxes, which a text identifies. */
+const readsOfBoxes = <T>(Box: XmlType<T>) => ({
+  GetBox: exchange({
+    action: 'a',
+    input: message('GetBox', { id: x.element(x.string) }),
+    output: message('GetBoxResponse', { box: x.element(Box).optional() }),
+  }),
+  ListBoxes: exchange({
+    action: 'b',
+    input: 'empty',
+    output: message('ListBoxesResponse', { box: x.element(Box).many() }),
+  }),
+})
+const guessBoxes = (
+  members: Parameters<typeof x.object>[0],
+  writes: (Box: AnyXmlType) => Record<string, PortExchange>,
+) => {
+  const Box = shop.type('Box', members) as XmlType<unknown>
+  const boxes = port('Boxes', { namespace: 'urn:boxes', exchanges: { ...readsOfBoxes(Box), ...writes(Box) } })
+  return guessResources([openPort(boxes, [anyone])])[0]?.writes
+}
+
 test('a time is no version: it is set by those who change the item', () => {
-  const timed = (timestamp: AnyXmlType) => {
-    const Log = shop.type('Log', {
-      id: x.element(x.string),
-      text: x.element(x.string),
-      timestamp: x.element(timestamp),
-    })
-    return port('Logs', {
-      namespace: 'urn:logs',
-      exchanges: {
-        GetLog: exchange({ action: 'a', input: message('GetLog', { id: x.element(x.string) }), output: message('L1', { log: x.element(Log) }) }),
-        ListLogs: exchange({ action: 'b', input: 'empty', output: message('L2', { log: x.element(Log).many() }) }),
-        UpdateLog: exchange({ action: 'c', input: message('L3', { log: x.element(Log) }), output: 'empty' }),
-      },
-    }) // biome-ignore format: a port in few lines
-  }
-  const versionOf = (type: AnyXmlType) => guessResources([openPort(timed(type), [anyone])])[0]?.version
+  const versionOf = (type: AnyXmlType) =>
+    guessBoxes({ id: x.element(x.string), size: x.element(x.int), timestamp: x.element(type) }, Box => ({
+      UpdateBox: writeOf(message('UpdateBox', { box: x.element(Box) })),
+    }))?.compared
   assert.deepEqual([x.dateTime, x.base64Binary].map(versionOf), [undefined, 'timestamp'])
+})
+
+test('an identifier that has to be sent is ours if it may be any text, else the service chooses it', () => {
+  const createOf = (id: AnyXmlType) =>
+    guessBoxes({ id: x.element(id), size: x.element(x.int) }, Box => ({
+      CreateBox: writeOf(message('CreateBox', { box: x.element(Box) })),
+    }))?.create?.exchange
+  const short = x.simple(x.string, { maxLength: 5 })
+  assert.deepEqual([x.string, short, x.long].map(createOf), ['CreateBox', undefined, undefined])
 })
 
 test('a version of the service travels with each change, as it was compared', async () => {
@@ -418,12 +437,7 @@ test('a version of the service travels with each change, as it was compared', as
     namespace: 'urn:boxes',
     allow: [anyone],
     exchanges: {
-      GetBox: exchange({
-        action: 'a',
-        input: message('GetBox', { id: x.element(x.string) }),
-        output: message('B1', { box: x.element(Box).optional() }),
-      }),
-      ListBoxes: exchange({ action: 'b', input: 'empty', output: message('B2', { box: x.element(Box).many() }) }),
+      ...readsOfBoxes(Box),
       UpdateBox: exchange({
         action: 'c',
         input: message('UpdateBox', { ...named, data: x.element(message('B3', { size: x.element(x.int) }).type()) }),
@@ -535,12 +549,7 @@ test('an address and content that are hostile reach the service behind as they a
     namespace: 'urn:boxes',
     allow: [anyone],
     exchanges: {
-      GetBox: exchange({
-        action: 'a',
-        input: message('GetBox', byId),
-        output: message('B1', { box: x.element(Box).optional() }),
-      }),
-      ListBoxes: exchange({ action: 'b', input: 'empty', output: message('B2', { box: x.element(Box).many() }) }),
+      ...readsOfBoxes(Box),
       UpdateBox: exchange({ action: 'c', input: message('UpdateBox', { box: x.element(Box) }), output: 'empty' }),
       DeleteBox: exchange({ action: 'd', input: message('DeleteBox', byId), output: 'empty' }),
     },

@@ -151,7 +151,10 @@ function readTextContent(
 ): unknown {
   if (!reading.parts || !isBase64Type(type)) return readPlannedText(codec, cursor, reading, initial)
   const octets = takePart(cursor, reading.parts, undefined)
-  return checkOctets(type, codec, octets ?? codec.read(cursor.value, cursorNames(cursor)), cursor, reading)
+  const isEmpty = octets instanceof Uint8Array && octets.length === 0
+  const text = isEmpty ? initial : octets ? undefined : cursor.value
+  const value = text === undefined ? octets : codec.read(text, cursorNames(cursor))
+  return checkOctets(type, codec, value, cursor, reading)
 }
 
 function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
