@@ -100,6 +100,10 @@ test('XOP 1.0 §3.2 octets with attributes, as xmime:base64Binary has them, are 
   assert.deepEqual(read(scan, text, parts), { page: pages })
   assert.throws(() => read(scan, text.replace(include, `${include}x`), parts), Refused)
   assert.throws(() => read(scan, text.replace('AQID', 'A?'), parts), Refused)
+  const usual = a.element('usual', x.object({ page: x.element(Binary).default('AQID') }))
+  assert.deepEqual(read(usual, '<u:usual xmlns:u="urn:a"><u:page/></u:usual>', parts), {
+    page: { octets: new Uint8Array([1, 2, 3]) },
+  })
   const sent: Uint8Array[] = []
   const written = createElementCodecs()(scan).write(
     { page: pages },
