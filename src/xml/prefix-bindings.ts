@@ -41,20 +41,22 @@ export class Bindings {
     return binding
   }
 
-  /** @param known whether `uri` is the process's own string, and not one of the document */
-  add(prefix: string, uri: string, depth: number, known: boolean): void {
+  /**
+   * @param hidden what the prefix means outside, as found
+   * @param known whether `uri` is the process's own string, and not one of the document
+   */
+  add(prefix: string, uri: string, depth: number, hidden: Binding | undefined, known: boolean): void {
     const { follower } = this.innermost
     if (follower !== undefined && follower.prefix === prefix && follower.uri === uri && follower.depth === depth)
       this.innermost = follower
-    else this.innermost = this.#createBinding(prefix, uri, depth, known)
+    else this.innermost = this.#createBinding(prefix, uri, depth, hidden, known)
     if (this.#table !== undefined) this.#table.set(prefix, this.innermost)
     else if (this.innermost.count > listedMax) this.#table = tableOf(this.innermost)
   }
 
-  #createBinding(prefix: string, uri: string, depth: number, known: boolean): Binding {
+  #createBinding(prefix: string, uri: string, depth: number, hidden: Binding | undefined, known: boolean): Binding {
     const previous = this.innermost
     const count = previous.count + 1
-    const hidden = this.find(prefix)
     const made: Binding = { prefix, uri, depth, hidden, previous, count, scope: {}, follower: undefined }
     if (known && count <= listedMax) previous.follower = made
     return made

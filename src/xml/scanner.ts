@@ -515,7 +515,7 @@ export class Scanner implements Cursor {
     const text = this.textOf(slot)
     const known = knownUri(text)
     this.bind(prefix, known ?? text, known !== undefined, from)
-    if (known !== undefined && slot.value === undefined) spelt.declare(this.bytes.subarray(open + 1, close), known)
+    if (known !== undefined && slot.value === undefined) spelt.declare(this.bytes, open + 1, close, known)
     return close
   }
 
@@ -650,8 +650,9 @@ export class Scanner implements Cursor {
     if (prefix === 'xmlns' || uri === xmlnsUri) this.fail('xmlns and its namespace cannot be declared', at)
     if ((prefix === 'xml') !== (uri === xmlUri)) this.fail('the prefix xml and its namespace belong together', at)
     if (prefix !== '' && uri === '') this.fail(`the prefix ${prefix} cannot be undeclared`, at)
-    if (this.bindings.find(prefix)?.depth === this.depth) this.fail('a duplicate namespace declaration', at)
-    this.bindings.add(prefix, uri, this.depth, known)
+    const hidden = this.bindings.find(prefix)
+    if (hidden?.depth === this.depth) this.fail('a duplicate namespace declaration', at)
+    this.bindings.add(prefix, uri, this.depth, hidden, known)
   }
 
   // Character data: [14] CharData, [18] CDSect, [67] Reference, §2.11 end-of-line handling

@@ -40,10 +40,16 @@ export class QNameToken {
     this.declares = prefix === 'xmlns' || (prefix === '' && local === 'xmlns')
   }
 
-  /** Remembers a declaration, unless it is long or has a quote in it. */
-  declare(octets: Uint8Array, uri: string): void {
-    if (octets.length > rememberedOctetsMax || octets.includes(QUOTE) || octets.includes(APOSTROPHE)) return
-    this.declared = { octets: new Uint8Array(octets), uri }
+  /** Remembers what [from, to) declares, unless it is long or has a quote in it. */
+  declare(bytes: Uint8Array, from: number, to: number, uri: string): void {
+    if (to - from > rememberedOctetsMax) return
+    const octets = new Uint8Array(to - from)
+    for (let at = from; at < to; at++) {
+      const octet = bytes[at]!
+      if (octet === QUOTE || octet === APOSTROPHE) return
+      octets[at - from] = octet
+    }
+    this.declared = { octets, uri }
   }
 }
 
@@ -110,19 +116,30 @@ function enterToken(bytes: Buffer, from: number, to: number, slot: number): QNam
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)
   if (!isNcName(local) || (colon >= 0 && !isNcName(prefix))) return undefined
-  const made = new QNameToken(internText(prefix), prefix === 'xmlns' ? internText(local) : local, to - from)
+  const made =
+    prefix === 'xmlns'
+      ? new QNameToken('xmlns', internText(local), to - from)
+      : new QNameToken(internText(prefix), local, to - from)
   if (to - from <= slotOctets && to > from) {
     tokens[slot] = made
     made.slot = slot
     lengths[slot] = to - from
-    spelling.set(bytes.subarray(from, to), slot * slotOctets)
+    for (let at = from, place = slot * slotOctets; at < to; at++, place++) spelling[place] = bytes[at]!
   }
   return made
 }
 
-/** The engine's own copy of a string, so that equal ones are compared by address. */
+const keys: Record<string, 0> = Object.create(null)
+
+/**
+ * The text, as the engine's own copy, so that equal ones are compared by address: a string becomes
+ * that when it is a key. Objects made for the purpose cost twice as much (measured).
+ */
 function internText(text: string): string {
-  return text === '' ? '' : Object.keys({ [text]: 0 })[0]!
+  if (text === '') return ''
+  keys[text] = 0
+  delete keys[text]
+  return text
 }
 
 /** The text; for octets that are not UTF-8 an empty one, which is not a name. */

@@ -110,11 +110,11 @@ describe('a request is sent again where a second one has no further effect', () 
     assert.equal(asked.length, 2)
   })
   test('a wait beyond the time limit is not begun', async () => {
-    const { api, asked } = client([() => problem(429, 'too-many', { 'retry-after': '60' })], { timeLimit: 2000 })
+    const { api, asked } = client([() => problem(429, 'too-many', { 'retry-after': '60' })], { timeLimit: 20_000 })
     const before = performance.now()
     const busy = await failure(api.orders.get('o-1'), FaultError)
     assert.deepEqual([busy.fault, busy.detail, asked.length], ['Busy', { retryAfter: 60 }, 1])
-    assert.ok(performance.now() - before < 1900)
+    assert.ok(performance.now() - before < 10_000)
   })
   test('a lost connection of a read', async () => {
     const { api, asked } = client([lost, lost, () => hal(order)])

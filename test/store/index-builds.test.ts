@@ -84,7 +84,7 @@ test(
     await waitFor(() => isWaiting(watcher))
     const begun = performance.now()
     await store.write(to => to.put('notes', 'new', { id: 'new', color: 'green' }, {}, undefined, 1))
-    assert.ok(performance.now() - begun < 1500, 'a write waits')
+    assert.ok(performance.now() - begun < 10_000, 'a write waits')
     await waitFor(async () => told.some(each => each.phase === 'waiting for writers before build'))
     await writer.query('commit')
     assert.equal(await filling, true)
@@ -111,7 +111,7 @@ test('(3) a store that is closed ends its build, and what is left of it is made 
   await waitFor(() => isWaiting(watcher))
   const begun = performance.now()
   await first.close()
-  assert.ok(performance.now() - begun < 3000, 'the end of a store waits for its build')
+  assert.ok(performance.now() - begun < 10_000, 'the end of a store waits for its build')
   await ended
   await waitFor(async () => !(await isWaiting(watcher)))
   const left = await look(watcher)
