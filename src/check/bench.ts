@@ -10,6 +10,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { CheckCaller, DiscoveredService } from './discovered-service.ts'
+import type { EarlierRelease } from './earlier-release.ts'
 import type { ProbeListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
 import {
@@ -51,6 +52,8 @@ export interface BenchOptions {
   readonly wsdlFiles?: Readonly<Record<string, Uint8Array>>
   /** An OpenAPI document that is at hand; its paths follow the base path of the run. */
   readonly openapi?: Json
+  /** What callers of an earlier release rely on. Default: that is not observed. */
+  readonly earlier?: EarlierRelease
   /** For an address that the service can reach. Default: rules that need one are not observed. */
   readonly listen?: () => Promise<ProbeListener>
   /** Keeps what is done, and has what an interrupted run did. Default: none. */
@@ -59,6 +62,8 @@ export interface BenchOptions {
   readonly rate: number
   readonly timeLimitMs: number
   readonly requestLimitMs: number
+  /** The run waits so long, once, for a caller whose name the service has locked. */
+  readonly lockLimitMs: number
 }
 
 /** A conversation, with its first response as evidence. */

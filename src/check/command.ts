@@ -10,6 +10,7 @@ import { encodeBase64 } from '../base/base64.ts'
 import { findNewFailures, readBaseline } from './baseline.ts'
 import { attackRules, checkRules, explainRule, findRule, isAttack, writeRuleList, writeRulePage } from './catalogue.ts'
 import type { CheckCaller } from './discovered-service.ts'
+import type { EarlierRelease } from './earlier-release.ts'
 import { learnProfile } from './learn-profile.ts'
 import { isLoopbackHost, openLoopbackListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
@@ -56,25 +57,31 @@ export interface CheckFlags {
   readonly baseline?: string
 }
 
+/** What the caller of `performCheck` reads, since the check itself does not know its language. */
+export interface GivenDescriptions {
+  /** The OpenAPI document of the service, where it does not serve it itself. */
+  readonly openapi?: Json
+  readonly earlier?: EarlierRelease
+}
+
 /** What a user has to change before a check can be made. */
 export class CheckImpossible extends Error {}
 
 /**
- * @param openapi the OpenAPI document of the service, where it does not serve it itself
  * @returns what to print, and the exit status
  */
 export async function performCheck(
   address: string | undefined,
   flags: CheckFlags,
-  openapi?: Json,
+  given: GivenDescriptions = {},
 ): Promise<{ readonly text: string; readonly status: 0 | 1 | 2 }> {
   if (flags.list) return { text: flags.markdown ? writeRulePage() : writeRuleList(), status: 0 }
   if (flags.explain !== undefined) return { text: explainRule(requireRule(flags.explain)), status: 0 }
   if (address === undefined) throw new CheckImpossible('the address is missing: give the base address of a service')
-  if (flags.learn !== undefined) return { text: await learnService(address, flags, flags.learn, openapi), status: 0 }
+  if (flags.learn !== undefined) return { text: await learnService(address, flags, flags.learn, given), status: 0 }
   const known = flags.baseline === undefined ? new Set<string>() : await loadBaseline(flags.baseline)
   for (const file of reportFilesOf(flags)) await requireReportFile(file)
-  const report = await tryRules(address, flags, openapi)
+  const report = await tryRules(address, flags, given)
   await writeReports(report, flags)
   const status = findNewFailures(report.verdicts, known).length > 0 ? 1 : 0
   return { text: writeTerminalReport(report, known), status }
@@ -86,18 +93,18 @@ function requireRule(id: string): CheckRule {
   return rule
 }
 
-const tryRules = (address: string, flags: CheckFlags, openapi: Json | undefined): Promise<CheckReport> =>
-  askService(address, flags, openapi, runCheck)
+const tryRules = (address: string, flags: CheckFlags, given: GivenDescriptions): Promise<CheckReport> =>
+  askService(address, flags, given, runCheck)
 
 async function learnService(
   address: string,
   flags: CheckFlags,
   file: string,
-  openapi: Json | undefined,
+  given: GivenDescriptions,
 ): Promise<string> {
   if (!file.endsWith('.json')) throw new CheckImpossible(`${file} is not the name of a profile: give one with .json`)
   if (existsSync(file)) throw new CheckImpossible(`${file} is there already: remove it, or give another name`)
-  const profile = await askService(address, flags, openapi, learnProfile)
+  const profile = await askService(address, flags, given, learnProfile)
   await writeFile(file, `${JSON.stringify(profile, undefined, 2)}\n`, { flag: 'wx' })
   const notes = (profile.notes ?? []).map(note => `  ${note}\n`).join('')
   return `${file} is written:\n${notes}next: diglot check ${address} --profile ${file}\n`
@@ -107,7 +114,7 @@ async function learnService(
 async function askService<T>(
   address: string,
   flags: CheckFlags,
-  openapi: Json | undefined,
+  given: GivenDescriptions,
   ask: (transport: ProbeTransport, options: CheckOptions) => Promise<T>,
 ): Promise<T> {
   const url = URL.parse(address)
@@ -127,8 +134,8 @@ async function askService<T>(
     return await ask(transport, {
       basePath: isWsdl ? '/' : url.pathname,
       callers: listCallers(flags, profile, process.env),
-      profile: { ...profile, wsdl, ...(openapi === undefined && flags.openapi && { openapi: flags.openapi }) },
-      ...(openapi !== undefined && { openapi }),
+      profile: { ...profile, wsdl, ...(given.openapi === undefined && flags.openapi && { openapi: flags.openapi }) },
+      ...given,
       wsdlFiles: await readWsdlFiles(flags.wsdl.filter(isFile)),
       allowChanges: flags.allowChanges === true,
       rate: flags.rate,

@@ -1,5 +1,5 @@
 /** What discovery has found: the targets of probes. */
-import type { WsdlDocument, WsdlPort } from '../describe/index.ts'
+import type { Find, WsdlDocument, WsdlPort } from '../describe/index.ts'
 import type { FoundLink, Json, ProbedRecord } from './probe-content.ts'
 import type { ProbeExchange, ProbeFields } from './probe-message.ts'
 import type { SoapWords } from './soap-message.ts'
@@ -49,6 +49,8 @@ export interface CollectionTarget {
 export interface SoapTarget {
   readonly location: string
   readonly described: ProbeExchange
+  /** The documents that it imports. */
+  readonly find: Find
   /** Undefined: it cannot be read. */
   readonly document: WsdlDocument | undefined
   readonly endpoints: readonly SoapEndpointTarget[]

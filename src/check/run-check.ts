@@ -1,4 +1,5 @@
 /** One run: discovery, every rule, removal of what was made, the report. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Bench, type BenchOptions } from './bench.ts'
 import { checkRules } from './catalogue.ts'
 import type { CheckCaller } from './discovered-service.ts'
@@ -27,6 +28,7 @@ export const defaultBenchOptions: BenchOptions = {
   rate: 50,
   timeLimitMs: 120_000,
   requestLimitMs: 10_000,
+  lockLimitMs: 90_000,
 }
 
 /** Rejects with `Unreachable` where nothing answers at the address. */
@@ -91,8 +93,20 @@ async function judgeRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   return { rule, status: 'not applicable', reason: `exception of the profile: ${exception}`, findings: [] }
 }
 
-/** Tries a rule. What it has found counts, also when it cannot go on. */
+/** Tries a rule, again where a caller's name was locked meanwhile and is open now. */
 async function tryRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
+  const first = await probeRule(rule, bench)
+  const refused = first.status === 'fail' ? await findRefusedCaller(bench) : undefined
+  if (!refused) return first
+  const isOpen = await bench.once(`until ${refused.name} is let in`, () => awaitAdmission(bench, refused))
+  const second = isOpen ? await probeRule(rule, bench) : first
+  if (second.status !== 'fail' || !(await findRefusedCaller(bench))) return second
+  const reason = `credentials that are still taken: those of ${refused.name} were, and are refused now; wrong passwords may have locked the name for a while`
+  return { rule, status: 'not observable', reason, findings: second.findings }
+}
+
+/** What a probe has found counts, also when it cannot go on. */
+async function probeRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
   const trial = new Trial(bench)
   let ended: RuleVerdict | undefined
   let isCutShort = false
@@ -103,11 +117,21 @@ async function tryRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
     ended = endOfTrial(rule, thrown)
     isCutShort = !(thrown instanceof NotObservable || thrown instanceof NotApplicable)
   }
-  const verdict = judgeFindings(rule, trial.findings, ended, isCutShort)
-  const refused = verdict.status === 'fail' ? await findRefusedCaller(bench) : undefined
-  if (!refused) return verdict
-  const reason = `credentials that are still taken: those of ${refused.name} were, and are refused now; wrong passwords may have locked the name for a while`
-  return { rule, status: 'not observable', reason, findings: verdict.findings }
+  return judgeFindings(rule, trial.findings, ended, isCutShort)
+}
+
+const askAgainMs = 5000
+/** @returns whether a name that was locked is open again; a run waits for it once */
+async function awaitAdmission(bench: Bench, refused: CheckCaller): Promise<boolean> {
+  const untilMs = performance.now() + bench.options.lockLimitMs
+  while (performance.now() + askAgainMs < untilMs && !bench.isOutOfTime) {
+    await sleep(askAgainMs)
+    if ((await findRefusedCaller(bench)) !== refused) {
+      bench.remarks.push(`${refused.name} was refused for a while: the run waited until the name was open again`)
+      return true
+    }
+  }
+  return false
 }
 
 /** A caller who is answered 401 where the same GET was served before: failures say nothing then. */

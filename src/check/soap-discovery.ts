@@ -65,7 +65,9 @@ async function readImport(bench: Bench, location: string): Promise<Uint8Array | 
   return read?.isSuccess ? read.reply.content : undefined
 }
 
-function readTarget(bench: Bench, location: string, described: ProbeExchange, find?: Find): SoapTarget {
+const findNothing: Find = () => undefined
+
+function readTarget(bench: Bench, location: string, described: ProbeExchange, find = findNothing): SoapTarget {
   const read = readWsdl11(described.reply.content, location, find)
   const document = read instanceof Malformed ? undefined : read
   const ports = document?.services.flatMap(each => each.ports) ?? []
@@ -73,7 +75,7 @@ function readTarget(bench: Bench, location: string, described: ProbeExchange, fi
     const path = port.address === undefined ? undefined : toPath(bench, port.address)
     return document && port.soap && path !== undefined ? [{ path, words: soapWords[port.soap], port, document }] : []
   })
-  return { location, described, document, endpoints }
+  return { location, described, find, document, endpoints }
 }
 
 /** Requests stay at the address that the run was given: other ports are named. */

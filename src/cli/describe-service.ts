@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { CheckFlags } from '../check/command.ts'
+import type { EarlierRelease } from '../check/earlier-release.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { DiffFlags } from '../diff/diff-command.ts'
 import type { LoadedContract } from '../diff/diff-sources.ts'
@@ -71,6 +72,12 @@ export function addContractCommands(program: Command): void {
     .option('--key <key>', 'a caller by API key, or by "FIELD: key"; repeatable', collectOption, [])
     .option('--wsdl <address>', 'the address or the file of a WSDL of the service; repeatable', collectOption, [])
     .option('--openapi <file>', 'the OpenAPI document of the service, or its path there: /docs/openapi.json')
+    .option(
+      '--before <release>',
+      'an earlier release, as `diglot diff` takes it: nothing may break its callers; repeatable',
+      collectOption,
+      [],
+    )
     .option('--profile <file>', 'what cannot be discovered, as JSON or a module')
     .option('--learn <file>', 'write a first profile there, and try no rule; the service is not changed')
     .option('--rule <rule>', 'try this rule alone; repeatable', collectOption, [])
@@ -114,11 +121,29 @@ async function importCommand(file: string, flags: ImportFlags): Promise<void> {
 }
 
 /** 2: the check could not be made. */
-async function checkCommand(address: string | undefined, flags: CheckFlags): Promise<void> {
+async function checkCommand(
+  address: string | undefined,
+  flags: CheckFlags & { readonly before: readonly string[] },
+): Promise<void> {
   const { performCheck, CheckImpossible } = await import('../check/command.ts')
   const openapi = flags.openapi?.startsWith('/') && !existsSync(flags.openapi) ? undefined : flags.openapi
-  const document = openapi === undefined ? undefined : await readOpenApiOf(openapi)
-  await printVerdict(() => performCheck(address, flags, document), CheckImpossible)
+  const given = {
+    ...(openapi !== undefined && { openapi: await readOpenApiOf(openapi) }),
+    ...(flags.before.length > 0 && { earlier: await readEarlierRelease(flags.before) }),
+  }
+  await printVerdict(() => performCheck(address, flags, given), CheckImpossible)
+}
+
+async function readEarlierRelease(sources: readonly string[]): Promise<EarlierRelease> {
+  const [{ loadReleasedPromises }, { DiffImpossible }] = await Promise.all([
+    import('../diff/released-promises.ts'),
+    import('../diff/diff-command.ts'),
+  ])
+  try {
+    return await loadReleasedPromises(sources, loadDescribed)
+  } catch (thrown) {
+    throw thrown instanceof DiffImpossible ? new UsageError(thrown.message) : thrown
+  }
 }
 
 async function readOpenApiOf(file: string) {

@@ -103,7 +103,7 @@ async function readDescriptionText(text: string, source: string, find: Find): Pr
   return [readRestDescription(await parseDocument(text, source), source)]
 }
 
-async function parseDocument(text: string, source: string): Promise<Json> {
+export async function parseDocument(text: string, source: string): Promise<Json> {
   const parse = await loadDescriptionParser(text)
   const { value, reason } = parse(text)
   if (reason !== undefined) throw new DiffImpossible(`${source} ${reason}`)

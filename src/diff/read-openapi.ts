@@ -240,7 +240,11 @@ function restrictionsOf(given: JsonObject, names: readonly string[]): ReadonlyMa
     names.flatMap(name => {
       const value = ownMember(given, name)
       if (value === undefined || value === false) return []
-      return [[name, typeof value === 'number' ? value : String(value)] as const]
+      return [[name, typeof value === 'number' || isBeyondDoubles(value) ? Number(value) : String(value)] as const]
     }),
   )
 }
+
+/** RFC 8259 §6: parsers disagree on whole numbers beyond 2^53, such as the bounds of 64 bits. */
+const isBeyondDoubles = (value: Json): boolean =>
+  typeof value !== 'string' && Number.isInteger(Number(value)) && !Number.isSafeInteger(Number(value))

@@ -1,7 +1,11 @@
 /** The orders service behind its front door, without a socket, as the checker asks it. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import app from '../../examples/orders/service.ts'
 import { type CheckOptions, parseCaller, readProfile } from '../../src/check/index.ts'
+import { readLoadedContract } from '../../src/diff/diff-sources.ts'
+import { readReleasedPromises } from '../../src/diff/released-promises.ts'
+import { describeFaces } from '../../src/docs/change-page.ts'
 import { createFront } from '../../src/front/front.ts'
 import { createGate, openGate } from '../../src/front/gate.ts'
 import { createMessageSecurity } from '../../src/host/message-security.ts'
@@ -17,6 +21,9 @@ export type Serve = (request: Request) => Promise<Response>
 
 /** What no probe can discover about the orders service. */
 const profile = await readProfile(join(import.meta.dirname, '..', '..', 'examples', 'orders', 'check.json'))
+
+/** The release before: what is served now is the same. */
+export const earlier = readReleasedPromises(await readLoadedContract(await describeFaces(app), 'the release before'))
 
 export const ordersOptions: CheckOptions = {
   callers: ['alice:alice-secret', 'clara:clara-secret', 'maria:maria-secret'].map(parseCaller),

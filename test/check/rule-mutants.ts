@@ -1451,4 +1451,17 @@ export const ruleMutants: readonly Mutant[] = [
   mutant('A9.1', 'a PUT through the older version breaks the service', () =>
     changing(seen => isOf(seen, 'PUT', /^\/api\/v1\//), status(500)),
   ),
+
+  mutant('A9.4', 'Prefer is demanded since the release before', () =>
+    changing(
+      get(/^\/openapi.json$/),
+      text(given => given.replace('"name": "Prefer",', '$& "required": true,')),
+    ),
+  ),
+  mutant('B9.2', 'an element of a message has another name since the release before', () =>
+    changing(
+      seen => /wsdl/.test(seen.query),
+      text(given => given.replace('<xs:element name="into"', '<xs:element name="survivor"')),
+    ),
+  ),
 ]

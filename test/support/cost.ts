@@ -36,7 +36,7 @@ const knownMs = 40
 const slownessMax = 4
 
 /** How many times as long as on the machine of the bounds work takes on this one, now. */
-function measureSlowness(): number {
+export function measureSlowness(): number {
   return Math.min(slownessMax, Math.max(1, measureCpuMs(workAsKnown) / knownMs))
 }
 

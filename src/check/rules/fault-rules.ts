@@ -11,6 +11,7 @@ import { isAnswer, readSoapMessage, type SoapWords, soapWords } from '../soap-me
 import type { Trial } from '../trial.ts'
 import { sendOddEnvelopes, unknownBody } from './envelope-checks.ts'
 import { listJudgedMessages, sendChanged, writeBlock } from './message-rules.ts'
+import { expectSoapKept } from './release-checks.ts'
 import { probeWrapping } from './signature-wrapping.ts'
 import { collectFailures } from './soap-failures.ts'
 import { hasForeignFault, isOfOtherVersion, listSupported } from './version-checks.ts'
@@ -220,8 +221,8 @@ export const faultRules: readonly CheckRule[] = [
   {
     id: 'B9.2',
     says: 'renaming an element or changing its type is found as a breaking change',
-    how: 'not probed from outside: it compares two releases',
-    probe: (trial: Trial) => trial.lack('the descriptions of two releases'),
+    how: 'the WSDL documents describe what callers of those of an earlier release (--before) send, and nothing that they cannot read',
+    probe: expectSoapKept,
   },
   {
     id: 'B9.3',

@@ -1,0 +1,120 @@
+/** What an earlier release promised, against the descriptions that a service has now. */
+import type { Json } from '../base/objects.ts'
+import type { Find } from '../describe/read-wsdl.ts'
+import { compareServices, isBreaking, type ServiceDifference } from './compare-services.ts'
+import { type ContractLoader, loadDescriptions, parseDocument } from './diff-sources.ts'
+import { readRestDescription } from './read-openapi.ts'
+import { readSoapDescription } from './read-soap.ts'
+import { DiffImpossible, type ServiceDescription } from './service-description.ts'
+
+/** A sentence for each change that breaks a caller, or what a comparison would need. */
+type BrokenPromises =
+  | { readonly breaks: readonly string[]; readonly remarks: readonly string[] }
+  | { readonly needs: string }
+
+export interface ReleasedPromises {
+  readonly findRestBreaks:
+    | ((openapi: { readonly text: string } | { readonly json: Json }) => Promise<BrokenPromises>)
+    | undefined
+  readonly findSoapBreaks: ((documents: readonly WsdlText[]) => Promise<BrokenPromises>) | undefined
+}
+
+interface WsdlText {
+  readonly location: string
+  readonly text: string
+  readonly find: Find
+}
+
+/**
+ * The descriptions of one earlier release. Throws `DiffImpossible` for what cannot be read.
+ *
+ * @param sources as `loadDescriptions` takes them
+ */
+export async function loadReleasedPromises(
+  sources: readonly string[],
+  loadContract: ContractLoader,
+): Promise<ReleasedPromises> {
+  const all = await Promise.all(sources.map(source => loadDescriptions(source, loadContract)))
+  return readReleasedPromises(all.flat())
+}
+
+const servedDocument = 'the OpenAPI document of the service'
+
+/** @param descriptions of all faces and versions */
+export function readReleasedPromises(descriptions: readonly ServiceDescription[]): ReleasedPromises {
+  const rest = descriptions.filter(({ face }) => face === 'rest')
+  const soap = descriptions.filter(({ face }) => face === 'soap')
+  const readPublished: ReleasedPromises['findRestBreaks'] = openapi =>
+    findLost(rest, async () => {
+      const json = 'json' in openapi ? openapi.json : await parseDocument(openapi.text, servedDocument)
+      return [readRestDescription(json, servedDocument)]
+    })
+  return {
+    findRestBreaks: rest.length === 0 ? undefined : readPublished,
+    findSoapBreaks:
+      soap.length === 0
+        ? undefined
+        : documents =>
+            findLost(soap, async () => documents.map(each => readSoapDescription(each.text, each.location, each.find))),
+  }
+}
+
+async function findLost(
+  before: readonly ServiceDescription[],
+  readPublished: () => Promise<readonly ServiceDescription[]>,
+): Promise<BrokenPromises> {
+  try {
+    const after = await readPublished()
+    const pairs = before.flatMap(old => pairDescriptions(old, after))
+    if (pairs.length === 0)
+      return { needs: 'descriptions of two releases of one service: these have nothing in common' }
+    return {
+      breaks: [...new Set(pairs.flatMap(([old, now]) => compareServices(old, now).filter(isBreaking).map(writeBreak)))],
+      remarks: listMissing(before, after).map(
+        uri => `not compared: the messages of ${uri}, which no WSDL that was read describes`,
+      ),
+    }
+  } catch (thrown) {
+    if (thrown instanceof DiffImpossible) return { needs: `a description that can be compared: ${thrown.message}` }
+    throw thrown
+  }
+}
+
+/** Undefined for an operation of REST. */
+const readNamespace = (operation: string): string | undefined => /\{([^}]+)\}/.exec(operation)?.[1]
+const listNamespaces = (all: readonly ServiceDescription[]): ReadonlySet<string | undefined> =>
+  new Set(all.flatMap(({ operations }) => [...operations.keys()].map(readNamespace)))
+
+/**
+ * Messages in a namespace of which nothing is described now, such as those of a version that the
+ * service does not link to, say nothing: where they stand now was not found.
+ */
+const listMissing = (before: readonly ServiceDescription[], after: readonly ServiceDescription[]): readonly string[] =>
+  [...listNamespaces(before).difference(listNamespaces(after))].filter(uri => uri !== undefined)
+
+/**
+ * The operations in groups, each with the document that describes it now, or that could. Two
+ * documents of one version, such as those of two styles, have types of the same names.
+ */
+function pairDescriptions(
+  old: ServiceDescription,
+  after: readonly ServiceDescription[],
+): readonly (readonly [old: ServiceDescription, now: ServiceDescription])[] {
+  const related = after.filter(each => old.face === 'soap' || hasOperationIn(old, each))
+  const described = [...old.operations].flatMap(([name, operation]) => {
+    const now =
+      related.find(each => each.operations.has(name)) ??
+      related.find(each => listNamespaces([each]).has(readNamespace(name)))
+    return now ? [{ now, entry: [name, operation] as const }] : []
+  })
+  return [...Map.groupBy(described, ({ now }) => now)].map(([now, each]) => [
+    { ...old, operations: new Map(each.map(({ entry }) => entry)) },
+    now,
+  ])
+}
+
+const hasOperationIn = (old: ServiceDescription, now: ServiceDescription): boolean =>
+  old.operations.keys().some(name => now.operations.has(name))
+
+const writeBreak = ({ place, text, cure }: ServiceDifference): string =>
+  `${place}: ${text}${cure === '' ? '' : `; ${cure}`}`
