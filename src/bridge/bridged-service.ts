@@ -213,6 +213,7 @@ function passOn(
     case 'fault':
       if (answer.declared) return context.fail(answer.declared.name, answer.declared.detail as never, answer.reason)
       note(`${place}: fault ${answer.dress ?? answer.code ?? 'without a standard code'}: ${answer.reason}`)
+      if (answer.broken !== undefined) note(`${place}: the detail of the fault ${answer.broken} breaks its type`)
       if (answer.dress !== undefined)
         return refuseAs(
           BadGateway,
@@ -265,10 +266,11 @@ const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
     : BadGateway
 
 type PortFault = Extract<PortAnswer, { kind: 'fault' }>
-function statusOfAnswer(exchange: PortExchange, { code, reason, status, declared, dress }: PortFault): number {
+function statusOfAnswer(exchange: PortExchange, answer: PortFault): number {
+  const { code, reason, status, declared, broken, dress } = answer
   if (declared) return statusOfPortFault(exchange, declared.name)
   if (code !== 'Sender' || dress !== undefined) return BadGateway.status
-  return status ?? statusOfPortFault(exchange, reason.replace(/\W+/g, '_'))
+  return status ?? statusOfPortFault(exchange, broken ?? reason.replace(/\W+/g, '_'))
 }
 
 type SilenceReason = Extract<PortAnswer, { kind: 'silence' }>['why']

@@ -17,6 +17,7 @@ import { refuse } from '../service/refusal.ts'
 import type { Code } from '../soap/fault.ts'
 import { isAddressingUri } from '../soap/headers/addressing.ts'
 import { securityName } from '../soap/security-port.ts'
+import type { Name } from '../xml/index.ts'
 
 export type PortAnswer =
   | {
@@ -34,6 +35,8 @@ export type PortAnswer =
       /** Of a service that speaks HTTP: what it answered. */
       readonly status?: number
       readonly declared: { readonly name: string; readonly detail: unknown } | undefined
+      /** The fault of the contract whose element breaks its type, which is not passed on. */
+      readonly broken?: string
       /** Seconds after which such a service wants to be asked again (RFC 9110 §10.2.3). */
       readonly after?: number
       /** Why the input cannot be said in a request: nothing was sent. */
@@ -162,15 +165,19 @@ export function readSeconds(retryAfter: string | undefined): number | undefined 
 type Garbage = Extract<PortAnswer, { kind: 'garbage' }>
 export const describeGarbage = (status: number, detail: string): Garbage => ({ kind: 'garbage', status, detail })
 
-/** The element of a declared fault that breaks its type is not passed on. */
 function explainFault({ faults }: PortExchange, thrown: FaultError): PortAnswer {
-  const { code, codes, reasons, entries, status, fault, detail } = thrown
+  const { code, codes, reasons, entries, fault, detail } = thrown
   const reason = reasons[0]?.text ?? 'a fault without a reason'
   if (fault !== undefined) return { kind: 'fault', code, reason, declared: { name: fault, detail } }
-  const broken = entries.find(({ name }) =>
-    Object.values(faults).some(each => each.name.uri === name.uri && each.name.local === name.local),
-  )
-  if (broken) return describeGarbage(status, `the detail ${broken.name.local} of a fault breaks its type: ${reason}`)
+  const isEntry = ({ uri, local }: Name) => entries.some(({ name }) => name.uri === uri && name.local === local)
+  const [broken] = Object.entries(faults).find(([, { name }]) => isEntry(name)) ?? []
   const dress = codes.find(({ uri }) => uri === securityName.uri || isAddressingUri(uri))?.local
-  return { kind: 'fault', code, reason, declared: undefined, ...(dress !== undefined && { dress }) }
+  return {
+    kind: 'fault',
+    code,
+    reason,
+    declared: undefined,
+    ...(broken !== undefined && { broken }),
+    ...(dress !== undefined && { dress }),
+  }
 }

@@ -9,6 +9,9 @@ import { listMembers } from '../contract/xml-members.ts'
 import { scalarsByName } from '../contract/xml-simple.ts'
 import type { AnyMember, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
 
+/** Their values are texts of any length: JAXB has `anySimpleType` for each date without a hint. */
+const textTypes: ReadonlySet<string> = new Set(['decimal', 'anySimpleType'])
+
 /** A type that is used by many others is told by each of them: their number grows without end. */
 const fieldsMax = 1000
 
@@ -69,7 +72,7 @@ function fieldOfType(type: AnyXmlType, form: NamespaceForm, place: FieldPlace): 
   const { definition } = type
   switch (definition.kind) {
     case 'builtIn': {
-      if (definition.name === 'decimal') return t.string() // as long as it may be
+      if (textTypes.has(definition.name)) return t.string()
       const scalar = scalarsByName[definition.name]
       return scalar && new Field(scalar)
     }

@@ -9,7 +9,7 @@ import { contentOf } from '../http/message.ts'
 import type { ExchangeKey } from '../security/crypto/exchange-key.ts'
 import type { PartSource } from '../soap/codecs/values.ts'
 import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
-import { type Addressing, isAddressingBlock, readAddressing } from '../soap/headers/addressing.ts'
+import { type Addressing, isAddressingBlock, readAddressing, unaddressedAction } from '../soap/headers/addressing.ts'
 import { type NodeRoles, requireUnderstood, targetedBlocks } from '../soap/headers/node.ts'
 import { collectParts, openPackage, type RemainingParts, type Root, readPackage } from '../soap/mime/parts.ts'
 import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
@@ -236,6 +236,7 @@ const isUnderstood = (
 ): boolean =>
   (addressing !== undefined && isAddressingBlock(addressing, block)) ||
   (answers !== undefined && block.name === securityName) ||
+  block.name === unaddressedAction ||
   understands(block, version)
 
 /** The message with the Body that was proven; a fault that proves nothing is no fault. */

@@ -124,6 +124,12 @@ const envelope = (body: string): string =>
 const faultOf = (code: string, reason: string, detail = ''): string =>
   envelope(`<e:Fault><faultcode>e:${code}</faultcode><faultstring>${reason}</faultstring>${detail}</e:Fault>`)
 
+const brokenDetail = '<detail><NoSuchItem xmlns="urn:shop"/></detail>'
+const withHeader = (message: string, block: string): string =>
+  message.replace('<e:Body>', `<e:Header>${block}</e:Header><e:Body>`)
+const wcfAction = (dialect: string): string =>
+  `<Action e:mustUnderstand="1" xmlns="http://schemas.microsoft.com/ws/2005/05/addressing/${dialect}">urn:Fault</Action>`
+
 const misbehaviours: readonly (readonly [
   title: string,
   serve: (response: http.ServerResponse) => void,
@@ -149,6 +155,30 @@ const misbehaviours: readonly (readonly [
     /Item not found/,
   ],
   ['an undeclared fault without a hint', reply(500, 'text/xml', faultOf('Client', 'No.')), 422, /No\./],
+  [
+    'a declared fault of the sender whose detail breaks its type',
+    reply(500, 'text/xml', faultOf('Client', 'None left', brokenDetail)),
+    404,
+    /Sender: None left,.*the detail of the fault NoSuchItem breaks its type/,
+  ],
+  [
+    'a declared fault of the service whose detail breaks its type',
+    reply(500, 'text/xml', faultOf('Server', 'secret of the house', brokenDetail)),
+    502,
+    /secret of the house,.*the detail of the fault NoSuchItem breaks its type/,
+  ],
+  [
+    'a fault with the mandatory action of WCF',
+    reply(500, 'text/xml', withHeader(faultOf('Client', 'Item not found'), wcfAction('none'))),
+    404,
+    /Item not found/,
+  ],
+  [
+    'attack: a fault with a mandatory action that nobody knows',
+    reply(500, 'text/xml', withHeader(faultOf('Client', 'Item not found'), wcfAction('some'))),
+    502,
+    /not understood: \{http:.*some\}Action/,
+  ],
   ['a connection that is cut', response => void response.destroy(), 502, /lost/],
   [
     'content that is cut',

@@ -26,6 +26,7 @@ const Part = shop.type('Part', {
   links: x.element(x.string).optional(),
   xmlLang: x.attribute(x.language).optional(),
   shelf: x.element(x.simple(x.string, { values: ['east', 'west'] })).optional(),
+  seen: x.element(x.anySimpleType).optional(),
   tags: x.element(x.string).many(),
   maker: x.element(x.object({ name: x.element(x.string), since: x.attribute(x.long).optional() })).optional(),
 })
@@ -47,7 +48,19 @@ type PartValue = (typeof Part)['value']
 
 async function startShop() {
   const parts = new Map<number, PartValue>([
-    [7, { partNo: 7, name: 'bolt', weight: '1.50', state: 'new', links: 'a', shelf: 'east', tags: ['steel', 'm8'] }],
+    [
+      7,
+      {
+        partNo: 7,
+        name: 'bolt',
+        weight: '1.50',
+        state: 'new',
+        links: 'a',
+        shelf: 'east',
+        seen: '2024',
+        tags: ['steel', 'm8'],
+      },
+    ],
     [12, { partNo: 12, name: 'nut', weight: '0.5', tags: [], maker: { name: 'Acme', since: 1n } }],
   ])
   const behind = implement(service('behind', { namespace: 'urn:behind', resources: [], ports: [shopPort] }), {
@@ -85,8 +98,8 @@ test('Get and List of one type are a resource: items, lists, filters, links, tag
 
   const item = await get('/api/v1/parts/7')
   assert.equal(item.status, 200, item.text)
-  const { id, partNo, weight, tags, state, links } = JSON.parse(item.text)
-  assert.deepEqual([id, partNo, weight, tags], ['7', 7, '1.50', ['steel', 'm8']])
+  const { id, partNo, weight, seen, tags, state, links } = JSON.parse(item.text)
+  assert.deepEqual([id, partNo, weight, seen, tags], ['7', 7, '1.50', '2024', ['steel', 'm8']])
   assert.deepEqual([state, links], ['new', 'a'], 'names that mean something elsewhere')
   const etag = item.fields['etag'] ?? ''
   assert.equal((await get('/api/v1/parts/7', { 'if-none-match': etag })).status, 304)

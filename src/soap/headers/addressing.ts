@@ -66,6 +66,9 @@ export const addressingVersions: readonly AddressingVersion[] = [
   }),
 ]
 
+/** The action of a message without addressing, which WCF may write: it is that of HTTP. */
+export const unaddressedAction = internName('http://schemas.microsoft.com/ws/2005/05/addressing/none', 'Action')
+
 /** Whether a name of this namespace is one of WS-Addressing. */
 export const isAddressingUri = (uri: string): boolean => addressingVersions.some(each => each.uri === uri)
 
