@@ -4,12 +4,12 @@ import { createPortCaller } from '../../src/bridge/port-caller.ts'
 import { createHttpTransport } from '../../src/client/http-transport.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { startService } from '../../src/host/serve.ts'
-import { readContractFile } from '../../src/import/import-command.ts'
+import { readDescribedPorts } from '../../src/import/import-command.ts'
 import { ready } from './report.js'
 
 const [address = '', file = ''] = process.argv.slice(2)
 const plenty = { count: 1e9, seconds: 60 }
-const { ports, namespace } = readContractFile(file, [])
+const { ports, namespace } = await readDescribedPorts(file, { from: [], fetch: [] })
 const described = describeBridge(
   'orders',
   namespace,

@@ -23,10 +23,11 @@ export function addBridgeCommand(program: Command): void {
   const command = program
     .command('bridge')
     .description('serve a SOAP service of others by REST, or a REST service by SOAP')
-    .argument('<description>', 'its WSDL or OpenAPI 3, in a file')
+    .argument('<description>', 'its WSDL or OpenAPI 3, in a file or at an address of a host that --fetch names')
     .requiredOption('--to <url>', 'its address')
     .option('--map <contract.ts>', 'the contract to serve: written by diglot import, then edited')
     .option('--from <folder>', 'where documents are that the description refers to; repeatable', collectOption, [])
+    .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
     .addOption(createPortOption())
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--role <name>', 'a role whose callers may ask; repeatable', collectOption, [])
@@ -44,6 +45,7 @@ interface BridgeFlags extends DressFlags, LimitFlags {
   readonly to: string
   readonly map?: string
   readonly from: readonly string[]
+  readonly fetch: readonly string[]
   readonly port: number
   readonly host: string
   readonly role: readonly string[]
@@ -57,9 +59,9 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { createBridge } = await import('../bridge/bridged-service.ts')
   const { startService } = await import('../host/serve.ts')
   const { createFolderOf } = await import('../store/private-file.ts')
-  const { isXmlFile } = await import('../import/import-command.ts')
+  const { isXmlDescription } = await import('../import/import-command.ts')
   const limits = readLimitFlags(flags)
-  const isSoap = flags.map !== undefined || isXmlFile(file)
+  const isSoap = flags.map !== undefined || (await isXmlDescription(file, flags))
   const { contract, resources, callerOf, close } = isSoap
     ? await bridgeSoap(file, flags, limits)
     : await bridgeRest(file, flags)
@@ -164,7 +166,7 @@ async function bridgeRest(file: string, flags: BridgeFlags): Promise<Bridged> {
   const { describeBridge } = await import('../bridge/bridged-service.ts')
   const { createBridgedRestCaller } = await import('../bridge/rest-caller.ts')
   const { readDescribedApi } = await import('../import/import-command.ts')
-  const rest = await readDescribedApi(file, { from: flags.from, fetch: [] }, grants)
+  const rest = await readDescribedApi(file, flags, grants)
   tellLosses(rest.losses)
   const caller = createBridgedRestCaller(rest, flags.to, callerOptions(flags))
   return { contract: describeBridge(rest.name, rest.namespace, [rest.port]), callerOf: () => caller, close: () => {} }
@@ -172,39 +174,46 @@ async function bridgeRest(file: string, flags: BridgeFlags): Promise<Bridged> {
 
 async function importBridge(file: string, flags: BridgeFlags): Promise<BridgedContract> {
   const grants = grantsOfFlags(flags)
-  const { readContractFile } = await import('../import/import-command.ts')
+  const { readDescribedPorts } = await import('../import/import-command.ts')
   const { describeBridge, openPort } = await import('../bridge/bridged-service.ts')
-  const contract = readContractFile(file, flags.from)
+  const contract = await readDescribedPorts(file, flags)
   tellLosses(contract.losses)
   if (contract.ports.length === 0) throw new Error(`${file} has no port for SOAP: give a WSDL with a binding`)
-  const name = basename(file)
-    .replace(/\.[^.]*$/, '')
-    .replace(/[^A-Za-z0-9-]/g, '-')
-    .toLowerCase()
   const ports = contract.ports.map(each => openPort(each, grants))
   const { guessResources } = await import('../bridge/guess-resources.ts')
   const resources = guessResources(ports)
   const declared = resources.map(each => each.resource)
   return {
-    contract: describeBridge(name, contract.namespace, ports, declared),
+    contract: describeBridge(nameOfDescription(file), contract.namespace, ports, declared),
     resources,
     policies: contract.policies,
   }
+}
+
+/** After its file; `stock` of an address such as `http://partner.example/stock.svc?wsdl`. */
+function nameOfDescription(file: string): string {
+  const path = /^https?:/i.test(file) ? (URL.parse(file)?.pathname ?? '') : file
+  const name = basename(path)
+    .replace(/\.[^.]*$/, '')
+    .replace(/[^A-Za-z0-9-]/g, '-')
+    .toLowerCase()
+  return name || 'service'
 }
 
 /** The contract of a map; what messages prove is said by the map, or by the WSDL if it is there. */
 async function loadBridge(
   map: string,
   wsdl: string,
-  { from, role: roles, anyone: isOpen }: BridgeFlags,
+  { from, fetch, role: roles, anyone: isOpen }: BridgeFlags,
 ): Promise<BridgedContract> {
   if (isOpen || roles.length > 0)
     failUsage(
       '--map names a contract, whose ports say who may ask: write it there (allow), without --role and --anyone',
     )
   const { contract: mapped, behind, resources: names } = await loadMap(map)
-  const { readContractFile } = await import('../import/import-command.ts')
-  const policies = existsSync(wsdl) ? readContractFile(wsdl, from).policies : new Map<string, PortPolicy>()
+  const { readDescribedPorts } = await import('../import/import-command.ts')
+  const isThere = existsSync(wsdl) || fetch.length > 0
+  const policies = isThere ? (await readDescribedPorts(wsdl, { from, fetch })).policies : new Map<string, PortPolicy>()
   const contract = leaveSecurityBehind(mapped)
   const resources = await chooseResources(map, contract, names)
   const declared = resources.map(each => each.resource)

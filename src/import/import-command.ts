@@ -1,6 +1,6 @@
 /** `diglot import`: files in, TypeScript out. Only hosts that the user names are asked. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { objectOf, stringOf } from '../base/json-members.ts'
 import type { Json } from '../base/objects.ts'
 import type { Grant } from '../contract/policy.ts'
@@ -8,7 +8,7 @@ import type { Service } from '../contract/service.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 import { isXmlText, loadAnyParser, loadDescriptionParser } from './description-text.ts'
-import { createDocumentFinder, type DocumentSources, readGivenDocument, readGivenFile } from './document-files.ts'
+import { type DocumentSources, readGivenDocument, readGivenFile } from './document-files.ts'
 import { type ImportedContract, listPortElements, readNamedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
 import { appendRecord, mergeEdits } from './merge-edits.ts'
@@ -75,11 +75,11 @@ export const importDocument = (
   fetch: readonly string[],
 ): Promise<ImportedDocument> =>
   readGivenDocument(file, { from, fetch }, async bytes => {
-    const text = new TextDecoder().decode(bytes)
-    const read =
-      isXmlText(text.slice(0, 1000)) || isOtherXml(bytes) ? readXmlDescription : await loadOpenApiReader(text)
+    const read = isXmlDocument(bytes) ? readXmlDescription : await loadOpenApiReader(new TextDecoder().decode(bytes))
     return (octets, path, find) => read(file, path, octets, find)
   })
+const isXmlDocument = (bytes: Uint8Array): boolean =>
+  isXmlText(new TextDecoder().decode(bytes.subarray(0, 1000))) || isOtherXml(bytes)
 /** UTF-16: its first octets are a byte order mark. */
 const isOtherXml = (bytes: Uint8Array): boolean =>
   (bytes[0] === 0xfe && bytes[1] === 0xff) || (bytes[0] === 0xff && bytes[1] === 0xfe)
@@ -104,10 +104,9 @@ async function loadOpenApiReader(text: string): Promise<Reader> {
   }
 }
 
-/** A WSDL or XSD in a file, with what it imports. Throws an error that says what to do. */
-export function readContractFile(file: string, from: readonly string[]): ImportedContract {
-  return readNamedContract(file, readGivenFile(file), resolve(file), createDocumentFinder(from))
-}
+/** A WSDL or XSD, with what it imports. Throws an error that says what to do. */
+export const readDescribedPorts = (file: string, where: DocumentSources): Promise<ImportedContract> =>
+  readGivenDocument(file, where, () => (bytes, path, find) => readNamedContract(file, bytes, path, find))
 
 /** An OpenAPI document as one port. Throws an error that says what to do. */
 export function readDescribedApi(file: string, where: DocumentSources, allow: readonly Grant[]): Promise<RestPort> {
@@ -140,8 +139,6 @@ export async function readOpenApiFile(file: string): Promise<Json> {
   return value
 }
 
-/** Whether a file is a WSDL or XSD, by how it begins. */
-export function isXmlFile(file: string): boolean {
-  const bytes = readGivenFile(file)
-  return isXmlText(new TextDecoder().decode(bytes.subarray(0, 1000))) || isOtherXml(bytes)
-}
+/** Whether a description is a WSDL or XSD, by how it begins. */
+export const isXmlDescription = (file: string, where: DocumentSources): Promise<boolean> =>
+  readGivenDocument(file, where, () => isXmlDocument)

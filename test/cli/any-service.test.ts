@@ -6,6 +6,8 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -221,4 +223,45 @@ test('diglot bridge --role admits callers by API keys that are made while it run
   await setTimeout(1100) // a key counts within a second
   assert.equal(await ask({ 'api-key': other }), 403)
   assert.equal(await ask({ 'api-key': admitted }), 422, 'admitted: what it sends is looked at')
+})
+
+test('diglot bridge reads a WSDL in several documents where it is published, of a named host alone', {
+  timeout: 120_000,
+}, async t => {
+  const folder = makeFolder(t)
+  const xs = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+  const documents: Record<string, string> = {
+    '/stock.svc?wsdl': `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:n="urn:n" targetNamespace="urn:n"
+        xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/"><types><xs:schema ${xs} targetNamespace="urn:n/imports">
+      <xs:import namespace="urn:n" schemaLocation="?xsd=xsd0"/></xs:schema></types>
+      <message name="In"><part name="in" element="n:Ask"/></message>
+      <portType name="Stock"><operation name="Ask"><input message="n:In"/></operation></portType>
+      <binding name="Stock" type="n:Stock"><soap:binding transport="http://schemas.xmlsoap.org/soap/http"/>
+        <operation name="Ask"><soap:operation soapAction=""/><input><soap:body use="literal"/></input></operation></binding>
+      <service name="Stock"><port name="Stock" binding="n:Stock"><soap:address location="http://h/"/></port></service>
+      </definitions>`,
+    '/stock.svc?xsd=xsd0': `<xs:schema ${xs} targetNamespace="urn:n"><xs:element name="Ask"><xs:complexType><xs:sequence>
+      <xs:element name="count" type="xs:int"/></xs:sequence></xs:complexType></xs:element></xs:schema>`,
+  }
+  const asked: string[] = []
+  const published = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.end(documents[request.url ?? ''])
+  })
+  t.after(() => published.close())
+  await once(published.listen(0, '127.0.0.1'), 'listening')
+  const host = `127.0.0.1:${(published.address() as AddressInfo).port}`
+  const words = ['bridge', `http://${host}/stock.svc?wsdl`, '--to', 'http://127.0.0.1:9/', '--anyone', '--port', '0']
+  const refused = runIn(folder, words)
+  assert.match(refused.stderr, new RegExp(`is not fetched: name its host, --fetch ${host}`))
+  assert.deepEqual(asked, [])
+  const child = spawn(process.execPath, [...cli, ...words, '--fetch', host], { cwd: folder })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  for await (const piece of child.stdout.setEncoding('utf8')) if (/bridging \S+ to/.test((said += piece))) break
+  const [, address = ''] = /bridging (\S+) to/.exec(said) ?? []
+  const send = (body: string) =>
+    fetch(`${address}/v1/Stock/Ask`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  assert.equal((await send('{"count":"x"}')).status, 422, 'the imported schema counts')
+  assert.equal((await send('{"count":1}')).status, 503)
 })
