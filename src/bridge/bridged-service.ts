@@ -211,7 +211,8 @@ function passOn(
     case 'answer':
       return passAnswer(place, answer, context, note)
     case 'fault':
-      if (answer.declared) return context.fail(answer.declared.name, answer.declared.detail as never, answer.reason)
+      if (answer.declared)
+        return context.fail(answer.declared.name, answer.declared.detail as never, cutStack(answer.reason))
       note(`${place}: fault ${answer.dress ?? answer.code ?? 'without a standard code'}: ${answer.reason}`)
       if (answer.broken !== undefined) note(`${place}: the detail of the fault ${answer.broken} breaks its type`)
       if (answer.dress !== undefined)
@@ -219,7 +220,7 @@ function passOn(
           BadGateway,
           `the service behind refuses how the bridge secures or addresses messages (${answer.dress})`,
         )
-      return refuseAs(faultOfReason(exchange, answer), answer.code === 'Sender' ? answer.reason : BadGateway.title)
+      return refuseAs(faultOfReason(exchange, answer), answer.code === 'Sender' ? cutStack(answer.reason) : BadGateway.title)
     case 'silence':
       note(`${place}: no answer (${answer.why})${answer.mayHaveRun ? '; it may have been carried out' : ''}`)
       if (answer.after !== undefined && (exchange.isSafe || !answer.mayHaveRun))
@@ -265,12 +266,15 @@ const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
     ? fault('Refused', { status: statusOfAnswer(exchange, answer), title: 'Refused' })
     : BadGateway
 
+/** A reason without the stack that .NET writes behind it: that is what a service says of itself. */
+const cutStack = (reason: string): string => reason.split(/\r?\n[ \t]+(?:at|---) /, 1)[0] ?? reason
+
 type PortFault = Extract<PortAnswer, { kind: 'fault' }>
 function statusOfAnswer(exchange: PortExchange, answer: PortFault): number {
   const { code, reason, status, declared, broken, dress } = answer
   if (declared) return statusOfPortFault(exchange, declared.name)
   if (code !== 'Sender' || dress !== undefined) return BadGateway.status
-  return status ?? statusOfPortFault(exchange, broken ?? reason.replace(/\W+/g, '_'))
+  return status ?? statusOfPortFault(exchange, broken ?? cutStack(reason).replace(/\W+/g, '_'))
 }
 
 type SilenceReason = Extract<PortAnswer, { kind: 'silence' }>['why']

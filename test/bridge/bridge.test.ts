@@ -156,6 +156,12 @@ const misbehaviours: readonly (readonly [
   ],
   ['an undeclared fault without a hint', reply(500, 'text/xml', faultOf('Client', 'No.')), 422, /No\./],
   [
+    'a reason with the stack of an exception',
+    reply(500, 'text/xml', faultOf('Client', 'x.SoapException: too few\r\n   at secret.NotFound.Take(Int32 n)\n   at b')),
+    422,
+    /secret\.NotFound/,
+  ],
+  [
     'a declared fault of the sender whose detail breaks its type',
     reply(500, 'text/xml', faultOf('Client', 'None left', brokenDetail)),
     404,
