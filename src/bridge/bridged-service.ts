@@ -220,7 +220,10 @@ function passOn(
           BadGateway,
           `the service behind refuses how the bridge secures or addresses messages (${answer.dress})`,
         )
-      return refuseAs(faultOfReason(exchange, answer), answer.code === 'Sender' ? cutStack(answer.reason) : BadGateway.title)
+      return refuseAs(
+        faultOfReason(exchange, answer),
+        answer.code === 'Sender' ? cutStack(answer.reason) : BadGateway.title,
+      )
     case 'silence':
       note(`${place}: no answer (${answer.why})${answer.mayHaveRun ? '; it may have been carried out' : ''}`)
       if (answer.after !== undefined && (exchange.isSafe || !answer.mayHaveRun))

@@ -41,9 +41,16 @@ export function describeFieldAccess({ visibleTo, settableBy, settableIn }: Field
   return said.join(' ')
 }
 
-/** `PutProductPicture` → "Put product picture". */
-export const summaryOf = ({ name }: Operation): string =>
-  capitalize(name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase())
+/** `PutProductPicture`, `put_product_picture` → "Put product picture". */
+export function summaryOf(operation: Operation): string {
+  const name = operation.kind === 'exchange' ? operation.exchangeName : operation.name
+  return capitalize(
+    name
+      .replace(/([a-z0-9])([A-Z])|_+/g, '$1 $2')
+      .trim()
+      .toLowerCase(),
+  )
+}
 
 /** What is declared for the operation itself: an action, a file or the start of a job. */
 export function textsOfOperation(operation: Operation): PublicTexts {

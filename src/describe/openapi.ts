@@ -151,7 +151,7 @@ class VersionDocument {
     const rule = this.#service.versions[this.#version]
     const body = this.#requestContent(operation, method)
     return {
-      operationId: this.#operationId(address, operation),
+      operationId: this.#operationId(address, operation, method),
       ...omitUndefined(summaryMembers(operation)),
       tags: [tagOf(operation)],
       ...((rule?.deprecated ?? rule?.sunset) !== undefined && { deprecated: true }),
@@ -163,12 +163,14 @@ class VersionDocument {
   }
 
   /**
-   * Unique in the document: the version, the name of the operation, and the place of its address.
+   * Unique in the document: the version, the name of the operation, the place of its address, and
+   * the method where an exchange is asked by another one than POST.
    */
-  #operationId({ template, within }: Address, operation: Operation): string {
+  #operationId({ template, within }: Address, operation: Operation, method?: string): string {
     const first = this.#addresses.find(({ methods }) => [...methods.values()].includes(operation))
     const place = within ? `Of${capitalize(singularOf(within.of))}` : first?.template === template ? '' : 'Here'
-    return `${this.#version}_${operation.name}${place}`
+    const way = operation.kind === 'exchange' && method !== 'POST' ? `By${capitalize(`${method}`.toLowerCase())}` : ''
+    return `${this.#version}_${operation.name}${place}${way}`
   }
 
   #parametersOf(address: Address, method: string, operation: Operation): readonly JsonSchema[] {

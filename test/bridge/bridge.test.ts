@@ -157,7 +157,11 @@ const misbehaviours: readonly (readonly [
   ['an undeclared fault without a hint', reply(500, 'text/xml', faultOf('Client', 'No.')), 422, /No\./],
   [
     'a reason with the stack of an exception',
-    reply(500, 'text/xml', faultOf('Client', 'x.SoapException: too few\r\n   at secret.NotFound.Take(Int32 n)\n   at b')),
+    reply(
+      500,
+      'text/xml',
+      faultOf('Client', 'x.SoapException: too few\r\n   at secret.NotFound.Take(Int32 n)\n   at b'),
+    ),
     422,
     /secret\.NotFound/,
   ],

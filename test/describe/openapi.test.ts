@@ -8,11 +8,13 @@ import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
 import type { Json } from '../../src/base/objects.ts'
+import { exchange, port } from '../../src/contract/exchange.ts'
 import type { Scalar } from '../../src/contract/field.ts'
 import { type FieldProblem, readFields } from '../../src/contract/field-json.ts'
 import { listOperations, singularOf } from '../../src/contract/operation.ts'
 import type { Service } from '../../src/contract/service.ts'
 import { viewOfVersion } from '../../src/contract/version-view.ts'
+import { x } from '../../src/contract/xml-type.ts'
 import { Schemas, scalarSchema } from '../../src/describe/json-schema.ts'
 import { writeJsonText } from '../../src/describe/json-text.ts'
 import { type Address, type OpenApiOptions, writeOpenApi } from '../../src/describe/openapi.ts'
@@ -73,6 +75,22 @@ test('OpenAPI 3.2 §4.9 QUERY is described with its criteria, and 3.1 has everyt
   assert.deepEqual(Object.keys(properties ?? {}), ['q', 'state', 'customer'])
   const ids = (document: Loose) => operationsIn(document).map(({ operation }) => String(operation['operationId']))
   assert.deepEqual(ids(newer), [...ids(ours), 'ListChanges'])
+})
+test('§4.8.10.1 an exchange that several methods ask has an operationId for each, and its name for a summary', () => {
+  const stock = x.namespace('urn:stock')
+  const [Parts, ListParts] = [stock.element('Parts', x.object({})), stock.element('list_parts', x.object({}))]
+  const exchanges = { list_parts: exchange({ action: 'a', input: ListParts, output: Parts, safe: true }) }
+  const ports = [port('Stock', { namespace: 'urn:stock', allow: [anyone], exchanges })]
+  const stocked = service('stock', { namespace: 'urn:stock', resources: [], ports }) as unknown as Service
+  for (const [release, ids] of [
+    ['3.1', { get: 'v1_Stock_list_partsByGet', post: 'v1_Stock_list_parts' }],
+    ['3.2', { get: 'v1_Stock_list_partsByGet', query: 'v1_Stock_list_partsByQuery', post: 'v1_Stock_list_parts' }],
+  ] as const) {
+    const document: Loose = JSON.parse(writeOpenApi(stocked, { ...options, release }))
+    const item = Object.entries(document['paths']?.['/api/v1/Stock/list_parts'] ?? {})
+    assert.deepEqual(Object.fromEntries(item.map(([method, { operationId }]) => [method, operationId])), ids)
+    for (const [, { summary }] of item) assert.equal(summary, 'List parts')
+  }
 })
 test('OpenAPI 3.2 §4.14.3.1 the stream of changes has the schema of an event', () => {
   const content = newer['paths']?.['/changes']?.['get']?.['responses']?.['200']?.['content']
