@@ -1,36 +1,18 @@
 /** The parts of PHP's SoapServer as a resource: `diglot bridge` before it, asked by curl. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { atEnd, folder, missing, root, run } from './peer.ts'
+import { type BridgeCommand, hearProgram, startBridgeCommand } from './bridge-command.ts'
+import { folder, missing, run } from './peer.ts'
 
 const here = import.meta.dirname
 const wsdl = join(here, 'parts', 'stock.wsdl')
 
-/** What a program says until a line fits. */
-async function startProgram(program: string, words: readonly string[], env: object, ready: RegExp): Promise<string> {
-  const child = spawn(program, words, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  atEnd(() => void child.kill('SIGKILL'))
-  let said = ''
-  return await new Promise((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', piece => {
-        said += piece
-        if (ready.test(said)) resolve(said)
-      })
-    void once(child, 'exit').then(() => reject(new Error(`${program} ended: ${said}`)))
-  })
-}
-
-async function startBridge(): Promise<{ readonly url: string; readonly said: string }> {
+async function startBridge(): Promise<BridgeCommand> {
   const env = { WSDL: wsdl, ROWS: join(folder(), 'rows') }
-  const php = await startProgram('php', ['-S', '127.0.0.1:0', join(here, 'php', 'stock.php')], env, /:\d+\) started/)
+  const php = await hearProgram('php', ['-S', '127.0.0.1:0', join(here, 'php', 'stock.php')], env, /:\d+\) started/)
   const to = /http:\/\/127\.0\.0\.1:\d+/.exec(php)?.[0] ?? ''
-  const words = ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), 'bridge', wsdl, '--to', to]
-  const said = await startProgram(process.execPath, [...words, '--anyone', '--port', '0'], {}, /bridging \S+ to/)
-  return { url: /bridging (\S+) to/.exec(said)?.[1] ?? '', said }
+  return await startBridgeCommand([wsdl, '--to', to])
 }
 
 const noCurl = missing('curl', 'curl', ['--version'])

@@ -11,14 +11,14 @@ import type { StackName } from './verdicts.ts'
 
 const here = import.meta.dirname
 const python = join(here, 'venv', 'bin', 'python')
-const systemPython = '/usr/bin/python3'
+export const systemPython = '/usr/bin/python3'
 const javaJars = '/usr/share/java'
-const cxfJars = join(here, '..', 'cxf', 'lib')
+export const cxfJars = join(here, '..', 'cxf', 'lib')
 const springJars = join(here, 'spring', 'lib')
-const quickJava = ['java', '-XX:TieredStopAtLevel=1', '-cp']
+export const quickJava = ['java', '-XX:TieredStopAtLevel=1', '-cp']
 const node = [process.execPath, '--conditions=diglot-source']
 
-interface Place {
+export interface Place {
   readonly port: number
   /** A folder of its own. */
   readonly folder: string
@@ -37,7 +37,7 @@ export interface Stack {
 }
 
 /** What serves; two stacks may share it. It may build something first. */
-interface Program {
+export interface Program {
   readonly command: (place: Place) => readonly string[]
   readonly environment?: (place: Place) => Readonly<Record<string, string>>
 }
@@ -116,11 +116,11 @@ function javaPeer(name: SoapPeer['name'], skip: string | false, jars: string, ja
   return { name, skip, program: () => program, soap: version => (version === '1.2' ? '/notes12' : '/notes11') }
 }
 
-const hasJava = (name: string, jar: string): string | false =>
+export const hasJava = (name: string, jar: string): string | false =>
   missing(name, 'sh', ['-c', `command -v javac && ls ${jar}`])
 
 /** Debian keeps other versions next to these; a wildcard would mix them. */
-const jaxwsJars = [
+export const jaxwsJars = [
   ...['jaxws-rt', 'jaxws-tools', 'jaxws-api', 'jaxb-api', 'jaxb-runtime', 'jaxb-core', 'jaxb-xjc', 'codemodel', 'xsom'],
   ...['rngom', 'dtd-parser', 'relaxngDatatype', 'istack-commons-runtime', 'istack-commons-tools', 'txw2', 'saaj-impl'],
   ...['javax.xml.soap-api', 'stax-ex', 'streambuffer', 'mimepull', 'metro-policy', 'gmbal', 'glassfish-management-api'],
@@ -210,7 +210,7 @@ const soapStacks: readonly Stack[] = [
 
 export const stacks: readonly Stack[] = [...restStacks, ...soapStacks]
 
-const compileJava = (files: readonly string[], path: string, into: string): void =>
+export const compileJava = (files: readonly string[], path: string, into: string): void =>
   void run('javac', ['-nowarn', '-proc:none', '-parameters', '-encoding', 'UTF-8', '-cp', path, '-d', into, ...files])
 
 function writeWsdl({ port, folder }: Place, version: Version, path: string): string {
@@ -241,7 +241,8 @@ export async function startStack({ name, program, options }: Stack): Promise<str
   return origin
 }
 
-async function startProgram(name: string, { command, environment }: Program): Promise<string> {
+/** Its origin, once it accepts connections. */
+export async function startProgram(name: string, { command, environment }: Program): Promise<string> {
   const place = { port: await findFreePort(), folder: folder() }
   const env = { ...process.env, ...environment?.(place) }
   const [program = '', ...words] = command(place)
