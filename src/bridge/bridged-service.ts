@@ -105,7 +105,7 @@ const keepTurn = (
     const work = async () => {
       const answer = await ask()
       resolve(answer)
-      if (answer.kind === 'answer') await answer.passed
+      if (answer.kind === 'answer') await answer.passing?.over
     }
     lines.take(party, work, turnLimit).catch(reject)
   })
@@ -168,14 +168,25 @@ async function askThrough(
 ): Promise<PortAnswer> {
   const after = circuit.admit()
   if (after > 0) return refuse({ kind: 'unavailable', after, cause: 'the service behind does not answer' })
-  let answer: PortAnswer | undefined
-  try {
-    return (answer = await ask())
-  } finally {
+  const settle = (answer: PortAnswer | undefined) => {
     if (answer) figures.count(answer)
     circuit.settle(answer?.kind !== 'silence' || !unanswered.has(answer.why))
   }
+  const answer = await ask().catch(thrown => {
+    settle(undefined)
+    throw thrown
+  })
+  if (answer.kind !== 'answer' || !answer.passing) {
+    settle(answer)
+    return answer
+  }
+  circuit.begin()
+  const end = (failure: PortAnswer | undefined) => (isLeft(failure) ? figures.count(answer) : settle(failure ?? answer))
+  void answer.passing.failure.then(end, () => settle(undefined))
+  return answer
 }
+/** The rest of an answer that its reader left is not known. */
+const isLeft = (failure: PortAnswer | undefined): boolean => failure?.kind === 'silence' && failure.why === 'closed'
 /** Others come after an answer, or are of this side. */
 const unanswered: ReadonlySet<SilenceReason> = new Set(['unreachable', 'late', 'lost', 'no-http'])
 
@@ -237,7 +248,7 @@ function passOn(
 
 function passAnswer(
   place: string,
-  { blocks, content, passed }: Extract<PortAnswer, { kind: 'answer' }>,
+  { blocks, content, passing }: Extract<PortAnswer, { kind: 'answer' }>,
   context: Ends,
   note: BridgeOptions['note'],
 ): unknown {
@@ -247,7 +258,7 @@ function passAnswer(
     dropPassing(content)
     throw thrown
   }
-  if (!passed) return content
+  if (!passing) return content
   const cut = (thrown: unknown) => note(`${place}: cut while its octets passed: ${describeCut(thrown)}`)
   return replaceEach(content, PassingOctets, ({ read, drop }) => new PassingOctets(() => noteCut(read(), cut), drop))
 }

@@ -2,7 +2,7 @@
  * Whether a service that does not answer is asked at all. What always holds:
  *  (1) After so many calls in a row without an answer it is left alone for a while; a fault is an
  *      answer.
- *  (2) Then one call tries it; the others wait for the outcome of that one.
+ *  (2) Then one call tries it; the others wait until that one is answered, or its answer begins.
  */
 import type { BridgeLimits } from './bridge-limits.ts'
 
@@ -41,11 +41,21 @@ export class Circuit {
     return 0
   }
 
+  /** An answer has begun, which may take long: the others do not wait for its end. */
+  begin(): void {
+    this.#isTried = false
+    if (this.isOpen) this.#close()
+  }
+
+  #close(): void {
+    if (this.isOpen) this.#note('the service behind answers again')
+    this.#failures = 0
+  }
+
   settle(isAnswered: boolean): void {
     this.#isTried = false
     if (isAnswered) {
-      if (this.isOpen) this.#note('the service behind answers again')
-      this.#failures = 0
+      this.#close()
       return
     }
     this.#failures++

@@ -6,7 +6,13 @@
 
 import { createMessageDress, type MessageDress } from '../client/dressed-message.ts'
 import { AnswerError, ConnectionError, FaultError, InputError, type TransportFailure } from '../client/errors.ts'
-import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } from '../client/port-exchange.ts'
+import {
+  CallableExchange,
+  createPortPlans,
+  type PassingReply,
+  type PortEndpoint,
+  versionOfPort,
+} from '../client/port-exchange.ts'
 import { isRepeatable, timingOf } from '../client/repeated-post.ts'
 import type { ClientTransport } from '../client/transport.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
@@ -24,8 +30,13 @@ export type PortAnswer =
       readonly kind: 'answer'
       readonly content: unknown
       readonly blocks: Readonly<Record<string, unknown>>
-      /** Settles when the octets of it that pass have ended, however they did. */
-      readonly passed?: Promise<void>
+      /** Of octets that pass. */
+      readonly passing?: {
+        /** Settles when no more of them comes, however they end. */
+        readonly over: Promise<void>
+        /** Why they did not come whole; `closed`: their reader here went away. */
+        readonly failure: Promise<PortAnswer | undefined>
+      }
     }
   /** `declared`: the fault of the contract whose element is in its detail. */
   | {
@@ -114,20 +125,25 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
       const {
         output,
         headers: blocks,
-        passed,
+        passing,
       } = await operation.call(input, {
         ...timingOf(options, {}),
         headers,
         passingMax,
         onBehalfOf: caller,
       })
-      return { kind: 'answer', content: output, blocks, ...(passed && { passed }) }
+      return { kind: 'answer', content: output, blocks, ...(passing && { passing: explainPassing(exchange, passing) }) }
     } catch (thrown) {
       return explainThrown(exchange, thrown)
     }
   }
 }
 const plainDress: MessageDress = createMessageDress(undefined, '', {})
+
+const explainPassing = (exchange: PortExchange, { over, failure }: PassingReply) => ({
+  over,
+  failure: failure.then(thrown => (thrown === undefined ? undefined : explainThrown(exchange, thrown))),
+})
 
 /** @throws what is not about the answer */
 function explainThrown(exchange: PortExchange, thrown: unknown): PortAnswer {

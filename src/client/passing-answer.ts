@@ -15,6 +15,7 @@ import { limitLength } from '../contract/octet-types.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import { StreamedPart } from '../soap/codecs/values.ts'
 import type { RemainingParts } from '../soap/mime/parts.ts'
+import { TransportFailure } from './errors.ts'
 import { refuseAnswer } from './opened-answer.ts'
 import type { ArrivingOctets, PassingResponses, TransportResponse } from './transport.ts'
 
@@ -55,6 +56,12 @@ async function* readBehind(held: Uint8Array[], pieces: AsyncIterator<Uint8Array,
   for (let next = await pieces.next(false); !next.done; ) next = await pieces.next(yield next.value)
 }
 
+export interface PassingValue {
+  readonly value: unknown
+  /** Why its octets did not come whole, as their reader was told; undefined: they did. */
+  readonly failure: Promise<unknown>
+}
+
 /**
  * The value of a message, with octets that pass in place of the parts that have not arrived.
  *
@@ -66,16 +73,34 @@ export async function passParts(
   parts: RemainingParts,
   drop: () => void,
   explain: (thrown: unknown) => unknown,
-): Promise<unknown> {
+): Promise<PassingValue> {
+  const { promise: failure, resolve: settle } = Promise.withResolvers<unknown>()
+  const waiting = new Set(listEach(value, StreamedPart))
+  const leave = () => {
+    drop()
+    settle(explain(new TransportFailure('closed', 'its reader went away', { mayHaveRun: true, begun: true })))
+  }
   const read = (part: StreamedPart) =>
-    readToEnd(limitLength(parts.pass(part), part.lengths, refuseCount), drop, explain)
-  const [first] = listEach(value, StreamedPart)
+    readToEnd(limitLength(parts.pass(part), part.lengths, refuseCount), {
+      finish: () => {
+        waiting.delete(part)
+        if (waiting.size === 0) settle(undefined)
+      },
+      fail: thrown => {
+        const reason = explain(thrown)
+        settle(reason)
+        return reason
+      },
+      leave,
+    })
+  const [first] = waiting
   if (!first) {
     await parts.skipRest()
-    return value
+    return { value, failure: Promise.resolve() }
   }
   const begun = await beginReading(read(first))
-  return replaceEach(value, StreamedPart, part => new PassingOctets(() => (part === first ? begun : read(part)), drop))
+  const pass = (part: StreamedPart) => new PassingOctets(() => (part === first ? begun : read(part)), leave)
+  return { value: replaceEach(value, StreamedPart, pass), failure }
 }
 
 /** (3) */
@@ -93,15 +118,23 @@ async function beginReading(pieces: Pieces): Promise<Pieces> {
 
 const refuseCount = (detail: string): never => refuseAnswer('invalid', detail)
 
-/** Where its reader leaves before the end, the package is dropped. */
-async function* readToEnd(pieces: Pieces, drop: () => void, explain: (thrown: unknown) => unknown): Pieces {
+/** How the reading of a part ends. */
+interface PartEnds {
+  readonly finish: () => void
+  /** What its reader is told in place of what was thrown. */
+  readonly fail: (thrown: unknown) => unknown
+  /** The rest of the package is not read. */
+  readonly leave: () => void
+}
+async function* readToEnd(pieces: Pieces, { finish, fail, leave }: PartEnds): Pieces {
   let isWhole = false
   try {
     yield* pieces
     isWhole = true
+    finish()
   } catch (thrown) {
-    throw explain(thrown)
+    throw fail(thrown)
   } finally {
-    if (!isWhole) drop()
+    if (!isWhole) leave()
   }
 }

@@ -82,8 +82,15 @@ export interface PortReply {
   /** The declared header blocks that came. */
   readonly headers: Readonly<Record<string, unknown>>
   readonly forgiven: readonly Forgiven[]
-  /** Settles when the octets that pass have ended, however they did. */
-  readonly passed?: Promise<void>
+  readonly passing?: PassingReply
+}
+
+/** Octets of a reply that pass. */
+export interface PassingReply {
+  /** Settles when no more of them comes, however they end. */
+  readonly over: Promise<void>
+  /** Why they did not come whole, as their reader was told; undefined: they did. */
+  readonly failure: Promise<unknown>
 }
 
 /** The newer version alone where no other is bound. */
@@ -175,8 +182,8 @@ export class CallableExchange {
     const reply = this.#read(opened, fields['content-type'] ?? '')
     if (!arriving || !opened.coming) return reply
     const explain = (thrown: unknown) => this.#explain(thrown, response)
-    const output = await passParts(reply.output, opened.coming, () => arriving.drop(), explain)
-    return { ...reply, output, passed: arriving.over }
+    const { value, failure } = await passParts(reply.output, opened.coming, () => arriving.drop(), explain)
+    return { ...reply, output: value, passing: { over: arriving.over, failure } }
   }
 
   #explain(thrown: unknown, response: TransportResponse): unknown {

@@ -41,8 +41,12 @@ interface Settings {
   readonly limits?: Partial<BridgeLimits>
   readonly timeLimit?: number
   readonly mtom?: boolean
+  readonly clock?: () => number
 }
-export async function startBridge(serve: Serve, { limits = {}, timeLimit = 20_000, mtom = true }: Settings = {}) {
+export async function startBridge(
+  serve: Serve,
+  { limits = {}, timeLimit = 20_000, mtom = true, clock = Date.now }: Settings = {},
+) {
   const behind = await startBehind(serve)
   const whole = completeLimits(limits)
   const transport = createHttpTransport(behind.to, transportOptionsOf(whole))
@@ -56,6 +60,7 @@ export async function startBridge(serve: Serve, { limits = {}, timeLimit = 20_00
     note: line => void notes.push(line),
     limits,
     turnLimit: 3000,
+    clock,
   })
   const { server, ask } = await startHosted({}, app)
   const begin = (name: string, fields: http.OutgoingHttpHeaders = {}, method = 'POST') => {
@@ -74,7 +79,12 @@ export async function startBridge(serve: Serve, { limits = {}, timeLimit = 20_00
     const { text } = await ask('GET', '/metrics')
     return Number(/^diglot_behind_calls\{state="running"\} (\d+)$/m.exec(text)?.[1])
   }
-  return { begin, send, notes, behind, countRunning, ask }
+  const listOutcomes = async () => {
+    const { text } = await ask('GET', '/metrics')
+    const found = [...text.matchAll(/^diglot_behind_answers_total\{outcome="(.+)"\} (\d+)$/gm)]
+    return found.map(([, outcome, count]) => `${outcome} ${count}`).sort()
+  }
+  return { begin, send, notes, behind, countRunning, listOutcomes, ask }
 }
 
 export interface Received {

@@ -159,20 +159,30 @@ const flood = (response: http.ServerResponse): void => {
 }
 const start = joined(root, partHead('1'), big)
 const length = { 'content-length': start.length + 100 }
-const flaws: readonly (readonly [title: string, serve: Serve, note: RegExp])[] = [
-  ['a connection that is lost in the middle', begin(start, cut), /ended before the response was complete/],
-  ['fewer octets than their length', begin(start, cut, length), /ended before the response was complete/],
-  ['an end without the last boundary', begin(start, response => response.end()), /before its last boundary/],
-  ['a line that begins like the boundary', reply(joined(start, '\r\n--bogus\r\n')), /begins like the boundary/],
-  ['what is broken, and more without end', begin(joined(start, '\r\n--bogus\r\n'), flood), /begins like the boundary/],
-  ['another part that is broken', reply(joined(start, '\r\n--b\r\nno field\r\n\r\n--b--')), /invalid field/],
-  ['silence in the middle', begin(start, () => {}), /fewer than 1500 octets came in 1500 ms/],
-  ['octets that trickle', begin(start, trickle), /fewer than 1500 octets/],
-  ['a part without end', begin(start, flood), /longer than 5000000 octets/],
+const flaws: readonly (readonly [title: string, serve: Serve, note: RegExp, outcome: string])[] = [
+  ['a connection that is lost in the middle', begin(start, cut), /ended before the response was complete/, 'lost'],
+  ['fewer octets than their length', begin(start, cut, length), /ended before the response was complete/, 'lost'],
+  ['an end without the last boundary', begin(start, response => response.end()), /before its last boundary/, 'garbage'],
+  [
+    'a line that begins like the boundary',
+    reply(joined(start, '\r\n--bogus\r\n')),
+    /begins like the boundary/,
+    'garbage',
+  ],
+  [
+    'what is broken, and more without end',
+    begin(joined(start, '\r\n--bogus\r\n'), flood),
+    /begins like the boundary/,
+    'garbage',
+  ],
+  ['another part that is broken', reply(joined(start, '\r\n--b\r\nno field\r\n\r\n--b--')), /invalid field/, 'garbage'],
+  ['silence in the middle', begin(start, () => {}), /fewer than 1500 octets came in 1500 ms/, 'late'],
+  ['octets that trickle', begin(start, trickle), /fewer than 1500 octets/, 'late'],
+  ['a part without end', begin(start, flood), /longer than 5000000 octets/, 'too-long'],
 ]
-for (const [title, serve, note] of flaws)
+for (const [title, serve, note, outcome] of flaws)
   test(`a response is cut where the service behind sends ${title}`, async () => {
-    const { send, notes, behind, countRunning } = await startBridge(afterAll(serve), {
+    const { send, notes, behind, countRunning, listOutcomes } = await startBridge(afterAll(serve), {
       limits: { longestPassing: 5_000_000 },
       timeLimit: String(note).includes('1500') ? 1500 : 20_000,
     })
@@ -181,8 +191,32 @@ for (const [title, serve, note] of flaws)
     assert.match(notes.join('\n'), /^Archive\.Fetch: cut while its octets passed: /)
     assert.match(notes.join('\n'), note)
     assert.equal(await countRunning(), 0)
+    assert.deepEqual(await listOutcomes(), [`${outcome} 1`])
     await waitUntil(() => behind.countOpen() === 0)
   })
+
+test('five files in a row that are cut leave the service behind alone, until a file begins again', async () => {
+  let serve = begin(start, cut)
+  let now = Date.parse('2026-11-22T08:00:00Z')
+  const clock = () => now
+  const { send, notes, listOutcomes } = await startBridge(
+    afterAll((response, request) => serve(response, request)),
+    { clock, limits: { pause: 1000 } },
+  )
+  for (let i = 0; i < 5; i++) assert.equal((await send('Fetch')).isCut, true)
+  assert.equal((await send('Fetch')).status, 503)
+  assert.match(notes.join('\n'), /^the service behind has not answered 5 times: it is left alone for 1 s$/m)
+  now += 1000
+  const held: http.ServerResponse[] = []
+  serve = begin(start, response => void held.push(response))
+  const first = send('Fetch')
+  await waitUntil(() => notes.at(-1) === 'the service behind answers again')
+  serve = reply(joined(start, '\r\n--b--'))
+  assert.deepEqual(readFiles(await send('Fetch')).one, big)
+  held[0]?.end('\r\n--b--')
+  assert.deepEqual(readFiles(await first).one, big)
+  assert.deepEqual(await listOutcomes(), ['answer 2', 'lost 5'])
+})
 
 test('XML Schema Part 2 §4.3.3: more octets than a type allows cut the response', async () => {
   const content = (length: number) =>
@@ -246,7 +280,7 @@ test('a reader that waits holds up the service behind; one that leaves frees its
     more()
   }
   const limits = { calls: 1, longestPassing: 1024 ** 3 }
-  const { begin, behind, countRunning } = await startBridge(afterAll(serve), { limits })
+  const { begin, behind, countRunning, listOutcomes } = await startBridge(afterAll(serve), { limits })
   const { request, answer } = begin('Fetch')
   const response = new Promise<http.IncomingMessage>(resolve => void request.on('response', resolve))
   request.end('{"name":"x"}')
@@ -259,6 +293,30 @@ test('a reader that waits holds up the service behind; one that leaves frees its
   await waitUntil(() => sent > before + 30_000_000)
   request.destroy()
   assert.equal((await answer).isCut, true)
+  await waitUntil(async () => (await listOutcomes()).join() === 'answer 1')
   await waitUntil(() => behind.countOpen() === 0)
   assert.equal(await countRunning(), 0)
+})
+
+test('readers that leave do not count against the service behind, nor for it', async () => {
+  let serve: Serve = response => void response.destroy()
+  const {
+    begin: ask,
+    send,
+    listOutcomes,
+  } = await startBridge(
+    afterAll((response, request) => serve(response, request)),
+    { limits: { failures: 3 } },
+  )
+  assert.equal((await send('Fetch')).status, 502)
+  serve = begin(start, () => {})
+  for (let i = 0; i < 3; i++) {
+    const { request, answer } = ask('Fetch')
+    request.on('response', () => void request.destroy()).end('{"name":"x"}')
+    assert.equal((await answer).isCut, true)
+  }
+  await waitUntil(async () => (await listOutcomes()).includes('answer 3'))
+  serve = response => void response.destroy()
+  assert.deepEqual([(await send('Fetch')).status, (await send('Fetch')).status], [502, 502])
+  assert.equal((await send('Fetch')).status, 503)
 })
