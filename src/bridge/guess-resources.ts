@@ -18,6 +18,7 @@ import { findContractMistakes } from '../contract/review.ts'
 import { type Service, service } from '../contract/service.ts'
 import { isSimpleType, simpleCodecOf } from '../contract/xml-simple.ts'
 import type { AnyMember, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
+import { markWithin, mayLack } from './carried-members.ts'
 import {
   emptyInputOf,
   type FoundItem,
@@ -177,12 +178,11 @@ interface GivenItem {
   readonly read: readonly Grant[]
   readonly grantsOf: (exchange: string) => readonly Grant[]
 }
-/** What a new item may get from the service alone, it may be without until then. */
-const markFields = (fields: Fields, { readOnly, filled }: BridgedWrites): Fields =>
+const markFields = (fields: Fields, { readOnly, filled, create, change }: BridgedWrites): Fields =>
   Object.fromEntries(
     Object.entries(fields as Record<string, Field<unknown>>).map(([name, field]) => {
-      const marked = readOnly.includes(name) ? field.readOnly() : field
-      return [name, filled.includes(name) && field.defaultValue === undefined ? marked.optional() : marked]
+      const marked = readOnly.includes(name) ? field.readOnly() : markWithin(field, name, create, change)
+      return [name, filled.includes(name) ? mayLack(marked) : marked]
     }),
   )
 

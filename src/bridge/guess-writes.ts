@@ -9,6 +9,7 @@ import type { Fields } from '../contract/field.ts'
 import type { Values } from '../contract/implement.ts'
 import { simpleCodecOf } from '../contract/xml-simple.ts'
 import type { AnyRootElement, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
+import { type Carried, carriedNothing, carryMembers, lacksNeeded, pickCarried } from './carried-members.ts'
 import {
   type ExchangeVerb,
   emptyInputOf,
@@ -26,11 +27,9 @@ import {
 } from './exchange-members.ts'
 import { contentOfMember } from './xml-fields.ts'
 
-/** An exchange that changes an item. */
-export interface BridgedWrite {
+/** An exchange that changes an item, and what it sends of it. */
+export interface BridgedWrite extends Carried {
   readonly exchange: string
-  /** The members of an item that it sends. */
-  readonly sent: readonly string[]
   /** The keys that lead from the message to the item. */
   readonly path: readonly string[]
   readonly inputOf: (item: Values) => unknown
@@ -82,8 +81,8 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   }
   const create = find('create', (name, each) => readCreate(name, each, read))
   const found = find('change', (name, each) => readChange(name, each, read))
-  const change =
-    found && create?.needed.some(name => name !== read.key && !found.sent.includes(name)) ? undefined : found
+  const needed = create && { ...create, needed: create.needed.filter(name => name !== read.key) }
+  const change = found && needed && lacksNeeded(found, needed) ? undefined : found
   const remove = find('remove', (name, each) => readRemove(name, each, read))
   const carried = [create, change].flatMap(each => (each ? [new Set(each.sent)] : []))
   const isSettable = (name: string) => carried.length > 0 && carried.every(sent => sent.has(name))
@@ -105,13 +104,9 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
 }
 
 /** How a message carries an item. */
-interface ItemInput {
+interface ItemInput extends Carried {
   /** The keys that lead to the item. */
   readonly path: readonly string[]
-  /** The members of the item that it carries. */
-  readonly sent: readonly string[]
-  /** Those without which it is not valid. */
-  readonly needed: readonly string[]
   /** The type of the identifier among them. */
   readonly id: AnyXmlType | undefined
   readonly write: (item: Values) => unknown
@@ -146,31 +141,18 @@ function carryItem(
   read: ItemOfReads,
 ): Omit<ItemInput, 'path'> | undefined {
   if (type.definition.kind !== 'complex') return undefined
-  const own = membersOfType(read.item, read.form)
-  const same = members.filter(each => own.some(other => isSameMember(each, other)))
-  const foreign = members.filter(each => !same.includes(each))
-  const hasContent = same.some(each => each.key !== read.key)
+  const carried = carryMembers(members, membersOfType(read.item, read.form))
+  const foreign = members.filter(each => !carried.sent.includes(each.key))
+  const hasContent = carried.sent.some(name => name !== read.key)
   if (!hasContent || foreign.some(({ member }) => isNeeded(member))) return undefined
-  const sent = same.map(each => each.key)
-  const id = same.find(each => each.key === read.key)
+  const id = members.find(each => each.key === read.key && carried.sent.includes(each.key))
   const asTyped = writeNames(id ? [id] : [], read)
   const repeated = Object.fromEntries(foreign.filter(({ member }) => member.marks.isMany).map(({ key }) => [key, []]))
   return {
-    sent,
+    ...carried,
     id: id && simpleTypeOf(id.member),
-    needed: same.filter(({ member }) => isNeeded(member)).map(each => each.key),
-    write: item => ({ ...repeated, ...pickSent(item, sent), ...asTyped(item) }),
+    write: item => ({ ...repeated, ...pickCarried(carried, item), ...asTyped(item) }),
   }
-}
-const pickSent = (item: Values, names: readonly string[]): Values =>
-  Object.fromEntries(names.filter(name => item[name] !== undefined).map(name => [name, item[name]]))
-
-function isSameMember(one: TypeMember, other: TypeMember): boolean {
-  if (one.key !== other.key || one.member.marks.isMany !== other.member.marks.isMany) return false
-  const [a, b] = [contentOfMember(one.member), contentOfMember(other.member)]
-  if (!a || !b || (b.isNillable && !a.isNillable)) return false
-  const [first, second] = [a.type.definition, b.type.definition]
-  return a.type === b.type || (first.kind === 'builtIn' && second.kind === 'builtIn' && first.name === second.name)
 }
 
 /** A member of one simple value that is named as the identifier of the item. */
@@ -179,7 +161,7 @@ const namesItem = ({ key, member }: TypeMember, { fields, key: own, noun }: Item
 
 /** The version of the item, as it is in the item. */
 const isVersion = (each: TypeMember, { version, item, form }: ItemOfReads): boolean =>
-  each.key === version && membersOfType(item, form).some(own => isSameMember(each, own))
+  each.key === version && carryMembers([each], membersOfType(item, form)).sent.length > 0
 const versionsIn = (members: readonly TypeMember[], read: ItemOfReads): readonly string[] =>
   members.filter(each => isVersion(each, read)).map(each => each.key)
 
@@ -194,7 +176,7 @@ function writeNames(members: readonly TypeMember[], read: ItemOfReads): (item: V
     const id = item[read.key]
     const asText = id === undefined ? [] : codecs
     const names = asText.map(([name, codec]) => [name, codec.read(String(id), noPrefixes)])
-    return { ...pickSent(item, versions), ...Object.fromEntries(names) }
+    return { ...pickCarried({ ...carriedNothing, sent: versions }, item), ...Object.fromEntries(names) }
   }
 }
 const noPrefixes = { resolve: () => undefined }
@@ -210,9 +192,10 @@ function readCreate(exchange: string, each: PortExchange, read: ItemOfReads) {
   const isSent = carried.sent.includes(read.key) && isChosen && (read.key !== 'id' || carried.needed.includes('id'))
   const idPath = typeof output === 'object' ? findMadeId(output, read) : undefined
   if (!idPath && !isSent) return undefined
+  const { path, needed, within } = carried
   const sent = isSent ? carried.sent : carried.sent.filter(name => name !== read.key)
   const write = (item: Values) => carried.write(isSent ? item : omitMember(item, read.key))
-  return { exchange, sent, needed: carried.needed, path: carried.path, inputOf: write, idPath }
+  return { exchange, sent, needed, within, path, inputOf: write, idPath }
 }
 const isAnyText = (type: AnyXmlType | undefined): boolean =>
   type?.definition.kind === 'builtIn' && type.definition.name === 'string'
@@ -235,8 +218,8 @@ function readChange(exchange: string, each: PortExchange, read: ItemOfReads) {
   const carried = readItemInput(each.input, read)
   const isNamed = carried && (carried.sent.includes(read.key) || isNamedBeside(each.input, read))
   if (!isNamed) return undefined
-  const { sent, path, write } = carried
-  return { exchange, sent, path, inputOf: write }
+  const { sent, needed, within, path, write } = carried
+  return { exchange, sent, needed, within, path, inputOf: write }
 }
 const isNamedBeside = (input: AnyRootElement, read: ItemOfReads): boolean =>
   membersOfType(input.type(), input.form).some(each => namesItem(each, read))
@@ -250,7 +233,7 @@ function readRemove(exchange: string, each: PortExchange, read: ItemOfReads): Br
   if (!only || !namesItem(only, read)) return undefined
   const write = writeNames([only, ...versions], read)
   const sent = versions.map(each => each.key)
-  return { exchange, sent, path: [], inputOf: item => ({ ...emptyInputOf(input), ...write(item) }) }
+  return { ...carriedNothing, exchange, sent, path: [], inputOf: item => ({ ...emptyInputOf(input), ...write(item) }) }
 }
 
 /** The writes by what the rules of a resource call them. */

@@ -1,19 +1,17 @@
 /** Changes of resources that a bridge finds among the operations of a SOAP service (docs/bridge.md). */
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { completeLimits, transportOptionsOf } from '../../src/bridge/bridge-limits.ts'
-import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
+import { openPort } from '../../src/bridge/bridged-service.ts'
 import { guessResources } from '../../src/bridge/guess-resources.ts'
-import { createPortCaller } from '../../src/bridge/port-caller.ts'
-import { createHttpTransport } from '../../src/client/http-transport.ts'
-import { createPortDress, type PortDressOptions } from '../../src/client/port-dress.ts'
+import type { PortDressOptions } from '../../src/client/port-dress.ts'
 import { exchange, type Port, type PortExchange, port } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone, role } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
 import { type AnyXmlType, type XmlType, x } from '../../src/contract/xml-type.ts'
 import { startHosted } from '../host/hosted-service.ts'
+import { etagOf, startResourceBridge } from './resource-bridge.ts'
 
 const shop = x.namespace('urn:shop')
 const Part = shop.type('Part', {
@@ -104,27 +102,8 @@ async function startShop() {
   return { parts, asked, slow, address: `http://127.0.0.1:${server.port}/soap/Shop` }
 }
 
-async function startBridge(to: string, bridged: Port = shopPort, timeLimit = 20_000, worn: PortDressOptions = {}) {
-  const transport = createHttpTransport(to, transportOptionsOf(completeLimits()))
-  after(() => transport.close())
-  const opened = openPort(bridged, [anyone])
-  const resources = guessResources([opened])
-  const declared = resources.map(each => each.resource)
-  const contract = describeBridge('shop', 'urn:shop', [opened], declared)
-  const notes: string[] = []
-  const callerOf = (each: Port) =>
-    createPortCaller(each, transport, { timeLimit, dress: createPortDress(each, undefined, to, worn) })
-  const bridge = createBridge(contract, { callerOf, note: line => notes.push(line) }, resources)
-  const { ask, server } = await startHosted({}, bridge)
-  const json = { 'content-type': 'application/json' }
-  const send = (method: string, target: string, value?: unknown, fields: Record<string, string> = {}) =>
-    value === undefined
-      ? ask(method, target, fields)
-      : ask(method, target, { ...json, ...fields }, JSON.stringify(value))
-  return { send, notes, server }
-}
-
-const etagOf = ({ fields }: { readonly fields: Readonly<Record<string, unknown>> }): string => String(fields['etag'])
+const startBridge = (to: string, bridged: Port = shopPort, timeLimit?: number, worn: PortDressOptions = {}) =>
+  startResourceBridge(to, bridged, { ...(timeLimit !== undefined && { timeLimit }), worn })
 
 test('an item is made by POST: 201, its address, and the tag of what is kept', async () => {
   const { address, parts, asked } = await startShop()
@@ -249,6 +228,11 @@ describe('of the exchanges of a port', () => {
     [
       'members side by side',
       { ModifyPart: writeOf(message('C2', { ...partNo, name: x.element(x.simple(x.string, { maxLength: 8 })) })) },
+      'change',
+    ],
+    [
+      'a member of other bounds',
+      { ModifyPart: writeOf(message('C2', { ...partNo, name: x.element(x.simple(x.string, { maxLength: 9 })) })) },
       '',
     ],
     ['the item itself', { ReplacePart: writeOf(shop.element('C3', Part)) }, 'change'],

@@ -1,0 +1,99 @@
+/**
+ * What a message carries of an item, at every depth. Types of the message need not be those of the
+ * item: one whose members are all members of the item's is a draft of it, and what only the item
+ * has there is up to the service behind.
+ */
+
+import { isDeepStrictEqual } from 'node:util'
+import { ownMember } from '../base/objects.ts'
+import { type AnyField, Field, type Fields } from '../contract/field.ts'
+import type { Values } from '../contract/implement.ts'
+import { mapShape } from '../contract/shape.ts'
+import type { AnyXmlType } from '../contract/xml-type.ts'
+import { isNeeded, membersOfType, type TypeMember } from './exchange-members.ts'
+import { contentOfMember } from './xml-fields.ts'
+
+export interface Carried {
+  /** The members of a type of the item that are sent. */
+  readonly sent: readonly string[]
+  /** Those without which the message is not valid. */
+  readonly needed: readonly string[]
+  /** The same of the types of these members, where they have any. */
+  readonly within: ReadonlyMap<string, Carried>
+}
+export const carriedNothing: Carried = { sent: [], needed: [], within: new Map() }
+
+/** The members that the item has, too. */
+export function carryMembers(members: readonly TypeMember[], own: readonly TypeMember[]): Carried {
+  const found = members.flatMap(each => {
+    const within = matchMember(each, own)
+    return within ? [{ ...each, within }] : []
+  })
+  return {
+    sent: found.map(({ key }) => key),
+    needed: found.filter(({ member }) => isNeeded(member)).map(({ key }) => key),
+    within: new Map(found.flatMap(({ key, within }) => (within === 'whole' ? [] : [[key, within] as const]))),
+  }
+}
+
+/** What a member carries of the member of the same name; undefined: they are of different types. */
+function matchMember({ key, member, form }: TypeMember, own: readonly TypeMember[]): Carried | 'whole' | undefined {
+  const other = own.find(each => each.key === key && each.member.marks.isMany === member.marks.isMany)
+  const [a, b] = [contentOfMember(member), other && contentOfMember(other.member)]
+  if (!other || !a || !b || (b.isNillable && !a.isNillable)) return undefined
+  if (isSameSimple(a.type, b.type)) return 'whole'
+  const [members, kept] = [membersOfType(a.type, form), membersOfType(b.type, other.form)]
+  const carried = carryMembers(members, kept)
+  const isAny = members.length > 0 || a.type === b.type
+  return isAny && carried.sent.length === members.length ? carried : undefined
+}
+
+/** Types of the same values, whatever their names. */
+function isSameSimple(one: AnyXmlType, other: AnyXmlType): boolean {
+  const [a, b] = [one.definition, other.definition]
+  if (a.kind === 'builtIn') return b.kind === 'builtIn' && a.name === b.name
+  if (a.kind !== 'restriction' || b.kind !== 'restriction') return false
+  return isSameSimple(a.of, b.of) && isDeepStrictEqual(a.facets, b.facets)
+}
+
+/** Whether one message lacks what another one of the same item needs. */
+export const lacksNeeded = (one: Carried, other: Carried): boolean =>
+  other.needed.some(name => !one.sent.includes(name)) ||
+  [...other.within].some(([name, inner]) => lacksNeeded(one.within.get(name) ?? inner, inner))
+
+/** An item without what is not sent of it. */
+export const pickCarried = ({ sent, within }: Carried, item: Values): Values =>
+  Object.fromEntries(
+    sent.flatMap(name => {
+      const value = ownMember(item, name)
+      return value === undefined ? [] : [[name, pickWithin(within.get(name), value)]]
+    }),
+  )
+function pickWithin(carried: Carried | undefined, value: unknown): unknown {
+  if (!carried || value === null) return value
+  return Array.isArray(value) ? value.map(each => pickWithin(carried, each)) : pickCarried(carried, value as Values) // of a type with members
+}
+
+/** The field of a member that is sent, with read-only members where these are not. */
+export function markWithin(field: AnyField, name: string, create?: Carried, change?: Carried): AnyField {
+  const [made, changed] = [create?.within.get(name), change?.within.get(name)]
+  return made || changed ? markObjects(field, fields => markMembers(fields, made, changed)) : field
+}
+function markObjects(field: AnyField, mark: (fields: Fields) => Fields): AnyField {
+  const shape = mapShape(field.shape, { item: each => markObjects(each, mark), fields: mark })
+  return shape === field.shape ? field : new Field(shape, field)
+}
+function markMembers(fields: Fields, create: Carried | undefined, change: Carried | undefined): Fields {
+  const isSent = (name: string) => [create, change].every(each => !each || each.sent.includes(name))
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      if (!isSent(name)) return [name, mayLack((field as Field<unknown>).readOnly())]
+      const marked = markWithin(field, name, create, change)
+      return [name, create && !create.needed.includes(name) ? mayLack(marked) : marked]
+    }),
+  )
+}
+
+/** What a new item may get from the service alone, it may be without until then. */
+export const mayLack = (field: AnyField): AnyField =>
+  field.isOptional || field.defaultValue !== undefined ? field : (field as Field<unknown>).optional()
