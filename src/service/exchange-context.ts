@@ -5,7 +5,7 @@
  */
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import { createContext } from './handler-context.ts'
-import { type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
+import { type AskedFacts, addAskedFacts, type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
 import { createInnerWork } from './inner-work.ts'
 import { findChangeRefusal } from './refusal-faults.ts'
 
@@ -23,19 +23,13 @@ export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSa
     },
   })
   const { caller, now, id, items, services, log, unimplemented } = ctx
-  return {
+  const basis: Omit<ExchangeBasis, keyof AskedFacts> = {
     caller,
     now,
     id,
     items: { get: items.get, list: items.list, all: items.all },
     services,
     log,
-    get signal() {
-      return ctx.signal
-    },
-    get trace() {
-      return ctx.trace
-    },
     party: about.party,
     transaction: async work => {
       if (isSafe) throw new Error(`${operation} is safe, and changes nothing: leave out \`safe\`, or the transaction`)
@@ -46,4 +40,5 @@ export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSa
     refusalOf: findChangeRefusal,
     unimplemented,
   }
+  return addAskedFacts(about, basis)
 }

@@ -6,7 +6,7 @@ import type { Fault } from '../contract/fault.ts'
 import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
 import type { ProviderContext, Values } from '../contract/implement.ts'
 import { checkValue } from '../contract/typed-value.ts'
-import { type ContextFacts, isOfContent, reachOf, type StoreReach } from './handler-facts.ts'
+import { addAskedFacts, type ContextFacts, isOfContent, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItems } from './handler-items.ts'
 import { failByProblem, nameProblem } from './item-changes.ts'
 import { addJob, queuedJob } from './job-queue.ts'
@@ -14,7 +14,7 @@ import { refuse } from './refusal.ts'
 import { failUnimplemented } from './unimplemented.ts'
 
 export function createContext(about: ContextFacts, reach: StoreReach): Context {
-  return {
+  return addAskedFacts(about, {
     caller: about.caller,
     now: new Date(about.now).toISOString(),
     id: about.id,
@@ -23,16 +23,10 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
     headers: about.headers?.given ?? {},
     setHeader: (name: string, value: unknown) => setAnswerHeader(about, name, value),
     log: createHandlerLog(about),
-    get signal() {
-      return about.signal()
-    },
-    get trace() {
-      return about.trace?.() ?? {}
-    },
     after: (job: string, input: Values, options: AfterOptions = {}) => startAfter(about, reach, job, input, options),
     ...createEndings(about),
     unimplemented: () => failUnimplemented(about.operation),
-  } as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
+  }) as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
 }
 
 /** What a provider is told of the call that it serves. */
@@ -73,11 +67,13 @@ function setAnswerHeader({ app, operation, headers }: ContextFacts, name: string
 const noHeader = { detail: 'is not a declared header of answers' }
 
 function createHandlerLog({ log, request, operation, caller }: ContextFacts): HandlerLog {
-  const write =
-    (level: keyof HandlerLog): HandlerLog['info'] =>
-    (message, fields) =>
-      log?.(level, message, { request, operation, subject: caller.subject }, fields)
-  return { info: write('info'), warn: write('warn'), error: write('error') }
+  const write = (level: keyof HandlerLog, ...[message, fields]: Parameters<HandlerLog['info']>) =>
+    log?.(level, message, { request, operation, subject: caller.subject }, fields)
+  return {
+    info: (...given) => write('info', ...given),
+    warn: (...given) => write('warn', ...given),
+    error: (...given) => write('error', ...given),
+  }
 }
 
 /** Jobs of one party that handlers have started and that wait. */
