@@ -490,7 +490,10 @@ class VersionDocument {
     }
   }
 
-  /** The element of a fault is the member `fault` of its problem. */
+  /**
+   * The element of a fault is the member `fault` of its problem. It is optional, so that any other
+   * problem with that status is one of these, too, and clients may ask for it in each.
+   */
   #portFaults(operation: OperationOf<'exchange'>): Members {
     const { faults, exchange } = operation
     return Object.fromEntries(
@@ -500,7 +503,8 @@ class VersionDocument {
           const properties = root && { fault: this.elements.element(root) }
           return properties ? [{ allOf: [refTo('schemas', 'Problem'), { type: 'object', properties }] }] : []
         })
-        const schema = { anyOf: [...own, refTo('schemas', 'Problem')] }
+        const [only = refTo('schemas', 'Problem'), ...others] = own
+        const schema = others.length > 0 ? { anyOf: own } : only
         return [status, problemResponse(those.map(({ title }) => title).join('; '), schema)]
       }),
     )

@@ -14,7 +14,7 @@ import { type FieldProblem, readFields } from '../../src/contract/field-json.ts'
 import { listOperations, singularOf } from '../../src/contract/operation.ts'
 import type { Service } from '../../src/contract/service.ts'
 import { viewOfVersion } from '../../src/contract/version-view.ts'
-import { x } from '../../src/contract/xml-type.ts'
+import { type AnyRootElement, x } from '../../src/contract/xml-type.ts'
 import { Schemas, scalarSchema } from '../../src/describe/json-schema.ts'
 import { writeJsonText } from '../../src/describe/json-text.ts'
 import { type Address, type OpenApiOptions, writeOpenApi } from '../../src/describe/openapi.ts'
@@ -91,6 +91,24 @@ test('§4.8.10.1 an exchange that several methods ask has an operationId for eac
     assert.deepEqual(Object.fromEntries(item.map(([method, { operationId }]) => [method, operationId])), ids)
     for (const [, { summary }] of item) assert.equal(summary, 'List parts')
   }
+})
+test('a declared fault of a port is one schema, so that its element may be asked for; two of a status are two', () => {
+  const stock = x.namespace('urn:stock')
+  const [Part, NoSuchPart, NoSuchShelf] = ['Part', 'NoSuchPart', 'NoSuchShelf'].map(name =>
+    stock.element(name, x.object({ no: x.element(x.int) })),
+  ) as [AnyRootElement, AnyRootElement, AnyRootElement]
+  const schemaOf = (faults: Record<string, AnyRootElement>) => {
+    const exchanges = { GetPart: exchange({ action: 'a', input: Part, output: Part, faults }) }
+    const ports = [port('Stock', { namespace: 'urn:stock', allow: [anyone], exchanges })]
+    const stocked = service('stock', { namespace: 'urn:stock', resources: [], ports }) as unknown as Service
+    const responses = documentOf(stocked)['paths']?.['/api/v1/Stock/GetPart']?.['post']?.['responses']
+    return responses?.['404']?.['content']?.['application/problem+json']?.['schema']
+  }
+  const own = schemaOf({ NoSuchPart })?.['allOf'] as unknown as readonly Loose[]
+  assert.equal(own[0]?.['$ref'], '#/components/schemas/Problem')
+  assert.deepEqual(Object.keys(own[1]?.['properties']?.['fault']?.['properties'] ?? {}), ['no'])
+  assert.equal(own[1]?.['required'], undefined, 'another problem of this status has none')
+  assert.equal(Object.keys(schemaOf({ NoSuchPart, NoSuchShelf })?.['anyOf'] ?? {}).length, 2)
 })
 test('OpenAPI 3.2 §4.14.3.1 the stream of changes has the schema of an event', () => {
   const content = newer['paths']?.['/changes']?.['get']?.['responses']?.['200']?.['content']

@@ -29,6 +29,7 @@ import {
   listedTexts,
   type MapFacts,
   mediaTypesOf,
+  namesMembers,
   propertiesOf,
   readMapFacts,
   readSchemaFacts,
@@ -131,7 +132,7 @@ export class ExchangeTypes implements JsonDifferences {
   /** The members of an object; undefined for any other schema. */
   objectMembers(given: Json | undefined, place: string, taken: TypeMembers = {}): TypeMembers | undefined {
     const facts = readSchemaFacts(this.#document, given)
-    const isObject = facts.type === 'object' && facts.options.length === 0 && propertiesOf(facts.schema).length > 0
+    const isObject = facts.type === 'object' && facts.options.length === 0 && namesMembers(facts.schema)
     return isObject ? this.#members(facts.schema, place, taken) : undefined
   }
 
@@ -215,8 +216,7 @@ export class ExchangeTypes implements JsonDifferences {
     const { schema, type, options, name } = facts
     const place = name === '' ? from : toTypeName(name) // a type is the same wherever it is
     if (options.length > 0) return this.#once(facts, place, () => this.#choiceMembers(options, place))
-    if (type === 'object' && propertiesOf(schema).length > 0)
-      return this.#once(facts, place, () => this.#members(schema, place))
+    if (type === 'object' && namesMembers(schema)) return this.#once(facts, place, () => this.#members(schema, place))
     if (type === 'array') return this.#array(facts, place)
     const map = type === 'object' ? readMapFacts(this.#document, schema) : undefined
     if (map) return this.#map(facts, map, place)

@@ -124,6 +124,10 @@ const isAllowing = (schema: Json | undefined): boolean => schema !== false
 
 export const propertiesOf = (schema: JsonObject): readonly (readonly [string, Json])[] =>
   Object.entries(objectOf(schema['properties']))
+/** Whether it says which members an object has, which may be none at all. */
+export const namesMembers = (schema: JsonObject): boolean =>
+  propertiesOf(schema).length > 0 ||
+  (!isOpenByIntent(schema) && [schema['additionalProperties'], schema['unevaluatedProperties']].includes(false))
 export const requiredNamesOf = (schema: JsonObject): ReadonlySet<Json> => new Set(jsonItems(schema['required']))
 
 /** The text values that a schema lists; undefined where it lists none, or others. */

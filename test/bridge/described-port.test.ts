@@ -1,0 +1,77 @@
+/** A port that is served by REST, called by a client of the OpenAPI document that describes it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createOpenApiClient, OpenApiError, readOpenApi } from '../../src/bridge/openapi-client.ts'
+import { exchange, port } from '../../src/contract/exchange.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { service } from '../../src/contract/service.ts'
+import { x } from '../../src/contract/xml-type.ts'
+import { startHosted } from '../host/hosted-service.ts'
+
+const stock = x.namespace('urn:stock')
+const Part = stock.type('Part', { partNo: x.element(x.int), name: x.element(x.string) })
+const partNo = { partNo: x.element(x.int) }
+const nothing = {}
+const ports = [
+  port('Stock', {
+    namespace: 'urn:stock',
+    allow: [anyone],
+    exchanges: {
+      ListParts: exchange({
+        action: 'list',
+        input: stock.element('ListParts', x.object(nothing)),
+        output: stock.element('Parts', x.object({ part: x.element(Part).many() })),
+        safe: true,
+      }),
+      GetPart: exchange({
+        action: 'get',
+        input: stock.element('GetPart', x.object(partNo)),
+        output: stock.element('Found', x.object({ part: x.element(Part) })),
+        faults: {
+          NoSuchPart: stock.element('NoSuchPart', x.object(partNo)),
+          UnknownShelf: stock.element('UnknownShelf', x.object({ shelf: x.element(x.string) })),
+        },
+        statuses: { UnknownShelf: 422 },
+      }),
+      ClearParts: exchange({
+        action: 'clear',
+        input: stock.element('ClearParts', x.object(nothing)),
+        output: stock.element('Cleared', x.object(nothing)),
+      }),
+    },
+  }),
+] as const
+const bolt = { partNo: 1, name: 'bolt' }
+const app = implement(service('stock', { namespace: 'urn:stock', resources: [], ports }), {
+  Stock: {
+    ListParts: () => ({ part: [bolt] }),
+    GetPart: ({ partNo: asked }, ctx) => (asked === 1 ? { part: bolt } : ctx.fail('NoSuchPart', { partNo: asked })),
+    ClearParts: () => ({}),
+  },
+})
+
+async function describeStock() {
+  const { server } = await startHosted({}, app)
+  const host = `127.0.0.1:${server.port}`
+  return await readOpenApi(`http://${host}/openapi.json`, { fetch: [host] })
+}
+
+test('objects without members are sent and read as such, and nothing is lost of them', async () => {
+  const api = await describeStock()
+  assert.deepEqual(api.losses, [])
+  const client = createOpenApiClient(api) as Record<string, (input: object) => Promise<unknown>>
+  const listed = { part: [{ partNo: 1n, name: 'bolt' }] }
+  assert.deepEqual(await client['V1StockListParts']?.({}), listed)
+  assert.deepEqual(await client['V1StockListPartsByGet']?.({}), listed)
+  assert.deepEqual(await client['V1StockGetPart']?.({ partNo: 1n }), { part: { partNo: 1n, name: 'bolt' } })
+  assert.deepEqual(await client['V1StockClearParts']?.({}), {})
+})
+
+test('the element of a declared fault is in the detail of its problem', async () => {
+  const client = createOpenApiClient(await describeStock()) as Record<string, (input: object) => Promise<unknown>>
+  const thrown: unknown = await client['V1StockGetPart']?.({ partNo: 9n }).catch((reason: unknown) => reason)
+  assert.ok(thrown instanceof OpenApiError, String(thrown))
+  assert.equal(thrown.status, 404)
+  assert.deepEqual((thrown.detail as { readonly fault: unknown }).fault, { partNo: 9n })
+})
