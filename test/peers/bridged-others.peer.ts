@@ -146,6 +146,7 @@ describe('openapi-typescript and openapi-fetch of the bridges', { skip: installe
   const callOf = (stack: PartsStack): string => join(place, `call-${fileOf(stack)}.ts`)
   const programOf = (stack: PartsStack): string => {
     const [operation, member, name] = stack.get
+    const fault = stack.fault ? `problem && 'fault' in problem ? problem.${stack.fault} : 0` : 'problem?.status'
     const path = `'/api/v1/${stack.port}/${operation}'`
     return `import createClient from 'openapi-fetch'
 import type { paths } from './${fileOf(stack)}.d.ts'
@@ -158,7 +159,10 @@ const found: string | null | undefined = asked.data?.${name}
 // @ts-expect-error it is a number
 const refused = await client.POST(${path}, { body: { ${member}: 'x' } })
 const status: number | undefined = refused.error?.status
-console.log(JSON.stringify([name, listed.data?.items?.length, found, status]))
+const absent = await client.POST(${path}, { body: { ${member}: 9 } })
+const problem = absent.error
+const fault: number | undefined = ${fault}
+console.log(JSON.stringify([name, listed.data?.items?.length, found, status, fault]))
 `
   }
 
@@ -191,6 +195,7 @@ console.log(JSON.stringify([name, listed.data?.items?.length, found, status]))
     test(`the client of ${stack.name} reads a part, and is told what it asks in a wrong way`, async () => {
       const { url } = await bridgeOf(stack)
       const told = run(process.execPath, [callOf(stack), new URL(url).origin])
-      assert.deepEqual(JSON.parse(told), ['gear', 1, 'gear', 422])
+      const absent = stack.actions[1]?.[2]
+      assert.deepEqual(JSON.parse(told), ['gear', 1, 'gear', 422, stack.fault ? 9 : absent === 200 ? null : absent])
     })
 })

@@ -38,6 +38,8 @@ export interface PartsStack {
   readonly named: string
   /** The operation that gets a part: its member, and where the name is in the answer, in TypeScript. */
   readonly get: readonly [operation: string, member: string, name: string]
+  /** What a fault about part 9 tells of it, in TypeScript, where it is declared. */
+  readonly fault?: string
   /** All operations, in this order; part 1 is there, and nothing else. */
   readonly actions: readonly Action[]
 }
@@ -54,6 +56,7 @@ const contractFirst = (name: string, skip: string | false, program: Program, mor
   ...{ name, skip, program, path: '/', port: 'Stock', says: stockSays, named: 'name' },
   part: { name: 'bolt', weight: '1.50' },
   get: ['GetPart', 'partNo', 'part?.name'] as const,
+  fault: 'fault?.partNo',
   actions: [
     ['GetPart', { partNo: 1 }, 200, { part: { partNo: 1, name: 'gear' } }],
     ['GetPart', { partNo: 9 }, 404, problem('NoSuchPart', { detail: 'no such part', fault: { partNo: 9 } })],
@@ -104,6 +107,7 @@ function jaxws(name: string, skip: string | false, command: Program['command']):
     kept: { partId: 1, version: 1 },
     named: 'name',
     get: ['getPart', 'partId', 'return?.name'],
+    fault: 'fault?.partId',
     actions: [
       ['getPart', { partId: 1 }, 200, { return: { partId: 1, name: 'gear', seen: '2024-01-02T03:04:05Z' } }],
       ['getPart', { partId: 9 }, 404, problem('PartNotFound', { detail: 'no part 9', fault: { partId: 9 } })],
