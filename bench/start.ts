@@ -243,7 +243,8 @@ export async function lateOf(folder: string, target: Target, ask: Ask): Promise<
 }
 
 /** Ticks of 10 ms that the host has given to others since the machine was started (proc(5), steal). */
-const stolen = (): number => Number(readFileSync('/proc/stat', 'latin1').split('\n')[0]?.trim().split(/ +/)[8] ?? 0)
+export const stolen = (): number =>
+  Number(readFileSync('/proc/stat', 'latin1').split('\n')[0]?.trim().split(/ +/)[8] ?? 0)
 
 /** Some seconds of requests at fixed times: milliseconds that half of them, and 99 of a hundred, took. */
 export async function spell(

@@ -1,9 +1,10 @@
 /*
- * load PORT RATE SECONDS FILE TEXT: sends the request in FILE over 64 connections; each answer must contain TEXT.
+ * load PORT RATE SECONDS FILE TEXT [shared]: sends the request in FILE over 64 connections; each answer must contain TEXT.
+ * A run of # in both is a number, another one for each request, in as many digits.
  *
  * At a RATE above 0 (requests a second) it sends whether or not those before are answered. What one took counts from the moment it
  * was due: a server that stands still delays all who come meanwhile. Says the median and the 99th percentile in milliseconds, and
- * spins, so that it is never late itself. At a RATE of 0 each connection asks again as soon as it is answered: says how many were.
+ * spins, so that it is never late itself; `shared` lets others have its core between two requests. At a RATE of 0 each connection asks again as soon as it is answered: says how many were.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -13,13 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { connections = 64, room = 65536 };
 
-static char request[room];
+static char request[room], sent_last[room];
 static size_t length;
+static const char *expected_text;
+static char expected[connections][256];
+static unsigned long turn;
 static int sockets[connections];
 static double due[connections];
 static size_t held[connections];
@@ -48,22 +53,34 @@ static int opened(int port)
   return made;
 }
 
+/* `from` with the number in place of each #, from the last digit on. */
+static void numbered(char *to, const char *from, size_t count, unsigned long number)
+{
+  unsigned long left = number;
+  for (size_t i = count; i-- > 0;) {
+    to[i] = from[i] == '#' ? '0' + left % 10 : from[i];
+    left = from[i] == '#' ? left / 10 : number;
+  }
+}
+
 static void ask(int which, double at)
 {
   due[which] = at;
   held[which] = 0;
-  if (write(sockets[which], request, length) != (ssize_t)length) fail("a request could not be sent");
+  numbered(sent_last, request, length, ++turn);
+  numbered(expected[which], expected_text, strlen(expected_text) + 1, turn);
+  if (write(sockets[which], sent_last, length) != (ssize_t)length) fail("a request could not be sent");
 }
 
 /* Whether the answer is all there: its head, and as much content as that says. */
-static int whole(int which, const char *text)
+static int whole(int which)
 {
   char *answer = answers[which], *end, *field;
   answer[held[which]] = 0;
   if ((end = strstr(answer, "\r\n\r\n")) == NULL) return 0;
   if ((field = strcasestr(answer, "\r\ncontent-length:")) == NULL || field > end) fail("an answer without a length");
   if (held[which] < (size_t)(end + 4 - answer) + strtoul(field + 17, NULL, 10)) return 0;
-  if (strstr(answer, text) == NULL) fail(answer);
+  if (strstr(answer, expected[which]) == NULL) fail(answer);
   return 1;
 }
 
@@ -87,16 +104,17 @@ static void connected(int port)
 }
 
 /* Reads what has come, and hands each connection that has its answer to `answered`. */
-static void look(int milliseconds, const char *text, void (*answered)(int))
+static void look(double milliseconds, void (*answered)(int))
 {
   struct epoll_event events[connections];
-  int ready = epoll_wait(waiter, events, connections, milliseconds);
+  struct timespec most = {.tv_sec = milliseconds / 1e3, .tv_nsec = (long)(milliseconds * 1e6) % 1000000000};
+  int ready = epoll_pwait2(waiter, events, connections, &most, NULL);
   for (int i = 0; i < ready; i++) {
     int which = events[i].data.u32;
     ssize_t more = read(sockets[which], answers[which] + held[which], room - 1 - held[which]);
     if (more <= 0) fail("the connection ended");
     held[which] += more;
-    if (whole(which, text)) answered(which);
+    if (whole(which)) answered(which);
   }
 }
 
@@ -109,7 +127,7 @@ static void timed(int which)
   idle[idles++] = which;
 }
 
-static void at_a_rate(double rate, double seconds, const char *text)
+static void at_a_rate(double rate, double seconds, int is_shared)
 {
   long all = rate * seconds, sent = 0, begun = 0;
   double began = now() + 20;
@@ -118,7 +136,9 @@ static void at_a_rate(double rate, double seconds, const char *text)
     /* `sent` of those that are due have a connection; the others wait for one, in the order in which they were due. */
     for (double at = now(); begun < all && began + begun * 1e3 / rate <= at; begun++);
     for (; sent < begun && idles > 0; sent++) ask(idle[--idles], began + sent * 1e3 / rate);
-    look(0, text, timed);
+    /* Until an answer comes, or the next one is due that has a connection. */
+    double next = idles > 0 && begun < all ? began + begun * 1e3 / rate - now() : 100;
+    look(!is_shared || next < 0 ? 0 : next, timed);
   }
   qsort(took, all, sizeof *took, compared);
   printf("%f %f\n", took[all / 2], took[all * 99 / 100]);
@@ -130,22 +150,26 @@ static void again(int which)
   ask(which, 0);
 }
 
-static void as_fast(double seconds, const char *text)
+static void as_fast(double seconds)
 {
   double until = now() + seconds * 1e3;
   while (idles > 0) ask(idle[--idles], 0);
-  while (now() < until) look(100, text, again);
+  while (now() < until) look(100, again);
   printf("%ld\n", done);
 }
 
 int main(int count, char **words)
 {
-  if (count != 6) fail("PORT RATE SECONDS FILE TEXT");
+  if (count != 6 && count != 7) fail("PORT RATE SECONDS FILE TEXT [shared]");
   double rate = atof(words[2]), seconds = atof(words[3]);
   FILE *file = fopen(words[4], "rb");
   if (file == NULL || (length = fread(request, 1, room, file)) == 0) fail("no request");
+  expected_text = words[5];
+  if (strlen(expected_text) >= sizeof expected[0]) fail("too long a TEXT");
+  turn = (unsigned long)now() * 1000; /* numbers of another run are others */
+  prctl(PR_SET_TIMERSLACK, 1);
   connected(atoi(words[1]));
-  if (rate > 0) at_a_rate(rate, seconds, words[5]);
-  else as_fast(seconds, words[5]);
+  if (rate > 0) at_a_rate(rate, seconds, count == 7);
+  else as_fast(seconds);
   return 0;
 }
