@@ -7,6 +7,7 @@
  *  (3) JSON → value → JSON is the same, but for what a schema fills in: attributes with a default,
  *      and empty arrays.
  */
+import { memoizeByObject } from '../base/memo.ts'
 import { type Json, ownMember } from '../base/objects.ts'
 import { parseAttributeKey } from './attribute-key.ts'
 import type { FieldProblem } from './field-json.ts'
@@ -14,6 +15,7 @@ import { describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileStringCheck } from './lexical/text.ts'
 import {
   countRequired,
+  type DeclaredMember,
   type DerivableDefinition,
   findTextType,
   initialOf,
@@ -177,51 +179,80 @@ function convertComplex(
   path: FlawPath,
 ): unknown {
   if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
-  const members = listMembers(definition, around)
+  const { members, keys } = typeMembersOf(definition)(around)
   // A value of a derived type may stand where its base alone is expected.
-  const known = new Set([...(how.isReading ? [] : ['$type']), ...members.map(({ key }) => key)])
-  reportUnknown(known, given, how, path)
-  // Keys are names of others: `__proto__` is a member like any other.
-  return Object.fromEntries(
-    members.flatMap(({ key, member, form }) => {
-      const value = convertMember(key, member, form, given, how, path)
-      return value === undefined ? [] : [[key, value]]
-    }),
-  )
+  reportUnknown(keys, given, how, path, how.isReading ? undefined : '$type')
+  return convertMembers(members, given, how, path)
 }
 
-function reportUnknown(known: ReadonlySet<string>, given: MemberRow, how: Conversion, path: FlawPath): void {
+/** A member, and the place of its element. */
+interface PlacedMember extends DeclaredMember {
+  readonly place: ElementPlace
+}
+interface PlacedMembers {
+  readonly members: readonly PlacedMember[]
+  readonly keys: ReadonlySet<string>
+}
+const typeMembersOf = memoizeByObject((definition: ComplexDefinition) =>
+  memoizeByObject((around: NamespaceForm) => placeMembers(listMembers(definition, around))),
+)
+const groupMembersOf = memoizeByObject((members: TypeMembers) =>
+  memoizeByObject((form: NamespaceForm) =>
+    placeMembers(Object.entries(members).map(([key, member]) => ({ key, member, form }))),
+  ),
+)
+const placeMembers = (members: readonly DeclaredMember[]): PlacedMembers => ({
+  members: members.map(each => ({ ...each, place: placeOf(each) })),
+  keys: new Set(members.map(({ key }) => key)),
+})
+function placeOf({ key, member: { marks }, form }: DeclaredMember): ElementPlace {
+  const uri = marks.uri ?? (form.elements === 'qualified' ? form.uri : '')
+  return { form, name: { uri, local: marks.name ?? key } }
+}
+
+function convertMembers(
+  members: readonly PlacedMember[],
+  given: MemberRow,
+  how: Conversion,
+  path: FlawPath,
+): MemberRow {
+  const row: Record<string, unknown> = {}
+  for (const each of members) {
+    const value = convertMember(each, given, how, path)
+    if (value === undefined) continue
+    // Keys are names of others: `__proto__` is a member like any other.
+    if (each.key !== '__proto__') row[each.key] = value
+    else Object.defineProperty(row, each.key, { value, enumerable: true, configurable: true, writable: true })
+  }
+  return row
+}
+
+function reportUnknown(
+  known: ReadonlySet<string>,
+  given: MemberRow,
+  how: Conversion,
+  path: FlawPath,
+  besides?: string,
+): void {
   for (const key of Object.keys(given))
-    if (!known.has(key) && given[key] !== undefined)
+    if (!known.has(key) && key !== besides && given[key] !== undefined)
       addFlawAt(how, [...path, key], new Flaw('unknown', 'is not a known member'))
 }
 
-function convertMember(
-  key: string,
-  member: AnyMember,
-  form: NamespaceForm,
-  row: MemberRow,
-  how: Conversion,
-  path: FlawPath,
-): unknown {
+function convertMember(placed: PlacedMember, row: MemberRow, how: Conversion, path: FlawPath): unknown {
+  const { key, member } = placed
   const given = ownMember(row, key)
   const here = [...path, key]
-  if (member.marks.isMany) return convertMany(key, member, form, given, how, here)
-  if (given !== undefined) return convertOne(key, member, form, given, how, here)
+  if (member.marks.isMany) return convertMany(placed, given, how, here)
+  if (given !== undefined) return convertOne(placed, given, how, here)
   const { min, initial } = member.marks
   if (member.particle.kind === 'attribute' && initial !== undefined)
     return how.isReading ? simpleCodecOf(member.particle.type).read(initial, clarkNames) : undefined
   return min > 0 ? addFlawAt(how, here, new Flaw('required', 'is required')) : undefined
 }
 
-function convertMany(
-  key: string,
-  member: AnyMember,
-  form: NamespaceForm,
-  given: unknown,
-  how: Conversion,
-  path: FlawPath,
-): unknown {
+function convertMany(placed: PlacedMember, given: unknown, how: Conversion, path: FlawPath): unknown {
+  const { member } = placed
   const { max } = member.marks
   const all = given ?? []
   if (!Array.isArray(all)) return addFlawAt(how, path, typeFlaw('an array'))
@@ -230,17 +261,10 @@ function convertMany(
   const min = countRequired(member.marks, how.isReading && given !== undefined ? 1 : all.length)
   if (all.length < min) return addFlawAt(how, path, new Flaw('minItems', describeLeast(min, 'items')))
   if (all.length > max) return addFlawAt(how, path, new Flaw('maxItems', `must have at most ${max} items`))
-  return all.map((each, at) => convertOne(key, member, form, each, how, [...path, at]))
+  return all.map((each, at) => convertOne(placed, each, how, [...path, at]))
 }
 
-function convertOne(
-  key: string,
-  member: AnyMember,
-  form: NamespaceForm,
-  given: unknown,
-  how: Conversion,
-  path: FlawPath,
-): unknown {
+function convertOne({ member, form, place }: PlacedMember, given: unknown, how: Conversion, path: FlawPath): unknown {
   const { particle, marks } = member
   switch (particle.kind) {
     case 'attribute':
@@ -248,8 +272,6 @@ function convertOne(
       return convertFixed(particle.type, marks, convertSimple(particle.type, given, how, path), how, path)
     case 'element': {
       const type = particle.type()
-      const uri = marks.uri ?? (form.elements === 'qualified' ? form.uri : '')
-      const place = { form, name: { uri, local: marks.name ?? key } }
       return convertFixed(type, marks, convertElement(type, place, marks.isNillable, given, how, path), how, path)
     }
     case 'reference': {
@@ -275,18 +297,13 @@ function convertGroup(
   path: FlawPath,
 ): unknown {
   if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
-  reportUnknown(new Set(Object.keys(members)), given, how, path)
-  const branches = Object.entries(members)
-  const there = branches.filter(([key]) => ownMember(given, key) !== undefined)
-  const isEmptyAllowed = branches.length === 0 || branches.some(([, member]) => mayBeWithoutElements(member))
+  const { members: branches, keys } = groupMembersOf(members)(form)
+  reportUnknown(keys, given, how, path)
+  const there = branches.filter(({ key }) => ownMember(given, key) !== undefined)
+  const isEmptyAllowed = branches.length === 0 || branches.some(({ member }) => mayBeWithoutElements(member))
   if (kind === 'choice' && (there.length > 1 || (there.length === 0 && !isEmptyAllowed)))
-    return addFlawAt(how, path, new Flaw('choice', `must have exactly one of ${Object.keys(members).join(', ')}`))
-  return Object.fromEntries(
-    (kind === 'choice' ? there : branches).flatMap(([key, member]) => {
-      const value = convertMember(key, member, form, given, how, path)
-      return value === undefined ? [] : [[key, value]]
-    }),
-  )
+    return addFlawAt(how, path, new Flaw('choice', `must have exactly one of ${[...keys].join(', ')}`))
+  return convertMembers(kind === 'choice' ? there : branches, given, how, path)
 }
 
 const checkAttributeText = compileStringCheck({ kind: 'string' })
@@ -328,9 +345,10 @@ function convertFixed(
   how: Conversion,
   path: FlawPath,
 ): unknown {
+  if (!isFixed || initial === undefined) return converted
   const text = findTextType(type)
   const given = text?.key === undefined ? converted : isMemberRow(converted) ? converted[text.key] : undefined
-  if (!isFixed || initial === undefined || given === undefined || given === null || !text) return converted
+  if (given === undefined || given === null || !text) return converted
   const value = how.isReading ? given : readSimpleJson(text.type, given)
   return equalsText(simpleCodecOf(text.type), value, initial, clarkNames)
     ? converted
