@@ -11,7 +11,9 @@
  * itself. Trailers are read past.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { createLateMembers } from '../base/late-members.ts'
 import { type Content, noContent, type Request, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { joinFieldLines } from './field-lines.ts'
@@ -45,6 +47,17 @@ export function serveNodeExchange(
 ): void {
   new NodeExchange(context, incoming, outgoing).begin(target, facts)
 }
+
+const addComplete = createLateMembers<IncomingMessage, Pick<ContentSource, 'complete'>>({
+  complete: incoming => incoming.complete,
+})
+interface Sent {
+  readonly outgoing: ServerResponse
+  readonly socket: Socket
+}
+const addMoved = createLateMembers<Sent, Pick<IdleCheck, 'moved'>>({
+  moved: ({ outgoing, socket }) => (outgoing.writableLength > 0 ? countAcceptedOctets(socket) : undefined),
+})
 
 class NodeExchange implements ContentOwner {
   readonly #context: ServerContext
@@ -119,14 +132,10 @@ class NodeExchange implements ContentOwner {
     const length = announced !== undefined && /^\d{1,15}$/.test(announced) ? Number(announced) : undefined
     if (length === 0 || !hasContent(incoming, fields)) return noContent
     if (incoming.readableDidRead) return createTakenContent(length) // (2)
-    const source: ContentSource & { ended: boolean } = {
-      ended: false,
-      flow: () => void incoming.resume(),
-      hold: () => void incoming.pause(),
-      get complete() {
-        return incoming.complete
-      },
-    }
+    const source: ContentSource & { ended: boolean } = addComplete(
+      { ended: false, flow: () => void incoming.resume(), hold: () => void incoming.pause() },
+      incoming,
+    )
     const content = new StreamedContent(source, length, this, this.#context)
     const end = (): void => {
       source.ended = true
@@ -212,14 +221,8 @@ class NodeExchange implements ContentOwner {
     const outgoing = this.#outgoing
     const { socket } = outgoing
     if (!socket || this.#incoming.httpVersionMajor !== 1) return
-    const check: IdleCheck = {
-      get moved() {
-        return outgoing.writableLength > 0 ? countAcceptedOctets(socket) : undefined
-      },
-      windowMs: limits.unread,
-      deadline: Number.POSITIVE_INFINITY,
-      stalled: () => void outgoing.destroy(),
-    }
+    const bounds = { windowMs: limits.unread, deadline: Number.POSITIVE_INFINITY }
+    const check: IdleCheck = addMoved({ ...bounds, stalled: () => void outgoing.destroy() }, { outgoing, socket })
     waiting.add(check)
     outgoing.once('close', () => waiting.delete(check))
   }

@@ -40,5 +40,5 @@ export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSa
     refusalOf: findChangeRefusal,
     unimplemented,
   }
-  return addAskedFacts(about, basis)
+  return addAskedFacts(basis, about)
 }

@@ -14,19 +14,22 @@ import { refuse } from './refusal.ts'
 import { failUnimplemented } from './unimplemented.ts'
 
 export function createContext(about: ContextFacts, reach: StoreReach): Context {
-  return addAskedFacts(about, {
-    caller: about.caller,
-    now: new Date(about.now).toISOString(),
-    id: about.id,
-    items: createItems(about, reach, (inner, writer) => createContext(inner, reachOf(writer))),
-    services: about.app.services,
-    headers: about.headers?.given ?? {},
-    setHeader: (name: string, value: unknown) => setAnswerHeader(about, name, value),
-    log: createHandlerLog(about),
-    after: (job: string, input: Values, options: AfterOptions = {}) => startAfter(about, reach, job, input, options),
-    ...createEndings(about),
-    unimplemented: () => failUnimplemented(about.operation),
-  }) as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
+  return addAskedFacts(
+    {
+      caller: about.caller,
+      now: new Date(about.now).toISOString(),
+      id: about.id,
+      items: createItems(about, reach, (inner, writer) => createContext(inner, reachOf(writer))),
+      services: about.app.services,
+      headers: about.headers?.given ?? {},
+      setHeader: (name: string, value: unknown) => setAnswerHeader(about, name, value),
+      log: createHandlerLog(about),
+      after: (job: string, input: Values, options: AfterOptions = {}) => startAfter(about, reach, job, input, options),
+      ...createEndings(about),
+      unimplemented: () => failUnimplemented(about.operation),
+    },
+    about,
+  ) as Context // `createItems` is typed by the contract in the handler's eyes and by rows here
 }
 
 /** What a provider is told of the call that it serves. */

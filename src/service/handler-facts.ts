@@ -1,5 +1,6 @@
 /** What a handler's context is made of, and how it reaches the store. */
 
+import { createLateMembers } from '../base/late-members.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { HandlerLog } from '../contract/context.ts'
 import type { Fault } from '../contract/fault.ts'
@@ -76,37 +77,15 @@ export interface ContextFacts {
   readonly underWay: readonly string[]
 }
 
-/**
- * What few handlers ask for, made when they do. The accessors are the same functions in every
- * context: where each had its own, V8 would make a hidden class for it, which keeps all that a call
- * has made until the next full collection.
- */
-export function addAskedFacts<T extends object>(about: ContextFacts, context: T): T & AskedFacts {
-  Object.defineProperty(context, aboutKey, { value: about })
-  return Object.defineProperties(context as T & AskedFacts, askedAccessors)
-}
+/** What few handlers ask for. */
 export interface AskedFacts {
   readonly signal: AbortSignal
   readonly trace: Readonly<Record<string, string>>
 }
-const aboutKey = Symbol('about')
-interface WithAbout {
-  readonly [aboutKey]: ContextFacts
-}
-const askedAccessors = {
-  signal: {
-    enumerable: true,
-    get(this: WithAbout): AbortSignal {
-      return this[aboutKey].signal()
-    },
-  },
-  trace: {
-    enumerable: true,
-    get(this: WithAbout): Readonly<Record<string, string>> {
-      return this[aboutKey].trace?.() ?? {}
-    },
-  },
-}
+export const addAskedFacts = createLateMembers<ContextFacts, AskedFacts>({
+  signal: about => about.signal(),
+  trace: about => about.trace?.() ?? {},
+})
 
 /** Whether values that a handler gives are the caller's: those of inner handlers are not. */
 export const isOfContent = ({ givesContent, underWay }: ContextFacts): boolean =>

@@ -1,4 +1,5 @@
 /** Items of one table: their statements, the row of a value, and the value of a row. */
+import { createLateMembers } from '../base/late-members.ts'
 import { BoundedCache } from '../base/memo.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Snapshot } from '../service/store.ts'
@@ -165,15 +166,15 @@ function createItemReader(table: Table): ItemStatements['item'] {
 }
 
 /** A page of large rows is long work: each is decoded in the step that asks for it. */
-function readLater(known: Omit<Snapshot, 'value'>, read: () => Values): Snapshot {
-  let value: Values | undefined
-  return {
-    ...known,
-    get value() {
-      return (value ??= read())
-    },
-  }
+const readLater = (known: Omit<Snapshot, 'value'>, read: () => Values): Snapshot =>
+  addLateValue(known, { read, value: undefined })
+interface LateValue {
+  readonly read: () => Values
+  value: Values | undefined
 }
+const addLateValue = createLateMembers<LateValue, Pick<Snapshot, 'value'>>({
+  value: late => (late.value ??= late.read()),
+})
 
 const createCellsWriter =
   (table: Table): ItemStatements['cells'] =>

@@ -1,0 +1,37 @@
+/**
+ * Members that are made when they are asked for. Their accessors are the same functions in all
+ * objects of a kind: for one that has accessors of its own V8 makes a hidden class, which keeps all
+ * that they see until the next full collection.
+ */
+
+const aboutKey = Symbol('about')
+interface WithAbout<A> {
+  readonly [aboutKey]: A
+}
+
+/**
+ * A function that adds them to an object, as members of its own: a copy of the object has them.
+ *
+ * @param makers of each, of what is given with the object; asked each time
+ */
+export function createLateMembers<A, M extends object>(
+  makers: {
+    readonly [K in keyof M]: (about: A) => M[K]
+  },
+): <T extends object>(object: T, about: A) => T & M {
+  const accessors = Object.fromEntries(
+    Object.entries<(about: A) => unknown>(makers).map(([name, make]) => [
+      name,
+      {
+        enumerable: true,
+        get(this: WithAbout<A>): unknown {
+          return make(this[aboutKey])
+        },
+      },
+    ]),
+  )
+  return <T extends object>(object: T, about: A) => {
+    Object.defineProperty(object, aboutKey, { value: about })
+    return Object.defineProperties(object as T & M, accessors)
+  }
+}
