@@ -65,9 +65,12 @@ async function readImport(bench: Bench, location: string): Promise<Uint8Array | 
   return read?.isSuccess ? read.reply.content : undefined
 }
 
-const findNothing: Find = () => undefined
-
-function readTarget(bench: Bench, location: string, described: ProbeExchange, find = findNothing): SoapTarget {
+function readTarget(
+  bench: Bench,
+  location: string,
+  described: ProbeExchange,
+  find: Find = () => undefined,
+): SoapTarget {
   const read = readWsdl11(described.reply.content, location, find)
   const document = read instanceof Malformed ? undefined : read
   const ports = document?.services.flatMap(each => each.ports) ?? []
