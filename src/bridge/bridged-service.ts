@@ -280,8 +280,12 @@ const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
     ? fault('Refused', { status: statusOfAnswer(exchange, answer), title: 'Refused' })
     : BadGateway
 
-/** A reason without the stack that .NET writes behind it: that is what a service says of itself. */
-const cutStack = (reason: string): string => reason.split(/\r?\n[ \t]+(?:at|---) /, 1)[0] ?? reason
+/**
+ * A reason without the stack that .NET and Java write behind it: that is what a service says of
+ * itself. .NET writes `at` in the language of its machine.
+ */
+const cutStack = (reason: string): string =>
+  reason.split(/\r?\n[ \t]+(?:--- |\p{L}{1,8} (?=\S*\.)[^\s(]*\()/u, 1)[0] ?? reason
 
 type PortFault = Extract<PortAnswer, { kind: 'fault' }>
 function statusOfAnswer(exchange: PortExchange, answer: PortFault): number {

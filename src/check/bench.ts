@@ -9,8 +9,8 @@
  *  (4) What a probe created is removed at the end, in the reverse order, or named in the report.
  */
 import { setTimeout } from 'node:timers/promises'
+import type { EarlierRelease } from '../describe/index.ts'
 import type { CheckCaller, DiscoveredService } from './discovered-service.ts'
-import type { EarlierRelease } from './earlier-release.ts'
 import type { ProbeListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
 import {
@@ -62,7 +62,7 @@ export interface BenchOptions {
   readonly rate: number
   readonly timeLimitMs: number
   readonly requestLimitMs: number
-  /** The run waits so long, once, for a caller whose name the service has locked. */
+  /** The run waits so long, once for each caller, while the service has locked a name. */
   readonly lockLimitMs: number
 }
 

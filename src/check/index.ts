@@ -1,10 +1,10 @@
 /** The rules of the conventions, tried against a live service or a face in memory. */
+export type { EarlierRelease, LostPromises, PublishedOpenApi, PublishedWsdl } from '../describe/index.ts'
 export { findNewFailures, readBaseline } from './baseline.ts'
 export type { BenchOptions } from './bench.ts'
 export { attackRules, checkRules, explainRule, findRule } from './catalogue.ts'
 export { parseCaller } from './command.ts'
 export type { CheckCaller } from './discovered-service.ts'
-export type { EarlierRelease, LostPromises, PublishedOpenApi, PublishedWsdl } from './earlier-release.ts'
 export { learnProfile } from './learn-profile.ts'
 export { openLoopbackListener, type ProbeListener } from './loopback-listener.ts'
 export { createMemoryTransport, type MemoryOptions } from './memory-transport.ts'

@@ -121,7 +121,7 @@ async function probeRule(rule: CheckRule, bench: Bench): Promise<RuleVerdict> {
 }
 
 const askAgainMs = 5000
-/** @returns whether a name that was locked is open again; a run waits for it once */
+/** @returns whether a caller's name that was locked is open again; a run waits once for each */
 async function awaitAdmission(bench: Bench, refused: CheckCaller): Promise<boolean> {
   const untilMs = performance.now() + bench.options.lockLimitMs
   while (performance.now() + askAgainMs < untilMs && !bench.isOutOfTime) {

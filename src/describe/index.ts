@@ -2,6 +2,7 @@
  * Descriptions of a service, all made from its contract. None of them refers to another document.
  */
 export { writeAccessMatrix } from './access-matrix.ts'
+export type { EarlierRelease, LostPromises, PublishedOpenApi, PublishedWsdl } from './earlier-release.ts'
 export { type Address, describeOpenApi, type OpenApiOptions, writeOpenApi } from './openapi.ts'
 export {
   type Find,

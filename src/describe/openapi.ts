@@ -166,10 +166,10 @@ class VersionDocument {
    * Unique in the document: the version, the name of the operation, the place of its address, and
    * the method where an exchange is asked by another one than POST.
    */
-  #operationId({ template, within }: Address, operation: Operation, method?: string): string {
+  #operationId({ template, within }: Address, operation: Operation, method = 'POST'): string {
     const first = this.#addresses.find(({ methods }) => [...methods.values()].includes(operation))
     const place = within ? `Of${capitalize(singularOf(within.of))}` : first?.template === template ? '' : 'Here'
-    const way = operation.kind === 'exchange' && method !== 'POST' ? `By${capitalize(`${method}`.toLowerCase())}` : ''
+    const way = operation.kind === 'exchange' && method !== 'POST' ? `By${capitalize(method.toLowerCase())}` : ''
     return `${this.#version}_${operation.name}${place}${way}`
   }
 

@@ -9,7 +9,7 @@ import { extname, join, relative, resolve } from 'node:path'
 import type { Json } from '../base/objects.ts'
 import type { Service } from '../contract/service.ts'
 import type { Find } from '../describe/read-wsdl.ts'
-import { loadDescriptionParser } from '../import/description-text.ts'
+import { isXmlDocument, loadDescriptionParser } from '../import/description-text.ts'
 import { createDocumentFinder } from '../import/document-files.ts'
 import { readContract } from './read-contract.ts'
 import { readRestDescription } from './read-openapi.ts'
@@ -41,7 +41,7 @@ export async function loadDescriptions(
   loadContract: ContractLoader,
   sibling?: string,
 ): Promise<readonly ServiceDescription[]> {
-  if (/^https?:\/\//.test(source)) return readDescriptionText(await fetchDocument(source), source, findNothing)
+  if (/^https?:\/\//.test(source)) return readGivenDescription(await fetchDocument(source), source, findNothing)
   if (source.startsWith('git:')) return loadRevision(source, loadContract, sibling)
   return loadFile(source, source, loadContract)
 }
@@ -52,7 +52,7 @@ async function loadFile(
   loadContract: ContractLoader,
 ): Promise<readonly ServiceDescription[]> {
   if (!scripts.has(extname(file)))
-    return readDescriptionText(await readSource(file, source), source, (location, base) =>
+    return readGivenDescription(await readSource(file, source), source, (location, base) =>
       findBeside(location, base === source ? file : base),
     )
   return readLoadedContract(await loadContract(file), source)
@@ -85,8 +85,8 @@ function joinDescriptions(all: readonly ServiceDescription[]): readonly ServiceD
   ]
 }
 
-const readSource = (file: string, source: string): Promise<string> =>
-  readFile(file, 'utf8').catch((thrown: NodeJS.ErrnoException) => {
+const readSource = (file: string, source: string): Promise<Uint8Array> =>
+  readFile(file).catch((thrown: NodeJS.ErrnoException) => {
     throw new DiffImpossible(
       thrown.code === 'ENOENT'
         ? `${source} not found: give a contract or a description`
@@ -98,9 +98,13 @@ const findNothing: Find = () => undefined
 const findBeside = createDocumentFinder([])
 
 /** XML is a WSDL or a schema; anything else is OpenAPI. */
-async function readDescriptionText(text: string, source: string, find: Find): Promise<readonly ServiceDescription[]> {
-  if (/^\uFEFF?\s*</.test(text)) return [readSoapDescription(text, source, find)]
-  return [readRestDescription(await parseDocument(text, source), source)]
+async function readGivenDescription(
+  octets: Uint8Array,
+  source: string,
+  find: Find,
+): Promise<readonly ServiceDescription[]> {
+  if (isXmlDocument(octets)) return [readSoapDescription(octets, source, find)]
+  return [readRestDescription(await parseDocument(new TextDecoder().decode(octets), source), source)]
 }
 
 export async function parseDocument(text: string, source: string): Promise<Json> {
@@ -110,7 +114,7 @@ export async function parseDocument(text: string, source: string): Promise<Json>
   return value
 }
 
-async function fetchDocument(address: string): Promise<string> {
+async function fetchDocument(address: string): Promise<Uint8Array> {
   const answer = await fetch(address, {
     headers: { accept: 'application/vnd.oai.openapi+json, application/json, application/wsdl+xml, text/xml' },
     signal: AbortSignal.timeout(waitForDocumentMs),
@@ -120,9 +124,10 @@ async function fetchDocument(address: string): Promise<string> {
     )
   })
   if (!answer.ok) throw new DiffImpossible(`${address} answers ${answer.status}: give the address of a description`)
-  const text = await answer.text()
-  if (text.length > documentOctetsMax) throw new DiffImpossible(`${address} is longer than ${documentOctetsMax} octets`)
-  return text
+  const octets = await answer.bytes()
+  if (octets.length > documentOctetsMax)
+    throw new DiffImpossible(`${address} is longer than ${documentOctetsMax} octets`)
+  return octets
 }
 
 function runGit(args: readonly string[], folder: string): Buffer {

@@ -27,9 +27,14 @@ import {
 } from './service-description.ts'
 import { anyType, type WireMember, type WireType } from './wire-type.ts'
 
-/** What is not a WSDL 1.1 or an XML Schema ends in an error. */
-export function readSoapDescription(text: string, source: string, find: Find): ServiceDescription {
-  const document = readImportedContract(new TextEncoder().encode(text), source, find)
+/**
+ * What is not a WSDL 1.1 or an XML Schema ends in an error.
+ *
+ * @param given octets in the encoding that they declare, or the text of a document in UTF-8
+ */
+export function readSoapDescription(given: Uint8Array | string, source: string, find: Find): ServiceDescription {
+  const octets = typeof given === 'string' ? new TextEncoder().encode(given) : given
+  const document = readImportedContract(octets, source, find)
   if (document instanceof Malformed)
     throw new DiffImpossible(`${source} cannot be read: ${document.reason} (octet ${document.at})`)
   const reader = new SoapFaceReader()

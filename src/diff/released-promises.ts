@@ -1,29 +1,10 @@
 /** What an earlier release promised, against the descriptions that a service has now. */
-import type { Json } from '../base/objects.ts'
-import type { Find } from '../describe/read-wsdl.ts'
+import type { EarlierRelease, LostPromises } from '../describe/earlier-release.ts'
 import { compareServices, isBreaking, type ServiceDifference } from './compare-services.ts'
 import { type ContractLoader, loadDescriptions, parseDocument } from './diff-sources.ts'
 import { readRestDescription } from './read-openapi.ts'
 import { readSoapDescription } from './read-soap.ts'
 import { DiffImpossible, type ServiceDescription } from './service-description.ts'
-
-/** A sentence for each change that breaks a caller, or what a comparison would need. */
-type BrokenPromises =
-  | { readonly breaks: readonly string[]; readonly remarks: readonly string[] }
-  | { readonly needs: string }
-
-export interface ReleasedPromises {
-  readonly findRestBreaks:
-    | ((openapi: { readonly text: string } | { readonly json: Json }) => Promise<BrokenPromises>)
-    | undefined
-  readonly findSoapBreaks: ((documents: readonly WsdlText[]) => Promise<BrokenPromises>) | undefined
-}
-
-interface WsdlText {
-  readonly location: string
-  readonly text: string
-  readonly find: Find
-}
 
 /**
  * The descriptions of one earlier release. Throws `DiffImpossible` for what cannot be read.
@@ -33,7 +14,7 @@ interface WsdlText {
 export async function loadReleasedPromises(
   sources: readonly string[],
   loadContract: ContractLoader,
-): Promise<ReleasedPromises> {
+): Promise<EarlierRelease> {
   const all = await Promise.all(sources.map(source => loadDescriptions(source, loadContract)))
   return readReleasedPromises(all.flat())
 }
@@ -41,10 +22,10 @@ export async function loadReleasedPromises(
 const servedDocument = 'the OpenAPI document of the service'
 
 /** @param descriptions of all faces and versions */
-export function readReleasedPromises(descriptions: readonly ServiceDescription[]): ReleasedPromises {
+export function readReleasedPromises(descriptions: readonly ServiceDescription[]): EarlierRelease {
   const rest = descriptions.filter(({ face }) => face === 'rest')
   const soap = descriptions.filter(({ face }) => face === 'soap')
-  const readPublished: ReleasedPromises['findRestBreaks'] = openapi =>
+  const readPublished: EarlierRelease['findRestBreaks'] = openapi =>
     findLost(rest, async () => {
       const json = 'json' in openapi ? openapi.json : await parseDocument(openapi.text, servedDocument)
       return [readRestDescription(json, servedDocument)]
@@ -55,14 +36,16 @@ export function readReleasedPromises(descriptions: readonly ServiceDescription[]
       soap.length === 0
         ? undefined
         : documents =>
-            findLost(soap, async () => documents.map(each => readSoapDescription(each.text, each.location, each.find))),
+            findLost(soap, async () =>
+              documents.map(each => readSoapDescription(each.octets, each.location, each.find)),
+            ),
   }
 }
 
 async function findLost(
   before: readonly ServiceDescription[],
   readPublished: () => Promise<readonly ServiceDescription[]>,
-): Promise<BrokenPromises> {
+): Promise<LostPromises> {
   try {
     const after = await readPublished()
     const pairs = before.flatMap(old => pairDescriptions(old, after))
@@ -100,12 +83,14 @@ function pairDescriptions(
   old: ServiceDescription,
   after: readonly ServiceDescription[],
 ): readonly (readonly [old: ServiceDescription, now: ServiceDescription])[] {
-  const related = after.filter(each => old.face === 'soap' || hasOperationIn(old, each))
+  const related = after
+    .filter(each => old.face === 'soap' || hasOperationIn(old, each))
+    .map(now => ({ now, namespaces: listNamespaces([now]) }))
   const described = [...old.operations].flatMap(([name, operation]) => {
-    const now =
-      related.find(each => each.operations.has(name)) ??
-      related.find(each => listNamespaces([each]).has(readNamespace(name)))
-    return now ? [{ now, entry: [name, operation] as const }] : []
+    const found =
+      related.find(({ now }) => now.operations.has(name)) ??
+      related.find(({ namespaces }) => namespaces.has(readNamespace(name)))
+    return found ? [{ now: found.now, entry: [name, operation] as const }] : []
   })
   return [...Map.groupBy(described, ({ now }) => now)].map(([now, each]) => [
     { ...old, operations: new Map(each.map(({ entry }) => entry)) },

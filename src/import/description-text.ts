@@ -11,7 +11,11 @@ const descriptionLimits: JsonLimits = { depth: 256, digits: 1000, names: 1_000_0
 /** Uses of anchors in a YAML document: a few of them can stand for billions of values. */
 const yamlAliasesMax = 10_000
 
-export const isXmlText = (text: string): boolean => /^\uFEFF?\s*</.test(text)
+/** By how it begins: anything else is JSON or YAML. */
+export const isXmlDocument = (octets: Uint8Array): boolean =>
+  /^\uFEFF?\s*</.test(new TextDecoder().decode(octets.subarray(0, 1000))) || isUtf16(octets)
+const isUtf16 = ([first, second]: Uint8Array): boolean =>
+  (first === 0xfe && second === 0xff) || (first === 0xff && second === 0xfe)
 const isJsonText = (text: string): boolean => /^\s*[[{]/.test(text)
 
 /** @param text the document; YAML has its library loaded */

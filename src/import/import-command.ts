@@ -7,7 +7,7 @@ import type { Grant } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'
 import type { Find } from '../describe/read-wsdl.ts'
-import { isXmlText, loadAnyParser, loadDescriptionParser } from './description-text.ts'
+import { isXmlDocument, loadAnyParser, loadDescriptionParser } from './description-text.ts'
 import { type DocumentSources, readGivenDocument, readGivenFile } from './document-files.ts'
 import { type ImportedContract, listPortElements, readNamedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
@@ -78,12 +78,6 @@ export const importDocument = (
     const read = isXmlDocument(bytes) ? readXmlDescription : await loadOpenApiReader(new TextDecoder().decode(bytes))
     return (octets, path, find) => read(file, path, octets, find)
   })
-const isXmlDocument = (bytes: Uint8Array): boolean =>
-  isXmlText(new TextDecoder().decode(bytes.subarray(0, 1000))) || isOtherXml(bytes)
-/** UTF-16: its first octets are a byte order mark. */
-const isOtherXml = (bytes: Uint8Array): boolean =>
-  (bytes[0] === 0xfe && bytes[1] === 0xff) || (bytes[0] === 0xff && bytes[1] === 0xfe)
-
 type Reader = (file: string, path: string, bytes: Uint8Array, find: Find) => ImportedDocument
 const readXmlDescription: Reader = (file, path, bytes, find) => {
   const contract = readNamedContract(file, bytes, path, find)

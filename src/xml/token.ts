@@ -129,7 +129,8 @@ function enterToken(bytes: Buffer, from: number, to: number, slot: number): QNam
   return made
 }
 
-const keys: Record<string, 0> = Object.create(null)
+/** It is empty but within `internText`. */
+const passingKeys: Record<string, 0> = Object.create(null)
 
 /**
  * The text, as the engine's own copy, so that equal ones are compared by address: a string becomes
@@ -137,8 +138,8 @@ const keys: Record<string, 0> = Object.create(null)
  */
 function internText(text: string): string {
   if (text === '') return ''
-  keys[text] = 0
-  delete keys[text]
+  passingKeys[text] = 0
+  delete passingKeys[text]
   return text
 }
 

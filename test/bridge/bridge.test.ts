@@ -155,16 +155,21 @@ const misbehaviours: readonly (readonly [
     /Item not found/,
   ],
   ['an undeclared fault without a hint', reply(500, 'text/xml', faultOf('Client', 'No.')), 422, /No\./],
-  [
-    'a reason with the stack of an exception',
-    reply(
-      500,
-      'text/xml',
-      faultOf('Client', 'x.SoapException: too few\r\n   at secret.NotFound.Take(Int32 n)\n   at b'),
-    ),
-    422,
-    /secret\.NotFound/,
-  ],
+  ...(
+    [
+      ['of .NET', '\r\n   at secret.NotFound.Take(Int32 n)\n   at b'],
+      ['of .NET in German', '\n   bei secret.NotFound..ctor()'],
+      ['of .NET, of an inner exception', '\n --- End of inner exception stack trace of secret ---'],
+      ['of Java', '\n\tat secret.NotFound.take(NotFound.java:7)'],
+    ] as const
+  ).map(
+    ([whose, stack]) =>
+      [
+        `a reason with the stack of an exception ${whose}`,
+        reply(500, 'text/xml', faultOf('Client', `x.SoapException: too few${stack}`)),
+        ...([422, /secret/] as const),
+      ] as const,
+  ),
   [
     'a declared fault of the sender whose detail breaks its type',
     reply(500, 'text/xml', faultOf('Client', 'None left', brokenDetail)),

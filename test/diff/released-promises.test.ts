@@ -10,7 +10,9 @@ const loaded = await describeFaces(orders)
 const descriptions = await readLoadedContract(loaded, 'the release before')
 const { findRestBreaks, findSoapBreaks } = readReleasedPromises(descriptions)
 const [v1 = '', v2 = ''] = loaded.wsdls
-const asDocument = (text: string) => ({ location: 'now', text, find: () => undefined })
+const asDocument = (text: string, octets: Uint8Array = Buffer.from(text)) => ({
+  ...{ location: 'now', octets, find: () => undefined },
+})
 const none = { breaks: [], remarks: [] }
 
 /** The OpenAPI document now, changed. */
@@ -52,7 +54,7 @@ suite('A9.4 an OpenAPI document of an earlier release', () => {
 
 suite('B9.2 the WSDL of an earlier release', () => {
   test('nothing breaks where all are the same; a version that was not found is a remark', async () => {
-    assert.deepEqual(await findSoapBreaks?.([v1, v2].map(asDocument)), none)
+    assert.deepEqual(await findSoapBreaks?.([v1, v2].map(each => asDocument(each))), none)
     assert.deepEqual(await findSoapBreaks?.([asDocument(v2)]), {
       breaks: [],
       remarks: ['not compared: the messages of urn:diglot:orders:v1, which no WSDL that was read describes'],
@@ -60,20 +62,29 @@ suite('B9.2 the WSDL of an earlier release', () => {
   })
   test('an element with another name breaks those who send it', async () => {
     const renamed = v2.replace('<xs:element name="into"', '<xs:element name="survivor"')
-    const lost = await findSoapBreaks?.([v1, renamed].map(asDocument))
+    const lost = await findSoapBreaks?.([v1, renamed].map(each => asDocument(each)))
     const breaks = lost && 'breaks' in lost ? lost.breaks : []
     const told = breaks.map(each => each.replace(/^.*\}(\w+: [\w ]+);.*$/, '$1'))
     assert.deepEqual(new Set(told), new Set(['into: member removed', 'survivor: required member added']))
   })
   test('an operation that is gone from its namespace is named, once for each binding', async () => {
     const gone = v2.replaceAll(/<wsdl:operation name="TrackOrder">.*?<\/wsdl:operation>/gs, '')
-    assert.deepEqual(await findSoapBreaks?.([v1, gone].map(asDocument)), {
+    assert.deepEqual(await findSoapBreaks?.([v1, gone].map(each => asDocument(each))), {
       breaks: [
         'SOAP 1.1 document {urn:diglot:orders:v2}TrackOrder: operation removed; keep it until the sunset of its version',
         'SOAP 1.2 document {urn:diglot:orders:v2}TrackOrder: operation removed; keep it until the sunset of its version',
       ],
       remarks: [],
     })
+  })
+  test('the octets are read in the encoding that they declare', async () => {
+    const latin = Buffer.from(
+      v2.replace('encoding="utf-8"', 'encoding="iso-8859-1"').replace('Orders', 'Ordres déjà'),
+      'latin1',
+    )
+    const wide = Buffer.from(`\uFEFF${v2.replace('encoding="utf-8"', 'encoding="utf-16"')}`, 'utf16le')
+    for (const octets of [latin, wide])
+      assert.deepEqual(await findSoapBreaks?.([asDocument(v1), asDocument('', octets)]), none)
   })
   test('with a document that cannot be read nothing can be said', async () => {
     const lost = await findSoapBreaks?.([asDocument('<a/>')])

@@ -1,6 +1,6 @@
 /** What an earlier release described, and what of it is still described (A9.4, B9.2). */
+import type { LostPromises, PublishedWsdl } from '../../describe/index.ts'
 import type { SoapTarget } from '../discovered-service.ts'
-import type { LostPromises, PublishedWsdl } from '../earlier-release.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import type { Trial } from '../trial.ts'
 
@@ -11,7 +11,8 @@ export async function expectRestKept(trial: Trial): Promise<void> {
   const find = options.earlier?.findRestBreaks
   if (!find) trial.lack('the OpenAPI document of an earlier release: --before')
   if (openapi === undefined) trial.lack('an OpenAPI document of the service now: --openapi')
-  const described = exchanges.find(({ json }) => json === openapi)
+  const isGiven = options.openapi !== undefined
+  const described = isGiven ? undefined : exchanges.find(({ json }) => json === openapi)
   const read = described ? { text: described.text } : { json: openapi }
   expectKept(trial, await find(read), described ? [described] : [])
 }
@@ -29,7 +30,7 @@ export async function expectSoapKept(trial: Trial): Promise<void> {
 
 const toPublished = ({ location, described, find }: SoapTarget): PublishedWsdl => ({
   ...{ location, find },
-  text: described.text,
+  octets: described.reply.content,
 })
 
 function expectKept(trial: Trial, lost: LostPromises, evidence: readonly ProbeExchange[]): void {

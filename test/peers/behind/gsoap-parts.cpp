@@ -1,11 +1,9 @@
 // gSOAP's server of parts/stock.wsdl, with a thread for each connection: `parts PORT WSDL`.
 #include "soapStockSoapService.h"
 #include "StockSoap.nsmap"
-#include <fstream>
+#include "../gsoap/serve.hpp"
 #include <map>
 #include <mutex>
-#include <sstream>
-#include <thread>
 
 struct Row
 {
@@ -13,7 +11,6 @@ struct Row
   bool weighs;
   int version;
 };
-static std::string wsdl;
 static std::map<int, Row> rows;
 static std::mutex turn;
 
@@ -93,32 +90,7 @@ int StockSoapService::DeletePart(_ns1__DeletePart *input, _ns1__DeletePartRespon
   return rows.erase(input->partNo) ? SOAP_OK : fail_absent(soap, input->partNo);
 }
 
-static int send_wsdl(struct soap *soap)
-{
-  if (!strstr(soap->path, "?wsdl")) return SOAP_GET_METHOD;
-  soap->http_content = "text/xml";
-  soap_response(soap, SOAP_FILE);
-  soap_send_raw(soap, wsdl.data(), wsdl.size());
-  return soap_end_send(soap);
-}
-
 int main(int, char **words)
 {
-  std::stringstream text;
-  text << std::ifstream(words[2]).rdbuf();
-  wsdl = text.str();
-  StockSoapService service(SOAP_IO_KEEPALIVE | SOAP_C_UTFSTRING);
-  service.soap->fget = send_wsdl;
-  service.soap->bind_flags = SO_REUSEADDR;
-  service.soap->recv_timeout = service.soap->send_timeout = 2;
-  if (!soap_valid_socket(service.bind("127.0.0.1", atoi(words[1]), 100))) return 1;
-  while (soap_valid_socket(service.accept()))
-  {
-    StockSoapService *one = service.copy();
-    std::thread([one]() {
-      one->serve();
-      one->destroy();
-      delete one;
-    }).detach();
-  }
+  return serve_until_killed<StockSoapService>(words);
 }

@@ -1,12 +1,9 @@
 // gSOAP's server of the notes, with a thread for each connection, as its guide writes one: `notes PORT WSDL`.
 #include "soapNotesBindingService.h"
 #include "NotesBinding.nsmap"
-#include <fstream>
+#include "../gsoap/serve.hpp"
 #include <map>
-#include <sstream>
-#include <thread>
 
-static std::string wsdl;
 static const std::map<std::string, std::string> titles = {{"1", "First"}, {"2", "Second"}};
 
 static ns1__Note *note_of(struct soap *soap, const std::string &id, const std::string &title)
@@ -42,32 +39,7 @@ int NotesBindingService::ListNotes(_ns1__ListNotes *, _ns1__ListNotesResponse &o
   return SOAP_OK;
 }
 
-static int send_wsdl(struct soap *soap)
-{
-  if (!strstr(soap->path, "?wsdl")) return SOAP_GET_METHOD;
-  soap->http_content = "text/xml";
-  soap_response(soap, SOAP_FILE);
-  soap_send_raw(soap, wsdl.data(), wsdl.size());
-  return soap_end_send(soap);
-}
-
 int main(int, char **words)
 {
-  std::stringstream text;
-  text << std::ifstream(words[2]).rdbuf();
-  wsdl = text.str();
-  NotesBindingService service(SOAP_IO_KEEPALIVE | SOAP_C_UTFSTRING);
-  service.soap->fget = send_wsdl;
-  service.soap->bind_flags = SO_REUSEADDR;
-  service.soap->recv_timeout = service.soap->send_timeout = 2;
-  if (!soap_valid_socket(service.bind("127.0.0.1", atoi(words[1]), 100))) return 1;
-  while (soap_valid_socket(service.accept()))
-  {
-    NotesBindingService *one = service.copy();
-    std::thread([one]() {
-      one->serve();
-      one->destroy();
-      delete one;
-    }).detach();
-  }
+  return serve_until_killed<NotesBindingService>(words);
 }

@@ -1,11 +1,11 @@
-/** The port by which a run is given an earlier release to compare with. */
-import type { Find } from '../describe/index.ts'
-import type { Json } from './probe-content.ts'
+/** An earlier release of a service, with which its descriptions of now are compared. */
+import type { Json } from '../base/objects.ts'
+import type { Find } from './read-wsdl.ts'
 
-/** A WSDL as it was read. */
+/** A WSDL as it was read, in the encoding that it declares. */
 export interface PublishedWsdl {
   readonly location: string
-  readonly text: string
+  readonly octets: Uint8Array
   readonly find: Find
 }
 
@@ -18,7 +18,8 @@ export type LostPromises =
   | { readonly needs: string }
 
 /**
- * The descriptions of an earlier release. A function is undefined where it has none of that face.
+ * What an earlier release described. A function is undefined where it has no description of that
+ * face.
  */
 export interface EarlierRelease {
   readonly findRestBreaks: ((openapi: PublishedOpenApi) => Promise<LostPromises>) | undefined
