@@ -282,10 +282,11 @@ const faultOfReason = (exchange: PortExchange, answer: PortFault): Fault =>
 
 /**
  * A reason without the stack that .NET and Java write behind it: that is what a service says of
- * itself. .NET writes `at` in the language of its machine.
+ * itself. .NET writes `at` in the language of its machine; Mono has a space before `(`.
  */
 const cutStack = (reason: string): string =>
-  reason.split(/\r?\n[ \t]+(?:--- |\p{L}{1,8} (?=\S*\.)[^\s(]*\()/u, 1)[0] ?? reason
+  reason.split(/\r?\n[ \t]+(?:--- |at \(wrapper |at (?=\S*\.)[^\s(]* \(|\p{L}{1,8} (?=\S*\.)[^\s(]*\()/u, 1)[0] ??
+  reason
 
 type PortFault = Extract<PortAnswer, { kind: 'fault' }>
 function statusOfAnswer(exchange: PortExchange, answer: PortFault): number {

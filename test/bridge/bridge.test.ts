@@ -158,6 +158,7 @@ const misbehaviours: readonly (readonly [
   ...(
     [
       ['of .NET', '\r\n   at secret.NotFound.Take(Int32 n)\n   at b'],
+      ['of Mono', '\n  at secret.NotFound.Take (System.Int32 n) [0x00016] in &lt;246c&gt;:0 \n  at (wrapper x) b'],
       ['of .NET in German', '\n   bei secret.NotFound..ctor()'],
       ['of .NET, of an inner exception', '\n --- End of inner exception stack trace of secret ---'],
       ['of Java', '\n\tat secret.NotFound.take(NotFound.java:7)'],
