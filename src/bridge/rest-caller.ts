@@ -80,6 +80,7 @@ class ExchangeCaller {
   readonly #input: XmlJsonCodec
   readonly #inputMembers: TypeMembers
   readonly #output: XmlJsonCodec
+  readonly #outputMembers: TypeMembers
   readonly #faults: ReadonlyMap<string, AnyRootElement>
 
   constructor(base: string, rest: RestPort, name: string, exchange: RestExchange, options: CallerOptions) {
@@ -90,6 +91,7 @@ class ExchangeCaller {
     this.#input = codecOf(exchange.input)
     this.#inputMembers = typeMembersOf(exchange.input.type()) ?? {}
     this.#output = codecOf(exchange.output)
+    this.#outputMembers = typeMembersOf(exchange.output.type()) ?? {}
     this.#faults = new Map(Object.entries(rest.port.exchanges[name]?.faults ?? {}))
   }
 
@@ -197,50 +199,70 @@ class ExchangeCaller {
 
   // The answer
 
-  #readAnswer(answer: Extract<RestAnswer, { kind: 'response' }>): PortAnswer {
+  #readAnswer(answer: RestResponse): PortAnswer {
     const { status } = answer
     if (status >= 400) return this.#readFailure(answer)
     if (status >= 300)
-      return describeGarbage(status, `a redirection to ${answer.location ?? 'nowhere'}, which is not followed`)
+      return describeGarbage(
+        status,
+        `a redirection to ${answer.fields.get('location') ?? 'nowhere'}, which is not followed`,
+      )
     const part = this.#exchange.answer
-    if (!part || answer.content.length === 0) return this.#readOutput(status, {})
+    if (!part || answer.content.length === 0) return this.#readOutput(answer, {})
     if (!isJsonType(part.mediaType)) return this.#readOctets(answer, part)
     if (!isJsonType(answer.mediaType))
       return describeGarbage(status, `${answer.mediaType || 'no media type'} in place of ${part.mediaType}`)
     const { value, failure } = parseJson(answer.content)
     if (failure) return describeGarbage(status, `not JSON: ${failure.reason}, at ${failure.at}`)
-    const members = typeMembersOf(this.#exchange.output.type()) ?? {}
     const row =
       'keys' in part.as
-        ? isJsonObject(value) && this.#values.readMembers(members, value)
-        : this.#readMember(members, part.as.key, value)
-    return row ? this.#readOutput(status, row) : describeGarbage(status, 'JSON, but no object')
+        ? isJsonObject(value) && this.#values.readMembers(this.#membersOf(part.as.keys), value)
+        : this.#readMember(this.#outputMembers, part.as.key, value)
+    return row ? this.#readOutput(answer, row) : describeGarbage(status, 'JSON, but no object')
+  }
+  /** Those of the content: fields of the answer are members, too. */
+  #membersOf(keys: readonly string[]): TypeMembers {
+    return Object.fromEntries(keys.flatMap(key => (this.#outputMembers[key] ? [[key, this.#outputMembers[key]]] : [])))
   }
   #readMember(members: TypeMembers, key: string, json: Json): JsonObject {
     const value = members[key] && this.#values.readMember(members[key], json)
     return value === undefined ? {} : { [key]: value }
   }
-  #readOctets({ status, content }: Extract<RestAnswer, { kind: 'response' }>, { as }: ContentPart): PortAnswer {
+  #readOctets(answer: RestResponse, { as }: ContentPart): PortAnswer {
+    const { status, content } = answer
     if (!('key' in as)) return describeGarbage(status, 'a form, which is not read')
-    const member = typeMembersOf(this.#exchange.output.type())?.[as.key]
+    const read = this.#readOutput(answer, {})
+    if (read.kind !== 'answer') return read
+    const member = this.#outputMembers[as.key]
     const isOctets =
       member?.particle.kind === 'element' &&
       member.particle.type().definition.kind === 'builtIn' &&
       isBase64(member.particle.type().definition)
-    return { kind: 'answer', content: { [as.key]: isOctets ? content : new TextDecoder().decode(content) }, blocks: {} }
+    const value = isOctets ? content : new TextDecoder().decode(content)
+    return { ...read, content: { [as.key]: value, ...(read.content as object) } } // of an object's type
   }
   /** (3) */
-  #readOutput(status: number, row: JsonObject): PortAnswer {
-    const { value, flaw } = checkRead(this.#output, row)
+  #readOutput({ status, fields }: RestResponse, row: JsonObject): PortAnswer {
+    const { value, flaw } = checkRead(this.#output, { ...row, ...this.#readFields(fields) })
     return flaw === undefined ? { kind: 'answer', content: value, blocks: {} } : describeGarbage(status, flaw)
   }
 
-  #readFailure({ status, mediaType, content, retryAfter }: Extract<RestAnswer, { kind: 'response' }>): PortAnswer {
+  #readFields(given: Headers): JsonObject {
+    return Object.fromEntries(
+      this.#exchange.answerFields.flatMap(({ key, name }) => {
+        const [text, member] = [given.get(name), this.#outputMembers[key]]
+        const value = text === null || !member ? undefined : this.#values.readFieldText(member, text)
+        return value === undefined ? [] : [[key, value]]
+      }),
+    )
+  }
+
+  #readFailure({ status, mediaType, content, fields }: RestResponse): PortAnswer {
     const { value } = isJsonType(mediaType) ? parseJson(content) : {}
     const said = isJsonObject(value) ? value : {}
     const reason = explainError(said) ?? reasonPhrases[status] ?? `status ${status}`
     const declared = isJsonObject(value) ? this.#readDeclared(status, value) : undefined
-    const after = readSeconds(retryAfter)
+    const after = readSeconds(fields.get('retry-after') ?? undefined)
     const code = status < 500 ? 'Sender' : 'Receiver'
     return { kind: 'fault', code, reason, status, declared, ...(after !== undefined && { after }) }
   }
@@ -253,6 +275,8 @@ class ExchangeCaller {
     return flaw === undefined ? { name, detail: value } : undefined
   }
 }
+
+type RestResponse = Extract<RestAnswer, { readonly kind: 'response' }>
 
 const isBase64 = (definition: { readonly kind: string; readonly name?: unknown }): boolean =>
   definition.name === 'base64Binary'

@@ -17,8 +17,7 @@ export type RestAnswer =
       readonly status: number
       /** Without parameters, in lower case; empty: none. */
       readonly mediaType: string
-      readonly location: string | undefined
-      readonly retryAfter: string | undefined
+      readonly fields: Headers
       readonly content: Uint8Array
     }
   | Extract<PortAnswer, { readonly kind: 'silence' }>
@@ -50,8 +49,7 @@ export async function fetchAnswer(
       kind: 'response',
       status: response.status,
       mediaType: (response.headers.get('content-type') ?? '').replace(/;.*$/s, '').trim().toLowerCase(),
-      location: response.headers.get('location') ?? undefined,
-      retryAfter: response.headers.get('retry-after') ?? undefined,
+      fields: response.headers,
       content: octets,
     }
   } catch (thrown) {

@@ -79,6 +79,16 @@ export class RestValues {
       return this.readMembers(members, { entry: Object.entries(json).map(([key, value]) => ({ key, value })) })
     return isJsonObject(json) ? this.readMembers(members, json) : json
   }
+  /** The same of a field of HTTP (OpenAPI §4.8.12.3, `simple`): several values have commas. */
+  readFieldText(member: AnyMember, text: string): Json | undefined {
+    const type = typeOf(member)
+    if (!member.marks.isMany) return this.readMember(member, readLiteral(type, text))
+    const values = text.split(',').map(each => each.trim())
+    return this.readMember(
+      member,
+      values.filter(each => each !== '').map(each => readLiteral(type, each)),
+    )
+  }
   readMembers(members: TypeMembers, json: JsonObject): JsonObject {
     return Object.fromEntries(
       Object.entries(members).flatMap(([key, member]) => {
@@ -129,6 +139,22 @@ function parseAny(json: Json): Json {
   const { value } = parseJson(json)
   return value === undefined ? json : value
 }
+
+/** A number or a boolean, where the type has them; any other text is one. */
+function readLiteral(type: AnyXmlType, text: string): Json {
+  if (!isLiteralType(type)) return text
+  const { value } = parseJson(text)
+  return typeof value === 'object' || value === undefined ? text : value
+}
+const literalNames = new Set(
+  ['boolean', 'double', 'integer', 'long', 'int', 'short', 'byte'].concat(
+    ['Long', 'Int', 'Short', 'Byte'].map(each => `unsigned${each}`),
+  ),
+)
+const isLiteralType = ({ definition }: AnyXmlType): boolean =>
+  definition.kind === 'restriction'
+    ? isLiteralType(definition.of)
+    : definition.kind === 'builtIn' && literalNames.has(definition.name)
 
 /** A service may write a number where its description has a text. */
 function readPlainValue(type: AnyXmlType, json: Json): Json {

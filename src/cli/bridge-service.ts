@@ -1,20 +1,21 @@
 /** `diglot bridge`: a SOAP service of others by REST, or a REST service by SOAP. */
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { basename, join } from 'node:path'
 import type { Command } from 'commander'
 import { memoizeByText } from '../base/memo.ts'
 import type { BridgeLimits } from '../bridge/bridge-limits.ts'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
-import type { PortDressOptions } from '../client/port-dress.ts'
-import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
 import { anyone, type Grant, isPublic, role } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
+import type { DescribedService } from '../import/import-command.ts'
+import type { ImportedContract } from '../import/imported-contract.ts'
 import type { Loss } from '../import/loss.ts'
+import type { RestPort } from '../import/openapi/rest-port.ts'
 import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } from './bridge-dress.ts'
 import { addLimitOptions, type LimitFlags, readLimitFlags } from './bridge-limit-options.ts'
+import { type BridgedContract, loadApiMap, loadBridge } from './bridge-map.ts'
 import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
@@ -59,12 +60,13 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { createBridge } = await import('../bridge/bridged-service.ts')
   const { startService } = await import('../host/serve.ts')
   const { createFolderOf } = await import('../store/private-file.ts')
-  const { isXmlDescription } = await import('../import/import-command.ts')
   const limits = readLimitFlags(flags)
-  const isSoap = flags.map !== undefined || (await isXmlDescription(file, flags))
+  const grants = flags.map === undefined ? grantsOfFlags(flags) : refuseGrantFlags(flags)
+  const described = await describeBehind(file, flags, grants)
+  const isSoap = described?.kind !== 'rest'
   const { contract, resources, callerOf, close } = isSoap
-    ? await bridgeSoap(file, flags, limits)
-    : await bridgeRest(file, flags)
+    ? await bridgeSoap(await openPorts(file, flags, grants, described?.ports), flags, limits)
+    : await bridgeRest(described.api, file, flags)
   const data = flags.data ?? (isOpen(contract) ? ':memory:' : join('data', `${contract.service}.sqlite`))
   if (data !== ':memory:') createFolderOf(data)
   const app = createBridge(
@@ -108,15 +110,6 @@ function describeBridged({
 const isOpen = ({ ports }: Service): boolean =>
   ports.every(({ exchanges }) => Object.values(exchanges).every(({ allow }) => isPublic(allow)))
 
-interface BridgedContract {
-  readonly contract: Service
-  readonly resources?: readonly BridgedResource[]
-  readonly policies: ReadonlyMap<string, PortPolicy>
-  /** By the names of ports; they count where there are no policies. */
-  readonly rules?: ReadonlyMap<string, Port['security']> | undefined
-  /** What its map says of messages. */
-  readonly behind?: PortDressOptions
-}
 /** A service of others behind a contract. */
 interface Bridged extends Pick<BridgedContract, 'contract' | 'resources'> {
   readonly callerOf: (port: Port) => PortCaller
@@ -126,6 +119,13 @@ interface Bridged extends Pick<BridgedContract, 'contract' | 'resources'> {
 function grantsOfFlags({ role: roles, anyone: isOpen }: BridgeFlags): readonly Grant[] {
   if (!isOpen && roles.length === 0) failUsage('nobody may ask: give --role <name>, or --anyone')
   return isOpen ? [anyone] : roles.map(role)
+}
+function refuseGrantFlags({ role: roles, anyone: isOpen }: BridgeFlags): readonly Grant[] {
+  if (isOpen || roles.length > 0)
+    failUsage(
+      '--map names a contract, whose ports say who may ask: write it there (allow), without --role and --anyone',
+    )
+  return []
 }
 const callerOptions = ({ timeLimit, longest, longestPassing, authorization }: BridgeFlags): CallerOptions => ({
   timeLimit,
@@ -137,13 +137,12 @@ function tellLosses(losses: readonly Loss[]): void {
   for (const { place, detail } of losses) console.error(`${place}: ${detail}`)
 }
 
-async function bridgeSoap(file: string, flags: BridgeFlags, limits: BridgeLimits): Promise<Bridged> {
+async function bridgeSoap(bridged: BridgedContract, flags: BridgeFlags, limits: BridgeLimits): Promise<Bridged> {
   const { createPortCaller } = await import('../bridge/port-caller.ts')
   const { createHttpTransport } = await import('../client/http-transport.ts')
   const { createPortDress } = await import('../client/port-dress.ts')
   const { passInputs } = await import('../bridge/passing-inputs.ts')
   const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
-  const bridged = flags.map === undefined ? await importBridge(file, flags) : await loadBridge(flags.map, file, flags)
   const behind = readDressFlags(flags, bridged.behind)
   const transport = createHttpTransport(flags.to, transportOptionsOf(limits))
   const dressOf = memoizeByText((port: string) =>
@@ -159,24 +158,51 @@ async function bridgeSoap(file: string, flags: BridgeFlags, limits: BridgeLimits
   }
 }
 
-/** Each operation of the description is an exchange of one port. */
-async function bridgeRest(file: string, flags: BridgeFlags): Promise<Bridged> {
-  const grants = grantsOfFlags(flags)
+/** Undefined: there is a map of a SOAP service, which stands for a WSDL that is not at hand. */
+async function describeBehind(
+  file: string,
+  flags: BridgeFlags,
+  grants: readonly Grant[],
+): Promise<DescribedService | undefined> {
+  if (flags.map === undefined || existsSync(file) || flags.fetch.length > 0) {
+    const { readDescribedService } = await import('../import/import-command.ts')
+    return await readDescribedService(file, flags, grants)
+  }
+  if (/\.(json|ya?ml)$/i.test(file))
+    throw new Error(`${file} not found: it says how a REST service is asked, also with a map`)
+  return undefined
+}
+
+/** Each operation of the description, or of the map, is an exchange of one port. */
+async function bridgeRest(described: RestPort, file: string, flags: BridgeFlags): Promise<Bridged> {
+  const { map } = flags
   refuseDressFlags(flags)
   const { describeBridge } = await import('../bridge/bridged-service.ts')
   const { createBridgedRestCaller } = await import('../bridge/rest-caller.ts')
-  const { readDescribedApi } = await import('../import/import-command.ts')
-  const rest = await readDescribedApi(file, flags, grants)
-  tellLosses(rest.losses)
+  if (map === undefined) tellLosses(described.losses) // a map has them at its head
+  const { rest, contract } =
+    map === undefined
+      ? { rest: described, contract: describeBridge(described.name, described.namespace, [described.port]) }
+      : await loadApiMap(map, file, described)
   const caller = createBridgedRestCaller(rest, flags.to, callerOptions(flags))
-  return { contract: describeBridge(rest.name, rest.namespace, [rest.port]), callerOf: () => caller, close: () => {} }
+  return { contract, callerOf: () => caller, close: () => {} }
 }
-
-async function importBridge(file: string, flags: BridgeFlags): Promise<BridgedContract> {
-  const grants = grantsOfFlags(flags)
-  const { readDescribedPorts } = await import('../import/import-command.ts')
+/** The ports of a map, or those that the WSDL describes. */
+const openPorts = (
+  file: string,
+  { map }: BridgeFlags,
+  grants: readonly Grant[],
+  imported: ImportedContract | undefined,
+): Promise<BridgedContract> =>
+  map === undefined
+    ? importBridge(file, grants, imported as ImportedContract) // without a map it has been read
+    : loadBridge(map, imported)
+async function importBridge(
+  file: string,
+  grants: readonly Grant[],
+  contract: ImportedContract,
+): Promise<BridgedContract> {
   const { describeBridge, openPort } = await import('../bridge/bridged-service.ts')
-  const contract = await readDescribedPorts(file, flags)
   tellLosses(contract.losses)
   if (contract.ports.length === 0) throw new Error(`${file} has no port for SOAP: give a WSDL with a binding`)
   const ports = contract.ports.map(each => openPort(each, grants))
@@ -198,62 +224,4 @@ function nameOfDescription(file: string): string {
     .replace(/[^A-Za-z0-9-]/g, '-')
     .toLowerCase()
   return name || 'service'
-}
-
-/** The contract of a map; what messages prove is said by the map, or by the WSDL if it is there. */
-async function loadBridge(
-  map: string,
-  wsdl: string,
-  { from, fetch, role: roles, anyone: isOpen }: BridgeFlags,
-): Promise<BridgedContract> {
-  if (isOpen || roles.length > 0)
-    failUsage(
-      '--map names a contract, whose ports say who may ask: write it there (allow), without --role and --anyone',
-    )
-  const { contract: mapped, behind, resources: names } = await loadMap(map)
-  const { readDescribedPorts } = await import('../import/import-command.ts')
-  const isThere = existsSync(wsdl) || fetch.length > 0
-  const policies = isThere ? (await readDescribedPorts(wsdl, { from, fetch })).policies : new Map<string, PortPolicy>()
-  const contract = leaveSecurityBehind(mapped)
-  const resources = await chooseResources(map, contract, names)
-  const declared = resources.map(each => each.resource)
-  const served = { ...contract, resources: [...contract.resources, ...declared] }
-  return { contract: served, resources, rules: rulesOf(mapped), policies, ...(behind && { behind }) }
-}
-
-/** Ports of a map are those of the service behind, and so is what their messages prove. */
-const leaveSecurityBehind = (contract: Service): Service => ({
-  ...contract,
-  ports: contract.ports.map(each => ({ ...each, security: undefined })),
-})
-const rulesOf = ({ ports }: Service): BridgedContract['rules'] =>
-  new Map(ports.map(({ port, security }) => [port, security]))
-
-/** Those that are found among the exchanges of a map, or of them the ones that it names. */
-async function chooseResources(
-  map: string,
-  { ports }: Service,
-  names: readonly string[] | undefined,
-): Promise<readonly BridgedResource[]> {
-  const { guessResources } = await import('../bridge/guess-resources.ts')
-  const found = guessResources(ports)
-  if (names === undefined) return found
-  if (!Array.isArray(names)) throw new Error(`${map}: resources must be a list of names: write ['parts']`)
-  const all = found.map(each => each.resource.name)
-  const unknown = names.find(name => !all.includes(name))
-  if (unknown !== undefined)
-    throw new Error(`${map}: resources names ${unknown}, and its exchanges have ${all.join(', ') || 'no resource'}`)
-  return found.filter(each => names.includes(each.resource.name))
-}
-
-interface BridgeMap {
-  readonly contract: Service
-  readonly behind?: PortDressOptions
-  readonly resources?: readonly string[]
-}
-async function loadMap(file: string): Promise<BridgeMap> {
-  if (!existsSync(file)) throw new Error(`${file} not found: write it with diglot import <wsdl> -o ${file}`)
-  const module: Partial<BridgeMap> = await import(pathToFileURL(resolve(file)).href)
-  if (!module.contract?.ports) throw new Error(`${file} has no export contract made by service(…)`)
-  return { ...module, contract: module.contract }
 }

@@ -8,7 +8,7 @@ import type { Service } from '../contract/service.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'
 import type { Find } from '../describe/read-wsdl.ts'
 import { isXmlDocument, loadAnyParser, loadDescriptionParser } from './description-text.ts'
-import { type DocumentSources, readGivenDocument, readGivenFile } from './document-files.ts'
+import { type DocumentSources, type ReadDocument, readGivenDocument, readGivenFile } from './document-files.ts'
 import { type ImportedContract, listPortElements, readNamedContract } from './imported-contract.ts'
 import type { Loss } from './loss.ts'
 import { appendRecord, mergeEdits } from './merge-edits.ts'
@@ -103,12 +103,30 @@ export const readDescribedPorts = (file: string, where: DocumentSources): Promis
   readGivenDocument(file, where, () => (bytes, path, find) => readNamedContract(file, bytes, path, find))
 
 /** An OpenAPI document as one port. Throws an error that says what to do. */
-export function readDescribedApi(file: string, where: DocumentSources, allow: readonly Grant[]): Promise<RestPort> {
-  return readGivenDocument(file, where, async () => {
-    const parse = await loadAnyParser()
-    return (bytes, path, find) =>
-      readNamedOpenApi(file, () => readRestPort(new TextDecoder().decode(bytes), path, allow, { find, parse }))
+export const readDescribedApi = (file: string, where: DocumentSources, allow: readonly Grant[]): Promise<RestPort> =>
+  readGivenDocument(file, where, () => loadApiReader(file, allow))
+
+/** A description of either kind, by how it begins. */
+export type DescribedService =
+  | { readonly kind: 'soap'; readonly ports: ImportedContract }
+  | { readonly kind: 'rest'; readonly api: RestPort }
+/** @param allow of the port of an OpenAPI document. Throws an error that says what to do. */
+export const readDescribedService = (
+  file: string,
+  where: DocumentSources,
+  allow: readonly Grant[],
+): Promise<DescribedService> =>
+  readGivenDocument<DescribedService>(file, where, async given => {
+    if (isXmlDocument(given))
+      return (bytes, path, find) => ({ kind: 'soap', ports: readNamedContract(file, bytes, path, find) })
+    const read = await loadApiReader(file, allow)
+    return (bytes, path, find) => ({ kind: 'rest', api: read(bytes, path, find) })
   })
+
+async function loadApiReader(file: string, allow: readonly Grant[]): Promise<ReadDocument<RestPort>> {
+  const parse = await loadAnyParser()
+  return (bytes, path, find) =>
+    readNamedOpenApi(file, () => readRestPort(new TextDecoder().decode(bytes), path, allow, { find, parse }))
 }
 
 /** Each operation of an OpenAPI document as an exchange of one port, for a client of them. */
@@ -132,7 +150,3 @@ export async function readOpenApiFile(file: string): Promise<Json> {
   if (stringOf(objectOf(value)['openapi']) === '') throw new Error(`${file} is not an OpenAPI document of version 3`)
   return value
 }
-
-/** Whether a description is a WSDL or XSD, by how it begins. */
-export const isXmlDescription = (file: string, where: DocumentSources): Promise<boolean> =>
-  readGivenDocument(file, where, () => isXmlDocument)

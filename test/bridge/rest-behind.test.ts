@@ -1,12 +1,19 @@
 /** A REST service of others by SOAP (docs/bridge.md): what it is asked, and what becomes of its answers. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { createBridge, describeBridge } from '../../src/bridge/bridged-service.ts'
 import { createBridgedRestCaller } from '../../src/bridge/rest-caller.ts'
+import { mapApi } from '../../src/cli/mapped-api.ts'
 import { anyone } from '../../src/contract/policy.ts'
+import type { Service } from '../../src/contract/service.ts'
+import { importContract } from '../../src/import/import-command.ts'
 import { readRestPort } from '../../src/import/openapi/rest-port.ts'
 import { startHosted } from '../host/hosted-service.ts'
 
@@ -65,6 +72,37 @@ const description = {
         responses: { 204: { description: 'Kept.' } },
       },
     },
+    '/stock/{id}': {
+      get: {
+        operationId: 'getStock',
+        parameters: [parameter('path', 'id', text, { required: true })],
+        responses: {
+          200: {
+            ...json({ type: 'object', properties: { ETag: text } }),
+            headers: {
+              ETag: { schema: text },
+              'X-Rest': { $ref: '#/components/headers/Rest' },
+              'X-Places': { schema: { type: 'array', items: text } },
+              'X-Exact': { schema: { type: 'boolean' } },
+              ...Object.fromEntries(['Content-Type', 'Set-Cookie', 'Vary'].map(name => [name, { schema: text }])),
+            },
+          },
+          404: { ...json(ref('Problem')), headers: { 'X-Searched': { schema: text } } },
+        },
+      },
+      put: {
+        operationId: 'putStock',
+        parameters: [
+          parameter('path', 'id', text, { required: true }),
+          parameter('header', 'If-Match', text, { required: true }),
+        ],
+        requestBody: { content: { 'text/plain': {} } },
+        responses: {
+          204: { description: 'Kept.', headers: { ETag: { schema: text } } },
+          412: json(ref('Problem')),
+        },
+      },
+    },
     '/login': {
       post: {
         operationId: 'login',
@@ -80,6 +118,7 @@ const description = {
     },
   },
   components: {
+    headers: { Rest: { schema: { type: 'integer', minimum: 0 } } },
     schemas: {
       Problem: problem,
       Item: {
@@ -106,12 +145,17 @@ interface Heard {
   readonly url: string | undefined
   readonly type: string | undefined
   readonly trace: string | string[] | undefined
+  readonly version: string | undefined
   readonly content: Buffer
 }
-type Answer = readonly [status: number, type: string, content: string | Buffer]
+type Answer = readonly [status: number, type: string, content: string | Buffer, fields?: http.OutgoingHttpHeaders]
 
 /** The service behind, which answers as it is told, and a bridge to it. */
-async function startBridge(given: { answer: Answer | ((response: http.ServerResponse) => void) }, timeLimit = 20_000) {
+async function startBridge(
+  given: { answer: Answer | ((response: http.ServerResponse) => void) },
+  timeLimit = 20_000,
+  mapped: Service | undefined = undefined,
+) {
   const heard: Heard[] = []
   const behind = http.createServer((request, response) => {
     const pieces: Buffer[] = []
@@ -123,11 +167,12 @@ async function startBridge(given: { answer: Answer | ((response: http.ServerResp
         url,
         type: headers['content-type'],
         trace: headers['x-trace'],
+        version: headers['if-match'],
         content: Buffer.concat(pieces),
       })
       if (typeof given.answer === 'function') return given.answer(response)
-      const [status, type, content] = given.answer
-      response.writeHead(status, { 'content-type': type, location: 'http://127.0.0.1:1/' }).end(content)
+      const [status, type, content, fields] = given.answer
+      response.writeHead(status, { 'content-type': type, location: 'http://127.0.0.1:1/', ...fields }).end(content)
     })
   })
   await new Promise<void>(resolve => void behind.listen(0, '127.0.0.1', resolve))
@@ -136,10 +181,11 @@ async function startBridge(given: { answer: Answer | ((response: http.ServerResp
     behind.close()
   })
   const to = `http://127.0.0.1:${(behind.address() as AddressInfo).port}/api/v1/`
-  const rest = readRestPort(JSON.stringify(description), 'shop.json', [anyone], {
+  const described = readRestPort(JSON.stringify(description), 'shop.json', [anyone], {
     find: () => undefined,
     parse: source => ({ value: JSON.parse(source) }),
   })
+  const rest = mapped ? mapApi(described, mapped, { map: 'map.ts', document: 'shop.json' }) : described
   const notes: string[] = []
   const caller = createBridgedRestCaller(rest, to, { timeLimit })
   const contract = describeBridge(rest.name, rest.namespace, [rest.port])
@@ -215,6 +261,60 @@ test('octets, texts, forms and bare arrays', async () => {
   )
   given.answer = [200, 'application/json', '[{"id":"a","in stock":1},{"id":"b","in stock":2}]']
   assert.match((await call('ListItems', '')).body, /<item><id>a<\/id><in_stock>1<\/in_stock><\/item><item><id>b/)
+})
+
+test('fields of a response that the document declares are members of the answer; a tag is the version of a change', async () => {
+  const fields = { etag: '"7"', 'x-rest': '12', 'x-places': 'a, b', 'x-exact': 'true', 'set-cookie': 'secret=1' }
+  const given: { answer: Answer } = { answer: [200, 'application/json', '{"ETag":"own"}', fields] }
+  const { call, heard, losses } = await startBridge(given)
+  const members = '<X-Rest>12</X-Rest><X-Places>a</X-Places><X-Places>b</X-Places><X-Exact>true</X-Exact>'
+  assert.equal(
+    (await call('GetStock', '<id>a</id>')).body,
+    `<GetStockResponse><ETag>own</ETag><ETag2>"7"</ETag2>${members}</GetStockResponse>`,
+  )
+  given.answer = [204, '', '', { etag: '"8"' }]
+  const changed = await call('PutStock', '<id>a</id><If-Match>"7"</If-Match><content>x</content>')
+  assert.equal(changed.body, '<PutStockResponse><ETag>"8"</ETag></PutStockResponse>')
+  assert.deepEqual(
+    heard.map(each => each.version),
+    [undefined, '"7"'],
+  )
+  given.answer = [412, 'application/problem+json', problemJson('Changed meanwhile')]
+  assert.match((await call('PutStock', '<id>a</id><If-Match>"7"</If-Match>')).body, /Client<.*<PreconditionFailed>/s)
+  given.answer = [200, 'application/json', '{}', { 'x-rest': 'many' }]
+  assert.match((await call('GetStock', '<id>a</id>')).body, /Server</, 'a field that breaks its type')
+  given.answer = [200, 'application/json', '{}']
+  assert.equal((await call('GetStock', '<id>a</id>')).body, '<GetStockResponse/>')
+  assert.deepEqual(
+    losses.filter(({ place }) => place.endsWith('/stock/{id}')).map(({ detail }) => detail),
+    ['the response fields Set-Cookie, X-Searched are left out'],
+  )
+})
+
+test('the types that an import has written carry the same values', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-rest-map-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  const [document, map] = [join(folder, 'shop.json'), join(folder, 'map.ts')]
+  writeFileSync(document, JSON.stringify(description))
+  const print = { text: () => {}, note: () => {} }
+  await importContract(document, { output: map, operations: true, from: [], fetch: [] }, print)
+  const index = pathToFileURL(join(import.meta.dirname, '..', '..', 'src', 'index.ts'))
+  const text = readFileSync(map, 'utf8')
+    .replace("from 'diglot'", `from '${index}'`)
+    .replace('exchange, port', 'anyone, exchange, port')
+  writeFileSync(map, text.replace('Grant[] = []', 'Grant[] = [anyone]'))
+  const { contract }: { readonly contract: Service } = await import(pathToFileURL(map).href)
+  const given: { answer: Answer } = { answer: [200, 'application/json', JSON.stringify(item)] }
+  const { call, heard } = await startBridge(given, undefined, contract)
+  assert.equal((await call('GetItem', '<id>a</id>')).body, `<GetItemResponse>${itemXml}</GetItemResponse>`)
+  given.answer = [204, '', '']
+  const xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+  await call(
+    'PutItem',
+    `<id>a</id><id2>a/1</id2>${itemXml.slice('<id>a/1</id>'.length)}`.replace('xsi:nil', `${xsi} xsi:nil`),
+  )
+  const { grown: _, ...sent } = item
+  assert.deepEqual(JSON.parse(String(heard[1]?.content)), sent)
 })
 
 const problemJson = (title: string, more: object = {}) => JSON.stringify({ title, ...more })
@@ -342,7 +442,7 @@ test('its WSDL has an operation for each of the description, with typed faults',
   const { ask, losses } = await startBridge({ answer: [204, '', ''] })
   const { text: wsdl } = await ask('GET', '/soap/Operations?wsdl')
   assert.doesNotMatch(wsdl, /name="(Accept|content-type|Authorization|Host|Content-Length)"/)
-  for (const name of ['GetItem', 'PutItem', 'ListItems', 'GetImage', 'PutImage', 'Login'])
+  for (const name of ['GetItem', 'PutItem', 'ListItems', 'GetImage', 'PutImage', 'GetStock', 'Login'])
     assert.match(wsdl, new RegExp(`<(?:wsdl:)?operation name="${name}"`))
   assert.match(wsdl, /<(?:wsdl:)?fault name="NotFound"/)
   assert.deepEqual([...new Set(losses.map(({ detail }) => detail.replace(/:.*/, '')))].sort(), [
@@ -351,5 +451,6 @@ test('its WSDL has an operation for each of the description, with typed faults',
     'is called in_stock',
     'is one of several',
     'may be any JSON',
+    'the response fields Set-Cookie, X-Searched are left out',
   ])
 })

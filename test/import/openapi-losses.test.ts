@@ -24,7 +24,7 @@ const orders = {
 }
 
 const cases: readonly (readonly [clause: string, document: string, told: readonly string[]])[] = [
-  ['§4.8.17 fields of responses', documentOf({ '/a': { get: { responses: { 200: { ...ok[200], headers: { 'X-Total': { schema: text }, 'X-Page': { schema: text }, ETag: { schema: text } } } } } } }), ['GET /a: the response fields X-Total, X-Page are left out']],
+  ['§4.8.17 fields of responses', documentOf({ '/a': { get: { responses: { ...ok, 404: { description: 'None.', headers: { 'X-Total': { schema: text }, 'X-Page': { schema: text }, ETag: { schema: text } } } } } } }), ['GET /a: the response fields X-Total, X-Page are left out']],
   ['§4.8.20 links', documentOf({ '/a': { get: { responses: { 200: { ...ok[200], links: { next: { operationId: 'b' } } } } } } }), ['GET /a: the link next is left out']],
   ['§4.8.18 callbacks', documentOf({ '/a': { post: { callbacks: { done: {}, failed: {} }, responses: ok } } }), ['POST /a: the callbacks done, failed are left out']],
   ['§4.8.1 webhooks', documentOf({ '/a': { get: { responses: ok } } }, { webhooks: { sold: { post: { responses: ok } } } }), ['webhook sold: is left out: the service calls, and is not called']],
@@ -39,6 +39,13 @@ for (const [clause, document, told] of cases.slice(0, 5))
     const lines = tellService(document)
     for (const each of told) assert.ok(lines.includes(each), lines.join('\n'))
   })
+
+test('OpenAPI §4.8.17 fields of a success are members of an answer, and are left out of a resource', () => {
+  const document = documentOf({ ...orders, '/orders/{id}': { get: { responses: { 200: { ...item, headers: { 'X-Total': { schema: text } } } } } } })
+  assert.deepEqual(tellPort(document), [])
+  const lines = tellService(document)
+  assert.ok(lines.includes('GET /orders/{id}: the response field X-Total is left out'), lines.join('\n'))
+}) // biome-ignore format: one line
 
 test('OpenAPI §4.8.12 a cookie of an operation of a resource', () => {
   const cookie = { in: 'cookie', name: 'session', schema: text }

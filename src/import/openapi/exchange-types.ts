@@ -63,6 +63,8 @@ export interface RestMessages {
   readonly cookies: readonly NamedPart[]
   readonly content: ContentPart | undefined
   readonly answer: ContentPart | undefined
+  /** Fields of the answer; a service may leave out each. */
+  readonly answerFields: readonly NamedPart[]
 }
 
 /** Where the JSON of a type is not that of its members (`contract/xml-json.ts`). */
@@ -121,10 +123,14 @@ export class ExchangeTypes implements JsonDifferences {
     const cookies = operation.cookies.map(each => this.#parameter(each, name, input))
     const content = this.#content(operation.request, name, input)
     const output: Record<string, AnyMember> = {}
-    const answer = this.#content(findSuccess(operation)?.[1], `${name}Response`, output)
+    const success = findSuccess(operation)?.[1]
+    const answer = this.#content(success, `${name}Response`, output)
+    const answerFields = listAnswerFields(this.#document, success).map(([field, given]) =>
+      this.#parameter({ ...given, name: field, required: false }, `${name}Response`, output),
+    )
     const made = { input: this.root(name, input), output: this.root(`${name}Response`, output) }
     if (operation.comment !== '') this.#comments.set(made.input, operation.comment)
-    return { ...made, path, query, headers, cookies, content, answer }
+    return { ...made, path, query, headers, cookies, content, answer, answerFields }
   }
   root(name: string, members: TypeMembers): AnyRootElement {
     return this.#namespace.element(name, x.object(members))
@@ -288,6 +294,18 @@ const isComposed = (schema: JsonObject): boolean =>
 /** OpenAPI §4.8.12.1: the first three are ignored; the others are of the connection. */
 const isOfHttp =
   /^(accept|content-type|authorization|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
+
+/** Fields of a representation, a connection, or credentials: they tell callers nothing. */
+const isOfExchange =
+  /^(accept-.*|age|allow|authentication-info|cache-control|connection|content-.*|date|expires|keep-alive|retry-after|server|set-cookie|strict-transport-security|trailer|transfer-encoding|upgrade|vary|www-authenticate)$/i
+/** The fields of a response that are members of the answer (OpenAPI §4.8.17, `headers`). */
+export const listAnswerFields = (
+  document: OpenApiDocument,
+  response: Json | undefined,
+): readonly (readonly [name: string, header: JsonObject])[] =>
+  Object.entries(objectOf(document.resolve(response).value['headers'])).flatMap(([name, header]) =>
+    isOfExchange.test(name) ? [] : [[name, document.resolve(header).value]],
+  )
 
 /** OpenAPI §4.8.12.2: a parameter of a query is one for each value, unless it says otherwise. */
 const isJoined = ({ explode, style }: JsonObject): boolean =>

@@ -9,9 +9,19 @@ import { contentSchema, readSchemaFacts } from './schema-facts.ts'
 const fieldsOfHttp =
   /^(?:content-.*|date|retry-after|www-authenticate|location|etag|last-modified|cache-control|vary|allow|accept-.*|deprecation|sunset)$/i
 
-/** Callbacks, links, header fields of responses: of any operation. */
-export function tellLeftOut(document: OpenApiDocument, operations: readonly RestOperation[], losses: Losses): void {
-  for (const { place, responses, callbacks } of operations) {
+/**
+ * Callbacks, links, header fields of responses: of any operation.
+ * @param carriedFields of an operation, those that are part of what it became
+ */
+export function tellLeftOut(
+  document: OpenApiDocument,
+  operations: readonly RestOperation[],
+  losses: Losses,
+  carriedFields: (operation: RestOperation) => readonly string[] = () => [],
+): void {
+  for (const operation of operations) {
+    const { place, responses, callbacks } = operation
+    const carried = carriedFields(operation)
     const parts = responses.map(([, response]) => document.resolve(response).value)
     const namesOf = (member: string): readonly string[] => [
       ...new Set(parts.flatMap(each => Object.keys(objectOf(each[member])))),
@@ -20,7 +30,7 @@ export function tellLeftOut(document: OpenApiDocument, operations: readonly Rest
       losses,
       place,
       'response field',
-      namesOf('headers').filter(each => !fieldsOfHttp.test(each)),
+      namesOf('headers').filter(each => !fieldsOfHttp.test(each) && !carried.includes(each)),
     )
     tellNames(losses, place, 'link', namesOf('links'))
     tellNames(losses, place, 'callback', callbacks)

@@ -9,11 +9,11 @@ import { reasonPhrases } from '../../http/status.ts'
 import type { DescriptionParser } from '../description-text.ts'
 import { type Loss, Losses } from '../loss.ts'
 import { toSegmentName } from './collections.ts'
-import { ExchangeTypes, type JsonDifferences, type RestMessages } from './exchange-types.ts'
+import { ExchangeTypes, type JsonDifferences, listAnswerFields, type RestMessages } from './exchange-types.ts'
 import { nameExchange } from './guess-exchanges.ts'
 import { tellLeftOut, tellOtherAnswers } from './left-out.ts'
 import { OpenApiDocument } from './openapi-document.ts'
-import { listRestOperations, type RestOperation, serverAddressOf } from './operations.ts'
+import { findSuccess, listRestOperations, type RestOperation, serverAddressOf } from './operations.ts'
 import { findJsonContent, readSchemaFacts } from './schema-facts.ts'
 import { toTypeName } from './schema-fields.ts'
 
@@ -84,7 +84,7 @@ export function readRestPort(
       ...(operation.comment !== '' && { description: operation.comment }),
     })
   }
-  tellLeftOut(document, asked, losses)
+  tellLeftOut(document, asked, losses, each => listAnswerFields(document, findSuccess(each)?.[1]).map(([name]) => name))
   nameAllTypes(Object.values(declared))
   for (const each of document.missing) losses.add(each, 'is referred to and was not found')
   const made = port('Operations', { namespace, service: toTypeName(title) || 'Service', exchanges: declared })

@@ -1,0 +1,77 @@
+/** The file of `--map`: a contract of the service behind, and what else it says. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { BridgedResource } from '../bridge/guess-resources.ts'
+import type { PortDressOptions } from '../client/port-dress.ts'
+import type { PortPolicy } from '../contract/endpoint-rule.ts'
+import type { Port } from '../contract/exchange.ts'
+import type { Service } from '../contract/service.ts'
+import type { ImportedContract } from '../import/imported-contract.ts'
+import type { RestPort } from '../import/openapi/rest-port.ts'
+
+export interface BridgedContract {
+  readonly contract: Service
+  readonly resources?: readonly BridgedResource[]
+  readonly policies: ReadonlyMap<string, PortPolicy>
+  /** By the names of ports; they count where there are no policies. */
+  readonly rules?: ReadonlyMap<string, Port['security']> | undefined
+  /** What its map says of messages. */
+  readonly behind?: PortDressOptions
+}
+/** The contract of a map; what messages prove is said by the map, or by the WSDL if it is there. */
+export async function loadBridge(map: string, imported: ImportedContract | undefined): Promise<BridgedContract> {
+  const { contract: mapped, behind, resources: names } = await loadMap(map)
+  const policies = imported?.policies ?? new Map<string, PortPolicy>()
+  const contract = leaveSecurityBehind(mapped)
+  const resources = await chooseResources(map, contract, names)
+  const declared = resources.map(each => each.resource)
+  const served = { ...contract, resources: [...contract.resources, ...declared] }
+  return { contract: served, resources, rules: rulesOf(mapped), policies, ...(behind && { behind }) }
+}
+
+/** Ports of a map are those of the service behind, and so is what their messages prove. */
+const leaveSecurityBehind = (contract: Service): Service => ({
+  ...contract,
+  ports: contract.ports.map(each => ({ ...each, security: undefined })),
+})
+const rulesOf = ({ ports }: Service): BridgedContract['rules'] =>
+  new Map(ports.map(({ port, security }) => [port, security]))
+
+/** Those that are found among the exchanges of a map, or of them the ones that it names. */
+async function chooseResources(
+  map: string,
+  { ports }: Service,
+  names: readonly string[] | undefined,
+): Promise<readonly BridgedResource[]> {
+  const { guessResources } = await import('../bridge/guess-resources.ts')
+  const found = guessResources(ports)
+  if (names === undefined) return found
+  if (!Array.isArray(names)) throw new Error(`${map}: resources must be a list of names: write ['parts']`)
+  const all = found.map(each => each.resource.name)
+  const unknown = names.find(name => !all.includes(name))
+  if (unknown !== undefined)
+    throw new Error(`${map}: resources names ${unknown}, and its exchanges have ${all.join(', ') || 'no resource'}`)
+  return found.filter(each => names.includes(each.resource.name))
+}
+
+interface BridgeMap {
+  readonly contract: Service
+  readonly behind?: PortDressOptions
+  readonly resources?: readonly string[]
+}
+async function loadMap(file: string): Promise<BridgeMap> {
+  if (!existsSync(file)) throw new Error(`${file} not found: write it with diglot import <wsdl> -o ${file}`)
+  const module: Partial<BridgeMap> = await import(pathToFileURL(resolve(file)).href)
+  if (!module.contract?.ports) throw new Error(`${file} has no export contract made by service(…)`)
+  return { ...module, contract: module.contract }
+}
+
+/** The map of a REST service. */
+export async function loadApiMap(map: string, document: string, described: RestPort) {
+  const { mapApi } = await import('./mapped-api.ts')
+  const { contract, behind, resources } = await loadMap(map)
+  const extra = behind ? 'behind' : resources ? 'resources' : undefined
+  if (extra !== undefined) throw new Error(`${map} exports ${extra}, which is of a SOAP service alone: remove it`)
+  return { contract, rest: mapApi(described, contract, { map, document }) }
+}
