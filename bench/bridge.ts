@@ -13,6 +13,7 @@ import { writeWsdl11 } from '../src/describe/wsdl11.ts'
 import {
   type Ask,
   compare,
+  cpu,
   freePort,
   inFolder,
   Line,
@@ -118,8 +119,8 @@ async function memoryOf({ target, ask }: Bridge): Promise<Row> {
 
 export const bridgeLateness = (): Promise<Row[]> => withBridge(lateness)
 /**
- * Requests at fixed times, 70 % of as many as the bridge answers at most, each for another order: to the service behind and
- * through the bridge, in turn. The load has its core in common with the service, so it sleeps between two requests.
+ * Requests at fixed times, so many that the bridge's core is busy for 70 % of the time, each for another order: to the service
+ * behind and through the bridge, in turn. The load has its core in common with the service, so it sleeps between two requests.
  */
 async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> {
   const [title, against] = ['bridge, ms added to the p99 at 70 % of its load', 'the service behind, asked without it']
@@ -133,7 +134,7 @@ async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> 
   const rounds: Round[] = []
   for (let tries = 0; rounds.length < spells && tries < spells * 3; tries++) {
     const before = stolen()
-    const round = await roundOf(direct, bridged)
+    const round = await roundOf(direct, bridged, target)
     if (stolen() === before || spells * 3 - tries <= spells - rounds.length) rounds.push(round)
   }
   const middle = (of: (round: Round) => number): number => median(rounds.map(of))
@@ -149,7 +150,7 @@ const spells = quick ? 2 : 9
 const spellTakes = quick ? 1 : 3
 
 interface Round {
-  /** Requests a second: as many as the bridge answered just before, and 70 % of them. */
+  /** Requests a second: as many as the bridge answered just before, and those that keep its core busy for 70 % of the time. */
   readonly most: number
   readonly rate: number
   readonly direct: Percentiles
@@ -161,11 +162,18 @@ interface Percentiles {
   readonly p99: number
 }
 
-/** What the bridge answers at most is taken anew in each: the speed of a machine drifts. */
-async function roundOf(direct: TimedLoad, bridged: TimedLoad): Promise<Round> {
+/**
+ * Requests that come one by one cost more than those that come together, so a spell at half of the most says what they
+ * cost. Both are taken anew in each round: the speed of a machine drifts.
+ */
+async function roundOf(direct: TimedLoad, bridged: TimedLoad, target: Target): Promise<Round> {
   const [count = Number.NaN] = await bridged(0, spellTakes)
   const most = count / spellTakes
-  const rate = Math.round(most * 0.7)
+  const half = Math.round(most / 2)
+  const before = await cpu(target)
+  await bridged(half, spellTakes)
+  const cost = ((await cpu(target)) - before) / (half * spellTakes)
+  const rate = Math.round(700_000 / cost)
   const timed = async (load: TimedLoad): Promise<Percentiles> => {
     const [p50 = Number.NaN, p99 = Number.NaN] = await load(rate, spellTakes)
     return { p50, p99 }

@@ -268,11 +268,14 @@ class ExchangeCaller {
   }
   #readDeclared(status: number, json: JsonObject): Extract<PortAnswer, { kind: 'fault' }>['declared'] {
     const { faults } = this.#exchange
-    const name = faults.get(String(status)) ?? faults.get(`${Math.trunc(status / 100)}XX`) ?? faults.get('default')
-    const root = name === undefined ? undefined : this.#faults.get(name)
-    if (name === undefined || !root) return undefined
-    const { value, flaw } = checkRead(codecOf(root), this.#values.readMembers(typeMembersOf(root.type()) ?? {}, json))
-    return flaw === undefined ? { name, detail: value } : undefined
+    const names = faults.get(String(status)) ?? faults.get(`${Math.trunc(status / 100)}XX`) ?? faults.get('default')
+    for (const name of names ?? []) {
+      const root = this.#faults.get(name)
+      if (!root) continue
+      const { value, flaw } = checkRead(codecOf(root), this.#values.readMembers(typeMembersOf(root.type()) ?? {}, json))
+      if (flaw === undefined) return { name, detail: value }
+    }
+    return undefined
   }
 }
 

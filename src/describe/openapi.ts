@@ -501,10 +501,15 @@ class VersionDocument {
         const own = those.flatMap(({ fault }) => {
           const root = exchange.faults[fault]
           const properties = root && { fault: this.elements.element(root) }
-          return properties ? [{ allOf: [refTo('schemas', 'Problem'), { type: 'object', properties }] }] : []
+          return properties
+            ? [{ fault, schema: { allOf: [refTo('schemas', 'Problem'), { type: 'object', properties }] } }]
+            : []
         })
-        const [only = refTo('schemas', 'Problem'), ...others] = own
-        const schema = others.length > 0 ? { anyOf: own } : only
+        const [only, ...others] = own
+        const schema =
+          others.length > 0
+            ? { anyOf: own.map(each => ({ title: each.fault, ...each.schema })) }
+            : (only?.schema ?? refTo('schemas', 'Problem'))
         return [status, problemResponse(those.map(({ title }) => title).join('; '), schema)]
       }),
     )

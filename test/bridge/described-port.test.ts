@@ -30,9 +30,10 @@ const ports = [
         output: stock.element('Found', x.object({ part: x.element(Part) })),
         faults: {
           NoSuchPart: stock.element('NoSuchPart', x.object(partNo)),
+          PartWithdrawn: stock.element('PartWithdrawn', x.object({ since: x.element(x.date) })),
           UnknownShelf: stock.element('UnknownShelf', x.object({ shelf: x.element(x.string) })),
         },
-        statuses: { UnknownShelf: 422 },
+        statuses: { PartWithdrawn: 404, UnknownShelf: 422 },
       }),
       ClearParts: exchange({
         action: 'clear',
@@ -46,7 +47,10 @@ const bolt = { partNo: 1, name: 'bolt' }
 const app = implement(service('stock', { namespace: 'urn:stock', resources: [], ports }), {
   Stock: {
     ListParts: () => ({ part: [bolt] }),
-    GetPart: ({ partNo: asked }, ctx) => (asked === 1 ? { part: bolt } : ctx.fail('NoSuchPart', { partNo: asked })),
+    GetPart: ({ partNo: asked }, ctx) => {
+      if (asked === 8) return ctx.fail('PartWithdrawn', { since: '2026-01-31' })
+      return asked === 1 ? { part: bolt } : ctx.fail('NoSuchPart', { partNo: asked })
+    },
     ClearParts: () => ({}),
   },
 })
@@ -72,10 +76,15 @@ test('objects without members are sent and read as such, and nothing is lost of 
   assert.deepEqual(await ask('V1StockClearParts', {}), [{}, false])
 })
 
-test('the element of a declared fault is in the detail of its problem', async () => {
+test('the element of a declared fault is in the detail of its problem, also where several have one status', async () => {
   const client = createOpenApiClient(await describeStock()) as Record<string, (input: object) => Promise<unknown>>
-  const thrown: unknown = await client['V1StockGetPart']?.({ partNo: 9n }).catch((reason: unknown) => reason)
-  assert.ok(thrown instanceof OpenApiError, String(thrown))
-  assert.equal(thrown.status, 404)
-  assert.deepEqual((thrown.detail as { readonly fault: unknown }).fault, { partNo: 9n })
+  for (const [partNo, name, fault] of [
+    [9n, 'NoSuchPart', { partNo: 9n }],
+    [8n, 'PartWithdrawn', { since: '2026-01-31' }],
+  ] as const) {
+    const thrown: unknown = await client['V1StockGetPart']?.({ partNo }).catch((reason: unknown) => reason)
+    assert.ok(thrown instanceof OpenApiError, String(thrown))
+    assert.deepEqual([thrown.status, thrown.fault], [404, name])
+    assert.deepEqual((thrown.detail as { readonly fault: unknown }).fault, fault)
+  }
 })

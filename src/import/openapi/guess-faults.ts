@@ -79,7 +79,7 @@ export class FaultGuess {
 }
 
 /** The last segment of the `type` that a problem has: `OutOfStock` (RFC 9457 §3.1.1). */
-function nameOfProblemType(schema: JsonObject): string {
+export function nameOfProblemType(schema: JsonObject): string {
   const given = propertiesOf(schema).find(([name]) => name === 'type')?.[1]
   const { const: only, enum: values = only === undefined ? [] : [only] } = objectOf(given)
   const types = Array.isArray(values) ? values : []

@@ -11,6 +11,7 @@ import { type Loss, Losses } from '../loss.ts'
 import { toSegmentName } from './collections.ts'
 import { ExchangeTypes, type JsonDifferences, listAnswerFields, type RestMessages } from './exchange-types.ts'
 import { nameExchange } from './guess-exchanges.ts'
+import { nameOfProblemType } from './guess-faults.ts'
 import { tellLeftOut, tellOtherAnswers } from './left-out.ts'
 import { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, listRestOperations, type RestOperation, serverAddressOf } from './operations.ts'
@@ -22,8 +23,8 @@ export interface RestExchange extends RestMessages {
   readonly method: string
   /** Of RFC 6570's first level, without the base of the document: `/orders/{id}`. */
   readonly template: string
-  /** Names of declared faults by their statuses; `default` is that of all others. */
-  readonly faults: ReadonlyMap<string, string>
+  /** Names of declared faults by their statuses, the most telling first; `default`: all others. */
+  readonly faults: ReadonlyMap<string, readonly string[]>
 }
 
 export interface RestPort {
@@ -69,7 +70,11 @@ export function readRestPort(
       ...messages,
       method: operation.method,
       template: operation.template,
-      faults: new Map(found.map(({ status, fault }) => [status, fault])),
+      faults: new Map(
+        Map.groupBy(found, each => each.status)
+          .entries()
+          .map(([status, all]) => [status, all.map(each => each.fault)]),
+      ),
     })
     declared[key] = exchange({
       action: `${namespace}/${key}`,
@@ -135,13 +140,31 @@ class FaultElements {
     )
   }
 
+  /** One for each alternative: those first that say by `type` or title which they are. */
   #declare(exchangeName: string, status: string, response: Json): readonly DeclaredFault[] {
     const schema = findJsonContent(this.#document, response)?.schema
+    const usual = toTypeName(reasonPhrases[Number(status)] ?? (status === 'default' ? 'Failure' : `Status${status}`))
+    const { options } = readSchemaFacts(this.#document, schema)
+    if (options.length === 0) return this.#name([usual, `${exchangeName}${usual}`], status, schema)
+    const cases = options.map(option => {
+      const facts = readSchemaFacts(this.#document, option)
+      const said = nameOfProblemType(facts.schema) || stringOf(facts.schema['title'])
+      return { option, said: toTypeName(said), name: toTypeName(facts.name) }
+    })
+    return [...cases.filter(each => each.said !== ''), ...cases.filter(each => each.said === '')].flatMap(
+      ({ option, said, name }, at) => {
+        const own = said || (name === '' ? `${usual}${at + 1}` : `${usual}${name}`)
+        return this.#name([own, `${exchangeName}${own}`], status, option)
+      },
+    )
+  }
+
+  /** By the first of these names that no other schema has. */
+  #name(names: readonly string[], status: string, schema: Json | undefined): readonly DeclaredFault[] {
     const { key } = readSchemaFacts(this.#document, schema)
-    const plain = toTypeName(reasonPhrases[Number(status)] ?? (status === 'default' ? 'Failure' : `Status${status}`))
-    for (const name of [plain, `${exchangeName}${plain}`]) {
+    for (const name of names) {
       const known = this.#made.get(name)
-      if (known?.schema === key) return [known.fault]
+      if (known?.schema === key) return [{ ...known.fault, status }]
       if (known) continue
       const members = this.#types.objectMembers(schema, name)
       if (!members) return []
