@@ -1,23 +1,31 @@
 /**
  * Spring-WS with WSS4J 4 (`Wss4jSecurityInterceptor`), which reads no policies and is set up by hand:
  * as a client of every operation of the orders service, signed, signed and encrypted, and with a
- * UsernameToken.
+ * UsernameToken; and as a server of our client.
  */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { createSoapClient } from '../../src/client/index.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import type { Server } from '../../src/host/serve.ts'
-import { createAttacks, same, standBetween } from './attacker.ts'
-import { folder, missing, run } from './peer.ts'
+import { createAttacks, freePort, same, standBetween } from './attacker.ts'
+import { atEnd, folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
 import {
   clientEntries,
   type Name,
+  names,
   newCustomer,
+  people,
   type SoapVersion,
+  sayAs,
   secureOrders,
+  serverEntries,
+  service,
   startSecured,
   tlsFiles,
   writeKeyStores,
@@ -48,15 +56,18 @@ const beyondSpring = {
   '/soap/encrypted': elsewhere,
 } as const
 const versions: readonly SoapVersion[] = ['1.1', '1.2']
-const { secured } = secureOrders(rules)
+const { contract, secured } = secureOrders(rules)
+/** Without TLS, by which our client alone sends a password as text. */
+const served = ['/soap/signed', '/soap/encrypted', '/soap/digest'] as const
 
 describe('Spring-WS', { skip }, () => {
   let plain: Server
   let secure: Server
   let client: Driver
+  let classes: string
 
   before(async () => {
-    const classes = folder()
+    classes = folder()
     const files = readdirSync(here)
       .filter(name => name.endsWith('.java'))
       .map(name => join(here, name))
@@ -120,6 +131,69 @@ describe('Spring-WS', { skip }, () => {
         assert.deepEqual(unnoticed, beyondSpring[path])
         change = same
         assert.ok('output' in (await call('GetOrder', { id: 'o-1' })))
+      })
+  }
+
+  /** In front of our service without security, started once; the address of a path in a version. */
+  let standing: Promise<(path: Path, version: SoapVersion) => string> | undefined
+  const addressOf = async (path: Path, version: SoapVersion): Promise<string> =>
+    (await (standing ??= serve()))(path, version)
+  async function serve() {
+    const port = await freePort()
+    const [keys = ''] = writeKeyStores({ 'server.p12': serverEntries() })
+    const ways = served.map(path => path.slice('/soap/'.length))
+    const words = ['-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, 'SpringServer', keys, String(port)]
+    const child = spawn('java', [...words, `${plain.url}/soap/v2`, ...ways], { stdio: ['pipe', 'pipe', 'pipe'] })
+    atEnd(() => child.kill())
+    let said = ''
+    child.stderr.on('data', text => {
+      said += text
+    })
+    await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => assert.fail(said))])
+    return (path: Path, version: SoapVersion) => `http://127.0.0.1:${port}/${version}${path}`
+  }
+  const connect = (path: Path, version: SoapVersion, address: string, name: Name) =>
+    createSoapClient(contract, {
+      address,
+      version: 'v2',
+      soap: version,
+      keys: { ...people[name], service: { certificates: service.certificate } },
+      ...(path === '/soap/digest' && { credentials: { username: name, password: `${name}-secret`, digest: true } }),
+    })
+
+  for (const version of versions) {
+    for (const path of served)
+      it(`serves every operation to our client by the settings of ${path} in SOAP ${version}`, async () => {
+        const address = await addressOf(path, version)
+        const clients = Object.fromEntries(names.map(name => [name, connect(path, version, address, name)]))
+        const customers = [await newCustomer(plain), await newCustomer(plain)] as const
+        const call = (operation: string, input: object, as: Name = 'maria') => sayAs(clients[as]!, operation, input)
+        // Lists have no wrapper in our typed values, as in encoded messages.
+        await walk({ call, style: 'encoded', contract: 'v2', customers })
+      })
+
+    for (const path of ['/soap/signed', '/soap/encrypted'] as const)
+      it(`WSS §10: has answers of ${path} in SOAP ${version} that our client refuses once they were changed`, async () => {
+        const { kept, attacks, sealedAttacks } = createAttacks()
+        const address = new URL(await addressOf(path, version))
+        let change = same
+        let genuine = ''
+        const response = (text: string): string => {
+          genuine ||= text
+          const changed = change(text)
+          if (change !== same) assert.notEqual(changed, text)
+          return changed
+        }
+        const between = `${await standBetween(address.origin, { response })}${address.pathname}`
+        const attacked = connect(path, version, between, 'maria')
+        assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
+        kept.former = genuine
+        for (const [name, attack] of path === '/soap/encrypted' ? sealedAttacks : attacks) {
+          change = attack
+          await assert.rejects(attacked.GetOrder({ id: 'o-1' }), { name: 'AnswerError', why: 'unproven' }, name)
+        }
+        change = same
+        assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
       })
   }
 })

@@ -4,6 +4,7 @@ import javax.security.auth.callback.CallbackHandler;
 import org.apache.wss4j.common.crypto.Crypto;
 import org.apache.wss4j.common.crypto.CryptoFactory;
 import org.apache.wss4j.common.ext.WSPasswordCallback;
+import org.springframework.ws.context.MessageContext;
 import org.springframework.ws.soap.security.wss4j2.Wss4jSecurityInterceptor;
 
 /** What a policy says, as settings of Spring-WS, which reads none: by the names of the endpoints. */
@@ -13,8 +14,8 @@ final class Interceptors {
   private static final CallbackHandler SECRETS =
       callbacks -> {
         for (Callback each : callbacks) {
-          WSPasswordCallback asked = (WSPasswordCallback) each;
-          asked.setPassword(asked.getUsage() == WSPasswordCallback.USERNAME_TOKEN ? asked.getIdentifier() + "-secret" : "test-only");
+          // Spring asks for more than passwords: that it may clean up, and who a caller is.
+          if (each instanceof WSPasswordCallback asked) asked.setPassword(asked.getUsage() == WSPasswordCallback.USERNAME_TOKEN ? asked.getIdentifier() + "-secret" : "test-only");
         }
       };
 
@@ -22,7 +23,14 @@ final class Interceptors {
 
   /** @param own the alias of the key that signs; @param partner the alias of the certificate to encrypt to */
   static Wss4jSecurityInterceptor create(String way, String file, String own, String partner, String soap, boolean serves) throws Exception {
-    Wss4jSecurityInterceptor made = new Wss4jSecurityInterceptor();
+    // Spring-WS secures no fault by itself.
+    Wss4jSecurityInterceptor made =
+        new Wss4jSecurityInterceptor() {
+          @Override
+          public boolean handleFault(MessageContext context, Object endpoint) throws Exception {
+            return handleResponse(context, endpoint);
+          }
+        };
     Crypto keys = keys(file);
     boolean named = way.equals("username") || way.equals("digest");
     made.setValidationCallbackHandler(SECRETS);
