@@ -162,15 +162,19 @@ async function proven([program, ...first]: Command, version: Version, way: Way):
   }
 }
 
-const python = '/usr/bin/python3' // Debian's, whose packages these are
-
-securePeer({
-  name: 'python3-zeep',
-  skip: missing('python3-zeep with python3-xmlsec', python, ['-c', 'import zeep, xmlsec']),
-  command: () => [python, join(here, 'python', 'zeep_secure.py')],
-  ways: ['text', 'digest', 'signed'],
-  versions: ['1.1', '1.2'],
-})
+/** Debian's, and that of PyPI. */
+const zeeps = {
+  'python3-zeep': '/usr/bin/python3',
+  'zeep 4.3.3': join(here, 'others', 'venv', 'bin', 'python'),
+}
+for (const [name, python] of Object.entries(zeeps))
+  securePeer({
+    name,
+    skip: missing(`${name} with xmlsec`, python, ['-c', 'import zeep, xmlsec']),
+    command: () => [python, join(here, 'python', 'zeep_secure.py')],
+    ways: ['text', 'digest', 'signed'],
+    versions: ['1.1', '1.2'],
+  })
 
 securePeer({
   name: 'php-soap',
