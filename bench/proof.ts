@@ -60,9 +60,10 @@ export async function provenExchange(): Promise<Row[]> {
       demanded: true,
       now: Date.now(),
     }
-    const place = { address: 'urn:here', from: '', confidential: true, parts: [], part: nobody }
+    const place = { address: 'urn:here', from: '', confidential: true, parts: new Map() }
     const { protect } = await secure({ ...evidence, ...place })
-    return protect?.(writeEnvelope(soap12, order(id)), Date.now()).length ?? 0
+    const answer = { envelope: writeEnvelope(soap12, order(id)), attached: [] }
+    return protect?.(answer, Date.now()).envelope.length ?? 0
   }
 
   function bare(octets: Buffer): void {

@@ -10,7 +10,8 @@ import type { ExchangeKey } from '../security/crypto/exchange-key.ts'
 import type { SecurityPolicy } from '../security/policy/policy.ts'
 import type { VerificationContext } from '../security/policy/verification-context.ts'
 import { Insecure } from '../security/security-fault.ts'
-import { verifyMessage } from '../security/verify/verify.ts'
+import { type VerifiedMessage, verifyMessage } from '../security/verify/verify.ts'
+import type { PackedParts } from '../soap/security-port.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import type { Document, Element } from '../xml/index.ts'
 import { type AnswerDemand, isServiceCertificate } from './message-keys.ts'
@@ -24,22 +25,27 @@ export interface AnswerToProve {
   readonly blocks: readonly Element[]
   /** Those of them that are read, but for the Security block. */
   readonly processed: readonly Element[]
+  /** The parts of its package next to it. */
+  readonly parts: PackedParts
   /** The values of the request's signatures. */
   readonly sent: readonly Buffer[]
   /** The key of the request, if it had one of its own. */
   readonly exchangeKey: ExchangeKey | undefined
 }
 
-/** The Body that was proven, decrypted where it was encrypted; or why nothing proves it. */
-export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): Promise<Element | string> {
-  const { document, version, body, blocks, processed, sent, exchangeKey } = answer
+export type ProvenAnswer = Pick<VerifiedMessage, 'body' | 'parts'>
+
+/** What was proven, decrypted where it was encrypted; or why nothing proves it. */
+export async function proveAnswer(answer: AnswerToProve, demand: AnswerDemand): Promise<ProvenAnswer | string> {
+  const { document, version, body, blocks, processed, parts, sent, exchangeKey } = answer
   const [header] = document.root.elements(version.header)
   const told = { sent, ...(exchangeKey && { exchangeKey }), from: '', confidential: false }
-  const message = { envelope: document.root, header, body, blocks, processed, ...told }
+  const packaged = parts.size > 0 ? { parts } : {}
+  const message = { envelope: document.root, header, body, blocks, processed, ...packaged, ...told }
   try {
     if (hasForeignKey(demand)) return 'the certificate that the key of the exchange went to is not trusted now'
     const proven = await verifyMessage(message, policyOf(demand), contextOf(demand))
-    return proven.body
+    return { body: proven.body, parts: proven.parts }
   } catch (thrown) {
     if (thrown instanceof Insecure) return thrown.why
     throw thrown
@@ -56,8 +62,8 @@ const policyOf = ({ isEncrypted, exchange }: AnswerDemand): SecurityPolicy => ({
     {
       ...(exchange ? { caller: 'exchange', symmetric: exchange.form } : { caller: 'x509' }),
       timestamp: true,
-      signed: ['Body', 'Timestamp'],
-      ...(isEncrypted && { encrypted: ['Body'] }),
+      signed: ['Body', 'Timestamp', 'Attachments'],
+      ...(isEncrypted && { encrypted: ['Body', 'Attachments'] }),
     },
   ],
 })

@@ -6,7 +6,8 @@
  * What always holds, by number:
  *  (1) What is declared is done, or nothing is sent.
  *  (2) Each try has new proof of its caller: a nonce is accepted once.
- *  (3) Octets stay inside of the XML where it is signed or encrypted, which covers no other part.
+ *  (3) Octets stay inside of the XML where it is signed or encrypted. What is declared to travel
+ *      next to it is covered there (SwA Profile 1.1).
  */
 import type { PassingOctets } from '../base/passing-octets.ts'
 import type { ExchangeSecurity, SecurityRule } from '../contract/endpoint-rule.ts'
@@ -17,7 +18,8 @@ import { type ProtectionOptions, prepareProtection } from '../security/protect/p
 import type { LiteralWriting } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
 import { writePartId } from '../soap/mime/parts.ts'
-import { type Attached, type Packing, sentOctets, writePackage } from '../soap/mime/write-package.ts'
+import { type Attached, isHeldPart, type Packing, sentOctets, writePackage } from '../soap/mime/write-package.ts'
+import type { WholeMessage } from '../soap/security-port.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import { type ClientCredentials, type CredentialFields, writeCredentials } from './credentials.ts'
 import { type ClientKeys, compileOperationSecurity, isCovering, type OperationSecurity } from './message-keys.ts'
@@ -239,13 +241,19 @@ export class MessageSender {
     }
   }
 
+  /** (3): of a message that is covered, all parts are in memory. */
+  async #protect({ text, packing }: WrittenMessage, onBehalfOf?: Caller) {
+    if (!this.security) return { envelope: text, signatures: [], exchangeKey: undefined, packing }
+    const parts = this.security.isCovered ? packing.attached.filter(isHeldPart) : []
+    const protection = await this.security.protection(onBehalfOf)
+    const { attached, ...proof } = await protectWhole({ envelope: text, attached: parts }, protection)
+    return { exchangeKey: undefined, ...proof, packing: parts.length > 0 ? { ...packing, attached } : packing }
+  }
+
   /** (2) */
-  async #seal({ text, packing }: WrittenMessage, onBehalfOf?: Caller): Promise<SealedMessage> {
+  async #seal(written: WrittenMessage, onBehalfOf?: Caller): Promise<SealedMessage> {
     const { mediaType } = this.#operation.version
-    const unproven: Protected = { envelope: text, signatures: [] }
-    const { envelope, signatures, exchangeKey } = this.security
-      ? await protectText(text, await this.security.protection(onBehalfOf))
-      : unproven
+    const { envelope, signatures, exchangeKey, packing } = await this.#protect(written, onBehalfOf)
     const proof = { sent: signatures, exchangeKey }
     const fields = await this.#dress.credentials.changing?.(onBehalfOf)
     if (packing.attached.length === 0) return { content: envelope, fields, proof }
@@ -257,7 +265,7 @@ export class MessageSender {
 }
 
 /** Octets of it come while it is sent, so that it is sent once. */
-export const isFlowing = ({ attached }: Packing): boolean => attached.some(each => !(each.bytes instanceof Uint8Array))
+export const isFlowing = ({ attached }: Packing): boolean => !attached.every(isHeldPart)
 
 /** SOAP 1.1 §6.1.1: the action is a field; SOAP 1.2 Part 2 §7.1.4 (RFC 3902): a parameter. */
 const actionParameter = ({ version, action }: SentOperation): string =>
@@ -274,7 +282,7 @@ function listAccepted({ version: { mediaType }, isAnsweredWithParts }: SentOpera
 const createUniqueId = (): string => process.getBuiltinModule('node:crypto').randomUUID()
 
 /** Loaded only for messages with a Security block. */
-async function protectText(text: string, protection: Protection): Promise<Protected> {
+async function protectWhole({ envelope, attached }: WholeMessage, protection: Protection): Promise<Protected> {
   const { protectMessage: protect } = await import('../security/protect/protect.ts')
-  return protect(text, protection, Date.now())
+  return protect(envelope, protection, Date.now(), attached)
 }

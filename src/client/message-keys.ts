@@ -207,7 +207,7 @@ function exchangeFor({ encrypted = [] }: Demand, form: KeyForm, keys: PreparedKe
     )
   return { to, form, signed: requestParts, encrypts: encrypted.length > 0, endorsedBy: keys.pair! }
 }
-const requestParts: readonly CoveredPart[] = ['Headers', 'Timestamp', 'Body']
+const requestParts: readonly CoveredPart[] = ['Headers', 'Timestamp', 'Body', 'Attachments']
 
 /** Whether a certificate that is trusted now is one of the service: pinned, or of its name. */
 export function isServiceCertificate(
@@ -224,7 +224,7 @@ function protectionFor(demand: Demand, keys: PreparedKeys, username: Protection[
   const { pair } = keys
   const isHolder = caller === 'saml' && confirmations.includes('holder-of-key')
   const others = signed.filter(part => part === 'Timestamp' || part === 'Token')
-  const parts: readonly CoveredPart[] = ['Headers', ...others, 'Body']
+  const parts: readonly CoveredPart[] = ['Headers', ...others, 'Body', 'Attachments']
   const to = receiverOf(keys)
   const { assertion } = keys.given
   return {

@@ -11,7 +11,14 @@ import type { PartSource } from '../soap/codecs/values.ts'
 import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
 import { type Addressing, isAddressingBlock, readAddressing, unaddressedAction } from '../soap/headers/addressing.ts'
 import { type NodeRoles, requireUnderstood, targetedBlocks } from '../soap/headers/node.ts'
-import { collectParts, openPackage, type RemainingParts, type Root, readPackage } from '../soap/mime/parts.ts'
+import {
+  collectParts,
+  openPackage,
+  type Package,
+  type RemainingParts,
+  type Root,
+  readPackage,
+} from '../soap/mime/parts.ts'
 import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
 import { securityName } from '../soap/security-port.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
@@ -167,13 +174,15 @@ const soapVersionOf = ({ essence }: MediaType): SoapVersion | undefined =>
 interface UnpackedAnswer {
   readonly bytes: Uint8Array
   readonly type: MediaType
-  readonly parts: PartSource | undefined
+  /** The parts, where all have arrived. */
+  readonly held: Package['parts']
+  /** The parts, where they have not. */
   readonly coming: RemainingParts | undefined
 }
-const heldMessage = (bytes: Uint8Array, type: MediaType, parts?: PartSource): UnpackedAnswer => ({
+const heldMessage = (bytes: Uint8Array, type: MediaType, held: Package['parts'] = new Map()): UnpackedAnswer => ({
   bytes,
   type,
-  parts,
+  held,
   coming: undefined,
 })
 
@@ -183,10 +192,10 @@ async function unpackAnswer(response: TransportResponse, type: MediaType, longes
   const tooLong = (): never => refuseAnswer('package', `the package is longer than ${longest} octets`)
   if (response.arriving) {
     const { root, rest } = (await openPackage(response.arriving, boundary, start, sizes)) ?? tooLong()
-    return { bytes: root.bytes, type: readRootType(root), parts: rest, coming: rest }
+    return { bytes: root.bytes, type: readRootType(root), held: new Map(), coming: rest }
   }
   const found = (await readPackage(contentOf(response.content).chunks(), boundary, start, sizes)) ?? tooLong()
-  return heldMessage(found.root.bytes, readRootType(found.root), collectParts(found.parts))
+  return heldMessage(found.root.bytes, readRootType(found.root), found.parts)
 }
 const readRootType = ({ type }: Root): MediaType =>
   parseMediaType(type) ?? refuseAnswer('package', 'the root of the package has no media type')
@@ -205,7 +214,7 @@ function openAnswerMessage(
   expected: AnswerExpectation,
   response: TransportResponse,
   whole: MediaType,
-  { bytes, type, parts, coming }: UnpackedAnswer,
+  { bytes, type, held, coming }: UnpackedAnswer,
   request: SentRequest,
 ): OpenedAnswer | Promise<OpenedAnswer> {
   const root = typeOfRoot(type, whole)
@@ -216,7 +225,12 @@ function openAnswerMessage(
     refuseAnswer('media-type', `the charset ${charset} is not supported`)
   const limits = charset === undefined ? expected.limits : { ...expected.limits, charset }
   const open = (found: OpenedEnvelope): OpenedAnswer => openBody(expected, response, found, media, request)
-  if (expected.answers) return openProven(expected, expected.answers, bytes, limits, request).then(open)
+  if (expected.answers) {
+    const { answers } = expected
+    const proving = async () => openProven(expected, answers, bytes, (await coming?.hold()) ?? held, limits, request)
+    return proving().then(open)
+  }
+  const parts = coming ?? (held.size > 0 ? collectParts(held) : undefined)
   return open({ envelope: openEnvelope(scanDocument(bytes, limits), versions), parts, coming, isStreamed: true })
 }
 
@@ -244,6 +258,7 @@ async function openProven(
   expected: AnswerExpectation,
   demand: AnswerDemand,
   bytes: Uint8Array,
+  parts: Package['parts'],
   limits: ParseOptions,
   { sent, exchangeKey }: SentRequest,
 ): Promise<OpenedEnvelope> {
@@ -256,14 +271,15 @@ async function openProven(
   const processed = blocks.filter(
     each => each.name !== securityName && isUnderstood(expected, addressing, version, each),
   )
-  const proven = await proveAnswer({ document, version, body: element, blocks, processed, sent, exchangeKey }, demand)
+  const found = { document, version, body: element, blocks, processed, parts, sent, exchangeKey }
+  const proven = await proveAnswer(found, demand)
   if (typeof proven === 'string')
     return refuseAnswer('unproven', `${describeUnproven(element, version, expected)}: ${proven}`)
-  const body = walkTree(proven)
+  const body = walkTree(proven.body)
   body.next()
   return {
-    envelope: { version, around: proven, blocks: all, body },
-    parts: undefined,
+    envelope: { version, around: proven.body, blocks: all, body },
+    parts: collectParts(proven.parts),
     coming: undefined,
     isStreamed: false,
   }

@@ -140,8 +140,6 @@ export class CallableExchange {
       transport,
       fields,
     )
-    if (this.#sender.security?.isCovered && (this.#asked.hasParts || isAnsweredWithParts))
-      throw new TypeError(`${name} has attachments, which no proof of its messages covers: ask it without security`)
     const about = Object.entries(exchange.faults).filter(([fault]) => isHeaderFault(exchange, fault))
     const known = [...Object.values(exchange.replyHeaders), ...about.map(([, root]) => root)].map(plans.literal)
     this.#expected = {

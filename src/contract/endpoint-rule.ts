@@ -24,7 +24,8 @@ export interface CallerProof {
   /** Of an assertion. Default: `holder-of-key`. */
   readonly confirmations?: readonly SubjectConfirmation[]
   /**
-   * A trusted signature covers Body, Timestamp, token and every header block that is processed.
+   * A trusted signature covers Body, Timestamp, token, attachments and every header block that is
+   * processed.
    * Default: true, but for `username`, `kerberos` and bearer assertions.
    */
   readonly signed?: boolean
@@ -34,12 +35,15 @@ export interface CallerProof {
 export interface ExchangeSecurity {
   /** The first way that a request meets names its caller. */
   readonly callers: readonly (ProofKind | CallerProof)[]
-  /** The content of a request's Body is encrypted to the service. Default: false. */
+  /**
+   * The content of a request's Body is encrypted to the service, and so are attachments. Default:
+   * false.
+   */
   readonly encrypted?: boolean
   /**
    * Answers are signed by the service, and confirm the request's signature (WSS 1.1 §8.5); with
-   * `encrypted`, their Body is encrypted to the certificate that signed the request. Default:
-   * answers carry no proof.
+   * `encrypted`, their Body and attachments are encrypted to the certificate that signed the
+   * request. Default: answers carry no proof.
    */
   readonly answers?: 'signed' | 'encrypted'
   /**

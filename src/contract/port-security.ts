@@ -2,7 +2,6 @@
  * How the messages of a port prove themselves: which rule is that of an exchange, as far as a
  * receiver can tell it by the Body alone.
  */
-import { hasAttachedParts } from './attached-parts.ts'
 import { type ExchangeSecurity, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
 import type { Exchanges, Port, PortExchange } from './exchange.ts'
 import { BodyContent } from './xml-type.ts'
@@ -18,9 +17,6 @@ export const firstNameOf = ({ input }: Pick<PortExchange, 'input'>): string | un
 export function findPortSecurityMistakes({ port: name, security, exchanges }: Port): readonly string[] {
   if (security === undefined) return []
   const place = `the port ${name}: security`
-  const attaching = Object.keys(exchanges).find(name => hasAttachedParts(exchanges[name]!))
-  if (attaching !== undefined)
-    return [`${place}: ${attaching} has attachments, which no proof covers: use x.element(…) or remove security`]
   if (security === 'settings') return []
   const mistakes = findRuleMistakes(security, place, Object.keys(exchanges))
   return mistakes.length > 0 ? mistakes : findIndistinct(security, exchanges, place)

@@ -158,8 +158,8 @@ export function createMessageSecurity(options: MessageSecurity, world: SecurityW
     of: declared =>
       typeof declared === 'object' ? createOnce(declared, () => compileDeclaredPolicy(declared)) : usual,
     ofPort: declared => {
-      const { security } = declared
-      return typeof security === 'object' ? createOnce(declared, () => compilePortPolicy(declared, security)) : usual
+      const policy = compilePortPolicy(declared, usual.policy)
+      return policy === usual.policy ? usual : createOnce(declared, () => policy)
     },
   }
   for (const { security } of endpoints) port.of(security)

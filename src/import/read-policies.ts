@@ -11,7 +11,7 @@ import {
   proofOf,
   type SubjectConfirmation,
 } from '../contract/endpoint-rule.ts'
-import type { WsdlBinding, WsdlOperation } from '../describe/read-wsdl.ts'
+import type { WsdlBinding, WsdlMessage, WsdlOperation } from '../describe/read-wsdl.ts'
 import type { Element } from '../xml/index.ts'
 
 /** @param operations of the binding by the names of their exchanges */
@@ -19,11 +19,11 @@ export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<str
   const { policies = [] } = binding
   const [common = []] = listAlternatives(policies)
   const unmet = new Map<string, string>()
-  const security = [...operations].flatMap(([name, { policies: own }]) => {
+  const security = [...operations].flatMap(([name, { policies: own, input, output }]) => {
     const around = [...policies, ...(own?.operation ?? [])]
     const request = listAlternatives([...around, ...(own?.input ?? [])])
     const answer = listAlternatives([...around, ...(own?.output ?? [])])
-    const found = attemptUnmet(() => readExchangePolicy(request, answer))
+    const found = attemptUnmet(() => readExchangePolicy(request, answer, { input, output }))
     if (found instanceof Unmet) unmet.set(name, found.detail)
     return found && !(found instanceof Unmet) ? [[name, found] as const] : []
   })
@@ -80,8 +80,9 @@ interface RequestDemand {
 function readExchangePolicy(
   request: readonly Alternative[],
   answer: readonly Alternative[],
+  { input, output }: Pick<WsdlOperation, 'input' | 'output'>,
 ): ExchangeSecurity | undefined {
-  const read = request.map(each => attemptUnmet(() => readRequest(each)))
+  const read = request.map(each => attemptUnmet(() => readRequest(each, input)))
   const demands = read.filter((each): each is RequestDemand => !(each instanceof Unmet))
   const [first] = demands
   const [unmet] = read
@@ -94,7 +95,7 @@ function readExchangePolicy(
   const base = { callers, ...(symmetric && { symmetric }), ...(isEncrypted && { encrypted: true }) }
   if (!proofOf(callers[0]!).signed) return base // answers could not tell which request they answer
   const [way = []] = answer
-  const answers = readAnswer(way)
+  const answers = readAnswer(way, output)
   return { ...base, ...(answers && { answers }) }
 }
 const isSameProof = (one: CallerProof, other: CallerProof): boolean => JSON.stringify(one) === JSON.stringify(other)
@@ -111,7 +112,7 @@ function attemptUnmet<T>(read: () => T): T | Unmet {
 const unmetAssertions =
   /^(?:.+EndorsingSupportingTokens|.*EndorsingEncryptedSupportingTokens|SignedElements|EncryptedElements|ContentEncryptedElements)$/
 
-function readRequest(assertions: Alternative): RequestDemand {
+function readRequest(assertions: Alternative, message: WsdlMessage | undefined): RequestDemand {
   const unmet = assertions.find(({ name }) => unmetAssertions.test(name.local))
   if (unmet) failUnmet(unmet.name.local)
   const binding = findBinding(assertions)
@@ -122,6 +123,7 @@ function readRequest(assertions: Alternative): RequestDemand {
   if (isEncrypted && !binding) failUnmet('encryption that nothing signs')
   if (isEncrypted && binding && !hasInside(binding, 'EncryptBeforeSigning'))
     failUnmet('that messages are signed before they are encrypted')
+  if (binding) requireLikeBody(assertions, message)
   if (binding?.name.local === 'SymmetricBinding')
     return { caller: readEndorser(endorsing, supporting), isEncrypted, symmetric: readKeyForm(binding) }
   if (endorsing) failUnmet(endorsing.name.local)
@@ -157,8 +159,9 @@ function readEndorser(endorsing: Element | undefined, supporting: Element | unde
 }
 
 /** The parts that answers have signed or encrypted. */
-function readAnswer(assertions: Alternative): ExchangeSecurity['answers'] {
+function readAnswer(assertions: Alternative, message: WsdlMessage | undefined): ExchangeSecurity['answers'] {
   if (!findBinding(assertions) || !hasBody(assertions, 'SignedParts')) return undefined
+  requireLikeBody(assertions, message)
   if (!assertions.some(each => hasInside(each, 'RequireSignatureConfirmation')))
     failUnmet('signed answers that do not confirm the signature of their request')
   return hasBody(assertions, 'EncryptedParts') ? 'encrypted' : 'signed'
@@ -172,6 +175,23 @@ function findBinding(assertions: Alternative): Element | undefined {
   const [suite] = listInside(requireInside(binding, ['AlgorithmSuite']))
   if (suite?.name.local !== 'Basic256Sha256') failUnmet(`the algorithms ${suite?.name.local ?? 'of no suite'}`)
   return binding
+}
+/**
+ * WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what travels next to an envelope is signed where the Body
+ * is, by its content, and encrypted where the Body is.
+ */
+function requireLikeBody(assertions: Alternative, message: WsdlMessage | undefined): void {
+  if (!message?.attached) return
+  const listed = (parts: string) =>
+    assertions.flatMap(each =>
+      each.name.local === parts ? each.elements().filter(({ name }) => name.local === 'Attachments') : [],
+    )
+  const [signed] = listed('SignedParts')
+  if (hasBody(assertions, 'SignedParts') && !signed) failUnmet('attachments that nothing signs')
+  if (signed && !hasChild(signed, 'ContentSignatureTransform'))
+    failUnmet('that attachments are signed with their fields')
+  if (hasBody(assertions, 'EncryptedParts') !== listed('EncryptedParts').length > 0)
+    failUnmet('that one of Body and attachments is encrypted, and the other is not')
 }
 const hasBody = (assertions: Alternative, parts: string): boolean =>
   assertions.some(each => each.name.local === parts && (each.elements().length === 0 || hasChild(each, 'Body')))

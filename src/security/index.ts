@@ -3,6 +3,7 @@
  * and the client have them.
  */
 export type { KeyForm, SubjectConfirmation } from '../contract/endpoint-rule.ts'
+export type { PackedPart, PackedParts, SentPart } from '../soap/security-port.ts'
 export type { Allowance } from './crypto/algorithm.ts'
 export { Certificate } from './crypto/certificate.ts'
 export {
@@ -29,7 +30,7 @@ export type { AnswerExchange, RequestExchange } from './protect/exchange-protect
 export { type Protected, type Protection, protectMessage } from './protect/protect.ts'
 export type { Signing } from './protect/sign.ts'
 export { Insecure, type SecurityFault } from './security-fault.ts'
-export type { Attachments, Incoming, Signer } from './verify/incoming.ts'
+export type { Incoming, Signer } from './verify/incoming.ts'
 export { defaultFreshness, type Freshness } from './verify/timestamp.ts'
 export { type VerifiedMessage, verifyMessage } from './verify/verify.ts'
 export { createWsSecurity, type SecurityMeans } from './ws-security.ts'

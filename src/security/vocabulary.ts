@@ -81,6 +81,8 @@ export const EncryptedDataName = internName(xencNs, 'EncryptedData')
 export const EncryptionMethodName = internName(xencNs, 'EncryptionMethod')
 export const CipherDataName = internName(xencNs, 'CipherData')
 export const CipherValueName = internName(xencNs, 'CipherValue')
+export const CipherReferenceName = internName(xencNs, 'CipherReference')
+export const CipherTransformsName = internName(xencNs, 'Transforms')
 export const ReferenceListName = internName(xencNs, 'ReferenceList')
 export const DataReferenceName = internName(xencNs, 'DataReference')
 export const OAEPparamsName = internName(xencNs, 'OAEPparams')
@@ -93,6 +95,7 @@ export const upperIdAttribute = internName('', 'ID')
 export const assertionIdAttribute = internName('', 'AssertionID')
 export const uriAttribute = internName('', 'URI')
 export const typeAttribute = internName('', 'Type')
+export const mimeTypeAttribute = internName('', 'MimeType')
 export const algorithmAttribute = internName('', 'Algorithm')
 /** WSS4J writes the attribute of a DerivedKeyToken with a namespace, the schema has it without. */
 export const derivationAttribute = internName(secureConversationNs, 'Algorithm')
@@ -135,3 +138,7 @@ export const gssKerberosUri = `${oasis11}kerberos-token-profile-1.1#GSS_Kerberos
 /** SwA Profile 1.1 §5. */
 export const attachmentContentUri = `${oasis11}SwAProfile-1.1#Attachment-Content-Signature-Transform`
 export const attachmentCompleteUri = `${oasis11}SwAProfile-1.1#Attachment-Complete-Signature-Transform`
+/** §5.5.2: the content of an attachment is encrypted, alone or with its fields. */
+export const encryptedContentUri = `${oasis11}SwAProfile-1.1#Attachment-Content-Only`
+export const encryptedCompleteUri = `${oasis11}SwAProfile-1.1#Attachment-Complete`
+export const attachmentCiphertextUri = `${oasis11}SwAProfile-1.1#Attachment-Ciphertext-Transform`

@@ -30,24 +30,23 @@ export function createWsSecurity(
   const mistakes = findPolicyMistakes({ ...policy, required: true }, { ...current(), now: () => 0 }, startsAt)
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'))
   return async evidence => {
-    const { document, body, version, targeted, processed, from, confidential, parts, part } = evidence
+    const { document, body, version, targeted, processed, from, confidential, parts } = evidence
     const { root: envelope } = document
     const [header] = envelope.elements(version.header)
-    const attachments = { uris: parts, octets: (uri: string, complete: boolean) => (complete ? undefined : part(uri)) }
-    const packaged = parts.length > 0 ? { attachments } : {}
+    const packaged = parts.size > 0 ? { parts } : {}
     const message = { envelope, header, body, blocks: targeted, processed, from, confidential, ...packaged }
     const demanded = { ...policy, required: evidence.demanded }
     const context = { ...current(), now: () => evidence.now }
     const proven = await verifyMessage(message, demanded, context)
     const { answers } = exchangePolicyOf(demanded, proven.body)
-    if (!evidence.demanded || !answers) return { caller: proven.caller, body: proven.body }
+    if (!evidence.demanded || !answers) return { caller: proven.caller, body: proven.body, parts: proven.parts }
     const protection = compileAnswerProtection(proven, answers === 'encrypted', context.signs, evidence.now)
-    const protect: ProtectAnswer = (answer, now) => protectMessage(answer, protection, now).envelope
-    return { caller: proven.caller, body: proven.body, protect }
+    const protect: ProtectAnswer = ({ envelope, attached }, now) => protectMessage(envelope, protection, now, attached)
+    return { caller: proven.caller, body: proven.body, parts: proven.parts, protect }
   }
 }
 
-const answerParts = ['Headers', 'Timestamp', 'Body'] as const
+const answerParts = ['Headers', 'Timestamp', 'Body', 'Attachments'] as const
 
 /** What the answer to a proven message proves: that it is the service's, and answers this one. */
 function compileAnswerProtection(
@@ -77,5 +76,5 @@ function compileAnswerProtection(
 function encryptionTo(signer: Signer | undefined): Encryption {
   if (signer?.kind !== 'x509' || signer.key.asymmetricKeyType !== 'rsa')
     return failSecurity('InvalidSecurityToken', 'a certificate to which no answer can be encrypted: RSA alone can')
-  return { to: signer.certificate, parts: ['Body'], cipher: suiteCipher, transport: suiteTransport }
+  return { to: signer.certificate, parts: ['Body', 'Attachments'], cipher: suiteCipher, transport: suiteTransport }
 }

@@ -244,7 +244,6 @@ function proveSender(node: SoapNode, known: Exchanged, envelope: Envelope, block
 
 async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyMessage): Promise<Proven> {
   const { bytes, charset, ...message } = known.message
-  await message.parts?.collect() // a signature may cover any part
   const document = parseXml(bytes, { ...strictParsing, ...(charset !== undefined && { charset }) })
   if (document instanceof Malformed) throw document
   const envelope = openEnvelopeTree(document, node.spoken)
@@ -262,9 +261,9 @@ async function proveBySecurity(node: SoapNode, known: Exchanged, secure: VerifyM
     address: message.addresses[0],
     from: message.from,
     confidential: message.isConfidential(),
-    parts: message.parts?.uris ?? [],
-    part: href => message.parts?.look(href),
+    parts: (await message.parts?.hold()) ?? new Map(),
   })
+  message.parts?.replace(proven.parts)
   const body = walkTree(proven.body)
   body.next()
   return { body, around: proven.body, streamed: false, blocks: [], caller: proven.caller, protect: proven.protect }

@@ -14,7 +14,7 @@ import {
 } from './headers/addressing.ts'
 import { writePartId } from './mime/parts.ts'
 import { type Base64Insert, streamEnvelope } from './mime/streamed-base64.ts'
-import { type Attached, sentOctets } from './mime/write-package.ts'
+import { type Attached, isHeldPart, sentOctets } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
 import type { ProtectAnswer } from './security-port.ts'
@@ -103,14 +103,18 @@ function deliver(
   return chain(protect ? protectSent(node, protect, message) : message, sent => sendTo(node, destination, action, sent))
 }
 
-/** A signature needs all of the message at once: what would fill it while it is sent is in it. */
+/**
+ * A signature needs all of the message at once: what would fill it while it is sent is in it, and
+ * so are files.
+ */
 function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMessage): Maybe<SentMessage> {
-  const { envelope, filling, ...others } = sent
+  const { envelope, filling, packed, ...others } = sent
   if (envelope === undefined) return sent
-  return chain(filling ? collectEnvelope(envelope, filling) : envelope, whole => ({
-    ...others,
-    envelope: protect(whole, (serving.protectedAt ?? serving.clock)()),
-  }))
+  return chain(filling ? collectEnvelope(envelope, filling) : envelope, whole => {
+    const now = (serving.protectedAt ?? serving.clock)()
+    const proven = protect({ envelope: whole, attached: (packed?.attached ?? []).filter(isHeldPart) }, now)
+    return { ...others, envelope: proven.envelope, ...(packed && { packed: { ...packed, attached: proven.attached } }) }
+  })
 }
 
 function sendTo(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {

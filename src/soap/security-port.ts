@@ -22,6 +22,26 @@ export const wsuId = internName(
   'Id',
 )
 
+/** A part of a package next to its message. */
+export interface PackedPart {
+  /** Its Content-Type; empty without one. */
+  readonly type: string
+  readonly bytes: Uint8Array
+  /** Its MIME fields, by lower-case name. */
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+/** The parts of a package but its message, by Content-ID; empty: those without one. */
+export type PackedParts = ReadonlyMap<string, PackedPart>
+
+/** A part on its way out. */
+export interface SentPart {
+  /** Its Content-ID. */
+  readonly id: string
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+}
+
 /** The message and its circumstances, for verification. */
 export interface Evidence {
   readonly version: SoapVersion
@@ -47,10 +67,8 @@ export interface Evidence {
   readonly from: string
   /** A password may travel with this message: over TLS, or on loopback if the settings allow it. */
   readonly confidential: boolean
-  /** `cid:` URIs of all parts of the package but the message itself. */
-  readonly parts: readonly string[]
-  /** The octets of a part by its `cid:` URI; it stays available. */
-  readonly part: (href: string) => Uint8Array | undefined
+  /** All of the package but the message itself. */
+  readonly parts: PackedParts
 }
 
 /** A message that has proven itself: its sender, and the parts that count. */
@@ -59,16 +77,24 @@ export interface SecuredMessage {
   readonly caller: Caller | undefined
   /** The Body that was proven, or decrypted: this element is read, and no other. */
   readonly body: Element
+  /** The attachments that count, decrypted where they were encrypted: these are read, no others. */
+  readonly parts: PackedParts
   /** Protects the answer, be it a fault. Undefined: it goes as it is. */
   readonly protect?: ProtectAnswer
 }
 
+/** A message with its attachments, in memory. */
+export interface WholeMessage {
+  readonly envelope: string
+  readonly attached: readonly SentPart[]
+}
+
 /**
- * The answer's envelope with a Security block. It holds the octets of its files as base64, since a
- * signature covers no other part.
+ * The answer with a Security block. Its envelope holds the octets of files as base64; what travels
+ * next to it by its contract is covered there.
  * @param now milliseconds since 1970
  */
-export type ProtectAnswer = (envelope: string, now: number) => string
+export type ProtectAnswer = (answer: WholeMessage, now: number) => WholeMessage
 
 /** Refuses with `refuseMessage({ kind: 'security', … })`. */
 export type VerifyMessage = (evidence: Evidence) => Maybe<SecuredMessage>

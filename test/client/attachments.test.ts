@@ -291,10 +291,10 @@ test('types: octets, text, and a media type where it is open', () => {
   assert.equal(typeof compile, 'function')
 })
 
-test('a client that has to prove its messages does not send attachments that nothing proves', () => {
+test('SwA Profile 1.1 §5.4 a client that signs its messages signs what it attaches', async () => {
   const { key, certificate } = issuePartner('CN=ann')
-  assert.throws(
-    () => open({ security: { signature: { key, by: { certificate } } } }),
-    /(?:Keep|Drop) has attachments, which no proof of its messages covers/,
-  )
-})
+  const signing = open({ security: { signature: { key, by: { certificate } } } })
+  const { content } = await signing.Keep.render({ title: 'sea', picture, notes: 'blue' })
+  const references = [...Buffer.from(content as Uint8Array).toString('latin1').matchAll(/<ds:Reference URI="cid:(\w+)=/g)]
+  assert.deepEqual(references.map(([, name]) => name), ['picture', 'notes'])
+}) // biome-ignore format: long lines

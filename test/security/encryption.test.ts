@@ -33,6 +33,7 @@ import {
   xenc11Ns,
   xencNs,
 } from '../../src/security/vocabulary.ts'
+import type { PackedParts } from '../../src/soap/security-port.ts'
 import { Malformed, parseXml, writeElement } from '../../src/xml/index.ts'
 import {
   createGuard,
@@ -545,20 +546,21 @@ test('XML Encryption §5.2: the padding of CBC is of any octets, and its length 
 
 const xop = 'http://www.w3.org/2004/08/xop/include'
 const octets = Buffer.from('a picture')
-const attachments = (parts: Record<string, Buffer>) => ({ uris: [], octets: (uri: string) => parts[uri] })
+const partsOf = (parts: Record<string, Buffer>): PackedParts =>
+  new Map(Object.entries(parts).map(([uri, bytes]) => [uri.slice('cid:'.length), { type: 'image/png', bytes }]))
 const include = (uri: string) => `<i:Include xmlns:i="${xop}" href="${uri}"/>`
 const picture = (inside: string) => plainMessage(undefined, '', `<o:Put xmlns:o="urn:o"><data>${inside}</data></o:Put>`)
 
 test('M5: a signature covers the octets that an Include represents, and those are read', async () => {
   const whole = protectMessage(picture(octets.toString('base64')), { timestamp: {}, signature }, now).envelope
   const text = whole.replace(octets.toString('base64'), include('cid:p'))
-  const message = { ...openMessage(text), attachments: attachments({ 'cid:p': octets }) }
+  const message = { ...openMessage(text), parts: partsOf({ 'cid:p': octets }) }
   const { body } = await expectAccepted(verifyOrRefuse(message, signedPolicy, createGuard(now, means)))
   assert.match(writeElement(body), new RegExp(`<data>${octets.toString('base64')}</data>`))
-  const other = { ...openMessage(text), attachments: attachments({ 'cid:p': Buffer.from('another') }) }
+  const other = { ...openMessage(text), parts: partsOf({ 'cid:p': Buffer.from('another') }) }
   await expectRefusal(verifyOrRefuse(other, signedPolicy, createGuard(now, means)), 'FailedCheck', /digest/)
   await expectRefusal(
-    verifyOrRefuse({ ...openMessage(text), attachments: attachments({}) }, signedPolicy, createGuard(now, means)),
+    verifyOrRefuse({ ...openMessage(text), parts: partsOf({}) }, signedPolicy, createGuard(now, means)),
     'InvalidSecurity',
     /Include/,
   )
@@ -580,8 +582,8 @@ for (const [title, inside] of misused) {
     assert.throws(() => protectMessage(plain, { timestamp: {}, signature }, now), TypeError)
     const hidden = protectMessage(plain.replaceAll('i:Include', 'i:Other'), { timestamp: {}, signature }, now).envelope
     const text = signAgain(hidden.replaceAll('i:Other', 'i:Include'), alice.key)
-    const parts = attachments({ 'cid:p': octets, 'cid:%70': octets, 'cid:q': octets })
-    const result = verifyOrRefuse({ ...openMessage(text), attachments: parts }, signedPolicy, createGuard(now, means))
+    const parts = partsOf({ 'cid:p': octets, 'cid:q': octets })
+    const result = verifyOrRefuse({ ...openMessage(text), parts }, signedPolicy, createGuard(now, means))
     await expectRefusal(result, 'InvalidSecurity', /Include/)
   })
 }
@@ -602,12 +604,12 @@ for (const [title, protection] of [
     })
     assert.equal(Object.keys(parts).length, 2)
     const policy = 'signature' in protection ? signedPolicy : optional
-    const message = { ...openMessage(text), attachments: attachments(parts) }
+    const message = { ...openMessage(text), parts: partsOf(parts) }
     const { body } = await expectAccepted(verifyOrRefuse(message, policy, createGuard(now, means)))
     assert.match(writeElement(body), /<data>x{2000}</)
     for (const uri of Object.keys(parts)) {
       const other = parts[uri === 'cid:0' ? 'cid:1' : 'cid:0']!
-      const swapped = { ...openMessage(text), attachments: attachments({ ...parts, [uri]: other }) }
+      const swapped = { ...openMessage(text), parts: partsOf({ ...parts, [uri]: other }) }
       const found = await verifyOrRefuse(swapped, policy, createGuard(now, means))
       assert.ok(found instanceof Insecure, uri)
     }
@@ -619,7 +621,7 @@ test('M5: a part that only what was encrypted refers to is refused', async () =>
   const list = `<e:ReferenceList xmlns:e="${xencNs}"><e:DataReference URI="#d"/></e:ReferenceList></wsse:Security>`
   const message = {
     ...openMessage(signed.replace('</wsse:Security>', list)),
-    attachments: attachments({ 'cid:p': octets }),
+    parts: partsOf({ 'cid:p': octets }),
   }
   await expectRefusal(
     verifyOrRefuse(message, signedPolicy, createGuard(now, named)),

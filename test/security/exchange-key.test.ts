@@ -565,7 +565,7 @@ test('nothing is done whose answer the key could not encrypt: one of 16 octets i
       processed: [],
       demanded: true,
     }
-    return secure({ ...evidence, now, address: '', from: '', confidential: true, parts: [], part: () => undefined })
+    return secure({ ...evidence, now, address: '', from: '', confidential: true, parts: new Map() })
   }
   assert.ok((await ask(requestWith(randomBytes(32)))).protect)
   await assert.rejects(ask(requestWith(randomBytes(16))), (thrown: unknown) => {

@@ -171,9 +171,9 @@ for (const [title, options, says] of protections)
     else assert.ok(prepareProtection(options, 'security'))
   })
 
-test('a signature covers header blocks, Body and Timestamp, which is there, unless the options say otherwise', () => {
+test('a signature covers header blocks, Body, attachments and Timestamp, which is there, unless the options say otherwise', () => {
   const { signature, timestamp } = prepareProtection({ signature: { key: pkcs8, by: { certificate: alice.pem } } }, 's')
-  assert.deepEqual([signature?.parts, timestamp], [['Headers', 'Body', 'Timestamp'], {}])
+  assert.deepEqual([signature?.parts, timestamp], [['Headers', 'Body', 'Timestamp', 'Attachments'], {}])
   const own = { timestamp: { lifetime: 1000 }, signature: { key: pkcs8, by: 'assertion', parts: ['Body'] } } as const
   const prepared = prepareProtection(own, 's')
   assert.deepEqual([prepared.signature?.parts, prepared.timestamp], [['Body'], { lifetime: 1000 }])

@@ -21,6 +21,7 @@ import {
   x509v3Uri,
 } from '../../src/security/vocabulary.ts'
 import { createWsSecurity } from '../../src/security/ws-security.ts'
+import type { PackedParts } from '../../src/soap/security-port.ts'
 import { soap11, soap12 } from '../../src/soap/version.ts'
 import { canonicalize, Malformed, parseXml } from '../../src/xml/index.ts'
 import {
@@ -148,7 +149,7 @@ const rows: [string, Demand, Partial<VerificationContext>, RegExp | undefined][]
     /no key to decrypt with; configure one/,
   ],
   ['an encrypted Timestamp', { ...signedDemand, encrypted: ['Timestamp'] }, all, /encrypted Timestamp/],
-  ['encrypted attachments', { ...signedDemand, encrypted: ['Attachments'] }, all, /encrypted attachments/],
+  ['encrypted attachments', { ...signedDemand, encrypted: ['Attachments'] }, all, /add Attachments to signed/],
   [
     'the Security block itself',
     { ...signedDemand, signed: ['Body', 'Timestamp', SecurityName] },
@@ -256,7 +257,6 @@ test('the hook of the face: the block that is targeted, the clock and the parts 
     const version = document.root.name === soap11.envelope ? soap11 : soap12
     const blocks = document.root.elements(version.header)[0]?.elements() ?? []
     const body = document.root.elements(version.body)[0]!
-    const part = () => undefined
     return {
       version,
       document,
@@ -269,8 +269,7 @@ test('the hook of the face: the block that is targeted, the clock and the parts 
       address: 'urn:here',
       from: '',
       confidential: true,
-      parts: [],
-      part,
+      parts: new Map(),
     }
   }
   const evidence = asked(signedMessage(), true)
@@ -289,14 +288,11 @@ test('SwA Profile 1.1 §5.4: attachments that have to be signed', async () => {
     anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', 'Attachments'] }],
   }
   const octets = Buffer.from('a picture')
-  const parts = (...ids: string[]) => ({
-    uris: ids.map(id => `cid:${id}`),
-    octets: (uri: string, complete: boolean) => (uri === 'cid:a%40b' && !complete ? octets : undefined),
-  })
+  const partsOf = (...ids: string[]): PackedParts => new Map(ids.map(id => [id, { type: 'image/png', bytes: octets }]))
   await expectAccepted(
-    verifyOrRefuse({ ...openMessage(signedMessage()), attachments: parts() }, policy, createGuard(now, all)),
+    verifyOrRefuse({ ...openMessage(signedMessage()), parts: partsOf() }, policy, createGuard(now, all)),
   )
-  const beside = { ...openMessage(signedMessage()), attachments: parts('a@b') }
+  const beside = { ...openMessage(signedMessage()), parts: partsOf('a@b') }
   await expectRefusal(
     verifyOrRefuse(beside, policy, createGuard(now, all)),
     'InvalidSecurity',
@@ -310,16 +306,14 @@ test('SwA Profile 1.1 §5.4: attachments that have to be signed', async () => {
     octets.toString('base64'),
     include,
   )
-  await expectAccepted(
-    verifyOrRefuse({ ...openMessage(text), attachments: parts('a@b') }, policy, createGuard(now, all)),
-  )
+  await expectAccepted(verifyOrRefuse({ ...openMessage(text), parts: partsOf('a@b') }, policy, createGuard(now, all)))
   await expectRefusal(
-    verifyOrRefuse({ ...openMessage(text), attachments: parts('a@b', 'c') }, policy, createGuard(now, all)),
+    verifyOrRefuse({ ...openMessage(text), parts: partsOf('a@b', 'c') }, policy, createGuard(now, all)),
     'InvalidSecurity',
   )
   const outside = signedMessage().replace('</s:Header>', `<h>${include}</h></s:Header>`)
   await expectRefusal(
-    verifyOrRefuse({ ...openMessage(outside), attachments: parts('a@b') }, policy, createGuard(now, all)),
+    verifyOrRefuse({ ...openMessage(outside), parts: partsOf('a@b') }, policy, createGuard(now, all)),
     'InvalidSecurity',
   )
 })
@@ -337,15 +331,15 @@ for (const [transform, complete] of [
       signedMessage(),
       keyPair('alice').key,
       `<ds:Reference URI="cid:a"><ds:Transforms><ds:Transform Algorithm="${transform}"/></ds:Transforms><ds:DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/>` +
-        `<ds:DigestValue>${createHash('sha256').update('octets').digest('base64')}</ds:DigestValue></ds:Reference>`,
+        `<ds:DigestValue>${createHash('sha256')
+          .update(complete ? 'Content-Type:image/png\r\noctets' : 'octets')
+          .digest('base64')}</ds:DigestValue></ds:Reference>`,
     )
     const message = (octets: string) => ({
       ...openMessage(text),
-      attachments: {
-        uris: ['cid:a'],
-        octets: (uri: string, whole: boolean) =>
-          uri === 'cid:a' && whole === complete ? Buffer.from(octets) : undefined,
-      },
+      parts: new Map([
+        ['a', { type: 'image/png', bytes: Buffer.from(octets), fields: { 'content-type': 'image/PNG' } }],
+      ]),
     })
     await expectAccepted(verifyOrRefuse(message('octets'), policy, createGuard(now, all)))
     await expectRefusal(verifyOrRefuse(message('others'), policy, createGuard(now, all)), 'FailedCheck', /digest/)

@@ -14,11 +14,11 @@ const block = `<w:Security xmlns:w="${securityName.uri}"><w:Token>clara</w:Token
 const failed = { uri: securityName.uri, local: 'FailedAuthentication' }
 
 /** Accepts a token by its text. */
-const believing: VerifyMessage = ({ targeted, body, demanded }) => {
+const believing: VerifyMessage = ({ targeted, body, demanded, parts }) => {
   const token = targeted.find(each => each.name === securityName)?.elements()[0]?.text
   if (token === undefined && demanded) refuseMessage({ kind: 'security', subcode: failed, detail: 'no Security block' })
   if (token !== 'clara') refuseMessage({ kind: 'security', subcode: failed, detail: 'it proves nothing' })
-  return { caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body }
+  return { caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body, parts }
 }
 
 test('X14 an endpoint whose policy nothing could enforce does not start', async () => {
@@ -59,7 +59,13 @@ test('X1 the Body that is read is the element that was proven, and no other', as
   assert.ok(!(proven instanceof Malformed))
   const shop = await startConversation(
     { secure: true },
-    { secure: () => ({ caller: { subject: 'clara', roles: ['clerk'], claims: {} }, body: proven.root }) },
+    {
+      secure: ({ parts }) => ({
+        caller: { subject: 'clara', roles: ['clerk'], claims: {} },
+        body: proven.root,
+        parts,
+      }),
+    },
   )
   const answer = await shop.post({ body: get('o-1'), header: block })
   assert.equal(find(answer.body, 'order', 'id')?.text, 'o-3')

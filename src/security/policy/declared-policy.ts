@@ -1,9 +1,10 @@
 /** What the contract's `security` means for the checks: one declaration, enforced here. */
+import { hasAttachedParts } from '../../contract/attached-parts.ts'
 import { type CallerProof, type ExchangeSecurity, proofOf, type SecurityRule } from '../../contract/endpoint-rule.ts'
 import type { Port } from '../../contract/exchange.ts'
 import { firstNameOf } from '../../contract/port-security.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
-import type { CoveredPart, Demand, ExchangePolicy, SecurityPolicy } from './policy.ts'
+import { type CoveredPart, coverAttachments, type Demand, type ExchangePolicy, type SecurityPolicy } from './policy.ts'
 
 /**
  * The policy of a rule that a contract declares, for an endpoint that demands it.
@@ -25,9 +26,18 @@ export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName): 
   }
 }
 
-/** The policy of a port, whose exchanges are known by the elements that their Bodies begin with. */
-export const compilePortPolicy = ({ exchanges }: Pick<Port, 'exchanges'>, rule: SecurityRule): SecurityPolicy =>
-  compileDeclaredPolicy(rule, name => firstNameOf(exchanges[name]!) ?? name)
+/**
+ * The policy of a port, whose exchanges are known by the elements that their Bodies begin with.
+ * @param usual the policy of the settings
+ */
+export function compilePortPolicy(
+  { exchanges, security }: Pick<Port, 'exchanges' | 'security'>,
+  usual: SecurityPolicy,
+): SecurityPolicy {
+  const nameOf = (name: string) => firstNameOf(exchanges[name]!) ?? name
+  const policy = typeof security === 'object' ? compileDeclaredPolicy(security, nameOf) : usual
+  return Object.values(exchanges).some(hasAttachedParts) ? coverAttachments(policy) : policy
+}
 
 const compileExchangePolicy = ({
   callers,

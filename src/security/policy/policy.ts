@@ -43,7 +43,7 @@ export interface Demand {
    * the caller's signature endorses its signature. Default: the caller's own key signs.
    */
   readonly symmetric?: KeyForm
-  /** What has to come encrypted; Timestamp and Attachments cannot be demanded. */
+  /** What has to come encrypted; Timestamp cannot be demanded. */
   readonly encrypted?: readonly CoveredPart[]
 }
 
@@ -74,6 +74,26 @@ export interface SecurityPolicy extends ExchangePolicy {
 /** The policy of the operation that this Body requests. */
 export const exchangePolicyOf = (policy: SecurityPolicy, body: Element): ExchangePolicy =>
   policy.operations?.get(body.elements()[0]?.name.local ?? '') ?? policy
+
+/** Whether messages have to prove what travels next to them, where anything does. */
+export const coversAttachments = ({ anyOf }: ExchangePolicy): boolean =>
+  anyOf.some(({ signed = [] }) => signed.includes('Attachments'))
+
+/** The same, with attachments signed where the Body is, and encrypted where it is. */
+export function coverAttachments(policy: SecurityPolicy): SecurityPolicy {
+  const cover = (parts: readonly CoveredPart[] = []) =>
+    parts.includes('Body') && !parts.includes('Attachments') ? [...parts, 'Attachments' as const] : parts
+  const change = <P extends ExchangePolicy>(each: P): P => ({
+    ...each,
+    anyOf: each.anyOf.map(way => ({
+      ...way,
+      ...(way.signed && { signed: cover(way.signed) }),
+      ...(way.encrypted && { encrypted: cover(way.encrypted) }),
+    })),
+  })
+  const own = policy.operations && new Map([...policy.operations].map(([name, each]) => [name, change(each)]))
+  return { ...change(policy), ...(own && { operations: own }) }
+}
 
 /** Whether the operation that this Body requests demands proof. */
 export const isProofRequired = (policy: SecurityPolicy, body: Element): boolean =>
@@ -179,7 +199,10 @@ function findDemandMistakes(demand: Demand, guard: VerificationContext): string[
       'demands encryption, and has no key to decrypt with; configure one of RSA',
     )
     need(!encrypted.includes('Timestamp'), 'cannot demand an encrypted Timestamp')
-    need(!encrypted.includes('Attachments'), 'cannot demand encrypted attachments')
+    need(
+      !encrypted.includes('Attachments') || signed.includes('Attachments'),
+      'demands encrypted attachments that nothing signs; add Attachments to signed',
+    )
     need(!encrypted.includes('Headers'), 'cannot demand encrypted Headers; name the blocks')
   }
   for (const part of [...signed, ...encrypted]) {

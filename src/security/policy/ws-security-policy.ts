@@ -10,7 +10,14 @@
 import { writeAttribute } from '../../xml/index.ts'
 import { wsuNs } from '../vocabulary.ts'
 import { suiteName, suiteSignature } from './algorithm-suite.ts'
-import type { CoveredPart, Demand, ExchangePolicy, KeyForm, SecurityPolicy } from './policy.ts'
+import {
+  type CoveredPart,
+  coversAttachments,
+  type Demand,
+  type ExchangePolicy,
+  type KeyForm,
+  type SecurityPolicy,
+} from './policy.ts'
 
 const policyNs = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 const securityPolicyNs = 'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702'
@@ -84,7 +91,7 @@ function describeExchange(policy: ExchangePolicy, name: string, messages: Descri
   return new Map([
     ['both', { id: name, content: both }],
     ['input', { id: `${name}OfRequest`, content: writeAlternatives([writeRequestParts(first!, messages)]) }],
-    ['output', { id: `${name}OfAnswer`, content: writeAlternatives([writeAnswerParts(answers, messages)]) }],
+    ['output', { id: `${name}OfAnswer`, content: writeAlternatives([writeAnswerParts(policy, messages)]) }],
   ])
 }
 
@@ -226,12 +233,18 @@ function writeRequestParts({ signed = [], encrypted = [] }: Demand, { request }:
   return `${writeProtectedParts('SignedParts', signed, blocks)}${writeProtectedParts('EncryptedParts', encrypted)}`
 }
 
-const writeAnswerParts = (answers: 'signed' | 'encrypted', { response }: DescribedMessages): string =>
-  `${writeProtectedParts('SignedParts', ['Body'], addressingHeaders + writeHeaders(response))}${answers === 'encrypted' ? writeProtectedParts('EncryptedParts', ['Body']) : ''}`
+function writeAnswerParts(policy: ExchangePolicy, { response }: DescribedMessages): string {
+  const parts: readonly CoveredPart[] = coversAttachments(policy) ? ['Body', 'Attachments'] : ['Body']
+  const signed = writeProtectedParts('SignedParts', parts, addressingHeaders + writeHeaders(response))
+  return policy.answers === 'encrypted' ? signed + writeProtectedParts('EncryptedParts', parts) : signed
+}
 
 const writeHeaders = (blocks: readonly BlockName[]): string => blocks.map(writeHeader).join('')
 const writeHeader = ({ uri, local }: BlockName): string =>
   `<sp:Header Name=${writeAttribute(local)} Namespace=${writeAttribute(uri)}/>`
+
+/** WS-SecurityPolicy 1.3 §4.1.1: without the word, the fields of each part are signed, too. */
+const signedAttachments = `<sp:Attachments><sp13:ContentSignatureTransform xmlns:sp13="http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200802"/></sp:Attachments>`
 
 /**
  * WS-SecurityPolicy §4.1, §4.2. A Timestamp belongs to the binding, a token to its supporting
@@ -244,6 +257,7 @@ function writeProtectedParts(
 ): string {
   const has = (part: CoveredPart) => listed.includes(part)
   const named = listed.filter(part => typeof part !== 'string')
-  const said = `${has('Body') ? '<sp:Body/>' : ''}${writeHeaders(named)}${blocks}${has('Attachments') ? '<sp:Attachments/>' : ''}`
+  const attachments = kind === 'SignedParts' ? signedAttachments : '<sp:Attachments/>'
+  const said = `${has('Body') ? '<sp:Body/>' : ''}${writeHeaders(named)}${blocks}${has('Attachments') ? attachments : ''}`
   return said === '' ? '' : `<sp:${kind}>${said}</sp:${kind}>`
 }

@@ -5,14 +5,22 @@
 
 import { randomBytes } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
-import { type Element, writeElement } from '../../xml/index.ts'
+import type { SentPart } from '../../soap/security-port.ts'
+import { type Element, writeAttribute, writeElement } from '../../xml/index.ts'
 import { digestUri } from '../crypto/algorithm.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import { type Cipher, cipherUri, encryptOctets, type KeyTransport, maskUri, transportKey } from '../crypto/cipher.ts'
 import type { CoveredPart } from '../policy/policy.ts'
+import { writeCoveredFields } from '../tree/attachment-fields.ts'
 import { replaceElement, trustedFragment } from '../tree/tree-edit.ts'
 import * as n from '../vocabulary.ts'
-import { createId, type ProtectionDraft, writeCertificateReference, writeTokenReference } from './protection-draft.ts'
+import {
+  createId,
+  type ProtectionDraft,
+  partUri,
+  writeCertificateReference,
+  writeTokenReference,
+} from './protection-draft.ts'
 
 /** What is encrypted, and to which certificate (XML Encryption 1.1, WSS 1.1 §9). */
 export interface Encryption {
@@ -20,7 +28,7 @@ export interface Encryption {
   readonly to: Certificate
   /**
    * Body: its content. Token: the UsernameToken or assertion. Header blocks: each in an
-   * EncryptedHeader of its own.
+   * EncryptedHeader of its own. Attachments: each in its place in the package.
    */
   readonly parts: readonly CoveredPart[]
   /** Default: AES-256-GCM. */
@@ -42,23 +50,58 @@ export interface EncryptingSecret {
 
 /**
  * Encrypts the parts in their places.
- * @returns the EncryptedKey, which has to stand in the Security block where a receiver comes to it
- * in time (WSS §9)
+ * @returns the EncryptedKey and the EncryptedData of attachments, which have to stand in the
+ * Security block where a receiver comes to them in time (WSS §9)
  */
 export function encryptParts(draft: ProtectionDraft, encryption: Encryption): readonly Element[] {
   const { to, parts, cipher = defaultCipher, transport = defaultTransport } = encryption
   const id = createId('EK')
   const secret = randomBytes(cipher.size)
-  const list = encryptInPlace(draft, parts, { cipher, secret, reference: writeSentReference(id) })
-  return trustedFragment(
-    writeEncryptedKey(id, to, transport, transportKey(to.key, secret, transport), list),
-    draft.security,
-  )
+  const { list, data } = encryptInPlace(draft, parts, { cipher, secret, reference: writeSentReference(id) })
+  const key = writeEncryptedKey(id, to, transport, transportKey(to.key, secret, transport), list)
+  return trustedFragment([key, ...data].join(''), draft.security)
 }
 
-/** Encrypts the parts in their places. @returns the ReferenceList that has to follow */
-export const encryptInPlace = (draft: ProtectionDraft, parts: readonly CoveredPart[], use: EncryptingSecret): string =>
-  writeReferenceList(parts.flatMap(part => draft.elementsOf(part).map(element => encryptElement(element, part, use))))
+/** What has to follow the parts that were encrypted. */
+interface EncryptedParts {
+  /** The ReferenceList. */
+  readonly list: string
+  /** The EncryptedData of each attachment. */
+  readonly data: readonly string[]
+}
+
+/** Encrypts the parts in their places. */
+export function encryptInPlace(
+  draft: ProtectionDraft,
+  parts: readonly CoveredPart[],
+  use: EncryptingSecret,
+): EncryptedParts {
+  const ids = parts.flatMap(part => draft.elementsOf(part).map(element => encryptElement(element, part, use)))
+  const sealed = parts.includes('Attachments') ? draft.attached.map(part => encryptPart(part, use)) : []
+  if (sealed.length > 0) draft.attached = sealed.map(({ part }) => part)
+  return { list: writeReferenceList([...ids, ...sealed.map(({ id }) => id)]), data: sealed.map(({ data }) => data) }
+}
+
+/**
+ * SwA Profile 1.1 §5.5.2. In CBC the fields are encrypted, too: by them a receiver knows that it
+ * has the key that was meant.
+ */
+function encryptPart(part: SentPart, use: EncryptingSecret) {
+  const id = createId('ED')
+  const { mediaType, bytes } = part
+  const isComplete = use.cipher.mode === 'cbc'
+  const fields = { 'content-id': `<${part.id}>`, 'content-type': mediaType }
+  const plain = isComplete ? Buffer.concat([writeCoveredFields(fields), bytes]) : bytes
+  const transforms = `<xenc:Transforms><ds:Transform xmlns:ds="${n.dsNs}" Algorithm="${n.attachmentCiphertextUri}"/></xenc:Transforms>`
+  const cipherReference = `<xenc:CipherReference URI=${writeAttribute(partUri(part.id))}>${transforms}</xenc:CipherReference>`
+  const type = isComplete ? n.encryptedCompleteUri : n.encryptedContentUri
+  const attributes = `Type="${type}" MimeType=${writeAttribute(mediaType)}`
+  return {
+    id,
+    part: { ...part, mediaType: 'application/octet-stream', bytes: encryptOctets(use.cipher, use.secret, plain) },
+    data: writeEncryptedData(id, attributes, use, `<xenc:CipherData>${cipherReference}</xenc:CipherData>`),
+  }
+}
 
 const writeReferenceList = (ids: readonly string[]): string =>
   `<xenc:ReferenceList xmlns:xenc="${n.xencNs}">${ids.map(id => `<xenc:DataReference URI="#${id}"/>`).join('')}</xenc:ReferenceList>`
@@ -87,23 +130,25 @@ function encryptElement(element: Element, part: CoveredPart, use: EncryptingSecr
   const id = createId('ED')
   if (part === 'Body') {
     const content = element.children.map(child => writeElement(child)).join('')
-    element.splice(0, Infinity, trustedFragment(writeEncryptedData(id, 'Content', content, use), element))
+    element.splice(0, Infinity, trustedFragment(encryptText(id, 'Content', content, use), element))
     return id
   }
-  const data = writeEncryptedData(id, 'Element', writeElement(element), use)
+  const data = encryptText(id, 'Element', writeElement(element), use)
   const isBlock = typeof part !== 'string'
   const text = isBlock ? `<wsse11:EncryptedHeader xmlns:wsse11="${n.wsse11Ns}">${data}</wsse11:EncryptedHeader>` : data
   replaceElement(element, trustedFragment(text, element.parent!))
   return id
 }
 
-function writeEncryptedData(id: string, type: 'Content' | 'Element', plain: string, use: EncryptingSecret): string {
-  const { cipher, secret, reference } = use
-  return (
-    `<xenc:EncryptedData xmlns:xenc="${n.xencNs}" Id="${id}" Type="${n.xencNs}${type}"><xenc:EncryptionMethod Algorithm="${cipherUri(cipher)}"/>` +
-    `<ds:KeyInfo xmlns:ds="${n.dsNs}" xmlns:wsse="${n.wsseNs}">${reference}</ds:KeyInfo>${writeCipherData(encryptOctets(cipher, secret, Buffer.from(plain)))}</xenc:EncryptedData>`
-  )
+function encryptText(id: string, type: 'Content' | 'Element', plain: string, use: EncryptingSecret): string {
+  const sealed = encryptOctets(use.cipher, use.secret, Buffer.from(plain))
+  return writeEncryptedData(id, `Type="${n.xencNs}${type}"`, use, writeCipherData(sealed))
 }
+
+/** XML Encryption §3.4. */
+const writeEncryptedData = (id: string, attributes: string, use: EncryptingSecret, cipherData: string): string =>
+  `<xenc:EncryptedData xmlns:xenc="${n.xencNs}" Id="${id}" ${attributes}><xenc:EncryptionMethod Algorithm="${cipherUri(use.cipher)}"/>` +
+  `<ds:KeyInfo xmlns:ds="${n.dsNs}" xmlns:wsse="${n.wsseNs}">${use.reference}</ds:KeyInfo>${cipherData}</xenc:EncryptedData>`
 
 const writeCipherData = (octets: Buffer): string =>
   `<xenc:CipherData><xenc:CipherValue>${encodeBase64(octets)}</xenc:CipherValue></xenc:CipherData>`

@@ -17,14 +17,14 @@ import type { Decryption } from '../policy/verification-context.ts'
 import * as n from '../vocabulary.ts'
 import { encryptInPlace, writeEncryptedKey, writeSentReference } from './encrypt.ts'
 import { createId, type ProtectionDraft, writeTokenReference } from './protection-draft.ts'
-import { listTargets, signElements, writeKeyInfo } from './sign.ts'
+import { listTargets, signTargets, writeKeyInfo } from './sign.ts'
 
 /** What the key of an exchange does with a message. */
 interface ExchangeUse {
   readonly form: KeyForm
   /** What is signed: all elements of each part. */
   readonly signed: readonly CoveredPart[]
-  /** Whether the content of the Body is encrypted. */
+  /** Whether the content of the Body is encrypted, and attachments are. */
   readonly encrypts: boolean
 }
 
@@ -58,12 +58,12 @@ export function protectByExchangeKey(
   const sent = 'to' in protection ? sendKey(draft, protection.to) : referToKey(protection.key)
   const useFor = (length: number) => (form === 'derived' ? addDerivedKey(draft, sent, length) : sent)
   const ciphering = encrypts ? useFor(suiteDerivedOctets.encrypt) : undefined
-  const list = ciphering && encryptInPlace(draft, ['Body'], { cipher: suiteCipher, ...ciphering })
+  const sealed = ciphering && encryptInPlace(draft, ['Body', 'Attachments'], { cipher: suiteCipher, ...ciphering })
   const signing = useFor(suiteDerivedOctets.sign)
   const key = createSecretKey(signing.secret)
-  const { element, value } = signElements(draft, { key }, signing.reference, listTargets(draft, signed))
+  const { element, value } = signTargets(draft, { key }, signing.reference, listTargets(draft, signed))
   const endorsements = 'to' in protection ? [endorseSignature(draft, element, protection.endorsedBy)] : []
-  if (list) draft.add(list)
+  for (const each of sealed ? [sealed.list, ...sealed.data] : []) draft.add(each)
   return { exchangeKey: sent.exchangeKey, signatures: [value, ...endorsements] }
 }
 
@@ -106,5 +106,5 @@ function addDerivedKey(draft: ProtectionDraft, { secret, reference }: ReferredSe
 /** WS-SecurityPolicy 1.3 §8.3: the caller's signature over that of the message. */
 function endorseSignature(draft: ProtectionDraft, signature: Element, { key, certificate }: Decryption): Buffer {
   const keyInfo = writeKeyInfo(draft, { certificate, refer: 'direct' })
-  return signElements(draft, { key }, keyInfo, [signature]).value
+  return signTargets(draft, { key }, keyInfo, [signature]).value
 }

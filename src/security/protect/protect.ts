@@ -6,6 +6,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
+import type { SentPart, WholeMessage } from '../../soap/security-port.ts'
 import { escapeText, writeElement } from '../../xml/index.ts'
 import type { ExchangeKey } from '../crypto/exchange-key.ts'
 import * as n from '../vocabulary.ts'
@@ -27,7 +28,7 @@ export interface Protection {
   readonly encryption?: Encryption
   /**
    * Encrypts before signing, so that the signature covers what is sent: then CBC is safe
-   * (WS-SecurityPolicy §6.3); the Body alone. Default: signs, then encrypts.
+   * (WS-SecurityPolicy §6.3); Body and attachments alone. Default: signs, then encrypts.
    */
   readonly encryptsFirst?: boolean
   /** Signs and encrypts with the key of the exchange, in place of `signature` and `encryption`. */
@@ -44,6 +45,8 @@ export interface Protection {
 /** A message with its Security block, and what an answer to it has to confirm. */
 export interface Protected {
   readonly envelope: string
+  /** The parts that travel next to it, encrypted where that is wanted. */
+  readonly attached: readonly SentPart[]
   /** The values of its signatures, which the reply has to confirm. */
   readonly signatures: readonly Buffer[]
   /** With `exchange` the key, by which the reply is proven. */
@@ -53,23 +56,31 @@ export interface Protected {
 /**
  * This envelope with a Security block.
  * @param now milliseconds since 1970
+ * @param attached what travels next to it
  * @throws TypeError when a part to cover is missing
  */
-export function protectMessage(envelope: string, protection: Protection, now: number): Protected {
-  const draft = new ProtectionDraft(envelope, protection.mustUnderstand !== false)
+export function protectMessage(
+  envelope: string,
+  protection: Protection,
+  now: number,
+  attached: readonly SentPart[] = [],
+): Protected {
+  const draft = new ProtectionDraft(envelope, protection.mustUnderstand !== false, attached)
   addTokens(draft, protection, now)
   const { signature, encryption, encryptsFirst = false, exchange } = protection
-  if (exchange) return { ...protectByExchangeKey(draft, exchange), envelope: writeProtectedEnvelope(draft) }
+  if (exchange) return { ...protectByExchangeKey(draft, exchange), ...writeProtected(draft) }
   const inner = encryption && encryptsFirst ? encryptParts(draft, encryption) : []
   const signatures = signature ? [signParts(draft, signature)] : []
   const outer = encryption && !encryptsFirst ? encryptParts(draft, encryption) : []
   draft.security.splice(0, 0, outer)
   draft.security.append(inner)
-  return { envelope: writeProtectedEnvelope(draft), signatures }
+  return { ...writeProtected(draft), signatures }
 }
 
-const writeProtectedEnvelope = ({ envelope }: ProtectionDraft): string =>
-  `<?xml version="1.0" encoding="UTF-8"?>${writeElement(envelope)}`
+const writeProtected = ({ envelope, attached }: ProtectionDraft): WholeMessage => ({
+  envelope: `<?xml version="1.0" encoding="UTF-8"?>${writeElement(envelope)}`,
+  attached,
+})
 
 const defaultLifetimeMs = 300_000
 

@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
+import type { SentPart } from '../../soap/security-port.ts'
 import { versions } from '../../soap/version.ts'
 import { type Element, escapeText, Malformed, type Name, parseXml } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
@@ -18,10 +19,13 @@ export class ProtectionDraft {
   readonly security: Element
   readonly #header: Element
   readonly #body: Element
+  /** What travels next to the envelope. */
+  attached: readonly SentPart[]
   #token: Element | undefined
 
   /** @throws TypeError when the text is not an envelope with a Body */
-  constructor(text: string, isMandatory: boolean) {
+  constructor(text: string, isMandatory: boolean, attached: readonly SentPart[] = []) {
+    this.attached = attached
     const document = parseXml(Buffer.from(text))
     if (document instanceof Malformed) throw new TypeError(document.reason)
     const version = versions.find(({ envelope }) => envelope === document.root.name)
@@ -56,10 +60,13 @@ export class ProtectionDraft {
     return this.#token
   }
 
-  /** The elements of a part. @throws TypeError when the message has none, header blocks apart */
+  /**
+   * The elements of a part; attachments have none.
+   * @throws TypeError when the message has none, header blocks and attachments apart
+   */
   elementsOf(part: CoveredPart): Element[] {
     const found = this.#find(part)
-    if (found.length === 0 && typeof part === 'string' && part !== 'Headers')
+    if (found.length === 0 && typeof part === 'string' && part !== 'Headers' && part !== 'Attachments')
       throw new TypeError(`the message has no ${part}`)
     return found
   }
@@ -69,7 +76,7 @@ export class ProtectionDraft {
     if (part === 'Timestamp') return this.security.elements(n.TimestampName)
     if (part === 'Token') return this.#token ? [this.#token] : this.security.elements(n.BinarySecurityTokenName)
     if (part === 'Headers') return this.#header.elements().filter(each => each !== this.security)
-    if (part === 'Attachments') throw new TypeError('attachments cannot be covered: put their octets inside the Body')
+    if (part === 'Attachments') return []
     return this.#header.elements(part)
   }
 }
@@ -92,6 +99,13 @@ function cloneWithIdentifiers(envelope: Element, header: Name, body: Name): Elem
 }
 
 export const createId = (kind: string): string => `${kind}-${randomBytes(16).toString('hex')}`
+
+/**
+ * RFC 2392: by which a message refers to a part of its package. Only what no URI may have is
+ * encoded: WSS4J compares it with the Content-ID as it is.
+ */
+export const partUri = (contentId: string): string =>
+  `cid:${encodeURI(contentId).replace(/[#?+]/g, each => encodeURIComponent(each))}`
 
 /** WSS §6.3. */
 export const writeBinaryToken = (id: string, type: string, octets: Uint8Array): string =>

@@ -33,7 +33,7 @@ export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
     | { readonly certificate: CertificateSource; readonly refer?: ReferenceForm }
     | { readonly name: string }
     | 'assertion'
-  /** What is covered: all elements of each part. Default: Headers, Body and Timestamp. */
+  /** What is covered: all of each part. Default: Headers, Body, Timestamp and Attachments. */
   readonly parts?: readonly CoveredPart[]
 }
 
@@ -41,7 +41,7 @@ export interface SigningOptions extends Pick<Signing, 'hash' | 'pss'> {
 export interface EncryptionOptions extends Omit<Encryption, 'to' | 'parts'> {
   /** The certificate of the receiver. */
   readonly to: CertificateSource
-  /** Default: the content of the Body. */
+  /** Default: the content of the Body, and Attachments. */
   readonly parts?: readonly CoveredPart[]
 }
 
@@ -64,7 +64,7 @@ export function prepareProtection(options: ProtectionOptions, place: string): Pr
 }
 
 function prepareSigning(
-  { key: source, by, parts = ['Headers', 'Body', 'Timestamp'], ...how }: SigningOptions,
+  { key: source, by, parts = ['Headers', 'Body', 'Timestamp', 'Attachments'], ...how }: SigningOptions,
   place: string,
 ): Signing {
   const keyPlace = `${place}.key`
@@ -87,7 +87,10 @@ function requireStrong(key: KeyObject, place: string): KeyObject {
   throw new TypeError(`${place} is ${weakness}: give one of RSA of 2048 bits or more, or of P-256, P-384 or P-521`)
 }
 
-const prepareEncryption = ({ to, parts = ['Body'], ...how }: EncryptionOptions, place: string): Encryption => ({
+const prepareEncryption = (
+  { to, parts = ['Body', 'Attachments'], ...how }: EncryptionOptions,
+  place: string,
+): Encryption => ({
   ...how,
   parts,
   to: readReceiver(to, `${place}.to`),

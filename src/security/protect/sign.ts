@@ -2,7 +2,8 @@
 
 import { hash, type KeyObject } from 'node:crypto'
 import { encodeBase64 } from '../../base/base64.ts'
-import { canonicalize, type Element, escapeText, writeAttribute } from '../../xml/index.ts'
+import type { SentPart } from '../../soap/security-port.ts'
+import { canonicalize, type Element, escapeText, Malformed, writeAttribute } from '../../xml/index.ts'
 import {
   digestUri,
   exclusiveC14n,
@@ -14,6 +15,7 @@ import {
 } from '../crypto/algorithm.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import type { CoveredPart } from '../policy/policy.ts'
+import { digestedOctets } from '../tree/attachment-octets.ts'
 import { trustedFragment } from '../tree/tree-edit.ts'
 import { includedParts } from '../tree/xop-inline.ts'
 import { isAssertion } from '../verify/saml.ts'
@@ -21,6 +23,7 @@ import * as n from '../vocabulary.ts'
 import {
   createId,
   type ProtectionDraft,
+  partUri,
   type ReferenceForm,
   writeBinaryToken,
   writeCertificateReference,
@@ -52,24 +55,27 @@ export interface Signing {
 /** Adds a Signature to the Security block. @returns its SignatureValue */
 export function signParts(draft: ProtectionDraft, signing: Signing): Buffer {
   const keyInfo = writeKeyInfo(draft, signing.by)
-  return signElements(draft, signing, keyInfo, listTargets(draft, signing.parts)).value
+  return signTargets(draft, signing, keyInfo, listTargets(draft, signing.parts)).value
 }
 
-/** The elements of the parts, and what is always signed. */
-export function listTargets(draft: ProtectionDraft, parts: readonly CoveredPart[]): readonly Element[] {
+/** What one reference of a signature is about. */
+type SignatureTarget = Element | SentPart
+
+/** The elements of the parts, and what is always signed; then the attachments. */
+export function listTargets(draft: ProtectionDraft, parts: readonly CoveredPart[]): readonly SignatureTarget[] {
   const confirmations = draft.security.elements(n.SignatureConfirmationName)
   const targets = [...parts.flatMap(part => draft.elementsOf(part)), ...confirmations]
   if (targets.some(target => includedParts(target).length > 0))
-    throw new TypeError('a signature does not cover the parts of a package: put the octets inside the XML')
-  return targets
+    throw new TypeError('a signature does not cover what an Include refers to: put the octets inside the XML')
+  return [...targets, ...(parts.includes('Attachments') ? draft.attached : [])]
 }
 
-/** Adds a Signature over these elements. @param keyInfo the content of its KeyInfo */
-export function signElements(
+/** Adds a Signature over these. @param keyInfo the content of its KeyInfo */
+export function signTargets(
   draft: ProtectionDraft,
   signing: Pick<Signing, 'key' | 'hash' | 'pss'>,
   keyInfo: string,
-  targets: readonly Element[],
+  targets: readonly SignatureTarget[],
 ): { readonly element: Element; readonly value: Buffer } {
   const method = methodFor(signing)
   const references = targets.map(target => writeReference(target, signing.hash ?? 'sha256'))
@@ -93,14 +99,32 @@ function methodFor({ key, hash = 'sha256', pss }: Pick<Signing, 'key' | 'hash' |
 }
 
 /** XML Signature §4.4.3. */
-function writeReference(target: Element, algorithm: Hash): string {
+function writeReference(target: SignatureTarget, algorithm: Hash): string {
+  const [uri, transform, octets] = 'bytes' in target ? referToPart(target) : referToElement(target)
+  return (
+    `<ds:Reference URI=${writeAttribute(uri)}><ds:Transforms><ds:Transform Algorithm="${transform}"/></ds:Transforms>` +
+    `<ds:DigestMethod Algorithm="${digestUri(algorithm)}"/><ds:DigestValue>${hash(algorithm, octets, 'base64')}</ds:DigestValue></ds:Reference>`
+  )
+}
+
+type DigestedTarget = readonly [uri: string, transform: string, octets: Uint8Array | string]
+
+function referToElement(target: Element): DigestedTarget {
   const id = identifierAttributes.map(name => target.attribute(name)).find(value => value !== undefined)
   if (id === undefined) throw new TypeError(`${target.name.local} has no identifier`)
-  const digest = hash(algorithm, canonicalize(target, { exclusive: true, comments: false }), 'base64')
-  return (
-    `<ds:Reference URI=${writeAttribute(`#${id}`)}><ds:Transforms><ds:Transform Algorithm="${exclusiveC14n}"/></ds:Transforms>` +
-    `<ds:DigestMethod Algorithm="${digestUri(algorithm)}"/><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference>`
-  )
+  return [`#${id}`, exclusiveC14n, canonicalize(target, { exclusive: true, comments: false })]
+}
+
+/** SwA Profile 1.1 §5.4: an attachment by its content. */
+function referToPart({ id, mediaType, bytes }: SentPart): DigestedTarget {
+  try {
+    return [partUri(id), n.attachmentContentUri, digestedOctets({ type: mediaType, bytes }, false)]
+  } catch (thrown) {
+    if (!(thrown instanceof Malformed)) throw thrown
+    throw new TypeError(`an attachment of ${mediaType} is not XML that can be signed: ${thrown.reason}`, {
+      cause: thrown,
+    })
+  }
 }
 
 const identifierAttributes = [n.wsuId, n.upperIdAttribute, n.assertionIdAttribute, n.idAttribute]

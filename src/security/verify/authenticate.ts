@@ -19,7 +19,7 @@ import {
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
 import { isInside } from '../tree/tree-edit.ts'
-import { readContentId } from '../tree/xop-inline.ts'
+import { CipherValueName } from '../vocabulary.ts'
 import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from './incoming.ts'
 import { readBinaryToken } from './key-info.ts'
 import type { Assertion } from './saml.ts'
@@ -77,6 +77,8 @@ export class Authentication {
     const added = demand.signed?.length && this.#message.processed?.find(each => !signature!.elements.has(each))
     if (added) return `the block ${added.name.local} is not signed`
     if (demand.signed?.includes('Attachments') && !this.#areAttachmentsSigned()) return 'an attachment is not signed'
+    if (demand.encrypted?.includes('Attachments') && !this.#areAttachmentsEncrypted())
+      return 'an attachment is not encrypted'
     const isEncrypted = (part: CoveredPart) => this.#elementsOf(part, token).every(each => revealed.has(each))
     const clear = demand.encrypted?.find(part => !isEncrypted(part))
     return clear && `${nameOfPart(clear)} is not encrypted`
@@ -84,12 +86,19 @@ export class Authentication {
 
   /** Every part of the package, by a reference to it or in an element that is covered. */
   #areAttachmentsSigned(): boolean {
-    const { signature, inlined } = this.#found
-    const referred = new Set([...(signature?.attachments ?? [])].map(readContentId))
-    return (this.#message.attachments?.uris ?? []).map(readContentId).every(id => {
-      const holder = inlined.get(id)
-      return referred.has(id) || (holder && isInside(holder, outer => signature?.elements.has(outer) ?? false))
-    })
+    const { signature, parts } = this.#found
+    const isCovered = (holder: Element) =>
+      holder.name === CipherValueName || isInside(holder, outer => signature?.elements.has(outer) ?? false)
+    return (
+      [...parts.attachments.keys()].every(id => signature?.attachments.has(id)) &&
+      [...parts.holders.values()].every(isCovered)
+    )
+  }
+
+  /** What travelled as a part of the XML is as encrypted as its element. */
+  #areAttachmentsEncrypted(): boolean {
+    const { parts } = this.#found
+    return [...parts.attachments.keys()].every(id => parts.isOpened(id))
   }
 
   /**

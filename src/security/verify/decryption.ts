@@ -5,54 +5,69 @@
  *  (2) Every failure of a ciphertext is one and the same, and that of a key (`message-secrets.ts`).
  *  (3) CBC does not prove the maker of a ciphertext: it is accepted only under a signature that was
  *      verified before, or by allowance.
- *  (4) At most `dataMax` pieces of data, each decrypted once.
+ *  (4) At most `dataMax` pieces of data and one for each attachment, each decrypted once.
+ *  (5) Of an attachment that is signed as it was encrypted, CBC is accepted with its fields alone:
+ *      nothing of the message signs the key, and by another key octets become other octets, which
+ *      have no syntax; but they do not become fields.
  */
 
+import type { PackedPart } from '../../soap/security-port.ts'
 import { type Element, Malformed, type Node } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
-import { decryptOctets, readCipher } from '../crypto/cipher.ts'
+import { type Cipher, decryptOctets, readCipher } from '../crypto/cipher.ts'
 import { failSecurity } from '../security-fault.ts'
+import { readCoveredFields } from '../tree/attachment-fields.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
-import { optionalChild, requiredAttribute, requiredChild } from '../tree/strict-children.ts'
+import { onlyChildNamed, optionalChild, requiredAttribute, requiredChild } from '../tree/strict-children.ts'
 import { isInside, parseFragment, replaceElement } from '../tree/tree-edit.ts'
 import {
   algorithmAttribute,
+  attachmentCiphertextUri,
+  CipherDataName,
+  CipherReferenceName,
+  CipherTransformsName,
   DataReferenceName,
   EncryptedDataName,
   EncryptedHeaderName,
   EncryptionMethodName,
+  encryptedCompleteUri,
+  encryptedContentUri,
   KeyInfoName,
+  mimeTypeAttribute,
   ReferenceListName,
+  TransformName,
   typeAttribute,
   uriAttribute,
   xencNs,
 } from '../vocabulary.ts'
+import type { IncomingParts } from './incoming-parts.ts'
 import { type MessageSecret, type MessageSecrets, readSealed } from './message-secrets.ts'
 
 const dataMax = 16
 
+/** What is known of the message around its secrets. */
+interface DecryptionFacts {
+  readonly allow: Allowances
+  readonly identifiers: Identifiers
+  readonly parts: IncomingParts
+  /** The Security block. */
+  readonly block: Element
+  /** Whether a verified signature covers an element, or the attachment of a Content-ID. */
+  readonly isSigned: (target: Element | string) => boolean
+}
+
 export class Decryptor {
   readonly #secrets: MessageSecrets
-  readonly #allow: Allowances
-  readonly #identifiers: Identifiers
-  readonly #isSigned: (element: Element) => boolean
+  readonly #facts: DecryptionFacts
   readonly #done = new Set<Element>()
   /** Elements that came encrypted, or all of whose content did. */
   readonly revealed = new Set<Element>()
   /** Header blocks among them. */
   readonly blocks: Element[] = []
 
-  /** @param isSigned whether a verified signature covers an element */
-  constructor(
-    secrets: MessageSecrets,
-    allow: Allowances,
-    identifiers: Identifiers,
-    isSigned: (element: Element) => boolean,
-  ) {
+  constructor(secrets: MessageSecrets, facts: DecryptionFacts) {
     this.#secrets = secrets
-    this.#allow = allow
-    this.#identifiers = identifiers
-    this.#isSigned = isSigned
+    this.#facts = facts
   }
 
   /** An EncryptedKey of the block: it decrypts the data that it lists (WSS §9.2). */
@@ -65,32 +80,68 @@ export class Decryptor {
   decryptListed(list: Element, secret?: MessageSecret): void {
     for (const reference of list.elements()) {
       if (reference.name !== DataReferenceName) failSecurity('InvalidSecurity', 'a ReferenceList of something else')
-      const found = this.#identifiers.findReferred(requiredAttribute(reference, uriAttribute))
+      const found = this.#facts.identifiers.findReferred(requiredAttribute(reference, uriAttribute))
       const data =
         found?.name === EncryptedDataName
           ? found
           : failSecurity('InvalidSecurity', 'a reference to something other than EncryptedData')
-      if (!this.#done.has(data)) this.decryptData(data, secret)
+      if (!this.#done.has(data)) this.#decryptData(data, secret)
     }
   }
 
-  /**
-   * Replaces an EncryptedData by its content (XML Encryption §4.4).
-   * @param offered the secret of the list that names it
-   */
-  decryptData(data: Element, offered?: MessageSecret): void {
-    if (this.#done.size >= dataMax) failSecurity('InvalidSecurity', 'too much encrypted data')
+  /** An EncryptedData of the block itself. That of an attachment stays, once it is opened. */
+  decryptChild(data: Element): void {
+    if (!this.#done.has(data)) this.#decryptData(data)
+  }
+
+  /** @param offered the secret of the list that names it */
+  #decryptData(data: Element, offered?: MessageSecret): void {
+    const { parts } = this.#facts
+    if (this.#done.size >= dataMax + parts.count) failSecurity('InvalidSecurity', 'too much encrypted data')
     this.#done.add(data)
     const uri = readPlainMethod(requiredChild(data, EncryptionMethodName))
     const cipher = readCipher(uri) ?? failSecurity('UnsupportedAlgorithm', 'an unsupported cipher')
-    if (cipher.mode === 'cbc' && !this.#allow.has('cbc') && !isInside(data, this.#isSigned)) {
-      failSecurity('UnsupportedAlgorithm', 'CBC without a signature over it')
-    }
-    const { octets } =
+    const findSecret = () =>
       this.#secrets.findForData(optionalChild(data, KeyInfoName)) ??
       offered ??
       failSecurity('SecurityTokenUnavailable', 'data without a key')
-    const plain = decryptOctets(cipher, octets, readSealed(data)) ?? failSecurity('FailedCheck', 'decryption')
+    const open = (sealed: Buffer) =>
+      decryptOctets(cipher, findSecret().octets, sealed) ?? failSecurity('FailedCheck', 'decryption')
+    const reference = optionalChild(requiredChild(data, CipherDataName), CipherReferenceName)
+    if (reference) this.#openAttachment(data, reference, cipher, open)
+    else this.#openElement(data, cipher, open)
+  }
+
+  /** SwA Profile 1.1 §5.5: the octets of an attachment, whose EncryptedData is in the block. */
+  #openAttachment(data: Element, reference: Element, cipher: Cipher, open: (sealed: Buffer) => Buffer): void {
+    const { parts, block, allow, isSigned } = this.#facts
+    const type = data.attribute(typeAttribute)
+    const isContent = type === encryptedContentUri
+    if (data.parent !== block || !(isContent || type === encryptedCompleteUri))
+      failSecurity('InvalidSecurity', 'a CipherReference that is not of an attachment')
+    const [id, { bytes, fields }] = parts.require(readCipherReference(data, reference))
+    if (parts.isOpened(id)) failSecurity('InvalidSecurity', 'an attachment that is encrypted twice')
+    if (cipher.mode === 'cbc' && !allow.has('cbc')) {
+      if (!isSigned(id)) failSecurity('UnsupportedAlgorithm', 'CBC without a signature over it')
+      if (isContent) failSecurity('UnsupportedAlgorithm', 'CBC of an attachment without its fields') // (5)
+    }
+    const plain = open(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
+    const mimeType = data.attribute(mimeTypeAttribute) ?? ''
+    parts.open(
+      id,
+      isContent
+        ? { type: mimeType, bytes: plain, fields: { ...fields, 'content-type': mimeType } }
+        : readComplete(plain),
+    )
+  }
+
+  /** Replaces an EncryptedData by its content (XML Encryption §4.4). */
+  #openElement(data: Element, cipher: Cipher, open: (sealed: Buffer) => Buffer): void {
+    const { allow, isSigned } = this.#facts
+    if (cipher.mode === 'cbc' && !allow.has('cbc') && !isInside(data, isSigned)) {
+      failSecurity('UnsupportedAlgorithm', 'CBC without a signature over it')
+    }
+    const plain = open(readSealed(data))
     const parent = data.parent ?? failSecurity('InvalidSecurity', 'an encrypted envelope')
     const nodes = parseFragment(plain, parent)
     this.#place(
@@ -113,7 +164,7 @@ export class Decryptor {
         element?.kind === 'element' && !another ? element : failSecurity('FailedCheck', 'decryption'),
       )
     } else failSecurity('UnsupportedAlgorithm', 'encrypted data of an unsupported type')
-    for (const node of nodes) if (node.kind === 'element') this.#identifiers.add(node)
+    for (const node of nodes) if (node.kind === 'element') this.#facts.identifiers.add(node)
   }
 
   /** WSS §9.3: an EncryptedHeader wraps one block, and is replaced by it. */
@@ -125,6 +176,21 @@ export class Decryptor {
     if (parent.elements().length !== 1) failSecurity('InvalidSecurity', 'an EncryptedHeader with more in it')
     this.blocks.push(element)
   }
+}
+
+/** The `cid:` URI of an attachment, as it is (SwA Profile 1.1 §5.3.3). */
+function readCipherReference(data: Element, reference: Element): string {
+  const cipherData = onlyChildNamed(requiredChild(data, CipherDataName), CipherReferenceName)
+  const transform = onlyChildNamed(onlyChildNamed(cipherData, CipherTransformsName), TransformName)
+  if (requiredAttribute(transform, algorithmAttribute) !== attachmentCiphertextUri)
+    failSecurity('UnsupportedAlgorithm', 'an unsupported transform of a cipher text')
+  return requiredAttribute(reference, uriAttribute)
+}
+
+/** §5.5.2: an attachment with its fields. */
+function readComplete(plain: Buffer): PackedPart {
+  const { fields, end } = readCoveredFields(plain) ?? failSecurity('FailedCheck', 'decryption')
+  return { type: fields['content-type'] ?? '', bytes: plain.subarray(end), fields }
 }
 
 const isBlankText = (node: Node): boolean => node.kind === 'text' && node.value.trim() === ''

@@ -4,10 +4,12 @@
  */
 
 import type { KeyObject } from 'node:crypto'
+import type { PackedParts } from '../../soap/security-port.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import type { ExchangeKey } from '../crypto/exchange-key.ts'
 import type { KeyForm } from '../policy/policy.ts'
+import type { IncomingParts } from './incoming-parts.ts'
 import type { Assertion } from './saml.ts'
 import type { VerifiedSignature } from './signature.ts'
 import type { VerifiedTimestamp } from './timestamp.ts'
@@ -21,7 +23,8 @@ export interface Incoming {
   readonly blocks: readonly Element[]
   /** Header blocks that this node processes, those of WS-Addressing among them; default none. */
   readonly processed?: readonly Element[]
-  readonly attachments?: Attachments
+  /** The other parts of the package that the message came in, by Content-ID. */
+  readonly parts?: PackedParts
   /** The peer's address. */
   readonly from: string
   /** Whether a password may travel in clear here. */
@@ -30,17 +33,6 @@ export interface Incoming {
   readonly sent?: readonly Buffer[]
   /** Of a reply: the key that its request was signed with, if it had one of its own. */
   readonly exchangeKey?: ExchangeKey
-}
-
-/** The other parts of the package that the message came in. */
-export interface Attachments {
-  /** `cid:` URIs of all of them. */
-  readonly uris: readonly string[]
-  /**
-   * The octets that a signature digests: the content, or with the fields in their canonical form
-   * (SwA Profile 1.1 §5.4).
-   */
-  readonly octets: (uri: string, complete: boolean) => Uint8Array | undefined
 }
 
 /**
@@ -68,8 +60,8 @@ export interface ExaminedBlock {
   readonly assertion: Assertion | undefined
   /** Elements that came encrypted. */
   readonly revealed: ReadonlySet<Element>
-  /** By Content-ID, the elements that hold the octets of parts. */
-  readonly inlined: ReadonlyMap<string, Element>
+  /** Its attachments, as far as they are any. */
+  readonly parts: IncomingParts
   /** Header blocks that came encrypted. */
   readonly blocks: readonly Element[]
 }

@@ -24,6 +24,7 @@ import {
   verifySignatureValue,
 } from '../crypto/algorithm.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
+import { digestedOctets } from '../tree/attachment-octets.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import {
   onlyChildNamed,
@@ -54,10 +55,11 @@ import {
   TransformsName,
   uriAttribute,
 } from '../vocabulary.ts'
+import { IncomingParts } from './incoming-parts.ts'
 
 /**
  * More are an attack (X4): a message has a Body, a Timestamp, tokens, up to seven blocks of
- * WS-Addressing and those of its contract.
+ * WS-Addressing and those of its contract. Each attachment may have one more.
  */
 export const referencesMax = 24
 
@@ -69,8 +71,8 @@ export interface SignatureContext<S extends { readonly key: KeyObject }> {
   readonly signer: (keyInfo: Element | undefined) => S
   /** The token that a SecurityTokenReference refers to, in the document. */
   readonly token?: (reference: Element) => Element
-  /** The octets that a signature over the attachment of this `cid:` URI digests. */
-  readonly attachment?: (uri: string, complete: boolean) => Uint8Array
+  /** The attachments of the message. */
+  readonly parts?: IncomingParts
 }
 
 export interface VerifiedSignature<S> {
@@ -79,7 +81,7 @@ export interface VerifiedSignature<S> {
   readonly signer: S
   /** The elements that were digested. */
   readonly elements: ReadonlySet<Element>
-  /** `cid:` URIs of attachments whose octets were digested. */
+  /** Content-IDs of attachments whose octets were digested. */
   readonly attachments: ReadonlySet<string>
   /**
    * Of the canonical SignedInfo: names this very signature, even where its value can be varied
@@ -95,7 +97,7 @@ export function verifySignature<S extends { readonly key: KeyObject }>(
   checking: SignatureContext<S>,
 ): VerifiedSignature<S> {
   const [signedInfo, signatureValue, keyInfo] = splitSignature(signature)
-  const [form, method, references] = readSignedInfo(signedInfo, checking.allow)
+  const [form, method, references] = readSignedInfo(signedInfo, checking)
   const value = readBase64(signatureValue, 'FailedCheck')
   const signer = checking.signer(keyInfo)
   const octets = orFail('FailedCheck', 'SignedInfo', () => canonicalizeOctets(signedInfo, form))
@@ -105,8 +107,9 @@ export function verifySignature<S extends { readonly key: KeyObject }>(
   const attachments = new Set<string>()
   for (const reference of references) {
     const target = verifyReference(reference, signature, checking)
-    if (typeof target === 'string') attachments.add(target)
-    else elements.add(target)
+    if (typeof target !== 'string') elements.add(target)
+    else if (attachments.has(target)) failSecurity('InvalidSecurity', 'an attachment that is signed twice')
+    else attachments.add(target)
   }
   return { element: signature, signer, elements, attachments, digest: hash('sha256', octets, 'base64url'), value }
 }
@@ -129,14 +132,15 @@ function splitSignature(signature: Element): [Element, Element, Element | undefi
 /** XML Signature §4.4. */
 function readSignedInfo(
   signedInfo: Element,
-  allow: Allowances,
+  { allow, parts }: Pick<SignatureContext<never>, 'allow' | 'parts'>,
 ): [CanonicalForm, ReturnType<typeof readSignatureMethod>, Element[]] {
   const [canonicalization, method, ...references] = signedInfo.elements()
   if (canonicalization?.name !== CanonicalizationMethodName || method?.name !== SignatureMethodName) {
     return failSecurity('InvalidSecurity', 'a SignedInfo without its methods')
   }
   if (references.length === 0) return failSecurity('InvalidSecurity', 'a signature without references')
-  if (references.length > referencesMax) return failSecurity('InvalidSecurity', 'too many references')
+  if (references.length > referencesMax + (parts?.count ?? 0))
+    return failSecurity('InvalidSecurity', 'too many references')
   if (references.some(({ name }) => name !== ReferenceName))
     return failSecurity('InvalidSecurity', 'a SignedInfo with more in it')
   return [readCanonicalization(canonicalization), readSignatureMethod(method, allow), references]
@@ -163,8 +167,9 @@ function verifyReference<S extends { readonly key: KeyObject }>(
     failSecurity('FailedCheck', 'a digest is wrong')
   }
   if (uri.startsWith('cid:')) {
-    check(readAttachment(uri, transforms, checking))
-    return uri
+    const [id, octets] = readAttachment(uri, transforms, checking)
+    check(octets)
+    return id
   }
   const target =
     checking.identifiers.findReferred(uri) ??
@@ -174,18 +179,19 @@ function verifyReference<S extends { readonly key: KeyObject }>(
   return element
 }
 
-/** SwA Profile 1.1 §5.4: the content, alone or with some of its fields. */
+/** SwA Profile 1.1 §5.3, §5.4: the content, alone or with some of its fields. */
 function readAttachment<S extends { readonly key: KeyObject }>(
   uri: string,
   transforms: readonly Element[],
-  checking: SignatureContext<S>,
-): Uint8Array {
+  { parts = new IncomingParts() }: SignatureContext<S>,
+): [id: string, octets: Uint8Array] {
   const [transform, another] = transforms
   const kind = transform?.name === TransformName ? requiredAttribute(transform, algorithmAttribute) : ''
-  if (another || (kind !== attachmentContentUri && kind !== attachmentCompleteUri) || !checking.attachment) {
+  if (another || (kind !== attachmentContentUri && kind !== attachmentCompleteUri))
     return failSecurity('UnsupportedAlgorithm', 'an attachment signed in an unsupported way')
-  }
-  return checking.attachment(uri, kind === attachmentCompleteUri)
+  const [id, part] = parts.require(uri)
+  const octets = orFail('FailedCheck', 'an attachment', () => digestedOctets(part, kind === attachmentCompleteUri))
+  return [id, octets]
 }
 
 const envelopedUri = `${dsNs}enveloped-signature`

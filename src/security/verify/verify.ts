@@ -18,6 +18,7 @@
 
 import { createSecretKey } from 'node:crypto'
 import type { Caller } from '../../contract/policy.ts'
+import type { PackedParts } from '../../soap/security-port.ts'
 import type { Element, Name } from '../../xml/index.ts'
 import type { Allowances } from '../crypto/algorithm.ts'
 import { isProofRequired, type KeyForm, type SecurityPolicy } from '../policy/policy.ts'
@@ -45,6 +46,7 @@ import {
 import { Authentication } from './authenticate.ts'
 import { Decryptor } from './decryption.ts'
 import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from './incoming.ts'
+import { IncomingParts } from './incoming-parts.ts'
 import { dereferenceToken, readKeyReference, requireConfirmed, requireTrusted } from './key-info.ts'
 import { MessageSecrets } from './message-secrets.ts'
 import { type Assertion, holderKey, isAssertion, verifyAssertion } from './saml.ts'
@@ -70,6 +72,8 @@ export interface VerifiedMessage {
   readonly keyForms: ReadonlySet<KeyForm>
   /** Header blocks that came encrypted; the tree has them in their place now. */
   readonly blocks: readonly Element[]
+  /** The attachments, decrypted where they were encrypted: these are read. */
+  readonly parts: PackedParts
 }
 
 /** What the policy demands of this message, proven. @throws Insecure */
@@ -97,6 +101,7 @@ export async function verifyMessage(
     signer: signature?.signer,
     keyForms: found.keyForms,
     blocks,
+    parts: found.parts.attachments,
   }
 }
 
@@ -106,11 +111,12 @@ function findSecurityBlock(blocks: readonly Element[]): Element | undefined {
   return another ? failSecurity('InvalidSecurity', 'two Security blocks for one role') : block
 }
 
-const withoutProof = ({ body }: Incoming): VerifiedMessage => ({
+const withoutProof = ({ body, parts = new Map() }: Incoming): VerifiedMessage => ({
   caller: undefined,
   body,
   covers: () => false,
   blocks: [],
+  parts,
   confirms: [],
   signer: undefined,
   keyForms: new Set(),
@@ -131,7 +137,7 @@ class Examination {
   readonly #decryptor: Decryptor
   readonly #secrets: MessageSecrets
   readonly #signatures: VerifiedSignature<Signer>[] = []
-  readonly #inlined = new Map<string, Element>()
+  readonly #parts: IncomingParts
   #assertion: Assertion | undefined
 
   constructor(message: Incoming, block: Element, policy: SecurityPolicy, guard: VerificationContext) {
@@ -142,24 +148,29 @@ class Examination {
     this.#now = guard.now()
     this.#freshness = { ...defaultFreshness, ...policy.freshness }
     this.#identifiers = new Identifiers(message.envelope)
-    const isSigned = (element: Element) => this.#signatures.some(({ elements }) => elements.has(element))
+    this.#parts = new IncomingParts(message.parts)
+    const isSigned = (target: Element | string) =>
+      this.#signatures.some(({ elements, attachments }) =>
+        typeof target === 'string' ? attachments.has(target) : elements.has(target),
+      )
     const { exchangeKey } = message
     this.#secrets = new MessageSecrets({ guard, allow: this.#allow, identifiers: this.#identifiers, exchangeKey })
-    this.#decryptor = new Decryptor(this.#secrets, this.#allow, this.#identifiers, isSigned)
+    const facts = { allow: this.#allow, identifiers: this.#identifiers, parts: this.#parts, block, isSigned }
+    this.#decryptor = new Decryptor(this.#secrets, facts)
   }
 
   examine(): ExaminedBlock {
     const block = this.#block
-    if (block.children.length > childrenMax)
+    if (block.children.length > childrenMax + this.#parts.count)
       return failSecurity('InvalidSecurity', 'too many children of the Security block')
     const stamped = verifyTimestamp(block, this.#now, this.#freshness)
     this.#readChildren()
     const ticket = this.#findTicket()
     if (optionalChild(block, TimestampName) !== stamped?.element)
       return failSecurity('InvalidSecurity', 'an encrypted Timestamp')
-    const { envelope, attachments, sent } = this.#message
+    const { envelope, parts, sent } = this.#message
     const { signature, endorsement } = sortSignatures(this.#signatures)
-    if (signature && attachments && includedParts(envelope).length > 0)
+    if (signature && parts && includedParts(envelope).length > 0)
       failSecurity('FailedCheck', 'a part that is not signed')
     if (sent) requireConfirmation(block, sent, signature?.elements)
     const assertion = this.#readAssertion()
@@ -172,7 +183,7 @@ class Examination {
       ticket,
       assertion,
       revealed: this.#decryptor.revealed,
-      inlined: this.#inlined,
+      parts: this.#parts,
       blocks: this.#decryptor.blocks,
     }
   }
@@ -183,8 +194,8 @@ class Examination {
       const child = block.children[at]!
       if (child.kind === 'element' && child.name === EncryptedDataName) {
         this.#inlineParts(CipherValueName)
-        this.#decryptor.decryptData(child)
-        at-- // its content is in its place now
+        this.#decryptor.decryptChild(child)
+        if (block.children[at] !== child) at-- // its content is in its place now
       } else if (child.kind === 'element') this.#readChild(child)
       else if (child.kind === 'text' && child.value.trim() !== '')
         failSecurity('InvalidSecurity', 'text in the Security block')
@@ -204,22 +215,20 @@ class Examination {
 
   /** The octets of parts in place of their Includes: of all, or of those `within` such elements. */
   #inlineParts(within?: Name): void {
-    const { envelope, attachments } = this.#message
-    if (attachments) inlineIncludes(envelope, attachments, this.#inlined, within)
+    const { envelope, parts } = this.#message
+    if (parts) inlineIncludes(envelope, this.#parts, within)
   }
 
   /** WSS §8: a Signature that is a child of the block; those inside assertions are read with them. */
   #verifySignature(element: Element): void {
     if (this.#signatures.length === signaturesMax) failSecurity('InvalidSecurity', 'three Signatures')
-    const { attachments } = this.#message
     this.#inlineParts()
     const found = verifySignature<Signer>(element, {
       identifiers: this.#identifiers,
       allow: this.#allow,
       signer: keyInfo => this.#identifySigner(keyInfo),
       token: reference => dereferenceToken(reference, this.#identifiers, this.#guard.trust),
-      attachment: (uri, complete) =>
-        attachments?.octets(uri, complete) ?? failSecurity('FailedCheck', 'a missing attachment'),
+      parts: this.#parts,
     })
     this.#signatures.push(found)
   }

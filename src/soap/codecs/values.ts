@@ -42,6 +42,8 @@ export interface PartContent {
   /** Its Content-Type; empty without one. */
   readonly type: string
   readonly bytes: Uint8Array
+  /** Its MIME fields, by lower-case name. */
+  readonly fields?: Readonly<Record<string, string>>
 }
 /**
  * Stands for the octets of a part that has not arrived yet: whether they are wanted is known only

@@ -15,7 +15,7 @@ export interface Root {
 /** A package that has arrived completely. */
 export interface Package {
   readonly root: Root
-  /** The other parts by Content-ID. */
+  /** The other parts by Content-ID; empty: one without it, which nothing can refer to. */
   readonly parts: ReadonlyMap<string, PartContent>
 }
 
@@ -105,7 +105,8 @@ export class RemainingParts implements PartSource {
     const bytes = await collectPart(part, this.#left)
     if (!bytes) return false
     this.#left -= bytes.length
-    if (part.id !== '') this.#found.set(part.id, { type: part.fields['content-type'] ?? '', bytes })
+    const { fields } = part
+    this.#found.set(part.id, { type: fields['content-type'] ?? '', bytes, fields })
     return true
   }
 
@@ -183,11 +184,16 @@ export class RemainingParts implements PartSource {
       for await (const piece of part.content) this.#count(piece.length)
   }
 
-  get uris(): readonly string[] {
-    return contentUris(this.#found)
+  /** Reads all parts into memory, as `collect` does. */
+  async hold(): Promise<Package['parts']> {
+    await this.collect()
+    return this.#found
   }
-  look(href: string): Uint8Array | undefined {
-    return this.#found.get(contentIdOf(href) ?? '')?.bytes
+  /** Puts what was proven in the place of all that came. */
+  replace(proven: Package['parts']): void {
+    const all = [...proven]
+    this.#found.clear()
+    for (const [id, part] of all) this.#found.set(id, part)
   }
   named(part: string): readonly PartContent[] {
     return listPartsNamed(this.#found, part)
@@ -203,8 +209,6 @@ export class RemainingParts implements PartSource {
 }
 
 const refuseMissingPart = (): never => refusePackage('a referenced part is missing')
-const contentUris = (parts: ReadonlyMap<string, unknown>): readonly string[] =>
-  [...parts.keys()].map(id => `cid:${encodeURIComponent(id)}`)
 
 /** XOP §2.1: one Include for each part. */
 function claimPart(href: string, taken: Set<string>): string {

@@ -1,4 +1,5 @@
 import { PassingOctets } from '../../base/passing-octets.ts'
+import type { SentPart } from '../security-port.ts'
 
 /** Octets to send outside the XML. */
 export interface Attached {
@@ -6,6 +7,9 @@ export interface Attached {
   readonly mediaType: string
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
 }
+/** Its octets do not come while it is sent. */
+export const isHeldPart = (part: Attached): part is Attached & SentPart => part.bytes instanceof Uint8Array
+
 /** What is sent of octets in a message, which may come while they are sent. */
 export const sentOctets = (octets: Uint8Array | PassingOctets): Attached['bytes'] =>
   octets instanceof PassingOctets ? octets.read() : octets

@@ -1,0 +1,215 @@
+/**
+ * Attachments of messages that prove themselves (SwA Profile 1.1): by the one declaration of a port
+ * they are signed and encrypted in both messages, published, and refused where they are not what
+ * was signed.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import type { ClientKeys } from '../../src/client/message-keys.ts'
+import { createPortClient, type PortClientOptions } from '../../src/client/port-client.ts'
+import type { ClientTransport } from '../../src/client/transport.ts'
+import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
+import { type DescribedPorts, exchange, port } from '../../src/contract/exchange.ts'
+import { implement } from '../../src/contract/implement.ts'
+import { role } from '../../src/contract/policy.ts'
+import { service } from '../../src/contract/service.ts'
+import { x } from '../../src/contract/xml-type.ts'
+import { readWsdl } from '../../src/import/index.ts'
+import { changePackage, type PackagePart, splitPackage } from '../support/package-parts.ts'
+import { startHosted } from './hosted-service.ts'
+import { bankRoot, issueBank, issuePartner, partnerRoot, writeKeyFiles } from './partner-keys.ts'
+
+const bank = issueBank()
+const acme = issuePartner('O=Acme/CN=acme')
+const album = x.namespace('urn:album')
+const Title = album.element('Title', x.string)
+const declareAlbum = (security: SecurityRule) =>
+  port('Album', {
+    namespace: 'urn:album:wsdl',
+    allow: [role('partner')],
+    security,
+    exchanges: {
+      Keep: exchange({
+        action: 'urn:Keep',
+        input: x.body({
+          title: x.ref(Title),
+          'große Bilder': x.attachment(x.base64Binary, 'image/jpeg'),
+          notes: x.attachment(x.string, 'text/plain'),
+          meta: x.attachment(x.string, 'application/xml', 'text/xml').optional(),
+        }),
+        output: x.body({
+          title: x.ref(Title),
+          copy: x.attachment(x.base64Binary, 'image/jpeg'),
+          notes: x.attachment(x.string, 'text/plain'),
+        }),
+      }),
+    },
+  })
+
+const ways = {
+  signed: { callers: ['x509'], answers: 'signed' },
+  encrypted: { callers: ['x509'], encrypted: true, answers: 'encrypted' },
+  shared: { callers: ['x509'], symmetric: 'direct', encrypted: true, answers: 'encrypted' },
+  derived: { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
+} as const satisfies Record<string, SecurityRule>
+type Way = keyof typeof ways
+
+const keys: ClientKeys = {
+  ...acme,
+  service: { authorities: bankRoot, name: 'bank.example' },
+  encryptTo: bank.certificate,
+}
+/** All octets, line ends and what looks like a boundary among them. */
+const picture = Uint8Array.from([...Array(256).keys(), ...Buffer.from('\r\n--x\r\n\r\n')])
+const notes = 'one\r\ntwo\nthree\rfour ✓'
+const meta = {
+  mediaType: 'application/xml',
+  value: '<?xml version="1.0"?>\n<m  b="1"   a="2"><!-- c --></m>\n',
+} as const
+const kept = { title: 'sea', 'große Bilder': picture, notes, meta }
+
+async function serve(way: Way) {
+  const declared = declareAlbum(ways[way])
+  const contract = service('album', { namespace: 'urn:album', resources: [], ports: [declared] })
+  const app = implement(
+    contract,
+    {
+      Album: {
+        Keep: ({ title, 'große Bilder': copy, notes: said, meta: more }, ctx) => {
+          assert.deepEqual(more, meta)
+          return { title: `${title} of ${ctx.caller.subject}`, copy, notes: said }
+        },
+      },
+    },
+    { seed: () => ({ people: [{ subject: 'acme', password: 'acme-secret', roles: ['partner'] }] }) },
+  )
+  const messageSecurity = { authorities: partnerRoot, keyFiles: [writeKeyFiles(bank).files] }
+  const { server, ask } = await startHosted({ messageSecurity }, app)
+  const text = (await ask('GET', '/soap/Album?wsdl')).text
+  const folder = mkdtempSync(join(tmpdir(), 'album-'))
+  after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'album.wsdl'), text)
+  const described = await readWsdl(join(folder, 'album.wsdl'))
+  const address = `${server.url}/soap/Album`
+  const open = (from: DescribedPorts, options: PortClientOptions<'Album', never> = {}) => {
+    const client = createPortClient<{ ports: [typeof declared] }>(from, { address, keys, ...options })
+    after(() => client[Symbol.dispose]())
+    return client
+  }
+  return { text, described, declared: { ports: [declared] }, open, address }
+}
+type Served = Awaited<ReturnType<typeof serve>>
+const served = Object.fromEntries(
+  await Promise.all((Object.keys(ways) as Way[]).map(async way => [way, await serve(way)] as const)),
+) as Record<Way, Served>
+
+const isInClear = (content: Uint8Array): readonly boolean[] =>
+  [Buffer.from(picture), 'three', 'b="1"', 'Title'].map(each => Buffer.from(content).includes(each))
+
+/** By fetch, with a change of the request's content, and of the answer's. */
+const changing = (
+  address: string,
+  request: (parts: PackagePart[]) => void,
+  answer: (parts: PackagePart[]) => void = () => {},
+): ClientTransport => ({
+  prepare: common => async sending => {
+    const content = typeof sending.content === 'string' ? Buffer.from(sending.content) : Buffer.concat(sending.content)
+    const body = changePackage(content, request)
+    const response = await fetch(address, { method: 'POST', headers: { ...common, ...sending.fields }, body })
+    const octets = new Uint8Array(await response.arrayBuffer())
+    const fields = Object.fromEntries(response.headers)
+    const isPackage = fields['content-type']?.startsWith('multipart/') === true
+    return { status: response.status, fields, content: isPackage ? changePackage(octets, answer) : octets }
+  },
+  close: () => {},
+})
+
+for (const way of Object.keys(ways) as Way[])
+  describe(`attachments that are ${way}`, () => {
+    const { open, declared, described, address, text } = served[way]
+    for (const [source, description] of [
+      ['the contract', declared],
+      ['the WSDL', described],
+    ] as const)
+      for (const soap of ['1.1', '1.2'] as const)
+        test(`go both ways by ${source} in SOAP ${soap}`, async () => {
+          const { title, copy, notes: back } = await open(description, { soap }).Keep(kept)
+          assert.deepEqual([title, new Uint8Array(copy), back], ['sea of acme', picture, notes])
+        })
+
+    test('are what the policies say', () => {
+      const parts = (kind: string) =>
+        [...text.matchAll(new RegExp(`<sp:${kind}>.*?</sp:${kind}>`, 'gs'))].map(([all]) => all)
+      const encrypted = parts('EncryptedParts')
+      assert.equal(parts('SignedParts').length, 2)
+      for (const each of parts('SignedParts'))
+        assert.match(each, /<sp:Attachments>\s*<sp13:ContentSignatureTransform [^>]*\/>\s*<\/sp:Attachments>/)
+      assert.equal(encrypted.length, way === 'signed' ? 0 : 2)
+      for (const each of encrypted) assert.match(each, /<sp:Body\/>\s*<sp:Attachments\/>/)
+    })
+
+    test('are in clear, or they are not, in both messages', async () => {
+      const seen: Buffer[] = []
+      const look = (parts: PackagePart[]) => void seen.push(Buffer.from(JSON.stringify(parts.map(({ head }) => head))), Buffer.from(parts.map(({ content }) => content).join(''), 'latin1'))
+      await open(declared, { transport: changing(address, look, look) }).Keep(kept)
+      const [asked = '', request, answered = '', answer] = seen
+      const isClear = way === 'signed'
+      assert.deepEqual(isInClear(request!), [isClear, isClear, isClear, isClear])
+      assert.deepEqual(isInClear(answer!), [isClear, isClear, false, isClear])
+      for (const heads of [asked, answered]) assert.equal(/image\/jpeg|text\/plain/.test(String(heads)), isClear, String(heads))
+    }) // biome-ignore format: long lines
+
+    const refused = (call: Promise<unknown>) =>
+      assert.rejects(call, /<wsse:Security> header|signature or decryption was invalid/)
+    const flip = (part: PackagePart | undefined): void => {
+      part!.content = `${String.fromCharCode(part!.content.charCodeAt(0) ^ 1)}${part!.content.slice(1)}`
+    }
+    /** [what was done to a message, the change] */
+    const attacks: readonly (readonly [string, (parts: PackagePart[]) => void])[] = [
+      ['an attachment is changed', parts => flip(parts[1])],
+      ['another one is', parts => flip(parts[2])],
+      ['an attachment is dropped', parts => void parts.splice(1, 1)],
+      ['all are', parts => void parts.splice(1)],
+      ['two have each other’s octets', ([, one, two]) => ([one!.content, two!.content] = [two!.content, one!.content])],
+      ['two have each other’s names', ([, one, two]) => ([one!.head, two!.head] = [two!.head, one!.head])],
+      ['one is added', parts => void parts.push({ head: 'Content-Type: image/jpeg\r\nContent-ID: <more=1@x>', content: 'x' })],
+      ['one without a name is added', parts => void parts.push({ head: 'Content-Type: image/jpeg', content: 'x' })],
+      ['one takes the place of another', parts => {
+        parts.push({ ...parts[1]!, head: parts[1]!.head.replace('=', '=2') })
+        parts[1]!.content = 'x'
+      }],
+      ['one has a name of its own', parts => void (parts[1]!.head = parts[1]!.head.replace(/=[^>]*/, '=1@x'))],
+    ] // biome-ignore format: a table
+    for (const [what, change] of attacks) {
+      test(`attack: a request of which ${what}`, () =>
+        refused(open(declared, { transport: changing(address, change) }).Keep(kept)))
+      test(`attack: an answer of which ${what}`, async () => {
+        const call = open(declared, { transport: changing(address, () => {}, change) }).Keep(kept)
+        await assert.rejects(call, { name: 'AnswerError', why: 'unproven' })
+      })
+    }
+
+    test('attack: a message whose attachments nothing proves', async () => {
+      const strip = ([root]: PackagePart[]): void => {
+        root!.content = root!.content.replace(/<wsse:Security .*<\/wsse:Security>/s, '')
+      }
+      await refused(open(declared, { transport: changing(address, strip) }).Keep(kept))
+      const call = open(declared, { transport: changing(address, () => {}, strip) }).Keep(kept)
+      await assert.rejects(call, { name: 'AnswerError', why: 'unproven' })
+    })
+  })
+
+test('attack: attachments that are signed in clear where they have to come encrypted', async () => {
+  const { address, declared } = served.signed
+  const { address: other } = served.encrypted
+  const { content, fields } = await served.signed.open(declared).Keep.render(kept)
+  assert.equal(splitPackage(content as Uint8Array).length, 4)
+  const body = content as Uint8Array<ArrayBuffer>
+  const sent = await fetch(other, { method: 'POST', headers: { ...fields }, body })
+  assert.equal(sent.status, 500)
+  assert.match(await sent.text(), /<wsse:Security&gt; header|Security> header|InvalidSecurity/)
+  assert.equal((await fetch(address, { method: 'POST', headers: { ...fields }, body })).status, 200)
+})
