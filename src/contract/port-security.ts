@@ -2,6 +2,7 @@
  * How the messages of a port prove themselves: which rule is that of an exchange, as far as a
  * receiver can tell it by the Body alone.
  */
+import { splitBody } from './attached-parts.ts'
 import { type ExchangeSecurity, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
 import type { Exchanges, Port, PortExchange } from './exchange.ts'
 import { BodyContent } from './xml-type.ts'
@@ -10,8 +11,18 @@ import { BodyContent } from './xml-type.ts'
  * The local name of the element that a Body begins with, empty for a Body without one: by it the
  * receiver finds the rule of an exchange. Undefined: no one name is known.
  */
-export const firstNameOf = ({ input }: Pick<PortExchange, 'input'>): string | undefined =>
-  input === 'empty' ? '' : input instanceof BodyContent ? undefined : input.name.local
+export function firstNameOf({ input }: Pick<PortExchange, 'input'>): string | undefined {
+  const { inBody } = splitBody(input)
+  if (inBody === 'empty') return ''
+  return inBody instanceof BodyContent ? findOnlyElement(inBody) : inBody.name.local
+}
+
+function findOnlyElement(body: BodyContent<unknown>): string | undefined {
+  const { definition } = body.type()
+  const [only, another] = definition.kind === 'complex' ? Object.values(definition.members) : []
+  if (!only || another || only.particle.kind !== 'reference' || only.marks.min !== 1) return undefined
+  return only.particle.to().name.local
+}
 
 /** Mistakes of the `security` of a port, each with its cure. */
 export function findPortSecurityMistakes({ port: name, security, exchanges }: Port): readonly string[] {

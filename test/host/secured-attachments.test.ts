@@ -14,10 +14,12 @@ import type { ClientTransport } from '../../src/client/transport.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import { type DescribedPorts, exchange, port } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
-import { role } from '../../src/contract/policy.ts'
+import { anyone, role } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
 import { x } from '../../src/contract/xml-type.ts'
+import { importDocument } from '../../src/import/import-command.ts'
 import { readWsdl } from '../../src/import/index.ts'
+import type { SecurityPolicy } from '../../src/security/policy/policy.ts'
 import { changePackage, type PackagePart, splitPackage } from '../support/package-parts.ts'
 import { startHosted } from './hosted-service.ts'
 import { bankRoot, issueBank, issuePartner, partnerRoot, writeKeyFiles } from './partner-keys.ts'
@@ -213,3 +215,100 @@ test('attack: attachments that are signed in clear where they have to come encry
   assert.match(await sent.text(), /<wsse:Security&gt; header|Security> header|InvalidSecurity/)
   assert.equal((await fetch(address, { method: 'POST', headers: { ...fields }, body })).status, 200)
 })
+
+const Mark = album.element('Mark', x.int)
+const declareDesk = (security: SecurityRule | 'settings') =>
+  port('Desk', {
+    namespace: 'urn:desk:wsdl',
+    allow: [anyone],
+    security,
+    exchanges: {
+      File: exchange({
+        action: 'urn:File',
+        input: x.body({ mark: x.ref(Mark), scan: x.attachment(x.base64Binary, 'image/png') }),
+        output: x.body({ scan: x.attachment(x.base64Binary, 'image/png') }),
+      }),
+      Drop: exchange({ action: 'urn:Drop', input: x.body({ scan: x.attachment(x.base64Binary, 'image/png') }) }),
+      Ping: exchange({ action: 'urn:Ping', input: Title, output: Title }),
+    },
+  })
+async function serveDesk(security: SecurityRule | 'settings', policy?: SecurityPolicy['anyOf']) {
+  const declared = declareDesk(security)
+  const contract = service('desk', { namespace: 'urn:desk', resources: [], ports: [declared] })
+  const dropped: Uint8Array[] = []
+  const app = implement(
+    contract,
+    { Desk: { File: ({ scan }) => ({ scan }), Drop: ({ scan }) => void dropped.push(scan), Ping: said => said } },
+    { seed: () => ({ people: [{ subject: 'acme', password: 'acme-secret', roles: ['partner'] }] }) },
+  )
+  const keyFiles = [writeKeyFiles(bank).files]
+  const messageSecurity = { authorities: partnerRoot, keyFiles, ...(policy && { policy: { anyOf: policy } }) }
+  const { server, ask } = await startHosted({ messageSecurity }, app)
+  const address = `${server.url}/soap/Desk`
+  const open = (options: PortClientOptions<'Desk', never> = {}, from: DescribedPorts = { ports: [declared] }) => {
+    const client = createPortClient<{ ports: [typeof declared] }>(from, { address, ...options })
+    after(() => client[Symbol.dispose]())
+    return client
+  }
+  const wsdl = (await ask('GET', '/soap/Desk?wsdl')).text
+  return { open, dropped, wsdl }
+}
+
+test('an exchange with attachments has a rule of its own, by the one element of its Body or by none', async () => {
+  const { open, dropped, wsdl } = await serveDesk({
+    callers: ['x509'],
+    encrypted: true,
+    answers: 'encrypted',
+    operations: { File: { callers: ['x509'], answers: 'signed' }, Ping: 'none' },
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'desk-'))
+  after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'desk.wsdl'), wsdl)
+  const described = await readWsdl(join(folder, 'desk.wsdl'))
+  const { text, losses } = await importDocument(join(folder, 'desk.wsdl'), [], [])
+  assert.deepEqual(losses, [])
+  assert.match(text, /encrypted: true/)
+  for (const from of [undefined, described]) {
+    const client = open({ keys }, from)
+    assert.deepEqual(new Uint8Array((await client.File({ mark: 1, scan: picture })).scan), picture)
+    await client.Drop({ scan: picture })
+    assert.equal(await client.Ping('here'), 'here')
+  }
+  assert.deepEqual(dropped.map(each => new Uint8Array(each)), [picture, picture])
+  const bare = open({ keys: undefined as never }, { ports: [declareDesk('settings')] })
+  assert.equal(await bare.Ping('here'), 'here')
+  await assert.rejects(bare.Drop({ scan: picture }), /<wsse:Security> header/)
+}) // biome-ignore format: long lines
+
+test('a port that leaves its security to the settings has attachments covered where they name the Body', async () => {
+  const signed = ['Body', 'Timestamp'] as const
+  const { open, wsdl } = await serveDesk('settings', [{ caller: 'x509', timestamp: true, signed, encrypted: ['Body'] }])
+  assert.match(wsdl, /<sp:SignedParts>.*<sp:Attachments>.*<sp:EncryptedParts><sp:Body\/><sp:Attachments\/>/s)
+  const own = { key: acme.key, by: { certificate: acme.certificate } }
+  const encryption = { to: bank.certificate }
+  await open({ security: { signature: own, encryption } }).Drop({ scan: picture })
+  for (const security of [
+    { signature: { ...own, parts: ['Headers', 'Body', 'Timestamp'] }, encryption },
+    { signature: own, encryption: { ...encryption, parts: ['Body'] } },
+    { signature: own },
+  ] as const)
+    await assert.rejects(open({ security }).Drop({ scan: picture }), /<wsse:Security> header/)
+})
+
+/** [what is left out of the policies, how, what the client says] */
+const unmet: readonly (readonly [string, (wsdl: string) => string, RegExp])[] = [
+  ['that attachments are signed', wsdl => wsdl.replaceAll(/<sp:Attachments>.*?<\/sp:Attachments>/gs, ''), /attachments that nothing signs/],
+  ['how they are', wsdl => wsdl.replaceAll(/<sp13:ContentSignatureTransform [^>]*\/>/g, ''), /that attachments are signed with their fields/],
+  ['that they are encrypted', wsdl => wsdl.replaceAll(/<sp:Attachments\/>/g, ''), /one of Body and attachments is encrypted/],
+  ['that the Body is', wsdl => wsdl.replaceAll(/(<sp:EncryptedParts>)<sp:Body\/>/g, '$1'), /one of Body and attachments is encrypted/],
+] // biome-ignore format: a table
+for (const [what, change, why] of unmet)
+  test(`a WSDL that does not say ${what} is refused by the client, which could not do it`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'album-'))
+    after(() => rmSync(folder, { recursive: true }))
+    const changed = change(served.encrypted.text)
+    assert.notEqual(changed, served.encrypted.text)
+    writeFileSync(join(folder, 'album.wsdl'), changed)
+    const described = await readWsdl(join(folder, 'album.wsdl'))
+    assert.throws(() => served.encrypted.open(described), why)
+  })

@@ -21,6 +21,7 @@ import {
 } from '../../src/security/vocabulary.ts'
 import type { PackedPart, SentPart } from '../../src/soap/security-port.ts'
 import { Malformed } from '../../src/xml/index.ts'
+import { assertCpuMsBelow } from '../support/cost.ts'
 import {
   createGuard,
   expectAccepted,
@@ -255,6 +256,11 @@ const fieldForms: readonly (readonly [Record<string, string>, string])[] = [
 for (const [fields, expected] of fieldForms)
   test(`SwA Profile 1.1 §5.4.1: ${JSON.stringify(fields)}`, () =>
     assert.equal(canonicalizeFields(fields).toString(), expected))
+
+test('attack: fields of quotes that do not end are read in a time that grows with their length', async () => {
+  const value = `a/b; x=${'"\\'.repeat(100_000)}`
+  await assertCpuMsBelow(1000, () => canonicalizeFields({ 'content-type': value, 'content-disposition': value }))
+})
 
 test('SwA Profile 1.1 §5.5.2: the fields that encryption covers, and octets that have none', () => {
   const fields = { 'content-type': 'text/plain; charset=utf-8', 'content-id': '<a@x>' }

@@ -23,7 +23,7 @@ export function canonicalizeFields(fields: PartFields): Buffer {
 /** RFC 822 §3.4.3: in parentheses, which may be nested, outside of quotes. */
 function removeComments(value: string): string {
   let depth = 0
-  return value.replace(/"(?:[^"\\]|\\.)*"|\\.|[()]|[^"\\()]+|["\\]/gs, token => {
+  return value.replace(/"(?:[^"\\]|\\.?)*"?|\\.?|[()]|[^"\\()]+/gs, token => {
     if (token === '(') depth++
     else if (token === ')' && depth > 0) depth--
     else return depth === 0 ? token : ''
@@ -36,8 +36,17 @@ const caseless: ReadonlySet<string> = new Set([
   'charset', 'creation-date', 'filename', 'modification-date', 'padding', 'read-date', 'size', 'type',
 ]) // biome-ignore format: a list of names reads best in few lines
 
+/** By semicolons outside of quotes; a quote that does not end goes to the end. */
+function splitParameters(value: string): readonly string[] {
+  const pieces = ['']
+  for (const token of value.match(/"(?:[^"\\]|\\.?)*"?|;|[^;"]+/gs) ?? [])
+    if (token === ';') pieces.push('')
+    else pieces[pieces.length - 1] += token
+  return pieces
+}
+
 function canonicalizeParameters(value: string): string {
-  const [essence = '', ...rest] = value.match(/(?:"(?:[^"\\]|\\.)*"|[^;"]|")+/gs) ?? []
+  const [essence = '', ...rest] = splitParameters(value)
   const parameters = rest.flatMap(each => {
     const at = each.indexOf('=')
     if (at < 0) return []
