@@ -14,7 +14,15 @@ import { type Anchors, CertificateTrust } from '../security/crypto/trust.ts'
 import { suiteCipher, suiteTransport } from '../security/policy/algorithm-suite.ts'
 import { compileDeclaredPolicy } from '../security/policy/declared-policy.ts'
 import { prepareDecryption } from '../security/policy/means.ts'
-import type { CoveredPart, Demand, ExchangePolicy, KeyForm, SecurityPolicy } from '../security/policy/policy.ts'
+import {
+  type CoveredPart,
+  type Demand,
+  type ExchangePolicy,
+  type KeyForm,
+  type SecurityPolicy,
+  type SignedAttachments,
+  signedAttachmentsOf,
+} from '../security/policy/policy.ts'
 import type { Decryption } from '../security/policy/verification-context.ts'
 import type { RequestExchange } from '../security/protect/exchange-protection.ts'
 import type { Protection } from '../security/protect/protect.ts'
@@ -55,6 +63,8 @@ export interface OperationSecurity {
 
 export interface AnswerDemand {
   readonly isEncrypted: boolean
+  /** How its attachments are signed. */
+  readonly attachments: SignedAttachments
   /** The key of the exchange proves it, in this form; it was sent to the holder of `to`. */
   readonly exchange: { readonly form: KeyForm; readonly to: Certificate } | undefined
   readonly trust: CertificateTrust
@@ -115,7 +125,7 @@ export function compileOperationSecurity(
   username: Protection['username'],
 ): (operation: string) => OperationSecurity | undefined {
   const keys = prepareKeys(given ?? {})
-  const policy: SecurityPolicy = compileDeclaredPolicy(rule)
+  const policy: SecurityPolicy = compileDeclaredPolicy(rule, toXmlName, true)
   const known = new Map<ExchangePolicy, OperationSecurity>()
   const prepare = (exchange: ExchangePolicy): OperationSecurity | undefined => {
     if (exchange.isOptional) return undefined
@@ -169,6 +179,7 @@ function prepareExchange(
     isCovered: isCovering(fixed),
     answers: answers && {
       isEncrypted: answers === 'encrypted',
+      attachments: attachmentsOf(demand),
       exchange,
       trust: keys.trust,
       name: keys.given.service?.name,
@@ -198,16 +209,17 @@ const receiverOf = ({ given, pinned }: PreparedKeys): CertificateSource | undefi
   given.encryptTo ?? (pinned.length === 1 ? pinned[0] : undefined)
 
 /** @throws TypeError where the certificate of the receiver is not one of `keys.service` */
-function exchangeFor({ encrypted = [] }: Demand, form: KeyForm, keys: PreparedKeys): RequestExchange {
+function exchangeFor(demand: Demand, form: KeyForm, keys: PreparedKeys): RequestExchange {
   const to = readReceiver(receiverOf(keys)!, 'keys.encryptTo') // (a way without one is not open)
   const { trust, pinned, given } = keys
   if (!trust.isEmpty && !isServiceCertificate(to, { trust, pinned, name: given.service?.name }))
     throw new TypeError(
       'keys.encryptTo is not a certificate of keys.service: the key of each exchange goes to its holder',
     )
-  return { to, form, signed: requestParts, encrypts: encrypted.length > 0, endorsedBy: keys.pair! }
+  const signed: readonly CoveredPart[] = ['Headers', 'Timestamp', 'Body', attachmentsOf(demand)]
+  return { to, form, signed, encrypts: (demand.encrypted ?? []).length > 0, endorsedBy: keys.pair! }
 }
-const requestParts: readonly CoveredPart[] = ['Headers', 'Timestamp', 'Body', 'Attachments']
+const attachmentsOf = ({ signed }: Demand): SignedAttachments => signedAttachmentsOf(signed) ?? 'Attachments'
 
 /** Whether a certificate that is trusted now is one of the service: pinned, or of its name. */
 export function isServiceCertificate(
@@ -224,7 +236,7 @@ function protectionFor(demand: Demand, keys: PreparedKeys, username: Protection[
   const { pair } = keys
   const isHolder = caller === 'saml' && confirmations.includes('holder-of-key')
   const others = signed.filter(part => part === 'Timestamp' || part === 'Token')
-  const parts: readonly CoveredPart[] = ['Headers', ...others, 'Body', 'Attachments']
+  const parts: readonly CoveredPart[] = ['Headers', ...others, 'Body', attachmentsOf(demand)]
   const to = receiverOf(keys)
   const { assertion } = keys.given
   return {

@@ -16,6 +16,12 @@ export type SubjectConfirmation = 'bearer' | 'holder-of-key' | 'sender-vouches'
 /** Whether the key of an exchange is used itself, or keys that are derived from it. */
 export type KeyForm = 'direct' | 'derived'
 
+/**
+ * What of an attachment a signature covers (SwA Profile 1.1 §5.3): its content, or its content and
+ * the fields that say what it is.
+ */
+export type AttachmentForm = 'content' | 'complete'
+
 /** One way to name the caller. */
 export interface CallerProof {
   readonly by: ProofKind
@@ -53,6 +59,8 @@ export interface ExchangeSecurity {
    * side signs with its own key (§7.5).
    */
   readonly symmetric?: KeyForm
+  /** What signatures cover of attachments, of which only ports have any. Default: `content`. */
+  readonly attachments?: AttachmentForm
 }
 
 /** How messages prove themselves at an endpoint. */
@@ -169,11 +177,12 @@ const known = {
   confirmations: ['bearer', 'holder-of-key', 'sender-vouches'],
   answers: ['signed', 'encrypted'],
   symmetric: ['direct', 'derived'],
+  attachments: ['content', 'complete'],
   truth: [true, false],
 } as const
 
 function findUnknownValues(
-  { callers, encrypted, answers, symmetric }: ExchangeSecurity,
+  { callers, encrypted, answers, symmetric, attachments }: ExchangeSecurity,
   place: string,
 ): readonly string[] {
   const tell = (where: string, values: readonly unknown[], of: readonly unknown[]) =>
@@ -206,6 +215,7 @@ function findUnknownValues(
     ...tell('encrypted', [encrypted], known.truth),
     ...tell('answers', [answers], known.answers),
     ...tell('symmetric', [symmetric], known.symmetric),
+    ...tell('attachments', [attachments], known.attachments),
   ]
 }
 

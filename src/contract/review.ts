@@ -132,6 +132,7 @@ const securityMembers: MembersOf<SecurityRule> = {
   encrypted: true,
   answers: true,
   symmetric: true,
+  attachments: true,
   operations: true,
 }
 

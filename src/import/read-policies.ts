@@ -4,6 +4,7 @@
  * left out; where none is left, that is told, and nothing weaker takes its place.
  */
 import {
+  type AttachmentForm,
   type CallerProof,
   type ExchangeSecurity,
   type KeyForm,
@@ -74,6 +75,8 @@ interface RequestDemand {
   readonly caller: CallerProof | undefined
   readonly isEncrypted: boolean
   readonly symmetric: KeyForm | undefined
+  /** What is signed of attachments, if the message has any. */
+  readonly attachments: AttachmentForm | undefined
 }
 
 /** By the first alternative for the request that can be met, and all that ask for the same. */
@@ -88,15 +91,22 @@ function readExchangePolicy(
   const [unmet] = read
   if (!first && unmet instanceof Unmet) throw unmet
   if (!first?.caller) return undefined
-  const isAlike = (each: RequestDemand) => each.isEncrypted === first.isEncrypted && each.symmetric === first.symmetric
+  const isAlike = (each: RequestDemand) =>
+    each.isEncrypted === first.isEncrypted &&
+    each.symmetric === first.symmetric &&
+    each.attachments === first.attachments
   const same = demands.flatMap(each => (each.caller && isAlike(each) ? [each.caller] : []))
   const callers = same.filter((each, at) => same.findIndex(other => isSameProof(each, other)) === at)
   const { isEncrypted, symmetric } = first
   const base = { callers, ...(symmetric && { symmetric }), ...(isEncrypted && { encrypted: true }) }
+  const sayForm = (form: AttachmentForm | undefined) => form === 'complete' && { attachments: form }
   if (!proofOf(callers[0]!).signed) return base // answers could not tell which request they answer
   const [way = []] = answer
-  const answers = readAnswer(way, output)
-  return { ...base, ...(answers && { answers }) }
+  const answers = readAnswer(way)
+  const inAnswer = answers && readAttachments(way, output)
+  if (first.attachments && inAnswer && first.attachments !== inAnswer)
+    failUnmet('that attachments are signed in one message with their fields, and in the other without')
+  return { ...base, ...sayForm(first.attachments ?? inAnswer), ...(answers && { answers }) }
 }
 const isSameProof = (one: CallerProof, other: CallerProof): boolean => JSON.stringify(one) === JSON.stringify(other)
 function attemptUnmet<T>(read: () => T): T | Unmet {
@@ -123,16 +133,17 @@ function readRequest(assertions: Alternative, message: WsdlMessage | undefined):
   if (isEncrypted && !binding) failUnmet('encryption that nothing signs')
   if (isEncrypted && binding && !hasInside(binding, 'EncryptBeforeSigning'))
     failUnmet('that messages are signed before they are encrypted')
-  if (binding) requireLikeBody(assertions, message)
+  const attachments = binding && readAttachments(assertions, message)
   if (binding?.name.local === 'SymmetricBinding')
-    return { caller: readEndorser(endorsing, supporting), isEncrypted, symmetric: readKeyForm(binding) }
+    return { caller: readEndorser(endorsing, supporting), isEncrypted, symmetric: readKeyForm(binding), attachments }
   if (endorsing) failUnmet(endorsing.name.local)
   const named = supporting && readTokens(supporting, 'bearer')
   const holder = binding && requireInside(binding, ['InitiatorToken', 'InitiatorSignatureToken'])
   const initiator = holder && readTokens(holder, 'holder-of-key')
   const isNamed = named !== undefined && named.by !== 'x509'
-  if (isNamed) return { caller: { ...named, signed: binding !== undefined }, isEncrypted, symmetric: undefined }
-  return { caller: initiator ?? named, isEncrypted, symmetric: undefined }
+  if (isNamed)
+    return { caller: { ...named, signed: binding !== undefined }, isEncrypted, symmetric: undefined, attachments }
+  return { caller: initiator ?? named, isEncrypted, symmetric: undefined, attachments }
 }
 
 /** WS-SecurityPolicy §7.4: the key of an exchange is encrypted to an X.509 certificate. */
@@ -159,9 +170,8 @@ function readEndorser(endorsing: Element | undefined, supporting: Element | unde
 }
 
 /** The parts that answers have signed or encrypted. */
-function readAnswer(assertions: Alternative, message: WsdlMessage | undefined): ExchangeSecurity['answers'] {
+function readAnswer(assertions: Alternative): ExchangeSecurity['answers'] {
   if (!findBinding(assertions) || !hasBody(assertions, 'SignedParts')) return undefined
-  requireLikeBody(assertions, message)
   if (!assertions.some(each => hasInside(each, 'RequireSignatureConfirmation')))
     failUnmet('signed answers that do not confirm the signature of their request')
   return hasBody(assertions, 'EncryptedParts') ? 'encrypted' : 'signed'
@@ -178,20 +188,19 @@ function findBinding(assertions: Alternative): Element | undefined {
 }
 /**
  * WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what travels next to an envelope is signed where the Body
- * is, by its content, and encrypted where the Body is.
+ * is, with its fields unless the policy says otherwise, and encrypted where the Body is.
  */
-function requireLikeBody(assertions: Alternative, message: WsdlMessage | undefined): void {
-  if (!message?.attached) return
+function readAttachments(assertions: Alternative, message: WsdlMessage | undefined): AttachmentForm | undefined {
+  if (!message?.attached) return undefined
   const listed = (parts: string) =>
     assertions.flatMap(each =>
       each.name.local === parts ? each.elements().filter(({ name }) => name.local === 'Attachments') : [],
     )
   const [signed] = listed('SignedParts')
   if (hasBody(assertions, 'SignedParts') && !signed) failUnmet('attachments that nothing signs')
-  if (signed && !hasChild(signed, 'ContentSignatureTransform'))
-    failUnmet('that attachments are signed with their fields')
   if (hasBody(assertions, 'EncryptedParts') !== listed('EncryptedParts').length > 0)
     failUnmet('that one of Body and attachments is encrypted, and the other is not')
+  return signed && (hasChild(signed, 'ContentSignatureTransform') ? 'content' : 'complete')
 }
 const hasBody = (assertions: Alternative, parts: string): boolean =>
   assertions.some(each => each.name.local === parts && (each.elements().length === 0 || hasChild(each, 'Body')))

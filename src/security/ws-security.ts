@@ -3,7 +3,13 @@ import { refuse } from '../service/refusal.ts'
 import type { ProtectAnswer, VerifyMessage } from '../soap/security-port.ts'
 import { suiteCipher, suiteKeyOctets, suiteTransport } from './policy/algorithm-suite.ts'
 import { findSigningFlaw } from './policy/pair-flaws.ts'
-import { exchangePolicyOf, findPolicyMistakes, type SecurityPolicy } from './policy/policy.ts'
+import {
+  answeredAttachmentsOf,
+  type CoveredPart,
+  exchangePolicyOf,
+  findPolicyMistakes,
+  type SecurityPolicy,
+} from './policy/policy.ts'
 import type { Decryption, VerificationContext } from './policy/verification-context.ts'
 import type { Encryption } from './protect/encrypt.ts'
 import { type Protection, protectMessage } from './protect/protect.ts'
@@ -38,20 +44,27 @@ export function createWsSecurity(
     const demanded = { ...policy, required: evidence.demanded }
     const context = { ...current(), now: () => evidence.now }
     const proven = await verifyMessage(message, demanded, context)
-    const { answers } = exchangePolicyOf(demanded, proven.body)
+    const exchange = exchangePolicyOf(demanded, proven.body)
+    const { answers } = exchange
     if (!evidence.demanded || !answers) return { caller: proven.caller, body: proven.body, parts: proven.parts }
-    const protection = compileAnswerProtection(proven, answers === 'encrypted', context.signs, evidence.now)
+    const covered: readonly CoveredPart[] = [...answerParts, answeredAttachmentsOf(exchange) ?? 'Attachments']
+    const protection = compileAnswerProtection(
+      proven,
+      { parts: covered, encrypts: answers === 'encrypted' },
+      context.signs,
+      evidence.now,
+    )
     const protect: ProtectAnswer = ({ envelope, attached }, now) => protectMessage(envelope, protection, now, attached)
     return { caller: proven.caller, body: proven.body, parts: proven.parts, protect }
   }
 }
 
-const answerParts = ['Headers', 'Timestamp', 'Body', 'Attachments'] as const
+const answerParts = ['Headers', 'Timestamp', 'Body'] as const
 
 /** What the answer to a proven message proves: that it is the service's, and answers this one. */
 function compileAnswerProtection(
   { confirms, signer, keyForms }: VerifiedMessage,
-  encrypts: boolean,
+  { parts, encrypts }: { readonly parts: readonly CoveredPart[]; readonly encrypts: boolean },
   signs: Decryption | undefined,
   now: number,
 ): Protection {
@@ -60,7 +73,7 @@ function compileAnswerProtection(
     const [form = 'direct'] = keyForms
     if (encrypts && form === 'direct' && signer.source.octets.length !== suiteKeyOctets)
       return failSecurity('InvalidSecurityToken', `an exchange key that is not of ${suiteKeyOctets} octets`)
-    return { ...answering, exchange: { key: signer.source, form, signed: answerParts, encrypts } }
+    return { ...answering, exchange: { key: signer.source, form, signed: parts, encrypts } }
   }
   if (!signs) return failSecurity('InvalidSecurity', 'an answer that nothing can sign') // or the start has failed
   const flaw = findSigningFlaw(signs, now)
@@ -68,7 +81,7 @@ function compileAnswerProtection(
   const { key, certificate } = signs
   return {
     ...answering,
-    signature: { key, by: { certificate, refer: 'direct' }, parts: answerParts },
+    signature: { key, by: { certificate, refer: 'direct' }, parts },
     ...(encrypts && { encryption: encryptionTo(signer), encryptsFirst: true }),
   }
 }

@@ -56,6 +56,9 @@ const ways = {
   encrypted: { callers: ['x509'], encrypted: true, answers: 'encrypted' },
   shared: { callers: ['x509'], symmetric: 'direct', encrypted: true, answers: 'encrypted' },
   derived: { callers: ['x509'], symmetric: 'derived', encrypted: true, answers: 'encrypted' },
+  complete: { callers: ['x509'], attachments: 'complete', answers: 'signed' },
+  'complete and encrypted': { callers: ['x509'], attachments: 'complete', encrypted: true, answers: 'encrypted' },
+  'complete and shared': { callers: ['x509'], attachments: 'complete', symmetric: 'direct', answers: 'signed' },
 } as const satisfies Record<string, SecurityRule>
 type Way = keyof typeof ways
 
@@ -108,6 +111,9 @@ const served = Object.fromEntries(
   await Promise.all((Object.keys(ways) as Way[]).map(async way => [way, await serve(way)] as const)),
 ) as Record<Way, Served>
 
+const byContent = /<sp:Attachments>\s*<sp13:ContentSignatureTransform [^>]*\/>\s*<\/sp:Attachments>/
+const withFields = /<sp:Attachments>\s*<sp13:AttachmentCompleteSignatureTransform [^>]*\/>\s*<\/sp:Attachments>/
+
 const isInClear = (content: Uint8Array): readonly boolean[] =>
   [Buffer.from(picture), 'three', 'b="1"', 'Title'].map(each => Buffer.from(content).includes(each))
 
@@ -132,6 +138,8 @@ const changing = (
 for (const way of Object.keys(ways) as Way[])
   describe(`attachments that are ${way}`, () => {
     const { open, declared, described, address, text } = served[way]
+    const { encrypted: isSealed = false, attachments = 'content' }: SecurityRule = ways[way]
+    const isClear = !isSealed
     for (const [source, description] of [
       ['the contract', declared],
       ['the WSDL', described],
@@ -147,9 +155,8 @@ for (const way of Object.keys(ways) as Way[])
         [...text.matchAll(new RegExp(`<sp:${kind}>.*?</sp:${kind}>`, 'gs'))].map(([all]) => all)
       const encrypted = parts('EncryptedParts')
       assert.equal(parts('SignedParts').length, 2)
-      for (const each of parts('SignedParts'))
-        assert.match(each, /<sp:Attachments>\s*<sp13:ContentSignatureTransform [^>]*\/>\s*<\/sp:Attachments>/)
-      assert.equal(encrypted.length, way === 'signed' ? 0 : 2)
+      for (const each of parts('SignedParts')) assert.match(each, attachments === 'content' ? byContent : withFields)
+      assert.equal(encrypted.length, isClear ? 0 : 2)
       for (const each of encrypted) assert.match(each, /<sp:Body\/>\s*<sp:Attachments\/>/)
     })
 
@@ -158,7 +165,6 @@ for (const way of Object.keys(ways) as Way[])
       const look = (parts: PackagePart[]) => void seen.push(Buffer.from(JSON.stringify(parts.map(({ head }) => head))), Buffer.from(parts.map(({ content }) => content).join(''), 'latin1'))
       await open(declared, { transport: changing(address, look, look) }).Keep(kept)
       const [asked = '', request, answered = '', answer] = seen
-      const isClear = way === 'signed'
       assert.deepEqual(isInClear(request!), [isClear, isClear, isClear, isClear])
       assert.deepEqual(isInClear(answer!), [isClear, isClear, false, isClear])
       for (const heads of [asked, answered]) assert.equal(/image\/jpeg|text\/plain/.test(String(heads)), isClear, String(heads))
@@ -298,7 +304,6 @@ test('a port that leaves its security to the settings has attachments covered wh
 /** [what is left out of the policies, how, what the client says] */
 const unmet: readonly (readonly [string, (wsdl: string) => string, RegExp])[] = [
   ['that attachments are signed', wsdl => wsdl.replaceAll(/<sp:Attachments>.*?<\/sp:Attachments>/gs, ''), /attachments that nothing signs/],
-  ['how they are', wsdl => wsdl.replaceAll(/<sp13:ContentSignatureTransform [^>]*\/>/g, ''), /that attachments are signed with their fields/],
   ['that they are encrypted', wsdl => wsdl.replaceAll(/<sp:Attachments\/>/g, ''), /one of Body and attachments is encrypted/],
   ['that the Body is', wsdl => wsdl.replaceAll(/(<sp:EncryptedParts>)<sp:Body\/>/g, '$1'), /one of Body and attachments is encrypted/],
 ] // biome-ignore format: a table
@@ -312,3 +317,25 @@ for (const [what, change, why] of unmet)
     const described = await readWsdl(join(folder, 'album.wsdl'))
     assert.throws(() => served.encrypted.open(described), why)
   })
+
+test('a WSDL that does not say how attachments are signed means with their fields', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'album-'))
+  after(() => rmSync(folder, { recursive: true }))
+  const of = (way: Way) => served[way].text.replaceAll(/<sp13:\w+Transform [^>]*\/>/g, '')
+  writeFileSync(join(folder, 'complete.wsdl'), of('complete'))
+  const described = await readWsdl(join(folder, 'complete.wsdl'))
+  assert.equal((await served.complete.open(described).Keep(kept)).title, 'sea of acme')
+  await assert.rejects(served.signed.open(described).Keep(kept), /an attachment is not signed with its fields/)
+  await assert.rejects(served.complete.open(served.signed.declared).Keep(kept), /<wsse:Security> header/)
+})
+
+test('attack: the media type of an attachment is changed that is signed with its fields', async () => {
+  const { address, open, declared } = served.complete
+  const change = (parts: PackagePart[]): void => {
+    parts[1]!.head = parts[1]!.head.replace('image/jpeg', 'image/jpeg; x=1')
+  }
+  const asked = open(declared, { transport: changing(address, change) }).Keep(kept)
+  await assert.rejects(asked, /signature or decryption was invalid/)
+  const answered = open(declared, { transport: changing(address, () => {}, change) }).Keep(kept)
+  await assert.rejects(answered, { name: 'AnswerError', why: 'unproven' })
+})

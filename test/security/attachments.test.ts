@@ -58,7 +58,7 @@ const picture: SentPart = { id: 'p%C3=2@x', mediaType: 'image/png', bytes: Buffe
 
 const openWhole = ({ envelope, attached }: { envelope: string; attached: readonly SentPart[] }) => ({
   ...openMessage(envelope),
-  parts: new Map(attached.map(({ id, mediaType: type, bytes }): [string, PackedPart] => [id, { type, bytes, fields: { 'content-type': type } }])),
+  parts: new Map(attached.map(({ id, mediaType: type, bytes }): [string, PackedPart] => [id, { type, bytes, fields: { 'content-type': type, 'content-id': `<${id}>` } }])),
 }) // biome-ignore format: a long line
 type Opened = ReturnType<typeof openWhole>
 const protect = (protection: Protection, attached: readonly SentPart[] = [notes, picture]) =>
@@ -68,7 +68,7 @@ const verify = (message: Opened, policy = signedPolicy) => verifyOrRefuse(messag
 const orders: readonly (readonly [string, Protection, string])[] = [
   ['signed', {}, ''],
   ['signed, then encrypted', { encryption }, encryptedContentUri],
-  ['encrypted, then signed', { encryption, encryptsFirst: true }, encryptedContentUri],
+  ['encrypted, then signed', { encryption, encryptsFirst: true }, encryptedCompleteUri],
   ['encrypted in CBC, then signed', { encryption: { ...encryption, cipher: cbc }, encryptsFirst: true }, encryptedCompleteUri],
 ] // biome-ignore format: a table
 for (const [title, protection, type] of orders)
@@ -167,7 +167,8 @@ test('attack: octets that were signed in clear are not decrypted to others by a 
     // Any key gives some octets, and of 60 keys several give a padding that is valid.
     const found = new Set<string>()
     for (let at = 0; at < 60; at++) {
-      const sealed = protectMessage(plainMessage(), { encryption: { ...encryption, cipher: cbc } }, now, [scrambled])
+      const own = { signature, timestamp: {}, encryption: { ...encryption, cipher: cbc }, encryptsFirst: true }
+      const sealed = protectMessage(plainMessage(), own, now, [scrambled])
       const [added = ''] =
         /<xenc:EncryptedKey.*<\/xenc:EncryptedData>(?=<\/wsse:Security>)/s.exec(sealed.envelope) ?? []
       const forged = isContent ? added.replace(encryptedCompleteUri, encryptedContentUri) : added
@@ -179,6 +180,26 @@ test('attack: octets that were signed in clear are not decrypted to others by a 
     }
     assert.deepEqual([...found], [isContent ? 'CBC of an attachment without its fields' : 'decryption'])
   }
+})
+
+test('attack: another media type for a cipher text that is signed', async () => {
+  const complete: SecurityPolicy = {
+    required: true,
+    anyOf: [{ ...signedDemand, signed: ['Body', 'Timestamp', 'CompleteAttachments'] }],
+  }
+  const both: Protection = { signature: { ...signature, parts: ['Body', 'Timestamp', 'CompleteAttachments'] } }
+  for (const encryptsFirst of [true, false])
+    await expectAccepted(verify(openWhole(protect({ ...both, encryption, encryptsFirst })), complete))
+  await expectRefusal(verify(openWhole(protect({})), complete), 'InvalidSecurity', /not signed with its fields/)
+  // A sender of its own kind: content alone is encrypted, and then signed.
+  const { envelope, attached } = protectMessage(plainMessage(), { encryption }, now, [notes])
+  const sealed = protectMessage(envelope, { timestamp: {}, ...both }, now, attached).envelope
+  const [first = ''] = /<wsse:Security .*?<\/wsse:Security>/s.exec(sealed) ?? []
+  const inside = first.replace(/^<wsse:Security [^>]*>|<\/wsse:Security>$/g, '')
+  const text = sealed.replace(first, '').replace(/<\/wsse:Security>/, `${inside}</wsse:Security>`)
+  await expectAccepted(verify(openWhole({ envelope: text, attached })))
+  for (const each of [text, text.replace('MimeType="text/plain', 'MimeType="text/html')])
+    await expectRefusal(verify(openWhole({ envelope: each, attached }), complete), 'InvalidSecurity', /with its fields/)
 })
 
 test('attack: CBC that nothing has signed is refused before it is decrypted', async () => {

@@ -9,19 +9,19 @@ import { type CoveredPart, coverAttachments, type Demand, type ExchangePolicy, t
 /**
  * The policy of a rule that a contract declares, for an endpoint that demands it.
  * @param firstOf the local name of the element by which an operation is known
+ * @param mayAttach whether parts may travel next to its messages
  */
-export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName): SecurityPolicy {
+export function compileDeclaredPolicy(rule: SecurityRule, firstOf = toXmlName, mayAttach = false): SecurityPolicy {
   const own = Object.entries(rule.operations ?? {})
-  const usual = compileExchangePolicy(rule)
+  const compile = (each: ExchangeSecurity) => compileExchangePolicy(each, mayAttach)
+  const usual = compile(rule)
   // A sender that proves more than it has to is known by its proof, and checked like the others.
   const open: ExchangePolicy = { anyOf: usual.anyOf, isOptional: true }
   return {
     required: true,
     ...usual,
     ...(own.length > 0 && {
-      operations: new Map(
-        own.map(([name, each]) => [firstOf(name), each === 'none' ? open : compileExchangePolicy(each)]),
-      ),
+      operations: new Map(own.map(([name, each]) => [firstOf(name), each === 'none' ? open : compile(each)])),
     }),
   }
 }
@@ -35,29 +35,37 @@ export function compilePortPolicy(
   usual: SecurityPolicy,
 ): SecurityPolicy {
   const nameOf = (name: string) => firstNameOf(exchanges[name]!) ?? name
-  const policy = typeof security === 'object' ? compileDeclaredPolicy(security, nameOf) : usual
-  return Object.values(exchanges).some(hasAttachedParts) ? coverAttachments(policy) : policy
+  const mayAttach = Object.values(exchanges).some(hasAttachedParts)
+  if (typeof security === 'object') return compileDeclaredPolicy(security, nameOf, mayAttach)
+  return mayAttach ? coverAttachments(usual) : usual
 }
 
-const compileExchangePolicy = ({
-  callers,
-  encrypted = false,
-  answers,
-  symmetric,
-}: ExchangeSecurity): ExchangePolicy => ({
-  anyOf: callers.map(each => ({ ...compileDemand(proofOf(each), encrypted), ...(symmetric && { symmetric }) })),
-  ...(answers && { answers }),
+const compileExchangePolicy = (rule: ExchangeSecurity, mayAttach: boolean): ExchangePolicy => ({
+  anyOf: rule.callers.map(each => compileDemand(proofOf(each), rule, mayAttach)),
+  ...(rule.answers && { answers: rule.answers }),
 })
 
-function compileDemand(proof: CallerProof & { readonly signed: boolean }, encrypted: boolean): Demand {
+function compileDemand(
+  proof: CallerProof & { readonly signed: boolean },
+  { encrypted = false, symmetric, attachments = 'content' }: ExchangeSecurity,
+  mayAttach: boolean,
+): Demand {
   const { by: caller, passwords, confirmations, signed } = proof
-  const parts: readonly CoveredPart[] = ['Body', 'Timestamp', ...(isTokenApart(proof) ? (['Token'] as const) : [])]
+  const attached = attachments === 'complete' ? 'CompleteAttachments' : 'Attachments'
+  const parts: readonly CoveredPart[] = [
+    'Body',
+    'Timestamp',
+    ...(isTokenApart(proof) ? (['Token'] as const) : []),
+    ...(mayAttach ? ([attached] as const) : []),
+  ]
+  const sealed: readonly CoveredPart[] = mayAttach ? ['Body', 'Attachments'] : ['Body']
   return {
     caller,
     ...(passwords && { passwords }),
     ...(confirmations && { confirmations }),
     ...(signed && { timestamp: true, signed: parts }),
-    ...(encrypted && { encrypted: ['Body'] }),
+    ...(encrypted && { encrypted: sealed }),
+    ...(symmetric && { symmetric }),
   }
 }
 

@@ -13,9 +13,13 @@ import type { VerificationContext } from './verification-context.ts'
 
 /**
  * A part that can be covered: the token that names the caller, all header blocks that the receiver
- * processes, all attachments, or the header blocks of a name.
+ * processes, all attachments, or the header blocks of a name. Attachments are signed by their
+ * content, complete ones with the fields that say what they are.
  */
-export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Headers' | 'Attachments' | Name
+export type CoveredPart = 'Body' | 'Timestamp' | 'Token' | 'Headers' | SignedAttachments | Name
+
+/** SwA Profile 1.1 §5.3. */
+export type SignedAttachments = 'Attachments' | 'CompleteAttachments'
 
 export type { KeyForm }
 
@@ -43,7 +47,7 @@ export interface Demand {
    * the caller's signature endorses its signature. Default: the caller's own key signs.
    */
   readonly symmetric?: KeyForm
-  /** What has to come encrypted; Timestamp cannot be demanded. */
+  /** What has to come encrypted; Timestamp cannot be demanded, nor CompleteAttachments. */
   readonly encrypted?: readonly CoveredPart[]
 }
 
@@ -75,14 +79,18 @@ export interface SecurityPolicy extends ExchangePolicy {
 export const exchangePolicyOf = (policy: SecurityPolicy, body: Element): ExchangePolicy =>
   policy.operations?.get(body.elements()[0]?.name.local ?? '') ?? policy
 
-/** Whether messages have to prove what travels next to them, where anything does. */
-export const coversAttachments = ({ anyOf }: ExchangePolicy): boolean =>
-  anyOf.some(({ signed = [] }) => signed.includes('Attachments'))
+/** How these parts sign what travels next to a message; undefined: not at all. */
+export const signedAttachmentsOf = (parts: readonly CoveredPart[] = []): SignedAttachments | undefined =>
+  parts.find(part => part === 'Attachments' || part === 'CompleteAttachments')
+
+/** How answers to these messages sign it: as the messages do. */
+export const answeredAttachmentsOf = ({ anyOf }: ExchangePolicy): SignedAttachments | undefined =>
+  signedAttachmentsOf(anyOf.flatMap(({ signed = [] }) => signed))
 
 /** The same, with attachments signed where the Body is, and encrypted where it is. */
 export function coverAttachments(policy: SecurityPolicy): SecurityPolicy {
-  const cover = (parts: readonly CoveredPart[] = []) =>
-    parts.includes('Body') && !parts.includes('Attachments') ? [...parts, 'Attachments' as const] : parts
+  const cover = (parts: readonly CoveredPart[]): readonly CoveredPart[] =>
+    parts.includes('Body') && !signedAttachmentsOf(parts) ? [...parts, 'Attachments'] : parts
   const change = <P extends ExchangePolicy>(each: P): P => ({
     ...each,
     anyOf: each.anyOf.map(way => ({
@@ -200,9 +208,10 @@ function findDemandMistakes(demand: Demand, guard: VerificationContext): string[
     )
     need(!encrypted.includes('Timestamp'), 'cannot demand an encrypted Timestamp')
     need(
-      !encrypted.includes('Attachments') || signed.includes('Attachments'),
+      !encrypted.includes('Attachments') || signedAttachmentsOf(signed) !== undefined,
       'demands encrypted attachments that nothing signs; add Attachments to signed',
     )
+    need(!encrypted.includes('CompleteAttachments'), 'cannot demand encrypted CompleteAttachments; name Attachments')
     need(!encrypted.includes('Headers'), 'cannot demand encrypted Headers; name the blocks')
   }
   for (const part of [...signed, ...encrypted]) {

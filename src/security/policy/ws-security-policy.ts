@@ -11,12 +11,13 @@ import { writeAttribute } from '../../xml/index.ts'
 import { wsuNs } from '../vocabulary.ts'
 import { suiteName, suiteSignature } from './algorithm-suite.ts'
 import {
+  answeredAttachmentsOf,
   type CoveredPart,
-  coversAttachments,
   type Demand,
   type ExchangePolicy,
   type KeyForm,
   type SecurityPolicy,
+  signedAttachmentsOf,
 } from './policy.ts'
 
 const policyNs = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
@@ -234,17 +235,25 @@ function writeRequestParts({ signed = [], encrypted = [] }: Demand, { request }:
 }
 
 function writeAnswerParts(policy: ExchangePolicy, { response }: DescribedMessages): string {
-  const parts: readonly CoveredPart[] = coversAttachments(policy) ? ['Body', 'Attachments'] : ['Body']
+  const attached = answeredAttachmentsOf(policy)
+  const parts: readonly CoveredPart[] = attached ? ['Body', attached] : ['Body']
   const signed = writeProtectedParts('SignedParts', parts, addressingHeaders + writeHeaders(response))
-  return policy.answers === 'encrypted' ? signed + writeProtectedParts('EncryptedParts', parts) : signed
+  if (policy.answers !== 'encrypted') return signed
+  return signed + writeProtectedParts('EncryptedParts', attached ? ['Body', 'Attachments'] : ['Body'])
 }
 
 const writeHeaders = (blocks: readonly BlockName[]): string => blocks.map(writeHeader).join('')
 const writeHeader = ({ uri, local }: BlockName): string =>
   `<sp:Header Name=${writeAttribute(local)} Namespace=${writeAttribute(uri)}/>`
 
-/** WS-SecurityPolicy 1.3 §4.1.1: without the word, the fields of each part are signed, too. */
-const signedAttachments = `<sp:Attachments><sp13:ContentSignatureTransform xmlns:sp13="http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200802"/></sp:Attachments>`
+/** WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what of each part is signed has a word of its own. */
+function writeAttachments(kind: 'SignedParts' | 'EncryptedParts', listed: readonly CoveredPart[]): string {
+  const attached = signedAttachmentsOf(listed)
+  if (!attached) return ''
+  if (kind === 'EncryptedParts') return '<sp:Attachments/>'
+  const transform = attached === 'Attachments' ? 'ContentSignatureTransform' : 'AttachmentCompleteSignatureTransform'
+  return `<sp:Attachments><sp13:${transform} xmlns:sp13="http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200802"/></sp:Attachments>`
+}
 
 /**
  * WS-SecurityPolicy §4.1, §4.2. A Timestamp belongs to the binding, a token to its supporting
@@ -257,7 +266,6 @@ function writeProtectedParts(
 ): string {
   const has = (part: CoveredPart) => listed.includes(part)
   const named = listed.filter(part => typeof part !== 'string')
-  const attachments = kind === 'SignedParts' ? signedAttachments : '<sp:Attachments/>'
-  const said = `${has('Body') ? '<sp:Body/>' : ''}${writeHeaders(named)}${blocks}${has('Attachments') ? attachments : ''}`
+  const said = `${has('Body') ? '<sp:Body/>' : ''}${writeHeaders(named)}${blocks}${writeAttachments(kind, listed)}`
   return said === '' ? '' : `<sp:${kind}>${said}</sp:${kind}>`
 }

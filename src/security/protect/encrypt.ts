@@ -17,6 +17,7 @@ import * as n from '../vocabulary.ts'
 import {
   createId,
   type ProtectionDraft,
+  partFieldsOf,
   partUri,
   writeCertificateReference,
   writeTokenReference,
@@ -46,18 +47,30 @@ export interface EncryptingSecret {
   readonly secret: Buffer
   /** A SecurityTokenReference. */
   readonly reference: string
+  /** The signature covers the cipher texts. */
+  readonly isSignedAfter: boolean
 }
 
 /**
  * Encrypts the parts in their places.
+ * @param isSignedAfter the signature covers the cipher texts
  * @returns the EncryptedKey and the EncryptedData of attachments, which have to stand in the
  * Security block where a receiver comes to them in time (WSS §9)
  */
-export function encryptParts(draft: ProtectionDraft, encryption: Encryption): readonly Element[] {
+export function encryptParts(
+  draft: ProtectionDraft,
+  encryption: Encryption,
+  isSignedAfter: boolean,
+): readonly Element[] {
   const { to, parts, cipher = defaultCipher, transport = defaultTransport } = encryption
   const id = createId('EK')
   const secret = randomBytes(cipher.size)
-  const { list, data } = encryptInPlace(draft, parts, { cipher, secret, reference: writeSentReference(id) })
+  const { list, data } = encryptInPlace(draft, parts, {
+    cipher,
+    secret,
+    reference: writeSentReference(id),
+    isSignedAfter,
+  })
   const key = writeEncryptedKey(id, to, transport, transportKey(to.key, secret, transport), list)
   return trustedFragment([key, ...data].join(''), draft.security)
 }
@@ -83,15 +96,14 @@ export function encryptInPlace(
 }
 
 /**
- * SwA Profile 1.1 §5.5.2. In CBC the fields are encrypted, too: by them a receiver knows that it
- * has the key that was meant.
+ * SwA Profile 1.1 §5.5.2. Where the cipher text is signed, it has the fields inside: so they are
+ * signed, too, and by them a receiver knows that it has the key that was meant.
  */
 function encryptPart(part: SentPart, use: EncryptingSecret) {
   const id = createId('ED')
   const { mediaType, bytes } = part
-  const isComplete = use.cipher.mode === 'cbc'
-  const fields = { 'content-id': `<${part.id}>`, 'content-type': mediaType }
-  const plain = isComplete ? Buffer.concat([writeCoveredFields(fields), bytes]) : bytes
+  const isComplete = use.isSignedAfter
+  const plain = isComplete ? Buffer.concat([writeCoveredFields(partFieldsOf(part)), bytes]) : bytes
   const transforms = `<xenc:Transforms><ds:Transform xmlns:ds="${n.dsNs}" Algorithm="${n.attachmentCiphertextUri}"/></xenc:Transforms>`
   const cipherReference = `<xenc:CipherReference URI=${writeAttribute(partUri(part.id))}>${transforms}</xenc:CipherReference>`
   const type = isComplete ? n.encryptedCompleteUri : n.encryptedContentUri

@@ -58,7 +58,8 @@ export function protectByExchangeKey(
   const sent = 'to' in protection ? sendKey(draft, protection.to) : referToKey(protection.key)
   const useFor = (length: number) => (form === 'derived' ? addDerivedKey(draft, sent, length) : sent)
   const ciphering = encrypts ? useFor(suiteDerivedOctets.encrypt) : undefined
-  const sealed = ciphering && encryptInPlace(draft, ['Body', 'Attachments'], { cipher: suiteCipher, ...ciphering })
+  const sealed =
+    ciphering && encryptInPlace(draft, sealedParts, { cipher: suiteCipher, isSignedAfter: true, ...ciphering })
   const signing = useFor(suiteDerivedOctets.sign)
   const key = createSecretKey(signing.secret)
   const { element, value } = signTargets(draft, { key }, signing.reference, listTargets(draft, signed))
@@ -66,6 +67,8 @@ export function protectByExchangeKey(
   for (const each of sealed ? [sealed.list, ...sealed.data] : []) draft.add(each)
   return { exchangeKey: sent.exchangeKey, signatures: [value, ...endorsements] }
 }
+
+const sealedParts: readonly CoveredPart[] = ['Body', 'Attachments']
 
 interface ReferredSecret {
   readonly secret: Buffer

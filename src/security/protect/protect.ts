@@ -69,9 +69,9 @@ export function protectMessage(
   addTokens(draft, protection, now)
   const { signature, encryption, encryptsFirst = false, exchange } = protection
   if (exchange) return { ...protectByExchangeKey(draft, exchange), ...writeProtected(draft) }
-  const inner = encryption && encryptsFirst ? encryptParts(draft, encryption) : []
+  const inner = encryption && encryptsFirst ? encryptParts(draft, encryption, signature !== undefined) : []
   const signatures = signature ? [signParts(draft, signature)] : []
-  const outer = encryption && !encryptsFirst ? encryptParts(draft, encryption) : []
+  const outer = encryption && !encryptsFirst ? encryptParts(draft, encryption, false) : []
   draft.security.splice(0, 0, outer)
   draft.security.append(inner)
   return { ...writeProtected(draft), signatures }

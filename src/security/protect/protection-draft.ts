@@ -10,7 +10,7 @@ import type { SentPart } from '../../soap/security-port.ts'
 import { versions } from '../../soap/version.ts'
 import { type Element, escapeText, Malformed, type Name, parseXml } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
-import type { CoveredPart } from '../policy/policy.ts'
+import { type CoveredPart, signedAttachmentsOf } from '../policy/policy.ts'
 import { cloneInto, trustedFragment } from '../tree/tree-edit.ts'
 import * as n from '../vocabulary.ts'
 
@@ -66,7 +66,7 @@ export class ProtectionDraft {
    */
   elementsOf(part: CoveredPart): Element[] {
     const found = this.#find(part)
-    if (found.length === 0 && typeof part === 'string' && part !== 'Headers' && part !== 'Attachments')
+    if (found.length === 0 && typeof part === 'string' && part !== 'Headers' && !signedAttachmentsOf([part]))
       throw new TypeError(`the message has no ${part}`)
     return found
   }
@@ -76,7 +76,7 @@ export class ProtectionDraft {
     if (part === 'Timestamp') return this.security.elements(n.TimestampName)
     if (part === 'Token') return this.#token ? [this.#token] : this.security.elements(n.BinarySecurityTokenName)
     if (part === 'Headers') return this.#header.elements().filter(each => each !== this.security)
-    if (part === 'Attachments') return []
+    if (part === 'Attachments' || part === 'CompleteAttachments') return []
     return this.#header.elements(part)
   }
 }
@@ -106,6 +106,12 @@ export const createId = (kind: string): string => `${kind}-${randomBytes(16).toS
  */
 export const partUri = (contentId: string): string =>
   `cid:${encodeURI(contentId).replace(/[#?+]/g, each => encodeURIComponent(each))}`
+
+/** The MIME fields of a part that say what it is, as its package has them. */
+export const partFieldsOf = ({ id, mediaType }: SentPart): Readonly<Record<string, string>> => ({
+  'content-id': `<${id}>`,
+  'content-type': mediaType,
+})
 
 /** WSS §6.3. */
 export const writeBinaryToken = (id: string, type: string, octets: Uint8Array): string =>

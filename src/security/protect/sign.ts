@@ -14,7 +14,7 @@ import {
   signOctets,
 } from '../crypto/algorithm.ts'
 import type { Certificate } from '../crypto/certificate.ts'
-import type { CoveredPart } from '../policy/policy.ts'
+import { type CoveredPart, signedAttachmentsOf } from '../policy/policy.ts'
 import { digestedOctets } from '../tree/attachment-octets.ts'
 import { trustedFragment } from '../tree/tree-edit.ts'
 import { includedParts } from '../tree/xop-inline.ts'
@@ -23,6 +23,7 @@ import * as n from '../vocabulary.ts'
 import {
   createId,
   type ProtectionDraft,
+  partFieldsOf,
   partUri,
   type ReferenceForm,
   writeBinaryToken,
@@ -59,7 +60,13 @@ export function signParts(draft: ProtectionDraft, signing: Signing): Buffer {
 }
 
 /** What one reference of a signature is about. */
-type SignatureTarget = Element | SentPart
+type SignatureTarget = Element | SignedPart
+
+interface SignedPart {
+  readonly part: SentPart
+  /** With the fields that say what it is. */
+  readonly isComplete: boolean
+}
 
 /** The elements of the parts, and what is always signed; then the attachments. */
 export function listTargets(draft: ProtectionDraft, parts: readonly CoveredPart[]): readonly SignatureTarget[] {
@@ -67,7 +74,9 @@ export function listTargets(draft: ProtectionDraft, parts: readonly CoveredPart[
   const targets = [...parts.flatMap(part => draft.elementsOf(part)), ...confirmations]
   if (targets.some(target => includedParts(target).length > 0))
     throw new TypeError('a signature does not cover what an Include refers to: put the octets inside the XML')
-  return [...targets, ...(parts.includes('Attachments') ? draft.attached : [])]
+  const attached = signedAttachmentsOf(parts)
+  const isComplete = attached === 'CompleteAttachments'
+  return [...targets, ...(attached ? draft.attached.map(part => ({ part, isComplete })) : [])]
 }
 
 /** Adds a Signature over these. @param keyInfo the content of its KeyInfo */
@@ -100,7 +109,7 @@ function methodFor({ key, hash = 'sha256', pss }: Pick<Signing, 'key' | 'hash' |
 
 /** XML Signature §4.4.3. */
 function writeReference(target: SignatureTarget, algorithm: Hash): string {
-  const [uri, transform, octets] = 'bytes' in target ? referToPart(target) : referToElement(target)
+  const [uri, transform, octets] = 'part' in target ? referToPart(target) : referToElement(target)
   return (
     `<ds:Reference URI=${writeAttribute(uri)}><ds:Transforms><ds:Transform Algorithm="${transform}"/></ds:Transforms>` +
     `<ds:DigestMethod Algorithm="${digestUri(algorithm)}"/><ds:DigestValue>${hash(algorithm, octets, 'base64')}</ds:DigestValue></ds:Reference>`
@@ -115,10 +124,12 @@ function referToElement(target: Element): DigestedTarget {
   return [`#${id}`, exclusiveC14n, canonicalize(target, { exclusive: true, comments: false })]
 }
 
-/** SwA Profile 1.1 §5.4: an attachment by its content. */
-function referToPart({ id, mediaType, bytes }: SentPart): DigestedTarget {
+/** SwA Profile 1.1 §5.4: an attachment by its content, or with its fields. */
+function referToPart({ part, isComplete }: SignedPart): DigestedTarget {
+  const { id, mediaType, bytes } = part
+  const transform = isComplete ? n.attachmentCompleteUri : n.attachmentContentUri
   try {
-    return [partUri(id), n.attachmentContentUri, digestedOctets({ type: mediaType, bytes }, false)]
+    return [partUri(id), transform, digestedOctets({ type: mediaType, bytes, fields: partFieldsOf(part) }, isComplete)]
   } catch (thrown) {
     if (!(thrown instanceof Malformed)) throw thrown
     throw new TypeError(`an attachment of ${mediaType} is not XML that can be signed: ${thrown.reason}`, {

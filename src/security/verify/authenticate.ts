@@ -5,6 +5,7 @@
 
 import { hash } from 'node:crypto'
 import type { Maybe } from '../../base/maybe.ts'
+import type { AttachmentForm } from '../../contract/endpoint-rule.ts'
 import type { Caller } from '../../contract/policy.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
@@ -15,6 +16,8 @@ import {
   isProofRequired,
   type KeyForm,
   type SecurityPolicy,
+  type SignedAttachments,
+  signedAttachmentsOf,
 } from '../policy/policy.ts'
 import type { VerificationContext } from '../policy/verification-context.ts'
 import { failSecurity } from '../security-fault.ts'
@@ -24,6 +27,13 @@ import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from '.
 import { readBinaryToken } from './key-info.ts'
 import type { Assertion } from './saml.ts'
 import { type UsernameToken, verifyUsername } from './username-token.ts'
+
+const signedWords: Readonly<Record<SignedAttachments, string>> = {
+  Attachments: 'signed',
+  CompleteAttachments: 'signed with its fields',
+}
+const isSignedAs = (form: AttachmentForm | undefined, as: SignedAttachments): boolean =>
+  form === 'complete' || (form === 'content' && as === 'Attachments')
 
 export class Authentication {
   readonly #found: ExaminedBlock
@@ -76,7 +86,8 @@ export class Authentication {
     if (unsigned) return `${nameOfPart(unsigned)} is not signed`
     const added = demand.signed?.length && this.#message.processed?.find(each => !signature!.elements.has(each))
     if (added) return `the block ${added.name.local} is not signed`
-    if (demand.signed?.includes('Attachments') && !this.#areAttachmentsSigned()) return 'an attachment is not signed'
+    const attached = signedAttachmentsOf(demand.signed)
+    if (attached && !this.#areAttachmentsSigned(attached)) return `an attachment is not ${signedWords[attached]}`
     if (demand.encrypted?.includes('Attachments') && !this.#areAttachmentsEncrypted())
       return 'an attachment is not encrypted'
     const isEncrypted = (part: CoveredPart) => this.#elementsOf(part, token).every(each => revealed.has(each))
@@ -85,13 +96,14 @@ export class Authentication {
   }
 
   /** Every part of the package, by a reference to it or in an element that is covered. */
-  #areAttachmentsSigned(): boolean {
+  #areAttachmentsSigned(as: SignedAttachments): boolean {
     const { signature, parts } = this.#found
     const isCovered = (holder: Element) =>
       holder.name === CipherValueName || isInside(holder, outer => signature?.elements.has(outer) ?? false)
     return (
-      [...parts.attachments.keys()].every(id => signature?.attachments.has(id)) &&
-      [...parts.holders.values()].every(isCovered)
+      [...parts.attachments.keys()].every(
+        id => isSignedAs(signature?.attachments.get(id), as) && !(as === 'CompleteAttachments' && parts.isRetyped(id)),
+      ) && [...parts.holders.values()].every(isCovered)
     )
   }
 
@@ -163,7 +175,7 @@ export class Authentication {
     if (part === 'Body') return [this.#message.body]
     if (part === 'Timestamp') return this.#found.stamped ? [this.#found.stamped.element] : []
     if (part === 'Token') return token === true ? [] : [token]
-    if (part === 'Attachments' || part === 'Headers') return [] // asked apart
+    if (part === 'Headers' || part === 'Attachments' || part === 'CompleteAttachments') return [] // asked apart
     return this.#message.header?.elements(part) ?? []
   }
 

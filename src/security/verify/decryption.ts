@@ -126,13 +126,8 @@ export class Decryptor {
       if (isContent) failSecurity('UnsupportedAlgorithm', 'CBC of an attachment without its fields') // (5)
     }
     const plain = open(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
-    const mimeType = data.attribute(mimeTypeAttribute) ?? ''
-    parts.open(
-      id,
-      isContent
-        ? { type: mimeType, bytes: plain, fields: { ...fields, 'content-type': mimeType } }
-        : readComplete(plain),
-    )
+    if (isContent) parts.open(id, openContent(data, plain, fields), isSigned(id))
+    else parts.open(id, readComplete(plain), false)
   }
 
   /** Replaces an EncryptedData by its content (XML Encryption §4.4). */
@@ -185,6 +180,12 @@ function readCipherReference(data: Element, reference: Element): string {
   if (requiredAttribute(transform, algorithmAttribute) !== attachmentCiphertextUri)
     failSecurity('UnsupportedAlgorithm', 'an unsupported transform of a cipher text')
   return requiredAttribute(reference, uriAttribute)
+}
+
+/** §5.5.2: the content of an attachment, whose media type the data tells. */
+function openContent(data: Element, bytes: Buffer, fields: PackedPart['fields']): PackedPart {
+  const type = data.attribute(mimeTypeAttribute) ?? ''
+  return { type, bytes, fields: { ...fields, 'content-type': type } }
 }
 
 /** §5.5.2: an attachment with its fields. */

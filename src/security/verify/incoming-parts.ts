@@ -16,6 +16,8 @@ export class IncomingParts {
   readonly #parts: Map<string, PackedPart>
   readonly #holders = new Map<string, Element>()
   readonly #opened = new Set<string>()
+  /** Parts whose media types are not in what was encrypted. */
+  readonly #retyped = new Set<string>()
 
   constructor(parts: PackedParts = new Map()) {
     this.#parts = new Map(parts)
@@ -59,10 +61,19 @@ export class IncomingParts {
     return id !== undefined && part ? [id, part] : failSecurity('FailedCheck', 'a missing attachment')
   }
 
-  /** Puts what was decrypted in the place of an attachment. */
-  open(id: string, plain: PackedPart): void {
+  /**
+   * Puts what was decrypted in the place of an attachment.
+   * @param isRetyped the media type stands next to the cipher text
+   */
+  open(id: string, plain: PackedPart, isRetyped: boolean): void {
     this.#parts.set(id, plain)
     this.#opened.add(id)
+    if (isRetyped) this.#retyped.add(id)
+  }
+
+  /** Whether the signature over its cipher text leaves its media type open. */
+  isRetyped(id: string): boolean {
+    return this.#retyped.has(id)
   }
 
   /** RFC 2392; some write a Content-ID as it is. */

@@ -14,6 +14,7 @@
 
 import { hash, type KeyObject } from 'node:crypto'
 import { removeBlanks } from '../../base/base64.ts'
+import type { AttachmentForm } from '../../contract/endpoint-rule.ts'
 import { type CanonicalForm, canonicalize, canonicalizeOctets, type Element } from '../../xml/index.ts'
 import {
   type Allowances,
@@ -81,8 +82,8 @@ export interface VerifiedSignature<S> {
   readonly signer: S
   /** The elements that were digested. */
   readonly elements: ReadonlySet<Element>
-  /** Content-IDs of attachments whose octets were digested. */
-  readonly attachments: ReadonlySet<string>
+  /** By Content-ID, how attachments were digested. */
+  readonly attachments: ReadonlyMap<string, AttachmentForm>
   /**
    * Of the canonical SignedInfo: names this very signature, even where its value can be varied
    * (ECDSA).
@@ -104,12 +105,12 @@ export function verifySignature<S extends { readonly key: KeyObject }>(
   if (!verifySignatureValue(method, signer.key, octets, value))
     return failSecurity('FailedCheck', 'the SignatureValue is wrong')
   const elements = new Set<Element>()
-  const attachments = new Set<string>()
+  const attachments = new Map<string, AttachmentForm>()
   for (const reference of references) {
     const target = verifyReference(reference, signature, checking)
-    if (typeof target !== 'string') elements.add(target)
-    else if (attachments.has(target)) failSecurity('InvalidSecurity', 'an attachment that is signed twice')
-    else attachments.add(target)
+    if ('name' in target) elements.add(target)
+    else if (attachments.has(target.id)) failSecurity('InvalidSecurity', 'an attachment that is signed twice')
+    else attachments.set(target.id, target.form)
   }
   return { element: signature, signer, elements, attachments, digest: hash('sha256', octets, 'base64url'), value }
 }
@@ -146,12 +147,17 @@ function readSignedInfo(
   return [readCanonicalization(canonicalization), readSignatureMethod(method, allow), references]
 }
 
+interface DigestedAttachment {
+  readonly id: string
+  readonly form: AttachmentForm
+}
+
 /** XML Signature §4.4.3: the target of a reference, once its digest is verified. */
 function verifyReference<S extends { readonly key: KeyObject }>(
   reference: Element,
   signature: Element,
   checking: SignatureContext<S>,
-): Element | string {
+): Element | DigestedAttachment {
   const uri = requiredAttribute(reference, uriAttribute)
   const listed = optionalChild(reference, TransformsName)
   const transforms = listed?.elements() ?? []
@@ -167,9 +173,9 @@ function verifyReference<S extends { readonly key: KeyObject }>(
     failSecurity('FailedCheck', 'a digest is wrong')
   }
   if (uri.startsWith('cid:')) {
-    const [id, octets] = readAttachment(uri, transforms, checking)
+    const { octets, ...found } = readAttachment(uri, transforms, checking)
     check(octets)
-    return id
+    return found
   }
   const target =
     checking.identifiers.findReferred(uri) ??
@@ -184,14 +190,14 @@ function readAttachment<S extends { readonly key: KeyObject }>(
   uri: string,
   transforms: readonly Element[],
   { parts = new IncomingParts() }: SignatureContext<S>,
-): [id: string, octets: Uint8Array] {
+): DigestedAttachment & { readonly octets: Uint8Array } {
   const [transform, another] = transforms
   const kind = transform?.name === TransformName ? requiredAttribute(transform, algorithmAttribute) : ''
   if (another || (kind !== attachmentContentUri && kind !== attachmentCompleteUri))
     return failSecurity('UnsupportedAlgorithm', 'an attachment signed in an unsupported way')
   const [id, part] = parts.require(uri)
-  const octets = orFail('FailedCheck', 'an attachment', () => digestedOctets(part, kind === attachmentCompleteUri))
-  return [id, octets]
+  const form: AttachmentForm = kind === attachmentCompleteUri ? 'complete' : 'content'
+  return { id, form, octets: orFail('FailedCheck', 'an attachment', () => digestedOctets(part, form === 'complete')) }
 }
 
 const envelopedUri = `${dsNs}enveloped-signature`
