@@ -1,6 +1,6 @@
 /** Messages of a bridge whose octets pass to the service behind without being held. */
 import type { MessageDress } from '../client/dressed-message.ts'
-import { splitBody } from '../contract/attached-parts.ts'
+import { needsPackage } from '../contract/attached-parts.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
 import { mayLeaveOctets } from '../contract/octet-types.ts'
 
@@ -21,4 +21,4 @@ export const passInputs = (port: Port, dress: MessageDress, octetsMax: number): 
 })
 
 const isPassable = ({ input, style }: PortExchange): boolean =>
-  style !== 'encoded' && input !== 'empty' && splitBody(input).attached.length === 0 && mayLeaveOctets(input)
+  style !== 'encoded' && input !== 'empty' && !needsPackage(input) && mayLeaveOctets(input)

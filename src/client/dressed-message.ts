@@ -18,7 +18,14 @@ import { type ProtectionOptions, prepareProtection } from '../security/protect/p
 import type { LiteralWriting } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
 import { writePartId } from '../soap/mime/parts.ts'
-import { type Attached, isHeldPart, type Packing, sentOctets, writePackage } from '../soap/mime/write-package.ts'
+import {
+  type Attached,
+  attachReferred,
+  isHeldPart,
+  type Packing,
+  sentOctets,
+  writePackage,
+} from '../soap/mime/write-package.ts'
 import type { WholeMessage } from '../soap/security-port.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import { type ClientCredentials, type CredentialFields, writeCredentials } from './credentials.ts'
@@ -198,16 +205,15 @@ export class MessageSender {
     const attached: Attached[] = []
     let isXop = false
     const attach = (octets: Uint8Array | PassingOctets) => {
-      const id = `${attached.length + 1}@diglot`
-      attached.push({ id, mediaType: 'application/octet-stream', bytes: sentOctets(octets) })
       isXop = true
-      return `cid:${id}`
+      return attachReferred(attached, sentOctets(octets))
     }
+    const refer = (octets: Uint8Array) => attachReferred(attached, octets)
     const attachPart = (part: string, mediaType: string, bytes: Uint8Array) => {
       attached.push({ id: writePartId(part, createUniqueId()), mediaType, bytes })
     }
     const mayAttach = mtom && !this.security?.isCovered // (3)
-    const { body, blocks } = write({ attach: mayAttach ? attach : undefined, attachPart })
+    const { body, blocks } = write({ attach: mayAttach ? attach : undefined, refer, attachPart })
     const id = addressing ? (messageId ?? `urn:uuid:${createUniqueId()}`) : ''
     const addressed = addressing ? requestBlocks(addressing, version, { action: addressedAs, id }) : []
     return { id, text: writeEnvelope(version, body, [...addressed, ...blocks]), packing: { attached, isXop } }

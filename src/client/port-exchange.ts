@@ -15,7 +15,7 @@ import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-co
 import { createEncodedCodecs } from '../soap/codecs/schema-encoded.ts'
 import { declaresAttribute } from '../soap/codecs/schema-plan.ts'
 import { UnfitValue } from '../soap/codecs/schema-write.ts'
-import type { LiteralReading, LiteralWriting } from '../soap/codecs/values.ts'
+import { type LiteralReading, type LiteralWriting, loneWriting } from '../soap/codecs/values.ts'
 import type { Envelope } from '../soap/envelope.ts'
 import { stripForeignAttributes } from '../soap/headers/block.ts'
 import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
@@ -227,7 +227,7 @@ export class CallableExchange {
     if (value === undefined) return []
     const root = Object.hasOwn(requestHeaders, name) ? requestHeaders[name] : undefined
     if (!root) return this.#refuseInput(['headers', name], 'is not a header block of this request')
-    return [this.#checked(['headers', name], () => this.#plans.literal(root).write(value))]
+    return [this.#checked(['headers', name], () => this.#plans.literal(root).write(value, loneWriting))]
   }
 
   #writeBody(input: unknown, writing: LiteralWriting): string {

@@ -1,14 +1,17 @@
 /**
  * Messages with attachments (SOAP Messages with Attachments; WSDL 1.1 §5): which members of a
- * message travel next to its envelope, and what its Body has without them.
+ * message travel next to its envelope, what its Body has without them, and whether it refers to
+ * others.
  */
 import { memoizeByObject } from '../base/memo.ts'
 import type { ExchangeBody, PortExchange } from './exchange.ts'
+import { listReachedTypes } from './xml-reach.ts'
 import {
   type AnyMember,
   type AnyRootElement,
   type AttachmentMark,
   BodyContent,
+  isSwaRef,
   RootElement,
   XmlType,
 } from './xml-type.ts'
@@ -47,5 +50,12 @@ const splitRoot = memoizeByObject((root: AnyRootElement): SplitBody => {
   return { inBody: Object.keys(members).length === 0 ? 'empty' : new BodyContent(() => type), attached }
 })
 
+/** Whether something in the Body may refer to an attachment (WS-I Attachments Profile 1.0 §4.4). */
+export const mayReferToParts = (body: ExchangeBody): boolean => body !== 'empty' && rootMayRefer(body)
+const rootMayRefer = memoizeByObject((root: AnyRootElement) => listReachedTypes([root]).types.some(isSwaRef))
+
+/** Whether a message needs a package: for a part of its own, or for one that it refers to. */
+export const needsPackage = (body: ExchangeBody): boolean =>
+  splitBody(body).attached.length > 0 || mayReferToParts(body)
 export const hasAttachedParts = ({ input, output = 'empty' }: Pick<PortExchange, 'input' | 'output'>): boolean =>
-  [input, output].some(each => splitBody(each).attached.length > 0)
+  [input, output].some(needsPackage)

@@ -45,7 +45,7 @@ export function compileUriContent(root: AnyRootElement): UriContent | undefined 
 }
 
 /** §4.2.1: the prefix of a name means nothing in an address, and octets are no part of one. */
-const unfitNames: ReadonlySet<BuiltInName> = new Set(['QName', 'NOTATION', 'hexBinary', 'base64Binary'])
+const unfitNames: ReadonlySet<BuiltInName> = new Set(['QName', 'NOTATION', 'hexBinary', 'base64Binary', 'swaRef'])
 function isOfNames({ definition }: AnyXmlType): boolean {
   switch (definition.kind) {
     case 'builtIn':

@@ -356,7 +356,7 @@ function convertFixed(
 }
 
 const isInList = (name: string): boolean => name === 'IDREFS' || name === 'ENTITIES' || name === 'NMTOKENS'
-const isTextInJson = (name: string): boolean => name === 'hexBinary' || name === 'base64Binary'
+const isTextInJson = (name: string): boolean => name === 'hexBinary' || name === 'base64Binary' || name === 'swaRef'
 const isFloating = (name: string): boolean => name === 'double' || name === 'float'
 
 /** JSON → what the check of the type gets. */

@@ -75,6 +75,7 @@ export const scalarsByName: Readonly<Partial<Record<BuiltInName, Scalar>>> = {
   double: { kind: 'double', xsd: 'double' },
   hexBinary: { kind: 'bytes', encoding: 'hex' },
   base64Binary: { kind: 'bytes', encoding: 'base64' },
+  swaRef: { kind: 'bytes', encoding: 'base64' },
   date: { kind: 'date' },
   time: { kind: 'time' },
   dateTime: { kind: 'dateTime' },
@@ -111,7 +112,7 @@ function builtInCodec(name: BuiltInName): SimpleCodec {
   if (name === 'QName' || name === 'NOTATION') return qnameCodec
   const scalar = scalarsByName[name] ?? { kind: 'string' }
   const [read, check, write] = [compileScalarReader(scalar), compileScalarCheck(scalar), compileScalarWriter(scalar)]
-  const writeOthers = name === 'base64Binary' ? undefined : otherTexts[scalar.kind]
+  const writeOthers = name === 'base64Binary' || name === 'swaRef' ? undefined : otherTexts[scalar.kind]
   const keepsSpace = name === 'string' || name === 'anySimpleType'
   return { read, check, write, ...(writeOthers && { writeOthers }), keepsSpace }
 }

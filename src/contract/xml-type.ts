@@ -12,7 +12,7 @@
  *      James Clark's notation, `{uri}local`.
  */
 
-/** The built-in types of XML Schema Part 2, and the type of their values. */
+/** The built-in types of XML Schema Part 2, and `swaRef`, with the type of their values. */
 export interface BuiltInValues {
   string: string
   normalizedString: string
@@ -61,8 +61,15 @@ export interface BuiltInValues {
   IDREFS: readonly string[]
   ENTITIES: readonly string[]
   NMTOKENS: readonly string[]
+  /** Octets of an attachment to which the text refers (WS-I Attachments Profile 1.0 §4.4). */
+  swaRef: Uint8Array
 }
 export type BuiltInName = keyof BuiltInValues
+
+/** The namespace of `swaRef`; all other built-in types have that of XML Schema. */
+export const swaRefUri = 'http://ws-i.org/profiles/basic/1.1/xsd'
+export const isSwaRef = ({ definition }: AnyXmlType): boolean =>
+  definition.kind === 'builtIn' && definition.name === 'swaRef'
 
 /** SchemaFacets (XML Schema Part 2 §4.3); bounds and values are in the lexical form of the type. */
 export interface SchemaFacets {
@@ -436,7 +443,7 @@ export const builtInNames: readonly BuiltInName[] = [
   ...(['byte', 'unsignedShort', 'unsignedByte', 'long', 'integer', 'unsignedInt', 'unsignedLong'] as const),
   ...(['positiveInteger', 'nonNegativeInteger', 'negativeInteger', 'nonPositiveInteger', 'date', 'time'] as const),
   ...(['dateTime', 'duration', 'gYear', 'gYearMonth', 'gMonth', 'gMonthDay', 'gDay', 'hexBinary'] as const),
-  ...(['base64Binary', 'anySimpleType', 'anyType', 'IDREFS', 'ENTITIES', 'NMTOKENS'] as const),
+  ...(['base64Binary', 'anySimpleType', 'anyType', 'IDREFS', 'ENTITIES', 'NMTOKENS', 'swaRef'] as const),
 ]
 const builtIns = Object.fromEntries(
   builtInNames.map(name => [name, new XmlType({ kind: 'builtIn', name })]),

@@ -183,6 +183,7 @@ const formats: Readonly<Partial<Record<BuiltInName, JsonSchema>>> = {
   anyURI: { type: 'string', format: 'iri-reference' },
   hexBinary: { type: 'string', contentEncoding: 'base16' },
   base64Binary: { type: 'string', contentEncoding: 'base64' },
+  swaRef: { type: 'string', contentEncoding: 'base64' },
 }
 const integers: ReadonlySet<string> = new Set([
   ...['int', 'short', 'byte', 'unsignedShort', 'unsignedByte', 'long', 'integer', 'unsignedInt', 'unsignedLong'],

@@ -11,10 +11,12 @@ import {
   type ArrayDefinition,
   type ComplexDefinition,
   cellTypeOf,
+  isSwaRef,
   Member,
   type NamespaceForm,
   type QualifiedName,
   type SchemaFacets,
+  swaRefUri,
   type TypeMembers,
   type WildcardNamespaces,
 } from '../contract/xml-type.ts'
@@ -101,6 +103,7 @@ export class PortSchemas {
 
   #addType(type: AnyXmlType): void {
     const { definition } = type
+    if (isSwaRef(type)) this.#addSwaRef()
     const name = definition.kind === 'builtIn' || definition.kind === 'derivable' ? undefined : definition.name
     if (!name) return
     const draft = this.#draft(name.uri)
@@ -108,6 +111,11 @@ export class PortSchemas {
     draft.names.add(`type ${name.local}`)
     const form: NamespaceForm = { uri: name.uri, elements: 'qualified', attributes: 'unqualified' }
     draft.content.push(this.#typeTag(type, draft, form, name.local))
+  }
+  /** WS-I Attachments Profile 1.0 §4.4. */
+  #addSwaRef(): void {
+    const base = writeTag('xs:restriction', { base: 'xs:anyURI' })
+    this.#draft(swaRefUri).content.push(writeTag('xs:simpleType', { name: 'swaRef' }, base))
   }
   #addElement({ name, type, form, marks }: AnyRootElement): void {
     const draft = this.#draft(name.uri)
@@ -143,7 +151,8 @@ export class PortSchemas {
   }
   /** Undefined: it has none. */
   typeName({ definition }: AnyXmlType): QualifiedName | undefined {
-    if (definition.kind === 'builtIn') return { uri: xsNs, local: definition.name }
+    if (definition.kind === 'builtIn')
+      return { uri: definition.name === 'swaRef' ? swaRefUri : xsNs, local: definition.name }
     return definition.kind === 'derivable' ? this.typeName(definition.type) : definition.name
   }
   /** A type that a part of a message names: one without a name gets this one. */

@@ -298,7 +298,7 @@ function typeOfBuiltIn(name: string): WireType {
       item: typeOfBuiltIn(item === 'ENTIT' ? 'ENTITY' : item),
       facets: new Map(),
     }
-  return { kind: 'scalar', base: `xs:${name}`, isNullable: false, facets: new Map() }
+  return { kind: 'scalar', base: name === 'swaRef' ? 'ref:swaRef' : `xs:${name}`, isNullable: false, facets: new Map() }
 }
 
 const narrowFixed = (type: WireType, { isFixed, initial }: ReturnType<typeof initialOf>): WireType =>

@@ -13,9 +13,11 @@ import {
   type AnyRootElement,
   type AnyXmlType,
   type BuiltInName,
+  builtInNames,
   type ComplexDefinition,
   cellTypeOf,
   defineArray,
+  isSwaRef,
   Member,
   NamedType,
   type NamespaceForm,
@@ -23,6 +25,7 @@ import {
   type QualifiedName,
   RootElement,
   type SchemaFacets,
+  swaRefUri,
   type TypeMembers,
   type WildcardNamespaces,
   XmlType,
@@ -52,6 +55,7 @@ export const encodingUris = [
   'http://www.w3.org/2003/05/soap-encoding',
 ] as const
 const xmlUri = 'http://www.w3.org/XML/1998/namespace'
+const swaRefName = `{${swaRefUri}}swaRef`
 /**
  * Attributes of standard schemas: of the media types of binary data, and of XML, which has the
  * same whatever a document says of them.
@@ -136,6 +140,7 @@ export class SchemaModel {
       if (builtIn) return builtIn
       if (local === 'Array') return this.#once(name, () => x.array(() => x.anyType))
     }
+    if (name === swaRefName) return x.swaRef
     const complex = this.components.find('complexType', name)
     const simple = complex ? undefined : this.components.find('simpleType', name)
     const standard = complex || simple ? undefined : knownTypes.get(name)
@@ -343,6 +348,10 @@ export class SchemaModel {
   }
   #requireSimple(name: string | undefined, { place }: Around): AnyXmlType[] {
     const type = name === undefined ? x.anyType : this.typeOf(name, place)
+    if (isSwaRef(type)) {
+      this.losses.add(place, 'refers to an attachment from within a list, a union or a narrower type: it stays a URI')
+      return [x.anyURI]
+    }
     return [isSimpleType(type) ? type : x.string]
   }
 
@@ -766,6 +775,8 @@ export class SchemaModel {
     return attributeOf(node, 'use') === 'required' ? member : member.optional()
   }
   #attributeType(node: Element, around: Around): AnyXmlType {
+    const name = attributeOf(node, 'type')
+    if (name !== undefined && this.components.resolve(node, name, around.form.uri) === swaRefName) return x.swaRef
     const [named] = this.#simpleReference(node, 'type', around)
     return named ?? x.anySimpleType
   }
@@ -820,7 +831,7 @@ const nameArray = (name: QualifiedName | undefined, { cell, dimensions }: ArrayS
 const arrayAround = (cell: AnyXmlType, dimensions: number): AnyXmlType => x.array(cell, dimensions)
 
 const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map([
-  ...Object.entries(x).flatMap(([name, value]) => (value instanceof XmlType ? [[name, value] as const] : [])),
+  ...builtInNames.flatMap(name => (name === 'swaRef' ? [] : [[name, x[name]] as const])),
   ['anyURI', x.anyURI],
   ['ur-type', x.anyType],
   ['base64', x.base64Binary],

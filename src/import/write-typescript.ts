@@ -622,6 +622,7 @@ const valueTypes: Readonly<Partial<Record<BuiltInName, string>>> = {
   ),
   hexBinary: 'Uint8Array',
   base64Binary: 'Uint8Array',
+  swaRef: 'Uint8Array',
   ...Object.fromEntries(['IDREFS', 'ENTITIES', 'NMTOKENS'].map(name => [name, 'readonly string[]'])),
 }
 

@@ -230,6 +230,7 @@ function listBuiltInTexts(name: BuiltInName, place: ExamplePlace, length: number
       Buffer.from('example'.padEnd(length, 'x')).toString('base64'),
       Buffer.alloc(length, 'x').toString('base64'),
     ],
+    swaRef: [Buffer.from('example').toString('base64')],
     ID: [`id-${choose(1_000_000)}`],
     negativeInteger: [`-${number}`],
     nonPositiveInteger: [`-${number}`],

@@ -354,7 +354,11 @@ function listDiffering(candidates: readonly BoundOperation[]): readonly BoundOpe
   })
 }
 /** Octets next to the message say nothing of its operation. */
-const noOctets: PartSource = { take: () => new Uint8Array(0), named: () => 'unknown' }
+const noOctets: PartSource = {
+  take: () => new Uint8Array(0),
+  look: () => new Uint8Array(0),
+  named: () => 'unknown',
+}
 
 /** From the first child of the Body to its end. */
 function readBodyTree({ body, around: { parent, name, prefix, attributes, declarations } }: Proven): Element {

@@ -14,7 +14,7 @@ import {
 } from './headers/addressing.ts'
 import { writePartId } from './mime/parts.ts'
 import { type Base64Insert, streamEnvelope } from './mime/streamed-base64.ts'
-import { type Attached, isHeldPart, sentOctets } from './mime/write-package.ts'
+import { type Attached, attachReferred, isHeldPart, sentOctets } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
 import type { ProtectAnswer } from './security-port.ts'
@@ -33,16 +33,15 @@ export function replyWithAnswer(
   const packed = message.takesPackage && destination.to === 'back' && !known.protect
   const large = answer.large && markOctets(node, answer.large)
   const attach = (bytes: Uint8Array | PassingOctets) => {
-    const id = `${attached.length + 1}@diglot`
     const octets = bytes === large?.bytes ? large.octets.read(0, large.octets.length) : sentOctets(bytes)
-    attached.push({ id, mediaType: answer.mediaType ?? 'application/octet-stream', bytes: octets })
-    return `cid:${id}`
+    return attachReferred(attached, octets, answer.mediaType)
   }
+  const refer = (bytes: Uint8Array) => attachReferred(attached, bytes)
   const attachPart = (part: string, mediaType: string, bytes: Uint8Array) => {
     attached.push({ id: writePartId(part, node.serving.id()), mediaType, bytes })
   }
   const complete = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
-  const body = exchange.write(complete.row, { attach: packed ? attach : undefined, attachPart }, version)
+  const body = exchange.write(complete.row, { attach: packed ? attach : undefined, refer, attachPart }, version)
   const action = exchange.replyAction
   const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
   const text = writeEnvelope(version, body, [...blocks, ...known.blocks])

@@ -315,6 +315,10 @@ const attaching = (...types: readonly string[]) => ({
   parts: '<part name="branch" type="xs:base64Binary"/>',
   binding: `<m:multipartRelated xmlns:m="http://schemas.xmlsoap.org/wsdl/mime/"><m:part>${types.map(each => `<m:content part="branch" type="${each}"/>`).join('')}</m:part></m:multipartRelated>`,
 })
+/** An element refers to an attachment. */
+const referring = (type: string): Shape => ({
+  schema: a(type).schema.replace('type="ref:', 'xmlns:ref="http://ws-i.org/profiles/basic/1.1/xsd" type="ref:') + late,
+})
 /** [what changed, before, after, breaks] */
 const changesOfOperations: readonly (readonly [string, Shape, Shape, boolean])[] = [
   ['the namespace', plain, { ...plain, uri: 'urn:y' }, true],
@@ -322,6 +326,18 @@ const changesOfOperations: readonly (readonly [string, Shape, Shape, boolean])[]
   ['a fault comes', plain, { ...plain, operation: '<fault name="late" message="t:late"/>' }, false],
   ['a fault goes', { ...plain, operation: '<fault name="late" message="t:late"/>' }, plain, false],
   ['a fault about a header block comes', { ...plain, ...block }, { ...plain, ...blockWithFault }, false],
+  [
+    'octets in the XML become those of an attachment',
+    { ...plain, schema: a('xs:base64Binary').schema + late },
+    referring('ref:swaRef'),
+    true,
+  ],
+  [
+    'a URI becomes the octets of an attachment',
+    { ...plain, schema: a('xs:anyURI').schema + late },
+    referring('ref:swaRef'),
+    true,
+  ],
   ['an attachment comes', plain, { ...plain, ...attaching('image/png') }, true],
   [
     'a media type of an attachment comes',

@@ -54,13 +54,39 @@ for (const [where, more] of [
     )
     assert.match(text, /default\('http:\/\/www\.w3\.org\/2005\/08\/addressing\/reply'\)/)
   })
-test('WS-I Attachments Profile 1.0 §4.4 a reference to an attachment is a URI', () => {
-  const uri = 'http://ws-i.org/profiles/basic/1.1/xsd'
-  const { losses, text } = importSchema(
-    `<xs:import namespace="${uri}" schemaLocation="${uri.replace(/xsd$/, 'swaref.xsd')}"/><xs:element name="Scan" type="r:swaRef" xmlns:r="${uri}"/>`,
+const swaRefUri = 'http://ws-i.org/profiles/basic/1.1/xsd'
+const inType = (inside: string) => `<xs:element name="Scan"><xs:complexType>${inside}</xs:complexType></xs:element>`
+const inSimple = (inside: string) =>
+  `<xs:element name="Scan"><xs:simpleType xmlns:r="${swaRefUri}">${inside}</xs:simpleType></xs:element>`
+const staysUri = 'refers to an attachment from within a list, a union or a narrower type: it stays a URI'
+/** [where, the schema, what is declared, its loss] */
+const references: readonly (readonly [string, string, RegExp, string?])[] = [
+  ['a global element', '<xs:element name="Scan" type="r:swaRef"/>', /element\('Scan', x\.swaRef\)/],
+  ['elements that repeat', inType('<xs:sequence><xs:element name="page" type="r:swaRef" maxOccurs="unbounded"/></xs:sequence>'), /page: x\.element\(x\.swaRef\)\.many\(1\)/],
+  ['an attribute', inType('<xs:attribute name="at" type="r:swaRef"/>'), /at: x\.attribute\(x\.swaRef\)\.optional\(\)/],
+  ['text with attributes', inType('<xs:simpleContent><xs:extension base="r:swaRef"><xs:attribute name="n" type="xs:int"/></xs:extension></xs:simpleContent>'), /value: x\.text\(x\.swaRef\)/],
+  ['a list', inSimple('<xs:list itemType="r:swaRef"/>'), /x\.list\(x\.anyURI\)/, staysUri],
+  ['a union', inSimple('<xs:union memberTypes="r:swaRef xs:int"/>'), /x\.union\(x\.anyURI, x\.int\)/, staysUri],
+  ['a narrower type', inSimple('<xs:restriction base="r:swaRef"><xs:maxLength value="9"/></xs:restriction>'), /x\.simple\(x\.anyURI, \{ maxLength: 9 \}\)/, staysUri],
+] // biome-ignore format: a table
+for (const [where, schema, declared, loss] of references)
+  test(`WS-I Attachments Profile 1.0 §4.4 a reference to an attachment in ${where}`, () => {
+    const location = `schemaLocation="${swaRefUri.replace(/xsd$/, 'swaref.xsd')}"`
+    const { losses, text } = importSchema(
+      `<xs:import namespace="${swaRefUri}" ${location}/>${schema.replaceAll(' type="r:', ` xmlns:r="${swaRefUri}" type="r:`).replaceAll('<xs:extension', `<xs:extension xmlns:r="${swaRefUri}"`)}`,
+    )
+    assert.deepEqual(losses, loss ? [loss] : [])
+    assert.match(text, declared)
+    assert.doesNotMatch(text, /swaRef'|ws-i\.org/)
+  })
+test('WS-I Attachments Profile 1.0 §4.4 a document may declare the type itself', () => {
+  const contract = importText(
+    writeAskingWsdl(`<xs:schema targetNamespace="urn:t"><xs:import namespace="${swaRefUri}"/>
+      <xs:element name="r" type="a:swaRef" xmlns:a="${swaRefUri}"/></xs:schema>
+      <xs:schema targetNamespace="${swaRefUri}"><xs:simpleType name="swaRef"><xs:restriction base="xs:anyURI"/></xs:simpleType></xs:schema>`),
   )
-  assert.deepEqual(losses, [])
-  assert.match(text, /simple\('swaRef', x\.anyURI\)/)
+  assert.deepEqual(contract.losses, [])
+  assert.match(writeTypescript(contract, 't.wsdl'), /element\('r', x\.swaRef\)/)
 })
 test('a schema that is there counts, in place of the one that comes along', () => {
   const contract = importText(

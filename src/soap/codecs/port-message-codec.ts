@@ -2,7 +2,7 @@
  * The codec of the messages of an exchange, in each of its styles: what is in the Body, and what
  * travels next to the envelope.
  */
-import { splitBody } from '../../contract/attached-parts.ts'
+import { mayReferToParts, splitBody } from '../../contract/attached-parts.ts'
 import type { ExchangeBody, PortExchange } from '../../contract/exchange.ts'
 import type { Cursor } from '../../xml/index.ts'
 import type { SoapVersion } from '../version.ts'
@@ -17,7 +17,7 @@ export interface PortMessageCodec extends Pick<BodyCodec, 'firsts' | 'mayBegin' 
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
   /** All children of Body. */
   readonly write: (value: unknown, writing: LiteralWriting, version: SoapVersion) => string
-  /** Whether parts travel next to it. */
+  /** Whether parts travel next to it, or may do so because it refers to them. */
   readonly hasParts: boolean
 }
 
@@ -28,7 +28,7 @@ export function createPortMessageCodecs(literal = createElementCodecs(), encoded
     const { inBody, attached } = splitBody(body)
     const codec = { ...bodyOf(inBody), ...(style === 'encoded' && inBody !== 'empty' && encodedCodec(encoded(inBody))) }
     const { read, write }: Pick<PortMessageCodec, 'read' | 'write'> = codec
-    if (attached.length === 0) return { ...codec, hasParts: false }
+    if (attached.length === 0) return { ...codec, hasParts: mayReferToParts(body) }
     const name = body === 'empty' ? '' : body.name.local
     return {
       ...codec,
@@ -47,5 +47,5 @@ export function createPortMessageCodecs(literal = createElementCodecs(), encoded
 
 const encodedCodec = ({ read, write }: EncodedCodec): Pick<PortMessageCodec, 'read' | 'write'> => ({
   read,
-  write: (value, _writing, version) => write(value, version),
+  write: (value, writing, version) => write(value, version, writing),
 })

@@ -4,7 +4,7 @@
  * values may be shared by references, and each value that is written says its type.
  */
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { isSimpleType, type SimpleCodec } from '../../contract/xml-simple.ts'
+import { isSimpleType } from '../../contract/xml-simple.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import { type Cursor, Element, escapeText, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
 import { soapPrefix } from '../fault.ts'
@@ -27,6 +27,7 @@ import {
 } from './encoded-read.ts'
 import {
   type ArrayPlan,
+  type AttributePlan,
   type ComplexPlan,
   type ElementPlan,
   firstNames,
@@ -36,14 +37,26 @@ import {
   SchemaPlans,
   type TypePlan,
 } from './schema-plan.ts'
-import { readAnyElement } from './schema-read.ts'
-import { MessageWriting, writeXmlValue } from './schema-write.ts'
-import { type LiteralReading, typesIn, xsdUri, xsiType, xsiUri } from './values.ts'
+import { codecOfReference, readAnyElement } from './schema-read.ts'
+import { MessageWriting, writeReferringText, writeXmlValue } from './schema-write.ts'
+import {
+  inlineWriting,
+  type LiteralReading,
+  type LiteralWriting,
+  loneWriting,
+  typesIn,
+  xsdUri,
+  xsiType,
+  xsiUri,
+} from './values.ts'
+
+/** A simple type, of an element or in one. */
+type TextPlan = NonNullable<ComplexPlan['text']> | Extract<TypePlan, { kind: 'simple' }> | AttributePlan
 
 export interface EncodedCodec {
   /** At the `start` of the call; goes to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
-  readonly write: (value: unknown, version: SoapVersion) => string
+  readonly write: (value: unknown, version: SoapVersion, writing?: LiteralWriting) => string
   /** An element that is no call: the detail of a fault. */
   readonly writeAlone: (value: unknown, version: SoapVersion) => string
 }
@@ -56,7 +69,8 @@ export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
       const { graph, call } = openGraph(cursor, reading, version, names)
       return readEncodedValue(plans.ofRoot(root).type(), graph, call)
     },
-    write: (value, version) => writeCall(plans.ofRoot(root), value, encodings[version.number]),
+    write: (value, version, writing = inlineWriting) =>
+      writeCall(plans.ofRoot(root), value, encodings[version.number], writing),
     writeAlone: (value, version) => writeIndependent(plans.ofRoot(root), value, encodings[version.number]),
   })
 }
@@ -83,7 +97,7 @@ function readReferred(plan: TypePlan, graph: Graph, at: Element): unknown {
   switch (plan.kind) {
     case 'simple':
       checkEncodedAttributes(graph, at, () => false)
-      return readEncodedText(plan.codec, graph, at)
+      return readEncodedText(plan, graph, at)
     case 'array':
       checkEncodedAttributes(graph, at, () => false)
       return readArray(plan, graph, at)
@@ -127,24 +141,26 @@ function isNil(graph: Graph, accessor: Element): boolean {
   return true
 }
 
-function readEncodedText(codec: SimpleCodec, graph: Graph, at: Element): unknown {
-  const value = codec.read(takeText(graph, at), { resolve: text => at.qname(text) })
+function readEncodedText({ codec, type }: TextPlan, graph: Graph, at: Element): unknown {
+  const value = codecOfReference(type, codec, graph.reading).read(takeText(graph, at), {
+    resolve: text => at.qname(text),
+  })
   return value instanceof Flaw ? refuseElement(at, value.detail) : value
 }
 
 function readStruct(plan: ComplexPlan, graph: Graph, at: Element): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   checkEncodedAttributes(graph, at, name => plan.attributes.some(each => each.name === name))
-  for (const { key, name, codec, isOptional } of plan.attributes) {
+  for (const { key, name, codec, type, isOptional } of plan.attributes) {
     const text = at.attribute(name)
     if (text === undefined && !isOptional) refuseElement(at, `must have the attribute ${name.local}`)
     if (text === undefined) continue
     countText(graph, at, text.length)
-    const value = codec.read(text, { resolve: qname => at.qname(qname) })
+    const value = codecOfReference(type, codec, graph.reading).read(text, { resolve: qname => at.qname(qname) })
     if (value instanceof Flaw) refuseElement(at, `${name.local} ${value.detail}`)
     row[key] = value
   }
-  if (plan.text) return { ...row, [plan.text.key]: readEncodedText(plan.text.codec, graph, at) }
+  if (plan.text) return { ...row, [plan.text.key]: readEncodedText(plan.text, graph, at) }
   if (hasText(at)) refuseElement(at, 'has text where elements are expected')
   for (const each of at.elements()) readAccessor(plan.content, graph, each, row)
   requireMembers(plan.content, at, row)
@@ -209,8 +225,8 @@ function readGrouped(part: GroupPlan, graph: Graph, accessor: Element, row: Reco
 
 // Writing
 
-function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding): string {
-  const writing = new MessageWriting(undefined)
+function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding, beside: LiteralWriting): string {
+  const writing = new MessageWriting({ ...beside, attach: undefined }) // the encoding has no XOP
   const tag = writing.name(plan.name)
   const type = plan.type()
   const inside = type.kind === 'complex' ? writeStruct(type, value, encoding, writing) : ''
@@ -218,7 +234,7 @@ function writeCall(plan: ElementPlan, value: unknown, encoding: SoapEncoding): s
 }
 /** SOAP 1.1 §5.1 rule 5: an independent element has a name of its own, and says its type. */
 function writeIndependent(plan: ElementPlan, value: unknown, encoding: SoapEncoding): string {
-  const writing = new MessageWriting(undefined)
+  const writing = new MessageWriting(loneWriting)
   const tag = writing.name(plan.name)
   const written = writeEncodedValue(plan.type(), tag, value, encoding, writing)
   return `<${tag}${writeScope(writing, encoding)}${written.slice(tag.length + 1)}`
@@ -232,7 +248,7 @@ function writeStruct(plan: ComplexPlan, value: unknown, encoding: SoapEncoding, 
   for (const key of Object.keys(row))
     if (!plan.keys.has(key) && row[key] !== undefined)
       writing.fail(`has the member ${key}, which its type does not have`)
-  if (plan.text) return escapeText(writeSimpleText(plan.text.codec, row[plan.text.key], writing))
+  if (plan.text) return escapeText(writeSimpleText(plan.text, row[plan.text.key], writing))
   return writeParts(plan.content, row, encoding, writing)
 }
 
@@ -276,7 +292,7 @@ function writeEncodedValue(
   if (value === null) return `<${tag} ${xsi}:nil="true"/>`
   switch (plan.kind) {
     case 'simple':
-      return `<${tag}${typeAttribute(plan, writing)}>${escapeText(writeSimpleText(plan.codec, value, writing))}</${tag}>`
+      return `<${tag}${typeAttribute(plan, writing)}>${escapeText(writeSimpleText(plan, value, writing))}</${tag}>`
     case 'xml':
       return writeXmlValue(value, name => name.local === tag, writing)
     case 'array': {
@@ -298,7 +314,7 @@ function writeEncodedValue(
       for (const each of plan.attributes) {
         const member = (value as Readonly<Record<string, unknown>>)[each.key] // writeStruct has seen an object
         if (member !== undefined)
-          start += ` ${writing.name(each.name)}=${writeAttribute(writeSimpleText(each.codec, member, writing))}`
+          start += ` ${writing.name(each.name)}=${writeAttribute(writeSimpleText(each, member, writing))}`
       }
       return `${start}>${inside}</${tag}>`
     }
@@ -319,7 +335,5 @@ function statedTypeName(plan: TypePlan, writing: MessageWriting): string | undef
   return name && writing.name(name)
 }
 
-function writeSimpleText(codec: SimpleCodec, value: unknown, writing: MessageWriting): string {
-  const checked = codec.check(value)
-  return checked instanceof Flaw ? writing.fail(checked.detail) : codec.write(checked, writing.prefixFor)
-}
+const writeSimpleText = ({ codec, type }: TextPlan, value: unknown, writing: MessageWriting): string =>
+  writeReferringText(type, codec, value, writing)

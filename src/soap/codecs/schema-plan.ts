@@ -5,15 +5,17 @@
  */
 import { type DerivableDefinition, initialOf, listTaggedTypes, matchesNamespace } from '../../contract/xml-members.ts'
 import { isSimpleType, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
-import type {
-  AnyMember,
-  AnyRootElement,
-  AnyXmlType,
-  ComplexDefinition,
-  NamespaceForm,
-  QualifiedName,
-  TypeMembers,
-  WildcardNamespaces,
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  type ComplexDefinition,
+  isSwaRef,
+  type NamespaceForm,
+  type QualifiedName,
+  swaRefUri,
+  type TypeMembers,
+  type WildcardNamespaces,
 } from '../../contract/xml-type.ts'
 import { internName, type Name } from '../../xml/index.ts'
 import { xsdUri } from './values.ts'
@@ -60,6 +62,7 @@ export interface AttributePlan {
   readonly key: string
   readonly name: Name
   readonly codec: SimpleCodec
+  readonly type: AnyXmlType
   readonly isOptional: boolean
   readonly initial: string | undefined
   readonly isFixed: boolean
@@ -170,6 +173,7 @@ export class SchemaPlans {
         key,
         name: internName(uri, marks.name ?? key),
         codec: simpleCodecOf(particle.type),
+        type: particle.type,
         isOptional: marks.min === 0,
         initial: marks.initial,
         isFixed: marks.isFixed,
@@ -232,7 +236,8 @@ function namesOfSimple(type: AnyXmlType): ReadonlySet<Name> {
   const names = new Set<Name>()
   for (let at: AnyXmlType | undefined = type; at; ) {
     const { definition }: AnyXmlType = at
-    if (definition.kind === 'builtIn') names.add(internName(xsdUri, definition.name))
+    if (isSwaRef(at)) names.add(internName(swaRefUri, 'swaRef')).add(internName(xsdUri, 'anyURI'))
+    else if (definition.kind === 'builtIn') names.add(internName(xsdUri, definition.name))
     if ('name' in definition && typeof definition.name === 'object') names.add(internQualified(definition.name))
     at = definition.kind === 'restriction' ? definition.of : undefined
   }

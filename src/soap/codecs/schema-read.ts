@@ -11,12 +11,12 @@
  */
 
 import { t } from '../../contract/field.ts'
-import { Flaw } from '../../contract/lexical/flaw.ts'
+import { Flaw, typeFlaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { isBase64Type, lengthsOfOctets } from '../../contract/octet-types.ts'
 import { countRequired } from '../../contract/xml-members.ts'
 import { equalsText, type NamesAround, type SimpleCodec } from '../../contract/xml-simple.ts'
-import type { AnyXmlType } from '../../contract/xml-type.ts'
+import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
 import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
 import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent, takePart } from './literal-read.ts'
@@ -123,7 +123,7 @@ function readSimple(
   const isAny = definition.kind === 'builtIn' && definition.name === 'anySimpleType'
   if (written !== undefined && !(named && (names.has(named) || (isAny && named.uri === xsdUri))))
     refuseContent(cursor, `must not have the xsi:type ${written}`)
-  return readPlannedText(codec, cursor, reading, initial)
+  return readPlannedText(codecOfReference(type, codec, reading), cursor, reading, initial)
 }
 
 /** A part that has not arrived yet has no length: only octets that are there are compared. */
@@ -149,7 +149,8 @@ function readTextContent(
   reading: LiteralReading,
   initial?: string,
 ): unknown {
-  if (!reading.parts || !isBase64Type(type)) return readPlannedText(codec, cursor, reading, initial)
+  if (!reading.parts || !isBase64Type(type))
+    return readPlannedText(codecOfReference(type, codec, reading), cursor, reading, initial)
   const octets = takePart(cursor, reading.parts, undefined)
   const isEmpty = octets instanceof Uint8Array && octets.length === 0
   const text = isEmpty ? initial : octets ? undefined : cursor.value
@@ -176,6 +177,27 @@ function readUnrestricted(
   const value = reading.forgive && unrestricted ? unrestricted.read(text, cursorNames(cursor)) : flaw
   if (!(value instanceof Flaw) && reading.forgive?.('facets', pathOf(cursor), flaw.detail)) return value
   return addFlaw(cursor, reading, flaw)
+}
+
+/**
+ * Of text that refers to an attachment: a codec that reads its octets (WS-I Attachments Profile 1.0
+ * §4.4). A part may be referred to more than once.
+ */
+export function codecOfReference(
+  type: AnyXmlType,
+  codec: SimpleCodec,
+  { parts, isDocument }: LiteralReading,
+): SimpleCodec {
+  if (isDocument || !isSwaRef(type)) return codec
+  const read = (text: string): Uint8Array | Flaw => {
+    const href = trimXmlSpace(text)
+    const isUri = /^cid:/i.test(href)
+    const found = parts?.look(isUri ? href : `cid:${encodeURIComponent(href)}`) // Apache CXF writes the id alone
+    if (found) return new Uint8Array(found.buffer, found.byteOffset, found.length)
+    if (!isUri) return typeFlaw('the cid: URI of an attachment of its message')
+    return new Flaw('type', `refers to ${href}, a part that its message does not have`)
+  }
+  return { ...codec, read }
 }
 
 /** By the schema of the encoding, the items of an array may have any names (SOAP 1.1 §5.4.2). */
@@ -259,7 +281,8 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
     others[clarkNotation(name)] = cursor.attributeValue(index)
   }
   for (const each of plan.attributes) {
-    const { key, name, codec, isOptional, initial, isFixed } = each
+    const { key, name, isOptional, initial, isFixed } = each
+    const codec = codecOfReference(each.type, each.codec, reading)
     const text = cursor.attribute(name) ?? initial
     if (text === undefined && !isOptional) refuseOrForgive(cursor, reading, `must have the attribute ${name.local}`)
     if (text === undefined) continue

@@ -9,7 +9,7 @@ import { Flaw } from '../../contract/lexical/flaw.ts'
 import { isBase64Type, lengthsOfOctets, limitLength } from '../../contract/octet-types.ts'
 import { countRequired } from '../../contract/xml-members.ts'
 import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
-import type { AnyXmlType } from '../../contract/xml-type.ts'
+import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'
 import {
   type AttributePlan,
@@ -43,9 +43,9 @@ type ValueRow = Readonly<Record<string, unknown>>
 export class MessageWriting {
   readonly #prefixes = new Map<string, string>()
   readonly path: string[]
-  readonly attach: LiteralWriting['attach']
-  constructor(attach: LiteralWriting['attach'], path: readonly string[] = []) {
-    this.attach = attach
+  readonly beside: Pick<LiteralWriting, 'attach' | 'refer'>
+  constructor(beside: Pick<LiteralWriting, 'attach' | 'refer'>, path: readonly string[] = []) {
+    this.beside = beside
     this.path = [...path]
   }
   readonly prefixFor = (uri: string): string => {
@@ -69,21 +69,17 @@ export class MessageWriting {
 }
 
 /** The whole element, with every namespace that it uses declared on it. */
-export const writePlannedElement = (plan: ElementPlan, value: unknown, { attach }: LiteralWriting): string =>
-  writeAlone(plan, value, new MessageWriting(attach))
+export const writePlannedElement = (plan: ElementPlan, value: unknown, beside: LiteralWriting): string =>
+  writeAlone(plan, value, new MessageWriting(beside))
 
 /** The elements of a type, each with every namespace that it uses declared on it. */
-export function writePlannedElements(
-  { content, keys }: ComplexPlan,
-  value: unknown,
-  { attach }: LiteralWriting,
-): string {
-  const writing = new MessageWriting(attach)
+export function writePlannedElements({ content, keys }: ComplexPlan, value: unknown, beside: LiteralWriting): string {
+  const writing = new MessageWriting(beside)
   writing.path.push('Body')
   if (!isValueRow(value)) return writing.fail('must be an object')
   requireKnown({ keys }, value, writing)
   return writeParticles(content, value, writing, (plan, each, { path }) =>
-    writeAlone(plan, each, new MessageWriting(attach, path)),
+    writeAlone(plan, each, new MessageWriting(beside, path)),
   )
 }
 
@@ -146,13 +142,26 @@ function writeSimple(
   value: unknown,
   writing: MessageWriting,
 ): string {
-  const { attach } = writing
+  const { attach } = writing.beside
   if (attach && (value instanceof Uint8Array || value instanceof PassingOctets) && isBase64Type(type)) {
     const octets = value instanceof PassingOctets ? limitPassing(type, value, writing) : value
     if (octets === value) requireChecked(codec, value, writing)
     return `<xop:Include xmlns:xop="${includeName.uri}" href=${writeAttribute(attach(octets))}/>`
   }
-  return escapeText(writeCheckedText(codec, value, writing))
+  return escapeText(writeReferringText(type, codec, value, writing))
+}
+
+/** Octets of an attachment, where there can be one, as its URI. */
+export function writeReferringText(
+  type: AnyXmlType,
+  codec: SimpleCodec,
+  value: unknown,
+  writing: MessageWriting,
+): string {
+  const { refer } = writing.beside
+  if (!refer || !isSwaRef(type)) return writeCheckedText(codec, value, writing)
+  if (refer === 'never') return writing.fail('refers to an attachment, which only what is in a Body can')
+  return refer(requireChecked(codec, value, writing) as Uint8Array) // the check lets nothing else pass
 }
 
 /** Their number is known at their end: their reader is told that they do not fit. */
@@ -220,11 +229,11 @@ function requireKnown(plan: Pick<ComplexPlan, 'keys'>, row: ValueRow, writing: M
 }
 
 function writeAttributeOf(plan: AttributePlan, row: ValueRow, writing: MessageWriting): string {
-  const { key, name, codec, isOptional, isFixed } = plan
+  const { key, name, codec, type, isOptional, isFixed } = plan
   const value = ownValue(row, key)
   if (value === undefined) return isOptional ? '' : writing.fail(`must have ${key}`)
   writing.path.push(key)
-  const written = ` ${writing.name(name)}=${writeAttribute(writeCheckedText(codec, value, writing))}`
+  const written = ` ${writing.name(name)}=${writeAttribute(writeReferringText(type, codec, value, writing))}`
   if (isFixed) requireFixedValue(codec, plan, value, writing)
   writing.path.pop()
   return written

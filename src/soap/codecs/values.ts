@@ -25,6 +25,8 @@ export interface LiteralReading {
   readonly forgive?: (kind: 'missing' | 'facets', path: string, detail: string) => boolean
   /** The message is a response, which may say which of its parts is the return value. */
   readonly isResponse?: true
+  /** The element is a document, with the octets of attachments in it: the XML of REST. */
+  readonly isDocument?: true
 }
 export interface PartSource {
   /**
@@ -32,6 +34,11 @@ export interface PartSource {
    * before.
    */
   take(href: string): Uint8Array | StreamedPart
+  /**
+   * The octets of the part that `ref:swaRef` names, once all have arrived; undefined: it is not
+   * there.
+   */
+  look(href: string): Uint8Array | undefined
   /**
    * The parts whose Content-ID begins with this name (WS-I Attachments Profile 1.0 §3.8), once all
    * have arrived; `unknown`: which are there is not asked yet.
@@ -67,10 +74,18 @@ export interface LiteralWriting {
    * inside as base64.
    */
   readonly attach: ((bytes: Uint8Array | PassingOctets) => string) | undefined
+  /**
+   * Sends octets next to the envelope, and returns the `cid:` URI by which it refers to them (WS-I
+   * Attachments Profile 1.0 §4.4); `never`: nothing travels with what is written; undefined: they
+   * stay inside as base64.
+   */
+  readonly refer?: ((bytes: Uint8Array) => string) | 'never'
   /** Sends a part of the message next to its envelope; undefined: it has no package. */
   readonly attachPart?: (part: string, mediaType: string, bytes: Uint8Array) => void
 }
 export const inlineWriting: LiteralWriting = { attach: undefined }
+/** Of a header block or the detail of a fault: attachments are of the Body alone. */
+export const loneWriting: LiteralWriting = { attach: undefined, refer: 'never' }
 
 /** At the `start` of an element: returns its value and leaves the cursor at its `end`. */
 export type ReadValue = (cursor: Cursor, reading: LiteralReading) => unknown

@@ -256,11 +256,12 @@ async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGener
 }
 const refuseBase64 = (): never => refusePackage('a part is not valid base64')
 
-/** The parts of a package in memory, each of which may be taken once. */
+/** The parts of a package in memory, each of which may be taken once, and seen often. */
 export function collectParts(parts: Package['parts']): PartSource {
   const taken = new Set<string>()
   return {
     take: href => parts.get(claimPart(href, taken))?.bytes ?? refuseMissingPart(),
+    look: href => parts.get(contentIdOf(href) ?? '')?.bytes,
     named: part => listPartsNamed(parts, part),
   }
 }

@@ -14,6 +14,13 @@ export const isHeldPart = (part: Attached): part is Attached & SentPart => part.
 export const sentOctets = (octets: Uint8Array | PassingOctets): Attached['bytes'] =>
   octets instanceof PassingOctets ? octets.read() : octets
 
+/** Adds octets to which the XML refers by the `cid:` URI that this returns. */
+export function attachReferred(attached: Attached[], bytes: Attached['bytes'], mediaType?: string): string {
+  const id = `${attached.length + 1}@diglot`
+  attached.push({ id, mediaType: mediaType ?? 'application/octet-stream', bytes })
+  return `cid:${id}`
+}
+
 export interface Packing {
   readonly attached: readonly Attached[]
   /** The envelope may include parts (XOP); otherwise all are parts of their own. */

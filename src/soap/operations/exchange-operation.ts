@@ -15,7 +15,7 @@ import { createPortMessageCodecs, type PortMessageCodec } from '../codecs/port-m
 import { createElementCodecs, type ElementCodec } from '../codecs/schema-codec.ts'
 import { createEncodedCodecs, type EncodedCodec } from '../codecs/schema-encoded.ts'
 import { declaresAttribute } from '../codecs/schema-plan.ts'
-import type { LiteralReading } from '../codecs/values.ts'
+import { type LiteralReading, loneWriting } from '../codecs/values.ts'
 import type { SoapFault } from '../fault.ts'
 import { type Block, refuseWithFault, stripForeignAttributes } from '../headers/block.ts'
 import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
@@ -116,7 +116,7 @@ function compileExchange(
         // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
         style === 'encoded' && root.isPart && !isHeaderFault(exchange, name)
           ? encodedOf(root).writeAlone
-          : (detail: unknown) => codecOf(root).write(detail),
+          : (detail: unknown) => codecOf(root).write(detail, loneWriting),
       ]),
     ),
   }
@@ -194,7 +194,7 @@ function createExchangeContext(
     setHeader: (name: string, value: unknown) => {
       const codec = replyBlocks[name]
       if (!codec) throw new Error(`the header ${name} is not declared for this reply`)
-      asked.add(codec.write(value))
+      asked.add(codec.write(value, loneWriting))
     },
     fail: (fault: string, detail: unknown, reason = fault) => {
       const write = faults[fault]

@@ -1,9 +1,11 @@
-import java.io.StringReader;
+import java.io.*;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.*;
 import java.math.*;
 import java.net.URL;
 import java.util.*;
+import javax.activation.DataHandler;
+import javax.activation.DataSource;
 import javax.xml.bind.JAXBElement;
 import javax.xml.datatype.*;
 import javax.xml.namespace.QName;
@@ -116,6 +118,7 @@ public class Original {
     if (raw == BigInteger.class) return BigInteger.valueOf(count);
     if (raw == BigDecimal.class) return new BigDecimal(count + ".25");
     if (raw == byte[].class) return ("octets " + count).getBytes();
+    if (raw == DataHandler.class) return new DataHandler(new Octets(("attached " + count).getBytes()));
     if (raw == QName.class) return new QName("urn:q", "q" + count);
     if (raw == XMLGregorianCalendar.class) return DatatypeFactory.newInstance().newXMLGregorianCalendar("2026-11-24T10:20:30Z");
     if (raw == Duration.class) return DatatypeFactory.newInstance().newDuration("P1D");
@@ -155,6 +158,11 @@ public class Original {
     if (value instanceof JAXBElement) leaves(((JAXBElement<?>) value).getValue(), found);
     else if (value instanceof List) for (Object each : (List<?>) value) leaves(each, found);
     else if (value instanceof byte[]) found.add(Base64.getEncoder().encodeToString((byte[]) value));
+    else if (value instanceof DataHandler) {
+      ByteArrayOutputStream octets = new ByteArrayOutputStream();
+      ((DataHandler) value).writeTo(octets);
+      leaves(octets.toByteArray(), found);
+    }
     else if (value instanceof XMLGregorianCalendar) found.add(((XMLGregorianCalendar) value).toXMLFormat());
     else if (value instanceof QName) found.add(value.toString());
     else if (value instanceof Enum) found.add(String.valueOf(text((Enum<?>) value)));
@@ -167,6 +175,15 @@ public class Original {
           field.setAccessible(true);
           leaves(field.get(value), found);
         }
+  }
+  /** The content of an attachment. */
+  static class Octets implements DataSource {
+    final byte[] octets;
+    Octets(byte[] octets) { this.octets = octets; }
+    public String getContentType() { return "application/octet-stream"; }
+    public String getName() { return "octets"; }
+    public InputStream getInputStream() { return new ByteArrayInputStream(octets); }
+    public OutputStream getOutputStream() { throw new UnsupportedOperationException(); }
   }
   static Object text(Enum<?> value) throws Exception {
     try {
