@@ -3,16 +3,18 @@ import { Flaw } from '../contract/lexical/flaw.ts'
 import { compileXsdPattern } from '../contract/lexical/xsd-pattern.ts'
 import { countRequired, initialOf } from '../contract/xml-members.ts'
 import { isSimpleType, type NamesAround, simpleCodecOf } from '../contract/xml-simple.ts'
-import type {
-  AnyMember,
-  AnyRootElement,
-  AnyXmlType,
-  BuiltInName,
-  ComplexDefinition,
-  QualifiedName,
-  SchemaFacets,
-  TypeMembers,
-  WildcardNamespaces,
+import {
+  type AnyMember,
+  type AnyRootElement,
+  type AnyXmlType,
+  type AttachmentMark,
+  type BuiltInName,
+  type ComplexDefinition,
+  hasOneMediaType,
+  type QualifiedName,
+  type SchemaFacets,
+  type TypeMembers,
+  type WildcardNamespaces,
 } from '../contract/xml-type.ts'
 import { createChoose, type ExamplePlace, listExampleTexts, NoExample, placeWithin } from './example-text.ts'
 
@@ -96,7 +98,8 @@ function makeMember(key: string, member: AnyMember, place: ExamplePlace, depth: 
       if (marks.isNillable && depth > depthOfOptional + 1) return null
       const type = particle.type()
       const name = { uri: marks.uri ?? '', local: marks.name ?? key }
-      return makeFixed(type, marks) ?? makeTyped(type, name, place, depth)
+      const made = makeFixed(type, marks) ?? makeTyped(type, name, place, depth)
+      return marks.attached && !hasOneMediaType(marks.attached) ? nameMediaType(marks.attached, made) : made
     }
     case 'reference': {
       const root = particle.to()
@@ -116,6 +119,16 @@ function makeMember(key: string, member: AnyMember, place: ExamplePlace, depth: 
       return undefined
   }
 }
+
+/** A media type that is within a range of them, where those that it may have are open. */
+function nameMediaType({ mediaTypes, isText }: AttachmentMark, made: unknown): unknown {
+  const range = mediaTypes.find(each => each.includes('*')) ?? (mediaTypes.length === 0 ? '*' : undefined)
+  if (range === undefined) return made
+  const [, whole = isText ? 'text' : 'application'] = /^([^*/]+)\//.exec(range) ?? []
+  return { ...(made as object), mediaType: `${whole}/${usualSubtypes[whole] ?? 'example'}` } // of such a type
+}
+/** RFC 4735 has the subtype `example` for all others. */
+const usualSubtypes: Readonly<Record<string, string>> = { application: 'octet-stream', image: 'png', text: 'plain' }
 
 /** The first branch, in an order of the seed, that has a value. */
 function makeChoice(members: TypeMembers, place: ExamplePlace, depth: number): MemberValues | undefined {

@@ -6,14 +6,16 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { XmlDocument } from 'libxml2-wasm'
 import { shop } from '../../examples/orders/contract.ts'
-import { type AnyRootElement, BodyContent } from '../../src/contract/xml-type.ts'
+import { type AnyRootElement, BodyContent, x } from '../../src/contract/xml-type.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { listPortElements } from '../../src/import/imported-contract.ts'
 import { createMock } from '../../src/mock/create-mock.ts'
 import { makeMessage } from '../../src/mock/example-message.ts'
 import type { ExamplePlace } from '../../src/mock/example-text.ts'
 import { describeService } from '../../src/pages/openapi.ts'
+import { createPortMessageCodecs } from '../../src/soap/codecs/port-message-codec.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
+import { soap11 } from '../../src/soap/version.ts'
 import { startTestService } from '../../src/testing/index.ts'
 import { Element, Malformed, parseXml, walkTree, writeElement } from '../../src/xml/index.ts'
 import { judge, schemaOf } from '../describe/oracle.ts'
@@ -113,3 +115,20 @@ test('what REST answers is valid by the published OpenAPI', async () => {
     assert.ok(validate(json), `${path}: ${JSON.stringify(validate.errors)}`)
   }
 })
+
+/** [the media types of an attachment, that of its example] */
+const openTypes: readonly (readonly [readonly string[], string])[] = [
+  [['image/*'], 'image/png'],
+  [['text/*', 'image/gif'], 'text/plain'],
+  [['model/*'], 'model/example'],
+  [[], 'application/octet-stream'],
+]
+for (const [mediaTypes, expected] of openTypes)
+  test(`an attachment whose media type is ${mediaTypes.join(' or ') || 'open'} is ${expected}`, () => {
+    const root = x.body({ octets: x.attachment(x.base64Binary, ...mediaTypes) })
+    const value = makeMessage(root, { seed: 1, name: 'a', item: 1, idOf: () => undefined, given: {} })
+    const sent: string[] = []
+    const writing = { attach: undefined, attachPart: (_: string, mediaType: string) => void sent.push(mediaType) }
+    createPortMessageCodecs()(root, 'document').write(value, writing, soap11)
+    assert.deepEqual(sent, [expected])
+  })

@@ -99,6 +99,40 @@ describe('diglot new --from a WSDL', () => {
   })
 })
 
+/** [the WSDL, its handlers as a person writes them, the number of its tests that wait for those] */
+const attaching: readonly (readonly [string, readonly (readonly [RegExp, string])[], number])[] = [
+  ['album', [[/Keep: \(.*?\) => .*,/g, 'Keep: ({ picture }) => ({ kept: { number: picture.length }, copy: picture }),']], 2],
+  [
+    'cabinet',
+    [
+      [/File: \(.*?\) => .*,/g, 'File: ({ cover, page }) => ({ size: cover.length, copy: cover, page }),'],
+      [/Stamp: \(.*?\) => .*,/g, 'Stamp: ({ picture }) => ({ stamped: picture, page: { number: 1, scan: picture } }),'],
+    ],
+    4,
+  ],
+] // biome-ignore format: a table
+for (const [name, handlers, waiting] of attaching)
+  test(`attachments: tests of both faces wait for the handlers of ${name}.wsdl, and pass with them`, () => {
+    copyFileSync(join(checkout, 'test', 'peers', 'parts', `${name}.wsdl`), join(folder, `${name}.wsdl`))
+    const made = runDiglot(['new', name, '--from', `${name}.wsdl`], folder)
+    assert.deepEqual([made.status, made.stderr], [0, ''])
+    const project = join(folder, name)
+    linkPackages(project)
+    const types = runTypes(project)
+    assert.equal(types.status, 0, types.stdout)
+    const before = runTests(project)
+    assert.match(before.stdout, new RegExp(`^# fail 0\\n[^]*^# todo ${waiting}$`, 'm'), before.stdout)
+    assert.equal(before.stdout.match(/is not implemented yet/g)?.length, waiting, before.stdout)
+    let service = read(name, 'service.ts')
+    for (const [skeleton, written] of handlers) service = service.replaceAll(skeleton, written)
+    assert.doesNotMatch(service, /ctx\.unimplemented\(\)$/m)
+    write(`${name}/service.ts`, service)
+    write(`${name}/service.test.ts`, read(name, 'service.test.ts').replaceAll(', todo, ', ', ').replace(/^const todo = .*$/m, ''))
+    const ran = runTests(project)
+    const described = waiting / 2
+    assert.match(ran.stdout, new RegExp(`^# pass ${waiting + described}\\n# fail 0\\n[^]*^# todo 0$`, 'm'), ran.stdout)
+  }) // biome-ignore format: a long line
+
 test('WS-SecurityPolicy: a new project has the rule beside its port, and starts without the keys', () => {
   const policy = `<wsp:Policy xmlns:wsp="http://www.w3.org/ns/ws-policy"
     xmlns:sp="http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702"><sp:SupportingTokens><wsp:Policy>

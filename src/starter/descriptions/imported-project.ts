@@ -109,6 +109,6 @@ function writeFirstRequest({ resources: [resource], jobs: [job], ports: [port] }
   if (resource) return `${address}/${resource.name}`
   const [name, exchange] = Object.entries(port?.exchanges ?? {})[0] ?? []
   if (!port || !name || !exchange) return `${address}/${job?.job ?? ''}`
-  const { json } = makeSampleMessage(`${port.port}.${name}`, exchange) ?? { json: '{}' }
+  const { json } = makeSampleMessage(`${port.port}.${name}`, exchange, port.soap) ?? { json: '{}' }
   return `${address}/${port.port}/${name} -H 'Content-Type: application/json' -d '${json.replaceAll("'", `'\\''`)}'`
 }

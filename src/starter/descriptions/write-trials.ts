@@ -3,7 +3,7 @@
  * by both faces; what waits for a handler is a test with `todo`, which fails no run until it is
  * taken away.
  */
-import { splitBody } from '../../contract/attached-parts.ts'
+import { encodeBase64 } from '../../base/base64.ts'
 import type { Port, PortExchange } from '../../contract/exchange.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { createXmlJsonCodec } from '../../contract/xml-json.ts'
@@ -11,9 +11,10 @@ import type { AnyRootElement } from '../../contract/xml-type.ts'
 import { writeJson } from '../../http/json.ts'
 import { quoteLiteral } from '../../import/typescript-text.ts'
 import { makeMessage } from '../../mock/example-message.ts'
-import { createBodyCodecs } from '../../soap/codecs/body-codec.ts'
-import { createEncodedCodecs } from '../../soap/codecs/schema-encoded.ts'
-import { soap11 } from '../../soap/version.ts'
+import { createPortMessageCodecs } from '../../soap/codecs/port-message-codec.ts'
+import type { LiteralWriting } from '../../soap/codecs/values.ts'
+import { writePartId } from '../../soap/mime/parts.ts'
+import { soap11, soap12 } from '../../soap/version.ts'
 import { madeName, planCreation, writeAccess, writeDraft } from './draft-text.ts'
 import type { HandledParts } from './write-handlers.ts'
 
@@ -27,7 +28,7 @@ export function writeTrials(parts: HandledParts, isOpen: boolean): string {
     ...jobs.map(({ job }) => writeTodo(job)),
     ...ports.flatMap(writePortTrials),
   ]
-  const tools = ports.length > 0 ? writePortTools(ports, caller) : ''
+  const tools = ports.length > 0 ? writePortTools(caller, trials.join('')) : ''
   const todo = trials.some(each => each.includes(', todo, '))
     ? `\n/** Take it away from a test once its handler is written. */\nconst todo = { todo: 'its handler in service.ts is still to be written' }\n`
     : ''
@@ -83,7 +84,25 @@ const askSoap11 = `const askSoap = (port: string, action: string, body: string) 
 const askSoap12 = `const askSoap12 = (port: string, action: string, body: string) =>
   post(\`/soap/\${port}\`, { 'content-type': \`application/soap+xml;action="\${action}"\` }, writeEnvelope('http://www.w3.org/2003/05/soap-envelope', body))
 `
-const writePortTools = (ports: readonly Port[], caller: string): string => `
+const askPackage11 = `const askSoapWithParts = (port: string, action: string, body: string, ...parts: readonly string[]) =>
+  post(\`/soap/\${port}\`, { 'content-type': packageType('text/xml'), soapaction: \`"\${action}"\` }, packParts('text/xml', writeEnvelope('http://schemas.xmlsoap.org/soap/envelope/', body), parts))
+`
+const askPackage12 = `const askSoap12WithParts = (port: string, action: string, body: string, ...parts: readonly string[]) =>
+  post(\`/soap/\${port}\`, { 'content-type': \`\${packageType('application/soap+xml')}; action="\${action}"\` }, packParts('application/soap+xml', writeEnvelope('http://www.w3.org/2003/05/soap-envelope', body), parts))
+`
+/** SOAP Messages with Attachments. */
+const packageTools = `const packageType = (root: string) => \`multipart/related; type="\${root}"; start="<root>"; boundary=next-part\`
+/** What travels next to the envelope, in base64. */
+const writeAttached = (id: string, type: string, base64: string) =>
+  \`Content-ID: <\${id}>\\r\\nContent-Type: \${type}\\r\\nContent-Transfer-Encoding: base64\\r\\n\\r\\n\${base64}\`
+const packParts = (type: string, envelope: string, parts: readonly string[]) =>
+  [\`Content-ID: <root>\\r\\nContent-Type: \${type}; charset=utf-8\\r\\n\\r\\n\${envelope}\`, ...parts]
+    .map(each => \`--next-part\\r\\n\${each}\\r\\n\`)
+    .concat('--next-part--\\r\\n')
+    .join('')
+`
+/** @param used the tests, which need some of them */
+const writePortTools = (caller: string, used: string): string => `
 async function post(path: string, headers: Record<string, string>, body: string) {
   await using service = await startTestService(contract, app)
   const answer = await service.fetchAs(${caller})(service.address + path, { method: 'POST', headers, body })
@@ -92,7 +111,15 @@ async function post(path: string, headers: Record<string, string>, body: string)
 const askRest = (operation: string, json: string) => post(\`/api/\${operation}\`, { 'content-type': 'application/json' }, json)
 const writeEnvelope = (namespace: string, body: string) =>
   \`<e:Envelope xmlns:e="\${namespace}"><e:Body>\${body}</e:Body></e:Envelope>\`
-${ports.some(each => each.soap !== '1.2') ? askSoap11 : ''}${ports.some(each => each.soap === '1.2') ? askSoap12 : ''}`
+${writeTools(used)}`
+const writeTools = (used: string): string =>
+  [
+    used.includes(' askSoap(') ? askSoap11 : '',
+    used.includes(' askSoap12(') ? askSoap12 : '',
+    used.includes('WithParts(') ? packageTools : '',
+    used.includes(' askSoapWithParts(') ? askPackage11 : '',
+    used.includes(' askSoap12WithParts(') ? askPackage12 : '',
+  ].join('')
 
 function writePortTrials(port: Port): readonly string[] {
   const exchanges = Object.entries(port.exchanges)
@@ -109,19 +136,16 @@ function writePortTrials(port: Port): readonly string[] {
 
 function writeExchangeTrials(port: Port, name: string, exchange: PortExchange): readonly string[] {
   const place = `${port.port}.${name}`
-  const example = makeSampleMessage(place, exchange)
+  const example = makeSampleMessage(place, exchange, port.soap)
   if (!example) return [writeTodo(place)]
   const operation = quoteLiteral(`${port.port}/${name}`)
   const [whole, accepted] = typeof exchange.output === 'object' ? [200, 200] : [204, exchange.output ? 200 : 202]
   const action = quoteLiteral(exchange.action)
-  const ask = port.soap === '1.2' ? 'askSoap12' : 'askSoap'
+  const ask = `${port.soap === '1.2' ? 'askSoap12' : 'askSoap'}${example.parts.length > 0 ? 'WithParts' : ''}`
+  const given = [quoteLiteral(port.port), action, quoteSample(example.xml), ...example.parts.map(writeSamplePart)]
   return [
     writeExchangeTrial(`${place} by REST`, `askRest(${operation}, ${quoteSample(spreadJson(example.json))})`, whole),
-    writeExchangeTrial(
-      `${place} by SOAP`,
-      `${ask}(${quoteLiteral(port.port)}, ${action}, ${quoteSample(example.xml)})`,
-      accepted,
-    ),
+    writeExchangeTrial(`${place} by SOAP`, `${ask}(${given.join(', ')})`, accepted),
   ]
 }
 /** In lines, where it has members and nothing is lost by that. */
@@ -141,24 +165,54 @@ interface SampleMessage {
   readonly json: string
   /** The content of the Body. */
   readonly xml: string
+  /** What travels next to the envelope. */
+  readonly parts: readonly SamplePart[]
 }
+interface SamplePart {
+  /** Its Content-ID. */
+  readonly id: string
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+}
+const writeSamplePart = ({ id, mediaType, bytes }: SamplePart): string =>
+  `writeAttached(${[id, mediaType, encodeBase64(bytes)].map(quoteLiteral).join(', ')})`
 const placeOfSample = (name: string) => ({ seed: 1, name, item: 1, idOf: () => undefined, given: {} })
 
 /** Undefined where a type has no value that can be made up, such as text of a rare pattern. */
-export function makeSampleMessage(name: string, { input, style }: PortExchange): SampleMessage | undefined {
-  if (input === 'empty') return { json: '', xml: '' }
-  if (splitBody(input).attached.length > 0) return undefined // its message is a package
+export function makeSampleMessage(
+  name: string,
+  { input, style }: PortExchange,
+  soap: Port['soap'],
+): SampleMessage | undefined {
+  if (input === 'empty') return { json: '', xml: '', parts: [] }
   try {
     const value = makeMessage(input, placeOfSample(name))
     const json = writeJson(createXmlJsonCodec(input, () => undefined).write(value))
-    return { json, xml: writeBodyOfSample(input, style, value) }
+    return { json, ...writeSampleContent(input, style, soap, value) }
   } catch (thrown) {
     if (thrown instanceof Error) return undefined // no example, or none that the codecs write
     throw thrown
   }
 }
-const writeBodyOfSample = (input: AnyRootElement, style: PortExchange['style'], value: unknown): string =>
-  style === 'encoded' ? createEncodedCodecs()(input).write(value, soap11) : createBodyCodecs()(input).write(value)
+function writeSampleContent(
+  input: AnyRootElement,
+  style: PortExchange['style'],
+  soap: Port['soap'],
+  value: unknown,
+): Omit<SampleMessage, 'json'> {
+  const parts: SamplePart[] = []
+  const add = (id: string, mediaType: string, bytes: Uint8Array): string => {
+    parts.push({ id, mediaType, bytes })
+    return id
+  }
+  const writing: LiteralWriting = {
+    attach: undefined,
+    refer: bytes => `cid:${add(`part-${parts.length + 1}@example`, 'application/octet-stream', bytes)}`,
+    attachPart: (name, mediaType, bytes) => add(writePartId(name, String(parts.length + 1)), mediaType, bytes),
+  }
+  const xml = createPortMessageCodecs()(input, style).write(value, writing, soap === '1.2' ? soap12 : soap11)
+  return { xml, parts }
+}
 
 /** In the quotes that need the fewest escapes. */
 const quoteSample = (text: string): string =>
