@@ -7,7 +7,7 @@ import type { AnyField, Fields } from '../contract/field.ts'
 import { Field, t } from '../contract/field.ts'
 import { listMembers } from '../contract/xml-members.ts'
 import { scalarsByName } from '../contract/xml-simple.ts'
-import type { AnyMember, AnyXmlType, NamespaceForm } from '../contract/xml-type.ts'
+import type { AnyMember, AnyXmlType, NamespaceForm, SchemaFacets } from '../contract/xml-type.ts'
 
 /** Their values are texts of any length: JAXB has `anySimpleType` for each date without a hint. */
 const textTypes: ReadonlySet<string> = new Set(['decimal', 'anySimpleType'])
@@ -79,7 +79,8 @@ function fieldOfType(type: AnyXmlType, form: NamespaceForm, place: FieldPlace): 
     case 'restriction': {
       const base = fieldOfType(definition.of, form, place)
       const [first, ...others] = definition.facets.values ?? []
-      return base?.shape.kind === 'string' && first !== undefined ? t.enum(first, ...others) : base
+      if (base?.shape.kind === 'string' && first !== undefined) return t.enum(first, ...others)
+      return base && narrowInteger(base, definition.facets)
     }
     case 'complex': {
       const fields = fieldsOfType(type, form, place)
@@ -88,4 +89,22 @@ function fieldOfType(type: AnyXmlType, form: NamespaceForm, place: FieldPlace): 
     default:
       return undefined
   }
+}
+
+/** A type narrows the bounds of its base; a field that is no whole number stays the same. */
+function narrowInteger(field: AnyField, facets: SchemaFacets): AnyField {
+  const { shape } = field
+  if (shape.kind !== 'int' && shape.kind !== 'long') return field
+  const min = readIntegerBound(facets.minInclusive, 0n) ?? readIntegerBound(facets.minExclusive, 1n)
+  const max = readIntegerBound(facets.maxInclusive, 0n) ?? readIntegerBound(facets.maxExclusive, -1n)
+  if (shape.kind === 'long')
+    return new Field({ ...shape, ...(min !== undefined && { min }), ...(max !== undefined && { max }) })
+  return new Field({
+    ...shape,
+    ...(min !== undefined && { min: Number(min) }),
+    ...(max !== undefined && { max: Number(max) }),
+  })
+}
+function readIntegerBound(text: string | undefined, step: bigint): bigint | undefined {
+  return text !== undefined && /^[+-]?\d+$/.test(text) ? BigInt(text.replace('+', '')) + step : undefined
 }

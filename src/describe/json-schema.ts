@@ -7,7 +7,14 @@
 import type { Json } from '../base/objects.ts'
 import { mapMembers, omitUndefined } from '../base/objects.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Scalar, type Shape } from '../contract/field.ts'
-import { intRange, isRangeWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
+import {
+  integerFormats,
+  intRange,
+  isRangeWithin,
+  longBounds,
+  longRange,
+  type NumberRange,
+} from '../contract/lexical/number.ts'
 import { compileScalarWriter } from '../contract/lexical/scalar.ts'
 import { capitalize, identifierPattern } from '../contract/lexical/text.ts'
 import { describeField } from '../contract/operation-texts.ts'
@@ -220,10 +227,11 @@ const scalarSchemas: ScalarCases<JsonSchema> = {
       'x-xsd': xsd,
     }),
   boolean: () => ({ type: 'boolean' }),
-  int: shape => integerSchema(shape, 'int32', intRange(shape)),
+  int: shape => integerSchema(shape, integerFormats[shape.xsd ?? 'int'], intRange(shape)),
   long: shape => {
     const range = longRange(shape)
-    return integerSchema(shape, isRangeWithin(range, longBounds.long) ? 'int64' : undefined, range)
+    const fitting = isRangeWithin(range, longBounds.long) ? integerFormats.long : undefined
+    return integerSchema(shape, integerFormats[shape.xsd ?? 'long'] ?? fitting, range)
   },
   decimal: decimalSchema,
   double: doubleSchema,
@@ -239,7 +247,7 @@ const scalarSchemas: ScalarCases<JsonSchema> = {
 
 const integerSchema = (
   { xsd }: ScalarOf<'int' | 'long'>,
-  format: 'int32' | 'int64' | undefined,
+  format: string | undefined,
   { lowest, highest }: NumberRange,
 ): JsonSchema => omitUndefined({ type: 'integer', format, minimum: lowest, maximum: highest, 'x-xsd': xsd })
 

@@ -424,15 +424,32 @@ const whole = (xsd: string, format?: string) => ({ type: 'integer', ...(format &
 const schemas: readonly (readonly [title: string, field: { readonly shape: unknown }, schema: unknown])[] = [
   ['OpenAPI 3.1 §4.4 an unbounded integer is not an int64', t.long({ xsd: 'integer' }), whole('integer')],
   [
-    'OpenAPI 3.1 §4.4 nor is an unsignedLong',
+    'OpenAPI 3.1 §4.4 nor is an unsignedLong, which is a uint64',
     t.long({ xsd: 'unsignedLong' }),
-    { ...whole('unsignedLong'), minimum: 0n, maximum: 2n ** 64n - 1n },
+    { ...whole('unsignedLong', 'uint64'), minimum: 0n, maximum: 2n ** 64n - 1n },
   ],
   [
-    'OpenAPI 3.1 §4.4 an unsignedInt is one',
+    'OpenAPI 3.1 §4.4 an unsignedInt is a uint32',
     t.long({ xsd: 'unsignedInt' }),
-    { ...whole('unsignedInt', 'int64'), minimum: 0n, maximum: 2n ** 32n - 1n },
+    { ...whole('unsignedInt', 'uint32'), minimum: 0n, maximum: 2n ** 32n - 1n },
   ],
+  [
+    'OpenAPI 3.1 §4.4 a positiveInteger within 64 bits is an int64',
+    t.long({ xsd: 'positiveInteger', max: 9n }),
+    { ...whole('positiveInteger', 'int64'), minimum: 1n, maximum: 9n },
+  ],
+  ...(
+    [
+      ['byte', 'int8', -128, 127],
+      ['short', 'int16', -32768, 32767],
+      ['unsignedByte', 'uint8', 0, 255],
+      ['unsignedShort', 'uint16', 0, 65535],
+    ] as const
+  ).map(([xsd, format, minimum, maximum]): readonly [string, { readonly shape: unknown }, object] => [
+    `OpenAPI 3.1 §4.4 ${xsd} is ${format}`,
+    t.int({ xsd }),
+    { ...whole(xsd, format), minimum, maximum },
+  ]),
   [
     'Part 2 §3.2.5 INF is above any minimum',
     t.double({ min: 0 }),

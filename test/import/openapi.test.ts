@@ -8,10 +8,12 @@ import { after, before, test } from 'node:test'
 import { stringify } from 'yaml'
 import clinic from '../../examples/clinic/service.ts'
 import orders from '../../examples/orders/service.ts'
+import type { Json } from '../../src/base/objects.ts'
 import { type Implementation, implement } from '../../src/contract/implement.ts'
 import { findContractMistakes } from '../../src/contract/review.ts'
 import { compareServices } from '../../src/diff/compare-services.ts'
 import { readRestDescription } from '../../src/diff/read-openapi.ts'
+import { writeJson } from '../../src/http/json.ts'
 import { loadAnyParser } from '../../src/import/description-text.ts'
 import { createDocumentFinder } from '../../src/import/document-files.ts'
 import { importContract } from '../../src/import/import-command.ts'
@@ -36,7 +38,7 @@ const importDocument = (name: string): ImportedService => {
 const lossesOf = ({ losses }: ImportedService): readonly string[] =>
   losses.map(({ place, detail }) => `${place}: ${detail}`)
 const withPaths = (paths: object, components: object = {}): string =>
-  JSON.stringify({ openapi: '3.1.0', info: { title: 'Tried' }, paths, components })
+  writeJson({ openapi: '3.1.0', info: { title: 'Tried' }, paths: paths as Json, components: components as Json })
 const withSchema = (properties: object, schemas: object = {}): string => {
   const schema = {
     type: 'object',
@@ -394,6 +396,13 @@ for (const [what, schema, line] of contents)
 const types: readonly (readonly [string, object, string])[] = [
   ['bounds of 32 bits', { a: { type: 'integer', minimum: 0, maximum: 9 } }, 't.int({ min: 0, max: 9 })'],
   ['integers without bounds', { a: { type: 'integer' } }, 't.long()'],
+  ['a format with bounds inside of it, at its end and outside', { a: { type: 'integer', format: 'uint16', minimum: 0, maximum: 1000 } }, "t.int({ xsd: 'unsignedShort', max: 1000 })"],
+  ['a format with bounds outside of it', { a: { type: 'integer', format: 'int8', minimum: -1000, maximum: 1000 } }, "t.int({ xsd: 'byte' })"],
+  ['a type that our own descriptions name', { a: { type: 'integer', format: 'int64', 'x-xsd': 'positiveInteger', minimum: 1 } }, "t.long({ xsd: 'positiveInteger' })"],
+  ['bounds of 64 bits without a sign', { a: { type: 'integer', minimum: 0, maximum: 18446744073709551615n } }, "t.long({ xsd: 'unsignedLong' })"],
+  ['a bound of more than 64 bits', { a: { type: 'integer', minimum: -18446744073709551616n } }, "t.long({ xsd: 'integer', min: -18446744073709551616n })"],
+  ['a default of such a type', { a: { type: 'array', items: { type: 'integer', format: 'uint8' } } }, "t.list(t.int({ xsd: 'unsignedByte' }), { max: Infinity })"],
+  ['a format that is not known', { a: { type: 'integer', format: 'double' } }, 't.long()'],
   ['§6.2.5 exclusiveMinimum', { a: { type: 'integer', format: 'int32', exclusiveMinimum: 0 } }, 't.int({ min: 1 })'],
   ['OpenAPI 3.0 exclusiveMaximum', { a: { type: 'integer', maximum: 5, minimum: 1, exclusiveMaximum: true } }, 't.int({ min: 1, max: 4 })'],
   ['base64', { a: { type: 'string', format: 'byte', maxLength: 8 } }, 't.bytes({ max: 6 })'],

@@ -1,6 +1,7 @@
 /** JSON Schemas as types of XML, and the JSON of an operation as a message. */
 import { type JsonObject, jsonItems, objectOf, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
+import { integersByFormat } from '../../contract/lexical/number.ts'
 import {
   type AnyMember,
   type AnyRootElement,
@@ -329,14 +330,7 @@ const boundsOfTypes: Readonly<Record<string, (schema: JsonObject, wide: AnyXmlTy
 }
 const integerTypes: Readonly<Record<string, AnyXmlType>> = {
   __proto__: null as never,
-  int8: x.byte,
-  int16: x.short,
-  int32: x.int,
-  int64: x.long,
-  uint8: x.unsignedByte,
-  uint16: x.unsignedShort,
-  uint32: x.unsignedInt,
-  uint64: x.unsignedLong,
+  ...Object.fromEntries([...integersByFormat].map(([format, name]) => [format, x[name]])),
 }
 const textTypes: Readonly<Record<string, AnyXmlType>> = {
   __proto__: null as never,

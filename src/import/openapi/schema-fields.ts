@@ -6,8 +6,25 @@
 import type { JsonObject } from '../../base/json-members.ts'
 import { jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
-import { type AnyField, Field, type Fields, type StringType, t } from '../../contract/field.ts'
+import {
+  type AnyField,
+  Field,
+  type Fields,
+  type IntType,
+  type LongType,
+  type StringType,
+  t,
+} from '../../contract/field.ts'
 import { type FieldProblem, readFields } from '../../contract/field-json.ts'
+import {
+  intBounds,
+  integersByFormat,
+  isIntType,
+  isLongType,
+  isRangeWithin,
+  longBounds,
+  type NumberRange,
+} from '../../contract/lexical/number.ts'
 import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
 import { findPatternMistakes } from '../../contract/review.ts'
 import { isScalar } from '../../contract/shape.ts'
@@ -29,10 +46,21 @@ import {
 } from './schema-facts.ts'
 
 const depthMax = 32
-/** The range of 32 bits. */
-const [smallest, largest] = [-(2n ** 31n), 2n ** 31n - 1n]
 export const membersLeftOut = 'members of any name are left out: a contract names all of them'
 const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
+
+/** By its name or its format, or else the smallest usual type that has what its bounds allow. */
+function chooseInteger(schema: JsonObject, bounds: NumberRange<bigint>): IntType | LongType {
+  const named = stringOf(schema['x-xsd'])
+  if (isIntType(named) || isLongType(named)) return named
+  const known = integersByFormat.get(stringOf(schema['format']))
+  if (known) return known
+  if (isRangeWithin(bounds, intBounds.int)) return 'int'
+  const { long, unsignedLong } = longBounds
+  const { lowest = long.lowest, highest = long.highest } = bounds
+  if (isRangeWithin({ lowest, highest }, long)) return 'long' // as a number without bounds usually is
+  return isRangeWithin(bounds, unsignedLong) ? 'unsignedLong' : 'integer'
+}
 
 export interface ImportedMarks {
   readonly isRequired: boolean
@@ -219,17 +247,21 @@ export class SchemaFields {
     this.#tellValues(schema, place)
     const min = boundOf(schema, 'minimum', 'exclusiveMinimum', 1n)
     const max = boundOf(schema, 'maximum', 'exclusiveMaximum', -1n)
-    const isSmall =
-      schema['format'] === 'int32' ||
-      (schema['format'] !== 'int64' && min !== undefined && max !== undefined && min >= smallest && max <= largest)
-    if (isSmall)
+    const xsd = chooseInteger(schema, { lowest: min, highest: max })
+    const { lowest, highest } = isIntType(xsd) ? intBounds[xsd] : longBounds[xsd]
+    const isEffective = (bound: bigint): boolean =>
+      (lowest === undefined || bound > lowest) && (highest === undefined || bound < highest)
+    const [least, most] = [min, max].map(each => (each !== undefined && isEffective(each) ? each : undefined))
+    if (isIntType(xsd))
       return t.int({
-        ...(min !== undefined && min > smallest && { min: Number(min) }),
-        ...(max !== undefined && max < largest && { max: Number(max) }),
+        ...(xsd !== 'int' && { xsd }),
+        ...(least !== undefined && { min: Number(least) }),
+        ...(most !== undefined && { max: Number(most) }),
       })
     return t.long({
-      ...(min !== undefined && min > -(2n ** 63n) && { min }),
-      ...(max !== undefined && max < 2n ** 63n - 1n && { max }),
+      ...(xsd !== 'long' && { xsd }),
+      ...(least !== undefined && { min: least }),
+      ...(most !== undefined && { max: most }),
     })
   }
   #number(schema: JsonObject, place: string): AnyField {
