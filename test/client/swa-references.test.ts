@@ -4,7 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { completeLimits, transportOptionsOf } from '../../src/bridge/bridge-limits.ts'
+import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
+import { passInputs } from '../../src/bridge/passing-inputs.ts'
+import { createPortCaller } from '../../src/bridge/port-caller.ts'
+import { createMessageDress } from '../../src/client/dressed-message.ts'
 import { AnswerError, InputError } from '../../src/client/errors.ts'
+import { createHttpTransport } from '../../src/client/http-transport.ts'
 import { createPortClient, type PortClientOptions } from '../../src/client/port-client.ts'
 import type { ClientTransport } from '../../src/client/transport.ts'
 import { type DescribedPorts, exchange, port } from '../../src/contract/exchange.ts'
@@ -241,3 +247,24 @@ test('a client that has to prove its messages does not send attachments that not
     /has attachments, which no proof of its messages covers/,
   )
 })
+
+for (const mtom of [false, true])
+  test(`a bridge sends and reads them as octets of JSON${mtom ? ', next to MTOM' : ''}`, async () => {
+    const to = `http://${host}/soap/Desk`
+    const limits = completeLimits({})
+    const transport = createHttpTransport(to, transportOptionsOf(limits))
+    after(() => transport.close())
+    const dress = createMessageDress(undefined, to, { mtom })
+    const port = passInputs(openPort(wsdl.ports[0] ?? assert.fail('no port'), [anyone]), dress, 1_000_000)
+    const app = createBridge(describeBridge('desk', 'urn:desk', [port]), {
+      callerOf: each => createPortCaller(each, transport, { timeLimit: 20_000, ...limits, dress }),
+      note: () => {},
+      limits,
+    })
+    const bridge = await startHosted({}, app)
+    const send = (name: string, content: object) =>
+      bridge.ask('POST', `/api/v1/Desk/${name}`, { 'content-type': 'application/json' }, JSON.stringify(content))
+    const given = { title: 'sea', scan: [{ value: 'AAEC' }], cover: 'AQ==', plain: 'AQI=', seal: 'Ag==' }
+    assert.deepEqual(JSON.parse((await send('File', given)).text), given)
+    assert.deepEqual(JSON.parse((await send('Draw', { bild: 'AAEC', width: 2 })).text), { sum: 5, copy: 'AAEC' })
+  })
