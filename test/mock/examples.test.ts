@@ -80,7 +80,7 @@ function readFlaws(root: AnyRootElement, text: string, codecOf: ReturnType<typeo
   assert.ok(!(document instanceof Malformed), text)
   const cursor = walkTree(document.root)
   cursor.next()
-  const reading = { found: [], parts: undefined, around: undefined, blocks: [] }
+  const reading = { found: [], parts: undefined, around: undefined, blocks: [], isDocument: true as const }
   codecOf(root).read(cursor, reading)
   return reading.found
 }
