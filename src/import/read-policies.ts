@@ -104,7 +104,7 @@ function readExchangePolicy(
   const [way = []] = answer
   const answers = readAnswer(way)
   const inAnswer = answers && readAttachments(way, output)
-  if (first.attachments && inAnswer && first.attachments !== inAnswer)
+  if (input?.attached && output?.attached && first.attachments !== (inAnswer ?? first.attachments))
     failUnmet('that attachments are signed in one message with their fields, and in the other without')
   return { ...base, ...sayForm(first.attachments ?? inAnswer), ...(answers && { answers }) }
 }
@@ -188,17 +188,17 @@ function findBinding(assertions: Alternative): Element | undefined {
 }
 /**
  * WS-SecurityPolicy 1.3 §4.1.1, §4.2.1: what travels next to an envelope is signed where the Body
- * is, with its fields unless the policy says otherwise, and encrypted where the Body is.
+ * is, with its fields unless the policy says otherwise, and encrypted where the Body is. Elements
+ * may refer to attachments that no binding tells of.
  */
 function readAttachments(assertions: Alternative, message: WsdlMessage | undefined): AttachmentForm | undefined {
-  if (!message?.attached) return undefined
   const listed = (parts: string) =>
     assertions.flatMap(each =>
       each.name.local === parts ? each.elements().filter(({ name }) => name.local === 'Attachments') : [],
     )
   const [signed] = listed('SignedParts')
-  if (hasBody(assertions, 'SignedParts') && !signed) failUnmet('attachments that nothing signs')
-  if (hasBody(assertions, 'EncryptedParts') !== listed('EncryptedParts').length > 0)
+  if (message?.attached && hasBody(assertions, 'SignedParts') && !signed) failUnmet('attachments that nothing signs')
+  if (message?.attached && hasBody(assertions, 'EncryptedParts') !== listed('EncryptedParts').length > 0)
     failUnmet('that one of Body and attachments is encrypted, and the other is not')
   return signed && (hasChild(signed, 'ContentSignatureTransform') ? 'content' : 'complete')
 }

@@ -20,7 +20,6 @@ import { service } from '../../src/contract/service.ts'
 import { x } from '../../src/contract/xml-type.ts'
 import { readWsdl } from '../../src/import/index.ts'
 import { startHosted } from '../host/hosted-service.ts'
-import { issuePartner } from '../host/partner-keys.ts'
 
 const desk = x.namespace('urn:desk')
 const Scan = desk.type('Scan', { value: x.text(x.swaRef), label: x.attribute(x.string).optional() })
@@ -239,14 +238,6 @@ test('what is no octets is refused before it is sent, with its place', () =>
     assert.deepEqual(thrown.problems[0]?.path, ['cover'])
     return true
   }))
-
-test('a client that has to prove its messages does not send attachments that nothing proves', () => {
-  const { key, certificate } = issuePartner('CN=ann')
-  assert.throws(
-    () => open({ security: { signature: { key, by: { certificate } } } }),
-    /has attachments, which no proof of its messages covers/,
-  )
-})
 
 for (const mtom of [false, true])
   test(`a bridge sends and reads them as octets of JSON${mtom ? ', next to MTOM' : ''}`, async () => {

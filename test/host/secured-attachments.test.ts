@@ -48,6 +48,11 @@ const declareAlbum = (security: SecurityRule) =>
           notes: x.attachment(x.string, 'text/plain'),
         }),
       }),
+      Refer: exchange({
+        action: 'urn:Refer',
+        input: album.element('Refer', x.object({ scan: x.element(x.swaRef) })),
+        output: album.element('Referred', x.object({ scan: x.element(x.swaRef) })),
+      }),
     },
   })
 
@@ -87,6 +92,7 @@ async function serve(way: Way) {
           assert.deepEqual(more, meta)
           return { title: `${title} of ${ctx.caller.subject}`, copy, notes: said }
         },
+        Refer: ({ scan }) => ({ scan }),
       },
     },
     { seed: () => ({ people: [{ subject: 'acme', password: 'acme-secret', roles: ['partner'] }] }) },
@@ -199,6 +205,16 @@ for (const way of Object.keys(ways) as Way[])
         await assert.rejects(call, { name: 'AnswerError', why: 'unproven' })
       })
     }
+
+    for (const description of [declared, described])
+      test('WS-I AP §4.4 go both ways where elements refer to them, and are refused where they are changed', async () => {
+        const { scan } = await open(description).Refer({ scan: picture })
+        assert.deepEqual(new Uint8Array(scan), picture)
+        const change = ([, part]: PackagePart[]) => flip(part)
+        await refused(open(description, { transport: changing(address, change) }).Refer({ scan: picture }))
+        const call = open(description, { transport: changing(address, () => {}, change) }).Refer({ scan: picture })
+        await assert.rejects(call, { name: 'AnswerError', why: 'unproven' })
+      })
 
     test('attack: a message whose attachments nothing proves', async () => {
       const strip = ([root]: PackagePart[]): void => {

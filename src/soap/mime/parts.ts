@@ -195,6 +195,9 @@ export class RemainingParts implements PartSource {
     this.#found.clear()
     for (const [id, part] of all) this.#found.set(id, part)
   }
+  look(href: string): Uint8Array | undefined {
+    return lookForPart(this.#found, href)
+  }
   named(part: string): readonly PartContent[] {
     return listPartsNamed(this.#found, part)
   }
@@ -261,9 +264,14 @@ export function collectParts(parts: Package['parts']): PartSource {
   const taken = new Set<string>()
   return {
     take: href => parts.get(claimPart(href, taken))?.bytes ?? refuseMissingPart(),
-    look: href => parts.get(contentIdOf(href) ?? '')?.bytes,
+    look: href => lookForPart(parts, href),
     named: part => listPartsNamed(parts, part),
   }
+}
+
+function lookForPart(parts: Package['parts'], href: string): Uint8Array | undefined {
+  const id = contentIdOf(href)
+  return id === undefined ? undefined : parts.get(id)?.bytes
 }
 
 /** WS-I Attachments Profile 1.0 R2933: `<name=globally-unique@domain>`, the name as in a URI. */
