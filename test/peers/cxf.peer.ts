@@ -21,6 +21,7 @@ import { atEnd, folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
 import {
   assertionFor,
+  behindSource,
   clientEntries,
   describedAt,
   type Name,
@@ -91,6 +92,7 @@ async function prepare(): Promise<void> {
     '-d',
     classes,
     ...sources.map(name => join(here, name)),
+    behindSource,
   ])
   const tlsEntries = ['tls', tlsFiles.key, tlsFiles.certificate]
   const stores = { 'client.p12': clientEntries(), 'server.p12': serverEntries(), 'tls.p12': tlsEntries }

@@ -100,6 +100,9 @@ export function writeKeyStores(stores: Readonly<Record<string, readonly string[]
   return all.map(([file]) => file!)
 }
 
+/** What servers of Java ask behind them; it is compiled with each. */
+export const behindSource = join(import.meta.dirname, 'wss', 'Behind.java')
+
 /** A customer's id, made by REST: no SOAP operation makes one. */
 export async function newCustomer(server: Server): Promise<string> {
   const token = await server.token('maria', ['manager'])

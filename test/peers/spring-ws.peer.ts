@@ -16,6 +16,7 @@ import { createAttacks, freePort, same, standBetween } from './attacker.ts'
 import { atEnd, folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
 import {
+  behindSource,
   clientEntries,
   type Name,
   names,
@@ -71,12 +72,13 @@ describe('Spring-WS', { skip }, () => {
     const files = readdirSync(here)
       .filter(name => name.endsWith('.java'))
       .map(name => join(here, name))
-    run('javac', ['-encoding', 'UTF-8', '-nowarn', '-proc:none', '-cp', `${jars}/*`, '-d', classes, ...files])
+    const words = ['-encoding', 'UTF-8', '-nowarn', '-proc:none', '-cp', `${jars}/*`, '-d', classes]
+    run('javac', [...words, ...files, behindSource])
     const [store = ''] = writeKeyStores({ 'client.p12': clientEntries() })
     ;[plain, secure] = await Promise.all([startSecured(secured), startSecured(secured, tlsFiles)])
     const trust = [`-Djavax.net.ssl.trustStore=${store}`, '-Djavax.net.ssl.trustStorePassword=test-only']
-    const words = [...trust, '-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, 'Spring', store]
-    client = driver('java', words, 'urn:diglot:orders:v2')
+    const started = [...trust, '-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, 'Spring', store]
+    client = driver('java', started, 'urn:diglot:orders:v2')
   })
 
   const callerAt = (path: Path, version: SoapVersion, origin: string) => {

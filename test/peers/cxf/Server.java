@@ -12,21 +12,14 @@ import jakarta.xml.ws.WebServiceContext;
 import jakarta.xml.ws.WebServiceProvider;
 import jakarta.xml.ws.soap.SOAPBinding;
 import jakarta.xml.ws.soap.SOAPFaultException;
-import java.io.ByteArrayInputStream;
 import java.io.FileInputStream;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.security.KeyStore;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import javax.net.ssl.KeyManagerFactory;
 import javax.xml.namespace.QName;
-import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.transform.Source;
 import javax.xml.transform.dom.DOMSource;
 import org.apache.cxf.BusFactory;
@@ -40,7 +33,6 @@ import org.apache.cxf.service.model.BindingOperationInfo;
 import org.apache.cxf.transport.http_jetty.JettyHTTPServerEngineFactory;
 import org.apache.cxf.ws.policy.ServerPolicyOutFaultInterceptor;
 import org.w3c.dom.Element;
-import org.w3c.dom.Node;
 
 /**
  * CXF serves WSDLs by their policies, in front of a service without security: `Server STORE TLS PORT BEHIND NAMESPACE (WSDL VERSION
@@ -48,7 +40,6 @@ import org.w3c.dom.Node;
  */
 public final class Server {
   static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";
-  static final HttpClient HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   static URI behind;
 
   @WebServiceProvider
@@ -64,17 +55,9 @@ public final class Server {
     public Source invoke(Source request) {
       try {
         String name = context.getUserPrincipal().getName().replaceFirst("^CN=", "");
-        String message = "<s:Envelope xmlns:s='" + ENVELOPE + "'><s:Body>" + Cxf.text(request) + "</s:Body></s:Envelope>";
-        HttpRequest.Builder asked = HttpRequest.newBuilder(behind).header("content-type", "text/xml; charset=utf-8");
-        String password = Base64.getEncoder().encodeToString((name + ":" + name + "-secret").getBytes(StandardCharsets.UTF_8));
-        asked.header("authorization", "Basic " + password).POST(HttpRequest.BodyPublishers.ofString(message));
-        HttpResponse<byte[]> answer = HTTP.send(asked.build(), HttpResponse.BodyHandlers.ofByteArray());
-        if (answer.statusCode() == 202) return null;
-        DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
-        factory.setNamespaceAware(true);
-        Element envelope = factory.newDocumentBuilder().parse(new ByteArrayInputStream(answer.body())).getDocumentElement();
-        Node content = envelope.getElementsByTagNameNS(ENVELOPE, "Body").item(0).getFirstChild();
-        if (content.getLocalName().equals("Fault")) throw fault((Element) content);
+        Element content = Behind.ask(behind, name, Cxf.text(request));
+        if (content == null) return null;
+        if (Behind.isFault(content)) throw fault(content);
         return new DOMSource(content);
       } catch (RuntimeException thrown) {
         throw thrown;
@@ -84,14 +67,13 @@ public final class Server {
     }
 
     private SOAPFaultException fault(Element said) throws Exception {
-      boolean client = said.getElementsByTagName("faultcode").item(0).getTextContent().endsWith(":Client");
       boolean older = protocol().equals(SOAPConstants.SOAP_1_1_PROTOCOL);
-      QName code = older ? new QName(ENVELOPE, client ? "Client" : "Server") : client ? SOAPConstants.SOAP_SENDER_FAULT : SOAPConstants.SOAP_RECEIVER_FAULT;
-      SOAPFault fault = SOAPFactory.newInstance(protocol()).createFault(said.getElementsByTagName("faultstring").item(0).getTextContent(), code);
-      Node detail = said.getElementsByTagName("detail").item(0);
-      if (detail != null) {
-        Detail own = fault.addDetail();
-        for (Node each = detail.getFirstChild(); each != null; each = each.getNextSibling()) own.appendChild(own.getOwnerDocument().importNode(each, true));
+      QName newer = Behind.isOfClient(said) ? SOAPConstants.SOAP_SENDER_FAULT : SOAPConstants.SOAP_RECEIVER_FAULT;
+      QName code = older ? new QName(ENVELOPE, Behind.isOfClient(said) ? "Client" : "Server") : newer;
+      SOAPFault fault = SOAPFactory.newInstance(protocol()).createFault(Behind.reason(said), code);
+      for (Element each : Behind.details(said)) {
+        Detail own = fault.getDetail() == null ? fault.addDetail() : fault.getDetail();
+        own.appendChild(own.getOwnerDocument().importNode(each, true));
       }
       return new SOAPFaultException(fault);
     }

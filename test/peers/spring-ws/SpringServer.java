@@ -1,19 +1,11 @@
 import com.sun.net.httpserver.HttpServer;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.security.Principal;
-import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Executors;
-import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.transform.TransformerFactory;
 import javax.xml.transform.dom.DOMSource;
 import org.apache.wss4j.dom.engine.WSSecurityEngineResult;
@@ -26,6 +18,7 @@ import org.springframework.ws.server.endpoint.MessageEndpoint;
 import org.springframework.ws.server.endpoint.adapter.MessageEndpointAdapter;
 import org.springframework.ws.soap.SoapBody;
 import org.springframework.ws.soap.SoapFault;
+import org.springframework.ws.soap.SoapFaultDetail;
 import org.springframework.ws.soap.SoapMessage;
 import org.springframework.ws.soap.SoapVersion;
 import org.springframework.ws.soap.saaj.SaajSoapMessageFactory;
@@ -34,15 +27,12 @@ import org.springframework.ws.soap.server.SoapEndpointInvocationChain;
 import org.springframework.ws.soap.server.SoapMessageDispatcher;
 import org.springframework.ws.transport.http.WebServiceMessageReceiverHttpHandler;
 import org.w3c.dom.Element;
-import org.w3c.dom.Node;
 
 /**
  * Spring-WS serves by the settings of `Interceptors`, in front of a service without security: `SpringServer KEYS PORT BEHIND WAY...`,
  * each way at `/1.1/soap/WAY` and `/1.2/soap/WAY`. What it lets in goes BEHIND in the name of the caller whom WSS4J has proved.
  */
 public final class SpringServer {
-  private static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";
-  private static final HttpClient HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private static final TransformerFactory TRANSFORMERS = TransformerFactory.newInstance();
 
   public static void main(String[] words) throws Exception {
@@ -81,41 +71,21 @@ public final class SpringServer {
   }
 
   private static void answer(MessageContext context, URI behind) throws Exception {
-    String name = caller(context);
     SoapBody asked = ((SoapMessage) context.getRequest()).getSoapBody();
-    String message = "<s:Envelope xmlns:s='" + ENVELOPE + "'><s:Body>" + Spring.text(asked.getPayloadSource()) + "</s:Body></s:Envelope>";
-    String password = Base64.getEncoder().encodeToString((name + ":" + name + "-secret").getBytes(StandardCharsets.UTF_8));
-    HttpRequest request =
-        HttpRequest.newBuilder(behind)
-            .header("content-type", "text/xml; charset=utf-8")
-            .header("authorization", "Basic " + password)
-            .POST(HttpRequest.BodyPublishers.ofString(message))
-            .build();
-    HttpResponse<byte[]> answer = HTTP.send(request, HttpResponse.BodyHandlers.ofByteArray());
-    if (answer.statusCode() == 202) return;
-    Element content = content(answer.body());
+    Element content = Behind.ask(behind, caller(context), Spring.text(asked.getPayloadSource()));
+    if (content == null) return;
     SoapBody body = ((SoapMessage) context.getResponse()).getSoapBody();
-    if (content.getLocalName().equals("Fault")) addFault(body, content);
+    if (Behind.isFault(content)) addFault(body, content);
     else TRANSFORMERS.newTransformer().transform(new DOMSource(content), body.getPayloadResult());
   }
 
-  private static Element content(byte[] answer) throws Exception {
-    DocumentBuilderFactory factory = DocumentBuilderFactory.newInstance();
-    factory.setNamespaceAware(true);
-    try (InputStream octets = new ByteArrayInputStream(answer)) {
-      Element envelope = factory.newDocumentBuilder().parse(octets).getDocumentElement();
-      return (Element) envelope.getElementsByTagNameNS(ENVELOPE, "Body").item(0).getFirstChild();
-    }
-  }
-
   private static void addFault(SoapBody body, Element said) throws Exception {
-    String reason = said.getElementsByTagName("faultstring").item(0).getTextContent();
-    boolean client = said.getElementsByTagName("faultcode").item(0).getTextContent().endsWith(":Client");
-    SoapFault fault = client ? body.addClientOrSenderFault(reason, Locale.ENGLISH) : body.addServerOrReceiverFault(reason, Locale.ENGLISH);
-    Node detail = said.getElementsByTagName("detail").item(0);
-    if (detail == null) return;
-    for (Node each = detail.getFirstChild(); each != null; each = each.getNextSibling())
-      if (each instanceof Element) TRANSFORMERS.newTransformer().transform(new DOMSource(each), (fault.getFaultDetail() == null ? fault.addFaultDetail() : fault.getFaultDetail()).getResult());
+    String reason = Behind.reason(said);
+    SoapFault fault = Behind.isOfClient(said) ? body.addClientOrSenderFault(reason, Locale.ENGLISH) : body.addServerOrReceiverFault(reason, Locale.ENGLISH);
+    for (Element each : Behind.details(said)) {
+      SoapFaultDetail detail = fault.getFaultDetail() == null ? fault.addFaultDetail() : fault.getFaultDetail();
+      TRANSFORMERS.newTransformer().transform(new DOMSource(each), detail.getResult());
+    }
   }
 
   /** The common name of the certificate that signed, or the name of a UsernameToken. */
