@@ -123,7 +123,7 @@ export const bridgeLateness = (): Promise<Row[]> => withBridge(lateness)
  * behind and through the bridge, in turn. The load has its core in common with the service, so it sleeps between two requests.
  */
 async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> {
-  const [title, against] = ['bridge, ms added to the p99 at 70 % of its load', 'the service behind, asked without it']
+  const [title, against] = ['bridge, ms added to the p99 at 70 % load', 'the service behind, asked without it']
   const missing = compile(folder, 'load')
   if (missing) return skipped(title, against, missing)
   const id = `o-${'#'.repeat(9)}`
