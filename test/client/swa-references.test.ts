@@ -177,6 +177,8 @@ const noPart = (id: string) => new RegExp(`/Case\\[1\\]/scan\\[1\\] refers to ${
 const requests: readonly (readonly [string, string, readonly string[], RegExp?])[] = [
   ['R2928 a part', file('cid:a@x'), [part('a@x')]],
   ['R2928 a part twice', file('cid:a@x', 'cid:a@x'), [part('a@x')]],
+  ['R2928 a part sixteen times', file(...Array<string>(16).fill('cid:a@x')), [part('a@x')]],
+  ['attack: a part seventeen times', file(...Array<string>(17).fill('cid:a@x')), [part('a@x')], /a part is referred to more than 16 times/],
   ['R2928 parts in another order, one of them not referred to', file('cid:a@x', 'cid:b@x'), [part('c@x'), part('b@x'), part('a@x')]],
   ['RFC 2392 a Content-ID with escapes, in white space, the scheme in capitals', file('\n CID:a%20b%25@x '), [part('a b%@x')]],
   ['a Content-ID without its scheme, as Apache CXF writes it', file('a@x'), [part('a@x')]],

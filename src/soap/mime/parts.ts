@@ -57,6 +57,7 @@ export class RemainingParts implements PartSource {
   readonly #found = new Map<string, PartContent>()
   readonly #ids = new Set<string>()
   readonly #taken = new Set<string>()
+  readonly #looks = new Map<string, number>()
   /** Those that were taken before they arrived, and that `pass` has not begun to read. */
   readonly #awaited = new Set<string>()
   #left: number
@@ -196,7 +197,7 @@ export class RemainingParts implements PartSource {
     for (const [id, part] of all) this.#found.set(id, part)
   }
   look(href: string): Uint8Array | undefined {
-    return lookForPart(this.#found, href)
+    return lookForPart(this.#found, this.#looks, href)
   }
   named(part: string): readonly PartContent[] {
     return listPartsNamed(this.#found, part)
@@ -262,16 +263,24 @@ const refuseBase64 = (): never => refusePackage('a part is not valid base64')
 /** The parts of a package in memory, each of which may be taken once, and seen often. */
 export function collectParts(parts: Package['parts']): PartSource {
   const taken = new Set<string>()
+  const looks = new Map<string, number>()
   return {
     take: href => parts.get(claimPart(href, taken))?.bytes ?? refuseMissingPart(),
-    look: href => lookForPart(parts, href),
+    look: href => lookForPart(parts, looks, href),
     named: part => listPartsNamed(parts, part),
   }
 }
 
-function lookForPart(parts: Package['parts'], href: string): Uint8Array | undefined {
+/** Else a message of references would stand for a thousand times its octets. */
+const looksMax = 16
+/** @param looks how often each part was seen by this message */
+function lookForPart(parts: Package['parts'], looks: Map<string, number>, href: string): Uint8Array | undefined {
   const id = contentIdOf(href)
-  return id === undefined ? undefined : parts.get(id)?.bytes
+  const part = id === undefined ? undefined : parts.get(id)
+  if (id === undefined || !part) return undefined
+  const times = (looks.get(id) ?? 0) + 1
+  looks.set(id, times)
+  return times > looksMax ? refusePackage(`a part is referred to more than ${looksMax} times`) : part.bytes
 }
 
 /** WS-I Attachments Profile 1.0 R2933: `<name=globally-unique@domain>`, the name as in a URI. */
