@@ -7,14 +7,8 @@
 import type { Json } from '../base/objects.ts'
 import { mapMembers, omitUndefined } from '../base/objects.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Scalar, type Shape } from '../contract/field.ts'
-import {
-  integerFormats,
-  intRange,
-  isRangeWithin,
-  longBounds,
-  longRange,
-  type NumberRange,
-} from '../contract/lexical/number.ts'
+import { integerFormats } from '../contract/lexical/integer-format.ts'
+import { intRange, isRangeWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import { compileScalarWriter } from '../contract/lexical/scalar.ts'
 import { capitalize, identifierPattern } from '../contract/lexical/text.ts'
 import { describeField } from '../contract/operation-texts.ts'

@@ -84,19 +84,6 @@ export const longBounds: Readonly<Record<LongType, NumberRange<bigint>>> = {
   nonPositiveInteger: { lowest: undefined, highest: 0n },
 }
 
-export const isIntType = (name: string): name is IntType => Object.hasOwn(intBounds, name)
-export const isLongType = (name: string): name is LongType => Object.hasOwn(longBounds, name)
-
-/** Those that OpenAPI's registry of formats has, by its names. */
-export const integerFormats: Readonly<Partial<Record<IntType | LongType, string>>> = {
-  ...{ byte: 'int8', short: 'int16', int: 'int32', long: 'int64' },
-  ...{ unsignedByte: 'uint8', unsignedShort: 'uint16', unsignedInt: 'uint32', unsignedLong: 'uint64' },
-}
-
-export const integersByFormat: ReadonlyMap<string, IntType | LongType> = new Map(
-  (Object.entries(integerFormats) as [IntType | LongType, string][]).map(([name, format]) => [format, name]), // its keys
-)
-
 /** The range of a field: that of its type, narrowed by its own bounds. */
 export const intRange = (shape: ScalarOf<'int'>): NumberRange<number> =>
   narrowRange(intBounds[shape.xsd ?? 'int'], shape)

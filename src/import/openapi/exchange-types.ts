@@ -1,7 +1,7 @@
 /** JSON Schemas as types of XML, and the JSON of an operation as a message. */
 import { type JsonObject, jsonItems, objectOf, stringOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
-import { integersByFormat } from '../../contract/lexical/number.ts'
+import { integersByFormat } from '../../contract/lexical/integer-format.ts'
 import {
   type AnyMember,
   type AnyRootElement,

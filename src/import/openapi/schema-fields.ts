@@ -16,15 +16,8 @@ import {
   t,
 } from '../../contract/field.ts'
 import { type FieldProblem, readFields } from '../../contract/field-json.ts'
-import {
-  intBounds,
-  integersByFormat,
-  isIntType,
-  isLongType,
-  isRangeWithin,
-  longBounds,
-  type NumberRange,
-} from '../../contract/lexical/number.ts'
+import { integersByFormat, isIntType, isLongType } from '../../contract/lexical/integer-format.ts'
+import { intBounds, isRangeWithin, longBounds, type NumberRange } from '../../contract/lexical/number.ts'
 import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
 import { findPatternMistakes } from '../../contract/review.ts'
 import { isScalar } from '../../contract/shape.ts'
