@@ -175,9 +175,7 @@ class ExchangeCaller {
       const value = (input as Readonly<Record<string, unknown>>)[as.key]
       return value instanceof Uint8Array ? value : stringOf(given)
     }
-    const members = Object.fromEntries(
-      as.keys.flatMap(key => (this.#inputMembers[key] ? [[key, this.#inputMembers[key]]] : [])),
-    )
+    const members = selectMembers(this.#inputMembers, as.keys)
     if (/^multipart\//i.test(mediaType)) return this.#writeParts(members, row, input)
     const written = this.#values.writeMembers(members, row)
     return isJsonType(mediaType) ? writeJson(written) : writeFormContent(written)
@@ -216,13 +214,9 @@ class ExchangeCaller {
     if (failure) return describeGarbage(status, `not JSON: ${failure.reason}, at ${failure.at}`)
     const row =
       'keys' in part.as
-        ? isJsonObject(value) && this.#values.readMembers(this.#membersOf(part.as.keys), value)
+        ? isJsonObject(value) && this.#values.readMembers(selectMembers(this.#outputMembers, part.as.keys), value)
         : this.#readMember(this.#outputMembers, part.as.key, value)
     return row ? this.#readOutput(answer, row) : describeGarbage(status, 'JSON, but no object')
-  }
-  /** Those of the content: fields of the answer are members, too. */
-  #membersOf(keys: readonly string[]): TypeMembers {
-    return Object.fromEntries(keys.flatMap(key => (this.#outputMembers[key] ? [[key, this.#outputMembers[key]]] : [])))
   }
   #readMember(members: TypeMembers, key: string, json: Json): JsonObject {
     const value = members[key] && this.#values.readMember(members[key], json)
@@ -278,6 +272,10 @@ class ExchangeCaller {
     return undefined
   }
 }
+
+/** Those of a content: parameters and fields are members, too. */
+const selectMembers = (members: TypeMembers, keys: readonly string[]): TypeMembers =>
+  Object.fromEntries(keys.flatMap(key => (members[key] ? [[key, members[key]]] : [])))
 
 type RestResponse = Extract<RestAnswer, { readonly kind: 'response' }>
 

@@ -27,7 +27,7 @@ export function mapApi(rest: RestPort, contract: Service, sources: MapSources): 
   const [difference] = compareServices(readMessages(described, document), readMessages(port, map))
   if (difference)
     throw new Error(
-      `${map}: ${difference.place}: ${difference.text}, by ${document}: its messages are those of the document`,
+      `${map}: ${difference.place}: ${difference.text}, by ${document}: its messages are those of the document, so undo it or import again`,
     )
   return { ...rest, port }
 }

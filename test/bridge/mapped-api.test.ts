@@ -1,64 +1,37 @@
 /** The map of a bridge before a REST service (docs/bridge.md, "The map of a REST service"). */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import { type OpenApiMockServer, startOpenApiMock } from '../../src/mock/start-mock.ts'
+import { folder, importMap, root, runBridge } from './map-command.ts'
 
-const root = join(import.meta.dirname, '..', '..')
 const pets = join(root, 'test', 'mock', 'pets.yaml')
-const folder = mkdtempSync(join(tmpdir(), 'diglot-api-map-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts')]
 let mock: OpenApiMockServer
 before(async () => {
   mock = await startOpenApiMock(pets)
 })
 after(() => mock.close())
 
-/** As `diglot import --operations` writes it, for anyone. */
-const imported = (() => {
-  const file = join(folder, 'imported.ts')
-  execFileSync(process.execPath, [...cli, 'import', pets, '--operations', '-o', file], { stdio: 'ignore' })
-  return readFileSync(file, 'utf8')
-    .replace("from 'diglot'", `from '${pathToFileURL(join(root, 'src', 'index.ts'))}'`)
-    .replace('callers: readonly Grant[] = []', 'callers: readonly Grant[] = [anyone]')
-    .replace('exchange, port', 'anyone, role, exchange, port')
-})()
+/** As `diglot import --operations` writes it. */
+const imported = importMap(pets, '--operations')
 /** As a person edits it. */
 const edited = imported
   .replace(/ {4}RemovePet: exchange\(\{[\s\S]*?\n {4}\}\),\n/, '')
   .replace('    CreatePet: exchange({', "    CreatePet: exchange({ allow: [role('clerk')],")
 
 let maps = 0
-/** What the command says until it stands or ends. */
 async function runMap(
   text: string,
   more: { readonly document?: string; readonly to?: string; readonly words?: readonly string[] } = {},
 ) {
   const file = join(folder, `map-${++maps}.ts`)
   writeFileSync(file, text)
-  const to = ['--to', more.to ?? `${mock.url}/v1`, '--authorization', join(folder, 'secret')]
   writeFileSync(join(folder, 'secret'), 'Bearer x')
-  const data = ['--data', ':memory:', '--port', '0']
-  const words = ['bridge', more.document ?? pets, ...to, '--map', file, ...data, ...(more.words ?? [])]
-  const child = spawn(process.execPath, [...cli, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
-  after(() => child.kill('SIGKILL'))
-  let said = ''
-  return await new Promise<{ said: string; url: string }>(resolve => {
-    const tell = () => resolve({ said, url: /bridging (\S+) to/.exec(said)?.[1] ?? '' })
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', piece => {
-        said += piece
-        if (/bridging \S+ to/.test(said)) tell()
-      })
-    child.once('close', tell)
-  })
+  const to = ['--to', more.to ?? `${mock.url}/v1`, '--authorization', join(folder, 'secret')]
+  return await runBridge([more.document ?? pets, ...to, '--map', file, '--data', ':memory:', ...(more.words ?? [])])
 }
 
 async function call(url: string, name: string, inside: string) {

@@ -1,47 +1,19 @@
 /** Resources among the exchanges of a map (docs/bridge.md, "The map"). */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
+import { test } from 'node:test'
+import { folder, importMap, root, runBridge } from './map-command.ts'
 
-const root = join(import.meta.dirname, '..', '..')
 const wsdl = join(root, 'test', 'peers', 'parts', 'stock.wsdl')
-const folder = mkdtempSync(join(tmpdir(), 'diglot-map-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts')]
-
 /** As `diglot import` writes it, then as a person edits it. */
-const map = (() => {
-  const file = join(folder, 'imported.ts')
-  execFileSync(process.execPath, [...cli, 'import', wsdl, '-o', file], { stdio: 'ignore' })
-  return readFileSync(file, 'utf8')
-    .replace("from 'diglot'", `from '${pathToFileURL(join(root, 'src', 'index.ts'))}'`)
-    .replace('callers: readonly Grant[] = []', 'callers: readonly Grant[] = [anyone]')
-    .replace('exchange, port', 'anyone, role, exchange, port')
-    .replaceAll(/(input: (?:GetPart|ListParts),)/g, 'safe: true, $1')
-})()
+const map = importMap(wsdl).replaceAll(/(input: (?:GetPart|ListParts),)/g, 'safe: true, $1')
 const withoutRemoval = map.replace(/ {4}DeletePart: exchange\([\s\S]*?\n {4}\}\),\n/, '')
 
-/** What the command says until it stands or ends. */
 async function runMap(name: string, text: string) {
   const file = join(folder, name)
   writeFileSync(file, text)
-  const words = ['bridge', wsdl, '--to', 'http://127.0.0.1:9/', '--map', file, '--port', '0']
-  const child = spawn(process.execPath, [...cli, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
-  after(() => child.kill('SIGKILL'))
-  let said = ''
-  return await new Promise<{ said: string; url: string }>(resolve => {
-    const tell = () => resolve({ said, url: /bridging (\S+) to/.exec(said)?.[1] ?? '' })
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', piece => {
-        said += piece
-        if (/bridging \S+ to/.test(said)) tell()
-      })
-    child.once('exit', tell)
-  })
+  return await runBridge([wsdl, '--to', 'http://127.0.0.1:9/', '--map', file])
 }
 
 test('exchanges that are safe and those that change are a resource; what is deleted from the map is not served', async () => {
