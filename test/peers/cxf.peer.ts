@@ -4,8 +4,6 @@
  * assertions, which verifies our signed answers; and as a server of our client.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
@@ -17,13 +15,13 @@ import type { Server } from '../../src/host/serve.ts'
 import { bankRoot, issueBank } from '../host/partner-keys.ts'
 import { createAttacks, freePort, same, standBetween } from './attacker.ts'
 import { startBridgedCaller } from './bridged-caller.ts'
-import { atEnd, folder, missing, run } from './peer.ts'
+import { folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
 import {
   assertionFor,
-  behindSource,
   clientEntries,
   describedAt,
+  jaxwsSources,
   type Name,
   names,
   newCustomer,
@@ -38,6 +36,7 @@ import {
   tlsFiles,
   writeKeyStores,
 } from './secured-orders.ts'
+import { startJava } from './secured-servers.ts'
 import { type Driver, driver } from './soap-driver.ts'
 
 const here = join(import.meta.dirname, 'cxf')
@@ -92,7 +91,7 @@ async function prepare(): Promise<void> {
     '-d',
     classes,
     ...sources.map(name => join(here, name)),
-    behindSource,
+    ...jaxwsSources,
   ])
   const tlsEntries = ['tls', tlsFiles.key, tlsFiles.certificate]
   const stores = { 'client.p12': clientEntries(), 'server.p12': serverEntries(), 'tls.p12': tlsEntries }
@@ -339,14 +338,7 @@ async function serveByCxf() {
     }
   const behind = `${plain.url}/soap/v2`
   const words = [serverStore, tlsStore, String(tlsPort), behind, 'urn:diglot:orders:v2', ...served]
-  const child = spawn('java', java('Server', ...words), { stdio: ['pipe', 'pipe', 'pipe'] })
-  atEnd(() => child.kill())
-  let said = ''
-  child.stderr.on('data', text => {
-    said += text
-  })
-  const ended = once(child, 'exit').then(() => assert.fail(said))
-  await Promise.race([once(child.stdout, 'data'), ended])
+  await startJava(java('Server', ...words))
   return addressOf
 }
 

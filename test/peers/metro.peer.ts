@@ -4,8 +4,6 @@
  * of our client.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
@@ -13,18 +11,16 @@ import { createSoapClient } from '../../src/client/index.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import type { Server } from '../../src/host/serve.ts'
 import { createAttacks, freePort, same, standBetween } from './attacker.ts'
-import { atEnd, folder, missing, run } from './peer.ts'
+import { folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
 import {
-  behindSource,
   clientEntries,
   describedAt,
+  jaxwsSources,
   type Name,
-  names,
   newCustomer,
   people,
   type SoapVersion,
-  sayAs,
   secureOrders,
   serverEntries,
   service,
@@ -32,6 +28,7 @@ import {
   tlsFiles,
   writeKeyStores,
 } from './secured-orders.ts'
+import { attackAnswers, type SecuredServer, startJava, tryOperations } from './secured-servers.ts'
 import { type Driver, driver } from './soap-driver.ts'
 
 const here = join(import.meta.dirname, 'metro')
@@ -90,7 +87,7 @@ describe('Metro', { skip }, () => {
     const sources = readdirSync(here).filter(name => name.endsWith('.java'))
     const files = sources.map(name => join(here, name))
     const compiled = ['-encoding', 'UTF-8', '-nowarn', '-proc:none', '-cp', `${jars}/*`, '-d', classes]
-    run('javac', [...compiled, ...files, behindSource])
+    run('javac', [...compiled, ...files, ...jaxwsSources])
     const [store = ''] = writeKeyStores({ 'client.p12': clientEntries() })
     mkdirSync(join(classes, 'META-INF'))
     const keys = readFileSync(join(here, 'wsit-client.xml'), 'utf8').replaceAll('"STORE"', `"${store}"`)
@@ -178,16 +175,10 @@ describe('Metro', { skip }, () => {
       words.push(`file:${await describedAt(plain, path, version, relocate)}`, version, place(version))
     }
     const program = ['-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, 'MetroServer', `${plain.url}/soap/v2`]
-    const child = spawn('java', [...program, 'urn:diglot:orders:v2', ...words], { stdio: ['pipe', 'pipe', 'pipe'] })
-    atEnd(() => child.kill())
-    let said = ''
-    child.stderr.on('data', text => {
-      said += text
-    })
-    await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => assert.fail(said))])
+    await startJava([...program, 'urn:diglot:orders:v2', ...words])
     return place
   }
-  const connect = (version: SoapVersion, address: string, name: Name = 'maria') =>
+  const connect = (_path: Path, version: SoapVersion, address: string, name: Name) =>
     createSoapClient(contract, {
       address,
       version: 'v2',
@@ -195,40 +186,15 @@ describe('Metro', { skip }, () => {
       keys: { ...people[name], service: { certificates: service.certificate } },
     })
 
+  const server: SecuredServer<Path> = {
+    addressOf,
+    connect,
+    createCustomers: async () => [await newCustomer(plain), await newCustomer(plain)],
+    cannot: version => cannot[version],
+  }
   for (const version of versions) {
-    for (const path of served)
-      it(`serves every operation to our client by the policies of ${path} in SOAP ${version}`, async () => {
-        const address = await addressOf(path, version)
-        const clients = Object.fromEntries(names.map(name => [name, connect(version, address, name)]))
-        const customers = [await newCustomer(plain), await newCustomer(plain)] as const
-        const call = (operation: string, input: object, as: Name = 'maria') => sayAs(clients[as]!, operation, input)
-        // Lists have no wrapper in our typed values, as in encoded messages.
-        await walk({ call, style: 'encoded', contract: 'v2', customers, cannot: cannot[version] })
-      })
-
-    for (const path of served)
-      it(`WSS §10: has answers of ${path} in SOAP ${version} that our client refuses once they were changed`, async () => {
-        const { kept, attacks, sealedAttacks } = createAttacks()
-        const address = new URL(await addressOf(path, version))
-        let change = same
-        let genuine = ''
-        const response = (text: string): string => {
-          genuine ||= text
-          const changed = change(text)
-          if (change !== same) assert.notEqual(changed, text)
-          return changed
-        }
-        const between = `${await standBetween(address.origin, { response })}${address.pathname}`
-        const attacked = connect(version, between)
-        assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
-        kept.former = genuine
-        for (const [name, attack] of path === '/soap/encrypted' ? sealedAttacks : attacks) {
-          change = attack
-          await assert.rejects(attacked.GetOrder({ id: 'o-1' }), { name: 'AnswerError', why: 'unproven' }, name)
-        }
-        change = same
-        assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
-      })
+    tryOperations(served, version, server)
+    attackAnswers(served, version, server)
   }
 })
 

@@ -102,6 +102,8 @@ export function writeKeyStores(stores: Readonly<Record<string, readonly string[]
 
 /** What servers of Java ask behind them; it is compiled with each. */
 export const behindSource = join(import.meta.dirname, 'wss', 'Behind.java')
+/** The same for those of JAX-WS. */
+export const jaxwsSources = [behindSource, join(import.meta.dirname, 'wss', 'Forwarding.java')]
 
 /** A customer's id, made by REST: no SOAP operation makes one. */
 export async function newCustomer(server: Server): Promise<string> {

@@ -4,8 +4,6 @@
  * UsernameToken; and as a server of our client.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
@@ -13,17 +11,15 @@ import { createSoapClient } from '../../src/client/index.ts'
 import type { SecurityRule } from '../../src/contract/endpoint-rule.ts'
 import type { Server } from '../../src/host/serve.ts'
 import { createAttacks, freePort, same, standBetween } from './attacker.ts'
-import { atEnd, folder, missing, run } from './peer.ts'
+import { folder, missing, run } from './peer.ts'
 import { walk } from './run-operations.ts'
 import {
   behindSource,
   clientEntries,
   type Name,
-  names,
   newCustomer,
   people,
   type SoapVersion,
-  sayAs,
   secureOrders,
   serverEntries,
   service,
@@ -31,6 +27,7 @@ import {
   tlsFiles,
   writeKeyStores,
 } from './secured-orders.ts'
+import { attackAnswers, type SecuredServer, startJava, tryOperations } from './secured-servers.ts'
 import { type Driver, driver } from './soap-driver.ts'
 
 const here = join(import.meta.dirname, 'spring-ws')
@@ -145,13 +142,7 @@ describe('Spring-WS', { skip }, () => {
     const [keys = ''] = writeKeyStores({ 'server.p12': serverEntries() })
     const ways = served.map(path => path.slice('/soap/'.length))
     const words = ['-XX:TieredStopAtLevel=1', '-cp', `${classes}:${jars}/*`, 'SpringServer', keys, String(port)]
-    const child = spawn('java', [...words, `${plain.url}/soap/v2`, ...ways], { stdio: ['pipe', 'pipe', 'pipe'] })
-    atEnd(() => child.kill())
-    let said = ''
-    child.stderr.on('data', text => {
-      said += text
-    })
-    await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => assert.fail(said))])
+    await startJava([...words, `${plain.url}/soap/v2`, ...ways])
     return (path: Path, version: SoapVersion) => `http://127.0.0.1:${port}/${version}${path}`
   }
   const connect = (path: Path, version: SoapVersion, address: string, name: Name) =>
@@ -163,39 +154,13 @@ describe('Spring-WS', { skip }, () => {
       ...(path === '/soap/digest' && { credentials: { username: name, password: `${name}-secret`, digest: true } }),
     })
 
+  const server: SecuredServer<Path> = {
+    addressOf,
+    connect,
+    createCustomers: async () => [await newCustomer(plain), await newCustomer(plain)],
+  }
   for (const version of versions) {
-    for (const path of served)
-      it(`serves every operation to our client by the settings of ${path} in SOAP ${version}`, async () => {
-        const address = await addressOf(path, version)
-        const clients = Object.fromEntries(names.map(name => [name, connect(path, version, address, name)]))
-        const customers = [await newCustomer(plain), await newCustomer(plain)] as const
-        const call = (operation: string, input: object, as: Name = 'maria') => sayAs(clients[as]!, operation, input)
-        // Lists have no wrapper in our typed values, as in encoded messages.
-        await walk({ call, style: 'encoded', contract: 'v2', customers })
-      })
-
-    for (const path of ['/soap/signed', '/soap/encrypted'] as const)
-      it(`WSS §10: has answers of ${path} in SOAP ${version} that our client refuses once they were changed`, async () => {
-        const { kept, attacks, sealedAttacks } = createAttacks()
-        const address = new URL(await addressOf(path, version))
-        let change = same
-        let genuine = ''
-        const response = (text: string): string => {
-          genuine ||= text
-          const changed = change(text)
-          if (change !== same) assert.notEqual(changed, text)
-          return changed
-        }
-        const between = `${await standBetween(address.origin, { response })}${address.pathname}`
-        const attacked = connect(path, version, between, 'maria')
-        assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
-        kept.former = genuine
-        for (const [name, attack] of path === '/soap/encrypted' ? sealedAttacks : attacks) {
-          change = attack
-          await assert.rejects(attacked.GetOrder({ id: 'o-1' }), { name: 'AnswerError', why: 'unproven' }, name)
-        }
-        change = same
-        assert.equal((await attacked.GetOrder({ id: 'o-1' })).order.id, 'o-1')
-      })
+    tryOperations(served, version, server)
+    attackAnswers(['/soap/signed', '/soap/encrypted'], version, server)
   }
 })

@@ -1,14 +1,10 @@
-import jakarta.annotation.Resource;
 import jakarta.xml.soap.Detail;
 import jakarta.xml.soap.SOAPConstants;
-import jakarta.xml.soap.SOAPFactory;
-import jakarta.xml.soap.SOAPFault;
 import jakarta.xml.ws.BindingType;
 import jakarta.xml.ws.Endpoint;
 import jakarta.xml.ws.Provider;
 import jakarta.xml.ws.Service;
 import jakarta.xml.ws.ServiceMode;
-import jakarta.xml.ws.WebServiceContext;
 import jakarta.xml.ws.WebServiceProvider;
 import jakarta.xml.ws.soap.SOAPBinding;
 import jakarta.xml.ws.soap.SOAPFaultException;
@@ -20,8 +16,6 @@ import java.util.List;
 import java.util.Map;
 import javax.net.ssl.KeyManagerFactory;
 import javax.xml.namespace.QName;
-import javax.xml.transform.Source;
-import javax.xml.transform.dom.DOMSource;
 import org.apache.cxf.BusFactory;
 import org.apache.cxf.configuration.jsse.TLSServerParameters;
 import org.apache.cxf.jaxws.EndpointImpl;
@@ -32,50 +26,18 @@ import org.apache.cxf.service.model.BindingFaultInfo;
 import org.apache.cxf.service.model.BindingOperationInfo;
 import org.apache.cxf.transport.http_jetty.JettyHTTPServerEngineFactory;
 import org.apache.cxf.ws.policy.ServerPolicyOutFaultInterceptor;
-import org.w3c.dom.Element;
 
 /**
  * CXF serves WSDLs by their policies, in front of a service without security: `Server STORE TLS PORT BEHIND NAMESPACE (WSDL VERSION
  * ADDRESS)...`. What a policy lets in goes BEHIND in the name of the caller whom CXF has proved, and the answer comes back under the policy. PORT alone speaks TLS, with the key of the store TLS.
  */
 public final class Server {
-  static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";
-  static URI behind;
-
   @WebServiceProvider
   @ServiceMode(Service.Mode.PAYLOAD)
-  public static class One implements Provider<Source> {
-    @Resource WebServiceContext context;
-
-    String protocol() {
-      return SOAPConstants.SOAP_1_1_PROTOCOL;
-    }
-
+  public static class One extends Forwarding {
     @Override
-    public Source invoke(Source request) {
-      try {
-        String name = context.getUserPrincipal().getName().replaceFirst("^CN=", "");
-        Element content = Behind.ask(behind, name, Cxf.text(request));
-        if (content == null) return null;
-        if (Behind.isFault(content)) throw fault(content);
-        return new DOMSource(content);
-      } catch (RuntimeException thrown) {
-        throw thrown;
-      } catch (Exception failure) {
-        throw new IllegalStateException(failure);
-      }
-    }
-
-    private SOAPFaultException fault(Element said) throws Exception {
-      boolean older = protocol().equals(SOAPConstants.SOAP_1_1_PROTOCOL);
-      QName newer = Behind.isOfClient(said) ? SOAPConstants.SOAP_SENDER_FAULT : SOAPConstants.SOAP_RECEIVER_FAULT;
-      QName code = older ? new QName(ENVELOPE, Behind.isOfClient(said) ? "Client" : "Server") : newer;
-      SOAPFault fault = SOAPFactory.newInstance(protocol()).createFault(Behind.reason(said), code);
-      for (Element each : Behind.details(said)) {
-        Detail own = fault.getDetail() == null ? fault.addDetail() : fault.getDetail();
-        own.appendChild(own.getOwnerDocument().importNode(each, true));
-      }
-      return new SOAPFaultException(fault);
+    String caller() {
+      return context.getUserPrincipal().getName().replaceFirst("^CN=", "");
     }
   }
 
@@ -111,7 +73,7 @@ public final class Server {
 
   public static void main(String[] words) throws Exception {
     speakTls(Integer.parseInt(words[2]), words[1]);
-    behind = URI.create(words[3]);
+    Forwarding.behind = URI.create(words[3]);
     for (int at = 5; at < words.length; at += 3) {
       boolean newer = words[at + 1].equals("1.2");
       EndpointImpl endpoint = (EndpointImpl) Endpoint.create(newer ? new Two() : new One());

@@ -1,27 +1,17 @@
 import com.sun.xml.wss.SubjectAccessor;
-import jakarta.annotation.Resource;
-import jakarta.xml.soap.Detail;
 import jakarta.xml.soap.SOAPConstants;
-import jakarta.xml.soap.SOAPFactory;
-import jakarta.xml.soap.SOAPFault;
 import jakarta.xml.ws.BindingType;
 import jakarta.xml.ws.Endpoint;
-import jakarta.xml.ws.Provider;
 import jakarta.xml.ws.Service;
 import jakarta.xml.ws.ServiceMode;
-import jakarta.xml.ws.WebServiceContext;
 import jakarta.xml.ws.WebServiceProvider;
 import jakarta.xml.ws.soap.SOAPBinding;
-import jakarta.xml.ws.soap.SOAPFaultException;
 import java.net.URI;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
 import javax.xml.namespace.QName;
-import javax.xml.transform.Source;
-import javax.xml.transform.dom.DOMSource;
 import javax.xml.transform.stream.StreamSource;
-import org.w3c.dom.Element;
 
 /**
  * Metro serves WSDLs by their policies, in front of a service without security: `MetroServer BEHIND NAMESPACE (WSDL VERSION
@@ -29,43 +19,13 @@ import org.w3c.dom.Element;
  * Metro has proved.
  */
 public final class MetroServer {
-  static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";
-  static URI behind;
-
   @WebServiceProvider
   @ServiceMode(Service.Mode.PAYLOAD)
-  public static class One implements Provider<Source> {
-    @Resource WebServiceContext context;
-
-    String protocol() {
-      return SOAPConstants.SOAP_1_1_PROTOCOL;
-    }
-
+  public static class One extends Forwarding {
     @Override
-    public Source invoke(Source request) {
-      try {
-        String name = caller(context);
-        Element content = Behind.ask(behind, name, Metro.text(request));
-        if (content == null) return null;
-        if (Behind.isFault(content)) throw fault(content);
-        return new DOMSource(content);
-      } catch (RuntimeException thrown) {
-        throw thrown;
-      } catch (Exception failure) {
-        throw new IllegalStateException(failure);
-      }
-    }
-
-    private SOAPFaultException fault(Element said) throws Exception {
-      boolean older = protocol().equals(SOAPConstants.SOAP_1_1_PROTOCOL);
-      QName newer = Behind.isOfClient(said) ? SOAPConstants.SOAP_SENDER_FAULT : SOAPConstants.SOAP_RECEIVER_FAULT;
-      QName code = older ? new QName(ENVELOPE, Behind.isOfClient(said) ? "Client" : "Server") : newer;
-      SOAPFault fault = SOAPFactory.newInstance(protocol()).createFault(Behind.reason(said), code);
-      for (Element each : Behind.details(said)) {
-        Detail own = fault.getDetail() == null ? fault.addDetail() : fault.getDetail();
-        own.appendChild(own.getOwnerDocument().importNode(each, true));
-      }
-      return new SOAPFaultException(fault);
+    String caller() throws Exception {
+      for (Principal each : SubjectAccessor.getRequesterSubject(context).getPrincipals()) return each.getName().replaceFirst("^CN=", "");
+      throw new IllegalStateException("nothing proves who asks");
     }
   }
 
@@ -79,11 +39,6 @@ public final class MetroServer {
     }
   }
 
-  private static String caller(WebServiceContext context) throws Exception {
-    for (Principal each : SubjectAccessor.getRequesterSubject(context).getPrincipals()) return each.getName().replaceFirst("^CN=", "");
-    throw new IllegalStateException("nothing proves who asks");
-  }
-
   public static void main(String[] words) {
     try {
       serve(words);
@@ -94,7 +49,7 @@ public final class MetroServer {
   }
 
   private static void serve(String[] words) throws Exception {
-    behind = URI.create(words[0]);
+    Forwarding.behind = URI.create(words[0]);
     for (int at = 2; at < words.length; at += 3) {
       boolean newer = words[at + 1].equals("1.2");
       Endpoint endpoint = Endpoint.create(newer ? new Two() : new One());
