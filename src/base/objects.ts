@@ -12,6 +12,10 @@ export const omitUndefined = <V>(members: Readonly<Record<string, V | undefined>
 export const mapMembers = <A, B>(of: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(of).map(([name, each]) => [name, change(each)]))
 
+/** The members that another object has as its own. */
+export const pickMembers = <V>(value: Readonly<Record<string, V>>, of: object): Record<string, V> =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(of, name)))
+
 /** The object with some of its methods replaced. */
 export function extendObject<T extends object>(base: T, own: Partial<T>): T {
   return new Proxy(base, {

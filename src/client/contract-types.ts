@@ -5,6 +5,7 @@
 import type { AnyField, Draft, Field, Fields } from '../contract/field.ts'
 import type { Job } from '../contract/job.ts'
 import type { Grant, GrantOf } from '../contract/policy.ts'
+import type { Reshape } from '../contract/reshape.ts'
 import type { AnyAction, AnyResource, IsSingle, Ruled } from '../contract/resource.ts'
 import type { Retype } from '../contract/retype.ts'
 import type { AnyService, Versions } from '../contract/service.ts'
@@ -25,6 +26,9 @@ type RuleOf<All extends Versions, V extends string, P extends string, N> = [V] e
       : {}
     : {}
 type HiddenFields<W> = W extends readonly (infer H)[] ? H : never
+type ReshapesOf<All extends Versions, V extends string, R extends AnyResource> = RuleOf<All, V, 'reshapes', R['name']>
+/** Fields of the newest version in place of which a version has others. */
+type GroupedNames<G> = G extends readonly Reshape[] ? G[number]['newest'][number] : never
 /** The name in a version of a field of the newest one. */
 type NameIn<K, M> = [KeyOfName<M, K>] extends [never] ? K : KeyOfName<M, K>
 type KeyOfName<M, K> = { [P in keyof M]: M[P] extends K ? P : never }[keyof M]
@@ -32,12 +36,18 @@ type KeyOfName<M, K> = { [P in keyof M]: M[P] extends K ? P : never }[keyof M]
 /** The fields of a resource that clients of a version see, as the version has them. */
 export type VersionFields<All extends Versions, V extends string, R extends AnyResource> =
   OtherFields<
-    VisibleFields<Omit<R['types']['fields'], HiddenFields<RuleOf<All, V, 'without', R['name']>> & PropertyKey>>,
+    VisibleFields<
+      Omit<
+        R['types']['fields'],
+        (HiddenFields<RuleOf<All, V, 'without', R['name']>> | GroupedNames<ReshapesOf<All, V, R>>) & PropertyKey
+      >
+    >,
     RuleOf<All, V, 'renames', R['name']>,
     RuleOf<All, V, 'retypes', R['name']>
   > extends infer F extends Fields
-    ? F
+    ? WithGroups<F, ReshapesOf<All, V, R>>
     : never
+type WithGroups<F extends Fields, G> = G extends readonly Reshape[] ? Flat<F & MergeAll<G[number]['former']>> : F
 type OtherFields<F extends Fields, M, T> = [keyof M | keyof T] extends [never]
   ? F
   : { readonly [K in keyof F as NameIn<K, M> & PropertyKey]: OtherField<F[K], NameIn<K, M>, T> }
@@ -52,16 +62,17 @@ type OrNull<P, A extends AnyField> = null extends A['type'] ? P | null : P
 export type VersionRules<All extends Versions, V extends string, R extends AnyResource> = OtherRules<
   R['types']['rules'],
   RuleOf<All, V, 'renames', R['name']>,
-  RuleOf<All, V, 'retypes', R['name']>
+  RuleOf<All, V, 'retypes', R['name']>,
+  GroupedNames<ReshapesOf<All, V, R>>
 >
-type OtherRules<U extends Ruled, M, T> = [keyof M | keyof T] extends [never]
+type OtherRules<U extends Ruled, M, T, G> = [keyof M | keyof T | G] extends [never]
   ? U
   : {
       readonly one: U['one']
-      readonly filter: ComparableName<U['filter'], M, T>
-      readonly sort: ComparableName<U['sort'], M, T>
+      readonly filter: ComparableName<Exclude<U['filter'], G>, M, T>
+      readonly sort: ComparableName<Exclude<U['sort'], G>, M, T>
       readonly search: U['search']
-      readonly searchBy: ComparableName<U['searchBy'], M, T>
+      readonly searchBy: ComparableName<Exclude<U['searchBy'], G>, M, T>
       readonly edit: U['edit']
       readonly remove: U['remove']
       readonly relations: U['relations']

@@ -21,6 +21,7 @@ export {
 export { type Job, job } from './job.ts'
 export { anyone, type Caller, type Grant, role } from './policy.ts'
 export type { ChangeRefusal, ExchangeContext, PortHandlers, TransactionContext } from './port-handlers.ts'
+export { type Reshape, reshape } from './reshape.ts'
 export { type DraftItem, type Item, type Representation, resource } from './resource.ts'
 export { type Retype, retype } from './retype.ts'
 export { type Service, service } from './service.ts'

@@ -8,6 +8,7 @@ import type { Job } from './job.ts'
 import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import { type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
 import type { Grant } from './policy.ts'
+import type { Reshape } from './reshape.ts'
 import type { AnyResource, Rate, Resource } from './resource.ts'
 import type { Retype } from './retype.ts'
 import { joinSentences, pickTexts } from './texts.ts'
@@ -20,6 +21,8 @@ export interface VersionRule {
   readonly renames?: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Resource → the name of a field in this version → how its values are converted. */
   readonly retypes?: Readonly<Record<string, Readonly<Record<string, Retype>>>>
+  /** Resource → groups of fields that this version has in place of those of the newest one. */
+  readonly reshapes?: Readonly<Record<string, readonly Reshape[]>>
   /** RFC 9745: deprecated since this date (ISO 8601). */
   readonly deprecated?: string
   /** RFC 8594: no longer served from this date on (ISO 8601). */
@@ -41,7 +44,7 @@ type OnlyVersionRules<V> = {
         readonly [R in Exclude<
           keyof V[K],
           keyof VersionRule
-        >]: `${R & string} is not a rule of a version: use without, renames, retypes, deprecated, sunset or retired`
+        >]: `${R & string} is not a rule of a version: use without, renames, retypes, reshapes, deprecated, sunset or retired`
       }
     : never
 }

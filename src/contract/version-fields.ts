@@ -1,8 +1,9 @@
 /**
  * The fields of a resource as a version has them: without those that it leaves out, some under
- * another name, some in another type. A field keeps its place.
+ * another name, some in another type, and groups in place of groups. A field keeps its place.
  */
 import { type AnyField, Field, type Fields } from './field.ts'
+import type { Reshape } from './reshape.ts'
 import type { Resource } from './resource.ts'
 import type { Retype } from './retype.ts'
 import type { VersionRule } from './service.ts'
@@ -19,15 +20,21 @@ export function nameInVersion({ renames }: VersionRule, resource: string, newest
   return name === undefined ? newest : withFirstStep(newest, name)
 }
 
+/** The group that a field of the newest version belongs to, where the version has others. */
+export const findReshape = ({ reshapes }: VersionRule, resource: string, newest: string): Reshape | undefined =>
+  reshapes?.[resource]?.find(each => each.newest.includes(newest))
+
 export function fieldsInVersion(rule: VersionRule, { name: resource, fields }: Resource): Fields {
   const { without, retypes } = rule
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([newest]) => !without?.[resource]?.includes(newest))
-      .map(([newest, field]) => {
+      .flatMap(([newest, field]) => {
+        const group = findReshape(rule, resource, newest)
+        if (group) return group.newest[0] === newest ? Object.entries(group.former) : []
         const name = nameInVersion(rule, resource, newest)
         const retype = retypes?.[resource]?.[name]
-        return [name, retype ? toFormerField(retype, field) : field]
+        return [[name, retype ? toFormerField(retype, field) : field] as const]
       }),
   )
 }

@@ -1,7 +1,7 @@
 /**
  * A contract as one version has it. The store and the handlers have the newest fields, always; what
- * a version has under another name or in another type is converted where a call enters the service
- * (`service/version-calls.ts`).
+ * a version has under another name, in another type or in other groups is converted where a call
+ * enters the service (`service/version-calls.ts`).
  */
 import { mapMembers } from '../base/objects.ts'
 import { type AnyField, Field, type Fields } from './field.ts'
@@ -9,7 +9,7 @@ import { type Grant, GrantOf } from './policy.ts'
 import { type Relation, Resource, type Rules } from './resource.ts'
 import type { Service, VersionRule } from './service.ts'
 import { innermostShape, objectFields } from './shape.ts'
-import { fieldsInVersion, firstStep, nameInVersion } from './version-fields.ts'
+import { fieldsInVersion, findReshape, firstStep, nameInVersion } from './version-fields.ts'
 
 /** The same service with the fields of a version, and all that names them. */
 export function viewOfVersion(service: Service, version: string): Service {
@@ -29,9 +29,9 @@ export function viewOfVersion(service: Service, version: string): Service {
   }
 }
 
-/** Whether a version has a field under another name or in another type. */
-export const hasOtherFields = ({ renames, retypes }: VersionRule): boolean =>
-  [...Object.values(renames ?? {}), ...Object.values(retypes ?? {})].some(each => Object.keys(each).length > 0)
+/** Whether a version has a field under another name, in another type or in place of others. */
+export const hasOtherFields = ({ renames, retypes, reshapes }: VersionRule): boolean =>
+  [renames, retypes, reshapes].flatMap(each => Object.values(each ?? {})).some(each => Object.keys(each).length > 0)
 
 /** The same service without the fields that a version leaves out; the others as they are now. */
 export function withoutLeftOut(service: Service, version: string): Service {
@@ -103,7 +103,8 @@ function rulesInVersion(naming: VersionNaming, resource: Resource): Rules {
   const { rule } = naming
   const { given } = resource
   const nameOf = (name: string): string => nameInVersion(rule, resource.name, name)
-  const isKnown = (name: string): boolean => !rule.without?.[resource.name]?.includes(firstStep(name))
+  const isKnown = (name: string): boolean =>
+    !rule.without?.[resource.name]?.includes(firstStep(name)) && !findReshape(rule, resource.name, firstStep(name))
   const isComparable = (name: string): boolean =>
     isKnown(name) && (rule.retypes?.[resource.name]?.[firstStep(nameOf(name))]?.exact ?? true)
   const namesOf = (list: readonly string[]): readonly string[] =>
@@ -118,7 +119,7 @@ function rulesInVersion(naming: VersionNaming, resource: Resource): Rules {
     ...(given.searchBy && { searchBy: namesOf(given.searchBy) }),
     ...(given.indexes && { indexes: given.indexes.map(namesOf) }),
     ...(given.unique && { unique: given.unique.filter(key => key.every(isKnown)).map(key => key.map(nameOf)) }),
-    ...(given.search && { search: given.search.map(path => pathInVersion(naming, resource, path)) }),
+    ...(given.search && { search: [...new Set(given.search.flatMap(path => pathsInVersion(naming, resource, path)))] }),
     ...(given.relations && {
       relations: mapMembers(given.relations, each => relationInVersion(rule, resource.name, each)),
     }),
@@ -142,7 +143,15 @@ const relationInVersion = (rule: VersionRule, own: string, relation: Relation): 
   by: nameInVersion(rule, 'of' in relation ? relation.of : own, relation.by),
 })
 
-const pathInVersion = ({ service, rule }: VersionNaming, resource: Resource, path: string): string =>
-  listPathSteps(service, resource, path.split('.'))
-    .map(({ of, name }) => (of === undefined ? name : nameInVersion(rule, of, name)))
-    .join('.')
+/** A path ends at the texts that the version has in place of a step of it. */
+function pathsInVersion({ service, rule }: VersionNaming, resource: Resource, path: string): readonly string[] {
+  const steps = listPathSteps(service, resource, path.split('.'))
+  const names = steps.map(({ of, name }) => (of === undefined ? name : nameInVersion(rule, of, name)))
+  const groups = steps.map(({ of, name }) => of && findReshape(rule, of, name))
+  const at = groups.findIndex(each => each !== undefined)
+  const former = Object.entries((groups[at] || undefined)?.former ?? {})
+  if (at < 0) return [names.join('.')]
+  return former
+    .filter(([, { shape }]) => shape.kind === 'string')
+    .map(([name]) => [...names.slice(0, at), name].join('.'))
+}

@@ -44,14 +44,21 @@ export async function compareVersions(app: Implementation): Promise<readonly Dif
 /** A version alone, under this name: two such contracts differ by their content. */
 function contractOfVersion(contract: Service, version: string, name: string): Service {
   const { versions, endpoints, headers } = contract
-  const { without, renames, retypes } = versions[version] ?? {}
+  const { without, renames, retypes, reshapes } = versions[version] ?? {}
   const own = endpointsOf(contract).filter(each => each.version === version)
   const declared = Object.entries(headers)
     .filter(([, each]) => each.versions?.includes(version) ?? true)
     .map(([header, each]) => [header, { ...each, versions: undefined }] as const)
   return {
     ...contract,
-    versions: { [name]: { ...(without && { without }), ...(renames && { renames }), ...(retypes && { retypes }) } },
+    versions: {
+      [name]: {
+        ...(without && { without }),
+        ...(renames && { renames }),
+        ...(retypes && { retypes }),
+        ...(reshapes && { reshapes }),
+      },
+    },
     headers: Object.fromEntries(declared),
     endpoints:
       endpoints &&

@@ -8,7 +8,7 @@
 
 import { freezeDeep } from '../base/freeze.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
-import { extendObject, ownMember } from '../base/objects.ts'
+import { extendObject, ownMember, pickMembers } from '../base/objects.ts'
 import { computedFieldsOf, hasComputedFields, storedFieldsOf } from '../contract/computed-fields.ts'
 import type { ErasedHandlers, Implementation, Values } from '../contract/implement.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -32,8 +32,6 @@ export function computeValue(resource: Resource, compute: Compute, value: Values
   return { ...stored, ...computed }
 }
 type Compute = NonNullable<ErasedHandlers['compute']>
-const pickMembers = (value: Values, of: object): Values =>
-  Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(of, name)))
 
 /** The programs that make computed fields, as text; empty where there are none. */
 export const writeFormulas = ({ contract, handlers }: Implementation): string =>

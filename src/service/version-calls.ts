@@ -194,7 +194,7 @@ function toVersionPage(page: ItemPage, of: VersionValues, sort: readonly Sort[])
 function toVersionRefusal(refusal: Refusal, of: VersionValues, { kind }: Operation, values: ValuesByName): Refusal {
   if (refusal.kind === 'conflict' && refusal.taken) {
     const { resource, keys } = refusal.taken
-    return takenRefusal(resource, keys, keys.map(values.get(resource)?.nameOf ?? String))
+    return takenRefusal(resource, keys, [...new Set(keys.map(values.get(resource)?.nameOf ?? String))])
   }
   if (refusal.kind === 'invalid' && contentKinds.has(kind))
     return { ...refusal, problems: refusal.problems.map(each => ({ ...each, path: of.pathOf(each.path) })) }

@@ -1,5 +1,6 @@
 /**
- * Values of items between a version of the contract and the newest one: names first, then types.
+ * Values of items between a version of the contract and the newest one: names first, then types;
+ * groups of fields by themselves.
  *  (1) A value that says what the item says already keeps the newest value, which may say more: a
  *      date that a client of the version sends back does not cut a time.
  *  (2) A value of the version with no place in the newest type is the caller's problem, told at the
@@ -17,6 +18,7 @@ import { checkValue } from '../contract/typed-value.ts'
 import { fieldsInVersion, firstStep, nameInVersion, withFirstStep } from '../contract/version-fields.ts'
 import { renameKeys } from '../contract/version-view.ts'
 import type { Input } from './call.ts'
+import { FieldGroup } from './field-group.ts'
 import { refuse } from './refusal.ts'
 import { isShared, type Snapshot } from './store.ts'
 import { isSameValue } from './typed-json.ts'
@@ -27,6 +29,7 @@ export class VersionValues {
   readonly #resource: Resource
   readonly #rule: VersionRule
   readonly #retypes: Readonly<Record<string, Retype>>
+  readonly #groups: readonly FieldGroup[]
   readonly #fields: Fields
   /** The newest snapshot of one that a face has. */
   readonly #newest = new WeakMap<Snapshot, Snapshot>()
@@ -36,10 +39,14 @@ export class VersionValues {
     this.#resource = resource
     this.#rule = rule
     this.#retypes = rule.retypes?.[resource.name] ?? {}
+    this.#groups = (rule.reshapes?.[resource.name] ?? []).map(each => new FieldGroup(version, resource, each))
     this.#fields = fieldsInVersion(rule, resource)
   }
 
-  readonly nameOf = (newest: string): string => nameInVersion(this.#rule, this.#resource.name, newest)
+  /** Of a field that the version has in a group with others: the first of the group there. */
+  readonly nameOf = (newest: string): string =>
+    this.#groups.find(each => each.hasNewest(firstStep(newest)))?.firstName ??
+    nameInVersion(this.#rule, this.#resource.name, newest)
   readonly newestNameOf = (name: string): string => {
     const newest = ownMember(this.#rule.renames?.[this.#resource.name] ?? {}, firstStep(name))
     return newest === undefined ? name : withFirstStep(name, newest)
@@ -62,12 +69,14 @@ export class VersionValues {
       Object.fromEntries(Object.entries(value).filter(([newest]) => this.#isShown(newest))),
       this.nameOf,
     )
-    return { ...named, ...this.#retypedOf(named) }
+    return Object.assign({ ...named, ...this.#retypedOf(named) }, ...this.#groups.map(each => each.down(value)))
   }
   /** A field that the version leaves out may have the name that another field has there. */
   #isShown(newest: string): boolean {
     return (
-      Object.hasOwn(this.#fields, this.nameOf(newest)) && !this.#rule.without?.[this.#resource.name]?.includes(newest)
+      Object.hasOwn(this.#fields, this.nameOf(newest)) &&
+      !this.#rule.without?.[this.#resource.name]?.includes(newest) &&
+      !this.#groups.some(each => each.hasNewest(newest))
     )
   }
   #retypedOf(named: Values): Values {
@@ -112,12 +121,18 @@ export class VersionValues {
       const isKept = this.isRetyped(name) && kept !== undefined && isSameValue(this.down(name, kept), given) // (1)
       return isKept ? kept : this.up(name, given, problems)
     }
+    const isGrouped = (name: unknown): boolean => this.#groups.some(each => each.hasField(String(name)))
+    const own = Object.fromEntries(Object.entries(value).filter(([name]) => !isGrouped(name)))
+    const grouped = this.#groups.map(each => each.up(value, current?.value, problems))
+    problems.push(...this.#groups.flatMap(each => each.findChanged(server, current?.value)))
     const input = {
-      value: this.#newestValueOf(value, convert),
-      server: server.map(({ path: [name = '', ...inner], value }) => ({
-        path: [this.newestNameOf(String(name)), ...inner],
-        value: inner.length > 0 ? value : convert(String(name), value),
-      })),
+      value: Object.assign(this.#newestValueOf(own, convert), ...grouped),
+      server: server
+        .filter(each => !isGrouped(each.path[0]))
+        .map(({ path: [name = '', ...inner], value }) => ({
+          path: [this.newestNameOf(String(name)), ...inner],
+          value: inner.length > 0 ? value : convert(String(name), value),
+        })),
     }
     return problems.length > 0 ? refuse({ kind: 'invalid', problems }) : input // (2)
   }
@@ -132,7 +147,8 @@ export class VersionValues {
   readonly pathOf = ([newest, ...inner]: FieldProblem['path']): FieldProblem['path'] => {
     if (typeof newest !== 'string') return newest === undefined ? [] : [newest, ...inner]
     const name = this.nameOf(newest)
-    return this.isRetyped(name) ? [name] : [name, ...inner]
+    const isWhole = this.isRetyped(name) || this.#groups.some(each => each.hasNewest(newest))
+    return isWhole ? [name] : [name, ...inner]
   }
 }
 

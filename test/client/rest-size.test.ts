@@ -25,10 +25,10 @@ const squeeze = (code: string): string =>
     .replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*/g, '')
     .replaceAll(/\s+/g, ' ')
 
-test('all modules of the REST client, comments and types left out, are 29 KB compressed', () => {
+test('all modules of the REST client, comments and types left out, are 30 KB compressed', () => {
   const all = [...collectModules(entry).values()].map(squeeze).join('\n')
   const octets = gzipSync(all, { level: 9 }).length
-  assert.ok(octets <= 29 * 1024, `${octets} octets`)
+  assert.ok(octets <= 30 * 1024, `${octets} octets`)
 })
 
 test('a bundler makes 15 KB of them, compressed by Brotli', async () => {

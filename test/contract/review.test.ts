@@ -402,7 +402,7 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
   [
     'a member of a version that is not known',
     app([resource('x', { fields: id }).rules(read)], { versions: { v1: { hides: { x: ['n'] } } } }),
-    /^v1: unknown member "hides": use without, renames, retypes, deprecated, sunset, retired, security, description$/,
+    /^v1: unknown member "hides": use without, renames, retypes, reshapes, deprecated, sunset, retired, security, description$/,
   ],
   [
     'handlers of an unknown resource',

@@ -1,9 +1,11 @@
 /** A9.3, B9.3: what a version says of its fields is checked at start, each mistake with its cure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Fields } from '../../src/contract/field.ts'
+import type { AnyResource } from '../../src/contract/resource.ts'
 import { ContractMistakes, findContractMistakes, requireSoundContract } from '../../src/contract/review.ts'
 import type { VersionRule } from '../../src/contract/service.ts'
-import { anyone, implement, resource, retype, service, t } from '../../src/index.ts'
+import { anyone, implement, reshape, resource, retype, role, service, t } from '../../src/index.ts'
 
 const owners = resource('owners', { fields: { id: t.id('o'), name: t.string() } }).rules({
   relations: { pets: { of: 'pets', by: 'owner' } },
@@ -20,6 +22,8 @@ const pets = resource('pets', {
     name: t.string().describe('As it is called', { example: 'Tom' }),
     visits: t.list(t.object({ day: t.date(), fee: t.int().readOnly() }, 'Visit'), { max: 5 }),
     chip: t.string().internal().optional(),
+    weight: t.int().visibleTo(role('vet')),
+    rank: t.int().readOnly(),
     note: t.string().optional(),
     state: t.state(),
   },
@@ -35,7 +39,7 @@ const mistakesOf = (rule: object, newest: object = {}): readonly string[] =>
         resources: [pets, owners],
         versions: { v1: rule as VersionRule, v2: newest },
       }),
-      { pets: { derive: () => ({ visits: [] }), leave: () => {} } },
+      { pets: { derive: () => ({ visits: [], rank: 1 }), leave: () => {} } },
     ),
   )
 
@@ -43,6 +47,13 @@ const { kind, tame, age, name, visits, keeper, owner } = pets.fields
 const identity = { up: <T>(value: T) => value, down: <T>(value: T) => value }
 const renames = (of: object) => ({ renames: { pets: of } })
 const retypes = (of: object, more: object = {}) => ({ ...more, retypes: { pets: of } })
+
+/** One group; JavaScript may give anything. */
+const reshapes = (newest: readonly string[], former: Fields, more: object = {}, of: AnyResource = pets) => {
+  const pair = { up: () => ({ kind: 'cat', tame: true, age: 1 }), down: () => ({ sort: 'cat' }), ...more }
+  return { reshapes: { pets: [reshape(of, newest as never, former, pair as never)] } }
+}
+const sort = { sort: t.enum('cat') }
 
 const sound = retypes(
   {
@@ -184,7 +195,74 @@ const cases: readonly (readonly [string, object, RegExp])[] = [
     /v1: pets.name: down\(up\("TOM"\)\) is "tom"/,
   ],
 ]
-for (const [what, rule, expected] of cases)
+
+/** Groups of fields. */
+const groupCases: typeof cases = [
+  [
+    'what is no list of groups',
+    { reshapes: { pets: { kind: {} } } },
+    /reshapes of pets are not a list of reshapes: write/,
+  ],
+  ['groups of an unknown resource', { reshapes: { pet: [] } }, /v1 reshapes fields of "pet", which is not a resource/],
+  [
+    'a group of another resource',
+    reshapes(['name'], sort, {}, owners),
+    /pets.name is one of owners: write it as reshape\(pets/,
+  ],
+  ['no field of the newest version', reshapes([], sort), /names no field of the newest version/],
+  ['no field in their place', reshapes(['kind'], {}), /pets.kind has no field in their place: leave them out with/],
+  ['a field that is not there', reshapes(['kin'], sort), /"kin" is not a field: use id, owner/],
+  ['the identifier', reshapes(['id'], sort), /id has one name and type in all versions/],
+  ['an internal field', reshapes(['chip'], sort), /chip is internal/],
+  ['a field for some callers', reshapes(['weight'], sort), /weight is not for all callers: leave it out/],
+  ['what a relation goes by', reshapes(['keeper'], sort), /keeper is what the relation keeper goes by/],
+  [
+    'a field that is left out as well',
+    { ...reshapes(['note'], sort), without: { pets: ['note'] } },
+    /note is left out, ren/,
+  ],
+  [
+    'a field in a group twice',
+    reshapes(['kind', 'kind'], sort),
+    /kind is left out, renamed, retyped or in another group/,
+  ],
+  [
+    'read-only fields among others',
+    reshapes(['kind', 'rank'], sort),
+    /has read-only fields and others: make a group of/,
+  ],
+  ['what replaces read-only fields', reshapes(['rank'], sort), /sort replaces read-only fields: add .readOnly/],
+  ['what is read-only', reshapes(['kind'], { sort: t.enum('cat').readOnly() }), /sort is read-only, and the fields/],
+  [
+    'what is internal',
+    reshapes(['kind'], { sort: t.enum('cat').internal() }),
+    /sort is internal, computed or not for all/,
+  ],
+  [
+    'a name that is taken',
+    reshapes(['kind'], { name: t.enum('cat') }),
+    /name is the name of another field of this version/,
+  ],
+  ['a name that is not valid', reshapes(['kind'], { 'a-b': t.enum('cat') }), /"a-b" is not a valid name/],
+  [
+    'parts that clients send back',
+    reshapes(['kind'], { sort: t.object({ a: t.int().readOnly() }) }),
+    /sort has read-only parts/,
+  ],
+  [
+    'a type with a mistake',
+    reshapes(['age'], { sort: t.int({ min: 5, max: 1 }) }),
+    /sort allows no value: min 5 is above/,
+  ],
+  ['a group that throws', reshapes(['kind'], sort, { up: () => BigInt('no') }), /up\(\{"sort":"cat"\}\) throws/],
+  ['a value of the wrong type', reshapes(['kind'], sort, { up: () => ({ kind: 'cow' }) }), /gives a value that/],
+  [
+    'a value that comes back as another',
+    reshapes(['kind'], { sort: t.enum('a', 'cat') }, { up: () => ({ kind: 'cat' }) }),
+    /pets.kind: down\(up\(\{"sort":"a"\}\)\) is \{"sort":"cat"\}: make it/,
+  ],
+]
+for (const [what, rule, expected] of [...cases, ...groupCases])
   test(`A9.3 ${what} is found at start`, () => {
     const found = mistakesOf(rule)
     assert.ok(
@@ -205,6 +283,30 @@ test('a service with such a mistake does not start', () => {
     versions: { v1: { renames: { owners: { a: 'b' } } }, v2: {} },
   })
   assert.throws(() => requireSoundContract(implement(contract, {})), ContractMistakes)
+})
+
+test('a group that keeps its law, in place of fields that change places, is no mistake', () => {
+  const up = ({ text }: { readonly text: string }) => ({
+    kind: text.startsWith('cat') ? 'cat' : 'dog',
+    tame: text.endsWith('!'),
+  })
+  const down = ({ kind, tame }: { readonly kind: string; readonly tame: boolean }) => ({
+    text: `${kind}${tame ? '!' : ''}`,
+  })
+  const group = reshapes(['kind', 'tame'], { text: t.enum('cat', 'cat!', 'dog', 'dog!') }, { up, down })
+  assert.deepEqual(mistakesOf({ ...group, ...renames({ kind: 'name', tame: 'note' }) }), [])
+})
+
+test('a group is typed by the fields of both versions', () => {
+  const former = { text: t.string() }
+  // @ts-expect-error no such field
+  reshape(pets, ['kin'], former, { up: () => ({}), down: () => ({ text: '' }) })
+  // @ts-expect-error one of the newest values is missing
+  reshape(pets, ['kind', 'tame'], former, { up: () => ({ kind: 'cat' as const }), down: () => ({ text: '' }) })
+  // @ts-expect-error the version has no such field
+  reshape(pets, ['kind'], former, { up: ({ note }) => ({ kind: note }), down: () => ({ text: '' }) })
+  // @ts-expect-error the version has texts
+  reshape(pets, ['kind'], former, { up: () => ({ kind: 'cat' as const }), down: () => ({ text: 1 }) })
 })
 
 test('a pair is typed by both fields', () => {

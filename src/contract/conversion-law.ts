@@ -1,0 +1,119 @@
+/**
+ * The law of two functions that convert values between a version and the newest one, tried with
+ * values that their types name by themselves.
+ */
+import { type AnyField, Field, type Fields } from './field.ts'
+import { valueWriter } from './field-json.ts'
+import type { Values } from './implement.ts'
+import type { Retype } from './retype.ts'
+import { asObject, foldScalar, isScalar, type ScalarCases } from './shape.ts'
+import { checkValue } from './typed-value.ts'
+
+/** Two functions that convert values of two fields. */
+export interface ConversionPair {
+  /** For people. */
+  readonly place: string
+  readonly former: AnyField
+  readonly newest: AnyField
+  readonly up: (value: never, current: never) => unknown
+  readonly down: Retype['down']
+  /** Whether each newest value comes back, too. */
+  readonly exact: boolean
+}
+
+/** The first mistake of a pair. */
+export function findLawMistakes({ place, former, newest, up, down, exact }: ConversionPair): string[] {
+  const there = { field: former, convert: up, how: 'up' }
+  const back = { field: newest, convert: down, how: 'down' }
+  const found = [
+    ...sampleValues(former).flatMap(each => roundMistakes(place, there, back, each, true)),
+    ...sampleValues(newest).flatMap(each => roundMistakes(place, back, there, each, exact)),
+  ]
+  return found.slice(0, 1)
+}
+
+interface Way {
+  /** Whose values it takes. */
+  readonly field: AnyField
+  readonly convert: ConversionPair['up']
+  readonly how: string
+}
+
+function roundMistakes(place: string, way: Way, back: Way, value: unknown, isLaw: boolean): string[] {
+  const told = writeSample(way.field, value)
+  const made = attemptConversion(way, value)
+  if ('thrown' in made)
+    return [`${place}: ${way.how}(${told}) throws "${made.thrown}": give a value for each of the type`]
+  const [problem] = checkValue({ it: toPlain(back.field) }, { it: made.value })
+  if (problem) return [`${place}: ${way.how}(${told}) gives a value that ${problem.detail}: give one of the other type`]
+  if (!isLaw) return []
+  const again = attemptConversion(back, made.value)
+  const isSame =
+    'value' in again &&
+    checkValue({ it: toPlain(way.field) }, { it: again.value }).length === 0 &&
+    writeSample(way.field, again.value) === told
+  if (isSame) return []
+  const gave = 'thrown' in again ? `throws "${again.thrown}"` : `is ${writeSample(way.field, again.value)}`
+  return [
+    way.how === 'up'
+      ? `${place}: down(up(${told})) ${gave}: make it ${told}, or clients of the version read another value than they sent`
+      : `${place}: up(down(${told})) ${gave}: remove \`exact\`, or convert each value to one of its own`,
+  ]
+}
+
+function attemptConversion(
+  { convert }: Way,
+  value: unknown,
+): { readonly value: unknown } | { readonly thrown: string } {
+  try {
+    return { value: (convert as (value: unknown) => unknown)(value) }
+  } catch (thrown) {
+    return { thrown: thrown instanceof Error ? thrown.message : String(thrown) }
+  }
+}
+
+/** The field whose values are there, and not null. */
+const toPlain = ({ shape }: AnyField): AnyField => new Field(shape)
+
+function writeSample(field: AnyField, value: unknown): string {
+  const [problem] = checkValue({ it: toPlain(field) }, { it: value })
+  return problem ? String(value) : valueWriter(toPlain(field))(value)
+}
+
+/** Values that a type names by itself, and its example. */
+function sampleValues({ shape, texts }: AnyField): readonly unknown[] {
+  const object = asObject(shape)
+  if (object) return sampleObjects(object.fields)
+  const own = isScalar(shape) ? foldScalar(shape, scalarSamples) : []
+  return texts?.example === undefined ? own : [...own, texts.example]
+}
+
+/** As many as a member has values; none where one that has to be there has none. */
+function sampleObjects(fields: Fields): readonly Values[] {
+  const members = Object.entries(fields).map(([name, field]) => ({ name, field, values: sampleValues(field) }))
+  if (members.some(({ field, values }) => values.length === 0 && !field.isOptional)) return []
+  const count = Math.max(...members.map(({ values }) => values.length))
+  const given = members.filter(({ values }) => values.length > 0)
+  return Array.from({ length: count }, (_, at) =>
+    Object.fromEntries(given.map(({ name, values }) => [name, values[at % values.length]])),
+  )
+}
+const boundsOf = ({ min, max }: { readonly min?: unknown; readonly max?: unknown }): unknown[] =>
+  [min, max].filter(each => each !== undefined)
+const noSamples = (): unknown[] => []
+const scalarSamples: ScalarCases<readonly unknown[]> = {
+  string: noSamples,
+  boolean: () => [true, false],
+  int: boundsOf,
+  long: boundsOf,
+  decimal: noSamples,
+  double: boundsOf,
+  date: noSamples,
+  time: noSamples,
+  dateTime: noSamples,
+  duration: noSamples,
+  bytes: noSamples,
+  enum: ({ values }) => values,
+  id: noSamples,
+  ref: noSamples,
+}

@@ -1,0 +1,42 @@
+/** Fields that an older version has in place of others of the newest one. */
+import type { Fields, Value } from './field.ts'
+import type { AnyResource } from './resource.ts'
+
+/** How values of some fields go from a version to the newest one, and back, all at once. */
+export interface Reshape<K extends string = string, F extends Fields = Fields> {
+  /** The resource. */
+  readonly of: string
+  /** Names of the fields of the newest version, which this one does not have. */
+  readonly newest: readonly K[]
+  /** What this one has instead. */
+  readonly former: F
+  readonly up: (values: never, current: never) => Readonly<Record<string, unknown>>
+  readonly down: (values: never) => Readonly<Record<string, unknown>>
+}
+
+/**
+ * Fields that a version had before the newest one, where a name or a type of one field is not
+ * enough: `reshape(patients, ['given', 'family'], { name: t.string() }, { up, down })`. The version
+ * has `name` in place of `given` and `family`; its lists neither filter nor sort by it. Read-only
+ * fields make a group of their own, of read-only fields in both versions.
+ * @param newest fields of the resource; no other group, rename or retype has them
+ * @param former the fields of the version, with marks of presence of their own
+ * @param pair `up` makes all newest values of those of the version, and may keep what the version
+ * cannot say of `current`, those of the item that is changed. `down` goes the other way round. Both
+ * are pure, and see absent and null values as they are. `down(up(x))` is `x` for all values of the
+ * version; the start tries it with enumerations, bounds and examples, without an item.
+ */
+export function reshape<R extends AnyResource, const K extends keyof R['types']['fields'] & string, F extends Fields>(
+  resource: R,
+  newest: readonly K[],
+  former: F,
+  pair: {
+    readonly up: (
+      values: Value<F>,
+      current: Value<Pick<R['types']['fields'], K>> | undefined,
+    ) => Value<Pick<R['types']['fields'], K>>
+    readonly down: (values: Value<Pick<R['types']['fields'], K>>) => Value<F>
+  },
+): Reshape<K, F> {
+  return { of: resource.name, newest, former, up: pair.up, down: pair.down }
+}

@@ -1,0 +1,83 @@
+/**
+ * Fields that a version has in place of others of the newest one, as one value of many members.
+ *  (1) A group that says what the item says already keeps the newest values, which may say more.
+ *  (2) Read-only fields agree with the item as it is, or are refused: a part of a group cannot be
+ *      compared with what the newest version will have.
+ */
+
+import { omitUndefined, ownMember, pickMembers } from '../base/objects.ts'
+import { fillDefaults } from '../contract/default-values.ts'
+import type { Fields } from '../contract/field.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import type { Values } from '../contract/implement.ts'
+import type { Reshape } from '../contract/reshape.ts'
+import type { Resource } from '../contract/resource.ts'
+import { checkValue } from '../contract/typed-value.ts'
+import type { Input } from './call.ts'
+import { isSameValue } from './typed-json.ts'
+
+export class FieldGroup {
+  readonly #place: string
+  readonly #reshape: Reshape
+  /** Of the newest version. */
+  readonly #fields: Fields
+  readonly #isReadOnly: boolean
+
+  constructor(version: string, { name, fields }: Resource, reshape: Reshape) {
+    this.#place = `${version}: ${name}.${Object.keys(reshape.former).join(', ')}`
+    this.#reshape = reshape
+    this.#fields = Object.fromEntries(Object.entries(fields).filter(([each]) => reshape.newest.includes(each)))
+    this.#isReadOnly = Object.values(this.#fields).every(each => each.isReadOnly)
+  }
+
+  hasField(name: string): boolean {
+    return Object.hasOwn(this.#reshape.former, name)
+  }
+  hasNewest(name: string): boolean {
+    return Object.hasOwn(this.#fields, name)
+  }
+  /** Where a problem of newest values is told. */
+  get firstName(): string {
+    return Object.keys(this.#reshape.former)[0] ?? ''
+  }
+
+  /** What the version says of an item of the newest one. */
+  down(item: Values): Values {
+    const values = convertValues(this.#reshape.down, pickMembers(item, this.#fields))
+    const [problem] = checkValue(this.#reshape.former, values)
+    if (problem)
+      throw new Error(
+        `${this.#place}: down() gave a value whose ${problem.path.join('.')} ${problem.detail}: make it one of the version's types`,
+      )
+    return values
+  }
+
+  /** The newest values of content of the version. */
+  up(content: Values, current: Values | undefined, problems: FieldProblem[]): Values {
+    if (this.#isReadOnly) return {}
+    const { former, up } = this.#reshape
+    const given = omitUndefined(pickMembers(content, former))
+    if (current && isSameValue(this.down(current), given)) return pickMembers(current, this.#fields) // (1)
+    const values = convertValues(up, fillDefaults(former, given), current && pickMembers(current, this.#fields))
+    const [problem] = checkValue(this.#fields, values)
+    if (problem)
+      problems.push({
+        path: [Object.keys(given)[0] ?? this.firstName],
+        code: problem.code,
+        detail: `has no equivalent in the newest version of the service, whose ${problem.path.join('.')} ${problem.detail}`,
+      })
+    return values
+  }
+
+  /** (2) */
+  findChanged(server: Input['server'], current: Values | undefined): readonly FieldProblem[] {
+    const known = current && this.down(current)
+    return server
+      .filter(({ path: [name] }) => this.hasField(String(name)))
+      .filter(({ path: [name], value }) => !known || !isSameValue(ownMember(known, String(name)), value))
+      .map(({ path }) => ({ path, code: 'readOnly', detail: 'is read-only' }))
+  }
+}
+
+const convertValues = (convert: Reshape['up'], values: Values, current?: Values): Values =>
+  (convert as (values: Values, current?: Values) => Values)(values, current) // its own types name both
