@@ -3,8 +3,9 @@
  * writes. Where XML Schema says more than JSON Schema can (patterns with subtracted classes, bounds
  * of dates, which element an XML text is), the schema is wider than the check.
  */
-import type { Json } from '../base/objects.ts'
-import { omitUndefined } from '../base/objects.ts'
+
+import { type Json, omitUndefined } from '../base/objects.ts'
+import { integerFormats } from '../contract/lexical/integer-format.ts'
 import { countRequired, listMembers, listTaggedTypes } from '../contract/xml-members.ts'
 import { isSimpleType } from '../contract/xml-simple.ts'
 import {
@@ -185,15 +186,21 @@ const formats: Readonly<Partial<Record<BuiltInName, JsonSchema>>> = {
   base64Binary: { type: 'string', contentEncoding: 'base64' },
   swaRef: { type: 'string', contentEncoding: 'base64' },
 }
-const integers: ReadonlySet<string> = new Set([
-  ...['int', 'short', 'byte', 'unsignedShort', 'unsignedByte', 'long', 'integer', 'unsignedInt', 'unsignedLong'],
-  ...['positiveInteger', 'nonNegativeInteger', 'negativeInteger', 'nonPositiveInteger'],
-])
+/** A format has bounds of its own; those of the other types are in XML Schema Part 2 §3.3. */
+const integers: Readonly<Record<string, JsonSchema>> = {
+  __proto__: null as never,
+  ...Object.fromEntries(Object.entries(integerFormats).map(([name, format]) => [name, { format }])),
+  integer: {},
+  positiveInteger: { minimum: 1 },
+  nonNegativeInteger: { minimum: 0 },
+  negativeInteger: { maximum: -1 },
+  nonPositiveInteger: { maximum: 0 },
+}
 const lists: ReadonlySet<string> = new Set(['IDREFS', 'ENTITIES', 'NMTOKENS'])
 /** `x-xsd`: the type that says what JSON Schema cannot, such as a date without a zone. */
 function builtInSchema(name: BuiltInName): JsonSchema {
   if (lists.has(name)) return { type: 'array', items: { type: 'string' }, minItems: 1 }
-  if (integers.has(name)) return { type: 'integer', 'x-xsd': name }
+  if (integers[name]) return { type: 'integer', ...integers[name], 'x-xsd': name }
   const known = formats[name] ?? { type: 'string' }
   return name === 'string' || name === 'boolean' ? known : { ...known, 'x-xsd': name }
 }
@@ -228,6 +235,6 @@ function jsonKindOf({ definition }: AnyXmlType): 'text' | 'list' | 'integer' | '
   if (definition.kind === 'list') return 'list'
   if (definition.kind !== 'builtIn') return 'other'
   if (lists.has(definition.name)) return 'list'
-  if (integers.has(definition.name)) return 'integer'
+  if (integers[definition.name]) return 'integer'
   return definition.name in formats && definition.name !== 'anyURI' ? 'other' : 'text'
 }
