@@ -160,15 +160,33 @@ export function proofOf(given: ProofKind | CallerProof): CallerProof & { readonl
 const unbound: ReadonlySet<ProofKind> = new Set(['username', 'kerberos'])
 
 /** Mistakes of a rule that no settings could mend, each with its cure. */
-export function findRuleMistakes(rule: SecurityRule, place: string, operations: readonly string[]): readonly string[] {
+export function findRuleMistakes(
+  rule: SecurityRule,
+  place: string,
+  operations: readonly string[],
+  hasAttachments: (operation: string) => boolean,
+): readonly string[] {
+  const own = Object.entries(rule.operations ?? {})
+  const common = operations.filter(each => !rule.operations || !Object.hasOwn(rule.operations, each))
   return [
     ...findExchangeMistakes(rule, place),
-    ...Object.entries(rule.operations ?? {}).flatMap(([name, own]) => [
+    ...findIdleAttachments(rule, place, common.some(hasAttachments)),
+    ...own.flatMap(([name, each]) => [
       ...(operations.includes(name) ? [] : [`${place}.operations has ${name}: use ${operations.join(', ')}`]),
-      ...(own === 'none' ? [] : findExchangeMistakes(own, `${place}.operations.${name}`)),
+      ...(each === 'none'
+        ? []
+        : [
+            ...findExchangeMistakes(each, `${place}.operations.${name}`),
+            ...findIdleAttachments(each, `${place}.operations.${name}`, hasAttachments(name)),
+          ]),
     ]),
   ]
 }
+
+const findIdleAttachments = ({ attachments }: ExchangeSecurity, place: string, hasAny: boolean): readonly string[] =>
+  attachments === undefined || hasAny
+    ? []
+    : [`${place}.attachments says what covers attachments, which no message here has: remove it`]
 
 /** What types allow, for contracts that no compiler has seen. */
 const known = {

@@ -2,7 +2,7 @@
  * How the messages of a port prove themselves: which rule is that of an exchange, as far as a
  * receiver can tell it by the Body alone.
  */
-import { splitBody } from './attached-parts.ts'
+import { hasAttachedParts, splitBody } from './attached-parts.ts'
 import { type ExchangeSecurity, findRuleMistakes, type SecurityRule } from './endpoint-rule.ts'
 import type { Exchanges, Port, PortExchange } from './exchange.ts'
 import { BodyContent } from './xml-type.ts'
@@ -29,7 +29,11 @@ export function findPortSecurityMistakes({ port: name, security, exchanges }: Po
   if (security === undefined) return []
   const place = `the port ${name}: security`
   if (security === 'settings') return []
-  const mistakes = findRuleMistakes(security, place, Object.keys(exchanges))
+  const hasParts = (exchange: string): boolean => {
+    const found = exchanges[exchange]
+    return found !== undefined && hasAttachedParts(found)
+  }
+  const mistakes = findRuleMistakes(security, place, Object.keys(exchanges), hasParts)
   return mistakes.length > 0 ? mistakes : findIndistinct(security, exchanges, place)
 }
 

@@ -747,7 +747,11 @@ function endpointMistakes(contract: Service): string[] {
       if (rule === undefined || rule === 'settings' || checked.has(rule)) return []
       checked.add(rule)
       const at = `${place}: security`
-      return [...findUnknownMembers(at, rule, securityMembers), ...findRuleMistakes(rule, at, operations)]
+      const hasAttachments = () => false // only ports have
+      return [
+        ...findUnknownMembers(at, rule, securityMembers),
+        ...findRuleMistakes(rule, at, operations, hasAttachments),
+      ]
     }),
   ]
 }

@@ -22,9 +22,22 @@ const rows: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['answers to no certificate', { callers: [{ by: 'username', signed: true }], answers: 'encrypted' }, ['s has answers encrypted to a certificate, which username does not bring: name x509 alone']],
   ['an unknown operation', { callers: ['x509'], operations: { Pay: { callers: ['x509'] } } }, ['s.operations has Pay: use GetNote']],
   ['a mistake of an operation', { callers: ['x509'], operations: { GetNote: { callers: ['x'] } } }, ['s.operations.GetNote.callers has "x": use username, x509, saml, kerberos, secret']],
+  ['attachments where there are none', { callers: ['x509'], attachments: 'complete' }, ['s.attachments says what covers attachments, which no message here has: remove it']],
+  ['an unknown form of attachments', { callers: ['x509'], attachments: 'whole' }, ['s.attachments has "whole": use content, complete', 's.attachments says what covers attachments, which no message here has: remove it']],
+  ['attachments of an operation', { callers: ['x509'], attachments: 'complete', operations: { GetFile: { callers: ['x509'] } } }, ['s.attachments says what covers attachments, which no message here has: remove it']],
+  ['attachments of an operation that has them', { callers: ['x509'], operations: { GetFile: { callers: ['x509'], attachments: 'complete' } } }, []],
 ] // biome-ignore format: a table
+
+/** \`GetFile\` alone has attachments; a rule that says nothing of it is of the other. */
+const operationsOf = (rule: unknown): string[] => [
+  'GetNote',
+  ...('GetFile' in ((rule as SecurityRule).operations ?? {}) ? ['GetFile'] : []),
+]
 
 for (const [what, rule, expected] of rows)
   test(`X14 the security of a contract: ${what}`, () => {
-    assert.deepEqual(findRuleMistakes(rule as SecurityRule, 's', ['GetNote']), expected)
+    assert.deepEqual(
+      findRuleMistakes(rule as SecurityRule, 's', operationsOf(rule), name => name === 'GetFile'),
+      expected,
+    )
   })
