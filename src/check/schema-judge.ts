@@ -100,9 +100,14 @@ const judgeNumber: Judge = (schema, judged) => {
     ['maximum', bound => (isBelow ? value < bound : value <= bound)],
     ['exclusiveMinimum', bound => value > bound],
     ['exclusiveMaximum', bound => value < bound],
+    ['multipleOf', step => isMultiple(value, step)],
   ]
   return sayFirstBound(schema, judged, bounds)
 }
+
+/** A binary fraction is not quite the decimal that was written. */
+const isMultiple = (value: number, step: number): boolean =>
+  step <= 0 || Math.abs(value / step - Math.round(value / step)) <= 1e-9 * Math.max(1, Math.abs(value / step))
 
 const judgeText: Judge = (schema, judged) => {
   const { value } = judged
@@ -144,6 +149,8 @@ const judgeItems: Judge = (schema, judged) => {
     const wrong = judgeValue(tuple[index] ?? schema['items'], deeper(judged, item, `${at}/${index}`))
     if (wrong !== undefined) return wrong
   }
+  if (schema['uniqueItems'] === true && new Set(items.map(item => writeJson(item))).size < items.length)
+    return sayWrong(judged, 'the schema says that items differ')
   return sayFirstBound(schema, judged, [
     ['minItems', bound => items.length >= bound],
     ['maxItems', bound => items.length <= bound],
@@ -163,12 +170,15 @@ const judgeMembers: Judge = (schema, judged) => {
   )
   if (missing !== undefined) return sayWrong(judged, `the schema requires ${missing}`)
   const isClosed = schema['patternProperties'] === undefined
-  for (const [name, each] of Object.entries(record).filter(([name]) => !isOfHal(name))) {
+  const members = Object.entries(record).filter(([name]) => !isOfHal(name))
+  for (const [name, each] of members) {
+    const wrongName = judgeValue(schema['propertyNames'], deeper(judged, name, at))
+    if (wrongName !== undefined) return wrongName
     const known = memberAt(schema, 'properties', name) ?? (isClosed ? schema['additionalProperties'] : undefined)
     const wrong = judgeValue(known, deeper(judged, each, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`))
     if (wrong !== undefined) return wrong
   }
-  return undefined
+  return sayFirstBound(schema, judged, [['maxProperties', bound => members.length <= bound]])
 }
 
 function resolvedMember(document: Json, schema: ProbedRecord, name: string): ProbedRecord {

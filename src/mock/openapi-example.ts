@@ -82,10 +82,18 @@ function makeObject({ document, schema, place, depth }: ExampleAsked): Json {
     .filter(([name, given]) => depth < depthMax && !isLeftOut(name, given))
     .map(([name, given]) => [name, makeSchemaExample(document, given, placeWithin(place, name), depth + 1)] as const)
   const map = members.length === 0 && depth < depthOfOptional ? readMapFacts(document, schema) : undefined
+  const within = placeWithin(place, 'example')
   const entries = map
-    ? [['example', makeSchemaExample(document, map.value, placeWithin(place, 'example'), depth + 1)]]
+    ? [[makeMapName(document, schema, within), makeSchemaExample(document, map.value, within, depth + 1)]]
     : []
   return Object.fromEntries([...members, ...entries])
+}
+
+/** As the map calls its members, where it says so. */
+function makeMapName(document: OpenApiDocument, schema: ExampleAsked['schema'], place: ExamplePlace): string {
+  if (schema['propertyNames'] === undefined) return 'example'
+  const names = objectOf(document.resolve(schema['propertyNames']).value)
+  return String(makeSchemaExample(document, { type: 'string', ...names }, place))
 }
 
 /** On the lowest bound, or near it, and a multiple of what it has to be. */

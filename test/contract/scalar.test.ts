@@ -131,6 +131,13 @@ test('decimals compare by their units', () => {
   )
   assert.equal(checkScalar(t.decimal(12, 2).shape as Scalar, 12.5) instanceof Flaw, true, 'a decimal is not a number')
   assert.ok(parseInstant('2026-01-01T10:00:00+01:00') < parseInstant('2026-01-01T09:30:00Z'))
+  const ordered = ['-0044-03-15', '-0044-03-16T00:00:00Z', '0001-01-01', '9999-12-31', '12026-01-01T00:00:00']
+  const instants = ordered.map(parseInstant)
+  assert.deepEqual(
+    instants.toSorted((one, other) => one - other),
+    instants,
+    'years before 1, and after 9999',
+  )
 })
 
 test('§3.3.2 a token has no space at its ends, and no two together, after a line separator too', () => {

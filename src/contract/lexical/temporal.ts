@@ -75,5 +75,10 @@ export function compileTemporalCheck({ kind }: TemporalShape): (value: unknown) 
  * comparing.
  */
 export function parseInstant(text: string): number {
-  return Date.parse(/(Z|[+-][0-9]{2}:[0-9]{2})$/.test(text) ? text : `${text}Z`)
+  const zoned = /(Z|[+-][0-9]{2}:[0-9]{2})$/.test(text) ? text : `${text}Z`
+  const { sign = '', year = '', day = '', time = '', zone = '' } = otherYear.exec(zoned)?.groups ?? {}
+  return Date.parse(year ? `${sign || '+'}${year.padStart(6, '0')}${day}${time || 'T00:00:00'}${zone}` : zoned)
 }
+/** Before the year 1, or of more than four digits: ECMAScript writes a sign and six digits. */
+const otherYear =
+  /^(?<sign>-?)(?<year>(?<=-)\d{4,6}|\d{5,6})(?<day>-\d\d-\d\d)(?<time>T[\d:.]+)?(?<zone>Z|[+-]\d\d:\d\d)$/
