@@ -17,8 +17,8 @@ import {
 
 /**
  * `wider`: the new type has all values of the old one and more. `narrower`: fewer. `other`: neither
- * holds the other. `addition` and `removal`: of an optional member. `default`: another value stands
- * for an absent one.
+ * holds the other. `addition`: of an optional member, or of any that may come. `removal`: of a
+ * member. `default`: another value stands for an absent one.
  */
 export type TypeEffect = 'wider' | 'narrower' | 'other' | 'addition' | 'removal' | 'default'
 export interface TypeChange {
@@ -110,8 +110,8 @@ class TypeComparison {
     const after = to.members.get(name)
     if (!before && after)
       return after.isRequired
-        ? [{ place, effect: 'narrower', text: 'required member added', isExpected: from.rest !== 'none' }]
-        : [{ place, effect: 'addition', text: 'optional member added', isExpected: from.rest !== 'none' }]
+        ? [{ place, effect: 'narrower', text: 'required member added', isExpected: isExpected(from, name) }]
+        : [{ place, effect: 'addition', text: 'optional member added', isExpected: isExpected(from, name) }]
     if (before && !after) return [{ place, effect: 'removal', text: 'member removed' }]
     if (!before || !after) return []
     const need: TypeChange[] =
@@ -157,7 +157,7 @@ class TypeComparison {
         ...this.compare({ place: `${place}/*`, before: old, after: now }),
       ]
     if (old) return [{ place, effect: 'narrower', text: 'other members allowed → refused' }]
-    return now ? [{ place, effect: 'wider', text: 'other members refused → allowed' }] : []
+    return now ? [{ place, effect: 'addition', text: 'other members refused → allowed' }] : []
   }
 
   /** Options that are the same or have the same tag are compared, the others came or went. */
@@ -208,6 +208,17 @@ function tagOfOption(option: WireType, types: TypesByName, at: number): string {
   return type.kind === 'scalar' ? type.base : `${type.kind} ${at + 1}`
 }
 
+/** Whether a name may come by the type: a wildcard of XML Schema says so of namespaces. */
+function isExpected({ rest, names }: ObjectType, name: string): boolean {
+  if (rest === 'none') return false
+  if (names?.kind !== 'scalar' || names.base !== 'any name') return true
+  const [, uri = ''] = /^\{([^}]*)\}/.exec(name) ?? []
+  const known = String(names.facets.get('namespace') ?? uri)
+  const [, other] = /^not (.*)$/.exec(known) ?? []
+  const isOfNamespace = other ? uri !== '' && uri !== other : known.split(' ').includes(uri)
+  return isOfNamespace && !name.startsWith('@') && names.facets.get('processContents') !== 'strict'
+}
+
 /** Undefined: any value is allowed in any case. */
 function allowsNull(type: WireType, types: TypesByName): boolean | undefined {
   const end = resolveName(type, types)
@@ -245,11 +256,17 @@ const widerBases: Readonly<Record<string, string>> = {
   'xs:language': 'xs:token',
   'xs:token': 'xs:normalizedString',
   'xs:normalizedString': 'xs:string',
+  // As clients find: each text of the one is a text of the other.
+  'xs:float': 'xs:double',
 }
 export function isWithinBase(base: string, wide: string): boolean {
   for (let at: string | undefined = base; at !== undefined; at = widerBases[at]) if (at === wide) return true
   return false
 }
+
+/** A client that was told of a text reads any simple value of XML; a name needs its prefixes. */
+const isWrittenAs = (base: string, wide: string): boolean =>
+  isWithinBase(base, wide) || (wide === 'xs:string' && base.startsWith('xs:') && base !== 'xs:QName')
 
 function compareScalars(place: string, given: ScalarType, other: ScalarType): readonly TypeChange[] {
   const [before, after] = [includeBounds(given), includeBounds(other)]
@@ -257,9 +274,9 @@ function compareScalars(place: string, given: ScalarType, other: ScalarType): re
   if (isSameRange(before, after)) return values
   const facets = compareFacets(place, before.facets, after.facets, [before.base, after.base])
   if (before.base === after.base) return [...values, ...facets]
-  const effect = isWithinBase(before.base, after.base)
+  const effect = isWrittenAs(before.base, after.base)
     ? 'wider'
-    : isWithinBase(after.base, before.base)
+    : isWrittenAs(after.base, before.base)
       ? 'narrower'
       : 'other'
   return [{ place, effect, text: `${before.base} → ${after.base}` }, ...values, ...facets]
