@@ -95,9 +95,20 @@ class TypeComparison {
     ]
   }
 
-  #compareObjects(place: string, before: ObjectType, after: ObjectType): readonly TypeChange[] {
+  #compareObjects(place: string, from: ObjectType, to: ObjectType): readonly TypeChange[] {
+    const [left, entered] = [findAlone(from, to), findAlone(to, from)]
+    const [before, after] = [putAlone(from, left), putAlone(to, entered)]
     const names = new Set([...before.members.keys(), ...after.members.keys()])
+    const say =
+      (effect: TypeEffect, text: string) =>
+      ([name]: NamedMember) => ({
+        place: `${place}/${name}`,
+        effect,
+        text,
+      })
     return [
+      ...[...entered.values()].map(say('wider', 'alone → one of a choice')),
+      ...[...left.values()].map(say('narrower', 'one of a choice → alone')),
       ...compareFacets(place, before.facets, after.facets),
       ...[...names].flatMap(name => this.#compareMember(`${place}/${name}`, name, before, after)),
       ...compareOrder(place, before, after),
@@ -207,6 +218,29 @@ function tagOfOption(option: WireType, types: TypesByName, at: number): string {
   if (option.kind === 'named') return option.name
   return type.kind === 'scalar' ? type.base : `${type.kind} ${at + 1}`
 }
+
+type NamedMember = readonly [name: string, member: WireMember]
+
+/** By choices that the other type does not have, the one option that stands alone there. */
+function findAlone(type: ObjectType, other: ObjectType): ReadonlyMap<string, NamedMember> {
+  const found = new Map<string, NamedMember>()
+  for (const [group, { type: choice, isRequired, max = 1 }] of type.members) {
+    if (choice.kind !== 'choice' || group.startsWith('{') || other.members.has(group)) continue
+    const alone = choice.options.flatMap(option => {
+      const [only, ...more] = option.kind === 'object' ? option.members : []
+      if (!only || more.length > 0 || !only[0].startsWith('{')) return []
+      return other.members.has(only[0]) && !type.members.has(only[0]) ? [only] : []
+    })
+    const [only, ...more] = alone
+    if (!only || more.length > 0) continue
+    const [name, member] = only
+    found.set(group, [name, { ...member, isRequired: isRequired && member.isRequired, max: (member.max ?? 1) * max }])
+  }
+  return found
+}
+/** The type with these members in the places of their groups. */
+const putAlone = (type: ObjectType, alone: ReadonlyMap<string, NamedMember>): ObjectType =>
+  alone.size === 0 ? type : { ...type, members: new Map([...type.members].map(each => alone.get(each[0]) ?? each)) }
 
 /** Whether a name may come by the type: a wildcard of XML Schema says so of namespaces. */
 function isExpected({ rest, names }: ObjectType, name: string): boolean {

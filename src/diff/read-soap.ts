@@ -180,7 +180,7 @@ class SoapFaceReader {
       inherited && inherited.kind !== 'complex' && base
         ? ([['text', { type: this.#typeOf(base.type), isRequired: true }]] as const)
         : []
-    return new Map([...before, ...simple, ...this.#listMembers(members, form)])
+    return numberGroups([...before, ...simple, ...this.#listMembers(members, form)])
   }
   #listMembers(members: TypeMembers, form: ComplexDefinition['form']): readonly (readonly [string, WireMember])[] {
     return Object.entries(members).map(([key, member]) => [
@@ -253,6 +253,20 @@ function namesOfWildcard(particle: Extract<AnyMember['particle'], { kind: 'any' 
   if (particle.kind === 'any' && particle.process === 'strict') facets.set('processContents', 'strict')
   return { kind: 'scalar', base: 'any name', isNullable: false, facets }
 }
+
+/** Groups have no name of their own: the second choice of a type is `choice 2`. */
+function numberGroups(members: readonly (readonly [string, WireMember])[]): Map<string, WireMember> {
+  const counts = new Map<string, number>()
+  const numbered = members.map(([name, member]) => {
+    if (!isGroup(name)) return [name, member] as const
+    const [kind = ''] = name.split(' ')
+    const count = (counts.get(kind) ?? 0) + 1
+    counts.set(kind, count)
+    return [count === 1 ? kind : `${kind} ${count}`, member] as const
+  })
+  return new Map(numbered)
+}
+const isGroup = (name: string): boolean => /^(?:choice|sequence)(?: \d+)?$/.test(name)
 
 const isConcrete = ({ definition }: AnyXmlType): boolean => definition.kind !== 'complex' || !definition.isAbstract
 

@@ -80,8 +80,9 @@ export const simple = (facets: string, base = 'xs:string'): Shape =>
     `<xs:element name="a"><xs:simpleType><xs:restriction base="${base}">${facets}</xs:restriction></xs:simpleType></xs:element>`,
   )
 const values = (...all: string[]): Shape => simple(all.map(each => `<xs:enumeration value="${each}"/>`).join(''))
-const choice = (...names: string[]): Shape =>
-  thing(`<xs:choice>${names.map(name => element(name)).join('')}</xs:choice>`)
+const writeChoice = (...names: string[]): string =>
+  `<xs:choice>${names.map(name => element(name)).join('')}</xs:choice>`
+const choice = (...names: string[]): Shape => thing(writeChoice(...names))
 const attribute = (use: string): Shape => thing(element('a'), `<xs:attribute name="at" type="xs:string" use="${use}"/>`)
 const ab = element('a') + element('b')
 const any = '<xs:any processContents="lax" minOccurs="0" maxOccurs="unbounded" namespace="##other"/>'
@@ -197,7 +198,15 @@ export const changesOfTypes: readonly (readonly [string, Shape, Shape, Verdict, 
   ['an attribute becomes required', attribute('optional'), attribute('required'), 'breaking', 'compatible'],
   ['a choice comes', choice('a', 'b'), choice('a', 'b', 'c'), 'compatible', 'breaking'],
   ['a choice goes', choice('a', 'b', 'c'), choice('a', 'b'), 'breaking', 'compatible'],
-  ['an element becomes one of a choice', a('xs:string'), choice('a', 'b'), 'breaking', 'breaking'],
+  ['an element becomes one of a choice', a('xs:string'), choice('a', 'b'), 'compatible', 'breaking'],
+  ['one of a choice stands alone', choice('a', 'b'), a('xs:string'), 'breaking', 'compatible'],
+  [
+    'the first of two choices has one more',
+    thing(writeChoice('a', 'b') + writeChoice('c', 'd')),
+    thing(writeChoice('a', 'b', 'e') + writeChoice('c', 'd')),
+    'compatible',
+    'breaking',
+  ],
   ['elements in any order get an order', group('all'), group('sequence'), 'breaking', 'compatible'],
   ['elements in order may come in any', group('sequence'), group('all'), 'compatible', 'breaking'],
   [

@@ -17,7 +17,6 @@ const sendsDefault =
 
 export const unseenChanges: readonly UnseenChange[] = [
   soap('an attribute goes', 'readers', 'it was optional: a call goes on, and what relied on it finds nothing'),
-  soap('an element becomes one of a choice', 'writers', '`diglot diff` compares elements where they stand'),
   soap(
     'elements in any order get an order',
     'writers',
