@@ -64,24 +64,26 @@ export interface NumberRange<N extends number | bigint = number | bigint> {
   readonly highest: N | undefined
 }
 
+const range = <N extends number | bigint>(lowest?: N, highest?: N): NumberRange<N> => ({ lowest, highest })
+
 /** §3.3.17–§3.3.24: the types that fit in 32 bits. */
 export const intBounds: Readonly<Record<IntType, NumberRange<number>>> = {
-  int: { lowest: -2147483648, highest: 2147483647 },
-  short: { lowest: -32768, highest: 32767 },
-  byte: { lowest: -128, highest: 127 },
-  unsignedShort: { lowest: 0, highest: 65535 },
-  unsignedByte: { lowest: 0, highest: 255 },
+  int: range(-2147483648, 2147483647),
+  short: range(-32768, 32767),
+  byte: range(-128, 127),
+  unsignedShort: range(0, 65535),
+  unsignedByte: range(0, 255),
 }
 /** §3.3.13–§3.3.25: the types that need up to 64 bits, or more. */
 export const longBounds: Readonly<Record<LongType, NumberRange<bigint>>> = {
-  long: { lowest: -(2n ** 63n), highest: 2n ** 63n - 1n },
-  integer: { lowest: undefined, highest: undefined },
-  unsignedInt: { lowest: 0n, highest: 2n ** 32n - 1n },
-  unsignedLong: { lowest: 0n, highest: 2n ** 64n - 1n },
-  positiveInteger: { lowest: 1n, highest: undefined },
-  nonNegativeInteger: { lowest: 0n, highest: undefined },
-  negativeInteger: { lowest: undefined, highest: -1n },
-  nonPositiveInteger: { lowest: undefined, highest: 0n },
+  long: range(-(2n ** 63n), 2n ** 63n - 1n),
+  integer: range(),
+  unsignedInt: range(0n, 2n ** 32n - 1n),
+  unsignedLong: range(0n, 2n ** 64n - 1n),
+  positiveInteger: range(1n),
+  nonNegativeInteger: range(0n),
+  negativeInteger: range(undefined, -1n),
+  nonPositiveInteger: range(undefined, 0n),
 }
 
 /** The range of a field: that of its type, narrowed by its own bounds. */
