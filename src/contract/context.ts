@@ -4,7 +4,7 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
-import type { ComputedKeys, Draft, Fields, Flatten, StoredValue, Value } from './field.ts'
+import type { ComputedKeys, Draft, Fields, Flatten, ParentKeys, StoredValue, Value } from './field.ts'
 import type { HeaderValue, HeaderValues } from './header.ts'
 import type { FilterFields, SortName } from './item-query.ts'
 import type { Job } from './job.ts'
@@ -60,7 +60,7 @@ export interface ItemReader<S extends AnyService> {
    */
   list<N extends keyof CollectionNames<S> & keyof ResourcesByName<S> & string>(
     resource: N,
-    where?: Flatten<FilterFields<FieldsNamed<S, N>, RulesNamed<S, N>['filter']>>,
+    where?: Flatten<FilterFields<FieldsNamed<S, N>, RulesNamed<S, N>['filter'] | ParentKeys<FieldsNamed<S, N>>>>,
     options?: ListOptions<RulesNamed<S, N>>,
   ): ItemList<ItemNamed<S, N>>
 }
@@ -83,8 +83,12 @@ type SingleAct<S extends AnyService> = <
   ...input: GivenInput<InputOf<ResourceNamed<S, N>['types']['actions'][K]>>
 ) => Promise<ActResult<ResourceNamed<S, N>['types']['actions'][K], ItemNamed<S, N>>>
 
-/** A new item: what a client would send, and any field that the server sets. */
-export type NewItem<F extends Fields> = Flatten<Draft<F> & Partial<Omit<StoredValue<F>, 'state' | keyof Draft<F>>>>
+/** A new item: what a client would send, its parent, and any field that the server sets. */
+export type NewItem<F extends Fields> = Flatten<
+  Draft<F> & { readonly [K in ParentKeys<F>]: F[K]['type'] } & Partial<
+      Omit<StoredValue<F>, 'state' | keyof Draft<F> | ParentKeys<F>>
+    >
+>
 /** The actions that change an item. */
 type ChangeActions<A> = { [K in keyof A as A[K] extends { readonly effect: 'read' } ? never : K]: A[K] }
 type InputOf<A> = A extends Action<infer _F, infer _T, infer I> ? Draft<I> : never

@@ -91,10 +91,10 @@ export type AnyField = Field<any, Presence, ValueOrigin, any>
 export type Presence = boolean | 'default'
 
 /**
- * Where a value comes from: content (false), the server alone (true), or, in each read, the other
- * fields.
+ * Where a value comes from: content (false), the server alone (true), in each read the other
+ * fields, or the place of the item: the parent that it is in.
  */
-export type ValueOrigin = boolean | 'computed'
+export type ValueOrigin = boolean | 'computed' | 'parent'
 
 interface FieldMarks {
   readonly isOptional: boolean
@@ -250,13 +250,21 @@ export type Value<F extends Fields> = Flatten<
 >
 
 type WritableKeys<F extends Fields> = {
-  [K in keyof F]: F[K]['flags'][1] extends true | 'computed' ? never : K
+  [K in keyof F]: F[K]['flags'][1] extends true | 'computed' | 'parent' ? never : K
 }[keyof F]
 /** The fields that `compute` makes. */
 export type ComputedKeys<F extends Fields> = {
   [K in keyof F]: F[K]['flags'] extends readonly [Presence, boolean]
     ? never
     : F[K]['flags'][1] extends 'computed'
+      ? K
+      : never
+}[keyof F]
+/** The field that names the parent, of a resource within another. */
+export type ParentKeys<F extends Fields> = {
+  [K in keyof F]: F[K]['flags'] extends readonly [Presence, boolean | 'computed']
+    ? never
+    : F[K]['flags'][1] extends 'parent'
       ? K
       : never
 }[keyof F]
@@ -270,11 +278,14 @@ export type Draft<F extends Fields> = Flatten<
   }
 >
 
-/** What a client sent, as handlers get it: with a value for each field that has a default. */
+/**
+ * What a client sent, as handlers get it: with a value for each field that has a default, and the
+ * parent.
+ */
 export type Received<F extends Fields> = Flatten<
   { readonly [K in Exclude<WritableKeys<F>, OptionalKeys<F>>]: Completed<F[K]['draft'], F[K]['type']> } & {
     readonly [K in Extract<WritableKeys<F>, OptionalKeys<F>>]?: Completed<F[K]['draft'], F[K]['type']>
-  }
+  } & { readonly [K in ParentKeys<F>]: F[K]['type'] }
 >
 /**
  * Of a value the members that a draft may have, which are absent only where they may be stored so.

@@ -7,7 +7,7 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { Context, GivenDetail, JobHandlerContext } from './context.ts'
 import type { DetailOf, Fault } from './fault.ts'
-import type { Completed, ComputedKeys, Fields, Flatten, Received, StoredValue, Value } from './field.ts'
+import type { Completed, ComputedKeys, Fields, Flatten, ParentKeys, Received, StoredValue, Value } from './field.ts'
 import type { Job } from './job.ts'
 import { requireKnownMembers } from './known-members.ts'
 import type { Caller } from './policy.ts'
@@ -34,18 +34,18 @@ type ServerKeys<F extends Fields> = {
 }[keyof F]
 /**
  * The result of `derive`: every field that clients cannot send, and any other that it sets, but for
- * the identifier, the state, which follows the machine, and what `compute` makes.
+ * the identifier, the state, which follows the machine, the parent, and what `compute` makes.
  */
 export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> &
-  Partial<Omit<Value<F>, 'id' | 'state' | ComputedKeys<F>>>
+  Partial<Omit<Value<F>, 'id' | 'state' | ComputedKeys<F> | ParentKeys<F>>>
 
 type InState<F extends Fields, From extends string> = Flatten<{
   readonly [K in keyof Value<F>]: K extends 'state' ? From : Value<F>[K]
 }>
 
-/** Fields to change; the state follows the machine. */
+/** Fields to change; the state follows the machine, and the item stays in its parent. */
 type FieldsToSet<F extends Fields> = Flatten<{
-  readonly [K in Exclude<keyof F, 'id' | 'state' | ComputedKeys<F>>]?: F[K]['type']
+  readonly [K in Exclude<keyof F, 'id' | 'state' | ComputedKeys<F> | ParentKeys<F>>]?: F[K]['type']
 }>
 type ActionEffect<F extends Fields, O> = [O] extends [Fields]
   ? Flatten<{ readonly output: Value<O>; readonly set?: FieldsToSet<F> }>

@@ -98,7 +98,8 @@ function groupingFields(resource: Resource, service: Service): Set<string> {
   )
   const related = relatingFields(service).get(name) ?? []
   const few = (given.filter ?? []).filter(field => hasFewValues(resource, field))
-  return new Set([...granted, ...related, ...few])
+  const parent = resource.within === undefined ? [] : [resource.within]
+  return new Set([...granted, ...related, ...few, ...parent])
 }
 
 /** The fields by which relations of any resource lead to the items of each: found once for all. */

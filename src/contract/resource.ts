@@ -317,6 +317,14 @@ type SingleFields<F extends Fields, One extends boolean> =
       : {}
     : {}
 
+type NestedRule<F extends Fields, One extends boolean, W extends keyof F & string> = [W] extends [never]
+  ? {}
+  : IsSingle<One> extends true
+    ? { readonly within: 'a single resource is in no other: leave within out' }
+    : F[W] extends Field<string, false, false>
+      ? {}
+      : { readonly within: 'each item is in one other: let within name a required t.ref()' }
+
 /** The faults that rules declare for a place, as a union. */
 export type RuleFaults<U extends Ruled, D extends string> = D extends keyof U['faults']
   ? NonNullable<U['faults'][D]>[number]
@@ -349,6 +357,8 @@ export class Resource<
   declare readonly formerName: string | undefined
   /** There is exactly one item, or none yet: it has no list, and no identifier that callers see. */
   declare readonly isSingle: boolean
+  /** The field that names the item in which each item is; undefined: they are in none. */
+  declare readonly within: string | undefined
 
   constructor(members: {
     name: N
@@ -360,8 +370,9 @@ export class Resource<
     texts: PublicTexts
     formerName?: string | undefined
     isSingle?: boolean
+    within?: string | undefined
   }) {
-    Object.assign(this, { isSingle: false }, members)
+    Object.assign(this, { isSingle: false, within: undefined }, members)
   }
 
   /** The second phase: everything that names fields, states and actions of the first. */
@@ -458,6 +469,11 @@ export class Resource<
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
 export type AnyResource = Resource<any, any, any, any, any, any, any>
 
+/** Clients do not send the field of the parent: the address names it. */
+type WithParent<F extends Fields, W> = [W] extends [never]
+  ? F
+  : { readonly [K in keyof F]: K extends W ? Field<F[K]['type'], false, 'parent'> : F[K] }
+
 type WithState<F extends Fields, S extends string> = [S] extends [never]
   ? F
   : 'state' extends keyof F
@@ -472,43 +488,52 @@ export function resource<
   A extends Readonly<Record<string, AnyAction>> = {},
   const P extends string = never,
   const One extends boolean = false,
+  const W extends keyof F & string = never,
 >(
   name: N,
-  declaration: SingleFields<F, One> & {
-    readonly fields: F
-    /**
-     * There is exactly one: the settings of a clinic. It has no identifier and no list; its address
-     * is `/settings`. Default: false.
-     */
-    readonly single?: One
-    readonly states?: readonly S[]
-    readonly actions?: (on: On<S>) => A
-    readonly files?: Readonly<Record<P, File>>
-    /** A few words for people, in place of the name. */
-    readonly title?: string
-    readonly description?: string
-    /**
-     * The first name that the resource had, where it was renamed: the database goes on calling it
-     * by that name, which older programs have, so both kinds may run at once.
-     */
-    readonly was?: string
-    /** State → what it means for an item. */
-    readonly stateDescriptions?: { readonly [K in NoInfer<S>]?: string }
-  },
-): Resource<N, WithState<F, S>, S, A, P, Ruled, One> {
+  declaration: SingleFields<F, One> &
+    NestedRule<F, One, NoInfer<W>> & {
+      readonly fields: F
+      /**
+       * The field that names the parent, a required `t.ref()`: the items are in those of another
+       * resource, at `/orders/{order}/notes`. Callers that may not read it find none of them.
+       */
+      readonly within?: W
+      /**
+       * There is exactly one: the settings of a clinic. It has no identifier and no list; its
+       * address is `/settings`. Default: false.
+       */
+      readonly single?: One
+      readonly states?: readonly S[]
+      readonly actions?: (on: On<S>) => A
+      readonly files?: Readonly<Record<P, File>>
+      /** A few words for people, in place of the name. */
+      readonly title?: string
+      readonly description?: string
+      /**
+       * The first name that the resource had, where it was renamed: the database goes on calling it
+       * by that name, which older programs have, so both kinds may run at once.
+       */
+      readonly was?: string
+      /** State → what it means for an item. */
+      readonly stateDescriptions?: { readonly [K in NoInfer<S>]?: string }
+    },
+): Resource<N, WithState<WithParent<F, W>, S>, S, A, P, Ruled, One> {
   requireKnownMembers(`the resource ${name}`, declaration, resourceMembers)
-  requireMemberKinds<Parameters<typeof resource>[1]>(`the resource ${name}`, declaration, resourceKinds())
-  const { states = [], single = false } = declaration
+  // The rules of the types name no kind of a member.
+  requireMemberKinds<object>(`the resource ${name}`, declaration, resourceKinds())
+  const { states = [], single = false, within } = declaration
   const [first, ...others] = states
   const fields = {
     // Callers have no use for it, so that no message has it.
     ...(single && { id: t.id(singleId).internal() }),
     ...declaration.fields,
+    ...lockParent(declaration.fields, within),
     ...(first !== undefined && { state: stateField([first, ...others], declaration) }),
   }
   return new Resource({
     name,
-    fields: fields as unknown as WithState<F, S>, // the same record, with a narrower `state`
+    fields: fields as unknown as WithState<WithParent<F, W>, S>, // the same record, with a narrower `state`
     states,
     actions: declaration.actions?.(transitionsFrom as unknown as On<S>) ?? ({} as A), // A's default
     files: declaration.files ?? ({} as Record<P, File>),
@@ -516,11 +541,18 @@ export function resource<
     texts: pickTexts(declaration),
     formerName: declaration.was,
     isSingle: single,
+    within,
   })
 }
 
 /** The identifier of the one item of a single resource, in the store and in the change feed. */
 export const singleId = 'single'
+
+/** The field of the parent, which content does not set. */
+function lockParent(fields: Fields, within: string | undefined): Fields {
+  const field = within !== undefined && Object.hasOwn(fields, within) ? fields[within] : undefined
+  return field && within !== undefined ? { [within]: new Field(field.shape, { ...field, isReadOnly: true }) } : {}
+}
 
 /** The field in the place of `t.state()`, which may be described. */
 function stateField(
@@ -542,6 +574,7 @@ const resourceMembers: MembersOf<Parameters<typeof resource>[1]> = {
   was: true,
   stateDescriptions: true,
   single: true,
+  within: true,
 }
 
 const resourceKinds = (): MemberKinds<Parameters<typeof resource>[1]> => ({
@@ -551,6 +584,7 @@ const resourceKinds = (): MemberKinds<Parameters<typeof resource>[1]> => ({
   files: optionalKind(filesKind),
   was: optionalKind(textKind),
   single: optionalKind(truthKind),
+  within: optionalKind(textKind),
 })
 
 /** A stored item, as handlers see it. */

@@ -22,6 +22,8 @@ import { intRange, longRange, type NumberRange } from './lexical/number.ts'
 import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
 import { keyOctets, keyOctetsMax, newestFirst, writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
+import { isNestedRelation, listNestedLinks } from './nesting.ts'
+import { findNestingMistakes } from './nesting-mistakes.ts'
 import { listOperations } from './operation.ts'
 import type { Grant } from './policy.ts'
 import { findPortSecurityMistakes } from './port-security.ts'
@@ -165,13 +167,15 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
   const unreachable = states.filter(state => states[0] && !reachableStates(resource.machine, states[0]).has(state))
   const own = [...Object.values(actions).map(action => action.rel), ...Object.keys(resource.files)]
   const lists = Object.entries(resource.given.relations ?? {}).flatMap(([rel, relation]) =>
-    'of' in relation ? [[rel, relation.of] as const] : [],
+    'of' in relation && !isNestedRelation(relation, resource, contract.resources) ? [[rel, relation.of] as const] : [],
   )
-  const places = [...own, ...lists.map(([, of]) => of)]
-  const rels = [...own, ...lists.map(([rel]) => rel)]
+  const nested = listNestedLinks(resource, contract.resources)
+  const places = [...own, ...lists.map(([, of]) => of), ...nested.map(each => each.nested.name)]
+  const rels = [...own, ...lists.map(([rel]) => rel), ...nested.map(({ rel }) => rel)]
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
     ...(resource.isSingle ? singleMistakes(resource) : []),
+    ...findNestingMistakes(contract, resource),
     ...resourceFieldsMistakes(contract, name, fields),
     ...findRepeated(states).map(state => `${name} declares the state "${state}" twice: declare it once`),
     ...unreachable.map(
@@ -669,14 +673,25 @@ function relationMistakes(
   relation: { readonly of?: string; readonly by: string },
 ): string[] {
   const place = `${resource.name}: relation ${rel}`
-  if (relation.of === undefined)
-    return resource.fields[relation.by]?.shape.kind === 'ref'
+  if (relation.of === undefined) {
+    const shape = resource.fields[relation.by]?.shape
+    if (shape?.kind !== 'ref')
+      return [`${place} goes by "${relation.by}", which is not a t.ref(): name a field that is one`]
+    const target = contract.resources.find(each => each.name === shape.resource)
+    return target?.within === undefined || relation.by === resource.within
       ? []
-      : [`${place} goes by "${relation.by}", which is not a t.ref(): name a field that is one`]
+      : [
+          `${place} leads to one of ${target.name}, whose address needs its ${target.within}: leave the relation out, and keep the field`,
+        ]
+  }
   const other = contract.resources.find(each => each.name === relation.of)
   if (!other) return [`${place} leads to "${relation.of}", which is not a resource: name one of the service's`]
   if (other.isSingle)
     return [`${place} leads to a list of ${relation.of}, which is single and has none: leave the relation out`]
+  if (other.within !== undefined && !isNestedRelation(relation, resource, contract.resources))
+    return [
+      `${place} leads to a list of ${relation.of}, whose items are listed in one ${other.within} alone: leave the relation out`,
+    ]
   const back = other.fields[relation.by]?.shape
   return back?.kind === 'ref' && back.resource === resource.name
     ? []
@@ -710,6 +725,10 @@ function searchMistakes({ searches, resources }: Service): string[] {
   const resource = resources.find(each => each.name === searches.of)
   if (!resource) return [`searches name "${searches.of}", which is not a resource: name one of the service's`]
   if (resource.isSingle) return [`searches name ${resource.name}, which is single: name a resource that has a list`]
+  if (resource.within !== undefined)
+    return [
+      `searches name ${resource.name}, whose items are found in one ${resource.within} alone: name a resource that is within none, or let its callers search in each`,
+    ]
   return resource.given.search && resource.given.search.length > 0
     ? []
     : [`searches name ${resource.name}, which has no text to search: name string fields in its rules({ search: … })`]
@@ -833,6 +852,7 @@ function handlerMistakes(app: Implementation, resource: Resource): string[] {
       !field.isOptional &&
       field.defaultValue === undefined &&
       name !== 'id' &&
+      name !== resource.within &&
       (name !== 'state' || resource.states.length === 0),
   )
   return [

@@ -53,12 +53,14 @@ export function findVersionMistakes(
 }
 
 /** A version can only hide fields that its clients need not send (rule A9.3). */
-function hiddenFieldMistakes(version: string, { name, fields }: Resource, hidden: readonly string[]): string[] {
+function hiddenFieldMistakes(version: string, { name, fields, within }: Resource, hidden: readonly string[]): string[] {
   const unknown = hidden.filter(field => !Object.hasOwn(fields, field))
   if (unknown.length > 0)
     return unknown.map(
       field => `${version} leaves out ${name}.${field}, which is not a field: use ${Object.keys(fields).join(', ')}`,
     )
+  if (within !== undefined && hidden.includes(within))
+    return [`${version} leaves out ${name}.${within}, which names the parent: rename it there, or leave it as it is`]
   return hidden
     .filter(field => !mayBeHidden(fields[field]) || field === 'id' || field === 'state')
     .map(

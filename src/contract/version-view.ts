@@ -22,6 +22,7 @@ export function viewOfVersion(service: Service, version: string): Service {
       each =>
         new Resource({
           ...each,
+          within: each.within === undefined ? undefined : nameInVersion(rule, each.name, each.within),
           fields: mapMembers(fieldsInVersion(rule, each), field => withAccessInVersion(rule, each.name, field)),
           given: rulesInVersion({ service, rule }, each),
         }),

@@ -20,7 +20,7 @@ import { findFilterField, messageNameOf } from './filter-field.ts'
 import { headersOfOperation, type NamedHeader } from './header.ts'
 import { type Job, jobStates } from './job.ts'
 import { capitalize } from './lexical/text.ts'
-import { listOperations, type Operation, type OperationOf, singularOf } from './operation.ts'
+import { isCreatedByPut, listOperations, type Operation, type OperationOf, singularOf } from './operation.ts'
 import type { Grant } from './policy.ts'
 import type { Resource } from './resource.ts'
 import { namespaceOf, type Service } from './service.ts'
@@ -92,6 +92,11 @@ const createPart = (name: string, fields: Fields, main?: string): MessagePart =>
 })
 
 const idField = (resource: string): Fields => ({ id: t.ref(resource) })
+/** What names the parent, in a request that lists or makes items in it. */
+const parentField = ({ within, fields }: Resource): Fields => {
+  const shape = within === undefined ? undefined : fields[within]?.shape
+  return within !== undefined && shape ? { [within]: new Field(shape) } : {}
+}
 /** What names an item in a request; a single resource has one, which needs no name. */
 const targetFields = ({ name, isSingle }: Resource): Fields => (isSingle ? {} : idField(name))
 const versionField: Fields = { version: t.string().optional() }
@@ -104,24 +109,28 @@ const sortField: Fields = { sort: t.string().optional() }
 
 function requestContent(operation: Operation): ContentFields {
   switch (operation.kind) {
-    case 'create':
-      return [{ [singularOf(operation.resource)]: draftItemField(operation.resource) }, singularOf(operation.resource)]
+    case 'create': {
+      const parent = parentField(operation.resource)
+      const one = freeName(singularOf(operation.resource), parent)
+      return [{ ...parent, [one]: draftItemField(operation.resource) }, one]
+    }
     case 'replace':
     case 'patch': {
-      const target = { ...targetFields(operation.resource), ...versionField }
+      const parent = isCreatedByPut(operation.resource) ? parentField(operation.resource) : {}
+      const target = { ...parent, ...targetFields(operation.resource), ...versionField }
       const one = freeName(singularOf(operation.resource), { id: true, ...target })
       return [{ ...target, [one]: draftItemField(operation.resource) }, one]
     }
     case 'list':
     case 'bulk':
       return joinContent(
-        { ...pagingFields, ...sortField },
+        { ...parentField(operation.resource), ...pagingFields, ...sortField },
         narrowingFields(operation.resource, operation.resource.given.filter),
         'where',
       )
     case 'search':
       return joinContent(
-        { q: t.string().optional(), ...pagingFields },
+        { ...parentField(operation.resource), q: t.string().optional(), ...pagingFields },
         narrowingFields(operation.resource, operation.resource.given.searchBy),
         'where',
       )
@@ -322,7 +331,7 @@ export function faultsOfOperation(operation: Operation): readonly Fault[] {
 function kindFaults(operation: Operation): readonly Fault[] {
   switch (operation.kind) {
     case 'create':
-      return operation.resource.isSingle ? [Invalid, VersionConflict] : [Invalid]
+      return [Invalid, ...(operation.resource.isSingle ? [VersionConflict] : []), ...parentFaults(operation)]
     case 'createSearch':
     case 'startJob':
       return [Invalid]
@@ -337,11 +346,15 @@ function kindFaults(operation: Operation): readonly Fault[] {
     case 'list':
     case 'search':
     case 'bulk':
-      return []
+      return parentFaults(operation)
     default:
       return [NotFound]
   }
 }
+/** The parent may not be there. */
+const parentFaults = ({ resource }: { readonly resource: Resource }): readonly Fault[] =>
+  resource.within === undefined ? [] : [NotFound]
+
 /**
  * States may forbid a change (rule A3.4); those of an action always do. A unique key may be taken.
  */

@@ -6,6 +6,7 @@ import { memoizeByObject } from '../base/memo.ts'
 import { type AnyField, Field, type Fields } from '../contract/field.ts'
 import { hasConditionalFields, openFieldsOf, seesAlways, type Viewer } from '../contract/field-access.ts'
 import type { Implementation } from '../contract/implement.ts'
+import { isNestedRelation, listNestedLinks } from '../contract/nesting.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -59,8 +60,14 @@ interface Linker {
   readonly asks: Operation | undefined
   /** Only for callers that see this field of every item: what it leads to is found by it. */
   readonly sees?: AnyField | undefined
-  readonly href: (base: string, item: Snapshot) => string | undefined
+  readonly href: (at: LinkBase, item: Snapshot) => string | undefined
   readonly form?: DocumentForm
+}
+
+/** How addresses begin: `base` those of the version, `place` those of items in a parent. */
+export interface LinkBase {
+  readonly base: string
+  readonly place: string
 }
 
 export function compileApiVersion(app: Implementation, version: string, prefix: string): ApiVersion {
@@ -96,42 +103,49 @@ export function compileApiVersion(app: Implementation, version: string, prefix: 
 function compileViews({ resources }: Service, routes: Routes): ReadonlyMap<string, ResourceView> {
   const all = routes.all.flatMap(route => [...route.methods.values()])
   const own = Map.groupBy(all, each => ('resource' in each ? each.resource : undefined))
-  return new Map(resources.map(resource => [resource.name, viewOf(resource, resources, own.get(resource) ?? [])]))
+  return new Map(resources.map(resource => [resource.name, viewOf(resource, resources, own)]))
 }
 
-function viewOf(resource: Resource, resources: readonly Resource[], own: readonly Operation[]): ResourceView {
+/** Operations by the resource that they are of. */
+type OfferedOperations = ReadonlyMap<Resource | undefined, readonly Operation[]>
+
+function viewOf(resource: Resource, resources: readonly Resource[], offered: OfferedOperations): ResourceView {
+  const own = offered.get(resource) ?? []
   const kind = (name: Operation['kind']) => own.find(each => each.kind === name)
   const at = resource.isSingle
-    ? (base: string) => `${base}/${resource.name}`
-    : (base: string, id: string) => `${base}/${resource.name}/${id}`
+    ? ({ base }: LinkBase) => `${base}/${resource.name}`
+    : ({ place }: LinkBase, id: string) => `${place}/${resource.name}/${id}`
   const edit = kind('replace') ?? kind('patch')
   const linkers: Linker[] = [
-    { rel: 'self', asks: undefined, href: (base, item) => at(base, item.id) },
+    { rel: 'self', asks: undefined, href: (from, item) => at(from, item.id) },
     ...(kind('list')
-      ? [{ rel: 'collection', asks: undefined, href: (base: string) => `${base}/${resource.name}` }]
+      ? [{ rel: 'collection', asks: undefined, href: ({ place }: LinkBase) => `${place}/${resource.name}` }]
       : []),
-    ...Object.entries(resource.given.relations ?? {}).map(([rel, relation]) => ({
+    ...(resource.within === undefined ? [] : [{ rel: 'up', asks: undefined, href: ({ place }: LinkBase) => place }]),
+    ...nestedLinkers(resource, resources, offered, at),
+    ...ownRelations(resource, resources).map(([rel, relation]) => ({
       rel,
       asks: undefined,
       sees: 'of' in relation ? resources.find(each => each.name === relation.of)?.fields[relation.by] : undefined,
-      href: (base: string, item: Snapshot) => {
-        if ('of' in relation) return `${at(base, item.id)}/${relation.of}`
+      href: (from: LinkBase, item: Snapshot) => {
+        if ('of' in relation) return `${at(from, item.id)}/${relation.of}`
+        if (relation.by === resource.within) return from.place
         const shape = resource.fields[relation.by]?.shape
         const id = item.value[relation.by]
-        return shape?.kind === 'ref' && typeof id === 'string' ? `${base}/${shape.resource}/${id}` : undefined
+        return shape?.kind === 'ref' && typeof id === 'string' ? `${from.base}/${shape.resource}/${id}` : undefined
       },
     })),
     ...Object.keys(resource.files).map(part => ({
       rel: part,
       asks: undefined,
-      href: (base: string, item: Snapshot) => `${at(base, item.id)}/${part}`,
+      href: (from: LinkBase, item: Snapshot) => `${at(from, item.id)}/${part}`,
     })),
     ...(edit
       ? [
           {
             rel: 'edit',
             asks: edit,
-            href: (base: string, item: Snapshot) => at(base, item.id),
+            href: (from: LinkBase, item: Snapshot) => at(from, item.id),
             form: { method: 'PUT', title: 'edit', fields: resource.fields } as const,
           },
         ]
@@ -142,7 +156,7 @@ function viewOf(resource: Resource, resources: readonly Resource[], own: readonl
           {
             rel: 'delete',
             asks: kind('remove'),
-            href: (base: string, item: Snapshot) => at(base, item.id),
+            href: (from: LinkBase, item: Snapshot) => at(from, item.id),
             form: { method: 'DELETE', title: 'delete', fields: {} } as const,
           },
         ]
@@ -152,13 +166,34 @@ function viewOf(resource: Resource, resources: readonly Resource[], own: readonl
   return { resource, one: singularOf(resource), linkers, steady }
 }
 
+/** Those that lead anywhere else than to the items in one. */
+const ownRelations = (resource: Resource, resources: readonly Resource[]) =>
+  Object.entries(resource.given.relations ?? {}).filter(
+    ([, relation]) => !('of' in relation && isNestedRelation(relation, resource, resources)),
+  )
+
+/** The collections in an item, where there is something to do with them. */
+const nestedLinkers = (
+  resource: Resource,
+  resources: readonly Resource[],
+  offered: OfferedOperations,
+  at: (from: LinkBase, id: string) => string,
+): Linker[] =>
+  listNestedLinks(resource, resources)
+    .filter(({ nested }) => offered.get(nested)?.some(({ kind }) => kind === 'list' || kind === 'create'))
+    .map(({ rel, nested }) => ({
+      rel,
+      asks: undefined,
+      href: (from: LinkBase, item: Snapshot) => `${at(from, item.id)}/${nested.name}`,
+    }))
+
 function actionLinker(
   operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>,
-  at: (base: string, id: string) => string,
+  at: (from: LinkBase, id: string) => string,
 ): Linker {
   const { action, verb, kind } = operation
   const form: DocumentForm = { method: 'POST', title: verb, fields: action.input }
-  const href = (base: string, item: Snapshot) => `${at(base, item.id)}/${action.rel}`
+  const href = (from: LinkBase, item: Snapshot) => `${at(from, item.id)}/${action.rel}`
   return { rel: action.link, asks: operation, href, ...(kind === 'act' && { form }) }
 }
 
@@ -174,7 +209,7 @@ export interface OfferedLinks {
 /** Rule A3.4: the links of an item in its current state, for this caller. */
 export function offeredLinks(
   view: ResourceView,
-  base: string,
+  from: LinkBase,
   item: Snapshot,
   viewer: Viewer,
   calls: Calls,
@@ -185,7 +220,7 @@ export function offeredLinks(
   for (const [i, { rel, asks, sees, href, form }] of view.linkers.entries()) {
     if (asks && !calls.offers(asks, viewer.caller, item)) continue
     if (sees && !seesAlways(sees, viewer)) continue
-    const to = href(base, item)
+    const to = href(from, item)
     if (to === undefined) continue
     mask += 2 ** i
     const offered = form?.fields === view.resource.fields ? { ...form, fields: open } : form

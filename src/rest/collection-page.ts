@@ -15,6 +15,7 @@ import type { DocumentLink, RepresentationDocument } from './formats/document.ts
 import type { SelectedPage } from './memory.ts'
 import { writeCursor } from './page-cursor.ts'
 import { buildItemDocument, shortDigest } from './representation.ts'
+import { collectionTemplateOf } from './route.ts'
 import { variantKey } from './tags.ts'
 
 const pageFields = { total: t.int({ min: 0 }).optional(), looked: t.int({ min: 0 }).optional() }
@@ -107,21 +108,23 @@ function pageLinks(exchange: Exchange, resource: Resource, page: ItemPage, path:
   ]
 }
 
-const findCreateOperation = ({ routes }: ApiVersion, { name }: Resource): Operation | undefined =>
-  routes.all.find(each => each.template === `/${name}`)?.methods.get('POST')
+const findCreateOperation = ({ routes, service }: ApiVersion, resource: Resource): Operation | undefined =>
+  routes.all.find(each => each.template === collectionTemplateOf(resource, service.resources))?.methods.get('POST')
 
 function collectionLinks(exchange: Exchange, resource: Resource): DocumentLink[] {
-  const { base, edition } = exchange
+  const { edition } = exchange
+  const { place } = exchange
   const create = findCreateOperation(edition, resource)
-  const item = { rel: 'item', href: `${base}/${resource.name}/{id}`, templated: true }
+  const item = { rel: 'item', href: `${place}/${resource.name}/{id}`, templated: true }
   const viewer = { caller: exchange.caller, now: exchange.entry.now }
   const form = create && {
     rel: 'create',
-    href: `${base}/${resource.name}`,
+    href: `${place}/${resource.name}`,
     form: { method: 'POST', title: 'create', fields: openFieldsOf(resource, viewer) } as const,
   }
   const offered = form && mayEverBeAllowed(create.grants, viewer.caller, viewer.now) ? [form] : []
-  return [...writeSearchLink(exchange, resource), item, ...offered]
+  const up = place === exchange.base ? [] : [{ rel: 'up', href: place }]
+  return [...up, ...writeSearchLink(exchange, resource), item, ...offered]
 }
 
 /** Rule A2.4: `/search{?q,…}` for the resource that can be searched. */

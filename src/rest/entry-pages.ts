@@ -22,6 +22,7 @@ import { decisionRows } from './plan.ts'
 import { explainProblem } from './problem.ts'
 import { refuseRequest, statusOf } from './refusal.ts'
 import { computedReply } from './reply.ts'
+import { collectionTemplateOf, itemTemplateOf } from './route.ts'
 
 const entryFields: Fields = { service: t.string(), title: t.string(), version: t.string() }
 
@@ -62,8 +63,8 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
   }
   return [
     ...edition.service.resources.flatMap(resource => [
-      ...linkTo(resource.name, `/${resource.name}`),
-      ...linkTo(itemRelation(resource.name, singularOf(resource)), `/${resource.name}/{id}`),
+      ...linkTo(resource.name, collectionTemplateOf(resource, edition.service.resources)),
+      ...linkTo(itemRelation(resource.name, singularOf(resource)), itemTemplateOf(resource, edition.service.resources)),
       ...writeSearchLink(exchange, resource),
     ]),
     ...postOnly('searches', operationAt('/searches', 'POST')),

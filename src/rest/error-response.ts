@@ -9,6 +9,7 @@ import { writeRateLimit, writeRateLimitPolicy } from '../http/rate-limit.ts'
 import type { Exchange } from './exchange.ts'
 import { createProblem, writeProblem } from './problem.ts'
 import { type AnyRestRefusal, statusOfRefusal } from './refusal.ts'
+import { fillTemplate } from './route.ts'
 
 export function errorResponse(exchange: Exchange, refusal: AnyRestRefusal): Response {
   const status = statusOfRefusal(refusal, exchange.entry.request.method)
@@ -47,7 +48,7 @@ function refusalFields(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Re
     case 'too-many':
       return rateFields(exchange, refusal)
     case 'moved':
-      return { location: movedAddress(exchange, refusal.to) }
+      return { location: movedAddress(exchange, refusal) }
     case 'stale':
       return refusal.version === undefined ? {} : { etag: staleTag(exchange, refusal.version) }
     default:
@@ -73,8 +74,15 @@ function rateFields(
   }
 }
 
-/** The request's address with the other identifier. */
-function movedAddress(exchange: Exchange, to: string): string {
-  const path = `${exchange.base}${(exchange.route?.template ?? '').replace('{id}', encodeURIComponent(to))}`
-  return exchange.entry.query === '' ? path : `${path}?${exchange.entry.query}`
+/** The request's address with the other identifier, of the item or of one of its parents. */
+function movedAddress(
+  { base, route, parents, id, entry }: Exchange,
+  { to, of }: Extract<AnyRestRefusal, { kind: 'moved' }>,
+): string {
+  const template = route?.template ?? ''
+  // `/orders/{order}/notes`: the identifiers stand behind the names of their resources.
+  const names = [...template.matchAll(/([^/]+)\/\{/g)].map(([, name]) => name)
+  const at = of === undefined ? parents.length : names.indexOf(of)
+  const path = base + fillTemplate(template, [...parents, id ?? ''].with(at, encodeURIComponent(to)))
+  return entry.query === '' ? path : `${path}?${entry.query}`
 }

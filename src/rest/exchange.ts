@@ -14,6 +14,8 @@ import { emptyHead, type FacePage, type HeadDraft, type ParsedHead, type TargetD
 import { emptyQuery, type ParsedQuery } from './query-parameters.ts'
 import type { Route } from './route.ts'
 
+const noParents: readonly string[] = []
+
 export class Exchange implements TargetDraft, HeadDraft {
   readonly face: CompiledFace
   readonly entry: Entry
@@ -21,9 +23,11 @@ export class Exchange implements TargetDraft, HeadDraft {
   row: number
   edition: ApiVersion
   base: string
+  place: string
   page: FacePage | undefined = undefined
   route: Route | undefined = undefined
   id: string | undefined = undefined
+  parents: readonly string[] = noParents
   allow = ''
   operation: Operation | undefined = undefined
   isSafe = true
@@ -57,6 +61,7 @@ export class Exchange implements TargetDraft, HeadDraft {
     this.row = entry.row
     this.edition = face.api.newest
     this.base = face.api.newest.base
+    this.place = this.base
   }
 }
 

@@ -17,7 +17,7 @@ import type { HeadDraft, TargetDraft } from './parsed-head.ts'
 import { type ParsedQuery, parseParameters } from './query-parameters.ts'
 import { refuseRequest } from './refusal.ts'
 import { acceptedTypes, acceptFields, mayBeEmpty } from './request-content.ts'
-import { matchRoute } from './route.ts'
+import { fillTemplate, matchRoute } from './route.ts'
 
 const allowOfPages = writeAllow(['GET'])
 
@@ -33,11 +33,14 @@ export function findRoute(draft: TargetDraft, api: CompiledApi): void {
   if (!named && isVersionSegment(second)) return // row 11 decides whether the version is known
   draft.edition = named ?? versionOfMediaTypes(draft.entry.request, api) ?? api.newest
   draft.base = named ? named.base : `${api.prefix}/api`
+  draft.place = draft.base
   const before = named ? 2 : 1
   if (segments.length === before) return void (draft.page = 'entry')
   const found = matchRoute(draft.edition.routes, segments, before) ?? refuseRequest({ kind: 'not-found' })
   draft.route = found.route
   draft.id = found.id
+  draft.parents = found.parents
+  if (found.parents.length > 0) draft.place += fillTemplate(found.route.place, found.parents)
   draft.allow = found.route.allow
 }
 

@@ -22,10 +22,14 @@ export interface TargetDraft {
   edition: ApiVersion
   /** The start of the requested address: `/api/v1` or `/api`. */
   base: string
+  /** The address that those of the items begin with: that of the parent, or `base`. */
+  place: string
   page: FacePage | undefined
   route: Route | undefined
-  /** The identifier in the path. */
+  /** The identifier in the path, behind those of parents. */
   id: string | undefined
+  /** The identifiers of the parents in the path, in its order. */
+  parents: readonly string[]
   allow: string
   operation: Operation | undefined
   /** The method is safe (RFC 9110 §9.2.1). */

@@ -26,6 +26,7 @@ import { contentLimitOf, restLimits } from './limits.ts'
 import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
 import { readInput } from './request-content.ts'
+import { itemTemplateOf } from './route.ts'
 
 export function performOperation(exchange: Exchange): Maybe<Outcome> {
   const call = toCall(exchange)
@@ -63,24 +64,26 @@ function isWorthChecking({ entry: { request } }: Exchange): boolean {
 
 /** `/customers/{id}/orders`: a caller that may not see the owner does not find its items. */
 async function requireOwner(exchange: Exchange): Promise<void> {
-  const { route, id, edition, caller, entry } = exchange
+  const { route, id, parents, edition, caller, entry } = exchange
   if (!route?.within || id === undefined) return
-  const owner = edition.routes.all.find(each => each.template === `/${route.within?.of.name}/{id}`)
+  const at = itemTemplateOf(route.within.of, edition.service.resources)
+  const owner = edition.routes.all.find(each => each.template === at)
   const get = owner?.methods.get('GET')
   if (!get) return
   const calls = callsOf(exchange)
   const admitted = await calls.admit(get, caller, entry.request.from, 'rest')
-  await calls.precheck({ admitted, id, face: 'rest', request: entry.id })
+  await calls.precheck({ admitted, id, parents: parents.toReversed(), face: 'rest', request: entry.id })
 }
 
 function toCall(exchange: Exchange): Call {
-  const { operation, admitted, edition, id, parameters, route, entry } = exchange
+  const { operation, admitted, edition, id, parents, parameters, route, entry } = exchange
   if (!operation || !admitted) throw new Error('the plan ended without an operation')
   exchange.headers = edition.hasHeaders ? readHeaderFields(exchange, operation) : undefined
   const key = operation.safe ? undefined : entry.request.fields['idempotency-key']
   return {
     admitted,
     id: route?.within ? undefined : id,
+    ...(parents.length > 0 && !route?.within && { parents: parents.toReversed() }),
     query: parameters.query,
     expects: compilePrecondition(exchange, operation),
     hidden: 'resource' in operation ? edition.hidden[operation.resource.name] : undefined,

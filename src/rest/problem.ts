@@ -154,7 +154,7 @@ function conflictMembers(
   const { operation, base, id } = exchange
   const resource = operation && 'resource' in operation ? operation.resource : undefined
   const actions = resource?.actions ?? {}
-  const at = resource ? base + itemPathOf(resource, id ?? '') : base
+  const at = resource ? exchange.place + itemPathOf(resource, id ?? '') : base
   const links = (possible ?? []).flatMap(verb => {
     const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined
     return action ? [[action.link, { href: `${at}/${action.rel}` }] as const] : []

@@ -33,7 +33,7 @@ import {
   writeRepresentation,
   writeSelected,
 } from './representation.ts'
-import { itemPathOf } from './route.ts'
+import { fillTemplate, itemPathOf } from './route.ts'
 import { representationTag } from './tags.ts'
 
 export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response> {
@@ -93,7 +93,7 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
   const resource = requireOwnResource(exchange)
   const { name } = resource
   if (!exchange.isSafe && isMinimal(exchange)) {
-    const location = created ? { location: exchange.base + itemPathOf(resource, item.id) } : {}
+    const location = created ? { location: exchange.place + itemPathOf(resource, item.id) } : {}
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(exchange, name, item) } }
   }
   const selected = selectItem(exchange, name, item)
@@ -220,8 +220,8 @@ function* pageReply(exchange: Exchange, page: ItemPage): WorkSteps<Maybe<Respons
   return chain(text, text => computedReply(exchange, document, { version, fields, text }))
 }
 
-export const requestPath = (exchange: Exchange): string =>
-  `${exchange.base}${(exchange.route?.template ?? '').replace('{id}', exchange.id ?? '')}`
+export const requestPath = ({ base, route, parents, id }: Exchange): string =>
+  base + fillTemplate(route?.template ?? '', [...parents, id ?? ''])
 
 function outputReply(exchange: Exchange, outcome: Extract<Outcome, { kind: 'output' }>): Maybe<Response> {
   const { operation } = exchange
@@ -229,7 +229,7 @@ function outputReply(exchange: Exchange, outcome: Extract<Outcome, { kind: 'outp
     throw new Error('only an action has an output')
   const { action } = operation
   const href = requestPath(exchange)
-  const owner = { rel: 'related', href: exchange.base + itemPathOf(operation.resource, outcome.item.id) }
+  const owner = { rel: 'related', href: exchange.place + itemPathOf(operation.resource, outcome.item.id) }
   const document: RepresentationDocument = {
     name: action.rel,
     title: action.rel,
@@ -358,6 +358,7 @@ const registeredRelations: Readonly<Record<string, string>> = {
   edit: 'edit',
   payment: 'payment',
   related: 'related',
+  up: 'up',
 }
 
 const linkField = (links: readonly DocumentLink[]): FieldDraft => {

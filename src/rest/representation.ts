@@ -22,12 +22,11 @@ export function buildItemDocument(exchange: Exchange, resource: string, item: Sn
   const view = exchange.edition.views.get(resource)
   if (!view) throw new Error(`${resource} is not a resource of ${exchange.edition.version}`)
   const known = exchange.face.memory.documentsOf(item)
+  const { place } = exchange
   const same = view.steady
-    ? known.find(
-        each => each.edition === exchange.edition && each.base === exchange.base && each.caller === exchange.caller,
-      )
+    ? known.find(each => each.edition === exchange.edition && each.base === place && each.caller === exchange.caller)
     : undefined
-  return same ?? composeDocument(exchange, view, item, known)
+  return same ?? composeDocument(exchange, view, item, known, place)
 }
 
 function composeDocument(
@@ -35,11 +34,12 @@ function composeDocument(
   view: ResourceView,
   item: Snapshot,
   known: readonly ItemDocument[],
+  place: string,
 ): ItemDocument {
   const { edition, base, caller } = exchange
   const viewer = { caller, now: exchange.entry.now }
-  const { links, mask } = offeredLinks(view, base, item, viewer, callsOf(exchange))
-  const same = known.find(each => each.edition === edition && each.base === base && each.mask === mask)
+  const { links, mask } = offeredLinks(view, { base, place }, item, viewer, callsOf(exchange))
+  const same = known.find(each => each.edition === edition && each.base === place && each.mask === mask)
   if (same) {
     same.caller = caller
     return same
@@ -47,7 +47,7 @@ function composeDocument(
   const { fields, isSingle } = view.resource
   const title = isSingle ? view.one : `${view.one} ${item.id}`
   const document = { name: view.one, title, fields, value: item.value, links }
-  const composed: ItemDocument = { edition, base, mask, document, caller, shown: undefined }
+  const composed: ItemDocument = { edition, base: place, mask, document, caller, shown: undefined }
   // A change may still be rolled back.
   if (exchange.isSafe) exchange.face.memory.keepDocument(item, composed)
   return composed

@@ -5,6 +5,7 @@
  */
 import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
+import { isNestedRelation, parentTemplateOf } from '../contract/nesting.ts'
 import { countAsRead, listOperations, type Operation, type OperationOf } from '../contract/operation.ts'
 import { listPortOperations } from '../contract/port-operation.ts'
 import { type Resource, singleId } from '../contract/resource.ts'
@@ -13,8 +14,10 @@ import { readEmptyContent } from '../contract/xml-json.ts'
 import { writeAllow } from '../front/front-rows.ts'
 
 export interface Route {
-  /** The path after the version, with `{id}` in place of an identifier. */
+  /** The path after the version, with `{id}` in place of an identifier, `{order}` of a parent's. */
   readonly template: string
+  /** The path of the parent of the items that it is about; '' for all that are in none. */
+  readonly place: string
   /** Method → operation, without HEAD and OPTIONS. HEAD goes with GET; OPTIONS is everywhere. */
   readonly methods: ReadonlyMap<string, Operation>
   /** The value of Allow. */
@@ -26,6 +29,12 @@ export interface Route {
   readonly within?: { readonly of: Resource; readonly by: string }
   /** The identifier of what a route without `{id}` is about: that of a single resource. */
   readonly id?: string
+}
+
+/** The path with identifiers in place of the names in braces, in their order. */
+export function fillTemplate(template: string, ids: readonly string[]): string {
+  let at = 0
+  return template.replace(/\{[^{}]+\}/g, name => ids[at++] ?? name)
 }
 
 interface RouteNode {
@@ -43,22 +52,32 @@ export interface Routes {
 export interface Match {
   readonly route: Route
   readonly id: string | undefined
+  /** Identifiers of parents, in the order of the path. */
+  readonly parents: readonly string[]
 }
+const noParents: readonly string[] = []
 
 /** @param from the number of segments before: `api`, and perhaps the version */
 export function matchRoute(routes: Routes, segments: readonly string[], from: number): Match | undefined {
   let at: RouteNode | undefined = routes.root
   let id: string | undefined
+  let parents: string[] | undefined
   for (let i = from; i < segments.length; i++) {
     const segment = segments[i] as string // i is within
     const named: RouteNode | undefined = at.names.get(segment)
     if (named) at = named
     else if (at.id && isIdentifier(segment)) {
       at = at.id
+      if (id !== undefined) (parents ??= []).push(id)
       id = segment
     } else return undefined
   }
-  return at.route && { route: at.route, id: at.route.id ?? id }
+  const { route } = at
+  if (!route) return undefined
+  // The last identifier of a collection's address is that of its parent.
+  if (!route.template.includes('{id}') && id !== undefined && route.id === undefined)
+    return { route, id: undefined, parents: [...(parents ?? []), id] }
+  return { route, id: route.id ?? id, parents: parents ?? noParents }
 }
 
 export function compileRoutes(service: Service): Routes {
@@ -68,7 +87,9 @@ export function compileRoutes(service: Service): Routes {
     .map(operation => (operation.kind === 'search' ? countAsRead(service, operation) : operation))
   const owned = Map.groupBy(known, each => ('resource' in each ? each.resource : undefined))
   const all: Route[] = [
-    ...service.resources.flatMap(resource => resourceRoutes(resource, owned.get(resource) ?? [], known)),
+    ...service.resources.flatMap(resource =>
+      resourceRoutes(resource, service.resources, owned.get(resource) ?? [], known),
+    ),
     ...searchRoutes(known),
     ...service.jobs.flatMap(job => jobRoutes(job, known)),
     ...listPortOperations(service).map(portRoute),
@@ -81,7 +102,7 @@ export function compileRoutes(service: Service): Routes {
 function placeRoute(root: RouteNode, route: Route): void {
   let at = root
   for (const segment of route.template.split('/').slice(1)) {
-    if (segment === '{id}') at = at.id ??= createNode()
+    if (segment.startsWith('{')) at = at.id ??= createNode()
     else {
       const next = at.names.get(segment) ?? createNode()
       at.names.set(segment, next)
@@ -91,33 +112,50 @@ function placeRoute(root: RouteNode, route: Route): void {
   at.route = route
 }
 
+type RouteFacts = Partial<Pick<Route, 'within' | 'id' | 'place'>>
+
 function createRoute(
   template: string,
   methods: readonly (readonly [string, Operation | undefined])[],
-  more: Pick<Route, 'within' | 'id'> = {},
+  more: RouteFacts = {},
 ): Route {
   const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
-  return { template, methods: found, allow: writeAllow(found.keys()), ...more }
+  return { template, methods: found, allow: writeAllow(found.keys()), place: '', ...more }
 }
-/** The path of an item, with `{id}` for its identifier; that of a single resource has none. */
-export const itemTemplateOf = ({ name, isSingle }: Resource): string => (isSingle ? `/${name}` : `/${name}/{id}`)
+/** The path of the items of a resource. */
+export const collectionTemplateOf = (resource: Resource, resources: readonly Resource[]): string =>
+  `${parentTemplateOf(resource, resources)}/${resource.name}`
 
-/** The path of an item after the version. */
+/** The path of an item, with `{id}` for its identifier; that of a single resource has none. */
+export const itemTemplateOf = (resource: Resource, resources: readonly Resource[]): string =>
+  resource.isSingle ? `/${resource.name}` : `${collectionTemplateOf(resource, resources)}/{id}`
+
+/** The path of an item after the version, or after the path of its parent. */
 export const itemPathOf = ({ name, isSingle }: Resource, id: string): string =>
   isSingle ? `/${name}` : `/${name}/${id}`
 
-function resourceRoutes(resource: Resource, own: readonly Operation[], known: readonly Operation[]): Route[] {
+function resourceRoutes(
+  resource: Resource,
+  resources: readonly Resource[],
+  own: readonly Operation[],
+  known: readonly Operation[],
+): Route[] {
   const one = (kind: Operation['kind']) => own.find(each => each.kind === kind)
   const part = (kind: 'getFile' | 'putFile', name: string) =>
     own.find(each => each.kind === kind && 'part' in each && each.part === name)
-  const item = itemTemplateOf(resource)
-  const more = resource.isSingle ? { id: singleId } : {}
-  const collection = createRoute(`/${resource.name}`, [
-    ['GET', one('list')],
-    ['POST', one('create')],
-    ['DELETE', one('bulk')],
-    ['QUERY', one('search')],
-  ])
+  const item = itemTemplateOf(resource, resources)
+  const place = parentTemplateOf(resource, resources)
+  const more = resource.isSingle ? { id: singleId } : { place }
+  const collection = createRoute(
+    `${place}/${resource.name}`,
+    [
+      ['GET', one('list')],
+      ['POST', one('create')],
+      ['DELETE', one('bulk')],
+      ['QUERY', one('search')],
+    ],
+    { place },
+  )
   const itself = createRoute(
     item,
     [
@@ -143,7 +181,7 @@ function resourceRoutes(resource: Resource, own: readonly Operation[], known: re
     ),
     ...actionRoutes(item, resource, own, more),
     ...Object.values(resource.given.relations ?? {}).flatMap(relation => {
-      if (!('of' in relation)) return []
+      if (!('of' in relation) || isNestedRelation(relation, resource, resources)) return []
       const list = known.find(each => each.kind === 'list' && each.resource.name === relation.of)
       return [createRoute(`${item}/${relation.of}`, [['GET', list]], { within: { of: resource, by: relation.by } })]
     }),
@@ -151,7 +189,7 @@ function resourceRoutes(resource: Resource, own: readonly Operation[], known: re
 }
 
 /** Actions that share a path share a route: the result of an action is read at its address. */
-function actionRoutes(item: string, resource: Resource, own: readonly Operation[], more: Pick<Route, 'id'>): Route[] {
+function actionRoutes(item: string, resource: Resource, own: readonly Operation[], more: RouteFacts): Route[] {
   const paths = new Set(Object.values(resource.actions).map(action => action.rel))
   return [...paths].map(rel => {
     const here = own.filter(each => 'action' in each && each.action.rel === rel)

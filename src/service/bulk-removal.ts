@@ -12,7 +12,7 @@ import type { OperationOf } from '../contract/operation.ts'
 import { commonRestriction, type Grant, readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { findReferrer, removeOne } from './item-changes.ts'
-import { readGrants } from './item-checks.ts'
+import { parentFilters, readGrants, requirePlace } from './item-checks.ts'
 import type { ItemQuery } from './item-walk.ts'
 import type { Outcome } from './outcome.ts'
 import { Refused } from './refusal.ts'
@@ -47,6 +47,8 @@ export async function removeItems(
   const { resource } = operation
   const { asked, removable } = selectRemovable(change, operation)
   const party = change.call.admitted.party
+  if (resource.within !== undefined)
+    await store.read(reader => requirePlace({ ...change, reader }, resource, undefined))
   const list = async (query: ItemQuery, more: Partial<Query>): Promise<ItemPage> =>
     store.read(reader => reader.list(resource.name, { sort: [], size: 1, counted: false, party, ...query, ...more }))
   const count = async (query: ItemQuery): Promise<number> => (await list(query, { counted: 'exact' })).total ?? 0
@@ -75,7 +77,8 @@ export async function removeItems(
  */
 function selectRemovable({ call, about }: BulkChange, { resource, grants }: OperationOf<'bulk'>) {
   const restrict = (to: readonly Grant[]): Query['within'] => readRestriction(to, call.admitted.caller, about.now)
-  const asked = { filters: call.query?.filters ?? [], within: restrict(readGrants(resource)) }
+  const filters = [...(call.query?.filters ?? []), ...parentFilters(resource, call)]
+  const asked = { filters, within: restrict(readGrants(resource)) }
   const within = commonRestriction(asked.within, restrict(grants))
   const states = missingStateFilters(resource, asked.filters)
   if (states.length === 0 && within === 'all') return { asked, removable: asked }

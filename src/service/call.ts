@@ -59,6 +59,11 @@ export interface Call {
   readonly admitted: Admitted
   /** The identifier of the item, the file's owner, the search or the job. */
   readonly id?: string | undefined
+  /**
+   * The identifiers of the parents of a nested resource, the nearest first: all those of an
+   * address, or the nearest alone. An item that is there is in its own.
+   */
+  readonly parents?: readonly string[] | undefined
   /** Of a list, a search or a bulk removal; the service adds `within`. */
   readonly query?: Omit<Query, 'within'> | undefined
   /** The content; it gets the current item, to apply a patch to it and to keep parts of it. */

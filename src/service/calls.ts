@@ -28,7 +28,7 @@ import {
   type WriteLine,
 } from './handler-facts.ts'
 import { KeyLocks, performOnce } from './idempotency.ts'
-import { isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
+import { findItem, isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
@@ -90,7 +90,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     },
     serveExchange: createExchangeServing(app, parts, read),
     precheck: call =>
-      (readOf?.(createProviderContext(about(call))) ?? read).read(reader => precheck(call, reader, clock())),
+      (readOf?.(createProviderContext(about(call))) ?? read).read(reader => precheck(call, reader, about(call))),
     keep: (_admitted, content, limit) => stageContent({ store: parts.store, clock, id: parts.id }, content, limit),
     perform: call => {
       const { operation } = call.admitted
@@ -309,14 +309,15 @@ function createAdmission({ clock, limiter, recent }: ServiceParts) {
 }
 
 /** Rows 22–24 alone, to refuse before the content is read. The call itself checks them again. */
-async function precheck(call: Call, reader: StoreReader, now: number): Promise<void> {
-  const { operation, caller } = call.admitted
-  if (!('resource' in operation) || call.id === undefined || operation.kind === 'getSearch') return
-  const found = await reader.get(operation.resource.name, call.id)
+async function precheck(call: Call, reader: StoreReader, about: ContextFacts): Promise<void> {
+  const { operation } = call.admitted
+  if (!('resource' in operation) || operation.kind === 'getSearch') return
+  const found = await findItem({ call, about, reader }, operation.resource)
+  if (call.id === undefined) return
   if (operation.kind === 'create') return requirePrecondition(call, found && !isFormer(found) ? found : undefined)
   const creates = operation.kind === 'replace' && isCreatedByPut(operation.resource)
   if (creates && (!found || isFormer(found))) return requirePrecondition(call, undefined)
-  const item = requireVisible(found, operation, caller, now)
+  const item = requireVisible(found, operation, call.admitted.caller, about.now)
   if (operation.kind !== 'putFile') requirePrecondition(call, item)
   requireConditional(call, operation.resource)
 }

@@ -5,7 +5,7 @@
  */
 import type { Implementation } from '../contract/implement.ts'
 import { type Caller, isAllowed, readRestriction } from '../contract/policy.ts'
-import { readGrants } from './item-checks.ts'
+import { isInSight, readGrants, seesAllParents } from './item-checks.ts'
 import type { ChangeRecord, Store, StoreReader } from './store.ts'
 
 /** A change as a caller may know it: the operation tells more than the item does. */
@@ -63,11 +63,14 @@ async function findKnown(
     if (!resource) continue
     const grants = readGrants(resource)
     const restriction = readRestriction(grants, caller, now)
-    if (restriction === 'all') known.set(name, 'all')
-    else if (restriction.length > 0) {
+    if (restriction === 'all' && seesAllParents(app, resource, caller, now)) known.set(name, 'all')
+    else if (restriction === 'all' || restriction.length > 0) {
       const items = await reader.getAll(name, [...new Set(of.map(change => change.id))])
       const own = [...items.values()].filter(item => isAllowed(grants, caller, now, item.value))
-      known.set(name, new Set(own.map(item => item.id)))
+      const seen: string[] = []
+      for (const item of own)
+        if (await isInSight({ about: { app, now }, reader, caller }, resource, item)) seen.push(item.id)
+      known.set(name, new Set(seen))
     }
   }
   return ({ resource, id }) => {

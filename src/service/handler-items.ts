@@ -168,9 +168,12 @@ function requireSameState({ about }: ItemChange, { name, states }: Resource, was
     )
 }
 
-/** Whether clients send the field; what is not known is found by the check of the whole value. */
-const isSent = ({ fields }: Resource, name: string): boolean =>
-  !(Object.hasOwn(fields, name) && fields[name]?.isReadOnly)
+/**
+ * Whether clients send the field, or name it in an address; what is not known is found by the check
+ * of the whole value.
+ */
+const isSent = ({ fields, within }: Resource, name: string): boolean =>
+  name === within || !(Object.hasOwn(fields, name) && fields[name]?.isReadOnly)
 const isServed = (resource: Resource, name: string): boolean => !isSent(resource, name)
 const pickFields = (resource: Resource, value: Values, matches: typeof isSent): Values =>
   Object.fromEntries(Object.entries(value).filter(([name]) => matches(resource, name)))
@@ -294,7 +297,7 @@ function toFilters({ operation }: ContextFacts, resource: Resource, where: Value
     throw new Error(`${operation}: ctx.items.list('${name}'): ${field} ${what}`)
   }
   return Object.entries(where).flatMap(([field, value]): Filter[] => {
-    const known = given.filter ?? []
+    const known = [...(given.filter ?? []), ...(resource.within === undefined ? [] : [resource.within])]
     if (!known.includes(field))
       fail(field, `is not one of its filters: use ${known.join(', ') || 'none, or declare filter'}`)
     if (value === undefined) fail(field, 'is undefined: leave it out, or give a value')

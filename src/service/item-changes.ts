@@ -10,12 +10,13 @@ import { fillDefaults } from '../contract/default-values.ts'
 import { type Fields, mayBeLeftOut } from '../contract/field.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { ActionResult, ErasedHandlers, Values } from '../contract/implement.ts'
+import { listNested } from '../contract/nesting.ts'
 import { isAllowed } from '../contract/policy.ts'
 import type { AnyAction, Resource } from '../contract/resource.ts'
 import { checkValue, type FoundReference, findReferences } from '../contract/typed-value.ts'
 import { computeValue } from './computed-values.ts'
 import { type ContextFacts, handlersOf, isOfContent, requireResource } from './handler-facts.ts'
-import { readGrants } from './item-checks.ts'
+import { isInSight, readGrants } from './item-checks.ts'
 import { keepReadOnlyMembers } from './nested-read-only.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import { type ChangeRecord, type Filter, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
@@ -169,11 +170,15 @@ export const newItemFields = (resource: Resource, id: string): Values =>
 export async function deriveValue(
   change: ItemChange,
   resource: Resource,
-  draft: Values,
+  sent: Values,
   retained: Values,
   current?: Values,
 ): Promise<Values> {
   const { id, state } = retained
+  const { within } = resource
+  // The parent is that of the address, or what a handler set.
+  const place = within === undefined ? {} : { [within]: sent[within] ?? retained[within] }
+  const draft = { ...sent, ...place }
   await requireReferences(change, resource.name, resource.fields, draft, current)
   const derived = await change.handlers.derive?.(change.context(), draft, current)
   const { compute } = change.handlers
@@ -182,6 +187,7 @@ export async function deriveValue(
     ...(current ? keepReadOnlyMembers(resource.fields, draft, current) : draft),
     ...derived,
     id,
+    ...place,
     ...(state !== undefined && { state }),
   }
   return compute ? computeValue(resource, compute, next) : next
@@ -220,7 +226,9 @@ async function mayReferTo(
 ): Promise<boolean> {
   const found = await findCurrent(writer, resource, id)
   if (!found || isUnseen || right === 'service') return found !== undefined
-  return isAllowed(readGrants(requireResource(about, resource)), about.caller, about.now, found.value)
+  const target = requireResource(about, resource)
+  if (!isAllowed(readGrants(target), about.caller, about.now, found.value)) return false
+  return target.within === undefined || isInSight({ about, reader: writer, caller: about.caller }, target, found)
 }
 
 /** Row 28: an item that others refer to stays. References inside lists are history, and stay. */
@@ -288,10 +296,31 @@ async function applyEffect(
 ): Promise<ActionOutcome> {
   if (action.effect === 'move')
     return { item: await moveItem(change, resource, item, String(effect?.to)), output: undefined }
+  if (resource.within !== undefined) requireSameParent(change, resource, item, effect?.set)
   const next = { ...item.value, ...effect?.set, ...(action.to !== undefined && { state: action.to }) }
   const output = action.output && requireSoundOutput(change.about.operation, action.output, effect?.output ?? {})
   const kept = action.kept ? { ...item.kept, [verb]: output } : item.kept
   return { item: await putChanged(change, resource.name, item, next, kept), output }
+}
+
+/** Its address would be another one. */
+function requireSameParent({ about }: ItemChange, resource: Resource, item: Snapshot, set: Values = {}): void {
+  const { within, name } = resource
+  if (within === undefined || set[within] === undefined || set[within] === item.value[within]) return
+  throw new Error(`${about.operation}: an action of ${name} cannot set ${within}, the parent: leave it out of \`set\``)
+}
+
+/** Items in it would be lost, and a target in another parent would not be found by its address. */
+async function requireMovable(change: ItemChange, resource: Resource, item: Snapshot, target: Snapshot): Promise<void> {
+  const { within } = resource
+  if (within !== undefined && target.value[within] !== item.value[within])
+    refuse({ kind: 'conflict', detail: `the target ${target.id} has another ${within}: name one of the same` })
+  for (const nested of listNested(resource, change.about.app.contract.resources))
+    if (await change.writer.has(nested.name, [{ field: nested.within ?? '', is: 'eq', value: item.id }]))
+      refuse({
+        kind: 'conflict',
+        detail: `${nested.name} are still in this item: they have to go along before it moves`,
+      })
 }
 
 async function moveItem(change: ItemChange, resource: Resource, item: Snapshot, to: string): Promise<Snapshot> {
@@ -300,6 +329,7 @@ async function moveItem(change: ItemChange, resource: Resource, item: Snapshot, 
   if (to === item.id) refuse({ kind: 'conflict', detail: 'an item cannot move into itself: name another target' })
   if (!target || isFormer(target))
     return refuse({ kind: 'conflict', detail: `the target ${to} does not exist: name an existing item` })
+  await requireMovable(change, resource, item, target)
   await writer.move(resource.name, item.id, to, item.version, about.now)
   await recordChange(about, writer, resource.name, 'moved', item)
   return target

@@ -1,18 +1,21 @@
 /**
  * The item of a call, whether the caller may see it and do this to it (row 22 of the decisions),
+ * where it is,
  * and which of its fields the caller may see and set (row 28).
  */
 
-import type { Maybe } from '../base/maybe.ts'
+import { chain, type Maybe } from '../base/maybe.ts'
 import { findSetBars, findUnseenFields, guardedFieldsOf, type Viewer } from '../contract/field-access.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
-import type { Values } from '../contract/implement.ts'
+import type { Implementation, Values } from '../contract/implement.ts'
+import { findParent, listAncestors } from '../contract/nesting.ts'
 import type { Operation } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import type { AnyAction, Resource } from '../contract/resource.ts'
 import type { Call } from './call.ts'
+import type { ContextFacts } from './handler-facts.ts'
 import { refuse } from './refusal.ts'
-import { type Former, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
+import { type Filter, type Former, isFormer, type Snapshot, type StoreReader, type StoreWriter } from './store.ts'
 import { isSameValue } from './typed-json.ts'
 
 export const readGrants = (resource: Resource): readonly Grant[] => resource.given.allow['read'] ?? []
@@ -52,7 +55,7 @@ export function stateOf(item: Snapshot): string | undefined {
  */
 export function requireVisible(
   found: Snapshot | Former | undefined,
-  operation: Operation & { readonly resource: Resource },
+  operation: { readonly resource: Resource; readonly grants: readonly Grant[] },
   caller: Caller,
   now: number,
 ): Snapshot {
@@ -93,28 +96,129 @@ export function requireConditional(call: Call, resource: Resource): void {
     refuse({ kind: 'precondition-required' })
 }
 
-export function findItem(
-  reader: StoreReader,
-  resource: string,
-  id: string | undefined,
-): Maybe<Snapshot | Former | undefined> {
-  return id === undefined ? undefined : reader.get(resource, id)
-}
-
 /** How identifiers of a resource begin. */
 export const idPrefix = (resource: Resource): string => {
   const shape = resource.fields['id']?.shape
   return shape?.kind === 'id' ? shape.prefix : resource.name
 }
 
-/** The item that a call changes. */
-export function findForChange(
-  writer: StoreWriter,
-  resource: string,
-  id: string | undefined,
-): Maybe<Snapshot | Former | undefined> {
-  return id === undefined ? undefined : writer.getForChange(resource, id)
+/** The item of a call that reads, if the caller finds what it is in. */
+export function findItem(look: PlaceLook, resource: Resource): Maybe<Snapshot | Former | undefined> {
+  const { id } = look.call
+  const found = id === undefined ? undefined : look.reader.get(resource.name, id)
+  return resource.within === undefined ? found : chain(found, item => findInPlace(look, resource, item))
 }
+
+/** The item that a call changes, if the caller finds what it is in. */
+export function findForChange(
+  { call, about, writer }: Pick<PlaceLook, 'call' | 'about'> & { readonly writer: StoreWriter },
+  resource: Resource,
+): Maybe<Snapshot | Former | undefined> {
+  const { id } = call
+  const found = id === undefined ? undefined : writer.getForChange(resource.name, id)
+  if (resource.within === undefined) return found
+  return chain(found, item => findInPlace({ call, about, reader: writer }, resource, item))
+}
+
+const findInPlace = <T extends Snapshot | Former | undefined>(look: PlaceLook, resource: Resource, item: T): Maybe<T> =>
+  chain(requirePlace(look, resource, item), () => item)
+
+// Places: each item of a nested resource is in its parent, that one perhaps in another. A caller
+// finds an item, a list, or a place for a new item in parents alone that they may read; the other
+// identifiers of an address have to be true. Items in no parent are asked for nothing.
+
+/** What the place of an item is asked by. */
+export interface PlaceLook {
+  readonly call: Call
+  readonly about: Pick<ContextFacts, 'app' | 'now'>
+  readonly reader: Pick<StoreReader, 'get'>
+}
+
+/** The parents of an item, or those that the call names, are there for this caller. */
+export function requirePlace(look: PlaceLook, resource: Resource, found: Snapshot | Former | undefined): Maybe<void> {
+  const { within } = resource
+  if (within === undefined) return
+  const { parents = [] } = look.call
+  const own = found && !isFormer(found) ? String(found.value[within]) : undefined
+  // The parent of a removed item is not known any more.
+  if (found && isFormer(found) && !seesAllParents(look.about.app, resource, look.call.admitted.caller, look.about.now))
+    refuse({ kind: 'not-found' })
+  return requireParents(look, resource, parents, own)
+}
+
+/** @param own of the item that is there: an address has to have those of its parents */
+function requireParents(
+  look: PlaceLook,
+  resource: Resource,
+  [named, ...others]: readonly string[],
+  own: string | undefined,
+): Maybe<void> {
+  const step = findParent(resource, look.about.app.contract.resources)
+  const id = own ?? named
+  if (!step || id === undefined) return
+  const { parent } = step
+  if (named !== undefined && named !== id)
+    return chain(look.reader.get(parent.name, named), other => refuseOtherParent(look, parent, other))
+  return chain(look.reader.get(parent.name, id), found => {
+    const item = requireParent(look, parent, found)
+    return parent.within === undefined
+      ? undefined
+      : requireParents(look, parent, others, String(item.value[parent.within]))
+  })
+}
+
+/** One that has moved takes the items in it along: their address has its new identifier. */
+function requireParent(look: PlaceLook, parent: Resource, found: Snapshot | Former | undefined): Snapshot {
+  const operation = { resource: parent, grants: readGrants(parent) }
+  refuseMovedParent(look, parent, found)
+  return requireVisible(found, operation, look.call.admitted.caller, look.about.now)
+}
+function refuseMovedParent(look: PlaceLook, parent: Resource, found: Snapshot | Former | undefined): void {
+  if (found && isFormer(found) && found.to !== undefined && seesAll(parent, look.call.admitted.caller, look.about.now))
+    refuse({ kind: 'moved', to: found.to, of: parent.name })
+}
+function refuseOtherParent(look: PlaceLook, parent: Resource, found: Snapshot | Former | undefined): void {
+  refuseMovedParent(look, parent, found)
+  refuse({ kind: 'not-found' })
+}
+
+const seesAll = (resource: Resource, caller: Caller, now: number): boolean =>
+  readRestriction(readGrants(resource), caller, now) === 'all'
+
+/** Whether a caller may read every item that one of the resource can be in. */
+export const seesAllParents = (
+  { contract }: Implementation,
+  resource: Resource,
+  caller: Caller,
+  now: number,
+): boolean => listAncestors(resource, contract.resources).every(({ parent }) => seesAll(parent, caller, now))
+
+/** Whether a caller finds an item in its parents, of which they may read each. */
+export async function isInSight(
+  { about, reader, caller }: Pick<PlaceLook, 'about' | 'reader'> & { readonly caller: Caller },
+  resource: Resource,
+  item: Snapshot,
+): Promise<boolean> {
+  let { value } = item
+  for (const { parent, by } of listAncestors(resource, about.app.contract.resources)) {
+    const found = await reader.get(parent.name, String(value[by]))
+    if (!found || isFormer(found) || !isAllowed(readGrants(parent), caller, about.now, found.value)) return false
+    value = found.value
+  }
+  return true
+}
+
+/** The field of the parent that a call names, for a new item; empty for what is in none. */
+export function parentValue({ within, name }: Resource, { parents, admitted }: Call): Values {
+  if (within === undefined) return {}
+  const [id] = parents ?? []
+  if (id === undefined) throw new Error(`${admitted.operation.name}: no parent is named for a new item of ${name}`)
+  return { [within]: id }
+}
+
+/** The items of the parent that a call names. */
+export const parentFilters = ({ within }: Resource, { parents }: Pick<Call, 'parents'>): readonly Filter[] =>
+  within === undefined ? [] : [{ field: within, is: 'eq', value: parents?.[0] ?? '' }]
 
 // Fields
 

@@ -11,7 +11,7 @@ import {
   type MissingIndex,
   writeIndex,
 } from '../contract/list-index.ts'
-import type { OperationOf } from '../contract/operation.ts'
+import type { Operation, OperationOf } from '../contract/operation.ts'
 import { readRestriction } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
@@ -19,10 +19,18 @@ import type { Call } from './call.ts'
 import { createContext } from './handler-context.ts'
 import { type ContextFacts, readOnlyReach } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
-import { findItem, isOfferedByState, isUnchanged, readGrants, requireVisible } from './item-checks.ts'
+import {
+  findItem,
+  isOfferedByState,
+  isUnchanged,
+  parentFilters,
+  readGrants,
+  requirePlace,
+  requireVisible,
+} from './item-checks.ts'
 import type { Outcome } from './outcome.ts'
 import { type Refusal, refuse } from './refusal.ts'
-import type { ItemPage, Query, StoreReader } from './store.ts'
+import type { ItemPage, Query, Snapshot, StoreReader } from './store.ts'
 
 export interface ReadContext {
   readonly call: Call
@@ -31,12 +39,19 @@ export interface ReadContext {
   readonly reader: StoreReader
 }
 
-export function getItem({ call, about, reader }: ReadContext, operation: OperationOf<'get'>): Maybe<Outcome> {
-  return chain(findItem(reader, operation.resource.name, call.id), found => {
+export function getItem(look: ReadContext, operation: OperationOf<'get'>): Maybe<Outcome> {
+  const { call, about } = look
+  return chain(findItem(look, operation.resource), found => {
     const item = requireVisible(found, operation, call.admitted.caller, about.now)
     return isUnchanged(call, item) ? { kind: 'unchanged', current: item } : { kind: 'item', item, created: false }
   })
 }
+
+/** The item of a call, for a caller that may see it. */
+const requireItem = (look: ReadContext, operation: Operation & { readonly resource: Resource }): Maybe<Snapshot> =>
+  chain(findItem(look, operation.resource), found =>
+    requireVisible(found, operation, look.call.admitted.caller, look.about.now),
+  )
 
 export function listItems(look: ReadContext, operation: OperationOf<'list' | 'search'>): Maybe<Outcome> {
   const { searching } = look.handlers
@@ -45,7 +60,9 @@ export function listItems(look: ReadContext, operation: OperationOf<'list' | 'se
       ? searching(createContext(look.about, readOnlyReach(look.reader)), look.call.query?.words ?? [])
       : undefined
   return chain(asked, () =>
-    chain(readPage(look, operation.resource, {}), found => ({ kind: 'page', page: found }) as const),
+    chain(requirePlace(look, operation.resource, undefined), () =>
+      chain(readPage(look, operation.resource, {}), found => ({ kind: 'page', page: found }) as const),
+    ),
   )
 }
 
@@ -53,7 +70,7 @@ export function listItems(look: ReadContext, operation: OperationOf<'list' | 'se
 export function readPage(look: ReadContext, resource: Resource, more: Partial<Query>): Maybe<ItemPage> {
   const within = readRestriction(readGrants(resource), look.call.admitted.caller, look.about.now)
   const asked = look.call.query ?? { filters: [], sort: [], size: 20, counted: false }
-  const filters = [...asked.filters, ...(more.filters ?? [])]
+  const filters = [...asked.filters, ...(more.filters ?? []), ...parentFilters(resource, look.call)]
   const words = more.words ?? asked.words
   if ((words?.length ?? 0) > searchWordsMax) refuse({ kind: 'invalid', problems: [tooManyWords] })
   // A version looks in the fields that it has.
@@ -96,12 +113,7 @@ const tooManyWords: FieldProblem = { path: ['q'], code: 'maxLength', detail: `ha
 /** An action that only reads: not found in a state that does not allow it. */
 export async function readAction(look: ReadContext, operation: OperationOf<'look'>): Promise<Outcome> {
   const { call, about, handlers, reader } = look
-  const item = requireVisible(
-    await findItem(reader, operation.resource.name, call.id),
-    operation,
-    call.admitted.caller,
-    about.now,
-  )
+  const item = await requireItem(look, operation)
   if (!isOfferedByState(operation, item)) refuse({ kind: 'not-found' })
   if (isUnchanged(call, item)) return { kind: 'unchanged', current: item }
   const handler = handlers.actions[operation.verb]
@@ -112,32 +124,18 @@ export async function readAction(look: ReadContext, operation: OperationOf<'look
 }
 
 /** The kept output of an action, such as a payment. */
-export async function getExternal(
-  { call, about, reader }: ReadContext,
-  operation: OperationOf<'kept'>,
-): Promise<Outcome> {
-  const item = requireVisible(
-    await findItem(reader, operation.resource.name, call.id),
-    operation,
-    call.admitted.caller,
-    about.now,
-  )
+export async function getExternal(look: ReadContext, operation: OperationOf<'kept'>): Promise<Outcome> {
+  const { call } = look
+  const item = await requireItem(look, operation)
   const output = item.kept[operation.verb]
   if (output === undefined) return refuse({ kind: 'not-found' })
   if (isUnchanged(call, item)) return { kind: 'unchanged', current: item }
   return { kind: 'output', item, output: output as Record<string, unknown>, created: false } // stored by `actOnItem`: a row
 }
 
-export async function getFile(
-  { call, about, reader }: ReadContext,
-  operation: OperationOf<'getFile'>,
-): Promise<Outcome> {
-  const item = requireVisible(
-    await findItem(reader, operation.resource.name, call.id),
-    operation,
-    call.admitted.caller,
-    about.now,
-  )
+export async function getFile(look: ReadContext, operation: OperationOf<'getFile'>): Promise<Outcome> {
+  const { call, reader } = look
+  const item = await requireItem(look, operation)
   const found = await reader.file(operation.resource.name, item.id, operation.part)
   if (!found) return refuse({ kind: 'not-found' })
   const { octets, ...file } = found

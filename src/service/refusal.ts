@@ -12,8 +12,8 @@ export type Refusal =
   | { readonly kind: 'not-found' }
   /** The item has been removed, until its identifier is used again. */
   | { readonly kind: 'gone' }
-  /** The item has another identifier. */
-  | { readonly kind: 'moved'; readonly to: string }
+  /** The item has another identifier; or its parent, where `of` names the resource of that. */
+  | { readonly kind: 'moved'; readonly to: string; readonly of?: string }
   /** Credentials are missing or invalid. */
   | { readonly kind: 'unauthenticated' }
   | { readonly kind: 'forbidden' }

@@ -4,7 +4,7 @@
 
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Values } from '../contract/implement.ts'
-import { isCreatedByPut, type OperationOf } from '../contract/operation.ts'
+import { isCreatedByPut, type Operation, type OperationOf } from '../contract/operation.ts'
 import { type Caller, type Grant, isAllowed, readRestriction } from '../contract/policy.ts'
 import { type Resource, singleId } from '../contract/resource.ts'
 import { checkValue } from '../contract/typed-value.ts'
@@ -25,7 +25,9 @@ import {
   findForChange,
   idPrefix,
   isOfferedByState,
+  parentValue,
   requireConditional,
+  requirePlace,
   requirePrecondition,
   requireRemovable,
   requireSettable,
@@ -46,21 +48,35 @@ export interface WriteContext extends ItemChange {
   readonly possible: (item: Snapshot) => readonly string[]
 }
 
+/** The item of a call, for a caller that may see it and do this to it now. */
+const requireItemForChange = async (
+  { call, about, writer }: WriteContext,
+  operation: Operation & { readonly resource: Resource },
+): Promise<Snapshot> => {
+  const found = await findForChange({ call, about, writer }, operation.resource)
+  return requireVisible(found, operation, call.admitted.caller, about.now)
+}
+
 const emptyInput: Input = { value: {}, server: [] }
 
 export async function createItem(change: WriteContext, operation: OperationOf<'create'>): Promise<Outcome> {
   const { call, about } = change
   const { resource, grants } = operation
   if (resource.isSingle) await requireNone(change, resource)
+  if (resource.within !== undefined) await requirePlace({ call, about, reader: change.writer }, resource, undefined)
   const input = call.input?.(undefined) ?? emptyInput
-  const draft = fillOwner(operation, call.admitted.caller, about.now, input.value)
+  const draft = fillOwner(operation, call.admitted.caller, about.now, givenOf(resource, call, input))
   const id = resource.isSingle ? singleId : about.id(idPrefix(resource))
   return putCreated(change, resource, grants, id, draft, input)
 }
 
+/** The content, and the parent that the call names. */
+const givenOf = (resource: Resource, call: Call, { value }: Input): Values =>
+  resource.within === undefined ? value : { ...value, ...parentValue(resource, call) }
+
 /** A single resource is made once. */
 async function requireNone({ call, writer }: WriteContext, { name }: Resource): Promise<void> {
-  const found = await findForChange(writer, name, singleId)
+  const found = await writer.getForChange(name, singleId)
   const item = found && !isFormer(found) ? found : undefined
   requirePrecondition(call, item)
   if (item) refuse({ kind: 'conflict', detail: `${name} is there already: change it` })
@@ -125,9 +141,9 @@ const valueAtPath = (row: unknown, path: readonly (string | number)[]): unknown 
   path.reduce((value: unknown, part) => (value as Record<string | number, unknown> | undefined)?.[part], row)
 
 export async function replaceItem(change: WriteContext, operation: OperationOf<'replace' | 'patch'>): Promise<Outcome> {
-  const { call, about, writer } = change
+  const { call, about } = change
   const { resource } = operation
-  const found = await findForChange(writer, resource.name, call.id)
+  const found = await findForChange(change, resource)
   if (operation.kind === 'replace' && mayCreate(resource, found)) return putNew(change, operation)
   const item = requireVisible(found, operation, call.admitted.caller, about.now)
   requirePrecondition(call, item)
@@ -166,7 +182,7 @@ function putNew(change: WriteContext, operation: OperationOf<'replace' | 'patch'
   const id = call.id ?? ''
   const grants = resource.given.allow['create'] ?? []
   const input = call.input?.(undefined) ?? emptyInput
-  return putCreated(change, resource, grants, id, input.value, input)
+  return putCreated(change, resource, grants, id, givenOf(resource, call, input), input)
 }
 
 const serverFields = (resource: Resource, value: Values): Values =>
@@ -177,13 +193,8 @@ const hiddenOf = (call: Call, item: Snapshot): Values =>
   )
 
 export async function removeItem(change: WriteContext, operation: OperationOf<'remove'>): Promise<Outcome> {
-  const { call, about, writer } = change
-  const item = requireVisible(
-    await findForChange(writer, operation.resource.name, call.id),
-    operation,
-    call.admitted.caller,
-    about.now,
-  )
+  const { call } = change
+  const item = await requireItemForChange(change, operation)
   requirePrecondition(call, item)
   requireConditional(call, operation.resource)
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
@@ -193,10 +204,9 @@ export async function removeItem(change: WriteContext, operation: OperationOf<'r
 }
 
 export async function actOnItem(change: WriteContext, operation: OperationOf<'act'>): Promise<Outcome> {
-  const { call, about, writer } = change
-  const { resource, action } = operation
-  const found = await findForChange(writer, resource.name, call.id)
-  const item = requireVisible(found, operation, call.admitted.caller, about.now)
+  const { call } = change
+  const { action } = operation
+  const item = await requireItemForChange(change, operation)
   requirePrecondition(call, item)
   const input = call.input?.(item) ?? emptyInput
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
@@ -214,12 +224,7 @@ function refuseByState(change: WriteContext, item: Snapshot): never {
 export async function putItemFile(change: WriteContext, operation: OperationOf<'putFile'>): Promise<Outcome> {
   const { call, about, writer } = change
   const { resource, part } = operation
-  const item = requireVisible(
-    await findForChange(writer, resource.name, call.id),
-    operation,
-    call.admitted.caller,
-    about.now,
-  )
+  const item = await requireItemForChange(change, operation)
   const before = await writer.file(resource.name, item.id, part)
   requirePrecondition(call, before && { ...item, version: before.version, modified: before.modified })
   const content = call.file

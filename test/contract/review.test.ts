@@ -29,7 +29,133 @@ const js = resource as (...all: any[]) => any
 type JsOn = typeof js
 
 const one = { single: true, fields: { a: t.string() } }
-const cases: readonly (readonly [string, Implementation, RegExp])[] = [
+type MistakenCase = readonly [string, Implementation, RegExp]
+
+/** Of `notes` within `orders`, with something wrong. */
+function nestedCases(): readonly MistakenCase[] {
+  const everything = { allow: { read: [anyone], create: [anyone] } }
+  const order = t.ref('orders')
+  const orders = (more: object = {}) => js('orders', { fields: { id: t.id('o') } }).rules({ ...everything, ...more })
+  const notes = (declared: object, rules: object = {}, more: object = {}) =>
+    js('notes', { within: 'order', fields: { id: t.id('n'), order, ...declared }, ...more }).rules({
+      ...everything,
+      ...rules,
+    })
+  const both = (declared: object, rules: object = {}, more: object = {}) =>
+    app([orders(), notes(declared, rules, more)])
+  const chain = (name: string, by: string, to: string) =>
+    js(name, { within: by, fields: { id: t.id('c'), [by]: t.ref(to) } }).rules(everything)
+  const deep = [chain('b', 'a', 'orders'), chain('c', 'b', 'b'), chain('d', 'c', 'c'), chain('e', 'd', 'd')]
+  return [
+    [
+      'within names nothing',
+      both({}, {}, { within: 'x' }),
+      /notes: within names "x", which is not a t\.ref\(\): declare it as x: t\.ref\('…'\)/,
+    ],
+    ['within names text', both({ order: t.string() }), /notes: within names "order", which is not a t\.ref\(\)/],
+    ['within names a list', both({ order: t.list(order) }), /notes: within names "order", which is not a t\.ref\(\)/],
+    [
+      'a parent that may be absent',
+      both({ order: order.optional() }),
+      /within names "order", which may be absent: each item is in one of orders/,
+    ],
+    ['a parent that may be null', both({ order: order.nullable() }), /within names "order", which may be absent/],
+    ['a parent of an unknown resource', both({ order: t.ref('x') }), /notes\.order refers to the unknown resource "x"/],
+    [
+      'a parent that is single',
+      app([js('orders', one).rules(read), notes({})]),
+      /notes\.order refers to orders, of which there is one/,
+    ],
+    [
+      'a single resource in another',
+      app([orders(), js('notes', { single: true, within: 'order', fields: { order } }).rules(read)]),
+      /notes is single and within "order": leave within out, or single/,
+    ],
+    [
+      'a parent with a name of lists',
+      app([orders(), chain('notes', 'page', 'orders')]),
+      /within names "page", which has another meaning in lists/,
+    ],
+    [
+      'a filter by the parent',
+      both({}, { filter: ['order'] }),
+      /notes: filter names "order", the parent that each list is in: leave it out/,
+    ],
+    [
+      'a resource within itself',
+      app([chain('orders', 'up', 'orders')]),
+      /orders is within itself, by up: leave one within out/,
+    ],
+    [
+      'two resources within each other',
+      app([chain('orders', 'note', 'notes'), chain('notes', 'order', 'orders')]),
+      /orders is within itself, by note, order/,
+    ],
+    ['a chain without an end', app([orders(), ...deep]), /e is more than 4 deep: leave within out/],
+    [
+      'two parents of one name',
+      app([orders(), chain('notes', 'up', 'orders'), chain('replies', 'up', 'notes')]),
+      /replies has two parents called "up" in its address/,
+    ],
+    [
+      'a parent that no caller may read',
+      app([orders({ allow: { create: [anyone] } }), notes({})]),
+      /within names "order", of which no caller may read any: allow\.read of orders/,
+    ],
+    [
+      'a file with the address of a collection',
+      app([
+        js('orders', { fields: { id: t.id('o') }, files: { notes: { mediaTypes: ['text/plain'], max: 1 } } }).rules(
+          everything,
+        ),
+        notes({}),
+      ]),
+      /orders uses the path \/notes twice/,
+    ],
+    [
+      'a list of what is in another',
+      app([
+        js('people', { fields: { id: t.id('p') } }).rules({
+          ...everything,
+          relations: { mine: { of: 'notes', by: 'author' } },
+        }),
+        orders(),
+        notes({ author: t.ref('people') }),
+      ]),
+      /people: relation mine leads to a list of notes, whose items are listed in one order alone/,
+    ],
+    [
+      'a link to what is in another',
+      app([
+        orders(),
+        notes({}),
+        js('tasks', { fields: { id: t.id('t'), note: t.ref('notes') } }).rules({
+          ...everything,
+          relations: { note: { by: 'note' } },
+        }),
+      ]),
+      /tasks: relation note leads to one of notes, whose address needs its order/,
+    ],
+    [
+      'stored searches of what is in another',
+      app([orders(), notes({ text: t.string() }, { search: ['text'] })], {
+        searches: { of: 'notes', allow: [anyone] },
+      }),
+      /searches name notes, whose items are found in one order alone/,
+    ],
+    [
+      'a version without the parent',
+      app([orders(), notes({})], { versions: { v1: { without: { notes: ['order'] } }, v2: {} } }),
+      /v1 leaves out notes\.order, which names the parent/,
+    ],
+    [
+      'a rule of access for the parent',
+      both({ order: order.settableBy(anyone) }),
+      /notes\.order is read-only and has settableBy/,
+    ],
+  ]
+}
+const cases: readonly MistakenCase[] = [
   ...[
     ['filter', ['a']],
     ['sort', ['a']],
@@ -49,6 +175,7 @@ const cases: readonly (readonly [string, Implementation, RegExp])[] = [
         new RegExp(`x is single and has no list: leave ${rule} out of its rules`),
       ] as const,
   ),
+  ...nestedCases(),
   [
     'a single resource with an identifier',
     app([js('x', { single: true, fields: id }).rules(read)]),

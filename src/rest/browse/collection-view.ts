@@ -234,12 +234,12 @@ function writeSizes(given: ReadonlyMap<string, string>): PageMarkup {
 
 /** All that the filters show may be removed at once, by whom the contract lets. */
 function writeBulk(exchange: Exchange, resource: Resource, { items = [] }: RepresentationDocument): PageMarkup {
-  const { caller, entry, route, base } = exchange
+  const { caller, entry, route } = exchange
   const bulk = route?.methods.get('DELETE')
   const filters = entry.pairs.filter(([name]) => !['page', 'size', 'cursor', 'sort', 'fields'].includes(name))
   if (!bulk || filters.length === 0 || items.length === 0) return ''
   if (!mayEverBeAllowed(bulk.grants, caller, entry.now)) return ''
-  const action = writeFormAddress(`${base}/${resource.name}?${writeQuery(filters)}`, { method: 'DELETE' })
+  const action = writeFormAddress(`${exchange.place}/${resource.name}?${writeQuery(filters)}`, { method: 'DELETE' })
   const title = `Remove all ${resource.name} that these filters show`
   return writeFolded(
     title,

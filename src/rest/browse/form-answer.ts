@@ -49,14 +49,14 @@ function findPageAfter(exchange: Exchange, { fields }: Response): string | undef
     case 'replace':
     case 'patch':
     case 'putFile':
-      return base + itemPathOf(operation.resource, id ?? '')
+      return exchange.place + itemPathOf(operation.resource, id ?? '')
     case 'act':
       if (operation.action.output && !operation.action.kept) return undefined
       return operation.action.effect === 'move' && given !== undefined
         ? String(given)
-        : base + itemPathOf(operation.resource, id ?? '')
+        : exchange.place + itemPathOf(operation.resource, id ?? '')
     case 'remove':
-      return operation.resource.isSingle ? base : `${base}/${operation.resource.name}`
+      return operation.resource.isSingle ? base : `${exchange.place}/${operation.resource.name}`
     case 'cancelJob':
       return `${base}/${operation.job.job}/jobs/${id}`
     default:
@@ -130,14 +130,15 @@ function problemPlace(spec: FormSpec, { path, detail }: FieldProblem): { control
 
 /** (2) The item that the form is about, if the caller may see it. */
 async function readCurrentItem(exchange: Exchange): Promise<RepresentationDocument | undefined> {
-  const { operation, id, caller, entry, edition } = exchange
+  const { operation, id, parents, caller, entry, edition } = exchange
   const get = findItemOperations(exchange).get('GET')
   if (!operation || !('resource' in operation) || id === undefined || get?.kind !== 'get') return undefined
   const { name } = operation.resource
   const hidden = edition.hidden[name]
   try {
     const admitted = await callsOf(exchange).admit(get, caller, entry.request.from, 'rest')
-    const call = { admitted, id, face: 'rest', request: entry.id, ...(hidden && { hidden }) } as const
+    const at = { id, parents: parents.toReversed() }
+    const call = { admitted, ...at, face: 'rest', request: entry.id, ...(hidden && { hidden }) } as const
     const outcome = await callsOf(exchange).perform(call)
     if (outcome.kind !== 'item') return undefined
     exchange.outcome = outcome

@@ -109,13 +109,13 @@ function findTexts(exchange: Exchange, rel: string): PublicTexts | undefined {
 /** By method, at the address of the item. */
 export function findItemOperations(exchange: Exchange): ReadonlyMap<string, Operation> {
   const resource = resourceOf(exchange)
-  const at = resource && itemTemplateOf(resource)
+  const at = resource && itemTemplateOf(resource, exchange.edition.service.resources)
   const route = exchange.edition.routes.all.find(({ template }) => template === at)
   return route?.methods ?? new Map()
 }
 
 function writeFileForms(exchange: Exchange, item: Snapshot): PageMarkup {
-  const { edition, base, caller } = exchange
+  const { edition, caller } = exchange
   const resource = resourceOf(exchange)
   const puts = edition.routes.all
     .map(({ methods }) => methods.get('PUT'))
@@ -126,7 +126,7 @@ function writeFileForms(exchange: Exchange, item: Snapshot): PageMarkup {
       writeFolded(
         `Send the ${part}`,
         false,
-        writeFileForm(`${base}${itemPathOf(of, item.id)}/${part}`, part, file.mediaTypes),
+        writeFileForm(`${exchange.place}${itemPathOf(of, item.id)}/${part}`, part, file.mediaTypes),
       ),
     )
     .join('')

@@ -19,7 +19,7 @@ export function writeMakingForm(exchange: Exchange, status: number | undefined):
 export function findMakingForm({ operation, edition, base, caller, entry }: Exchange): FormSpec | undefined {
   const resource = operation && 'resource' in operation && operation.resource.isSingle ? operation.resource : undefined
   if (!resource || !isCreatedByPut(resource)) return undefined
-  const at = itemTemplateOf(resource)
+  const at = itemTemplateOf(resource, edition.service.resources)
   const put = edition.routes.all.find(({ template }) => template === at)?.methods.get('PUT')
   const grants = [resource.given.allow.create ?? [], put?.grants ?? []]
   if (!grants.every(each => mayEverBeAllowed(each, caller, entry.now))) return undefined

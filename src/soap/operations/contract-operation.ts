@@ -8,7 +8,7 @@ import type { AnyField, Fields } from '../../contract/field.ts'
 import type { FieldProblem } from '../../contract/field-json.ts'
 import { isOfRequest } from '../../contract/header.ts'
 import type { Values } from '../../contract/implement.ts'
-import { isPaged } from '../../contract/operation.ts'
+import { isPaged, type Operation } from '../../contract/operation.ts'
 import { singleId } from '../../contract/resource.ts'
 import { namespaceOf } from '../../contract/service.ts'
 import { asList, asMap, entryFields, objectFields } from '../../contract/shape.ts'
@@ -194,7 +194,7 @@ function buildCall(
   asked: OperationRequest,
   headers: CallHeaders | undefined,
 ): Call {
-  const { id, version, rest } = identifyTarget(message, row)
+  const { id, parent, version, rest } = identifyTarget(message, row)
   const expects = asked.expects ?? expectationOf(message, version)
   return {
     admitted,
@@ -202,6 +202,7 @@ function buildCall(
     request: asked.request,
     gone: message.response && asked.gone,
     ...(id !== undefined && { id }),
+    ...(parent !== undefined && { parents: [parent] }),
     ...(expects && { expects }),
     ...(hidden.length > 0 && { hidden }),
     ...(asked.once && {
@@ -214,17 +215,30 @@ function buildCall(
 
 interface Target {
   readonly id: string | undefined
+  /** Of a list, or of a new item. */
+  readonly parent: string | undefined
   readonly version: string | undefined
   /** All else. */
   readonly rest: Values
 }
 /** A single resource has one item, which no message names. */
-function identifyTarget({ operation }: Message, row: Values): Target {
+function identifyTarget(message: Message, row: Values): Target {
+  const { operation } = message
   const { version, ...content } = row as { version?: string } & Values // the vocabulary has it as a text
-  if ('resource' in operation && operation.resource.isSingle) return { id: singleId, version, rest: content }
+  if ('resource' in operation && operation.resource.isSingle)
+    return { id: singleId, parent: undefined, version, rest: content }
   const { id, ...rest } = content as { id?: string } & Values
-  return { id, version, rest }
+  const isNested = 'resource' in operation && operation.resource.within !== undefined
+  return { id, parent: isNested ? namedParent(message, row) : undefined, version, rest }
 }
+
+/** The parent that a message names, which lists or makes items in it. */
+function namedParent({ operation, request }: Message, row: Values): string | undefined {
+  if (!placingKinds.has(operation.kind) || !('resource' in operation)) return undefined
+  const { within = '' } = operation.resource
+  return Object.hasOwn(request.fields, within) ? String(row[within]) : undefined
+}
+const placingKinds: ReadonlySet<Operation['kind']> = new Set(['create', 'replace', 'list', 'search'])
 
 /** The row for a fingerprint, with the digest of large octets. */
 const digestBytes = (row: Values): Values =>
@@ -258,7 +272,8 @@ function callContent({ operation, request }: Message, row: Values, rest: Values)
       return inputOf(row)
     case 'list':
     case 'search': {
-      const { page: _, size: __, cursor: ___, sort: ____, q: _____, ...flat } = row
+      const { within = '' } = operation.resource
+      const { page: _, size: __, cursor: ___, sort: ____, q: _____, [within]: ______, ...flat } = row
       return { query: readQuery(operation.resource, row, request.main === undefined ? flat : ((main ?? {}) as Values)) }
     }
     case 'putFile': {

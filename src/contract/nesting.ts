@@ -1,0 +1,66 @@
+/**
+ * Resources whose items are in items of others: `notes` within the field `order` of theirs. A chain
+ * of parents has an end, which `review` sees to at start; until then a reader of it stops at the
+ * bound.
+ */
+import type { AnyField } from './field.ts'
+import type { Resource } from './resource.ts'
+
+/** How deep resources may be nested: a resource, and three above it. */
+export const nestingDepthMax = 4
+
+/** What an item is in: the parent's resource, and the field that names it. */
+export interface NestingStep {
+  readonly by: string
+  readonly parent: Resource
+}
+
+/** The parent of each item of a resource; undefined: its items are in none. */
+export function findParent(resource: Resource, resources: readonly Resource[]): NestingStep | undefined {
+  const { within } = resource
+  const name = within === undefined ? undefined : refersTo(resource.fields[within])
+  const parent = name === undefined ? undefined : resources.find(each => each.name === name)
+  return parent && within !== undefined ? { by: within, parent } : undefined
+}
+const refersTo = (field: AnyField | undefined): string | undefined =>
+  field?.shape.kind === 'ref' ? field.shape.resource : undefined
+
+/** The parents of a resource, the nearest first. */
+export function listAncestors(resource: Resource, resources: readonly Resource[]): readonly NestingStep[] {
+  const steps: NestingStep[] = []
+  let step = findParent(resource, resources)
+  while (step && steps.length < nestingDepthMax) {
+    steps.push(step)
+    step = findParent(step.parent, resources)
+  }
+  return steps
+}
+
+/** The resources whose items are in those of this one. */
+export const listNested = ({ name }: Resource, resources: readonly Resource[]): readonly Resource[] =>
+  resources.filter(({ fields, within }) => within !== undefined && refersTo(fields[within]) === name)
+
+/** Whether a relation leads to the items that are in one of `of`. */
+export const isNestedRelation = (
+  relation: { readonly of?: string; readonly by: string },
+  of: Resource,
+  resources: readonly Resource[],
+): boolean => listNested(of, resources).some(({ name, within }) => name === relation.of && within === relation.by)
+
+/** The links to collections in an item, by the relation that the contract declares, or by name. */
+export function listNestedLinks(
+  of: Resource,
+  resources: readonly Resource[],
+): readonly { readonly rel: string; readonly nested: Resource }[] {
+  const declared = Object.entries(of.given.relations ?? {})
+  return listNested(of, resources).map(nested => {
+    const found = declared.find(([, relation]) => 'of' in relation && relation.of === nested.name)
+    return { rel: found?.[0] ?? nested.name, nested }
+  })
+}
+
+/** The address of the parent, with a name for each identifier; '' where items are in none. */
+export function parentTemplateOf(resource: Resource, resources: readonly Resource[]): string {
+  const steps = listAncestors(resource, resources)
+  return steps.reduceRight((path, { by, parent }) => `${path}/${parent.name}/{${by}}`, '')
+}
