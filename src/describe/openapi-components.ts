@@ -162,6 +162,10 @@ const parameterComponent = (
   description,
   schema,
 })
+/** Of an item that the described ones are in. */
+export const parentParameter = (name: string): Members =>
+  parameterComponent('path', name, identifierSchema, `The identifier of the ${name} that it is in.`)
+
 export const parameterComponents: Members = {
   id: parameterComponent('path', 'id', identifierSchema, 'The identifier.'),
   page: parameterComponent(

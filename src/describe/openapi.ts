@@ -9,6 +9,7 @@ import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from '../contra
 import { allowsComparison, type Comparison, findFilterField } from '../contract/filter-field.ts'
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
+import { listAncestors } from '../contract/nesting.ts'
 import { isCreatedByPut, type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
 import { describeField, summaryOf, textsOfOperation } from '../contract/operation-texts.ts'
 import { isPublic } from '../contract/policy.ts'
@@ -29,6 +30,7 @@ import {
   type Members,
   octetsContent,
   parameterComponents,
+  parentParameter,
   problemResponse,
   problemSchema,
   refTo,
@@ -132,7 +134,7 @@ class VersionDocument {
       this.#addresses.map(address => [
         `/api/${this.#version}${address.template}`,
         {
-          ...(address.template.includes('{id}') && { parameters: [refTo('parameters', 'id')] }),
+          ...this.#pathParameters(address),
           ...Object.fromEntries(
             [...address.methods]
               .filter(([method]) => method in this.#release.methods)
@@ -144,6 +146,13 @@ class VersionDocument {
         },
       ]),
     )
+  }
+
+  /** The identifiers of parents, then that of the item. */
+  #pathParameters({ template }: Address): Members {
+    const names = [...template.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name)
+    const parameters = names.map(name => (name === 'id' ? refTo('parameters', 'id') : parentParameter(name)))
+    return parameters.length === 0 ? {} : { parameters }
   }
 
   #describeOperation(address: Address, method: string, operation: Operation): Members {
@@ -421,7 +430,10 @@ class VersionDocument {
   #links(operation: Operation): Members {
     if (operation.kind !== 'create' && operation.kind !== 'get') return {}
     const { resource } = operation
-    const target = resource.isSingle ? {} : { parameters: { id: '$response.body#/id' } }
+    const parents = listAncestors(resource, this.#service.resources).map(({ by }) => [by, `$request.path.${by}`])
+    const target = resource.isSingle
+      ? {}
+      : { parameters: { ...Object.fromEntries(parents.toReversed()), id: '$response.body#/id' } }
     const found = this.#addresses.flatMap(address =>
       [...address.methods.values()].flatMap(each =>
         (each.kind === 'act' || each.kind === 'look' || (each.kind === 'get' && operation.kind === 'create')) &&
@@ -439,7 +451,7 @@ class VersionDocument {
   }
 
   #failureResponses({ template }: Address, method: string, operation: Operation, open: boolean): Members {
-    const isNamed = template.includes('{id}')
+    const isNamed = template.includes('{')
     const item = isNamed || ('resource' in operation && operation.resource.isSingle)
     const sends = this.#requestContent(operation, method) !== undefined
     const names = [
