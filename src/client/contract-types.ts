@@ -2,7 +2,7 @@
  * What the types of both clients say of a contract: the fields that a version shows, what a client
  * sends, and what is granted.
  */
-import type { AnyField, Draft, Field, Fields } from '../contract/field.ts'
+import type { AnyField, Draft, Field, Fields, ParentKeys } from '../contract/field.ts'
 import type { Job } from '../contract/job.ts'
 import type { Grant, GrantOf } from '../contract/policy.ts'
 import type { Reshape } from '../contract/reshape.ts'
@@ -117,6 +117,10 @@ export type VisibleFields<F extends Fields> = {
 }
 /** Whether a resource has more than one item. */
 export type HasLists<R extends AnyResource> = IsSingle<R['types']['single']> extends true ? false : true
+/** Whether its items are in those of another. */
+export type IsNested<F extends Fields> = [ParentKeys<F>] extends [never] ? false : true
+/** The parent, in a message that lists or makes items in it. */
+export type ParentParameter<F extends Fields> = { readonly [K in ParentKeys<F>]: string }
 export type FileNames<R extends AnyResource> = keyof R['files'] & string
 
 /**

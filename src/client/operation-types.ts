@@ -5,7 +5,7 @@
  */
 
 import type { Busy, Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
-import type { Draft, Fields, Value } from '../contract/field.ts'
+import type { Draft, Fields, ParentKeys, Value } from '../contract/field.ts'
 import type { HeaderValues } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
 import type { EqualChildren } from '../contract/item-query.ts'
@@ -21,10 +21,12 @@ import type {
   Flat,
   HasLists,
   IsGranted,
+  IsNested,
   IsOffered,
   IsReadAction,
   MergeAll,
   OfferedWhen,
+  ParentParameter,
   VersionFields,
   VersionRules,
   VisibleFields,
@@ -106,18 +108,22 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     And<HasLists<R>, And<IsGranted<U, 'read'>, IsOffered<U, 'list'>>>,
     `List${Capitalize<R['name']>}`,
     OperationFacts<
-      FlatBesides<PagingParameters & { readonly sort?: string }, EqualChildren<F, U['filter']>, 'where'>,
+      FlatBesides<
+        PagingParameters & ParentParameter<F> & { readonly sort?: string },
+        EqualChildren<F, U['filter']>,
+        'where'
+      >,
       PageReply<R['name'], F>,
-      CommonFaults
+      CommonFaults<ParentFault<F>>
     >
   > &
   OfferedWhen<
     And<IsGranted<U, 'create'>, IsOffered<U, 'create'>>,
     `Create${Capitalize<N>}`,
     OperationFacts<
-      OneMember<N, DraftIn<F, U>>,
+      CreationOf<F, N, DraftIn<F, U>>,
       ItemReply<N, F>,
-      | CommonFaults<typeof Invalid | (HasLists<R> extends true ? never : typeof VersionConflict)>
+      | CommonFaults<typeof Invalid | ParentFault<F> | (HasLists<R> extends true ? never : typeof VersionConflict)>
       | RuleFaults<U, 'create'>
     >
   > &
@@ -125,7 +131,7 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     And<IsGranted<U, 'change'>, IsOffered<U, 'replace'>>,
     `Replace${Capitalize<N>}`,
     OperationFacts<
-      Flat<TargetOf<R> & VersionParameter & OneMember<FreeName<N, 'id' | 'version'>, DraftIn<F, U>>>,
+      ReplacementOf<R, U, N, F>,
       ItemReply<N, F>,
       ChangeFaults | RuleFaults<U, MayCreateByPut<R, U> extends true ? 'change' | 'create' : 'change'>
     >
@@ -139,9 +145,13 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     And<IsGranted<U, 'read'>, And<[U['search']] extends [never] ? false : true, IsOffered<U, 'search'>>>,
     `Search${Capitalize<R['name']>}`,
     OperationFacts<
-      FlatBesides<{ readonly q: string } & PagingParameters, EqualChildren<F, U['searchBy']>, 'where'>,
+      FlatBesides<
+        { readonly q: string } & ParentParameter<F> & PagingParameters,
+        EqualChildren<F, U['searchBy']>,
+        'where'
+      >,
       PageReply<R['name'], F>,
-      CommonFaults | RuleFaults<U, 'search'>
+      CommonFaults<ParentFault<F>> | RuleFaults<U, 'search'>
     >
   > &
   MergeAll<
@@ -150,6 +160,20 @@ type KnownOperations<R extends AnyResource, U extends Ruled, N extends string, F
     }[keyof R['types']['actions'] & string]
   > &
   MergeAll<{ [P in FileNames<R>]: FileOperations<P, U, N, TargetOf<R>> }[FileNames<R>]>
+
+type ParentFault<F extends Fields> = IsNested<F> extends true ? typeof NotFound : never
+type CreationOf<F extends Fields, N extends string, D> =
+  IsNested<F> extends true ? Flat<ParentParameter<F> & OneMember<FreeName<N, ParentKeys<F>>, D>> : OneMember<N, D>
+/** It may make the item, in the parent that it names. */
+type ReplacementOf<R extends AnyResource, U extends Ruled, N extends string, F extends Fields> =
+  And<IsNested<F>, MayCreateByPut<R, U>> extends true
+    ? Flat<
+        ParentParameter<F> &
+          TargetOf<R> &
+          VersionParameter &
+          OneMember<FreeName<N, 'id' | 'version' | ParentKeys<F>>, DraftIn<F, U>>
+      >
+    : Flat<TargetOf<R> & VersionParameter & OneMember<FreeName<N, 'id' | 'version'>, DraftIn<F, U>>>
 
 /** A PUT of a single resource makes it, too. */
 type MayCreateByPut<R extends AnyResource, U extends Ruled> =

@@ -14,6 +14,7 @@ import type {
   ChangeOptions,
   DownloadedFile,
   JobStatus,
+  NestedOptions,
   RequestOptions,
   SentOctets,
 } from './surface-types.ts'
@@ -51,9 +52,21 @@ const joinInput = ({ request }: Message, common: Values, content: Values): Value
 const nameTarget = ({ operation }: Message, item: Values): Values =>
   'resource' in operation && operation.resource.isSingle ? {} : { id: item['id'] }
 
+/** The parent that a message lists or makes items in. */
+function nameParent({ operation, request }: Message, id: unknown): Values {
+  const within = 'resource' in operation ? operation.resource.within : undefined
+  return within !== undefined && Object.hasOwn(request.fields, within) ? { [within]: id } : {}
+}
+
 function identify(message: Message, item: Values, options: ChangeOptions | undefined): Values {
   const version = options?.anyVersion ? undefined : item[message.version]
   return version === undefined ? nameTarget(message, item) : { ...nameTarget(message, item), version }
+}
+
+/** Of an item that was read. */
+const nameOwnParent = (message: Message, item: Values): Values => {
+  const { operation } = message
+  return 'resource' in operation ? nameParent(message, item[operation.resource.within ?? '']) : {}
 }
 
 function createMethod(message: Message, call: CallMessage): Record<string, unknown> {
@@ -70,19 +83,33 @@ function createMethod(message: Message, call: CallMessage): Record<string, unkno
     case 'list':
       return {
         list: (query: ListedQuery = {}, options?: RequestOptions) =>
-          fetchResults(message, call, renameFilters(query.where), pagingOf(query), options),
+          fetchResults(
+            message,
+            call,
+            renameFilters(query.where),
+            { ...pagingOf(query), ...nameParent(message, query.within?.['id']) },
+            options,
+          ),
       }
     case 'search':
       return {
-        search: (q: string, where: Values = {}, { size, ...options }: RequestOptions & { size?: number } = {}) =>
-          fetchResults(message, call, where, { q, ...pagingOf({ size }) }, options),
+        search: (q: string, where: Values = {}, { size, within, ...options }: SearchedQuery = {}) => {
+          const common = { q, ...pagingOf({ size }), ...nameParent(message, within?.['id']) }
+          return fetchResults(message, call, where, common, options)
+        },
       }
     case 'create':
-      return { create: (draft: Values, options?: RequestOptions) => ask(joinInput(message, {}, draft), options) }
+      return {
+        create: (draft: Values, { within, ...options }: NestedOptions = {}) =>
+          ask(joinInput(message, nameParent(message, within?.['id']), draft), options),
+      }
     case 'replace':
       return {
         replace: (item: Values, draft: Values, options?: ChangeOptions) =>
-          ask(joinInput(message, identify(message, item, options), draft), options),
+          ask(
+            joinInput(message, { ...nameOwnParent(message, item), ...identify(message, item, options) }, draft),
+            options,
+          ),
       }
     case 'remove':
       return {
@@ -110,6 +137,10 @@ interface ListedQuery {
   readonly where?: Values
   readonly sort?: readonly string[]
   readonly size?: number | undefined
+  readonly within?: Values | undefined
+}
+interface SearchedQuery extends NestedOptions {
+  readonly size?: number
 }
 
 const pagingOf = ({ sort, size }: ListedQuery): Values => ({

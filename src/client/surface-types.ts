@@ -4,6 +4,7 @@
  * or a removal. SOAP has what the contract offers as messages, REST has all of it.
  */
 import type { Draft, Fields, Value } from '../contract/field.ts'
+import type { Values } from '../contract/implement.ts'
 import type { EqualFields, FilterFields, SortName } from '../contract/item-query.ts'
 import type { Job } from '../contract/job.ts'
 import type { AnyAction, AnyResource, IsSingle, Ruled } from '../contract/resource.ts'
@@ -17,6 +18,7 @@ import type {
   Flat,
   HasLists,
   IsGranted,
+  IsNested,
   IsOffered,
   IsReadAction,
   OfferedWhen,
@@ -34,6 +36,22 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined
   /** Milliseconds, all tries included. */
   readonly timeLimit?: number | undefined
+}
+
+/** Where an item is, of a resource that is nested in others. */
+export interface NestedOptions extends RequestOptions {
+  /** The item that it is in, as this client has read it. */
+  readonly within?: Values | undefined
+}
+
+/** The parent of items, as this client has read it. */
+interface InParent {
+  readonly within: { readonly id: string }
+}
+/** By its identifier an item is found in its parent alone; an item again by itself. */
+interface NestedGet<Item> {
+  (item: Item, options?: RequestOptions): Promise<Item>
+  (id: string, options: RequestOptions & InParent): Promise<Item>
 }
 
 /** How a change is sent. */
@@ -91,22 +109,32 @@ type KnownSurface<
   'get',
   IsSingle<R['types']['single']> extends true
     ? (options?: RequestOptions) => Promise<ItemInState<F, States>>
-    : (item: string | ItemInState<F, States>, options?: RequestOptions) => Promise<ItemInState<F, States>>
+    : IsNested<F> extends true
+      ? NestedGet<ItemInState<F, States>>
+      : (item: string | ItemInState<F, States>, options?: RequestOptions) => Promise<ItemInState<F, States>>
 > &
   OfferedWhen<And<HasLists<R>, IsServed<U, 'read', 'list', P>>, 'list', ListMethod<F, U, States, P>> &
   OfferedWhen<
     And<IsServed<U, 'read', 'search', P>, IsSearchable<U>>,
     'search',
-    (
-      words: string,
-      where?: EqualFields<F, U['searchBy']>,
-      options?: SearchOptions<P>,
-    ) => Results<ItemInState<F, States>>
+    IsNested<F> extends true
+      ? (
+          words: string,
+          where: EqualFields<F, U['searchBy']> | undefined,
+          options: SearchOptions<P> & InParent,
+        ) => Results<ItemInState<F, States>>
+      : (
+          words: string,
+          where?: EqualFields<F, U['searchBy']>,
+          options?: SearchOptions<P>,
+        ) => Results<ItemInState<F, States>>
   > &
   OfferedWhen<
     IsServed<U, 'create', 'create', P>,
     'create',
-    (draft: DraftIn<F, U>, options?: CreateOptions<U, P>) => Promise<ItemInState<F, States>>
+    IsNested<F> extends true
+      ? (draft: DraftIn<F, U>, options: CreateOptions<U, P> & InParent) => Promise<ItemInState<F, States>>
+      : (draft: DraftIn<F, U>, options?: CreateOptions<U, P>) => Promise<ItemInState<F, States>>
   > &
   OfferedWhen<
     IsServed<U, 'change', 'replace', P>,
@@ -134,7 +162,9 @@ type KnownSurface<
   OfferedWhen<
     And<IsGranted<U, 'bulk'>, And<U['bulk'], OnlyRest<P>>>,
     'removeAll',
-    (where: FilterFields<F, U['filter']>, options?: RequestOptions) => Promise<BulkRemoval>
+    IsNested<F> extends true
+      ? (where: FilterFields<F, U['filter']>, options: RequestOptions & InParent) => Promise<BulkRemoval>
+      : (where: FilterFields<F, U['filter']>, options?: RequestOptions) => Promise<BulkRemoval>
   > &
   OfferedWhen<
     OnlyRest<P>,
@@ -154,7 +184,19 @@ interface ListOrder<F extends Fields, U extends Ruled> {
   readonly size?: number
 }
 /** `only`: the fields that items have, in place of all. */
-type ListMethod<F extends Fields, U extends Ruled, States extends string, P extends Protocol> = P extends 'rest'
+type ListMethod<F extends Fields, U extends Ruled, States extends string, P extends Protocol> =
+  IsNested<F> extends true ? NestedListMethod<F, U, States, P> : OwnListMethod<F, U, States, P>
+type NestedListMethod<F extends Fields, U extends Ruled, States extends string, P extends Protocol> = P extends 'rest'
+  ? <const K extends keyof F & string = never>(
+      query: InParent &
+        ListOrder<F, U> & { readonly where?: FilterFields<F, U['filter']>; readonly only?: readonly K[] },
+      options?: RequestOptions,
+    ) => Results<[K] extends [never] ? ItemInState<F, States> : Flat<Pick<Value<F>, K & keyof Value<F>>>>
+  : (
+      query: InParent & ListOrder<F, U> & { readonly where?: EqualFields<F, U['filter']> },
+      options?: RequestOptions,
+    ) => Results<ItemInState<F, States>>
+type OwnListMethod<F extends Fields, U extends Ruled, States extends string, P extends Protocol> = P extends 'rest'
   ? <const K extends keyof F & string = never>(
       query?: ListOrder<F, U> & { readonly where?: FilterFields<F, U['filter']>; readonly only?: readonly K[] },
       options?: RequestOptions,

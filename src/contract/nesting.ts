@@ -47,18 +47,6 @@ export const isNestedRelation = (
   resources: readonly Resource[],
 ): boolean => listNested(of, resources).some(({ name, within }) => name === relation.of && within === relation.by)
 
-/** The links to collections in an item, by the relation that the contract declares, or by name. */
-export function listNestedLinks(
-  of: Resource,
-  resources: readonly Resource[],
-): readonly { readonly rel: string; readonly nested: Resource }[] {
-  const declared = Object.entries(of.given.relations ?? {})
-  return listNested(of, resources).map(nested => {
-    const found = declared.find(([, relation]) => 'of' in relation && relation.of === nested.name)
-    return { rel: found?.[0] ?? nested.name, nested }
-  })
-}
-
 /** The address of the parent, with a name for each identifier; '' where items are in none. */
 export function parentTemplateOf(resource: Resource, resources: readonly Resource[]): string {
   const steps = listAncestors(resource, resources)

@@ -372,7 +372,7 @@ export class Resource<
     isSingle?: boolean
     within?: string | undefined
   }) {
-    Object.assign(this, { isSingle: false, within: undefined }, members)
+    Object.assign(this, { isSingle: false }, members)
   }
 
   /** The second phase: everything that names fields, states and actions of the first. */
@@ -524,11 +524,13 @@ export function resource<
   requireMemberKinds<object>(`the resource ${name}`, declaration, resourceKinds())
   const { states = [], single = false, within } = declaration
   const [first, ...others] = states
+  const parent = declaration.fields[within ?? '']
   const fields = {
     // Callers have no use for it, so that no message has it.
     ...(single && { id: t.id(singleId).internal() }),
     ...declaration.fields,
-    ...lockParent(declaration.fields, within),
+    // Content does not set it; no field is called ''.
+    ...(parent && { [within as string]: parent.readOnly() }),
     ...(first !== undefined && { state: stateField([first, ...others], declaration) }),
   }
   return new Resource({
@@ -547,12 +549,6 @@ export function resource<
 
 /** The identifier of the one item of a single resource, in the store and in the change feed. */
 export const singleId = 'single'
-
-/** The field of the parent, which content does not set. */
-function lockParent(fields: Fields, within: string | undefined): Fields {
-  const field = within !== undefined && Object.hasOwn(fields, within) ? fields[within] : undefined
-  return field && within !== undefined ? { [within]: new Field(field.shape, { ...field, isReadOnly: true }) } : {}
-}
 
 /** The field in the place of `t.state()`, which may be described. */
 function stateField(

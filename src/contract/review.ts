@@ -22,7 +22,7 @@ import { intRange, longRange, type NumberRange } from './lexical/number.ts'
 import { compilePattern, pathSegmentPattern } from './lexical/text.ts'
 import { keyOctets, keyOctetsMax, newestFirst, writeIndex } from './list-index.ts'
 import { reachableStates } from './machine.ts'
-import { isNestedRelation, listNestedLinks } from './nesting.ts'
+import { isNestedRelation, listNested } from './nesting.ts'
 import { findNestingMistakes } from './nesting-mistakes.ts'
 import { listOperations } from './operation.ts'
 import type { Grant } from './policy.ts'
@@ -169,9 +169,9 @@ function resourceMistakes(contract: Service, resource: Resource): string[] {
   const lists = Object.entries(resource.given.relations ?? {}).flatMap(([rel, relation]) =>
     'of' in relation && !isNestedRelation(relation, resource, contract.resources) ? [[rel, relation.of] as const] : [],
   )
-  const nested = listNestedLinks(resource, contract.resources)
-  const places = [...own, ...lists.map(([, of]) => of), ...nested.map(each => each.nested.name)]
-  const rels = [...own, ...lists.map(([rel]) => rel), ...nested.map(({ rel }) => rel)]
+  const nested = listNested(resource, contract.resources).map(each => each.name)
+  const places = [...own, ...lists.map(([, of]) => of), ...nested]
+  const rels = [...own, ...lists.map(([rel]) => rel), ...nested]
   return [
     ...(fields['id']?.shape.kind === 'id' ? [] : [`${name} has no identifier: declare \`id: t.id('…')\``]),
     ...(resource.isSingle ? singleMistakes(resource) : []),
@@ -691,6 +691,10 @@ function relationMistakes(
   if (other.within !== undefined && !isNestedRelation(relation, resource, contract.resources))
     return [
       `${place} leads to a list of ${relation.of}, whose items are listed in one ${other.within} alone: leave the relation out`,
+    ]
+  if (other.within !== undefined && rel !== relation.of)
+    return [
+      `${place} leads to the ${relation.of} in it, to which each item has a link of that name: call it ${relation.of}, or leave it out`,
     ]
   const back = other.fields[relation.by]?.shape
   return back?.kind === 'ref' && back.resource === resource.name

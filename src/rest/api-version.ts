@@ -6,7 +6,7 @@ import { memoizeByObject } from '../base/memo.ts'
 import { type AnyField, Field, type Fields } from '../contract/field.ts'
 import { hasConditionalFields, openFieldsOf, seesAlways, type Viewer } from '../contract/field-access.ts'
 import type { Implementation } from '../contract/implement.ts'
-import { isNestedRelation, listNestedLinks } from '../contract/nesting.ts'
+import { isNestedRelation, listNested } from '../contract/nesting.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -179,12 +179,12 @@ const nestedLinkers = (
   offered: OfferedOperations,
   at: (from: LinkBase, id: string) => string,
 ): Linker[] =>
-  listNestedLinks(resource, resources)
-    .filter(({ nested }) => offered.get(nested)?.some(({ kind }) => kind === 'list' || kind === 'create'))
-    .map(({ rel, nested }) => ({
-      rel,
+  listNested(resource, resources)
+    .filter(nested => offered.get(nested)?.some(({ kind }) => kind === 'list' || kind === 'create'))
+    .map(({ name }) => ({
+      rel: name,
       asks: undefined,
-      href: (from: LinkBase, item: Snapshot) => `${at(from, item.id)}/${nested.name}`,
+      href: (from: LinkBase, item: Snapshot) => `${at(from, item.id)}/${name}`,
     }))
 
 function actionLinker(

@@ -65,14 +65,11 @@ export async function createItem(change: WriteContext, operation: OperationOf<'c
   if (resource.isSingle) await requireNone(change, resource)
   if (resource.within !== undefined) await requirePlace({ call, about, reader: change.writer }, resource, undefined)
   const input = call.input?.(undefined) ?? emptyInput
-  const draft = fillOwner(operation, call.admitted.caller, about.now, givenOf(resource, call, input))
+  const given = resource.within === undefined ? input.value : { ...input.value, ...parentValue(resource, call) }
+  const draft = fillOwner(operation, call.admitted.caller, about.now, given)
   const id = resource.isSingle ? singleId : about.id(idPrefix(resource))
   return putCreated(change, resource, grants, id, draft, input)
 }
-
-/** The content, and the parent that the call names. */
-const givenOf = (resource: Resource, call: Call, { value }: Input): Values =>
-  resource.within === undefined ? value : { ...value, ...parentValue(resource, call) }
 
 /** A single resource is made once. */
 async function requireNone({ call, writer }: WriteContext, { name }: Resource): Promise<void> {
@@ -182,7 +179,7 @@ function putNew(change: WriteContext, operation: OperationOf<'replace' | 'patch'
   const id = call.id ?? ''
   const grants = resource.given.allow['create'] ?? []
   const input = call.input?.(undefined) ?? emptyInput
-  return putCreated(change, resource, grants, id, givenOf(resource, call, input), input)
+  return putCreated(change, resource, grants, id, { ...input.value, ...parentValue(resource, call) }, input)
 }
 
 const serverFields = (resource: Resource, value: Values): Values =>

@@ -125,6 +125,11 @@ function nestedCases(): readonly MistakenCase[] {
       /people: relation mine leads to a list of notes, whose items are listed in one order alone/,
     ],
     [
+      'another name for the collection in it',
+      app([orders({ relations: { remarks: { of: 'notes', by: 'order' } } }), notes({})]),
+      /orders: relation remarks leads to the notes in it, to which each item has a link of that name: call it notes/,
+    ],
+    [
       'a link to what is in another',
       app([
         orders(),

@@ -11,7 +11,7 @@ const orders = resource('orders', {
   fields: { id: t.id('o'), customer: t.string() },
   actions: on => ({ merge: on().moves({ rel: 'merger', input: { into: t.ref('orders') } }) }),
 }).rules({
-  relations: { remarks: { of: 'notes', by: 'order' } },
+  relations: { notes: { of: 'notes', by: 'order' } },
   allow: { read: [customer.owning({ customer: 'customer' }), clerk], create: [clerk], remove: [clerk], merge: [clerk] },
 })
 

@@ -4,21 +4,21 @@ import { writeScalar } from '../../contract/lexical/scalar.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { type FetchedPage, Results } from '../results.ts'
-import type { BulkRemoval, RequestOptions } from '../surface-types.ts'
+import type { BulkRemoval, NestedOptions, RequestOptions } from '../surface-types.ts'
 import { isJsonRecord } from './exact-json.ts'
 import { readDocument, toDocument } from './representation-reader.ts'
-import type { ResourceMethods } from './resource-methods.ts'
+import { jsonType, type ResourceMethods } from './resource-methods.ts'
 import { type RestReply, refuseReply } from './rest-reply.ts'
 import { requireLink } from './rest-session.ts'
 
 export interface ListQuery {
   readonly where?: Values
   readonly sort?: readonly string[]
-  readonly size?: number
+  readonly size?: number | undefined
   readonly only?: readonly string[]
+  /** Of a nested resource. */
+  readonly within?: Values
 }
-
-const jsonType = { 'content-type': 'application/json' }
 
 export function listCollection(
   methods: ResourceMethods,
@@ -27,7 +27,7 @@ export function listCollection(
 ): Results<Values> {
   const operation = methods.nameOf('list')
   return new Results(async () => {
-    const target = await methods.session.findEntryLink(operation, methods.resource.name, options)
+    const target = await methods.findTarget(operation, undefined, { ...options, within: query.within })
     return fetchPage(methods, operation, addQuery(target, methods.resource, query), options, query.only !== undefined)
   })
 }
@@ -50,14 +50,15 @@ async function fetchPage(
   options: RequestOptions | undefined,
   isPart: boolean,
 ): Promise<FetchedPage<Values>> {
-  return readPage(methods, operation, await methods.session.wire.read({ operation, target, options }), options, isPart)
+  const reply = await methods.session.wire.read({ operation, target, options })
+  return readPage(methods, operation, reply, next => fetchPage(methods, operation, next, options, isPart), isPart)
 }
 
 function readPage(
   methods: ResourceMethods,
   operation: string,
   reply: RestReply,
-  options: RequestOptions | undefined,
+  follow: (next: URL) => Promise<FetchedPage<Values>>,
   isPart: boolean,
 ): FetchedPage<Values> {
   const { members, links } = readDocument(operation, reply)
@@ -69,7 +70,7 @@ function readPage(
       .filter(isJsonRecord)
       .map(item => methods.readMember(operation, reply, toDocument(item, reply), undefined, isPart)),
     ...(typeof total === 'number' && { total }),
-    fetchNext: next && (() => fetchPage(methods, operation, next, options, isPart)),
+    fetchNext: next && (() => follow(next)),
   }
 }
 
@@ -111,7 +112,7 @@ function filterPairs({ fields }: Resource, where: Values): (readonly [name: stri
 
 // Searches
 
-export interface SearchQuery extends RequestOptions {
+export interface SearchQuery extends NestedOptions {
   readonly stored?: boolean
   readonly size?: number
 }
@@ -135,9 +136,7 @@ export function searchCollection(
       const target = await session.findEntryLink(operation, 'search', options, { ...values, size })
       return fetchPage(methods, operation, target, options, false)
     }
-    const target = addQuery(await session.findEntryLink(operation, resource.name, options), resource, {
-      ...(size && { size }),
-    })
+    const target = addQuery(await methods.findTarget(operation, undefined, options), resource, { size })
     return queryPage(methods, operation, target, JSON.stringify(values), options)
   })
 }
@@ -160,7 +159,7 @@ async function fetchStored(
     options,
   })
   const search = requireLink(operation, readDocument(operation, reply).links, 'self')
-  return fetchPage(methods, operation, addQuery(search, methods.resource, { ...(size && { size }) }), options, false)
+  return fetchPage(methods, operation, addQuery(search, methods.resource, { size }), options, false)
 }
 
 /** Its other pages are asked with the same content. */
@@ -179,9 +178,7 @@ async function queryPage(
     content,
     options,
   })
-  const page = readPage(methods, operation, reply, options, false)
-  const next = readDocument(operation, reply).links.find('next')
-  return { ...page, fetchNext: next && (() => queryPage(methods, operation, next, content, options)) }
+  return readPage(methods, operation, reply, next => queryPage(methods, operation, next, content, options), false)
 }
 
 // Removal
@@ -189,11 +186,10 @@ async function queryPage(
 export async function removeMatching(
   methods: ResourceMethods,
   where: Values,
-  options?: RequestOptions,
+  options?: NestedOptions,
 ): Promise<BulkRemoval> {
   const operation = methods.nameOf('removeAll')
-  const link = await methods.session.findEntryLink(operation, methods.resource.name, options)
-  const target = addQuery(link, methods.resource, { where })
+  const target = addQuery(await methods.findTarget(operation, undefined, options), methods.resource, { where })
   const reply = await methods.session.wire.ask({ operation, method: 'DELETE', target, options })
   const { removed, refused, more } = readDocument(operation, reply).members
   return { removed: Number(removed), refused: Number(refused), ...(more === true && { more }) }

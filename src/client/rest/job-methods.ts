@@ -7,6 +7,7 @@ import { type JobLook, WatchedJob } from '../watched-job.ts'
 import type { HalLinks } from './hal-links.ts'
 import { writeInput } from './input-writer.ts'
 import { readDocument, readMembers } from './representation-reader.ts'
+import { jsonType } from './resource-methods.ts'
 import type { RestReply } from './rest-reply.ts'
 import { type RestSession, requireLink } from './rest-session.ts'
 import { retryDelay } from './rest-wire.ts'
@@ -21,12 +22,8 @@ export function createJobMethods(session: RestSession, job: Job): JobMethods {
   const start = async (input: Values, options?: RequestOptions) => {
     const content = writeInput(operation, toDraftFields(job.input), input)
     const target = await session.findEntryLink(operation, job.job, options)
-    const fields = { 'content-type': 'application/json' }
-    return new RestJob(
-      session,
-      job,
-      await session.wire.ask({ operation, method: 'POST', target, fields, content, options }),
-    )
+    const reply = await session.wire.ask({ operation, method: 'POST', target, fields: jsonType, content, options })
+    return new RestJob(session, job, reply)
   }
   return {
     start,

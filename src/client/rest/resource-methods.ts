@@ -10,7 +10,7 @@ import { nameInVersion } from '../../contract/version-fields.ts'
 import { writeJson } from '../../http/json.ts'
 import { FaultError, InputError } from '../errors.ts'
 import { toDraftFields, toReplyFields } from '../field-views.ts'
-import type { ChangeOptions, RequestOptions } from '../surface-types.ts'
+import type { ChangeOptions, NestedOptions, RequestOptions } from '../surface-types.ts'
 import type { JsonRecord } from './exact-json.ts'
 import { writeChanges, writeInput } from './input-writer.ts'
 import { faultRead } from './problem-reader.ts'
@@ -18,7 +18,7 @@ import { type HalDocument, readDocument, readMembers } from './representation-re
 import type { RestReply } from './rest-reply.ts'
 import { type ItemFacts, type RestSession, requireLink } from './rest-session.ts'
 
-const jsonType = { 'content-type': 'application/json' }
+export const jsonType = { 'content-type': 'application/json' }
 const mergePatchType = { 'content-type': 'application/merge-patch+json' }
 
 export class ResourceMethods {
@@ -46,19 +46,19 @@ export class ResourceMethods {
   readonly nameOf = (method: string): string => `${this.resource.name}.${method}`
 
   /** By its identifier, or an item again; undefined: that of a single resource. */
-  async get(item: string | Values | undefined, options?: RequestOptions): Promise<Values> {
+  async get(item: string | Values | undefined, options?: NestedOptions): Promise<Values> {
     const operation = this.nameOf('get')
     const target =
       item === undefined || typeof item === 'string'
-        ? await this.#findTarget(operation, item, options)
+        ? await this.findTarget(operation, item, options)
         : this.#linkOf(operation, item, 'self')
     return this.readItem(operation, await this.session.wire.read({ operation, target, options }))
   }
 
-  async create(draft: Values, options: RequestOptions & { readonly id?: string } = {}): Promise<Values> {
+  async create(draft: Values, options: NestedOptions & { readonly id?: string } = {}): Promise<Values> {
     const operation = this.nameOf('create')
     const content = writeInput(operation, this.#draftFields, draft)
-    const target = await this.#findTarget(operation, options.id, options)
+    const target = await this.findTarget(operation, options.id, options)
     if (options.id === undefined && !this.resource.isSingle)
       return this.#change(operation, { method: 'POST', target, fields: jsonType, content, options })
     const fields = { ...jsonType, 'if-none-match': '*' }
@@ -122,13 +122,17 @@ export class ResourceMethods {
     )
   }
 
-  /** An item, or what the entry has under the name of the resource. */
-  async #findTarget(operation: string, id: string | undefined, options: RequestOptions | undefined): Promise<URL> {
-    const { name, given } = this.resource
-    if (id === undefined) return this.session.findEntryLink(operation, name, options)
+  /** An item, or the collection: that in the parent, or what the entry has under its name. */
+  async findTarget(operation: string, id: string | undefined, options: NestedOptions | undefined): Promise<URL> {
+    const { name, given, within } = this.resource
     // RFC 3986 §5.2.4: an identifier such as `..` would lead elsewhere.
-    if (!isIdentifier(id))
+    if (id !== undefined && !isIdentifier(id))
       throw new InputError(operation, [{ path: ['id'], code: 'type', detail: 'must be an identifier' }])
+    if (within) {
+      const target = this.#linkOf(operation, options?.within ?? {}, name)
+      return id === undefined ? target : new URL(`${target}/${id}`)
+    }
+    if (id === undefined) return this.session.findEntryLink(operation, name, options)
     return this.session.findEntryLink(operation, itemRelation(name, given.one ?? singularName(name)), options, { id })
   }
 

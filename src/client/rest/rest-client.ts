@@ -8,7 +8,7 @@ import { isCallable } from '../../contract/job.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { AnyService, Service } from '../../contract/service.ts'
 import type { VersionOf } from '../contract-types.ts'
-import type { ChangeOptions, RequestOptions, ServiceSurface } from '../surface-types.ts'
+import type { ChangeOptions, NestedOptions, RequestOptions, ServiceSurface } from '../surface-types.ts'
 import {
   type ListQuery,
   listCollection,
@@ -55,14 +55,14 @@ function createResourceMembers(methods: ResourceMethods, all: ReadonlyMap<string
     ...createRelations(methods, all),
     get: resource.isSingle
       ? (options?: RequestOptions) => methods.get(undefined, options)
-      : (item: string | Values, options?: RequestOptions) => methods.get(item, options),
+      : (item: string | Values, options?: NestedOptions) => methods.get(item, options),
     list: (query?: ListQuery, options?: RequestOptions) => listCollection(methods, query, options),
     search: (words: string, where?: Values, query?: SearchQuery) => searchCollection(methods, words, where, query),
-    create: (draft: Values, options?: RequestOptions & { readonly id?: string }) => methods.create(draft, options),
+    create: (draft: Values, options?: NestedOptions & { readonly id?: string }) => methods.create(draft, options),
     replace: (item: Values, draft: Values, options?: ChangeOptions) => methods.replace(item, draft, options),
     patch: (item: Values, changes: Values, options?: ChangeOptions) => methods.patch(item, changes, options),
     remove: (item: Values, options?: ChangeOptions) => methods.remove(item, options),
-    removeAll: (where: Values, options?: RequestOptions) => removeMatching(methods, where, options),
+    removeAll: (where: Values, options?: NestedOptions) => removeMatching(methods, where, options),
     offers: (item: Values) => methods.offers(item),
   }
 }
