@@ -136,7 +136,7 @@ async function discoverCollections(
     each => each.operations['GET'] && !each.path.includes('{') && findItemPath(paths, each.path),
   )
   const linked = links.flatMap(({ href, isTemplate }) => (isTemplate ? [] : (toPath(bench, href) ?? [])))
-  if (described.length > 0) return readCollections(bench, paths, described)
+  if (described.length > 0) return addNested(bench, paths, await readCollections(bench, paths, described))
   // Without a description: what the entry links to, else the entry itself.
   const undescribed = linked.length > 0 || !itemsOf(entry.json) ? linked : [entry.request.target]
   const found = await readCollections(
@@ -146,6 +146,62 @@ async function discoverCollections(
   )
   return Promise.all(found.map(each => askForMethods(bench, each)))
 }
+
+/** And the collections in an item of each, as deep as they are described. */
+async function addNested(
+  bench: Bench,
+  paths: readonly ApiPath[],
+  found: readonly CollectionTarget[],
+): Promise<readonly CollectionTarget[]> {
+  const inner: CollectionTarget[] = []
+  for (const { itemPath, items } of found) {
+    if (!itemPath) continue
+    for (const place of nestedPlaces(paths, itemPath.path))
+      inner.push(...(await readNested(bench, paths, { itemPath, items }, place)))
+  }
+  return [...found, ...inner]
+}
+
+/** Ends of addresses of collections in an item, whatever its parameter is called there. */
+function nestedPlaces(paths: readonly ApiPath[], item: string): readonly string[] {
+  const below = item.replace(/[^/]*$/, '')
+  return paths.flatMap(({ path, operations }) => {
+    const [, parameter, name] =
+      /^(\{[^/{}]+\})\/([^/{}]+)$/.exec(path.startsWith(below) ? path.slice(below.length) : '') ?? []
+    const isCollection = parameter !== undefined && operations['GET'] && findItemPath(paths, path)
+    return isCollection && name !== undefined ? [`${parameter}/${name}`] : []
+  })
+}
+
+/** That of the first item in which there is something, else that of the first. */
+async function readNested(
+  bench: Bench,
+  paths: readonly ApiPath[],
+  { itemPath, items }: { readonly itemPath: ApiPath; readonly items: CollectionTarget['items'] },
+  place: string,
+): Promise<readonly CollectionTarget[]> {
+  const template = itemPath.path.replace(/[^/]*$/, place)
+  let chosen: { readonly placed: readonly ApiPath[]; readonly collection: CollectionTarget } | undefined
+  for (const { path } of items.slice(0, parentsMax)) {
+    const target = `${path}/${lastSegmentOf(template)}`
+    const placed = placePaths(paths, template, target)
+    const candidates = placed.filter(each => each.path === target)
+    const [collection] = await readCollections(bench, placed, candidates)
+    if (collection && (!chosen || collection.items.length > 0)) chosen = { placed, collection }
+    if (collection && collection.items.length > 0) break
+  }
+  return chosen ? addNested(bench, chosen.placed, [chosen.collection]) : []
+}
+/** Parents that are looked into at most, for one with something in it. */
+const parentsMax = 5
+
+/** The same paths, with identifiers in those below a template. */
+const placePaths = (paths: readonly ApiPath[], template: string, target: string): readonly ApiPath[] =>
+  paths.map(each =>
+    each.path === template || isBelowPath(each.path, template)
+      ? { ...each, path: target + each.path.slice(template.length) }
+      : each,
+  )
 
 async function readCollections(
   bench: Bench,

@@ -9,6 +9,7 @@ import type { Fields } from '../contract/field.ts'
 import { readFields } from '../contract/field-json.ts'
 import { fieldOfHeader, headersOfOperation, isOfRequest } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
+import { listAncestors } from '../contract/nesting.ts'
 import { type DeclaredOperation, listOperations } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -151,7 +152,8 @@ class ExampleRunner {
     await using bench = await openBench(app, roles)
     const asked = await this.#prepare(bench, operation, attempt)
     if (!asked || asked === 'no such caller') return asked
-    const sent = face === 'rest' ? this.#restRequest(operation, asked) : this.#soapRequest(bench, operation, asked)
+    const sent =
+      face === 'rest' ? this.#restRequest(bench, operation, asked) : this.#soapRequest(bench, operation, asked)
     if (!sent) return undefined
     const received = await bench.send(asked.caller, sent)
     const fields = Object.values(this.#view.headers).flatMap(({ field }) => field ?? [])
@@ -375,7 +377,7 @@ class ExampleRunner {
     operation: DeclaredOperation,
     asked: ExampleInput,
   ): Promise<ExampleResponse | undefined> {
-    const sent = this.#restRequest(operation, asked)
+    const sent = this.#restRequest(bench, operation, asked)
     return sent && bench.send(asked.caller, sent)
   }
 
@@ -388,21 +390,40 @@ class ExampleRunner {
     return field && item ? [field, String(item[field])] : undefined
   }
 
-  #restRequest(
+  /** The parents of the item, else those of a known one, by the names that addresses have. */
+  #parentsOf(
+    bench: ExampleBench,
     operation: DeclaredOperation,
-    { id, tag, content, query = [], file }: ExampleInput,
-  ): ExampleRequest | undefined {
+    { id, content }: ExampleInput,
+  ): ReadonlyMap<string, string> {
+    const found = new Map<string, string>()
+    if (!('resource' in operation)) return found
+    const { resource } = operation
+    const items = bench.items(resource.name)
+    let item = items.find(each => each['id'] === id) ?? content ?? items[0]
+    for (const { by, parent } of listAncestors(resource, this.#view.resources)) {
+      const above: readonly KnownItem[] = bench.items(parent.name)
+      const next = above.find(each => each['id'] === item?.[by]) ?? above[0]
+      found.set(by, String(next?.['id'] ?? ''))
+      item = next
+    }
+    return found
+  }
+
+  #restRequest(bench: ExampleBench, operation: DeclaredOperation, asked: ExampleInput): ExampleRequest | undefined {
+    const { id, tag, content, query = [], file } = asked
+    const parents = this.#parentsOf(bench, operation, asked)
     const found =
       findRequestLine(this.#routes, operation) ?? findRequestLine(compileRoutes(this.#scope.app.contract), operation)
     if (!found) return undefined
     const { method, template } = found
-    const path = `/api/${this.#version}${template.replace('{id}', id ?? '')}`
-    const asked = method === 'GET' || method === 'DELETE' ? writeQuery(query) : ''
+    const path = `/api/${this.#version}${template.replace(/\{([^{}]+)\}/g, (_, name) => (name === 'id' ? (id ?? '') : (parents.get(name) ?? '')))}`
+    const search = method === 'GET' || method === 'DELETE' ? writeQuery(query) : ''
     const sends = content && method !== 'GET' && method !== 'DELETE'
     const types = operation.kind === 'patch' ? 'application/merge-patch+json' : 'application/json'
     return {
       method,
-      target: asked === '' ? path : `${path}?${asked}`,
+      target: search === '' ? path : `${path}?${search}`,
       fields: {
         ...(operation.kind === 'getFile' ? {} : { accept: 'application/json' }),
         ...(sends && { 'content-type': types }),
@@ -437,7 +458,9 @@ class ExampleRunner {
     const endpoint = mainEndpoint(this.#view, this.#version)
     if (!message || !endpoint) return undefined
     const { fields } = message.request
-    const row = typedRow(fields, knownMembers(fields, messageContent(message.request, asked)))
+    const beside = { ...Object.fromEntries(this.#parentsOf(bench, operation, asked)), ...asked.beside }
+    const placed = { ...asked, beside }
+    const row = typedRow(fields, knownMembers(fields, messageContent(message.request, placed)))
     const codecs = compileHeaders(messages)
     const blocks = this.#headersOf(operation).flatMap(each => {
       const named = { [each.name]: fieldOfHeader(each) }

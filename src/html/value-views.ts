@@ -17,34 +17,36 @@ import { buildElement, labelOf, type PageMarkup, titleOf, writeAnchor, writePara
 
 type RowOfValues = Readonly<Record<string, unknown>>
 
-/** @param base where the addresses of items begin */
-export function writeValue({ shape }: AnyField, value: unknown, base: string): PageMarkup {
-  return value === undefined || value === null ? '' : foldShape(shape, valueCases, value, base)
+/** Where an item of a resource is; undefined: its address is not known. */
+export type ItemAddress = (resource: string, id: string) => string | undefined
+
+export function writeValue({ shape }: AnyField, value: unknown, addressOf: ItemAddress): PageMarkup {
+  return value === undefined || value === null ? '' : foldShape(shape, valueCases, value, addressOf)
 }
 
 /** The reader of the contract has seen that each value is of its shape. */
-const valueCases: ShapeCases<PageMarkup, [value: unknown, base: string]> = {
-  scalar: (shape, value, base) => writeScalarMarkup(shape, writeScalar(shape, value), base),
-  list: ({ item }, value, base) => writeListMarkup(item, value as readonly unknown[], base),
-  map: (shape, value, base) => writeEntries(entryFields(shape).value, value as RowOfValues, base),
-  object: ({ fields }, value, base) => writeDefinitions(fields, value as RowOfValues, base),
-  union: ({ on, of }, value, base) => {
+const valueCases: ShapeCases<PageMarkup, [value: unknown, addressOf: ItemAddress]> = {
+  scalar: (shape, value, addressOf) => writeScalarMarkup(shape, writeScalar(shape, value), addressOf),
+  list: ({ item }, value, addressOf) => writeListMarkup(item, value as readonly unknown[], addressOf),
+  map: (shape, value, addressOf) => writeEntries(entryFields(shape).value, value as RowOfValues, addressOf),
+  object: ({ fields }, value, addressOf) => writeDefinitions(fields, value as RowOfValues, addressOf),
+  union: ({ on, of }, value, addressOf) => {
     const row = value as RowOfValues
     const kind = String(row[on])
-    return `${buildElement('p', {}, escapeMarkup(kind))}${writeDefinitions(of[kind] ?? {}, row, base)}`
+    return `${buildElement('p', {}, escapeMarkup(kind))}${writeDefinitions(of[kind] ?? {}, row, addressOf)}`
   },
 }
 
-const writeScalarMarkup = (shape: Scalar, text: string, base: string): PageMarkup =>
-  foldScalar(shape, scalarMarkup, text, base)
+const writeScalarMarkup = (shape: Scalar, text: string, addressOf: ItemAddress): PageMarkup =>
+  foldScalar(shape, scalarMarkup, text, addressOf)
 
-type MarkupWriter = (shape: Scalar, text: string, base: string) => PageMarkup
+type MarkupWriter = (shape: Scalar, text: string, addressOf: ItemAddress) => PageMarkup
 const writePlain: MarkupWriter = (_shape, text) => escapeMarkup(text)
 const writeNumber: MarkupWriter = (_shape, text) => buildElement('span', { class: 'number' }, escapeMarkup(text))
 /** A moment is exact in its attribute, and shorter where it is read. */
 const writeTime: MarkupWriter = (_shape, text) =>
   buildElement('time', { datetime: text }, escapeMarkup(text.replace('T', ' ').replace(/(:\d\d)\.0+(?=\D|$)/, '$1')))
-const scalarMarkup: ScalarCases<PageMarkup, [text: string, base: string]> = {
+const scalarMarkup: ScalarCases<PageMarkup, [text: string, addressOf: ItemAddress]> = {
   string: writePlain,
   boolean: writePlain,
   int: writeNumber,
@@ -58,14 +60,17 @@ const scalarMarkup: ScalarCases<PageMarkup, [text: string, base: string]> = {
   bytes: (_shape, text) => buildElement('code', { class: 'octets' }, escapeMarkup(text)),
   enum: (_shape, text) => buildElement('span', { class: 'choice' }, escapeMarkup(text)),
   id: (_shape, text) => buildElement('code', {}, escapeMarkup(text)),
-  ref: ({ resource }, text, base) => writeAnchor(`${base}/${resource}/${encodeURIComponent(text)}`, text),
+  ref: ({ resource }, text, addressOf) => {
+    const href = addressOf(resource, text)
+    return href === undefined ? escapeMarkup(text) : writeAnchor(href, text)
+  },
 }
 
 /** Members that have a value, each with its name. */
 export function writeDefinitions(
   fields: Fields,
   value: RowOfValues,
-  base: string,
+  addressOf: ItemAddress,
   only?: ReadonlySet<string> | undefined,
 ): PageMarkup {
   const rows = listVisibleFields(fields, only)
@@ -75,7 +80,7 @@ export function writeDefinitions(
         'div',
         {},
         buildElement('dt', {}, escapeMarkup(titleOf(name, field))),
-        buildElement('dd', {}, writeValue(field, value[name], base), writeDescription(field)),
+        buildElement('dd', {}, writeValue(field, value[name], addressOf), writeDescription(field)),
       ),
     )
   return rows.length === 0 ? '' : buildElement('dl', {}, ...rows)
@@ -85,13 +90,13 @@ export function writeDefinitions(
 const writeDescription = (field: AnyField): PageMarkup => writeParagraph(describeField(field), { class: 'hint' })
 
 /** The keys are the service's content, and stand as they are. */
-function writeEntries(value: AnyField, map: RowOfValues, base: string): PageMarkup {
+function writeEntries(value: AnyField, map: RowOfValues, addressOf: ItemAddress): PageMarkup {
   const rows = Object.entries(map).map(([key, each]) =>
     buildElement(
       'div',
       {},
       buildElement('dt', {}, escapeMarkup(key)),
-      buildElement('dd', {}, writeValue(value, each, base)),
+      buildElement('dd', {}, writeValue(value, each, addressOf)),
     ),
   )
   return rows.length === 0 ? '' : buildElement('dl', {}, ...rows)
@@ -101,16 +106,16 @@ export const listVisibleFields = (fields: Fields, only: ReadonlySet<string> | un
   Object.entries(fields).filter(([name, field]) => !field.isInternal && (!only || only.has(name)))
 
 /** Objects as a table, scalars as a line. */
-function writeListMarkup(item: AnyField, values: readonly unknown[], base: string): PageMarkup {
+function writeListMarkup(item: AnyField, values: readonly unknown[], addressOf: ItemAddress): PageMarkup {
   const object = asObject(item.shape)
   if (!object)
     return isScalar(item.shape)
-      ? values.map(each => writeValue(item, each, base)).join(', ')
-      : buildElement('ul', {}, ...values.map(each => buildElement('li', {}, writeValue(item, each, base))))
+      ? values.map(each => writeValue(item, each, addressOf)).join(', ')
+      : buildElement('ul', {}, ...values.map(each => buildElement('li', {}, writeValue(item, each, addressOf))))
   const columns = listVisibleFields(object.fields, undefined)
   return writeRowTable(
     columns.map(([name, field]) => ({ name, label: titleOf(name, field) })),
-    values.map(each => columns.map(([name, field]) => writeValue(field, (each as RowOfValues)[name], base))),
+    values.map(each => columns.map(([name, field]) => writeValue(field, (each as RowOfValues)[name], addressOf))),
   )
 }
 

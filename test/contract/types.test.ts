@@ -264,3 +264,41 @@ test('a single resource has no list and no identifier', async () => {
   }
   assert.ok(call)
 })
+
+test('a nested resource has one parent, which content does not name', () => {
+  const orders = resource('orders', { fields: { id: t.id('o') } }).rules({ allow: { read: [anyone] } })
+  const notes = resource('notes', {
+    within: 'order',
+    fields: { id: t.id('n'), order: t.ref('orders'), text: t.string(), by: t.ref('orders').optional() },
+    actions: on => ({ close: on().stay({ rel: 'closing' }) }),
+  }).rules({ allow: { read: [anyone], create: [anyone], close: [anyone] } })
+  const fields = { id: t.id('x'), order: t.ref('orders') }
+  // @ts-expect-error each item has a parent
+  resource('a', { within: 'order', fields: { ...fields, order: t.ref('orders').optional() } })
+  // @ts-expect-error it is in one parent
+  resource('b', { within: 'order', fields: { ...fields, order: t.list(t.ref('orders')) } })
+  // @ts-expect-error it is one of the fields
+  resource('c', { within: 'parent', fields })
+  // @ts-expect-error what there is one of is in no other
+  resource('d', { within: 'order', single: true, fields: { order: t.ref('orders') } })
+  const shop = service('shop', { namespace: 'urn:x', resources: [orders, notes] })
+  implement(shop, {
+    notes: {
+      derive: (_ctx, draft) => ({ text: draft.text + draft.order }),
+      close: async ctx => {
+        await ctx.items.create('notes', { order: 'o-1', text: '' })
+        await ctx.items.change('notes', 'n-1', { order: 'o-2' })
+        ctx.items.list('notes', { order: 'o-1' })
+        // @ts-expect-error a new item has a parent
+        await ctx.items.create('notes', { text: '' })
+        // @ts-expect-error only the parent is a filter without a word in the contract
+        ctx.items.list('notes', { text: 'a' })
+      },
+    },
+  })
+  const close = () => ({ set: { order: 'o-2' } }) as const
+  // @ts-expect-error an action does not take its item elsewhere
+  implement(shop, { notes: { close } })
+  // @ts-expect-error nor does derive
+  implement(shop, { notes: { close: () => {}, derive: () => ({ order: 'o-2' }) } })
+})

@@ -174,10 +174,23 @@ test('a name that every object inherits is a name like any other', () => {
     ['constructor', 'x'],
   ])
   assert.equal((tree as { a?: string }).a, undefined)
-  assert.doesNotMatch(writeDefinitions(odd, { constructor: 'c' }, ''), /native code|Value of/)
+  assert.doesNotMatch(
+    writeDefinitions(odd, { constructor: 'c' }, () => undefined),
+    /native code|Value of/,
+  )
 })
 
 test('a reference leads to what it names, and text is text', () => {
-  assert.equal(writeValue(t.ref('products'), 'p-1', '/api/v1'), '<a href="/api/v1/products/p-1">p-1</a>')
-  assert.equal(writeValue(t.string(), '<b>&', ''), '&lt;b&gt;&amp;')
+  assert.equal(
+    writeValue(t.ref('products'), 'p-1', (resource, id) => `/api/v1/${resource}/${id}`),
+    '<a href="/api/v1/products/p-1">p-1</a>',
+  )
+  assert.equal(
+    writeValue(t.string(), '<b>&', () => undefined),
+    '&lt;b&gt;&amp;',
+  )
+  assert.equal(
+    writeValue(t.ref('notes'), 'n-1', () => undefined),
+    'n-1',
+  )
 })

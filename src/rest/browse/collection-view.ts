@@ -33,6 +33,7 @@ import type { WorkSteps } from '../../service/turns.ts'
 import type { Exchange } from '../exchange.ts'
 import type { RepresentationDocument } from '../formats/document.ts'
 import { writeFolded, writeForm } from './forms.ts'
+import { itemAddresses } from './item-address.ts'
 import { specsOf, writeLinkList } from './item-view.ts'
 import { findMark, writeFormAddress } from './page-form.ts'
 
@@ -62,7 +63,9 @@ function writeCount({ fields, value, items = [] }: RepresentationDocument): Page
   const { total, ...others } = value
   const { total: _, ...otherFields } = fields
   const count = typeof total === 'number' ? `${items.length} of ${total}` : `${items.length} on this page`
-  return writeDefinitions(otherFields, others, '') + buildElement('p', { role: 'status' }, escapeMarkup(count))
+  return (
+    writeDefinitions(otherFields, others, () => undefined) + buildElement('p', { role: 'status' }, escapeMarkup(count))
+  )
 }
 
 /** The first column leads to the item. */
@@ -73,6 +76,7 @@ function* writeItems(
 ): WorkSteps<PageMarkup> {
   const shown = listVisibleFields(columns, exchange.parameters.only).filter(([, field]) => isScalar(field.shape))
   const rows: PageMarkup[][] = []
+  const addressOf = itemAddresses(exchange)
   for (const item of items) {
     const self = item.links.find(({ rel }) => rel === 'self')
     rows.push(
@@ -80,7 +84,7 @@ function* writeItems(
         const value = ownMember(item.value, name)
         return at === 0 && self
           ? writeAnchor(self.href, String(value ?? item.title))
-          : writeValue(field, value, exchange.base)
+          : writeValue(field, value, addressOf)
       }),
     )
     yield

@@ -18,13 +18,14 @@ import type { DocumentLink, RepresentationDocument } from '../formats/document.t
 import { itemPathOf, itemTemplateOf } from '../route.ts'
 import { fileVersionTag } from '../tags.ts'
 import { type FormSpec, withoutDemands, writeFileForm, writeFolded, writeForm } from './forms.ts'
+import { itemAddresses } from './item-address.ts'
 
 /** @param without a form that stands elsewhere on the page */
 export function writeItemView(exchange: Exchange, document: RepresentationDocument, without?: FormSpec): PageMarkup {
   const item = shownItem(exchange)
   const resource = item && resourceOf(exchange)
   return [
-    writeDefinitions(document.fields, document.value, exchange.base, exchange.parameters.only),
+    writeDefinitions(document.fields, document.value, itemAddresses(exchange), exchange.parameters.only),
     resource && item ? writeMachine(resource, item, document.links) : '',
     writeActions(exchange, document, item, without),
     writeLinkList(document.links),

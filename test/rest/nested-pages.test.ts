@@ -1,0 +1,38 @@
+/** Pages of what is nested in others: where they lead, and what their forms do. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestService } from '../../src/testing/index.ts'
+import app, { shop } from '../service/nested-shop.ts'
+
+test('A page of an item leads to its parent, and a form makes an item in it', async () => {
+  await using running = await startTestService(shop, app)
+  const ask = running.fetchAs('ann')
+  const read = async (path: string): Promise<string> => {
+    const response = await ask(running.address + path, { headers: { accept: 'text/html' } })
+    assert.equal(response.status, 200, path)
+    return response.text()
+  }
+  const parent = await read('/api/v2/orders/o-1')
+  assert.match(parent, /href="\/api\/v2\/orders\/o-1\/notes"/)
+  const list = await read('/api/v2/orders/o-1/notes')
+  for (const href of ['/api/v2/orders/o-1', '/api/v2/orders/o-1/notes/n-1'])
+    assert.ok(list.includes(`href="${href}"`), href)
+  const item = await read('/api/v2/orders/o-1/notes/n-1')
+  for (const href of ['/api/v2/orders/o-1', '/api/v2/orders/o-1/notes', '/api/v2/orders/o-1/notes/n-1/replies'])
+    assert.ok(item.includes(`href="${href}"`), href)
+  const reply = await read('/api/v2/orders/o-1/notes/n-1/replies/y-1')
+  assert.ok(reply.includes('href="/api/v2/orders/o-1/notes/n-1"'))
+  assert.ok(!reply.includes('href="/api/v2/notes/'))
+  const forms = [...list.matchAll(/<form[^>]*action="([^"]+)"/g)].map(([, action = '']) =>
+    action.replaceAll('&amp;', '&'),
+  )
+  const create = forms.find(action => action.startsWith('/api/v2/orders/o-1/notes'))
+  assert.ok(create, forms.join(' '))
+  const sent = await ask(running.address + create, {
+    ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams({ text: 'typed' }) },
+    headers: { accept: 'text/html', origin: running.address },
+  })
+  assert.equal(sent.status, 303)
+  assert.match(sent.headers.get('location') ?? '', /^\/api\/v2\/orders\/o-1\/notes\/n-[^/]+#done$/)
+  assert.deepEqual(running.incidents, [])
+})
