@@ -6,7 +6,7 @@ import { memoizeByObject } from '../base/memo.ts'
 import { type AnyField, Field, type Fields } from '../contract/field.ts'
 import { hasConditionalFields, openFieldsOf, seesAlways, type Viewer } from '../contract/field-access.ts'
 import type { Implementation } from '../contract/implement.ts'
-import { isNestedRelation, listNested } from '../contract/nesting.ts'
+import { isNestedRelation, listAncestors, listNested } from '../contract/nesting.ts'
 import { type Operation, singularOf } from '../contract/operation.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -239,6 +239,10 @@ export const searchFields: (resource: Resource) => Fields = memoizeByObject(reso
   return { q: new Field({ kind: 'string', max: 1000 }).optional(), ...Object.fromEntries(by) }
 })
 
-export const isReadPublic = (resource: Resource): boolean => isPublic(resource.given.allow['read'] ?? [])
+/** Whether anyone may read all items, and all that they are in. */
+export const isReadPublic = (resource: Resource, resources: readonly Resource[]): boolean =>
+  [resource, ...listAncestors(resource, resources).map(({ parent }) => parent)].every(({ given }) =>
+    isPublic(given.allow['read'] ?? []),
+  )
 
 export const isVersionSegment = (segment: string | undefined): segment is string => /^v\d{1,9}$/.test(segment ?? '')

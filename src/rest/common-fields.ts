@@ -53,7 +53,12 @@ function addCaching(
   else if (exchange.head.offer?.write === 'page' && exchange.caller.subject !== undefined)
     fields['cache-control'] = 'private, no-cache' // it names its reader
   else if (exchange.page === 'entry') fields['cache-control'] = 'public, no-cache'
-  else if (resource && age !== undefined && status < 400 && isReadPublic(resource)) {
+  else if (
+    resource &&
+    age !== undefined &&
+    status < 400 &&
+    isReadPublic(resource, exchange.edition.service.resources)
+  ) {
     const shared =
       exchange.caller.subject === undefined && hasAmbientCredentials(exchange.entry.request) ? 'public' : 'private'
     fields['cache-control'] = `${shared}, max-age=${age}`

@@ -1,6 +1,7 @@
 /** Resources nested in resources, by both faces: what each caller finds, makes and changes where. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { anyone, implement, resource, role, service, t } from '../../src/index.ts'
 import { startTestService } from '../../src/testing/index.ts'
 import app, { shop } from './nested-shop.ts'
 
@@ -252,4 +253,32 @@ test('C6.1 the feed tells of an item to those who may read its parents', async (
   assert.deepEqual(await feedOf('cora'), ['notes/n-1', 'notes/n-4', 'replies/y-4', 'notes/n-3'])
   assert.deepEqual(await feedOf('ann'), ['notes/n-1'])
   assert.deepEqual(await feedOf('bob'), ['notes/n-4', 'replies/y-4'])
+})
+
+test('A6.1 what is in something private is private, whoever may read it by its own rules', async () => {
+  const boxes = resource('boxes', { fields: { id: t.id('b') } }).rules({ allow: { read: [role('owner')] } })
+  const shelves = resource('shelves', { fields: { id: t.id('s') } }).rules({ allow: { read: [anyone] } })
+  const things = (name: 'coins' | 'books', within: string) =>
+    resource(name, { within: 'place', fields: { id: t.id('t'), place: t.ref(within) } }).rules({
+      cache: { maxAge: 60 },
+      allow: { read: [anyone] },
+    })
+  const contract = service('house', {
+    ...{ namespace: 'urn:house', resources: [boxes, shelves, things('coins', 'boxes'), things('books', 'shelves')] },
+  })
+  const seed = () => ({
+    items: {
+      ...{ boxes: [{ id: 'b-1' }], shelves: [{ id: 's-1' }] },
+      ...{ coins: [{ id: 't-1', place: 'b-1' }], books: [{ id: 't-1', place: 's-1' }] },
+    },
+  })
+  await using running = await startTestService(contract, implement(contract, {}, { seed }))
+  const read = async (path: string, caller?: { subject: string; roles: string[] }) => {
+    const { status, headers } = await running.fetchAs(caller)(`${running.address}/api${path}`)
+    return [status, headers.get('cache-control')]
+  }
+  const owner = { subject: 'olga', roles: ['owner'] }
+  assert.deepEqual(await read('/shelves/s-1/books/t-1'), [200, 'public, max-age=60'])
+  assert.deepEqual(await read('/boxes/b-1/coins/t-1'), [404, 'no-store'])
+  assert.deepEqual(await read('/boxes/b-1/coins/t-1', owner), [200, 'private, no-cache'])
 })
