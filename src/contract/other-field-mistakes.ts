@@ -137,7 +137,12 @@ export const hasReadOnlyParts = ({ shape }: AnyField): boolean =>
     Object.values(fields).some(each => each.isReadOnly || hasReadOnlyParts(each)),
   )
 
-export const findRelation = ({ resources }: Service, { name, given }: Resource, field: string): string | undefined =>
+export const findRelation = (
+  { resources }: Service,
+  { name, within, given }: Resource,
+  field: string,
+): string | undefined =>
+  (within === field ? 'up' : undefined) ??
   Object.entries(given.relations ?? {}).find(([, each]) => !('of' in each) && each.by === field)?.[0] ??
   resources
     .flatMap(each => Object.entries(each.given.relations ?? {}))

@@ -31,12 +31,17 @@ const pets = resource('pets', {
   actions: on => ({ leave: on('home').to('away', { rel: 'leaving' }) }),
 }).rules({ relations: { keeper: { by: 'keeper' } }, allow: { read: [anyone], leave: [anyone] } })
 
+const toys = resource('toys', {
+  within: 'pet',
+  fields: { id: t.id('t'), pet: t.ref('pets'), kind: t.string() },
+}).rules({ allow: { read: [anyone] } })
+
 const mistakesOf = (rule: object, newest: object = {}): readonly string[] =>
   findContractMistakes(
     implement(
       service('pets', {
         namespace: 'urn:x',
-        resources: [pets, owners],
+        resources: [pets, owners, toys],
         versions: { v1: rule as VersionRule, v2: newest },
       }),
       { pets: { derive: () => ({ visits: [], rank: 1 }), leave: () => {} } },
@@ -196,6 +201,20 @@ const cases: readonly (readonly [string, object, RegExp])[] = [
   ],
 ]
 
+const toyCases: typeof cases = [
+  [
+    'another type of the parent',
+    { retypes: { toys: { pet: retype(toys.fields.pet, t.string(), identity) } } },
+    /v1: toys.pet is what the relation up goes by/,
+  ],
+  [
+    'the parent in a group',
+    { reshapes: { toys: [reshape(toys, ['pet'] as never, { of: t.string() }, identity as never)] } },
+    /pet is what the relation up goes by/,
+  ],
+  ['the parent left out', { without: { toys: ['pet'] } }, /v1 leaves out toys.pet, which names the parent/],
+]
+
 /** Groups of fields. */
 const groupCases: typeof cases = [
   [
@@ -262,7 +281,7 @@ const groupCases: typeof cases = [
     /pets.kind: down\(up\(\{"sort":"a"\}\)\) is \{"sort":"cat"\}: make it/,
   ],
 ]
-for (const [what, rule, expected] of [...cases, ...groupCases])
+for (const [what, rule, expected] of [...cases, ...toyCases, ...groupCases])
   test(`A9.3 ${what} is found at start`, () => {
     const found = mistakesOf(rule)
     assert.ok(
