@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, { readonly files: number; readonly functio
   {
     'GET 304': { files: 52, functions: 154, calls: 196 },
     'GET 200': { files: 52, functions: 156, calls: 203 },
-    'POST 201': { files: 88, functions: 380, calls: 824 },
+    'POST 201': { files: 88, functions: 383, calls: 830 },
     'SOAP GetOrder': { files: 62, functions: 264, calls: 406 },
   }
 for (const [journey, most] of Object.entries(bounds))
