@@ -23,6 +23,8 @@ test('A page of an item leads to its parent, and a form makes an item in it', as
   const reply = await read('/api/v2/orders/o-1/notes/n-1/replies/y-1')
   assert.ok(reply.includes('href="/api/v2/orders/o-1/notes/n-1"'))
   assert.ok(!reply.includes('href="/api/v2/notes/'))
+  for (const page of [list, item, reply]) assert.ok(!page.includes('data-choices="/api/v2/notes"'))
+  assert.ok(item.includes('name="to"'))
   const forms = [...list.matchAll(/<form[^>]*action="([^"]+)"/g)].map(([, action = '']) =>
     action.replaceAll('&amp;', '&'),
   )

@@ -33,7 +33,7 @@ import type { WorkSteps } from '../../service/turns.ts'
 import type { Exchange } from '../exchange.ts'
 import type { RepresentationDocument } from '../formats/document.ts'
 import { writeFolded, writeForm } from './forms.ts'
-import { itemAddresses } from './item-address.ts'
+import { itemAddresses, listAddresses } from './item-address.ts'
 import { specsOf, writeLinkList } from './item-view.ts'
 import { findMark, writeFormAddress } from './page-form.ts'
 
@@ -136,7 +136,7 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     problems: new Map(),
     redraw: undefined,
     isTerse: true,
-    choices: name => `${base}/${name}`,
+    choices: listAddresses(exchange),
   }
   const controls = names.flatMap(name => {
     const found = findFilterField(resource, name)

@@ -22,6 +22,7 @@ import { requestPath } from '../reply.ts'
 import { buildItemDocument } from '../representation.ts'
 import { itemPathOf } from '../route.ts'
 import { controlId, type FormSpec, redrawForm, writeForm } from './forms.ts'
+import { listAddresses } from './item-address.ts'
 import { findItemOperations, shownItem, specsOf, writeItemView } from './item-view.ts'
 import { findMakingForm } from './making-form.ts'
 import { describeFrame } from './page-frame.ts'
@@ -151,7 +152,7 @@ async function readCurrentItem(exchange: Exchange): Promise<RepresentationDocume
 
 /** The form that was sent, as the page had it; undefined if it is no longer offered. */
 function findSpec(exchange: Exchange, current: RepresentationDocument | undefined): FormSpec | undefined {
-  const { base, entry } = exchange
+  const { entry } = exchange
   const href = requestPath(exchange)
   const { method } = entry.request
   if (current)
@@ -160,7 +161,7 @@ function findSpec(exchange: Exchange, current: RepresentationDocument | undefine
       .find(spec => spec.method === method && spec.href === href)
   const made = method === 'PUT' ? findMakingForm(exchange) : undefined
   const started = made ?? findStarted(exchange)
-  return started && { ...started, href, method, base }
+  return started && { ...started, href, method, choices: listAddresses(exchange) }
 }
 
 function findStarted({ operation }: Exchange): Pick<FormSpec, 'rel' | 'title' | 'fields'> | undefined {

@@ -18,8 +18,8 @@ export interface FormSpec {
   /** What stands in it. */
   readonly tree?: TextTree | undefined
   readonly problems?: ReadonlyMap<string, readonly string[]>
-  /** The path of the version. */
-  readonly base: string
+  /** Where the items of a resource are listed. */
+  readonly choices: FormState['choices']
   readonly isDanger?: boolean
   /** What the contract says of it. */
   readonly texts?: PublicTexts | undefined
@@ -50,12 +50,12 @@ const formId = ({ rel, method }: FormSpec): string => `${rel}-${method.toLowerCa
 export const controlId = (spec: FormSpec, name: string): string => `${formId(spec)}-${name.replace(/[^\w-]+/g, '-')}`
 
 function formState(spec: FormSpec): FormState {
-  const { href, method, match, problems = new Map(), base } = spec
+  const { href, method, match, problems = new Map(), choices } = spec
   return {
     form: formId(spec),
     problems,
     redraw: (change, name) => writeFormAddress(href, { method, match }, { change, name }),
-    choices: resource => `${base}/${resource}`,
+    choices,
   }
 }
 

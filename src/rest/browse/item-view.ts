@@ -18,7 +18,7 @@ import type { DocumentLink, RepresentationDocument } from '../formats/document.t
 import { itemPathOf, itemTemplateOf } from '../route.ts'
 import { fileVersionTag } from '../tags.ts'
 import { type FormSpec, withoutDemands, writeFileForm, writeFolded, writeForm } from './forms.ts'
-import { itemAddresses } from './item-address.ts'
+import { itemAddresses, listAddresses } from './item-address.ts'
 
 /** @param without a form that stands elsewhere on the page */
 export function writeItemView(exchange: Exchange, document: RepresentationDocument, without?: FormSpec): PageMarkup {
@@ -84,7 +84,7 @@ export function specsOf(
 ): readonly FormSpec[] {
   if (!form || form.method === 'GET') return []
   const match = item && fileVersionTag(item.version)
-  const common = { rel, href, match, base: exchange.base }
+  const common = { rel, href, match, choices: listAddresses(exchange) }
   const { method, fields } = form
   if (method === 'DELETE') return [{ ...common, method, title: `Delete this ${document.name}`, fields, isDanger: true }]
   if (method === 'POST')

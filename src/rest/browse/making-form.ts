@@ -8,6 +8,7 @@ import { toTextTree } from '../../html/text-tree.ts'
 import type { Exchange } from '../exchange.ts'
 import { itemPathOf, itemTemplateOf } from '../route.ts'
 import { type FormSpec, writeForm } from './forms.ts'
+import { listAddresses } from './item-address.ts'
 
 /** Empty unless the page is that of a single resource, which this caller may make. */
 export function writeMakingForm(exchange: Exchange, status: number | undefined): PageMarkup {
@@ -16,7 +17,8 @@ export function writeMakingForm(exchange: Exchange, status: number | undefined):
 }
 
 /** The PUT by which this caller may make the single resource of the exchange. */
-export function findMakingForm({ operation, edition, base, caller, entry }: Exchange): FormSpec | undefined {
+export function findMakingForm(exchange: Exchange): FormSpec | undefined {
+  const { operation, edition, base, caller, entry } = exchange
   const resource = operation && 'resource' in operation && operation.resource.isSingle ? operation.resource : undefined
   if (!resource || !isCreatedByPut(resource)) return undefined
   const at = itemTemplateOf(resource, edition.service.resources)
@@ -33,6 +35,6 @@ export function findMakingForm({ operation, edition, base, caller, entry }: Exch
     method: 'PUT',
     fields,
     tree,
-    base,
+    choices: listAddresses(exchange),
   }
 }
