@@ -1,10 +1,7 @@
 /** Mistakes of resources that are nested in others, each with its place and its cure. */
-import { findParent, listAncestors, nestingDepthMax } from './nesting.ts'
+import { findParent, isFreeParentName, listAncestors, nestingDepthMax } from './nesting.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
-
-/** Names that messages and addresses have for other things. */
-const takenNames = ['id', 'state', 'version', 'page', 'size', 'cursor', 'sort', 'q', 'where', 'fields']
 
 export function findNestingMistakes({ resources }: Service, resource: Resource): string[] {
   const { name, within, isSingle } = resource
@@ -21,9 +18,7 @@ export function findNestingMistakes({ resources }: Service, resource: Resource):
     ...(mayBeAbsent
       ? [`${place}, which may be absent: each item is in one of ${parent.name}, so leave other marks out`]
       : []),
-    ...(takenNames.includes(within)
-      ? [`${place}, which has another meaning in lists: give the field another name`]
-      : []),
+    ...(!isFreeParentName(within) ? [`${place}, which has another meaning in lists: give the field another name`] : []),
     ...chainMistakes(resource, resources),
     ...ruleMistakesOf(resource),
     ...Object.entries(resource.given.allow)

@@ -9,6 +9,10 @@ import type { Resource } from './resource.ts'
 /** How deep resources may be nested: a resource, and three above it. */
 export const nestingDepthMax = 4
 
+/** Names that messages and addresses have for other things. */
+const takenNames = ['id', 'state', 'version', 'page', 'size', 'cursor', 'sort', 'q', 'where', 'fields']
+export const isFreeParentName = (field: string): boolean => !takenNames.includes(field)
+
 /** What an item is in: the parent's resource, and the field that names it. */
 export interface NestingStep {
   readonly by: string

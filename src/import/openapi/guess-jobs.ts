@@ -53,7 +53,7 @@ export function guessSearches(room: GuessRoom, addresses: Addresses): Searches |
   const plain = addresses.get('/search')?.get('GET')
   const listed = findListed(room.document, get ?? plain)
   const of = listed === undefined ? undefined : room.byItem.get(readSchemaFacts(room.document, listed).key)
-  if (!post || !get || !of) return undefined
+  if (!post || !get || !of || room.nestings.has(of)) return undefined
   for (const each of [post, get, plain]) if (each) room.claimed.add(each)
   return { of: of.name, allow: room.grants.of(post) }
 }

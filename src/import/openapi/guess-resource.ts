@@ -8,6 +8,7 @@ import { findFilterField } from '../../contract/filter-field.ts'
 import { isReservedOperation, isReservedRelation } from '../../contract/reserved-names.ts'
 import { type AnyAction, type File, type Relation, Resource, type Rules, singleId } from '../../contract/resource.ts'
 import { type Collection, toSingularField } from './collections.ts'
+import { findParentField, toFieldName } from './find-nestings.ts'
 import { guessAction } from './guess-action.ts'
 import { guessMachine } from './guess-machine.ts'
 import { findListed, type GuessRoom, listLinks, requestObject } from './guess-room.ts'
@@ -35,19 +36,22 @@ export function guessResource(room: GuessRoom, collection: Collection, item: Jso
     if (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(each.method)) room.claimed.add(each)
   const lone = one.get('POST') // an item takes none
   if (lone) room.claimed.delete(lone)
-  if (collection.address !== `/${name}`) room.losses.add(collection.address, `is at /${name}`)
+  const nesting = room.nestings.get(collection)
+  if (collection.address !== `/${name}` && !nesting) room.losses.add(collection.address, `is at /${name}`)
   const machine = guessMachine(name, fields, actions, room.losses)
   const given = guessRules(room, collection, fields, machine.actions)
   const query = many.get('QUERY')
   if (query && given.search) room.claimed.add(query)
+  const parent = Object.entries(fields).find(([each]) => each === nesting?.by)
   const resource = new Resource({
     name,
-    fields: { ...fields, ...machine.fields },
+    fields: { ...fields, ...machine.fields, ...(parent && { [parent[0]]: parent[1].readOnly() }) },
     states: machine.states,
     actions: machine.actions,
     files,
     texts: {},
     isSingle: collection.isSingle,
+    within: nesting?.by,
     given: { ...given, ...(Object.keys(relations).length > 0 && { relations }) },
   })
   const comment = squeezeText(stringOf(readSchemaFacts(room.document, item).schema['description']))
@@ -71,8 +75,9 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
   const idName = collection.isSingle ? 'id' : findIdName(schema, collection)
   const shown = requiredNamesOf(schema)
   const found: Record<string, AnyField> = { id: guessId(room, collection, schema, idName) }
-  for (const { parameter, word } of collection.within)
-    addParent(room, found, schema, { parameter, word, address: collection.address })
+  // The address of a nested collection has the others.
+  for (const step of collection.within.slice(room.nestings.has(collection) ? -1 : 0))
+    addParent(room, found, item, { ...step, address: collection.address })
   for (const [name, given] of propertiesOf(schema)) {
     if (name === idName || name === '_links' || Object.hasOwn(found, name)) continue
     const isReadOnly = drafts.length > 0 && drafts.every(each => !Object.hasOwn(objectOf(each['properties']), name))
@@ -139,22 +144,14 @@ function claimPrefix(name: string, taken: Set<string>): string {
 function addParent(
   { losses, fields, document }: GuessRoom,
   found: Record<string, AnyField>,
-  schema: JsonObject,
+  item: Json,
   { parameter, word, address }: Collection['within'][number] & { readonly address: string },
 ): void {
-  const resource = [...fields.references.values()].find(each => each === word)
-  const own = resource === undefined ? toFieldName(parameter) : toSingularField(resource)
-  const members = Object.keys(objectOf(schema['properties']))
-  const known = [own, `${own}Id`, `${own}_id`, parameter].find(each => members.includes(each))
-  const given = known === undefined ? undefined : readSchemaFacts(document, objectOf(schema['properties'])[known])
-  if (given && given.type !== 'string') return
-  const name = known ?? own
-  found[name] = resource === undefined ? t.string() : t.ref(resource)
-  if (known === undefined) losses.add(address, `the parameter ${parameter} is the field ${name}`)
-}
-const toFieldName = (text: string): string => {
-  const name = text.replace(/[^A-Za-z0-9_]+(.)?/g, (_, next: string = '') => next.toUpperCase())
-  return /^[A-Za-z]/.test(name) ? name : `p${name}`
+  const of = [...fields.references.values()].find(each => each === word)
+  const field = findParentField(document, item, { parameter, of })
+  if (!field) return
+  found[field.name] = of === undefined ? t.string() : t.ref(of)
+  if (!field.isKnown) losses.add(address, `the parameter ${parameter} is the field ${field.name}`)
 }
 
 // Parts
@@ -184,13 +181,19 @@ function guessFile(room: GuessRoom, operations: ReadonlyMap<string, RestOperatio
 }
 
 /** A field that refers to an item, and a link of its name. */
-function guessReferences({ document }: GuessRoom, collection: Collection, fields: Fields): Record<string, Relation> {
-  const links = listLinks(document, collection)
-  const names = Object.keys(fields).filter(
-    name => fields[name]?.shape.kind === 'ref' && links.has(name) && !isReservedRelation(name),
-  )
+function guessReferences(room: GuessRoom, collection: Collection, fields: Fields): Record<string, Relation> {
+  const links = listLinks(room.document, collection)
+  const by = room.nestings.get(collection)?.by // its link is `up`
+  const names = Object.entries(fields).flatMap(([name, { shape }]) => {
+    const isLink = shape.kind === 'ref' && name !== by && !isWithinOther(room, shape.resource)
+    return isLink && links.has(name) && !isReservedRelation(name) ? [name] : []
+  })
   return Object.fromEntries(names.map(name => [name, { by: name }]))
 }
+
+/** No relation leads to what is in other items. */
+const isWithinOther = ({ nestings }: GuessRoom, name: string): boolean =>
+  [...nestings.keys()].some(each => each.name === name)
 
 /** A list of another resource whose items refer to this one: `/customers/{id}/orders`. */
 function guessRelation(
@@ -203,7 +206,7 @@ function guessRelation(
   const listed = findListed(room.document, get)
   if (!get || !isJsonObject(listed) || operations.size > 1) return undefined
   const other = room.byItem.get(room.document.resolve(listed).value)
-  if (!other || other.isSingle || other.name !== word) return undefined
+  if (!other || other.isSingle || other.name !== word || room.nestings.has(other)) return undefined
   const members = propertiesOf(readSchemaFacts(room.document, listed).schema).map(([each]) => each)
   const by = members.find(each => room.fields.references.get(each) === name)
   if (by === undefined) return undefined
@@ -288,7 +291,7 @@ function guessQuery(
   const query = [...(list?.query ?? []), ...(collection.many.get('QUERY')?.query ?? [])]
   const isScalar = (name: string): boolean => fields[name] !== undefined && isScalarField(fields[name])
   const filter = new Set(
-    collection.within
+    (room.nestings.has(collection) ? [] : collection.within)
       .map(({ word, parameter }) => [toSingularField(word), toFieldName(parameter)])
       .flatMap(each => each.find(isScalar) ?? []),
   )

@@ -3,6 +3,7 @@ import { type JsonObject, objectOf } from '../../base/json-members.ts'
 import type { Json } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
 import type { Collection } from './collections.ts'
+import type { Nesting } from './find-nestings.ts'
 import type { FaultGuess } from './guess-faults.ts'
 import type { Grants } from './guess-grants.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
@@ -23,6 +24,8 @@ export interface GuessRoom {
   readonly prefixes: Set<string>
   /** The collections that are resources, by the schema of their items. */
   readonly byItem: ReadonlyMap<JsonObject, Collection>
+  /** Those whose items are in items of others. */
+  readonly nestings: ReadonlyMap<Collection, Nesting>
 }
 
 /** The schema of one item, out of an envelope such as `data`. */

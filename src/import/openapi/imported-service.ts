@@ -18,6 +18,7 @@ import {
   toSegmentName,
   toSingularField,
 } from './collections.ts'
+import { findNestings } from './find-nestings.ts'
 import { guessPort } from './guess-exchanges.ts'
 import { FaultGuess } from './guess-faults.ts'
 import { Grants } from './guess-grants.ts'
@@ -103,6 +104,7 @@ function openRoom(document: OpenApiDocument, losses: Losses, addresses: Addresse
     claimed: new Set(),
     prefixes: new Set(),
     byItem,
+    nestings: findNestings(document, byItem),
   }
 }
 
@@ -144,7 +146,9 @@ function guessVersions(
         return []
       }
       const members = new Set(propertiesOf(readSchemaFacts(document, item).schema).map(([each]) => each))
-      const missing = Object.keys(resource.fields).filter(each => each !== 'id' && !members.has(each))
+      const missing = Object.keys(resource.fields).filter(
+        each => each !== 'id' && each !== resource.within && !members.has(each),
+      )
       return missing.length > 0 ? [[resource.name, missing] as const] : []
     })
     return [name, without.length > 0 ? { without: Object.fromEntries(without) } : {}] as const

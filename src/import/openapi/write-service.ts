@@ -4,7 +4,7 @@
  */
 import type { Fault } from '../../contract/fault.ts'
 import { declaredFaults } from '../../contract/fault.ts'
-import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
+import { type AnyField, Field, type Fields, type Scalar, type Shape } from '../../contract/field.ts'
 import type { Job } from '../../contract/job.ts'
 import { capitalize } from '../../contract/lexical/text.ts'
 import type { Grant } from '../../contract/policy.ts'
@@ -103,9 +103,15 @@ class ServicePrinter {
   }
 
   #resource(resource: Resource): string {
-    const { name, fields, states, actions, files } = resource
-    const own = states.length > 0 ? { ...fields, state: undefined } : fields
+    const { name, fields, states, actions, files, within } = resource
+    const parent = within === undefined ? undefined : fields[within]
+    const own = {
+      ...fields,
+      ...(within !== undefined && parent && { [within]: new Field(parent.shape) }), // read-only by its place
+      ...(states.length > 0 && { state: undefined }),
+    }
     const lines = [
+      ...(within === undefined ? [] : [`  within: ${quoteLiteral(within)},`]),
       ...(resource.isSingle ? ['  single: true,'] : []),
       `  fields: ${this.#fields(own, '  ')},`,
       ...(states.length > 0 ? [`  states: ${writeTexts(states)},`] : []),

@@ -12,7 +12,7 @@ export function itemAddresses({ base, place, parents, edition }: Exchange): Item
   }
 }
 
-/** Where a form finds the items that a reference may name; nowhere for those that many lists have. */
+/** Where a form finds the items that a reference may name; nowhere if no one list has them. */
 export const listAddresses =
   ({ base, edition }: Exchange): FormState['choices'] =>
   resource =>

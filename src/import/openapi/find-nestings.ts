@@ -1,0 +1,68 @@
+/**
+ * Collections within items of others: `/orders/{order}/notes` next to `/orders/{id}`, as `within`
+ * of a contract serves them. One whose parent has no item of its own, or refers to it by no text,
+ * stays a resource by itself.
+ */
+import { type JsonObject, objectOf } from '../../base/json-members.ts'
+import type { Json } from '../../base/objects.ts'
+import { isFreeParentName, nestingDepthMax } from '../../contract/nesting.ts'
+import { type Collection, toSingularField } from './collections.ts'
+import type { OpenApiDocument } from './openapi-document.ts'
+import { propertiesOf, readSchemaFacts } from './schema-facts.ts'
+
+/** Where the items of a collection are. */
+export interface Nesting {
+  /** The field that names the parent. */
+  readonly by: string
+  readonly parent: Collection
+}
+
+/** @param byItem collections that are resources, those with the shorter path first */
+export function findNestings(
+  document: OpenApiDocument,
+  byItem: ReadonlyMap<JsonObject, Collection>,
+): ReadonlyMap<Collection, Nesting> {
+  const found = new Map<Collection, Nesting>()
+  const depthOf = (collection: Collection): number => {
+    const parent = found.get(collection)?.parent
+    return parent ? depthOf(parent) + 1 : 1
+  }
+  for (const [item, collection] of byItem) {
+    const parent = [...byItem.values()].find(each => collection.address === `${each.address}/{}/${collection.name}`)
+    if (!parent || parent.isSingle || !(parent.one.has('GET') || parent.many.has('GET'))) continue
+    if ((parent.address !== `/${parent.name}` && !found.has(parent)) || depthOf(parent) >= nestingDepthMax) continue
+    const by = findParentField(document, item, {
+      parameter: collection.within.at(-1)?.parameter ?? '',
+      of: parent.name,
+    })
+    const names = listFieldsAbove(found, parent)
+    if (by !== undefined && isFreeParentName(by.name) && !names.includes(by.name))
+      found.set(collection, { by: by.name, parent })
+  }
+  return found
+}
+
+const listFieldsAbove = (found: ReadonlyMap<Collection, Nesting>, collection: Collection): readonly string[] => {
+  const nesting = found.get(collection)
+  return nesting ? [nesting.by, ...listFieldsAbove(found, nesting.parent)] : []
+}
+
+/** The member of an item that names what a parameter before it names; it may have to be added. */
+export function findParentField(
+  document: OpenApiDocument,
+  item: Json,
+  { parameter, of }: { readonly parameter: string; readonly of: string | undefined },
+): { readonly name: string; readonly isKnown: boolean } | undefined {
+  const own = of === undefined ? toFieldName(parameter) : toSingularField(of)
+  const { schema } = readSchemaFacts(document, item)
+  const members = propertiesOf(schema).map(([name]) => name)
+  const known = [own, `${own}Id`, `${own}_id`, parameter].find(each => members.includes(each))
+  if (known === undefined) return { name: own, isKnown: false }
+  const { type } = readSchemaFacts(document, objectOf(schema['properties'])[known])
+  return type === 'string' ? { name: known, isKnown: true } : undefined
+}
+
+export const toFieldName = (text: string): string => {
+  const name = text.replace(/[^A-Za-z0-9_]+(.)?/g, (_, next: string = '') => next.toUpperCase())
+  return /^[A-Za-z]/.test(name) ? name : `p${name}`
+}
