@@ -1,12 +1,14 @@
 /** Mistakes of the groups of fields that a version has in place of those of the newest one. */
+
+import { type AnyField, Field, type Fields } from '../field.ts'
+import { isMadeWith, isRecordOf } from '../member-kinds.ts'
+import type { Reshape } from '../reshape.ts'
+import type { Resource } from '../resource.ts'
+import type { Service, VersionRule } from '../service.ts'
+import { fieldsInVersion } from '../version-fields.ts'
 import { findLawMistakes } from './conversion-law.ts'
-import { type AnyField, Field, type Fields } from './field.ts'
-import { isMadeWith, isRecordOf } from './member-kinds.ts'
-import { fieldNameText, findRelation, fixedMistake, forResources, hasReadOnlyParts } from './other-field-mistakes.ts'
-import type { Reshape } from './reshape.ts'
-import type { Resource } from './resource.ts'
-import type { Service, VersionRule } from './service.ts'
-import { fieldsInVersion } from './version-fields.ts'
+import { fieldNameText } from './declared-names.ts'
+import { findRelation, fixedMistake, forResources, hasReadOnlyParts } from './other-field-mistakes.ts'
 
 /** @param checkField the mistakes of a field, wherever it is declared */
 export function findReshapeMistakes(

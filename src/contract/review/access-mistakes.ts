@@ -1,9 +1,9 @@
 /** Mistakes of `visibleTo`, `settableBy` and `settableIn`, each with its place and its cure. */
 
-import type { AnyField } from './field.ts'
-import { guardedFieldsOf } from './field-access.ts'
-import type { FieldAccess, Grant } from './policy.ts'
-import type { Resource } from './resource.ts'
+import type { AnyField } from '../field.ts'
+import { guardedFieldsOf } from '../field-access.ts'
+import type { FieldAccess, Grant } from '../policy.ts'
+import type { Resource } from '../resource.ts'
 
 const nameRules = (access: FieldAccess): string =>
   (['visibleTo', 'settableBy', 'settableIn'] as const).filter(name => access[name] !== undefined).join(' and ')

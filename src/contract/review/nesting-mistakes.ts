@@ -1,7 +1,7 @@
 /** Mistakes of resources that are nested in others, each with its place and its cure. */
-import { findParent, isFreeParentName, listAncestors, nestingDepthMax } from './nesting.ts'
-import type { Resource } from './resource.ts'
-import type { Service } from './service.ts'
+import { findParent, isFreeParentName, listAncestors, nestingDepthMax } from '../nesting.ts'
+import type { Resource } from '../resource.ts'
+import type { Service } from '../service.ts'
 
 export function findNestingMistakes({ resources }: Service, resource: Resource): string[] {
   const { name, within, isSingle } = resource

@@ -1,13 +1,14 @@
 /** Mistakes of the fields that a version has under another name or in another type. */
 
+import type { AnyField, Fields } from '../field.ts'
+import { isMadeWith } from '../member-kinds.ts'
+import type { Resource } from '../resource.ts'
+import type { Retype } from '../retype.ts'
+import type { Service, VersionRule } from '../service.ts'
+import { innerFields } from '../shape.ts'
+import { fieldsInVersion, findReshape, nameInVersion } from '../version-fields.ts'
 import { findLawMistakes } from './conversion-law.ts'
-import type { AnyField, Fields } from './field.ts'
-import { isMadeWith } from './member-kinds.ts'
-import type { Resource } from './resource.ts'
-import type { Retype } from './retype.ts'
-import type { Service, VersionRule } from './service.ts'
-import { innerFields } from './shape.ts'
-import { fieldsInVersion, findReshape, nameInVersion } from './version-fields.ts'
+import { fieldNameText } from './declared-names.ts'
 
 /** The mistakes of what a rule says, resource by resource. */
 export function forResources<T>(
@@ -68,7 +69,6 @@ interface OtherFieldPlace {
   readonly place: string
 }
 
-export const fieldNameText = /^[A-Za-z][A-Za-z0-9_]*$/
 export const fixedMistake = (field: AnyField | undefined, name: string): string | undefined => {
   if (name === 'id' || name === 'state') return 'has one name and type in all versions'
   return field?.isInternal ? 'is internal, and seen in no version' : undefined

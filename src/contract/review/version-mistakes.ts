@@ -3,12 +3,12 @@
  * Values that can be told from a type alone are converted once, up and down: a pair that loses one
  * of them does not start (`conversion-law.ts`).
  */
-import { type AnyField, mayBeLeftOut } from './field.ts'
-import { findUnknownMembers, type MembersOf } from './known-members.ts'
+import { type AnyField, mayBeLeftOut } from '../field.ts'
+import { findUnknownMembers, type MembersOf } from '../known-members.ts'
+import type { Resource } from '../resource.ts'
+import { newestVersion, type Service, type VersionRule } from '../service.ts'
 import { findOtherFieldMistakes, forResources } from './other-field-mistakes.ts'
 import { findReshapeMistakes } from './reshape-mistakes.ts'
-import type { Resource } from './resource.ts'
-import { newestVersion, type Service, type VersionRule } from './service.ts'
 
 const versionMembers: MembersOf<VersionRule> = {
   without: true,

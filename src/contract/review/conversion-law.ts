@@ -2,12 +2,12 @@
  * The law of two functions that convert values between a version and the newest one, tried with
  * values that their types name by themselves.
  */
-import { type AnyField, Field, type Fields } from './field.ts'
-import { valueWriter } from './field-json.ts'
-import type { Values } from './implement.ts'
-import type { Retype } from './retype.ts'
-import { asObject, foldScalar, isScalar, type ScalarCases } from './shape.ts'
-import { checkValue } from './typed-value.ts'
+import { type AnyField, Field, type Fields } from '../field.ts'
+import { valueWriter } from '../field-json.ts'
+import type { Values } from '../implement.ts'
+import type { Retype } from '../retype.ts'
+import { asObject, foldScalar, isScalar, type ScalarCases } from '../shape.ts'
+import { checkValue } from '../typed-value.ts'
 
 /** Two functions that convert values of two fields. */
 export interface ConversionPair {

@@ -1,0 +1,127 @@
+/** Mistakes of what messages go to and bring: endpoints, header blocks, faults. */
+
+import { type EndpointRule, endpointsOf, findRuleMistakes, type SecurityRule } from '../endpoint-rule.ts'
+import { builtInFaults, declaredFaults, type Fault } from '../fault.ts'
+import { mayBeLeftOut } from '../field.ts'
+import { isScalarField } from '../field-json.ts'
+import type { NamedHeader } from '../header.ts'
+import { findUnknownMembers, type MembersOf } from '../known-members.ts'
+import { listOperations } from '../operation.ts'
+import type { Service } from '../service.ts'
+import { asObject } from '../shape.ts'
+import { fieldNameText } from './declared-names.ts'
+import { findAllFieldMistakes, findFieldMistakes } from './field-mistakes.ts'
+
+const endpointMembers: MembersOf<EndpointRule> = { version: true, style: true, soap: true, security: true }
+
+export const securityMembers: MembersOf<SecurityRule> = {
+  callers: true,
+  encrypted: true,
+  answers: true,
+  symmetric: true,
+  attachments: true,
+  operations: true,
+}
+
+/** Paths that have other pages: an endpoint is below none of them. */
+const pageSegments = ['api', 'problems', 'decisions', 'health', 'metrics', 'changes', 'openapi.json', 'login', 'logout']
+
+export function findFaceMistakes(contract: Service): string[] {
+  const isServed = contract.hasRest || contract.ports.length > 0 || endpointsOf(contract).length > 0
+  return isServed ? [] : ['the service has rest: false and no SOAP endpoint: remove rest, or declare endpoints']
+}
+
+export function findEndpointMistakes(contract: Service): string[] {
+  const operations = listOperations(contract).map(operation => operation.name)
+  const versions = Object.keys(contract.versions)
+  const rules = endpointsOf(contract).map(({ path, security }) => [`endpoint ${path}`, security] as const)
+  const checked = new Set<unknown>()
+  return [
+    ...Object.entries(contract.endpoints ?? {}).flatMap(([path, rule]) => [
+      ...(/^(?:\/[A-Za-z0-9._~-]+)+$/.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path)
+        ? []
+        : [`"${path}" is not a path of an endpoint: use segments of letters, digits and "-", such as /soap/v1`]),
+      ...(pageSegments.includes(path.split('/')[1] ?? '')
+        ? [`the endpoint ${path} is below a path of other pages: use one such as /soap${path}`]
+        : []),
+      ...(rule.version === undefined || versions.includes(rule.version)
+        ? []
+        : [`the endpoint ${path} has the unknown version ${rule.version}: use ${versions.join(', ')}`]),
+      ...findUnknownMembers(`the endpoint ${path}`, rule, endpointMembers),
+      ...choiceMistakes(`the endpoint ${path}: style`, rule.style, ['document', 'rpc', 'encoded']),
+      ...choiceMistakes(`the endpoint ${path}: soap`, rule.soap, ['both', '1.1', '1.2']),
+    ]),
+    ...rules.flatMap(([place, rule]) => {
+      if (rule === undefined || rule === 'settings' || checked.has(rule)) return []
+      checked.add(rule)
+      const at = `${place}: security`
+      const hasAttachments = () => false // only ports have
+      return [
+        ...findUnknownMembers(at, rule, securityMembers),
+        ...findRuleMistakes(rule, at, operations, hasAttachments),
+      ]
+    }),
+  ]
+}
+
+const choiceMistakes = <T extends string>(place: string, given: T | undefined, known: readonly T[]): string[] =>
+  given === undefined || known.includes(given) ? [] : [`${place} "${given}" is unknown: use ${known.join(', ')}`]
+
+const reservedNamespaces = /^http:\/\/(?:schemas\.xmlsoap\.org|www\.w3\.org|docs\.oasis-open\.org)\//
+
+export function findHeaderMistakes(
+  contract: Service,
+  { name, uri, content, operations, versions, field }: NamedHeader,
+): string[] {
+  const place = `header ${name}`
+  const known = listOperations(contract).map(operation => operation.name)
+  const isScalarContent = content !== 'xml' && isScalarField(content)
+  const isBlock = content === 'xml' || asObject(content.shape) !== undefined || isScalarContent
+  const marks = content === 'xml' ? [] : [content.isNullable, mayBeLeftOut(content), content.isAttribute]
+  return [
+    ...(fieldNameText.test(name)
+      ? []
+      : [`${place} is not a valid name: start with a letter, and use letters, digits and "_"`]),
+    ...(/^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(uri) && !reservedNamespaces.test(uri)
+      ? []
+      : [`${place} has the namespace "${uri}", which is not one of the service's own: use urn:… or https://…`]),
+    ...(isBlock ? [] : [`${place} is a list or a union, which no element around it holds: put it into a t.object()`]),
+    ...(marks.includes(true) ? [`${place} has a mark that only fields have: leave it out, and use required`] : []),
+    ...(field === undefined || (isScalarContent && /^[a-z][a-z0-9-]*$/.test(field) && !knownFields.has(field))
+      ? []
+      : [`${place} cannot be the HTTP field "${field}": give it scalar content, and the field a name of its own`]),
+    ...(content === 'xml' ? [] : findFieldMistakes(contract, place, content)),
+    ...(operations ?? [])
+      .filter(each => !known.includes(each))
+      .map(each => `${place} names the unknown operation "${each}": use ${known.join(', ')}`),
+    ...(versions ?? [])
+      .filter(each => !Object.hasOwn(contract.versions, each))
+      .map(each => `${place} names the unknown version "${each}": use ${Object.keys(contract.versions).join(', ')}`),
+  ]
+}
+/** HTTP fields that a contract cannot give another meaning. */
+const knownFields = new Set(
+  'accept accept-encoding accept-language authorization cache-control connection content-encoding content-length content-location content-type cookie date etag expect expires forwarded host idempotency-key if-match if-modified-since if-none-match if-range if-unmodified-since last-modified link location origin prefer range retry-after set-cookie soapaction te trailer transfer-encoding upgrade vary'.split(
+    ' ',
+  ),
+)
+
+export function findFaultMistakes(contract: Service): string[] {
+  const byName = new Map<string, Fault>()
+  return declaredFaults(contract).flatMap(fault => {
+    const known = byName.get(fault.fault)
+    byName.set(fault.fault, fault)
+    return [
+      ...(builtInFaults.some(each => each.fault === fault.fault)
+        ? [`fault ${fault.fault} is built into Diglot: use another name`]
+        : []),
+      ...(known && known !== fault ? [`fault ${fault.fault} is declared twice: share one declaration`] : []),
+      ...(fault.status >= 400 && fault.status <= 599
+        ? []
+        : [
+            `fault ${fault.fault} has the invalid status ${fault.status}: use 4xx for errors of the client, 5xx for errors of the service`,
+          ]),
+      ...(known ? [] : findAllFieldMistakes(contract, `fault ${fault.fault}`, fault.detail)),
+    ]
+  })
+}

@@ -1,0 +1,56 @@
+/** Mistakes of the handlers of resources and jobs. */
+
+import { hasComputedFields } from '../computed-fields.ts'
+import type { Implementation } from '../implement.ts'
+import type { Resource } from '../resource.ts'
+
+/** Whatever is not a general handler was meant for an action. */
+export const findUnknownHandlers = ({ handlers }: Implementation, name: string, verbs: readonly string[]): string[] =>
+  Object.keys(handlers[name]?.actions ?? {})
+    .filter(verb => !verbs.includes(verb))
+    .map(
+      verb =>
+        `implement() has a handler ${name}.${verb}, which is not an action of the contract: ${verbs.length > 0 ? `use ${verbs.join(', ')}` : 'remove it'}`,
+    )
+
+export function findHandlerMistakes(app: Implementation, resource: Resource): string[] {
+  const given = app.handlers[resource.name]
+  const derives = Object.entries(resource.fields).some(
+    ([name, field]) =>
+      field.isReadOnly &&
+      !field.isComputed &&
+      !field.isOptional &&
+      field.defaultValue === undefined &&
+      name !== 'id' &&
+      name !== resource.within &&
+      (name !== 'state' || resource.states.length === 0),
+  )
+  return [
+    ...findUnknownHandlers(app, resource.name, Object.keys(resource.actions)),
+    ...Object.keys(resource.actions)
+      .filter(verb => typeof given?.actions[verb] !== 'function')
+      .map(verb => `${resource.name}.${verb} has no handler: give implement() a function ${resource.name}.${verb}`),
+    ...Object.entries(resource.actions)
+      .filter(([, action]) => given?.keep && (action.effect === 'move' || action.kept))
+      .map(
+        ([verb]) =>
+          `${resource.name}.${verb} moves the item or keeps an output, which only the store supports: remove keep from the handlers`,
+      ),
+    ...(given?.keep && resource.given.unique
+      ? [`${resource.name} has unique keys, which only the store keeps: leave them to its provider`]
+      : []),
+    ...(given?.keep && hasComputedFields(resource)
+      ? [`${resource.name} has computed fields, which only the store's items have: let its provider give them`]
+      : []),
+    ...(hasComputedFields(resource) !== (given?.compute !== undefined)
+      ? [
+          given?.compute
+            ? `implement() has ${resource.name}.compute, and no field of the resource is computed(): mark its fields, or remove it`
+            : `${resource.name} has computed fields: give implement() a function ${resource.name}.compute that makes them`,
+        ]
+      : []),
+    ...(derives && !given?.derive
+      ? [`${resource.name} has fields that only the server can set: give implement() a ${resource.name}.derive`]
+      : []),
+  ]
+}
