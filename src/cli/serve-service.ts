@@ -16,10 +16,18 @@ const proxyFields: readonly string[] = ['x-forwarded', 'forwarded']
 
 /** Adds `serve`. */
 export function addServeCommand(program: Command): void {
-  program
+  const command = program
     .command('serve')
     .description('serve a contract and its handlers until stopped')
     .argument('[service.ts]', serviceText)
+  const groups = [addPlaceOptions, addCallerOptions, addMessageOptions, addProcessOptions]
+  for (const addOptions of groups) addOptions(command)
+  command.action(serveCommand)
+}
+
+/** Where it listens, and keeps what it knows. */
+function addPlaceOptions(command: Command): Command {
+  return command
     .addOption(createPortOption())
     .addOption(new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'))
     .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
@@ -39,6 +47,11 @@ export function addServeCommand(program: Command): void {
     )
     .option('--tls-certificate <file>', 'PEM certificate of the key, then the intermediate ones')
     .option('--authorities <file>', 'PEM certificates of authorities that issue client certificates')
+}
+
+/** How callers prove who they are, and which pages may call. */
+function addCallerOptions(command: Command): Command {
+  return command
     .addOption(
       new Option('--jwks <file or url>', 'keys of the issuer of bearer tokens; requires --issuer').env('DIGLOT_JWKS'),
     )
@@ -71,6 +84,11 @@ export function addServeCommand(program: Command): void {
     )
     .option('--keys <file>', 'API keys, as diglot key writes them (default: next to the data)')
     .option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
+}
+
+/** How SOAP messages prove themselves, and where replies may go. */
+function addMessageOptions(command: Command): Command {
+  return command
     .option('--signers <file>', 'PEM certificates of signers of SOAP messages, or of their authorities')
     .option(
       '--partner <names=file>',
@@ -114,6 +132,11 @@ export function addServeCommand(program: Command): void {
         .default('commonName'),
     )
     .option('--reply-to <address>', 'allow SOAP replies to this address and below; repeatable', collectOption, [])
+}
+
+/** What the process does, and with how many. */
+function addProcessOptions(command: Command): Command {
+  return command
     .option('--insecure', 'accept the passwords of the example on any address')
     .addOption(
       new Option('--http <server>', 'who reads HTTP: our own server, or node:http (HTTP/1.1 alone)')
@@ -130,7 +153,6 @@ export function addServeCommand(program: Command): void {
     )
     .option('--access-log', 'log a line for each request')
     .option('--no-work', 'run no jobs here; diglot work does')
-    .action(serveCommand)
 }
 
 /** `--trust-proxy` without a kind of fields: the argument behind it is not its value. */
