@@ -13,27 +13,82 @@ import { findAccessMistakes } from './access-mistakes.ts'
 import { findRepeated } from './declared-names.ts'
 
 export function findResourceRuleMistakes(contract: Service, resource: Resource): string[] {
-  const { name, fields, states, given, actions } = resource
-  const scalarNames = Object.keys(fields)
+  const { name, given } = resource
+  return [
+    ...comparisonMistakes(resource),
+    ...internalMistakes(contract, resource),
+    ...scalarMistakes(resource, given.searchBy, 'searchBy'),
+    ...(given.search ?? []).flatMap(path => searchPathMistakes(contract, resource, path)),
+    ...stateMistakes(resource, given.edit, 'edit'),
+    ...stateMistakes(resource, given.remove, 'remove'),
+    ...doingMistakes(resource),
+    ...grantMistakes(contract, resource),
+    ...findComputedMistakes(resource, path => fieldsOfPath(contract, resource.fields, path)),
+    ...cacheMistakes(resource),
+    ...bulkMistakes(resource),
+    ...Object.entries(given.limits ?? {}).flatMap(([doing, rate]) =>
+      findRateMistakes(`${name}: the limit of ${doing}`, rate),
+    ),
+    ...Object.entries(given.relations ?? {}).flatMap(([rel, relation]) =>
+      relationMistakes(contract, resource, rel, relation),
+    ),
+  ]
+}
+
+const listScalarNames = ({ fields }: Resource): string =>
+  Object.keys(fields)
     .filter(field => fields[field] && isScalarField(fields[field]))
     .join(', ')
-  const scalar = (list: readonly string[] | undefined, what: string): string[] =>
-    (list ?? [])
-      .map(each => each.replace(/^-/, ''))
-      .filter(each => !fields[each] || !isScalarField(fields[each]))
-      .map(each => `${name}: ${what} names "${each}", which is not a scalar field: use ${scalarNames}`)
-  const inState = (list: readonly string[] | undefined, what: string): string[] =>
-    (list ?? [])
-      .filter(state => !states.includes(state))
-      .map(state => `${name}: ${what} names the unknown state "${state}": use ${states.join(', ')}`)
-  const boundMistakesOf = (list: readonly Grant[], what: string): string[] =>
-    list.flatMap(({ where }) => [
-      ...scalar(Object.keys(where), what),
-      ...owningMistakes(resource, what, Object.keys(where)),
-    ])
+
+function scalarMistakes(resource: Resource, list: readonly string[] | undefined, what: string): string[] {
+  const { name, fields } = resource
+  return (list ?? [])
+    .map(each => each.replace(/^-/, ''))
+    .filter(each => !fields[each] || !isScalarField(fields[each]))
+    .map(each => `${name}: ${what} names "${each}", which is not a scalar field: use ${listScalarNames(resource)}`)
+}
+
+const stateMistakes = ({ name, states }: Resource, list: readonly string[] | undefined, what: string): string[] =>
+  (list ?? [])
+    .filter(state => !states.includes(state))
+    .map(state => `${name}: ${what} names the unknown state "${state}": use ${states.join(', ')}`)
+
+/** What lists are filtered and sorted by, and the indexes for it. */
+function comparisonMistakes(resource: Resource): string[] {
+  const { name, given } = resource
+  return [
+    ...(given.filter ?? [])
+      .filter(each => !findFilterField(resource, each))
+      .map(
+        each =>
+          `${name}: filter names "${each}", which is neither a scalar field nor leads to a t.ref(): use ${listScalarNames(resource)}, or a path through lists and objects to a reference`,
+      ),
+    ...findRepeated([...new Set(given.filter)].map(messageNameOf)).map(
+      child => `${name}: two names of filter are ${child} in a message: rename a field, or leave one of them out`,
+    ),
+    ...scalarMistakes(resource, given.sort, 'sort'),
+    ...scalarMistakes(resource, given.order, 'order'),
+    ...(given.indexes ?? []).flatMap(keys => [
+      ...scalarMistakes(resource, keys.at(-1) === newestFirst ? keys.slice(0, -1) : keys, 'indexes'),
+      ...(keys.length > 0 ? [] : [`${name}: indexes has an empty list: name the fields of the index`]),
+    ]),
+    ...findRepeated((given.indexes ?? []).map(writeIndex)).map(
+      keys => `${name}: indexes has ${keys} twice: declare it once`,
+    ),
+    ...(given.unique ?? []).flatMap(keys => [
+      ...scalarMistakes(resource, keys, 'unique'),
+      ...uniqueMistakes(resource, keys),
+    ]),
+    ...findRepeated((given.unique ?? []).map(writeIndex)).map(
+      keys => `${name}: unique has ${keys} twice: declare it once`,
+    ),
+  ]
+}
+
+/** Operations that rules name. */
+function doingMistakes({ name, given, actions, files }: Resource): string[] {
   const doings = ['read', 'create', 'change', 'remove', 'bulk', ...Object.keys(actions)]
-  const failing = [...faultPlaces, ...Object.keys(resource.files)]
-  const grants = Object.entries(given.allow)
+  const failing = [...faultPlaces, ...Object.keys(files)]
   const messages = [
     'get',
     'list',
@@ -42,36 +97,9 @@ export function findResourceRuleMistakes(contract: Service, resource: Resource):
     'delete',
     'search',
     ...Object.keys(actions),
-    ...Object.keys(resource.files),
+    ...Object.keys(files),
   ]
   return [
-    ...(given.filter ?? [])
-      .filter(each => !findFilterField(resource, each))
-      .map(
-        each =>
-          `${name}: filter names "${each}", which is neither a scalar field nor leads to a t.ref(): use ${scalarNames}, or a path through lists and objects to a reference`,
-      ),
-    ...findRepeated([...new Set(given.filter)].map(messageNameOf)).map(
-      child => `${name}: two names of filter are ${child} in a message: rename a field, or leave one of them out`,
-    ),
-    ...scalar(given.sort, 'sort'),
-    ...scalar(given.order, 'order'),
-    ...(given.indexes ?? []).flatMap(keys => [
-      ...scalar(keys.at(-1) === newestFirst ? keys.slice(0, -1) : keys, 'indexes'),
-      ...(keys.length > 0 ? [] : [`${name}: indexes has an empty list: name the fields of the index`]),
-    ]),
-    ...findRepeated((given.indexes ?? []).map(writeIndex)).map(
-      keys => `${name}: indexes has ${keys} twice: declare it once`,
-    ),
-    ...(given.unique ?? []).flatMap(keys => [...scalar(keys, 'unique'), ...uniqueMistakes(resource, keys)]),
-    ...findRepeated((given.unique ?? []).map(writeIndex)).map(
-      keys => `${name}: unique has ${keys} twice: declare it once`,
-    ),
-    ...internalMistakes(contract, resource),
-    ...scalar(given.searchBy, 'searchBy'),
-    ...(given.search ?? []).flatMap(path => searchPathMistakes(contract, resource, path)),
-    ...inState(given.edit, 'edit'),
-    ...inState(given.remove, 'remove'),
     ...[...Object.keys(given.allow), ...Object.keys(given.limits ?? {})]
       .filter(doing => !doings.includes(doing))
       .map(
@@ -83,30 +111,31 @@ export function findResourceRuleMistakes(contract: Service, resource: Resource):
         place =>
           `${name}: faults are declared for "${place}", which has none: use ${failing.join(', ')}, or \`faults\` of the action`,
       ),
+    ...(given.messages ?? [])
+      .filter(message => !messages.includes(message))
+      .map(message => `${name}: messages names "${message}", which is not an operation: use ${messages.join(', ')}`),
+  ]
+}
+
+/** What the policy binds and asks. */
+function grantMistakes(contract: Service, resource: Resource): string[] {
+  const { name, fields, given } = resource
+  const grants = Object.entries(given.allow)
+  const boundMistakesOf = (list: readonly Grant[], what: string): string[] =>
+    list.flatMap(({ where }) => [
+      ...scalarMistakes(resource, Object.keys(where), what),
+      ...owningMistakes(resource, what, Object.keys(where)),
+    ])
+  return [
     ...(grants.length > 0 ? [] : [`${name} grants nothing to any role: add grants to rules({ allow: … })`]),
     ...grants.flatMap(([doing, list]) => boundMistakesOf(list ?? [], `allow.${doing}`)),
     ...findAccessMistakes(resource, path => fieldsOfPath(contract, fields, path), boundMistakesOf),
-    ...findComputedMistakes(resource, path => fieldsOfPath(contract, fields, path)),
-    ...cacheMistakes(resource),
-    ...bulkFaultMistakes(resource),
-    ...['read', 'bulk']
-      .filter(doing => given.allow[doing as 'read' | 'bulk']?.some(grant => grant.when))
+    ...(['read', 'bulk'] as const)
+      .filter(doing => given.allow[doing]?.some(grant => grant.when))
       .map(
         doing =>
           `${name}: allow.${doing} has a condition (given), by which a query cannot select rows: use owning() with a field and a claim`,
       ),
-    ...Object.entries(given.limits ?? {}).flatMap(([doing, rate]) =>
-      findRateMistakes(`${name}: the limit of ${doing}`, rate),
-    ),
-    ...(given.messages ?? [])
-      .filter(message => !messages.includes(message))
-      .map(message => `${name}: messages names "${message}", which is not an operation: use ${messages.join(', ')}`),
-    ...Object.entries(given.relations ?? {}).flatMap(([rel, relation]) =>
-      relationMistakes(contract, resource, rel, relation),
-    ),
-    ...(given.bulk && !(given.filter && given.filter.length > 0)
-      ? [`${name}: bulk removal needs a filter: name its fields in filter`]
-      : []),
   ]
 }
 
@@ -143,10 +172,19 @@ function cacheMistakes({ name, given: { cache } }: Resource): string[] {
   return [`${name}: cache has maxAge ${cache.maxAge}: use whole seconds from 0 to 2147483648, such as 60`]
 }
 
+function bulkMistakes(resource: Resource): string[] {
+  const { name, given } = resource
+  if (!given.bulk) return []
+  const isFiltered = given.filter !== undefined && given.filter.length > 0
+  return [
+    ...bulkFaultMistakes(resource),
+    ...(isFiltered ? [] : [`${name}: bulk removal needs a filter: name its fields in filter`]),
+  ]
+}
+
 /** The handler `removing` is asked for one removal as for many, and is not told which it is. */
-function bulkFaultMistakes({ name, given: { bulk, faults } }: Resource): string[] {
+function bulkFaultMistakes({ name, given: { faults } }: Resource): string[] {
   const kinds = ['remove', 'bulk'] as const
-  if (!bulk) return []
   return kinds.flatMap((place, i) => {
     const other = kinds[1 - i] ?? 'bulk'
     return (faults?.[place] ?? [])
