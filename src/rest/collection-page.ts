@@ -112,8 +112,7 @@ const findCreateOperation = ({ routes, service }: ApiVersion, resource: Resource
   routes.all.find(each => each.template === collectionTemplateOf(resource, service.resources))?.methods.get('POST')
 
 function collectionLinks(exchange: Exchange, resource: Resource): DocumentLink[] {
-  const { edition } = exchange
-  const { place } = exchange
+  const { edition, place } = exchange
   const create = findCreateOperation(edition, resource)
   const item = { rel: 'item', href: `${place}/${resource.name}/{id}`, templated: true }
   const viewer = { caller: exchange.caller, now: exchange.entry.now }

@@ -32,7 +32,7 @@ export function findOtherFieldMistakes(
   const renames = forResources(contract, rule.renames, `${version} renames fields`, (resource, of) =>
     Object.entries(of).flatMap(([name, newest]) =>
       renameMistakes(
-        { contract, version, rule, resource, name, place: `${version} calls ${resource.name}.${newest} "${name}"` },
+        { contract, rule, resource, name, place: `${version} calls ${resource.name}.${newest} "${name}"` },
         newest,
       ),
     ),
@@ -40,11 +40,11 @@ export function findOtherFieldMistakes(
   if (renames.length > 0) return renames
   return forResources(contract, rule.retypes, `${version} retypes fields`, (resource, of) =>
     Object.entries(of).flatMap(([name, retype]) => {
-      if (!isPair(retype))
+      if (!isRetype(retype))
         return [
           `${version}: ${resource.name}.${name} is not a retype: write it as retype(${resource.name}.fields.${name}, t.string(), { up, down })`,
         ]
-      const at = { contract, version, rule, resource, name, place: `${version}: ${resource.name}.${name}` }
+      const at = { contract, rule, resource, name, place: `${version}: ${resource.name}.${name}` }
       const mistakes = [...retypeMistakes(at, retype), ...checkField(at.place, retype.former)]
       return mistakes.length > 0 ? mistakes : findLawMistakes({ ...retype, place: at.place, newest: newestFieldOf(at) })
     }),
@@ -52,21 +52,22 @@ export function findOtherFieldMistakes(
 }
 
 /** JavaScript may give anything. */
-const isPair = (retype: Partial<Retype>): boolean =>
-  isMadeWith('shape', retype.newest) &&
-  isMadeWith('shape', retype.former) &&
-  typeof retype.up === 'function' &&
-  typeof retype.down === 'function'
+const isRetype = (retype: Partial<Retype>): boolean =>
+  isMadeWith('shape', retype.newest) && isMadeWith('shape', retype.former) && hasPair(retype)
+export const hasPair = ({ up, down }: { readonly up?: unknown; readonly down?: unknown }): boolean =>
+  typeof up === 'function' && typeof down === 'function'
 
-/** A field that a version has under another name or in another type. */
-interface OtherFieldPlace {
+/** What a version says of a resource, and where, for people. */
+export interface VersionPlace {
   readonly contract: Service
-  readonly version: string
   readonly rule: VersionRule
   readonly resource: Resource
+  readonly place: string
+}
+/** A field that a version has under another name or in another type. */
+interface OtherFieldPlace extends VersionPlace {
   /** In the version. */
   readonly name: string
-  readonly place: string
 }
 
 export const fixedMistake = (field: AnyField | undefined, name: string): string | undefined => {

@@ -8,7 +8,14 @@ import type { Service, VersionRule } from '../service.ts'
 import { fieldsInVersion } from '../version-fields.ts'
 import { findLawMistakes } from './conversion-law.ts'
 import { fieldNameText } from './declared-names.ts'
-import { findRelation, fixedMistake, forResources, hasReadOnlyParts } from './other-field-mistakes.ts'
+import {
+  findRelation,
+  fixedMistake,
+  forResources,
+  hasPair,
+  hasReadOnlyParts,
+  type VersionPlace,
+} from './other-field-mistakes.ts'
 
 /** @param checkField the mistakes of a field, wherever it is declared */
 export function findReshapeMistakes(
@@ -21,9 +28,10 @@ export function findReshapeMistakes(
     Array.isArray(groups) && groups.every(isReshape)
       ? groups.flatMap(each => {
           const place = `${version}: the reshape of ${resource.name}.${each.newest.join(', ')}`
+          const at = { contract, rule, resource, place }
           const found = [
-            ...newestFieldMistakes({ contract, rule, resource, place }, each),
-            ...formerFieldMistakes({ contract, rule, resource, place }, each),
+            ...newestFieldMistakes(at, each),
+            ...formerFieldMistakes(at, each),
             ...Object.entries<AnyField>(each.former).flatMap(([name, field]) => checkField(`${place}: ${name}`, field)),
           ]
           return found.length > 0 ? found : lawMistakes(place, resource, each)
@@ -36,19 +44,9 @@ export function findReshapeMistakes(
 
 /** JavaScript may give anything. */
 const isReshape = (group: Partial<Reshape> | undefined): boolean =>
-  Array.isArray(group?.newest) &&
-  isRecordOf(each => isMadeWith('shape', each), group.former) &&
-  typeof group.up === 'function' &&
-  typeof group.down === 'function'
+  Array.isArray(group?.newest) && isRecordOf(each => isMadeWith('shape', each), group.former) && hasPair(group)
 
-interface ReshapePlace {
-  readonly contract: Service
-  readonly rule: VersionRule
-  readonly resource: Resource
-  readonly place: string
-}
-
-function newestFieldMistakes({ contract, rule, resource, place }: ReshapePlace, group: Reshape): string[] {
+function newestFieldMistakes({ contract, rule, resource, place }: VersionPlace, group: Reshape): string[] {
   const { name: own, fields } = resource
   const known = Object.keys(fields)
   if (group.of !== own) return [`${place} is one of ${group.of}: write it as reshape(${own}, …)`]
@@ -86,7 +84,7 @@ function countUses({ without, renames, retypes, reshapes }: VersionRule, own: st
   return uses.filter(Boolean).length
 }
 
-function formerFieldMistakes({ rule, resource, place }: ReshapePlace, group: Reshape): string[] {
+function formerFieldMistakes({ rule, resource, place }: VersionPlace, group: Reshape): string[] {
   const names = Object.keys(group.former)
   const isReadOnly = group.newest.every(name => resource.fields[name]?.isReadOnly)
   const others = {
