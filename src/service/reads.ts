@@ -53,17 +53,18 @@ const requireItem = (look: ReadContext, operation: Operation & { readonly resour
     requireVisible(found, operation, look.call.admitted.caller, look.about.now),
   )
 
-export function listItems(look: ReadContext, operation: OperationOf<'list' | 'search'>): Maybe<Outcome> {
-  const { searching } = look.handlers
-  const asked =
-    operation.kind === 'search' && searching
-      ? searching(createContext(look.about, readOnlyReach(look.reader)), look.call.query?.words ?? [])
-      : undefined
-  return chain(asked, () =>
-    chain(requirePlace(look, operation.resource, undefined), () =>
+export const listItems = (look: ReadContext, operation: OperationOf<'list' | 'search'>): Maybe<Outcome> =>
+  chain(requirePlace(look, operation.resource, undefined), () =>
+    chain(askSearching(look, operation), () =>
       chain(readPage(look, operation.resource, {}), found => ({ kind: 'page', page: found }) as const),
     ),
   )
+
+/** A handler may refuse words; it is asked of places alone that the caller finds. */
+function askSearching({ call, about, handlers, reader }: ReadContext, { kind }: Operation): Maybe<void> {
+  const { searching } = handlers
+  if (kind === 'search' && searching)
+    return searching(createContext(about, readOnlyReach(reader)), call.query?.words ?? [])
 }
 
 /** A page of the items that this caller may see, restricted in the database and not afterwards. */

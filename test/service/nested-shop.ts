@@ -77,6 +77,9 @@ export default implement(
     },
     notes: {
       derive: (_ctx, { text, order }) => ({ length: text.length + order.length }),
+      searching: (ctx, words) => {
+        if (words.includes('secret')) ctx.invalid(['q'], 'is not searched')
+      },
       close: () => {},
       weigh: (_ctx, { text }) => ({ grams: text.length }),
       join: (_ctx, _note, { to }) => ({ to }),

@@ -282,3 +282,15 @@ test('A6.1 what is in something private is private, whoever may read it by its o
   assert.deepEqual(await read('/boxes/b-1/coins/t-1'), [404, 'no-store'])
   assert.deepEqual(await read('/boxes/b-1/coins/t-1', owner), [200, 'private, no-cache'])
 })
+
+test('A handler is asked for words in parents alone that the caller may read, by both faces', async () => {
+  await using running = await startTestService(shop, app)
+  for (const [order, status, fault] of [
+    ['o-1', 422, /Invalid/],
+    ['o-3', 404, /NotFound/],
+    ['o-9', 404, /NotFound/],
+  ] as const) {
+    assert.equal((await ask(running, 'ann', `QUERY /orders/${order}/notes`, { q: 'secret' })).status, status)
+    assert.match(await soap(running, 'ann', `<SearchNotes><order>${order}</order><q>secret</q></SearchNotes>`), fault)
+  }
+})
