@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
+import { RecentCallers } from '../base/recent-callers.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { findContractWarnings } from '../contract/review-warnings.ts'
@@ -21,10 +22,9 @@ import type { Watching } from '../identity/watched-file.ts'
 import { createChangesPage } from '../pages/changes.ts'
 import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
-import type { WatchChange } from '../service/handler-facts.ts'
 import type { Identities } from '../service/identity-port.ts'
+import type { JobContext } from '../service/job.ts'
 import { LargeWork } from '../service/large-work.ts'
-import { RecentCallers } from '../service/recent-callers.ts'
 import type { Store } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
@@ -180,21 +180,29 @@ async function openHoldings(site: Site, surroundings: Surroundings) {
 type RunningWork = ReturnType<typeof startWork>
 function startWork({ app, options, world, opened }: Site, store: Store) {
   const slow = opened.adopt(new SlowChanges(warnOfSlowChange(world.logger)), each => each.stop())
-  const workers = startOwnWorkers(app, options, world, { store, watch: slow.watch })
+  const recent = new RecentCallers()
+  const loop = {
+    later: setImmediate,
+    clock: () => performance.now(),
+    activeMs: () => performance.eventLoopUtilization().active,
+    sleep: setTimeout,
+    callers: recent,
+  }
+  const turns = new Turns(loop)
+  const largeWork = new LargeWork(loop)
+  const workers = startOwnWorkers(app, options, world, { store, watch: slow.watch, turns })
   opened.defer(() => workers.stop(0))
-  return { slow, workers }
+  return { slow, workers, recent, turns, largeWork }
 }
 
 function createContext(
   { app, options, world, spans, protectedAt }: Site,
   { store, replica, limits, callers }: Holdings,
-  { workers, slow }: RunningWork,
+  { workers, slow, recent, turns, largeWork }: RunningWork,
   figures: Metrics,
   committed: () => void,
 ): FaceContext {
   const { clock } = world
-  const recent = new RecentCallers()
-  const loop = { later: setImmediate, clock: () => performance.now(), sleep: setTimeout, callers: recent }
   const calls = createServiceCalls(app, {
     store,
     replica,
@@ -204,6 +212,7 @@ function createContext(
     log: world.line,
     trace: spans ? spans.fields : findTraceFields,
     recent,
+    turns,
     started: workers.wake,
     watch: slow.watch,
     done: deed => {
@@ -220,8 +229,8 @@ function createContext(
     id: randomUUID,
     report: world.report,
     settings: { ...defaultSettings, ...options.settings },
-    turns: new Turns(loop),
-    largeWork: new LargeWork({ ...loop, activeMs: () => performance.eventLoopUtilization().active }),
+    turns,
+    largeWork,
   }
 }
 
@@ -356,7 +365,7 @@ function startOwnWorkers(
   app: Implementation,
   options: ServiceOptions,
   { clock, report, line }: World,
-  held: { readonly store: Store; readonly watch: WatchChange },
+  held: Pick<JobContext, 'store' | 'watch' | 'turns'>,
 ) {
   const context = { app, ...held, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
   const isOff = options.work === false

@@ -1,4 +1,6 @@
 /** What all connections of one listener have in common. */
+import { RecentCallers } from '../base/recent-callers.ts'
+import { TimeShares } from '../base/time-shares.ts'
 import type { Request, Response } from '../http/message.ts'
 import { ResponseHeadWriter } from './http1/response-head.ts'
 import { WriteBatch } from './http1/write-batch.ts'
@@ -31,6 +33,10 @@ export interface ServerContext {
   readonly heads: ResponseHeadWriter
   /** Responses of HTTP/1.1 that leave at the end of this turn of the event loop. */
   readonly writes: WriteBatch
+  /** The addresses whose requests come at the moment. */
+  readonly peers: RecentCallers
+  /** The time of addresses that send more requests ahead than one turn of the event loop has. */
+  readonly shares: TimeShares
   /** The listener is closing: connections end after their response. */
   draining: boolean
 }
@@ -43,6 +49,7 @@ export interface ServerContextOptions {
 
 export function createServerContext(serve: Serve, options: ServerContextOptions): ServerContext {
   const limits = { ...defaultLimits, ...options.limits }
+  const peers = new RecentCallers()
   return {
     serve,
     limits,
@@ -51,6 +58,8 @@ export function createServerContext(serve: Serve, options: ServerContextOptions)
     waiting: new Set(),
     heads: new ResponseHeadWriter(Math.floor(limits.idle / 1000)),
     writes: new WriteBatch(),
+    peers,
+    shares: new TimeShares(peers),
     draining: false,
   }
 }

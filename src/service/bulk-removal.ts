@@ -13,7 +13,7 @@ import { commonRestriction, type Grant, readRestriction } from '../contract/poli
 import type { Resource } from '../contract/resource.ts'
 import { findReferrer, removeOne } from './item-changes.ts'
 import { parentFilters, readGrants, requirePlace } from './item-checks.ts'
-import type { ItemQuery } from './item-walk.ts'
+import { type BeginPart, endWithTurn, type ItemQuery } from './item-walk.ts'
 import type { Outcome } from './outcome.ts'
 import { Refused } from './refusal.ts'
 import { type ItemPage, isFormer, type Query, type Snapshot, type Store } from './store.ts'
@@ -42,6 +42,7 @@ export async function removeItems(
   change: BulkChange,
   operation: OperationOf<'bulk'>,
   store: Pick<Store, 'read'>,
+  beginPart: BeginPart,
   transact: Transact,
 ): Promise<Outcome> {
   const { resource } = operation
@@ -60,14 +61,16 @@ export async function removeItems(
     const size = Math.min(batchItems, bulkItemsMax - progress.removed)
     const page = await list(removable, { size, ...(from && { from }) })
     let next = progress
+    let endPart = endWithTurn
     const outcome = await endEarly(transact, progress, stays, async inner => {
+      endPart = beginPart()
       next = sumProgress(progress, await removeBatch(inner, resource, page.items))
       return page.more.after && next.removed < bulkItemsMax ? undefined : outcomeOf(next, stays, page.more.after)
     })
     if (outcome) return outcome
     progress = next
     from = page.edges && { ...page.edges.last, backwards: false }
-    await new Promise(resolve => setImmediate(resolve))
+    await endPart()
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import type { RecentCallers } from '../base/recent-callers.ts'
 import { declaredFaults } from '../contract/fault.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -29,12 +30,12 @@ import {
 } from './handler-facts.ts'
 import { KeyLocks, performOnce } from './idempotency.ts'
 import { findItem, isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
+import { endWithTurn } from './item-walk.ts'
 import { cancelJob, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
 import { withReplica } from './read-replica.ts'
 import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
-import type { RecentCallers } from './recent-callers.ts'
 import { refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
 import {
@@ -46,6 +47,7 @@ import {
   type StoreWriter,
   type WriteTurn,
 } from './store.ts'
+import type { Turns } from './turns.ts'
 import { WaitingLines } from './waiting-lines.ts'
 import { actOnItem, createItem, putItemFile, removeItem, replaceItem, type WriteContext } from './writes.ts'
 
@@ -62,6 +64,8 @@ export interface ServiceParts {
   readonly trace?: () => Readonly<Record<string, string>>
   /** Gets the party of each request that is admitted. */
   readonly recent?: Pick<RecentCallers, 'note'>
+  /** Where bulk removals take turns. Default: each batch ends with the turn of the event loop. */
+  readonly turns?: Pick<Turns, 'beginPart'>
   /** Called when a job has been started, so that a worker looks for it at once. */
   readonly started?: () => void
   /** Writes the lines of handlers. Default: nothing is written. */
@@ -260,6 +264,7 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
       { call, about: about(call) },
       operation,
       storeOf?.(createProviderContext(about(call))) ?? parts.store,
+      () => parts.turns?.beginPart(party) ?? endWithTurn,
       work => bulkLine.take(party, () => transact(call, did, work)),
     )
   }

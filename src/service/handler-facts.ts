@@ -8,12 +8,15 @@ import type { ErasedHandlers, Implementation } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { CallHeaders } from './call.ts'
+import type { BeginPart } from './item-walk.ts'
 import type { AuditRecord, StoreReader, StoreWriter } from './store.ts'
 
 /** Access to the store: within a call's transaction, or in a job by one small transaction each. */
 export interface StoreReach {
   read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
   write<T>(work: (writer: StoreWriter) => Maybe<T>): Maybe<T>
+  /** Of a list that is read outside of a transaction, for each page. */
+  readonly beginPart?: BeginPart | undefined
 }
 export const reachOf = (writer: StoreWriter): StoreReach => ({
   read: work => work(writer),

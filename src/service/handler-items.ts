@@ -36,7 +36,7 @@ import {
   requireUnreferenced,
 } from './item-changes.ts'
 import { idPrefix, isActionOfState, readGrants, stateOf } from './item-checks.ts'
-import { type ReadPage, walkItems } from './item-walk.ts'
+import { type BeginPart, type ReadPage, walkItems } from './item-walk.ts'
 import { Refused, refuse } from './refusal.ts'
 import { type Filter, isFormer, isWithin, type Query, type Snapshot, type Sort, type StoreWriter } from './store.ts'
 import { isSameValue } from './typed-json.ts'
@@ -251,7 +251,7 @@ function createItemReader(
         sort: toSort(about, resource, order),
       }
       const place = `${about.operation}: ctx.items.list('${name}')`
-      return createItemList(page => reach.read(reader => reader.list(name, page)), query, place)
+      return createItemList(page => reach.read(reader => reader.list(name, page)), query, place, reach.beginPart)
     },
   } as ItemReader<Service> // as in `createItems`
 }
@@ -265,10 +265,11 @@ function createItemList(
   read: ReadPage,
   query: Pick<Query, 'filters' | 'within' | 'sort'>,
   place: string,
+  beginPart: BeginPart | undefined,
 ): ItemList<Values> {
   return {
     async *[Symbol.asyncIterator]() {
-      for await (const item of walkItems(read, query)) yield item.value
+      for await (const item of walkItems(read, query, { beginPart })) yield item.value
     },
     first: async limit => {
       requireCount(`${place}.first`, limit)
@@ -278,7 +279,7 @@ function createItemList(
     async *pages(size) {
       requireCount(`${place}.pages`, size)
       let page: Values[] = []
-      for await (const item of walkItems(read, query, size)) {
+      for await (const item of walkItems(read, query, { sizeMax: size, beginPart })) {
         page.push(item.value)
         if (page.length < size) continue
         yield page

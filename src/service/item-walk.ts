@@ -5,29 +5,39 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import type { ItemPage, Query, Snapshot } from './store.ts'
+import type { EndPart } from './turns.ts'
 
 /** Items that are in memory at once, and read in one turn of the event loop. */
 const pageItems = 100
 
 export type ItemQuery = Pick<Query, 'filters' | 'within'> & Partial<Pick<Query, 'sort'>>
 export type ReadPage = (query: Query) => Maybe<ItemPage>
+/** Called when the reading of a page begins. */
+export type BeginPart = () => EndPart
 
-/**
- * In the order of the query, by default that of the contract; between two pages the event loop
- * serves others.
- */
+/** The event loop serves others between two parts. */
+export const endWithTurn: EndPart = () => new Promise(resolve => setImmediate(resolve))
+
+export interface WalkOptions {
+  readonly sizeMax?: number | undefined
+  /** Default: each page ends with the turn of the event loop. */
+  readonly beginPart?: BeginPart | undefined
+}
+
+/** In the order of the query, by default that of the contract. */
 export async function* walkItems(
   read: ReadPage,
   { sort = [], ...query }: ItemQuery,
-  sizeMax = pageItems,
+  { sizeMax = pageItems, beginPart = () => endWithTurn }: WalkOptions = {},
 ): AsyncGenerator<Snapshot> {
   const size = Math.min(pageItems, sizeMax)
   let from: Query['from']
   for (;;) {
+    const endPart = beginPart()
     const page = await read({ ...query, sort, size, counted: false, ...(from && { from }) })
     yield* page.items
     if (!page.more.after || !page.edges) return
     from = { ...page.edges.last, backwards: false }
-    await new Promise(resolve => setImmediate(resolve))
+    await endPart()
   }
 }

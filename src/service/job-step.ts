@@ -31,6 +31,7 @@ export function createJobContext(about: ContextFacts, job: string, reach: StoreR
   const ctx: Context = createContext(about, {
     read: work => step.outside(() => reach.read(work)),
     write: work => step.outside(() => reach.write(work)),
+    beginPart: reach.beginPart,
   })
   return { ...ctx, once: runStep }
 }

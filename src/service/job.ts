@@ -28,6 +28,7 @@ import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
 import { type Refusal, Refused, refuse } from './refusal.ts'
 import { type JobRow, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
+import type { Turns } from './turns.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 import { Unimplemented } from './unimplemented.ts'
 
@@ -109,6 +110,8 @@ export interface JobContext {
   readonly log?: WriteLine
   /** Default: changes are not watched. */
   readonly watch?: WatchChange
+  /** Where jobs share an event loop with callers: the turns of the party that started one. */
+  readonly turns?: Pick<Turns, 'beginPart'>
 }
 
 /**
@@ -171,7 +174,9 @@ async function attemptJob(
         },
         { caller: job.party },
       )
-    const ctx = createJobContext(about, job.id, { read: work => store.read(work), write })
+    const { turns } = context
+    const beginPart = turns && (() => turns.beginPart(job.party))
+    const ctx = createJobContext(about, job.id, { read: work => store.read(work), write, beginPart })
     const done = run(ctx, unpackTyped(job.input) as Values, progressOf(context, job, signal))
     const output = requireSoundOutput(job.job, declared.output, await Promise.race([done, rejectOnAbort(signal)]))
     await updateJob(context, job, { state: 'completed', progress: 1, output: packTyped(output) })

@@ -7,7 +7,8 @@
  *  (2) While others ask, the next one waits four times as long as the loop was busy with the one
  *      before: large changes take a fifth of the time. A caller that asks alone does not wait.
  */
-import { restMsAfter, type TurnLoop } from './turns.ts'
+import { restMsAfter } from '../base/time-shares.ts'
+import type { TurnLoop } from './turns.ts'
 import { WaitingLines } from './waiting-lines.ts'
 
 /** Octets of a content from which its change is large work. */
@@ -16,11 +17,7 @@ export const largeContentOctets = 32 * 1024
 const placeMs = 100
 const bounds = { running: 1, waiting: 256, waitingOfCaller: 64 }
 
-/** The event loop that large work holds. */
-export interface BusyLoop extends Pick<TurnLoop, 'sleep' | 'callers'> {
-  /** Milliseconds for which it has been at work, and not waited, since the process began. */
-  readonly activeMs: () => number
-}
+type BusyLoop = Pick<TurnLoop, 'sleep' | 'callers' | 'activeMs'>
 
 export class LargeWork {
   readonly #loop: BusyLoop

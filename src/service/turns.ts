@@ -6,31 +6,29 @@
  *  (2) Callers take turns: what one has asked for delays another by one step.
  *  (3) Few works are under way at once, and fewer of one caller, so what they hold is bounded; the
  *      others have not begun. A caller with too many of them waiting is refused.
- *  (4) While others ask, a caller rests four times as long as its work has held a whole turn: it
- *      takes a fifth of the time at most. A caller that asks alone does not wait.
+ *  (4) While others ask, a caller takes a fifth of the time at most, by one long work or by many
+ *      short ones (`base/time-shares.ts`). A caller that asks alone does not wait.
  * Work that fits into the time that is left of a turn is done at once.
  */
 import type { Maybe } from '../base/maybe.ts'
-import type { RecentCallers } from './recent-callers.ts'
+import type { RecentCallers } from '../base/recent-callers.ts'
+import { TimeShares, turnMs } from '../base/time-shares.ts'
 import { refuse } from './refusal.ts'
 
 /** Work in steps of its own choice, each short; its text, page or answer at the end. */
 export type WorkSteps<T> = Generator<unknown, T>
 
-/** Milliseconds of one turn of the event loop. */
-const turnMs = 10
 /** Works under way: begun, and not done after their first turn. */
 const underWayMax = 8
 const underWayOfCallerMax = 2
 /** Works of one caller that wait for their first turn. */
 const waitingMax = 64
 
-/** (4) */
-const restFactor = 4
-/** No rest is longer, whatever came before it. */
-const restMaxMs = 400
-/** While other callers ask: for how long work rests that has held the event loop for this time. */
-export const restMsAfter = (heldMs: number): number => Math.min(restMaxMs, restFactor * heldMs)
+/** No part counts for more: others may have been at work while it waited for other things. */
+const partMaxMs = 2 * turnMs
+
+/** Ends a part of long work, and resolves when the next may begin. */
+export type EndPart = () => Promise<void>
 
 interface Work {
   readonly caller: string
@@ -40,14 +38,6 @@ interface Work {
   hasBegun: boolean
 }
 
-/** Of a caller after a turn that its work had for itself. */
-interface Rest {
-  /** By the clock. */
-  readonly untilMs: number
-  /** Requests of all callers by then: if others ask later, it rests. */
-  readonly seen: number
-}
-
 /** The event loop that turns are turns of. */
 export interface TurnLoop {
   /** Runs work in the next turn of the event loop. */
@@ -55,6 +45,8 @@ export interface TurnLoop {
   readonly sleep: (work: () => void, ms: number) => void
   /** In milliseconds, at least as fine as a tenth. */
   readonly clock: () => number
+  /** Milliseconds for which it has been at work, and not waited, since the process began. */
+  readonly activeMs: () => number
   readonly callers: Pick<RecentCallers, 'requests' | 'hasOthers'>
 }
 
@@ -62,7 +54,8 @@ export class Turns {
   readonly #loop: TurnLoop
   /** Works by caller. The first caller is next. No queue is empty. */
   readonly #queues = new Map<string, Work[]>()
-  readonly #rests = new Map<string, Rest>()
+  /** (4) */
+  readonly #shares: TimeShares
   #spentMs = 0
   #underWay = 0
   #isCounting = false
@@ -71,6 +64,7 @@ export class Turns {
 
   constructor(loop: TurnLoop) {
     this.#loop = loop
+    this.#shares = new TimeShares(loop.callers)
   }
 
   /**
@@ -90,12 +84,31 @@ export class Turns {
 
   #mayBeginAtOnce(caller: string): boolean {
     if (this.#spentMs >= turnMs || this.#underWay >= underWayMax || this.#queues.has(caller)) return false
-    return !this.#rests.has(caller) || this.#restsUntilMs(caller) <= this.#loop.clock()
+    return this.#shares.restsUntilMs(caller) <= this.#loop.clock()
   }
 
   /** Work of a single step. */
   run<T>(caller: string, work: () => T): Maybe<T> {
     return this.perform(caller, singleStep(work))
+  }
+
+  /**
+   * For work that is done elsewhere, in parts: begins one. What it returns is called at its end: it
+   * counts what the part has held the event loop for, and resolves in the next turn, or when the
+   * caller has rested.
+   */
+  beginPart(caller: string): EndPart {
+    const { activeMs, clock, later, sleep } = this.#loop
+    const beganMs = activeMs()
+    return () => {
+      const nowMs = clock()
+      this.#shares.spend(caller, Math.min(partMaxMs, activeMs() - beganMs), nowMs)
+      const restMs = this.#shares.restsUntilMs(caller) - nowMs
+      return new Promise(resolve => {
+        if (restMs > 0) sleep(resolve, restMs)
+        else later(resolve)
+      })
+    }
   }
 
   #enqueue(work: Work): void {
@@ -109,7 +122,7 @@ export class Turns {
   /** Steps until the end of the work or of the turn. */
   #advance<T>(caller: string, steps: WorkSteps<T>): IteratorResult<unknown, T> {
     this.#countTurn()
-    const { clock, callers } = this.#loop
+    const { clock } = this.#loop
     const startMs = clock()
     const before = this.#spentMs
     try {
@@ -122,7 +135,7 @@ export class Turns {
       const nowMs = clock()
       const ms = nowMs - startMs
       this.#spentMs = before + ms
-      if (ms >= turnMs) this.#rests.set(caller, { untilMs: nowMs + restMsAfter(ms), seen: callers.requests }) // (4)
+      this.#shares.spend(caller, ms, nowMs)
     }
   }
 
@@ -132,15 +145,10 @@ export class Turns {
     this.#loop.later(() => {
       this.#isCounting = false
       this.#spentMs = 0
-      this.#endRests()
+      this.#shares.forget(this.#loop.clock())
       while (this.#spentMs < turnMs && this.#takeTurn());
       if (this.#queues.size > 0) this.#awaitNext()
     })
-  }
-
-  #endRests(): void {
-    const nowMs = this.#loop.clock()
-    for (const [caller, { untilMs }] of this.#rests) if (untilMs <= nowMs) this.#rests.delete(caller)
   }
 
   /** The next turn: at once, unless all works that could go on rest. */
@@ -149,7 +157,7 @@ export class Turns {
     let nextMs = Number.POSITIVE_INFINITY
     for (const queue of this.#queues.values())
       for (const work of queue)
-        if (this.#isTaken(work, queue)) nextMs = Math.min(nextMs, this.#restsUntilMs(work.caller))
+        if (this.#isTaken(work, queue)) nextMs = Math.min(nextMs, this.#shares.restsUntilMs(work.caller))
     if (nextMs <= nowMs) this.#countTurn()
     else if (nextMs < this.#wakesAtMs) this.#wakeAt(nextMs, nextMs - nowMs)
   }
@@ -162,12 +170,6 @@ export class Turns {
     }, restMs)
   }
 
-  /** (4) In the past for a caller that does not rest. */
-  #restsUntilMs(caller: string): number {
-    const rest = this.#rests.get(caller)
-    return rest && this.#loop.callers.hasOthers(caller, rest.seen) ? rest.untilMs : 0
-  }
-
   /** (3) */
   #isTaken(work: Work, own: readonly Work[]): boolean {
     if (work.hasBegun) return true
@@ -178,7 +180,7 @@ export class Turns {
   #takeTurn(): boolean {
     const nowMs = this.#loop.clock()
     for (const [caller, queue] of this.#queues) {
-      if (this.#restsUntilMs(caller) > nowMs) continue
+      if (this.#shares.restsUntilMs(caller) > nowMs) continue
       const at = queue.findIndex(work => this.#isTaken(work, queue))
       const work = queue[at]
       if (!work) continue

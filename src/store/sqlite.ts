@@ -488,10 +488,10 @@ const longReadMs = 5000
 
 const statisticsMs = 60_000
 /**
- * SQLite "PRAGMA optimize": statistics of tables that have grown tenfold, from a sample of their rows
- * (0x10; all of them would hold up everybody for seconds at a million), whatever has been asked of
- * them here (0x10000), so that queries choose their index by what is stored now. Where none has
- * grown it takes 0.2 ms. The next run tries again what a lock or the disk prevents.
+ * SQLite "PRAGMA optimize": statistics of tables that have grown tenfold, from a sample of their
+ * rows (0x10; all of them would hold up everybody for seconds at a million), whatever has been
+ * asked of them here (0x10000), so that queries choose their index by what is stored now. Where
+ * none has grown it takes 0.2 ms. The next run tries again what a lock or the disk prevents.
  */
 function refreshStatistics(file: string): void {
   attempt(() => {

@@ -128,7 +128,7 @@ describe('a walk over all items', () => {
     test(`of ${count}, ${size ?? 'a hundred'} at once, reads ${reads} pages and gives each once`, async () => {
       const { asked, read } = startList(count)
       const ids: string[] = []
-      for await (const { id } of walkItems(read, { filters: [], within: 'all' }, size)) ids.push(id)
+      for await (const { id } of walkItems(read, { filters: [], within: 'all' }, { sizeMax: size })) ids.push(id)
       assert.deepEqual(
         ids,
         Array.from({ length: count }, (_, i) => String(i)),

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { RecentCallers } from '../../src/base/recent-callers.ts'
 import { LargeWork } from '../../src/service/large-work.ts'
-import { RecentCallers } from '../../src/service/recent-callers.ts'
 import { Unavailable } from '../../src/service/store.ts'
 
 /** Holds the event loop. */

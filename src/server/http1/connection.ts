@@ -8,10 +8,13 @@
  *  (3) A connection that ends after a response is first closed for writing and drained for a while,
  *      so that a reset does not take the response away from a client that is still sending (§9.6).
  *  (4) Octets that have no reader yet are held within a bound; beyond it their sender is held back.
+ *  (5) While others ask, the requests that one address sends ahead take a fifth of the time at most
+ *      (`base/time-shares.ts`).
  * Deliberately absent: routes, media types, caches; CONNECT, Upgrade and unknown expectations go to
  * `serve` as they are.
  */
 import type { Socket } from 'node:net'
+import { turnMs } from '../../base/time-shares.ts'
 import { type Content, noContent } from '../../http/message.ts'
 import { GoneSignal } from '../gone-signal.ts'
 import { BufferedContent } from '../incoming-content.ts'
@@ -35,7 +38,6 @@ const heldOctets = 64 * 1024
  * others have theirs.
  */
 const requestsPerTurn = 64
-const turnMs = 10
 /** Octets in which a head is looked for first. */
 const usualHeadOctets = 2048
 const emptyLine = '\r\n\r\n'
@@ -175,11 +177,22 @@ export class Http1Connection implements Turn {
     if (this.#begun === 2) this.#turnBegan = now
     return this.#begun <= requestsPerTurn && now - this.#turnBegan < turnMs
   }
-  /** Until then the socket is not read: this client waits as the others have. */
+  /**
+   * Until then the socket is not read: this client waits as the others have. Requests that are sent
+   * ahead are short work, of which there is much: (5).
+   */
   #readNextTurn(): void {
+    const { shares } = this.context
+    const nowMs = performance.now()
+    if (this.#turnBegan > 0) shares.spend(this.from, nowMs - this.#turnBegan, nowMs)
+    this.#turnBegan = 0
+    const restMs = shares.restsUntilMs(this.from) - nowMs
+    shares.forget(nowMs)
     this.socket.pause()
-    setImmediate(() => this.read())
+    if (restMs > 0) setTimeout(this.#goOn, restMs)
+    else setImmediate(this.#goOn)
   }
+  readonly #goOn = (): void => this.read()
 
   /** Begins the next request if all of its head is here. */
   #readNext(): boolean {
@@ -232,6 +245,7 @@ export class Http1Connection implements Turn {
   #begin(head: Head): void {
     this.#steps++
     this.#lines = head.lines
+    this.context.peers.note(this.from)
     const exchange = new Http1Exchange(this, head)
     this.exchange = exchange
     const isEmpty = head.lines.length === 0 || head.method === 'CONNECT'

@@ -1,0 +1,68 @@
+/**
+ * For how long each party has held the event loop of late, and when it rests for that. While others
+ * ask, a party that has used a whole turn beyond a fifth of the time rests four times as long as it
+ * has used: it takes a fifth of the time at most, by one long work or by many short ones. A party
+ * that asks alone does not wait. All times are in milliseconds, by one clock.
+ */
+import type { RecentCallers } from './recent-callers.ts'
+
+/** Of one turn of the event loop. */
+export const turnMs = 10
+const restFactor = 4
+/** No rest is longer, whatever came before it. */
+const restMaxMs = 400
+/** While others ask: for how long a party rests that has held the event loop for this time. */
+export const restMsAfter = (heldMs: number): number => Math.min(restMaxMs, restFactor * heldMs)
+
+interface Used {
+  readonly ms: number
+  /** Until when it was counted: a quarter of what passes then is forgiven. */
+  readonly atMs: number
+  /** Requests of all parties when the first of it began. */
+  readonly seen: number
+}
+interface Rest {
+  readonly untilMs: number
+  /** If others have asked since then, it rests. */
+  readonly seen: number
+}
+
+export class TimeShares {
+  readonly #callers: Pick<RecentCallers, 'requests' | 'hasOthers'>
+  readonly #used = new Map<string, Used>()
+  readonly #rests = new Map<string, Rest>()
+
+  constructor(callers: Pick<RecentCallers, 'requests' | 'hasOthers'>) {
+    this.#callers = callers
+  }
+
+  /** Counts work of the party that ends now and has held the event loop for so long. */
+  spend(party: string, heldMs: number, nowMs: number): void {
+    const known = this.#used.get(party)
+    const left = known ? leftOf(known, nowMs - heldMs) : 0
+    const ms = left + heldMs
+    const rest = this.#rests.get(party)
+    const isResting = rest && nowMs < rest.untilMs // and has gone on, since others had not asked
+    const seen = isResting ? rest.seen : known && left > 0 ? known.seen : this.#callers.requests
+    if (ms < turnMs) {
+      this.#used.set(party, { ms, atMs: nowMs, seen })
+      return
+    }
+    this.#used.delete(party)
+    this.#rests.set(party, { untilMs: nowMs + restMsAfter(ms), seen })
+  }
+
+  /** In the past for a party that does not rest. */
+  restsUntilMs(party: string): number {
+    const rest = this.#rests.get(party)
+    return rest && this.#callers.hasOthers(party, rest.seen) ? rest.untilMs : 0
+  }
+
+  /** Forgets what counts no more. */
+  forget(nowMs: number): void {
+    for (const [party, { untilMs }] of this.#rests) if (untilMs <= nowMs) this.#rests.delete(party)
+    for (const [party, used] of this.#used) if (leftOf(used, nowMs) === 0) this.#used.delete(party)
+  }
+}
+
+const leftOf = ({ ms, atMs }: Used, nowMs: number): number => Math.max(0, ms - Math.max(0, nowMs - atMs) / restFactor)
