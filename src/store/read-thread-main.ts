@@ -3,8 +3,10 @@
  * snapshot at a time. It is sent statements and sends rows; it ends what takes longer than its time
  * at the next row that it looks at.
  */
+import { constants, getPriority, setPriority } from 'node:os'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { attempt, errorCodeOf } from '../base/attempt.ts'
 import { type Cells, octetsOf } from './connection.ts'
 import { goesOnFunction, type ThreadReply, type ThreadRequest } from './read-thread-port.ts'
 
@@ -77,6 +79,20 @@ function explainFailure(thrown: unknown): ThreadReply {
   return { error: thrown.message, errcode: 'errcode' in thrown ? thrown.errcode : undefined }
 }
 
+/**
+ * Of a core that both want, the event loop has five sixths: others ask for one row, and a long read
+ * can wait. On Linux alone: elsewhere a priority is that of the whole process.
+ */
+const yieldedSteps = 7
+const isSystemError = (thrown: unknown): boolean => errorCodeOf(thrown) === 'ERR_SYSTEM_ERROR'
+function yieldToEventLoop(): void {
+  if (process.platform !== 'linux') return
+  // 0 is the thread that asks (setpriority(2), "C library/kernel differences").
+  const lower = Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + yieldedSteps)
+  attempt(() => setPriority(0, lower), isSystemError) // a sandbox may forbid it
+}
+
+yieldToEventLoop()
 const { file, timeout } = workerData as { readonly file: string; readonly timeout: number } // of read-thread.ts
 const reader = new SnapshotReader(file, timeout)
 parentPort?.on('message', (request: ThreadRequest) => {

@@ -1,7 +1,7 @@
 /** Lists that may take long are read off the event loop, in turns, within a time (B2; store/read-thread.ts). */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
@@ -55,6 +55,21 @@ describe('long reads of a file of 50,000 rows', () => {
     assert.ok(item && !(item instanceof Promise) && item.id === 'p-00007')
     assert.ok(!(list(store, { filters: [{ field: 'kind', is: 'eq', value: 'book' }] }) instanceof Promise))
     assert.deepEqual((await read).items, [])
+  })
+
+  const isLinux = process.platform === 'linux'
+  test('yield a core that the event loop wants', {
+    skip: !isLinux && 'threads have priorities on Linux alone',
+  }, async () => {
+    await list(store, long)
+    const niceOf = (thread: string): number => {
+      const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]) // the 19th field of proc_pid_stat(5)
+    }
+    const own = niceOf(String(process.pid))
+    const threads = readdirSync('/proc/self/task').map(niceOf)
+    assert.equal(threads.filter(nice => nice === Math.min(19, own + 7)).length, 1, threads.join())
+    assert.equal(getPriority(), own, 'the event loop keeps its own')
   })
 
   test('see what was committed before they were asked for', async () => {
