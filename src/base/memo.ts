@@ -14,20 +14,6 @@ export function memoizeByObject<K extends object, V>(make: (of: K) => V): (of: K
 }
 
 /**
- * The same of an object that may never come again: it remembers what `recurs`, since to remember an
- * object that is dropped at once costs more than most results do.
- */
-export function memoizeRecurring<K extends object, V>(make: (of: K) => V): (of: K, recurs: boolean) => V {
-  const known = new WeakMap<K, V>()
-  return (of, recurs) => {
-    if (!recurs) return make(of)
-    let made = known.get(of)
-    if (made === undefined) known.set(of, (made = make(of)))
-    return made
-  }
-}
-
-/**
  * A pure function of texts that remembers its results for the few texts that recur: clients repeat
  * their Accept field with every request. Texts longer than `longest` are not remembered, so no
  * caller fills the memory.

@@ -4,7 +4,6 @@
  * trace, page and coverage show one table.
  */
 
-import { memoizeRecurring } from '../base/memo.ts'
 import { isToken } from '../http/grammar.ts'
 import type { HttpFields, Response } from '../http/message.ts'
 import { parseHost, parsePath, parseQuery, parseTarget } from '../http/uri.ts'
@@ -145,15 +144,15 @@ export const frontRows: readonly FrontRow[] = [
 /** An unknown method has all of them. */
 export const frontRowsOfMethod = groupByMethod(frontRows)
 
-const octetsOf = memoizeRecurring((fields: HttpFields): number => {
+function countOctets(fields: HttpFields): number {
   let octets = 0
   for (const name in fields) octets += name.length + (fields[name]?.length ?? 0) + 4
   return octets
-})
+}
 
-function requireWellFormed({ request: { method, fields, repeats = false } }: EntryDraft): void {
+function requireWellFormed({ request: { method, fields, fieldOctets = countOctets(fields) } }: EntryDraft): void {
   if (!knownMethods.includes(method) && !isToken(method)) refuseAtFront({ kind: 'unknown-method' })
-  if (octetsOf(fields, repeats) > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
+  if (fieldOctets > frontLimits.fieldOctets) refuseAtFront({ kind: 'fields-too-large' })
 }
 
 /**

@@ -4,9 +4,10 @@
  * connection) is not among them: a page of a foreign origin can make it send that, and cannot make
  * it send these.
  */
-import { memoizeRecurring } from '../base/memo.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeChallenges } from './authorization.ts'
-import type { HttpFields, Request } from './message.ts'
+import type { LastingFields } from './lasting-fields.ts'
+import type { Request } from './message.ts'
 
 /** Tells what credentials prove, as a `P`. */
 export interface CredentialProver<P> {
@@ -22,15 +23,15 @@ export interface CredentialProver<P> {
  * of which either might be meant.
  */
 export function proveCredentials<P>(
-  { fields, repeats = false, from }: Request,
+  { fields, lasting, from }: Request,
   by: CredentialProver<P>,
   mayTravel: () => boolean,
 ): P | 'untaken' | undefined {
   const { authorization: field, 'api-key': key } = fields
   if (key !== undefined) return field === undefined ? by.key(key) : 'untaken'
   if (field === undefined) return undefined
-  const token = tokenOf(fields, repeats)
-  if (token !== '') return by.bearer(token, repeats ? fields : undefined)
+  const token = lasting ? tokenOf(lasting) : readToken(field)
+  if (token !== '') return by.bearer(token, lasting)
   const basic = mayTravel() ? basicCredentials(field) : undefined
   if (basic) return by.password(basic.user, basic.password, from)
   const { scheme, token68 } = parseCredentials(field) ?? {}
@@ -38,7 +39,8 @@ export function proveCredentials<P>(
 }
 
 /** Empty without a token. */
-const tokenOf = memoizeRecurring((fields: HttpFields) => bearerToken(fields['authorization'] ?? '') ?? '')
+const readToken = (field: string): string => bearerToken(field) ?? ''
+const tokenOf = memoizeByObject(({ authorization = '' }: LastingFields) => readToken(authorization))
 
 export interface Schemes {
   readonly realm: string

@@ -4,6 +4,8 @@
  * knows a stream or a socket.
  */
 
+import type { LastingFields } from './lasting-fields.ts'
+
 /**
  * Fields by lower-case name, without prototype. Lines of one name are combined in order with ", "
  * (RFC 9110 §5.3; Cookie with "; "), so a repeated singleton, such as Host, fails its own grammar
@@ -40,10 +42,12 @@ export interface Request {
   readonly target: string
   readonly fields: HttpFields
   /**
-   * `fields` is the very object of the request before on this connection, which sent the same
-   * lines: what they say is worth remembering.
+   * The lasting ones of `fields`, where the request before on this connection had the same: one
+   * object for as long as they stay the same, so what they say is worth remembering.
    */
-  readonly repeats?: boolean
+  readonly lasting?: LastingFields | undefined
+  /** Octets of the field lines, where the server has counted them. */
+  readonly fieldOctets?: number
   readonly content: Content
   readonly scheme: 'http' | 'https'
   readonly version: '1.0' | '1.1' | '2'

@@ -8,7 +8,7 @@ import { hash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from '../contract/policy.ts'
-import type { HttpFields } from '../http/message.ts'
+import type { LastingFields } from '../http/lasting-fields.ts'
 import { type ItemPage, isShared, type Snapshot } from '../service/store.ts'
 import type { ApiVersion } from './api-version.ts'
 import type { RepresentationDocument } from './formats/document.ts'
@@ -61,7 +61,7 @@ export interface RememberedPage {
 }
 
 export class RestMemory {
-  readonly #heads = new WeakMap<HttpFields, Map<Operation, ParsedHead>>()
+  readonly #heads = new WeakMap<LastingFields, Map<Operation, ParsedHead>>()
   readonly #documents = new WeakMap<Snapshot, ItemDocument[]>()
   readonly #pages = new Map<string, RememberedPage>()
   readonly #variants = new Map<string, string>()
@@ -74,12 +74,12 @@ export class RestMemory {
     this.#formulas = formulas
   }
 
-  /** Repeated field lines of a connection are one object (`server/http1/request-head.ts`). */
-  findHead(fields: HttpFields, operation: Operation): ParsedHead | undefined {
+  /** Those that a connection repeats are one object (`server/http1/request-head.ts`). */
+  findHead(fields: LastingFields, operation: Operation): ParsedHead | undefined {
     return this.#heads.get(fields)?.get(operation)
   }
   /** At most one for each operation. */
-  keepHead(fields: HttpFields, operation: Operation, head: ParsedHead): void {
+  keepHead(fields: LastingFields, operation: Operation, head: ParsedHead): void {
     const known = this.#heads.get(fields)
     if (known) known.set(operation, head)
     else this.#heads.set(fields, new Map([[operation, head]]))

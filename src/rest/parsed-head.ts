@@ -4,6 +4,7 @@
  */
 import type { Operation } from '../contract/operation.ts'
 import type { Entry } from '../front/entry.ts'
+import type { LastingFields } from '../http/lasting-fields.ts'
 import type { Request } from '../http/message.ts'
 import type { ApiVersion } from './api-version.ts'
 import type { PageForm } from './browse/page-form.ts'
@@ -15,6 +16,8 @@ import type { Route } from './route.ts'
 export type FacePage = 'entry' | 'problem' | 'decisions'
 
 type HeadRequest = Pick<Request, 'method' | 'fields' | 'content'>
+/** Without the fields by which nothing is remembered. */
+type LastingRequest = Pick<Request, 'method' | 'content'> & { readonly fields: LastingFields }
 
 /** For rows that look at the target (9 to 14), asked of each request. */
 export interface TargetDraft {
@@ -57,9 +60,11 @@ export interface ParsedHead {
   readonly acceptsContent: boolean
 }
 
-/** For rows that look at fields: remembered for as long as a connection repeats its fields. */
+/**
+ * For rows that look at fields: remembered for as long as a connection repeats its lasting fields.
+ */
 export interface HeadDraft {
-  readonly entry: { readonly request: HeadRequest }
+  readonly entry: { readonly request: LastingRequest }
   readonly edition: ApiVersion
   readonly page: FacePage | undefined
   readonly route: Route | undefined
@@ -81,7 +86,7 @@ export const emptyHead: ParsedHead = {
   contentCoding: 'identity',
   acceptsContent: false,
 }
-export const draftHead = ({ method, content }: HeadRequest): ParsedHead => ({
+export const draftHead = ({ method, content }: LastingRequest): ParsedHead => ({
   ...emptyHead,
   method,
   length: content.length,

@@ -268,13 +268,13 @@ export function followPlan(exchange: Exchange, from = 0, isHeadKnown = false): M
 /** The same fields may come with another method, or with content of another length. */
 function recallHead(exchange: Exchange): boolean {
   const { operation, face } = exchange
-  const { fields, repeats, method, content } = exchange.entry.request
-  const known = repeats && operation ? face.memory.findHead(fields, operation) : undefined
+  const { lasting, method, content } = exchange.entry.request
+  const known = lasting && operation ? face.memory.findHead(lasting, operation) : undefined
   const isSame = known !== undefined && known.method === method && known.length === content.length
   exchange.head = isSame ? known : draftHead(exchange.entry.request)
   return isSame
 }
 
 function keepHead({ operation, face, entry: { request }, head }: Exchange): void {
-  if (request.repeats && operation) face.memory.keepHead(request.fields, operation, head)
+  if (request.lasting && operation) face.memory.keepHead(request.lasting, operation, head)
 }

@@ -1,7 +1,7 @@
 /** What base/memo.ts remembers, and that no memory grows as a caller likes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BoundedCache, memoizeByNumber, memoizeByObject, memoizeByText, memoizeRecurring } from '../../src/base/memo.ts'
+import { BoundedCache, memoizeByNumber, memoizeByObject, memoizeByText } from '../../src/base/memo.ts'
 
 /** A function of a key that writes down what it was asked for. */
 function createMaker<K>(): { readonly make: (key: K) => readonly [K]; readonly asked: K[] } {
@@ -20,14 +20,6 @@ test('by object: once for each object', () => {
   assert.equal(recall(one), recall(one))
   assert.notEqual(recall(one), recall(another))
   assert.equal(asked.length, 2)
-})
-
-test('of what recurs: once for each object, of others each time', () => {
-  const { make, asked } = createMaker<object>()
-  const recall = memoizeRecurring(make)
-  const one = {}
-  for (const recurs of [false, false, true, true]) assert.deepEqual(recall(one, recurs), [one])
-  assert.equal(asked.length, 3)
 })
 
 test('by text: once for each text, up to a number, and then anew', () => {

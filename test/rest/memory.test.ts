@@ -8,6 +8,7 @@ import app from '../../examples/orders/service.ts'
 import { anonymous } from '../../src/contract/policy.ts'
 import { openGate } from '../../src/front/gate.ts'
 import { refuseAtFront } from '../../src/front/refusal.ts'
+import type { LastingFields } from '../../src/http/lasting-fields.ts'
 import { createRestFace } from '../../src/rest/face.ts'
 import { restLimits } from '../../src/rest/limits.ts'
 import { type ItemDocument, type RememberedPage, RestMemory } from '../../src/rest/memory.ts'
@@ -23,7 +24,9 @@ test('a decision that looks at the clock cannot be one that is remembered', () =
   const late: HeadRow = { ...row, ask: head => (head.entry.now > 0 ? undefined : undefined) }
   // @ts-expect-error nor the caller
   const known: HeadRow = { ...row, ask: head => (head.caller ? undefined : undefined) }
-  assert.ok(wrong && late && known)
+  // @ts-expect-error nor a field by which nothing is remembered
+  const passing: HeadRow = { ...row, ask: head => (head.entry.request.fields['if-none-match'] ? undefined : undefined) }
+  assert.ok(wrong && late && known && passing)
 })
 
 test('row 11: a version past its sunset is refused on a connection that was answered before (A9.1, RFC 8594)', async () => {
@@ -61,6 +64,34 @@ test('one head serves every identifier, and no other route, method or fields', a
   }
   const json = await readAnswer(await shop.face(request('GET', '/api/v1/products/p-1', { accept: 'application/json' })))
   assert.equal(json.fields['content-type'], 'application/json')
+})
+
+test('A4.19 a connection whose tags, names and callers differ gets what each request asks for', async () => {
+  const shop = await startOrders()
+  const path = '/api/v2/orders/o-2'
+  const ask = async (lasting: LastingFields, more: Record<string, string>) => {
+    const fields = { ...(lasting as Record<string, string>), ...more }
+    return readAnswer(await shop.face({ ...request('GET', path, fields), lasting }))
+  }
+  const [clara, alice] = ['clara', 'alice'].map(name => ({ authorization: `Bearer ${name}`, accept: '*/*' }))
+  const { etag = '' } = (await ask(clara ?? {}, {})).fields
+  const table: readonly (readonly [
+    lasting: LastingFields | undefined,
+    more: Record<string, string>,
+    status: number,
+  ])[] = [
+    [clara, { traceparent: '00-1' }, 200],
+    [clara, { 'if-none-match': String(etag) }, 304],
+    [clara, { 'if-none-match': '"other"', 'x-request-id': 'r' }, 200],
+    [clara, { 'if-match': '"other"' }, 412],
+    [clara, { 'if-match': String(etag), prefer: 'handling=lenient' }, 200],
+    [alice, { 'if-none-match': '"other"' }, 404],
+    [{ accept: '*/*' }, { 'if-none-match': '"other"' }, 401],
+    [{ ...clara, accept: 'image/png' }, {}, 406],
+    [clara, {}, 200],
+  ]
+  for (const [lasting = {}, more, status] of [...table, ...table])
+    assert.equal((await ask(lasting, more)).status, status, JSON.stringify({ lasting, more }))
 })
 
 test('what is bounded by number drops its oldest, and a variant keeps its tag whether it is remembered or not', () => {

@@ -10,6 +10,7 @@ import type { Implementation } from '../../src/contract/implement.ts'
 import type { Caller } from '../../src/contract/policy.ts'
 import type { FrontOptions } from '../../src/front/front.ts'
 import { codingStreams, decodings } from '../../src/host/zlib-codings.ts'
+import { selectLasting } from '../../src/http/lasting-fields.ts'
 import { contentOf, noContent, type Request, type Response } from '../../src/http/message.ts'
 import type { RestOptions } from '../../src/rest/compiled-face.ts'
 import { createRestFace } from '../../src/rest/face.ts'
@@ -141,11 +142,11 @@ export async function startOrders(how: OrdersOptions = {}): Promise<OrdersOverRe
 
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** As a connection does that sends the same field lines: findings for them are recalled in the end. */
+/** As a connection does that repeats its fields: findings for them are recalled in the end. */
 async function askTwice(face: OrdersOverRest['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
   const first = await readAnswer(await face(asked))
   if (!isRepeated || !repeatable.has(asked.method) || asked.content !== noContent) return first
-  const again = { ...asked, repeats: true }
+  const again = { ...asked, lasting: selectLasting(asked.fields) }
   await readAnswer(await face(again)) // what is found now is remembered
   const second = await readAnswer(await face(again))
   const outcome = ({ status, fields, text }: Answer) => {

@@ -50,6 +50,36 @@ suite('RFC 9112 §3 the request line', () => {
     })
 })
 
+suite('fields that last from request to request of a connection', () => {
+  const lines = (...all: readonly string[]) => ['GET / HTTP/1.1', ...all, ''].join('\r\n')
+  const one = ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'If-None-Match: "1"']
+  const table: readonly (readonly [title: string, next: readonly string[], isSame: boolean])[] = [
+    ['the same lines', one, true],
+    ['another condition', ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'If-None-Match: "2"'], true],
+    [
+      'no condition, another order, a name',
+      ['X-Request-Id: 7', 'Accept: */*', 'Host: a', 'Authorization: Bearer x'],
+      true,
+    ],
+    ['another host', ['Host: b', 'Authorization: Bearer x', 'Accept: */*'], true],
+    ['another caller', ['Host: a', 'Authorization: Bearer y', 'Accept: */*'], false],
+    ['no caller', ['Host: a', 'Accept: */*'], false],
+    ['a field twice', ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'Accept: text/plain'], false],
+    ['content', [...one, 'Content-Type: application/json'], false],
+  ]
+  for (const [title, next, isSame] of table)
+    test(title, () => {
+      const first = accepted(read(lines(...one)))
+      assert.equal(first.lasting, undefined, 'nothing came before')
+      const second = accepted(read(lines(...next), first.lines))
+      assert.equal(second.lasting, isSame ? first.lines.lasting : undefined)
+      const third = accepted(read(lines(...next), second.lines))
+      assert.equal(third.lasting, second.lines.lasting)
+      for (const [name, value] of Object.entries(third.lines.lasting))
+        assert.equal(third.lines.fields[name], value, name)
+    })
+})
+
 suite('RFC 9112 §5 field lines', () => {
   const table: readonly (readonly [line: string, expected: Check | Record<string, string>])[] = [
     ['A: b', { a: 'b' }],

@@ -11,6 +11,7 @@
  */
 import { memoizeByText } from '../../base/memo.ts'
 import { isToken, trimSpace } from '../../http/grammar.ts'
+import { hasLasting, type LastingFields, selectLasting } from '../../http/lasting-fields.ts'
 import type { HttpFields } from '../../http/message.ts'
 import { addFieldLine } from '../field-lines.ts'
 import type { ServerLimits } from '../limits.ts'
@@ -21,6 +22,8 @@ export interface Lines {
   /** As they came: a connection that repeats them is read once. */
   readonly text: string
   readonly fields: HttpFields
+  /** The object of the lines before, if they have the same ones. */
+  readonly lasting: LastingFields
   /** Octets of content; undefined when it comes chunked. */
   readonly length: number | undefined
   /** RFC 9112 §9.6 and, for HTTP/1.0, §C.2.2. */
@@ -34,8 +37,8 @@ export interface Head {
   readonly target: string
   readonly version: '1.0' | '1.1'
   readonly lines: Lines
-  /** They are those that the connection sent before. */
-  readonly repeats: boolean
+  /** Those of the lines, if the connection has sent the same before. */
+  readonly lasting: LastingFields | undefined
 }
 
 /**
@@ -56,12 +59,11 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
   if (!visibleOnly.test(target)) return refusals.target
   const rest = text.slice(end + 2)
   if (rest.length > limits.fields) return limitRefusals.fields(limits)
-  const repeats = before?.text === rest
-  const lines = repeats ? before : readLines(rest)
+  const lines = before?.text === rest ? before : readLines(rest, before)
   if ('detail' in lines) return lines
   // §6.1: a message of HTTP/1.0 with a transfer coding has faulty framing.
   if (version === '1.0' && lines.length === undefined) return refusals.framing10
-  return { method, target, version, lines, repeats }
+  return { method, target, version, lines, lasting: lines.lasting === before?.lasting ? lines.lasting : undefined }
 }
 
 /** RFC 9110 §9.1: any token. An unknown method is the face's to refuse, as in HTTP/2. */
@@ -87,7 +89,7 @@ function readVersion(text: string): Head['version'] | ServerRefusal {
 const unsoundCharacter = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/
 
 /** §5: `text` is whole lines with their CRLF. */
-function readLines(text: string): Lines | ServerRefusal {
+function readLines(text: string, before: Lines | undefined): Lines | ServerRefusal {
   if (unsoundCharacter.test(text)) return refusals.fieldOctets
   const fields: Record<string, string> = Object.create(null)
   for (let at = 0; at < text.length; ) {
@@ -101,7 +103,8 @@ function readLines(text: string): Lines | ServerRefusal {
   const length = readFraming(fields)
   if (typeof length === 'object') return length
   const connection = readConnection(fields['connection'])
-  return { text, fields, length, connection, expects: expectsContinue(fields['expect']) }
+  const lasting = before && hasLasting(fields, before.lasting) ? before.lasting : selectLasting(fields)
+  return { text, fields, lasting, length, connection, expects: expectsContinue(fields['expect']) }
 }
 
 /** (3) In lower case; undefined when it is not a token. */
