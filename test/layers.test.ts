@@ -184,9 +184,6 @@ test('every catch names what it expects', () => {
 
 /** State of a module, outside base/memo.ts, and why it is not of a running part. */
 const moduleState: Readonly<Record<string, string>> = {
-  'host/item-identifier.ts at': 'random octets are drawn in bulk, and none is used twice',
-  'host/item-identifier.ts moment': 'the text of the current millisecond',
-  'host/operations/metrics.ts process_': 'the event loop and the collector are those of the process',
   'xml/name.ts namespacesByUri': 'a name is one object in the whole process, so that === compares it',
 }
 

@@ -24,6 +24,21 @@ export const memoizeByText = <V>(make: (text: string) => V, size = 256, longest 
 export const memoizeByNumber = <V>(make: (of: number) => V, size: number): ((of: number) => V) =>
   memoizeByKey(make, size, () => true)
 
+/** The result for the latest key alone, for what is asked with one key many times in a row. */
+export function memoizeLatest<K, V>(make: (of: K) => V): (of: K) => V {
+  let latest: { readonly of: K; readonly made: V } | undefined
+  return of => {
+    if (latest?.of !== of) latest = { of, made: make(of) }
+    return latest.made
+  }
+}
+
+/** What is made when it is first asked for, and once. */
+export function memoizeOnce<V extends NonNullable<unknown>>(make: () => V): () => V {
+  let made: V | undefined
+  return () => (made ??= make())
+}
+
 /** A full memory is emptied, which costs one `make` for each key. */
 function memoizeByKey<K, V>(make: (of: K) => V, size: number, isKept: (of: K) => boolean): (of: K) => V {
   const known = new Map<K, V>()

@@ -1,5 +1,6 @@
 /** New identifiers of items, in the order of their time. */
 import { randomFillSync } from 'node:crypto'
+import { memoizeLatest } from '../base/memo.ts'
 
 /** Crockford's base 32: the order of texts is that of numbers. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -12,25 +13,30 @@ const randomCharacters = 11
  * are neighbours in the indexes of a database, so that a transaction of many writes few pages,
  * however large the table.
  */
-export function createItemIdentifier(prefix: string, now = Date.now()): string {
-  if (now !== moment.now) moment = { now, text: writeBase32(now) }
-  if (at + randomCharacters > pool.length) {
-    randomFillSync(pool)
-    at = 0
-  }
-  let text = `${prefix}-${moment.text}`
-  for (const end = at + randomCharacters; at < end; at++) text += alphabet[(pool[at] ?? 0) & 31]
-  return text
-}
+export const createItemIdentifier = (prefix: string, now = Date.now()): string =>
+  `${prefix}-${writeMoment(now)}${pool.draw(randomCharacters)}`
 
-/** Random octets, drawn in bulk; none is used twice. */
-const pool = new Uint8Array(4096)
-let at = pool.length
-
-let moment = { now: -1, text: '' }
-function writeBase32(now: number): string {
+const writeMoment = memoizeLatest((now: number): string => {
   let text = ''
   for (let left = now; text.length < timeCharacters; left = Math.floor(left / 32))
     text = (alphabet[left % 32] ?? '') + text
   return text
+})
+
+/** Random characters, from octets that are drawn in bulk; none is used twice. */
+class CharacterPool {
+  readonly #octets = new Uint8Array(4096)
+  #used = this.#octets.length
+
+  draw(count: number): string {
+    if (this.#used + count > this.#octets.length) {
+      randomFillSync(this.#octets)
+      this.#used = 0
+    }
+    let text = ''
+    for (const end = this.#used + count; this.#used < end; this.#used++)
+      text += alphabet[(this.#octets[this.#used] ?? 0) & 31]
+    return text
+  }
 }
+const pool = new CharacterPool()

@@ -2,6 +2,7 @@
  * The SOAP endpoints of a service, each compiled with its description when it is first asked for.
  */
 
+import { memoizeOnce } from '../base/memo.ts'
 import { endpointsOf, type ServedEndpoint } from '../contract/endpoint-rule.ts'
 import { type ExchangeFaults, type Port, portPath } from '../contract/exchange.ts'
 import { isOfRequest, isOfResponse } from '../contract/header.ts'
@@ -34,7 +35,7 @@ export function createSoapEndpoints(
     const { version, path, style, soap: versions } = served
     const endpoint = { version, path, style, versions, secure: served.security !== undefined }
     // Compiled on first use: most clients use one endpoint of many.
-    const made = memoizeFirst(() => {
+    const made = memoizeOnce(() => {
       const compiled = compileSoapEndpoint(context, endpoint, {
         inflate: gunzipWithin,
         codings,
@@ -50,7 +51,7 @@ export function createSoapEndpoints(
   }
   for (const port of context.app.contract.ports) {
     const path = portPath(port)
-    const made = memoizeFirst(() =>
+    const made = memoizeOnce(() =>
       compilePortEndpoint(context, port, path, {
         inflate: gunzipWithin,
         codings,
@@ -79,11 +80,6 @@ function describePort(port: Port, security: MessageSecurityPort): NonNullable<So
     if (kept.size < textsKept) kept.set(address, description)
     return description
   }
-}
-
-function memoizeFirst<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
 }
 
 const mediaType = 'text/xml; charset=utf-8'

@@ -1,11 +1,12 @@
 /** The content of the Body of a message, as a contract declares it (WSDL 1.1 §3.5). */
+import { memoizeOnce } from '../base/memo.ts'
 import type { ExchangeBody } from '../contract/exchange.ts'
 import { hasElementsAlone } from '../contract/xml-members.ts'
 import { type AnyMember, type AnyRootElement, Member, x } from '../contract/xml-type.ts'
 import type { WsdlAttachment, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
 import type { Losses } from './loss.ts'
 import { splitClark } from './schema-components.ts'
-import { memoizeOnce, type SchemaModel } from './schema-model.ts'
+import type { SchemaModel } from './schema-model.ts'
 
 /** Reads the bodies of one document; messages of the same parts have the same body. */
 export class BodyReader {

@@ -5,6 +5,7 @@
  * place.
  */
 
+import { memoizeOnce } from '../base/memo.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { compileXsdMatcher } from '../contract/lexical/xsd-pattern.ts'
 import { isSimpleType } from '../contract/xml-simple.ts'
@@ -903,10 +904,6 @@ function withInitial(member: AnyMember, node: Element): AnyMember {
   const raw = (local: string) => node.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value
   const [fixed, initial] = [raw('fixed'), raw('default')]
   return fixed !== undefined ? member.fixed(fixed) : initial !== undefined ? member.default(initial) : member
-}
-export const memoizeOnce = <T extends object>(make: () => T): (() => T) => {
-  let made: T | undefined
-  return () => (made ??= make())
 }
 /** Part 1 §3.2.2, §3.3.2; XML Schema 1.1 lets a declaration name its namespace. */
 const uriOfLocal = (node: Element, usual: string, { form }: Around): string =>

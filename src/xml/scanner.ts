@@ -80,12 +80,17 @@ export interface ParseOptions {
   readonly scope?: ReadonlyMap<string, string>
 }
 
+/** A cursor over the octets of a document. */
+export interface Scanner extends Cursor {
+  readonly bytes: Buffer
+}
+
 /**
  * A cursor over these bytes, which must not change while it is used.
  * @throws Malformed, as its movements do
  */
 export function scanDocument(bytes: Uint8Array, options: ParseOptions = {}): Scanner {
-  return new Scanner(bytes, options)
+  return new DocumentScanner(bytes, options)
 }
 
 /** In place of the start tag before the first. */
@@ -156,10 +161,10 @@ const digitOf = Uint8Array.from({ length: 256 }, (_, octet) =>
 const blankText = /^[ \t\n\r]*$/
 
 /**
- * Its private members are not `#private`: one is made for each message, and so many of them cost a
- * document of 1 KB 6 to 14 % (measured).
+ * Only `Scanner` is seen outside this file. So its state needs no `#private` members: one is made
+ * for each message, and so many of them cost a document of 1 KB 6 to 14 % (measured).
  */
-export class Scanner implements Cursor {
+class DocumentScanner implements Scanner {
   event: Event = 'before'
   depth = 0
   target = ''
@@ -167,41 +172,41 @@ export class Scanner implements Cursor {
   attributes = 0
   irregular = -1
 
-  private readonly original: Uint8Array
-  private readonly source: XmlSource
+  readonly original: Uint8Array
+  readonly source: XmlSource
   /** The document in UTF-8, to which all offsets refer. */
   readonly bytes: Buffer
   /** Octets [windowFrom, windowTo) as Latin-1. It moves forward only. */
-  private window = ''
-  private windowFrom = 0
-  private windowTo = 0
-  private readonly end: number
-  private readonly limits: XmlLimits
-  private readonly reportsComments: boolean
-  private readonly refusesInstructions: boolean
+  window = ''
+  windowFrom = 0
+  windowTo = 0
+  readonly end: number
+  readonly limits: XmlLimits
+  readonly reportsComments: boolean
+  readonly refusesInstructions: boolean
 
-  private offset: number
-  private frame: OpenElement = new OpenElement(undefined)
+  offset: number
+  frame: OpenElement = new OpenElement(undefined)
   /** What the next movement does first. */
-  private due = NOTHING
-  private elementCount = 0
-  private referenceCount = 0
-  private newNames = 0
-  private readonly countName = () => {
+  due = NOTHING
+  elementCount = 0
+  referenceCount = 0
+  newNames = 0
+  readonly countName = () => {
     if (++this.newNames > this.limits.names) this.fail(`more than ${this.limits.names} new names`, this.offset, 'names')
   }
-  private character = ''
+  character = ''
 
-  private readonly bindings = new Bindings()
-  private previous: QNameToken = noToken
+  readonly bindings = new Bindings()
+  previous: QNameToken = noToken
 
-  private readonly slots: AttributeSlot[] = []
+  readonly slots: AttributeSlot[] = []
 
   /** The current text: octets [textFrom, textTo) while `cooked` is undefined. */
-  private cooked: string | undefined = ''
-  private textFrom = 0
-  private textTo = 0
-  private isAscii = true
+  cooked: string | undefined = ''
+  textFrom = 0
+  textTo = 0
+  isAscii = true
 
   constructor(bytes: Uint8Array, options: ParseOptions) {
     this.limits = options.limits ? { ...defaultXmlLimits, ...options.limits } : defaultXmlLimits
@@ -315,14 +320,14 @@ export class Scanner implements Cursor {
 
   // Documents: [1] document, [22] prolog, [27] Misc
 
-  private advance(passing: boolean): Event {
+  advance(passing: boolean): Event {
     const { due } = this
     if (due === LEAVING) this.leaveElement()
     else if (due === EMPTY) return this.endElement(this.offset, this.offset)
     return this.depth === 0 ? this.nextOutside() : this.nextInside(passing)
   }
 
-  private nextOutside(): Event {
+  nextOutside(): Event {
     const { bytes, end } = this
     for (;;) {
       const at = this.skipBlanks(this.offset)
@@ -345,7 +350,7 @@ export class Scanner implements Cursor {
   }
 
   /** [43] content */
-  private nextInside(passing: boolean): Event {
+  nextInside(passing: boolean): Event {
     const { bytes } = this
     for (;;) {
       let at = this.offset
@@ -373,7 +378,7 @@ export class Scanner implements Cursor {
 
   // Elements: [39] element, [40] STag, [42] ETag, [44] EmptyElemTag
 
-  private openElement(from: number): Event {
+  openElement(from: number): Event {
     const { bytes, limits } = this
     const spelt =
       matchExpected(bytes, from + 1, this.previous, elements) ?? this.readToken(from + 1, this.previous, elements)
@@ -404,7 +409,7 @@ export class Scanner implements Cursor {
     return (this.event = 'start')
   }
 
-  private closeElement(from: number): Event {
+  closeElement(from: number): Event {
     const { bytes, frame } = this
     const length = frame.nameTo - frame.nameFrom
     let at = from + 2 + length
@@ -418,18 +423,18 @@ export class Scanner implements Cursor {
     return this.endElement(from, at + 1)
   }
 
-  private failMismatch(from: number): never {
+  failMismatch(from: number): never {
     this.fail(`the end tag does not match ${this.frame.name.local}`, from)
   }
 
-  private endElement(from: number, to: number): Event {
+  endElement(from: number, to: number): Event {
     this.from = from
     this.offset = to
     this.due = LEAVING
     return (this.event = 'end')
   }
 
-  private leaveElement(): void {
+  leaveElement(): void {
     const { frame } = this
     this.due = NOTHING
     if (this.bindings.innermost !== frame.bindings) this.bindings.restore(frame.bindings)
@@ -443,7 +448,7 @@ export class Scanner implements Cursor {
    * Reads from the end of the element's name to the end of the tag. Declarations are bound;
    * attributes get their names later.
    */
-  private readAttributes(from: number, element: QNameToken): number {
+  readAttributes(from: number, element: QNameToken): number {
     const { bytes } = this
     let declarations = 0
     let previous = element
@@ -481,7 +486,7 @@ export class Scanner implements Cursor {
   }
 
   /** [25] Eq. @returns the offset of the quote that has to follow */
-  private findQuote(from: number): number {
+  findQuote(from: number): number {
     const { bytes } = this
     if (bytes[from] === EQUALS && bytes[from + 1] === QUOTE) return from + 1
     this.irregular = from
@@ -490,20 +495,20 @@ export class Scanner implements Cursor {
     return this.skipBlanks(at + 1)
   }
 
-  private slotAt(index: number): AttributeSlot {
+  slotAt(index: number): AttributeSlot {
     const { slots } = this
     if (index === slots.length) slots.push(new AttributeSlot())
     return slots[index]!
   }
 
-  private textOf(slot: AttributeSlot): string {
+  textOf(slot: AttributeSlot): string {
     return slot.value ?? this.cut(slot.from, slot.to, true)
   }
 
   /**
    * Most declarations repeat the last one of their prefix. @returns the offset of the closing quote
    */
-  private readDeclaration(spelt: QNameToken, from: number, open: number): number {
+  readDeclaration(spelt: QNameToken, from: number, open: number): number {
     const { declared } = spelt
     const prefix = spelt.prefix === '' ? '' : spelt.local
     if (declared !== undefined && this.hasRepeated(declared.octets, open)) {
@@ -520,7 +525,7 @@ export class Scanner implements Cursor {
   }
 
   /** Whether these octets, which contain no quote, are between the quotes here. */
-  private hasRepeated(octets: Uint8Array, open: number): boolean {
+  hasRepeated(octets: Uint8Array, open: number): boolean {
     const { bytes } = this
     const { length } = octets
     const quote = bytes[open]
@@ -531,7 +536,7 @@ export class Scanner implements Cursor {
   }
 
   /** [10] AttValue. @returns the offset of the closing quote */
-  private readValue(open: number, slot: AttributeSlot): number {
+  readValue(open: number, slot: AttributeSlot): number {
     const { bytes } = this
     let at = open + 1
     while (plainValue[bytes[at]!] === 1) at++
@@ -544,7 +549,7 @@ export class Scanner implements Cursor {
   }
 
   /** The same for any value, normalised like CDATA (§3.3.3). */
-  private readAnyValue(open: number, slot: AttributeSlot): number {
+  readAnyValue(open: number, slot: AttributeSlot): number {
     const { bytes } = this
     const quote = bytes[open]
     if (quote !== QUOTE && quote !== APOSTROPHE) this.fail('an attribute value is not quoted', open)
@@ -591,7 +596,7 @@ export class Scanner implements Cursor {
    * Namespaces §6.2, §6.3: an attribute without a prefix is in no namespace; no two have the same
    * expanded name.
    */
-  private nameAttributes(at: number): void {
+  nameAttributes(at: number): void {
     const { attributes, slots } = this
     for (let index = 0; index < attributes; index++) {
       const slot = slots[index]!
@@ -615,7 +620,7 @@ export class Scanner implements Cursor {
   // Names and namespaces
 
   /** The token at `from`, where the guess was wrong. */
-  private readToken(from: number, previous: QNameToken, followers: Followers): QNameToken {
+  readToken(from: number, previous: QNameToken, followers: Followers): QNameToken {
     const { bytes } = this
     let at = from
     let hash = 0
@@ -625,13 +630,13 @@ export class Scanner implements Cursor {
     return spelt
   }
 
-  private requireToken(from: number, to: number, hash: number): QNameToken {
+  requireToken(from: number, to: number, hash: number): QNameToken {
     if (to - from > this.limits.name) this.fail('a name is too long', from + this.limits.name, 'name')
     return internToken(this.bytes, from, to, hash) ?? this.fail('an invalid name', from)
   }
 
   /** The name that a token means in this scope; the token remembers it. */
-  private expandName(spelt: QNameToken, at: number): Name {
+  expandName(spelt: QNameToken, at: number): Name {
     const { prefix, local, name } = spelt
     const uri = this.namespace(prefix)
     if (uri === undefined) this.fail(`the prefix ${prefix} is not declared`, at)
@@ -646,7 +651,7 @@ export class Scanner implements Cursor {
   /**
    * Namespaces §3, reserved prefixes; §2.2, no prefix undeclared; §6.3 with [41] unique attributes.
    */
-  private bind(prefix: string, uri: string, known: boolean, at: number): void {
+  bind(prefix: string, uri: string, known: boolean, at: number): void {
     if (prefix === 'xmlns' || uri === xmlnsUri) this.fail('xmlns and its namespace cannot be declared', at)
     if ((prefix === 'xml') !== (uri === xmlUri)) this.fail('the prefix xml and its namespace belong together', at)
     if (prefix !== '' && uri === '') this.fail(`the prefix ${prefix} cannot be undeclared`, at)
@@ -658,7 +663,7 @@ export class Scanner implements Cursor {
   // Character data: [14] CharData, [18] CDSect, [67] Reference, §2.11 end-of-line handling
 
   /** Reads all text of an element without children, up to its `end`. */
-  private gatherText(): boolean {
+  gatherText(): boolean {
     if (this.event !== 'start') throw new Error('text is read at the start of an element')
     if (this.due === EMPTY) {
       this.advance(false)
@@ -687,7 +692,7 @@ export class Scanner implements Cursor {
   /**
    * Reads text, which may be empty, up to the tag, instruction or reported comment that ends it.
    */
-  private readRun(from: number): number {
+  readRun(from: number): number {
     const { bytes } = this
     this.cooked = undefined
     this.isAscii = true
@@ -714,7 +719,7 @@ export class Scanner implements Cursor {
   }
 
   /** Reads the rest of a run that cannot be cut out of the document in one piece. */
-  private cookRun(from: number, special: number): number {
+  cookRun(from: number, special: number): number {
     const { bytes } = this
     let text = this.cut(from, special, this.isAscii)
     let at = special
@@ -749,7 +754,7 @@ export class Scanner implements Cursor {
   }
 
   /** Skips octets that mean themselves, at least one. */
-  private skipLiteral(from: number): number {
+  skipLiteral(from: number): number {
     const { bytes } = this
     let at = from
     for (;;) {
@@ -766,7 +771,7 @@ export class Scanner implements Cursor {
    * `>` in text must not follow `]]`, which can only be text since everything else before text ends
    * otherwise; nor be the last octet.
    */
-  private skipGreaterThan(at: number): number {
+  skipGreaterThan(at: number): number {
     const { bytes } = this
     if (bytes[at - 1] === BRACKET && bytes[at - 2] === BRACKET) this.fail('`]]>` in text', at - 2)
     if (at + 1 >= this.end) this.fail('the document ends inside an element', at + 1)
@@ -777,7 +782,7 @@ export class Scanner implements Cursor {
    * [66] CharRef, [68] EntityRef: one of the five of §4.6. @returns the offset after it, with the
    * character in `character`
    */
-  private readReference(from: number): number {
+  readReference(from: number): number {
     const { bytes, limits } = this
     if (++this.referenceCount > limits.references) {
       this.fail(`more than ${limits.references} references`, from, 'references')
@@ -791,7 +796,7 @@ export class Scanner implements Cursor {
     return at + 1
   }
 
-  private readCharacterReference(from: number): number {
+  readCharacterReference(from: number): number {
     const { bytes } = this
     const base = bytes[from + 2] === 0x78 ? 16 : 10
     const first = from + (base === 16 ? 3 : 2)
@@ -808,7 +813,7 @@ export class Scanner implements Cursor {
   }
 
   /** [20] CData. @returns the offset of `]]>` */
-  private findSectionEnd(from: number): number {
+  findSectionEnd(from: number): number {
     const { bytes } = this
     for (let k = 0; k < sectionStart.length; k++)
       if (bytes[from + k] !== sectionStart[k]) this.fail('unexpected `<!`', from)
@@ -821,7 +826,7 @@ export class Scanner implements Cursor {
   // Between everything else: [15] Comment, [16] PI
 
   /** Reads a comment, which becomes the event when comments are reported. */
-  private readComment(from: number): boolean {
+  readComment(from: number): boolean {
     const { bytes } = this
     if (bytes[from + 2] !== DASH || bytes[from + 3] !== DASH) this.failMarkup(from)
     let at = this.findOctet(from + 4, DASH)
@@ -835,12 +840,12 @@ export class Scanner implements Cursor {
     return true
   }
 
-  private failMarkup(from: number): never {
+  failMarkup(from: number): never {
     const written = this.cut(from + 2, Math.min(from + 9, this.end), true)
     this.fail(written === 'DOCTYPE' ? 'a document type declaration is not allowed' : 'unexpected `<!`', from)
   }
 
-  private readInstruction(from: number): Event {
+  readInstruction(from: number): Event {
     const { bytes } = this
     if (this.refusesInstructions) this.fail('a processing instruction is not allowed', from)
     let at = from + 2
@@ -863,7 +868,7 @@ export class Scanner implements Cursor {
   // Octets
 
   /** The offset of the next `stop`; everything before it is legal. */
-  private findOctet(from: number, stop: number): number {
+  findOctet(from: number, stop: number): number {
     const { bytes, end } = this
     let at = from
     while (at < end) {
@@ -876,25 +881,25 @@ export class Scanner implements Cursor {
     return this.fail('the document ends inside a comment, CDATA section or processing instruction', from)
   }
 
-  private skipWide(at: number): number {
+  skipWide(at: number): number {
     return skipWideCharacter(this.bytes, at) || this.fail('not UTF-8, or an illegal character', at)
   }
 
   /** [3] S?, never beyond the end. */
-  private skipBlanks(from: number): number {
+  skipBlanks(from: number): number {
     const { bytes, end } = this
     let at = from
     while (at < end && blank[bytes[at]!] === 1) at++
     return at
   }
 
-  private cut(from: number, to: number, ascii: boolean): string {
+  cut(from: number, to: number, ascii: boolean): string {
     if (!ascii) return this.bytes.toString('utf8', from, to)
     if (from < this.windowFrom || to > this.windowTo) return this.cutOutsideWindow(from, to)
     return this.window.substring(from - this.windowFrom, to - this.windowFrom)
   }
 
-  private cutOutsideWindow(from: number, to: number): string {
+  cutOutsideWindow(from: number, to: number): string {
     const { bytes } = this
     if (from < this.windowFrom || to - from > windowOctets / 2) return bytes.toString('latin1', from, to)
     this.windowFrom = from
@@ -903,12 +908,12 @@ export class Scanner implements Cursor {
     return this.window.substring(0, to - from)
   }
 
-  private cutLines(from: number, to: number): string {
+  cutLines(from: number, to: number): string {
     const text = this.cut(from, to, false)
     return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text
   }
 
-  private fail(reason: string, at: number, limit?: keyof XmlLimits): never {
+  fail(reason: string, at: number, limit?: keyof XmlLimits): never {
     throw new Malformed(reason, decodeReceived(this.source, at, this.original), limit)
   }
 }

@@ -1,7 +1,14 @@
 /** What base/memo.ts remembers, and that no memory grows as a caller likes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BoundedCache, memoizeByNumber, memoizeByObject, memoizeByText } from '../../src/base/memo.ts'
+import {
+  BoundedCache,
+  memoizeByNumber,
+  memoizeByObject,
+  memoizeByText,
+  memoizeLatest,
+  memoizeOnce,
+} from '../../src/base/memo.ts'
 
 /** A function of a key that writes down what it was asked for. */
 function createMaker<K>(): { readonly make: (key: K) => readonly [K]; readonly asked: K[] } {
@@ -43,6 +50,21 @@ test('by number', () => {
   const recall = memoizeByNumber(make, 2)
   for (const number of [1, 2, 1, 3, 1]) assert.deepEqual(recall(number), [number])
   assert.deepEqual(asked, [1, 2, 3, 1])
+})
+
+test('the latest: while the key is the same', () => {
+  const { make, asked } = createMaker<number>()
+  const recall = memoizeLatest(make)
+  for (const number of [1, 1, 2, 2, 1]) assert.deepEqual(recall(number), [number])
+  assert.deepEqual(asked, [1, 2, 1])
+})
+
+test('once: when it is first asked for', () => {
+  const { make, asked } = createMaker<undefined>()
+  const recall = memoizeOnce(() => make(undefined))
+  assert.deepEqual(asked, [])
+  assert.equal(recall(), recall())
+  assert.equal(asked.length, 1)
 })
 
 test('a bounded cache forgets the oldest entry first, and none when one is changed', () => {

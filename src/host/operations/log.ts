@@ -5,6 +5,7 @@
  */
 import { createRequire } from 'node:module'
 import { inspect } from 'node:util'
+import { memoizeOnce } from '../../base/memo.ts'
 import { type AuditRecord, Unavailable } from '../../service/store.ts'
 
 /**
@@ -23,8 +24,7 @@ export const quietLogger: Logger = { info: () => {}, warn: () => {}, error: () =
  * pino on standard error, so that standard output is the application's; loaded with the first line.
  */
 export function createLogger(): Logger {
-  let made: Logger | undefined
-  const logger = (): Logger => (made ??= loadPino())
+  const logger = memoizeOnce(loadPino)
   return {
     info: (fields, message) => logger().info(fields, message),
     warn: (fields, message) => logger().warn(fields, message),

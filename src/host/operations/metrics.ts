@@ -5,6 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import { memoizeOnce } from '../../base/memo.ts'
 import type { MountName } from '../../front/entry.ts'
 import type { Call } from '../../service/call.ts'
 import type { Store, Usage } from '../../service/store.ts'
@@ -182,13 +183,12 @@ function cumulateBuckets({ labels, count, sum, buckets }: Durations): MetricSamp
 /**
  * Metrics of the process: event loop, garbage, memory, descriptors, CPU; from the first read on.
  */
-let process_: Promise<() => Promise<Family[]>> | undefined
-const openProcessMetrics = (): Promise<() => Promise<Family[]>> =>
-  (process_ ??= import('prom-client').then(({ default: { collectDefaultMetrics, Registry } }) => {
-    const register = new Registry()
-    collectDefaultMetrics({ register })
-    return () => register.getMetricsAsJSON() as Promise<Family[]> // values may have a name of their own, which the type lacks
-  }))
+const openProcessMetrics = memoizeOnce(async (): Promise<() => Promise<Family[]>> => {
+  const { collectDefaultMetrics, Registry } = (await import('prom-client')).default
+  const register = new Registry()
+  collectDefaultMetrics({ register })
+  return () => register.getMetricsAsJSON() as Promise<Family[]> // values may have a name of their own, which the type lacks
+})
 
 /** All figures of this process. */
 export const collectMetrics = async (figures: Metrics): Promise<Family[]> => [

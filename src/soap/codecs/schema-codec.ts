@@ -1,4 +1,5 @@
 /** The codec of one global element: `schema-read.ts` and `schema-write.ts` under one plan. */
+import { memoizeOnce } from '../../base/memo.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import type { Cursor } from '../../xml/index.ts'
 import { type ElementPlan, SchemaPlans } from './schema-plan.ts'
@@ -17,8 +18,7 @@ export interface ElementCodec {
 export function createElementCodecs(): (root: AnyRootElement) => ElementCodec {
   const plans = new SchemaPlans()
   return root => {
-    let plan: ElementPlan | undefined
-    const planned = (): ElementPlan => (plan ??= plans.ofRoot(root))
+    const planned = memoizeOnce((): ElementPlan => plans.ofRoot(root))
     return {
       get plan() {
         return planned()

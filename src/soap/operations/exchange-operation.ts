@@ -3,6 +3,7 @@
  * read and written exactly as its schema has them.
  */
 import { chain } from '../../base/maybe.ts'
+import { memoizeOnce } from '../../base/memo.ts'
 import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../../contract/exchange.ts'
 import type { ErasedExchangeHandler } from '../../contract/implement.ts'
 import type { ExchangeBasis, ExchangeContext } from '../../contract/port-handlers.ts'
@@ -122,17 +123,14 @@ function compileExchange(
   }
 }
 /** Compiled when it is first asked for. */
-function createRetrieval({ input, location, style }: PortExchange, name: string): () => RetrievedContent | 'none' {
-  let made: RetrievedContent | 'none' | undefined
-  const compile = (): RetrievedContent | 'none' => {
+const createRetrieval = ({ input, location, style }: PortExchange, name: string) =>
+  memoizeOnce((): RetrievedContent | 'none' => {
     if (input === 'empty') return { location, names: new Set(), required: new Set(), read: () => ({}) }
     const content = style === 'document' ? compileUriContent(input) : undefined
     return content
       ? { ...content, location, read: pairs => ({ content: readRetrieved(content, pairs, name) }) }
       : 'none'
-  }
-  return () => (made ??= compile())
-}
+  })
 function readRetrieved({ read }: UriContent, pairs: UriPairs, operation: string): object {
   const found = read(pairs)
   if ('value' in found) return found.value
