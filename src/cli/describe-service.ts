@@ -16,6 +16,14 @@ const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as
 
 /** Adds `describe`, `docs`, `diff`, `check` and `import`. */
 export function addContractCommands(program: Command): void {
+  addDescribeCommand(program)
+  addDocsCommand(program)
+  addDiffCommand(program)
+  addCheckCommand(program)
+  addImportCommand(program)
+}
+
+function addDescribeCommand(program: Command): void {
   program
     .command('describe')
     .description('print one description of a contract')
@@ -31,7 +39,9 @@ export function addContractCommands(program: Command): void {
     .option('--endpoint <path>', 'the SOAP endpoint of a WSDL (default: the first of the version)')
     .option('--address <url>', 'the address in the description', 'http://127.0.0.1:8080')
     .action(describeCommand)
+}
 
+function addDocsCommand(program: Command): void {
   program
     .command('docs')
     .description('write a site about a contract: both faces side by side, with examples that were run')
@@ -48,7 +58,9 @@ export function addContractCommands(program: Command): void {
     .option('--no-examples', 'run no examples: handlers are not called')
     .option('--force', 'write into a folder that has other files')
     .action(docsCommand)
+}
 
+function addDiffCommand(program: Command): void {
   program
     .command('diff')
     .description('compare two releases: what breaks callers that read, and those that write, in each face')
@@ -59,7 +71,9 @@ export function addContractCommands(program: Command): void {
     .option('--json <file>', 'write all differences there, as JSON')
     .option('--sarif <file>', 'write all differences there, as SARIF 2.1.0')
     .action(diffCommand)
+}
 
+function addCheckCommand(program: Command): void {
   program
     .command('check')
     .description('try every rule of the conventions against a live service, with each exchange as evidence')
@@ -94,7 +108,9 @@ export function addContractCommands(program: Command): void {
     .option('--badge <file>', 'write the counts as an SVG image for a README')
     .option('--baseline <file>', 'a JSON report whose failures are known')
     .action(checkCommand)
+}
 
+function addImportCommand(program: Command): void {
   program
     .command('import')
     .description(

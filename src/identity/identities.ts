@@ -8,8 +8,6 @@
  */
 
 import { hash as digest } from 'node:crypto'
-import type { Maybe } from '../base/maybe.ts'
-import { BoundedCache } from '../base/memo.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
@@ -20,6 +18,7 @@ import type { LocalKey } from './local-key.ts'
 import { createPasswordProof } from './password-proof.ts'
 import type { PeoplePort } from './people-port.ts'
 import { callerOfPerson, callerWith, parsePerson, readPersonText, type StoredPerson } from './person-record.ts'
+import { ProvenCallers } from './proven-callers.ts'
 import {
   issueCallerSession,
   issueSession,
@@ -31,10 +30,8 @@ import {
 } from './session-cookie.ts'
 import { isSessionEnded, recordSessionEnd, type SessionEnd } from './session-end.ts'
 
-const rememberMs = 5 * 60_000
 /** (2) */
 const rememberEndableMs = 10_000
-const rememberedMax = 10_000
 
 export interface IdentitySources {
   readonly store: Store
@@ -80,57 +77,17 @@ export interface People extends Identities {
 
 export function createIdentities(sources: IdentitySources): People {
   const { store, key, trust, clock, seeded, onLock, people } = sources
-  const signing = key.secret(`cookies of ${sources.service}`)
-  const signingCallers = key.secret(`cookies of callers of ${sources.service}`)
-  const createMemory = () =>
-    new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(rememberedMax)
-  let proven = createMemory()
-  /** The object that a token came in → the token's tag. */
-  const tags = new WeakMap<object, string>()
-
-  const person = async (name: string): Promise<ProvenPerson | undefined> => {
-    const rights = people && (await people.find(name))
-    if (people) return rights && { caller: callerWith(name, rights), salt: rights.stamp ?? '', canSignIn: true }
-    const text = await store.read(reader => readPersonText(reader, name))
-    const found = text === undefined ? undefined : parsePerson(text)
-    if (!found || found.disabled) return undefined
-    return { caller: callerOfPerson(name, found), salt: found.salt, canSignIn: accepts(found) }
-  }
+  const proven = new ProvenCallers(clock)
   const accepts = ({ added = false, disabled = false }: StoredPerson): boolean => !disabled && (seeded || added)
-  const recall = (tag: string): Caller | undefined => {
-    const known = proven.get(tag)
-    return known && known.until > clock() ? known.caller : undefined
-  }
-  const remember = (tag: string, caller: Caller, until: number, longest = rememberMs): Caller => {
-    proven.set(tag, { caller, until: Math.min(until, clock() + longest) })
-    return caller
-  }
-  /** The same of a session that was not ended meanwhile, if a provider began it. */
-  async function rememberSession(tag: string, caller: Caller, session: ProvenSession): Promise<Caller | undefined> {
-    const { mark, until } = session
-    if (until <= clock()) return undefined
-    if (mark === undefined) return remember(tag, caller, until)
-    if (await store.read(reader => isSessionEnded(reader, caller.subject, { mark, until }))) return undefined
-    return remember(tag, caller, until, rememberEndableMs)
-  }
+  const person = (name: string): Promise<ProvenPerson | undefined> =>
+    people ? findInPort(people, name) : findInStore(store, name, accepts)
 
   async function byToken(token: string, tag: string): Promise<Caller | undefined> {
     const found = await verifyToken(trust, token, clock())
     if (!found?.caller.subject) return undefined
     const kept = trust.ours ? await person(found.caller.subject) : undefined
-    return remember(tag, { ...found.caller, claims: { ...kept?.caller.claims, ...found.caller.claims } }, found.expires)
-  }
-
-  async function byCookie(value: string, tag: string): Promise<Caller | undefined> {
-    const found = readSessionSubject(value)
-    const kept = found === undefined ? undefined : await person(found)
-    const session = kept?.canSignIn ? verifySession(signing, value, kept.salt) : undefined
-    return kept && session && rememberSession(tag, kept.caller, session)
-  }
-
-  const byCallerCookie = (value: string, tag: string): Maybe<Caller | undefined> => {
-    const found = verifyCallerSession(signingCallers, value)
-    return found && rememberSession(tag, found.caller, found)
+    const claims = { ...kept?.caller.claims, ...found.caller.claims }
+    return proven.remember(tag, { ...found.caller, claims }, found.expires)
   }
 
   async function byCertificate(der: Uint8Array, tag: string): Promise<Caller | undefined> {
@@ -142,29 +99,62 @@ export function createIdentities(sources: IdentitySources): People {
     if (from > clock() || until <= clock()) return undefined
     for (const name of names) {
       const kept = await person(name)
-      if (kept) return remember(tag, kept.caller, until)
+      if (kept) return proven.remember(tag, kept.caller, until)
     }
     return undefined
   }
 
   return {
     bearer: (token, came) => {
-      let tag = came && tags.get(came)
-      if (tag === undefined) tag = digest('sha256', token, 'base64url')
-      if (came) tags.set(came, tag)
-      return recall(tag) ?? byToken(token, tag)
+      const tag = proven.tagOfToken(token, came)
+      return proven.recall(tag) ?? byToken(token, tag)
     },
     ...createPasswordProof({ store, key, clock, accepts, onLock, people }),
     known: async name => (await person(name))?.caller,
     certificate: der => {
       const tag = `certificate ${digest('sha256', der, 'base64url')}`
-      return recall(tag) ?? byCertificate(der, tag)
+      return proven.recall(tag) ?? byCertificate(der, tag)
     },
     key: sources.keys.find,
     takesKeys: sources.keys.any,
+    ...createSessions(sources, person, proven),
+  }
+}
+
+/** What browsers keep: cookies of people, and of callers whom a provider has proven. */
+function createSessions(
+  { store, key, clock, service }: IdentitySources,
+  person: (name: string) => Promise<ProvenPerson | undefined>,
+  proven: ProvenCallers,
+): Pick<People, 'cookie' | 'session' | 'callerSession' | 'endSessions'> {
+  const signing = key.secret(`cookies of ${service}`)
+  const signingCallers = key.secret(`cookies of callers of ${service}`)
+
+  /** A session counts that was not ended meanwhile, if a provider began it. */
+  async function rememberSession(tag: string, caller: Caller, session: ProvenSession): Promise<Caller | undefined> {
+    const { mark, until } = session
+    if (until <= clock()) return undefined
+    if (mark === undefined) return proven.remember(tag, caller, until)
+    if (await store.read(reader => isSessionEnded(reader, caller.subject, { mark, until }))) return undefined
+    return proven.remember(tag, caller, until, rememberEndableMs)
+  }
+
+  async function byCookie(value: string, tag: string): Promise<Caller | undefined> {
+    const found = readSessionSubject(value)
+    const kept = found === undefined ? undefined : await person(found)
+    const session = kept?.canSignIn ? verifySession(signing, value, kept.salt) : undefined
+    return kept && session && rememberSession(tag, kept.caller, session)
+  }
+
+  const byCallerCookie = (value: string, tag: string): Promise<Caller | undefined> | undefined => {
+    const found = verifyCallerSession(signingCallers, value)
+    return found && rememberSession(tag, found.caller, found)
+  }
+
+  return {
     cookie: value => {
       const tag = `cookie ${digest('sha256', value, 'base64url')}`
-      return recall(tag) ?? (value.startsWith('~') ? byCallerCookie(value, tag) : byCookie(value, tag))
+      return proven.recall(tag) ?? (value.startsWith('~') ? byCallerCookie(value, tag) : byCookie(value, tag))
     },
     session: async (name, mark) => {
       const kept = await person(name)
@@ -173,8 +163,25 @@ export function createIdentities(sources: IdentitySources): People {
     callerSession: (caller, mark) => issueCallerSession(signingCallers, caller, clock(), mark),
     endSessions: async end => {
       const isFirst = await store.write(writer => recordSessionEnd(writer, end, clock()))
-      if (isFirst) proven = createMemory()
+      if (isFirst) proven.forget()
       return isFirst
     },
   }
+}
+
+async function findInPort(people: PeoplePort, name: string): Promise<ProvenPerson | undefined> {
+  const rights = await people.find(name)
+  return rights && { caller: callerWith(name, rights), salt: rights.stamp ?? '', canSignIn: true }
+}
+
+/** @param accepts whether the person may sign in */
+async function findInStore(
+  store: Store,
+  name: string,
+  accepts: (person: StoredPerson) => boolean,
+): Promise<ProvenPerson | undefined> {
+  const text = await store.read(reader => readPersonText(reader, name))
+  const found = text === undefined ? undefined : parsePerson(text)
+  if (!found || found.disabled) return undefined
+  return { caller: callerOfPerson(name, found), salt: found.salt, canSignIn: accepts(found) }
 }

@@ -134,25 +134,9 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
     rights: provider.rights ?? 'token',
     begin: (returnAddress, to) =>
       ask(async (library, configuration) => {
-        const [state, nonce, verifier] = [
-          library.randomState(),
-          library.randomNonce(),
-          library.randomPKCECodeVerifier(),
-        ]
-        const address = library.buildAuthorizationUrl(configuration, {
-          redirect_uri: returnAddress,
-          scope: provider.scope ?? 'openid profile',
-          state,
-          nonce,
-          code_challenge: await library.calculatePKCECodeChallenge(verifier),
-          code_challenge_method: 'S256',
-        })
+        const { address, ...sent } = await buildSignIn(library, configuration, provider, returnAddress)
         const until = clock() + signInSeconds * 1000
-        return {
-          address: address.href,
-          state,
-          sealed: seal(sources.secret, { state, nonce, verifier, to, until }),
-        }
+        return { address, state: sent.state, sealed: seal(sources.secret, { ...sent, to, until }) }
       }),
     finish: async (returned, sealed) => {
       const kept = unseal<KeptSignIn>(sources.secret, sealed)
@@ -160,17 +144,7 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
         return { kind: 'invalid' }
       return ask(async (library, configuration) => {
         try {
-          const tokens = await library.authorizationCodeGrant(configuration, returned, {
-            pkceCodeVerifier: kept.verifier,
-            expectedState: kept.state,
-            expectedNonce: kept.nonce,
-            idTokenExpected: true,
-          })
-          const claims = tokens.claims()
-          if (!claims) return { kind: 'invalid' }
-          const mark = digestSession(typeof claims['sid'] === 'string' ? claims['sid'] : undefined)
-          const hint = findSignOutAddress(provider, configuration) === undefined ? undefined : tokens.id_token
-          return { kind: 'proven', caller: readTokenCaller(claims, provider), to: kept.to, mark, hint }
+          return await redeemCode(library, configuration, provider, returned, kept)
         } catch (thrown) {
           if (thrown instanceof library.AuthorizationResponseError) return { kind: 'declined', to: kept.to }
           if (isOutage(thrown)) throw new Unavailable(retrySeconds, thrown)
@@ -188,6 +162,46 @@ export function createOpenIdSignIn(provider: OpenIdProvider, sources: OpenIdSour
         return verifyLogoutToken(token, { keys, issuer, audience: provider.client }, clock())
       }),
   }
+}
+
+/** (1) Where a browser is sent, and what only the browser that comes back may know. */
+async function buildSignIn(
+  library: Library,
+  configuration: Configuration,
+  provider: OpenIdProvider,
+  returnAddress: string,
+) {
+  const [state, nonce, verifier] = [library.randomState(), library.randomNonce(), library.randomPKCECodeVerifier()]
+  const address = library.buildAuthorizationUrl(configuration, {
+    redirect_uri: returnAddress,
+    scope: provider.scope ?? 'openid profile',
+    state,
+    nonce,
+    code_challenge: await library.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  return { address: address.href, state, nonce, verifier }
+}
+
+/** The code of a return for the person whom the provider has proven. */
+async function redeemCode(
+  library: Library,
+  configuration: Configuration,
+  provider: OpenIdProvider,
+  returned: URL,
+  kept: KeptSignIn,
+): Promise<SignInEnd> {
+  const tokens = await library.authorizationCodeGrant(configuration, returned, {
+    pkceCodeVerifier: kept.verifier,
+    expectedState: kept.state,
+    expectedNonce: kept.nonce,
+    idTokenExpected: true,
+  })
+  const claims = tokens.claims()
+  if (!claims) return { kind: 'invalid' }
+  const mark = digestSession(typeof claims['sid'] === 'string' ? claims['sid'] : undefined)
+  const hint = findSignOutAddress(provider, configuration) === undefined ? undefined : tokens.id_token
+  return { kind: 'proven', caller: readTokenCaller(claims, provider), to: kept.to, mark, hint }
 }
 
 /** (5) */

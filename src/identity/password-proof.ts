@@ -68,27 +68,18 @@ interface Asked {
 }
 
 export function createPasswordProof(sources: ProofSources): Pick<Identities, 'password' | 'digest'> {
-  const { store, key, clock, people } = sources
+  const { key, clock, people } = sources
   const secret = key.secret('remembered credentials')
-  const lockout = createLockout(store, key.secret('failed log-ins'))
+  const guesses = createGuesses(sources)
+  const { lockout } = guesses
   const turns = new WaitingLines(people ? portBounds : bounds, 'as many passwords wait to be compared as may')
-  const sealedForNobody = sealPassword(key, '', encodeBase64(randomBytes(12)))
-  const unknown = JSON.stringify(createUnknown())
   /** The tag of a password → its caller, and the salt of the hash that it fitted. */
   const proven = new BoundedCache<string, ProvenPassword>(rememberedMax)
   /** The same guess from the same address is one guess, and has one answer. */
   const underWay = new Map<string, Promise<Caller | undefined>>()
 
-  async function askFor(name: string, from: string): Promise<Asked> {
-    const { text, failures } = await store.read(async reader => ({
-      text: people ? undefined : await readPersonText(reader, name),
-      failures: await lockout.readFailures(reader, name, from, clock()),
-    }))
-    return { name, from, person: parsePerson(text ?? unknown), isKnown: text !== undefined, failures }
-  }
-
   async function provePassword(name: string, password: string, from: string, tag: string): Promise<Caller | undefined> {
-    const asked = await askFor(name, from)
+    const asked = await guesses.ask(name, from)
     const { person, failures } = asked
     if (lockout.isLocked(failures)) return undefined // (1) Nothing is awaited until the guess counts.
     turns.requirePlace(from) // (3)
@@ -98,7 +89,7 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
       if (sources.accepts(person)) return callerOfPerson(name, person) // (4)
     }
     const caller = await lockout.countWhile(failures, async () =>
-      conclude(asked, await turns.take(from, () => judgePassword(asked, password))),
+      guesses.conclude(asked, await turns.take(from, () => judgePassword(asked, password))),
     )
     if (!caller) return undefined
     await lockout.recordSuccess(failures)
@@ -113,27 +104,6 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
     return fits && isKnown && sources.accepts(person) ? callerOfPerson(name, person) : undefined
   }
 
-  /** A digest may be a replay, and so resets no count. */
-  async function proveDigest(
-    name: string,
-    isMadeOf: (password: string) => boolean,
-    from: string,
-  ): Promise<Caller | undefined> {
-    const asked = await askFor(name, from)
-    if (lockout.isLocked(asked.failures)) return undefined // (1)
-    const { sealed } = asked.person
-    const password = unsealPassword(key, asked.isKnown && sealed !== undefined ? name : '', sealed ?? sealedForNobody)
-    const fits = isMadeOf(password ?? '') && password !== undefined && sealed !== undefined
-    const caller = fits && sources.accepts(asked.person) ? callerOfPerson(name, asked.person) : undefined
-    return caller ?? lockout.countWhile(asked.failures, () => conclude(asked, caller))
-  }
-
-  async function conclude({ failures, from }: Asked, caller: Caller | undefined): Promise<Caller | undefined> {
-    if (caller) return caller
-    if (await lockout.recordFailure(failures, clock())) sources.onLock?.(from)
-    return undefined
-  }
-
   return {
     password: (name, password, from) => {
       const tag = authenticationTag(secret, `${name}\0${password}`)
@@ -144,7 +114,44 @@ export function createPasswordProof(sources: ProofSources): Pick<Identities, 'pa
       underWay.set(guess, proof)
       return proof
     },
-    digest: proveDigest,
+    digest: createDigestProof(sources, guesses),
+  }
+}
+
+/** A digest may be a replay, and so resets no count. */
+function createDigestProof({ key, accepts }: ProofSources, guesses: Guesses): Identities['digest'] {
+  const sealedForNobody = sealPassword(key, '', encodeBase64(randomBytes(12)))
+  return async (name, isMadeOf, from) => {
+    const asked = await guesses.ask(name, from)
+    if (guesses.lockout.isLocked(asked.failures)) return undefined // (1)
+    const { sealed } = asked.person
+    const password = unsealPassword(key, asked.isKnown && sealed !== undefined ? name : '', sealed ?? sealedForNobody)
+    const fits = isMadeOf(password ?? '') && password !== undefined && sealed !== undefined
+    const caller = fits && accepts(asked.person) ? callerOfPerson(name, asked.person) : undefined
+    return caller ?? guesses.lockout.countWhile(asked.failures, () => guesses.conclude(asked, caller))
+  }
+}
+
+type Guesses = ReturnType<typeof createGuesses>
+
+/** (1) What is asked for before any guess is judged, and how a wrong one counts. */
+function createGuesses({ store, key, clock, people, onLock }: ProofSources) {
+  const lockout = createLockout(store, key.secret('failed log-ins'))
+  const unknown = JSON.stringify(createUnknown())
+  return {
+    lockout,
+    ask: async (name: string, from: string): Promise<Asked> => {
+      const { text, failures } = await store.read(async reader => ({
+        text: people ? undefined : await readPersonText(reader, name),
+        failures: await lockout.readFailures(reader, name, from, clock()),
+      }))
+      return { name, from, person: parsePerson(text ?? unknown), isKnown: text !== undefined, failures }
+    },
+    conclude: async ({ failures, from }: Asked, caller: Caller | undefined): Promise<Caller | undefined> => {
+      if (caller) return caller
+      if (await lockout.recordFailure(failures, clock())) onLock?.(from)
+      return undefined
+    },
   }
 }
 

@@ -137,7 +137,6 @@ export function compileListing(
   const candidates = led ? [sql`${quoteName(table.name)}."id" in (${led})`] : []
   const watched = watch ? [watch] : []
   const sought = [...references, ...words]
-  const conditions = [...watched, ...filters, ...grants, ...sought, ...candidates]
   const keys = sortKeys(table, query)
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
@@ -154,44 +153,78 @@ export function compileListing(
   return {
     form: form.join('\n'),
     values,
-    texts: () => {
-      const chosen = sql`from ${quoteName(table.name)} where ${allOf(conditions)}`
-      // Without `where true`, which would keep SQLite from counting by the b-tree alone.
-      const matches = conditions.length === watched.length ? sql`from ${quoteName(table.name)}` : chosen
-      const beyond = (back: boolean, at: boolean) =>
-        cursor ? sql`and ${conditionBeyond(keys, cursor, back, at)}` : sql``
-      const absent = findAbsentKeys(table.resource, table.lists, query).map(({ field, descending }) => ({
-        ...requireCompared(table, field),
-        descending,
-      }))
-      const order = joinList(
-        [...absent, ...keys].map(
-          // Qualified: a bare name would be the column of the result, which is text where the table
-          // has a wide integer.
-          key =>
-            sql`${quoteName(table.name)}.${quoteName(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
-        ),
-      )
-      const place = sql`${chosen} ${beyond(backwards, false)} order by ${order} limit ${size}${offset ? sql` offset ${offset}` : sql``}`
-      return {
-        // Candidates come in no order: to sort their keys costs half of what sorting whole rows does.
-        page: lead
-          ? sql`select ${columns} from ${quoteName(table.name)} where "id" in (select "id" ${place}) order by ${order}`
-          : sql`select ${columns} ${place}`,
-        count:
-          query.counted === 'exact'
-            ? sql`select count(*) ${matches}`
-            : sql`select count(*) from (select 1 ${matches} limit ${sql.lit(countedMax + 1)}) as "matches"`,
-        other: sql`select 1 ${chosen} ${beyond(!backwards, true)} limit 1`,
-        ...(sought.length > 0 && {
-          near: nearTexts(table, {
-            ...chooseLooked(table, { ...query, filters: own }, filters, [...watched, ...grants], sought),
-            ...{ columns, beyond: beyond(backwards, false), order, size, offset },
-          }),
-        }),
-      }
-    },
+    texts: () =>
+      compileTexts({
+        ...{ table, query, own, dialect, columns, keys, cursor, size, offset },
+        ...{ filters, grants, watched, sought, candidates },
+      }),
   }
+}
+
+interface ListingParts {
+  readonly table: Table
+  readonly query: Query
+  /** Its filters without those by references within. */
+  readonly own: readonly Filter[]
+  readonly dialect: Dialect
+  readonly columns: Sql
+  readonly keys: readonly SortKey[]
+  readonly cursor: readonly PlacedKey[] | undefined
+  readonly size: Sql
+  readonly offset: Sql | undefined
+  readonly filters: readonly Sql[]
+  readonly grants: readonly Sql[]
+  readonly watched: readonly Sql[]
+  /** Words, and references within. */
+  readonly sought: readonly Sql[]
+  /** That rows are among those of a lead; empty without one. */
+  readonly candidates: readonly Sql[]
+}
+
+function compileTexts(parts: ListingParts): Texts {
+  const { table, query, own, columns, keys, cursor, size, offset, filters, grants, watched, sought, candidates } = parts
+  const backwards = query.from?.backwards === true
+  const conditions = [...watched, ...filters, ...grants, ...sought, ...candidates]
+  const chosen = sql`from ${quoteName(table.name)} where ${allOf(conditions)}`
+  // Without `where true`, which would keep SQLite from counting by the b-tree alone.
+  const matches = conditions.length === watched.length ? sql`from ${quoteName(table.name)}` : chosen
+  const beyond = (back: boolean, at: boolean) => (cursor ? sql`and ${conditionBeyond(keys, cursor, back, at)}` : sql``)
+  const order = writeOrder(parts)
+  const place = sql`${chosen} ${beyond(backwards, false)} order by ${order} limit ${size}${offset ? sql` offset ${offset}` : sql``}`
+  return {
+    // Candidates come in no order: to sort their keys costs half of what sorting whole rows does.
+    page:
+      candidates.length > 0
+        ? sql`select ${columns} from ${quoteName(table.name)} where "id" in (select "id" ${place}) order by ${order}`
+        : sql`select ${columns} ${place}`,
+    count:
+      query.counted === 'exact'
+        ? sql`select count(*) ${matches}`
+        : sql`select count(*) from (select 1 ${matches} limit ${sql.lit(countedMax + 1)}) as "matches"`,
+    other: sql`select 1 ${chosen} ${beyond(!backwards, true)} limit 1`,
+    ...(sought.length > 0 && {
+      near: nearTexts(table, {
+        ...chooseLooked(table, { ...query, filters: own }, filters, [...watched, ...grants], sought),
+        ...{ columns, beyond: beyond(backwards, false), order, size, offset },
+      }),
+    }),
+  }
+}
+
+function writeOrder({ table, query, keys, dialect }: ListingParts): Sql {
+  const backwards = query.from?.backwards === true
+  const absent = findAbsentKeys(table.resource, table.lists, query).map(({ field, descending }) => ({
+    ...requireCompared(table, field),
+    descending,
+  }))
+  return joinList(
+    [...absent, ...keys].map(
+      // Qualified: a bare name would be the column of the result, which is text where the table
+      // has a wide integer.
+      key =>
+        sql`${quoteName(table.name)}.${quoteName(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
+    ),
+  )
 }
 
 /**

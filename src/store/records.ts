@@ -121,98 +121,160 @@ export const changeCells = cellsOf<Omit<ChangeRecord, 'sequence'>>(
 
 export type Records = ReturnType<typeof compileRecords>
 
-export function compileRecords(dialect: Dialect) {
-  const make = (text: Sql): Statement => compileStatement(dialect, text)
-  const columns = (of: readonly string[]): Sql => joinList(of.map(quoteName))
-  const job = columns(jobColumns)
-  const file = sql`"resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)} and "part" = ${parameterAt(2)}`
-  const recall = sql`select "value", "expires" from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`
-  return {
-    /** Of a resource and an id: its version, and where it went. */
-    former: make(
-      sql`select "version", "to" from "_former" where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)}`,
-    ),
-    end: make(sql`insert into "_former" ("resource", "id", "version", "to") values (${parameterList(0, 4)})`),
-    begin: make(sql`delete from "_former" where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)}`),
-    file: make(
-      sql`select "mediaType", "bytes", "version", "modified", "content", "length" from "_file"
-        where ${file} and "mediaType" is not null`,
-    ),
-    putFile: make(
-      sql`insert into "_file" ("resource", "id", "part", "mediaType", "bytes", "content", "length", "modified", "version")
+export const compileRecords = (dialect: Dialect) => ({
+  ...compileFormers(dialect),
+  ...compileFiles(dialect),
+  ...compilePieces(dialect),
+  ...compileMemos(dialect),
+  ...compileJobs(dialect),
+  ...compileDeeds(dialect),
+  ...compileChanges(dialect),
+  ready: compileStatement(dialect, sql`select 1 from "_shape" limit 1`),
+})
+
+const columnList = (columns: readonly string[]): Sql => joinList(columns.map(quoteName))
+const ofItem = sql`where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)}`
+
+const compileFormers = (dialect: Dialect) => ({
+  /** Of a resource and an id: its version, and where it went. */
+  former: compileStatement(dialect, sql`select "version", "to" from "_former" ${ofItem}`),
+  end: compileStatement(
+    dialect,
+    sql`insert into "_former" ("resource", "id", "version", "to") values (${parameterList(0, 4)})`,
+  ),
+  begin: compileStatement(dialect, sql`delete from "_former" ${ofItem}`),
+})
+
+const compileFiles = (dialect: Dialect) => ({
+  file: compileStatement(
+    dialect,
+    sql`select "mediaType", "bytes", "version", "modified", "content", "length" from "_file"
+        ${ofItem} and "part" = ${parameterAt(2)} and "mediaType" is not null`,
+  ),
+  putFile: compileStatement(
+    dialect,
+    sql`insert into "_file" ("resource", "id", "part", "mediaType", "bytes", "content", "length", "modified", "version")
         values (${parameterList(0, 9)}) on conflict ("resource", "id", "part") do update set "mediaType" = excluded."mediaType",
         "bytes" = excluded."bytes", "before" = "_file"."content", "content" = excluded."content",
         "length" = excluded."length", "modified" = ${laterTime(sql`"_file"."modified"`, sql`excluded."modified"`)},
         "version" = ${followingVersion(sql`"_file"."version"`, sql`excluded."version"`)}
         returning "version", "before", "modified"`,
-    ),
-    /** The version stays, so that it never returns. */
-    emptyFiles: make(
-      sql`update "_file" set "bytes" = null, "mediaType" = null, "before" = "content", "content" = null, "length" = null
-        where "resource" = ${parameterAt(0)} and "id" = ${parameterAt(1)} returning "before"`,
-    ),
-    /** Of a name and when it expires; not for the pieces of a file. */
-    staged: make(
-      sql`insert into "_content" ("id", "expires") values (${parameterList(0, 2)}) on conflict ("id")
+  ),
+  /** The version stays, so that it never returns. */
+  emptyFiles: compileStatement(
+    dialect,
+    sql`update "_file" set "bytes" = null, "mediaType" = null, "before" = "content", "content" = null, "length" = null
+        ${ofItem} returning "before"`,
+  ),
+})
+
+/** The octets of files, and of what is to become one. */
+const compilePieces = (dialect: Dialect) => ({
+  /** Of a name and when it expires; not for the pieces of a file. */
+  staged: compileStatement(
+    dialect,
+    sql`insert into "_content" ("id", "expires") values (${parameterList(0, 2)}) on conflict ("id")
         do update set "expires" = excluded."expires" where "_content"."expires" is not null`,
-    ),
-    stage: make(sql`insert into "_piece" ("content", "number", "bytes") values (${parameterList(0, 3)})`),
-    discard: make(sql`update "_content" set "expires" = 0 where "id" = ${parameterAt(0)} and "expires" is not null`),
-    /**
-     * Of a name and now: the pieces belong to a file from here on. No row where they have expired.
-     */
-    claim: make(
-      sql`update "_content" set "expires" = null where "id" = ${parameterAt(0)} and "expires" > ${parameterAt(1)} returning 1`,
-    ),
-    retire: make(sql`update "_content" set "expires" = ${parameterAt(1)} where "id" = ${parameterAt(0)}`),
-    /** Of a name, the number of a piece, the place in it, and how many octets. */
-    octets: make(
-      sql`select substr("bytes", ${dialect.small(parameterAt(2))}, ${dialect.small(parameterAt(3))}) from "_piece"
+  ),
+  stage: compileStatement(
+    dialect,
+    sql`insert into "_piece" ("content", "number", "bytes") values (${parameterList(0, 3)})`,
+  ),
+  discard: compileStatement(
+    dialect,
+    sql`update "_content" set "expires" = 0 where "id" = ${parameterAt(0)} and "expires" is not null`,
+  ),
+  /**
+   * Of a name and now: the pieces belong to a file from here on. No row where they have expired.
+   */
+  claim: compileStatement(
+    dialect,
+    sql`update "_content" set "expires" = null where "id" = ${parameterAt(0)} and "expires" > ${parameterAt(1)} returning 1`,
+  ),
+  retire: compileStatement(
+    dialect,
+    sql`update "_content" set "expires" = ${parameterAt(1)} where "id" = ${parameterAt(0)}`,
+  ),
+  /** Of a name, the number of a piece, the place in it, and how many octets. */
+  octets: compileStatement(
+    dialect,
+    sql`select substr("bytes", ${dialect.small(parameterAt(2))}, ${dialect.small(parameterAt(3))}) from "_piece"
         where "content" = ${parameterAt(0)} and "number" = ${parameterAt(1)}`,
-    ),
-    recall: make(recall),
-    recallForChange: make(sql`${recall} ${dialect.locking}`),
-    recallAll: make(
+  ),
+})
+
+function compileMemos(dialect: Dialect) {
+  const recall = sql`select "value", "expires" from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`
+  return {
+    recall: compileStatement(dialect, recall),
+    recallForChange: compileStatement(dialect, sql`${recall} ${dialect.locking}`),
+    recallAll: compileStatement(
+      dialect,
       sql`select "key", "value", "expires" from "_memo" where "space" = ${parameterAt(0)} order by "key"`,
     ),
-    remember: make(
+    remember: compileStatement(
+      dialect,
       sql`insert into "_memo" ("space", "key", "value", "expires") values (${parameterList(0, 4)})
         on conflict ("space", "key") do update set "value" = excluded."value", "expires" = excluded."expires"
         where "_memo"."expires" <= ${parameterAt(4)} returning 1`,
     ),
-    forget: make(sql`delete from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`),
-    job: make(sql`select ${job} from "_job" where "id" = ${parameterAt(0)}`),
-    jobForChange: make(sql`select ${job} from "_job" where "id" = ${parameterAt(0)} ${dialect.locking}`),
-    dropJob: make(sql`delete from "_job" where "id" = ${parameterAt(0)}`),
-    jobs: make(
-      sql`select ${job} from "_job" where "state" = ${parameterAt(0)} order by "modified" desc, "id" limit ${parameterAt(1)}`,
+    forget: compileStatement(
+      dialect,
+      sql`delete from "_memo" where "space" = ${parameterAt(0)} and "key" = ${parameterAt(1)}`,
     ),
-    putJob: make(
-      sql`insert into "_job" (${job}) values (${parameterList(0, jobColumns.length)}) on conflict ("id") do update set
-        ${joinList(jobColumns.slice(1).map(column => sql`${quoteName(column)} = excluded.${quoteName(column)}`))}`,
-    ),
-    record: make(sql`insert into "_deed" (${columns(deedColumns)}) values (${parameterList(0, deedColumns.length)})`),
-    deeds: make(
-      sql`select "sequence", ${columns(deedColumns)} from "_deed" where "sequence" > ${parameterAt(0)} and "at" < ${parameterAt(1)}
-        order by "sequence" limit ${parameterAt(2)}`,
-    ),
-    beforeRemoval: make(dialect.removal('_deed')[0]),
-    removeDeeds: make(
-      sql`delete from "_deed" where "sequence" in (select "sequence" from "_deed" where "sequence" <= ${parameterAt(1)}
-        and "at" < ${parameterAt(0)} order by "sequence" limit ${parameterAt(2)}) returning 1`,
-    ),
-    afterRemoval: make(dialect.removal('_deed')[1]),
-    changed: make(
-      sql`insert into "_change" (${columns(changeColumns.slice(1))}) values (${parameterList(0, changeColumns.length - 1)})`,
-    ),
-    changes: make(
-      sql`select ${columns(changeColumns)} from "_change" where "sequence" > ${parameterAt(0)}
-        order by "sequence" limit ${parameterAt(1)}`,
-    ),
-    swept: make(sql`select "is" from "_shape" where "of" = 'store' and "name" = 'swept'`),
-    ready: make(sql`select 1 from "_shape" limit 1`),
   }
 }
+
+function compileJobs(dialect: Dialect) {
+  const columns = columnList(jobColumns)
+  const one = sql`select ${columns} from "_job" where "id" = ${parameterAt(0)}`
+  return {
+    job: compileStatement(dialect, one),
+    jobForChange: compileStatement(dialect, sql`${one} ${dialect.locking}`),
+    dropJob: compileStatement(dialect, sql`delete from "_job" where "id" = ${parameterAt(0)}`),
+    jobs: compileStatement(
+      dialect,
+      sql`select ${columns} from "_job" where "state" = ${parameterAt(0)} order by "modified" desc, "id" limit ${parameterAt(1)}`,
+    ),
+    putJob: compileStatement(
+      dialect,
+      sql`insert into "_job" (${columns}) values (${parameterList(0, jobColumns.length)}) on conflict ("id") do update set
+        ${joinList(jobColumns.slice(1).map(column => sql`${quoteName(column)} = excluded.${quoteName(column)}`))}`,
+    ),
+  }
+}
+
+const compileDeeds = (dialect: Dialect) => ({
+  record: compileStatement(
+    dialect,
+    sql`insert into "_deed" (${columnList(deedColumns)}) values (${parameterList(0, deedColumns.length)})`,
+  ),
+  deeds: compileStatement(
+    dialect,
+    sql`select "sequence", ${columnList(deedColumns)} from "_deed" where "sequence" > ${parameterAt(0)} and "at" < ${parameterAt(1)}
+        order by "sequence" limit ${parameterAt(2)}`,
+  ),
+  beforeRemoval: compileStatement(dialect, dialect.removal('_deed')[0]),
+  removeDeeds: compileStatement(
+    dialect,
+    sql`delete from "_deed" where "sequence" in (select "sequence" from "_deed" where "sequence" <= ${parameterAt(1)}
+        and "at" < ${parameterAt(0)} order by "sequence" limit ${parameterAt(2)}) returning 1`,
+  ),
+  afterRemoval: compileStatement(dialect, dialect.removal('_deed')[1]),
+})
+
+const compileChanges = (dialect: Dialect) => ({
+  changed: compileStatement(
+    dialect,
+    sql`insert into "_change" (${columnList(changeColumns.slice(1))}) values (${parameterList(0, changeColumns.length - 1)})`,
+  ),
+  changes: compileStatement(
+    dialect,
+    sql`select ${columnList(changeColumns)} from "_change" where "sequence" > ${parameterAt(0)}
+        order by "sequence" limit ${parameterAt(1)}`,
+  ),
+  swept: compileStatement(dialect, sql`select "is" from "_shape" where "of" = 'store' and "name" = 'swept'`),
+})
 
 /**
  * Takes the time, the end of the lease, how many jobs of one party may run, a drawn version, then

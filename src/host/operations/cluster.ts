@@ -99,40 +99,24 @@ export function forkWorkers(count: number, failed: (why: string) => void): Clust
   const counting = createMemoryWindows()
   const living = new Set<Worker>()
   const listening = new Set<Worker>()
-  const collecting = new Map<string, (families: readonly Family[]) => void>()
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
   let firstLines: readonly string[] | undefined
   let closing = false
   let wait = restartMinMs
-  let last = 0
+  const figures = createCollector()
 
-  const tell = (worker: Worker, reply: PrimaryReply): void => {
-    if (worker.isConnected()) worker.send(reply)
-  }
-  const collect = (worker: Worker): Promise<readonly Family[]> =>
-    new Promise(done => {
-      const id = ++last
-      const finish = (families: readonly Family[]): void => {
-        collecting.delete(`${worker.id} ${id}`)
-        clearTimeout(timer)
-        done(families)
-      }
-      const timer = setTimeout(finish, collectMs, [])
-      collecting.set(`${worker.id} ${id}`, finish)
-      tell(worker, { kind: 'collect', id })
-    })
   const receive = (worker: Worker, request: WorkerRequest): void => {
     switch (request.kind) {
       case 'count':
         tell(worker, { kind: 'counted', id: request.id, counted: counting(request.counts, Date.now()) })
         break
       case 'figures':
-        void Promise.all([...listening].map(collect)).then(figures =>
-          tell(worker, { kind: 'all', id: request.id, figures }),
+        void Promise.all([...listening].map(figures.collect)).then(all =>
+          tell(worker, { kind: 'all', id: request.id, figures: all }),
         )
         break
       case 'collected':
-        collecting.get(`${worker.id} ${request.id}`)?.(request.families)
+        figures.receive(worker, request.id, request.families)
         break
       case 'ready':
         listening.add(worker)
@@ -173,5 +157,31 @@ export function forkWorkers(count: number, failed: (why: string) => void): Clust
       signal('SIGTERM')
       await Promise.all(ended)
     },
+  }
+}
+
+function tell(worker: Worker, reply: PrimaryReply): void {
+  if (worker.isConnected()) worker.send(reply)
+}
+
+/** The metrics of workers; none of one that is silent for too long. */
+function createCollector() {
+  const collecting = new Map<string, (families: readonly Family[]) => void>()
+  let last = 0
+  return {
+    collect: (worker: Worker): Promise<readonly Family[]> =>
+      new Promise(done => {
+        const id = ++last
+        const finish = (families: readonly Family[]): void => {
+          collecting.delete(`${worker.id} ${id}`)
+          clearTimeout(timer)
+          done(families)
+        }
+        const timer = setTimeout(finish, collectMs, [])
+        collecting.set(`${worker.id} ${id}`, finish)
+        tell(worker, { kind: 'collect', id })
+      }),
+    receive: (worker: Worker, id: number, families: readonly Family[]): void =>
+      collecting.get(`${worker.id} ${id}`)?.(families),
   }
 }

@@ -63,17 +63,17 @@ export interface Spans {
 const kinds = { internal: 0, server: 1, client: 2 } as const
 const failedCode = 2
 
-export function createSpans(api: OpenTelemetryApi): Spans {
+type SpanRunner = <T>(
+  span: readonly [name: string, kind: number, attributes: SpanAttributes],
+  parent: unknown,
+  work: (span: TelemetrySpan) => Maybe<T>,
+) => Maybe<T>
+
+/** (2) Runs work in a span, which ends with it. */
+function createSpanRunner(api: OpenTelemetryApi): SpanRunner {
   const tracer = api.trace.getTracer('diglot')
-  /** The spans of requests, which are called as the operation once it is known. */
-  const requests = new WeakMap<object, TelemetrySpan>()
-  const run = <T>(
-    [name, kind, attributes]: readonly [name: string, kind: number, attributes: SpanAttributes],
-    parent: unknown,
-    work: (span: TelemetrySpan) => Maybe<T>,
-  ): Maybe<T> => {
+  return ([name, kind, attributes], parent, work) => {
     const span = tracer.startSpan(name, { kind, attributes }, parent)
-    if (kind === kinds.server) requests.set(span, span)
     const ended = settle(
       () => api.context.with(api.trace.setSpan(parent, span), () => work(span)),
       thrown => {
@@ -90,6 +90,12 @@ export function createSpans(api: OpenTelemetryApi): Spans {
     span.end()
     return ended
   }
+}
+
+export function createSpans(api: OpenTelemetryApi): Spans {
+  /** The spans of requests, which are called as the operation once it is known. */
+  const requests = new WeakMap<object, TelemetrySpan>()
+  const run = createSpanRunner(api)
   const findOpen = (): object | undefined => api.trace.getSpan(api.context.active())
   return {
     answer: answer => request => {
@@ -101,6 +107,7 @@ export function createSpans(api: OpenTelemetryApi): Spans {
         'client.address': request.from,
       }
       return run([request.method, kinds.server, attributes], parent, async span => {
+        requests.set(span, span)
         const response = await answer(request)
         span.setAttribute('http.response.status_code', response.status)
         if (response.status >= 500) span.setStatus({ code: failedCode })

@@ -150,76 +150,120 @@ function findUnenforceable(
   return found
 }
 
-function findDemandMistakes(demand: Demand, guard: VerificationContext): string[] {
-  const { caller, signed = [], encrypted = [], timestamp = false } = demand
-  const found: string[] = []
-  const need = (holds: boolean, says: string) => holds || found.push(says)
-  const signs = signed.length > 0
-  const vouched = demand.confirmations?.some(kind => kind !== 'bearer') ?? false
-  if (signingCallers.has(caller) || (caller === 'saml' && vouched)) {
-    need(signed.includes('Body'), 'proves nothing about the message unless the Body is signed; add Body to signed')
-  }
-  if (signs) {
-    need(signed.includes('Timestamp'), 'could be replayed; add Timestamp to signed')
-    need(timestamp || !signed.includes('Timestamp'), 'signs a Timestamp that it does not require; set timestamp')
-    need(signed.includes('Body'), 'does not sign the Body; add Body to signed, or sign nothing')
-    const holder = caller === 'saml' && demand.confirmations?.every(kind => kind === 'holder-of-key')
-    const keyed = caller === 'secret' ? (guard.secrets?.size ?? 0) > 0 : guard.trust && !guard.trust.isEmpty
-    need(Boolean(holder || keyed), 'demands a signature, and no signer is trusted; configure authorities or secrets')
-  }
-  if (demand.symmetric) {
-    need(caller === 'x509', 'is symmetric, and cannot endorse a signature; use x509')
-    need(
-      guard.decrypts?.some(canDecrypt) === true,
-      'is symmetric, and has no key to decrypt the key of an exchange with; configure one of RSA',
-    )
-  }
-  need(caller !== 'exchange', 'proves answers alone; name another caller')
-  if (caller === 'username') {
-    need((demand.passwords ?? ['text']).length > 0, 'accepts no kind of password; name one in passwords')
-    need(!signs || signed.includes('Token'), 'signs the message and not its sender; add Token to signed')
-  }
-  if (caller === 'saml') {
-    need((demand.confirmations ?? []).length > 0, 'accepts no confirmation; name one in confirmations')
-    need((guard.saml?.issuers.size ?? 0) > 0, 'trusts no issuer; configure one')
-    need(
-      [...(guard.saml?.issuers.values() ?? [])].every(({ trust }) => !trust.isEmpty),
-      'has an issuer without a certificate',
-    )
-    need(
-      (guard.saml?.issuers.size ?? 0) < 2 ||
-        [...(guard.saml?.issuers.values() ?? [])].every(({ people }) => people !== undefined),
+/** What an endpoint cannot demand, or cannot enforce; in the words that follow its caller. */
+const findDemandMistakes = (demand: Demand, guard: VerificationContext): readonly string[] =>
+  demandRules.flatMap(rules => rules(demand, guard).flatMap(([holds, says]) => (holds ? [] : [says])))
+
+type Requirement = readonly [holds: boolean, says: string]
+
+const demandRules: readonly ((demand: Demand, guard: VerificationContext) => readonly Requirement[])[] = [
+  requireBodySigned,
+  requireSignature,
+  requireExchangeKey,
+  requirePasswords,
+  requireAssertion,
+  ({ caller }, { kerberos }) => [
+    [caller !== 'kerberos' || kerberos !== undefined, 'cannot verify a ticket; configure kerberos'],
+  ],
+  requireEncryption,
+  requireCoverable,
+]
+
+function requireBodySigned({ caller, confirmations, signed = [] }: Demand): readonly Requirement[] {
+  const isVouched = confirmations?.some(kind => kind !== 'bearer') ?? false
+  if (!signingCallers.has(caller) && !(caller === 'saml' && isVouched)) return []
+  return [[signed.includes('Body'), 'proves nothing about the message unless the Body is signed; add Body to signed']]
+}
+
+function requireSignature(
+  { caller, confirmations, signed = [], timestamp = false }: Demand,
+  { secrets, trust }: VerificationContext,
+): readonly Requirement[] {
+  if (signed.length === 0) return []
+  const isOfHolder = caller === 'saml' && confirmations?.every(kind => kind === 'holder-of-key')
+  const isTrusted = caller === 'secret' ? (secrets?.size ?? 0) > 0 : trust && !trust.isEmpty
+  return [
+    [signed.includes('Timestamp'), 'could be replayed; add Timestamp to signed'],
+    [timestamp || !signed.includes('Timestamp'), 'signs a Timestamp that it does not require; set timestamp'],
+    [signed.includes('Body'), 'does not sign the Body; add Body to signed, or sign nothing'],
+    [
+      Boolean(isOfHolder || isTrusted),
+      'demands a signature, and no signer is trusted; configure authorities or secrets',
+    ],
+  ]
+}
+
+const canDecryptWith = ({ decrypts }: VerificationContext): boolean => decrypts?.some(canDecrypt) === true
+
+function requireExchangeKey({ caller, symmetric }: Demand, guard: VerificationContext): readonly Requirement[] {
+  const isEndorsed: Requirement = [caller === 'x509', 'is symmetric, and cannot endorse a signature; use x509']
+  const isReadable: Requirement = [
+    canDecryptWith(guard),
+    'is symmetric, and has no key to decrypt the key of an exchange with; configure one of RSA',
+  ]
+  return [
+    ...(symmetric ? [isEndorsed, isReadable] : []),
+    [caller !== 'exchange', 'proves answers alone; name another caller'],
+  ]
+}
+
+function requirePasswords({ caller, passwords = ['text'], signed = [] }: Demand): readonly Requirement[] {
+  if (caller !== 'username') return []
+  return [
+    [passwords.length > 0, 'accepts no kind of password; name one in passwords'],
+    [signed.length === 0 || signed.includes('Token'), 'signs the message and not its sender; add Token to signed'],
+  ]
+}
+
+function requireAssertion(
+  { caller, confirmations = [], signed = [] }: Demand,
+  { saml }: VerificationContext,
+): readonly Requirement[] {
+  if (caller !== 'saml') return []
+  const issuers = [...(saml?.issuers.values() ?? [])]
+  const vouched: readonly Requirement[] = [
+    [signed.includes('Token'), 'accepts vouchers whose signature may leave out the assertion; add Token to signed'],
+    [saml?.vouchers !== undefined && !saml.vouchers.isEmpty, 'trusts no voucher; configure one'],
+  ]
+  return [
+    [confirmations.length > 0, 'accepts no confirmation; name one in confirmations'],
+    [issuers.length > 0, 'trusts no issuer; configure one'],
+    [issuers.every(({ trust }) => !trust.isEmpty), 'has an issuer without a certificate'],
+    [
+      issuers.length < 2 || issuers.every(({ people }) => people !== undefined),
       'trusts several issuers, each of which would speak for everybody; give each a rule in people',
-    )
-    need((guard.saml?.audiences.length ?? 0) > 0, 'has no audience; configure the names of the service')
-    if (demand.confirmations?.includes('sender-vouches')) {
-      need(
-        signed.includes('Token'),
-        'accepts vouchers whose signature may leave out the assertion; add Token to signed',
-      )
-      need(guard.saml?.vouchers !== undefined && !guard.saml.vouchers.isEmpty, 'trusts no voucher; configure one')
-    }
-  }
-  if (caller === 'kerberos') need(guard.kerberos !== undefined, 'cannot verify a ticket; configure kerberos')
-  if (encrypted.length > 0) {
-    need(
-      guard.decrypts?.some(canDecrypt) === true,
-      'demands encryption, and has no key to decrypt with; configure one of RSA',
-    )
-    need(!encrypted.includes('Timestamp'), 'cannot demand an encrypted Timestamp')
-    need(
+    ],
+    [(saml?.audiences.length ?? 0) > 0, 'has no audience; configure the names of the service'],
+    ...(confirmations.includes('sender-vouches') ? vouched : []),
+  ]
+}
+
+function requireEncryption(
+  { signed = [], encrypted = [] }: Demand,
+  guard: VerificationContext,
+): readonly Requirement[] {
+  if (encrypted.length === 0) return []
+  return [
+    [canDecryptWith(guard), 'demands encryption, and has no key to decrypt with; configure one of RSA'],
+    [!encrypted.includes('Timestamp'), 'cannot demand an encrypted Timestamp'],
+    [
       !encrypted.includes('Attachments') || signedAttachmentsOf(signed) !== undefined,
       'demands encrypted attachments that nothing signs; add Attachments to signed',
-    )
-    need(!encrypted.includes('CompleteAttachments'), 'cannot demand encrypted CompleteAttachments; name Attachments')
-    need(!encrypted.includes('Headers'), 'cannot demand encrypted Headers; name the blocks')
-  }
-  for (const part of [...signed, ...encrypted]) {
-    if (typeof part === 'string') continue
-    need(part !== SecurityName && part.uri !== wsseNs, `cannot cover ${clarkNotation(part)}, which holds the signature`)
-  }
-  if (signed.includes('Token') && (caller === 'x509' || caller === 'secret')) {
-    need(caller === 'x509', 'has no Token to sign; remove Token from signed')
-  }
-  return found
+    ],
+    [!encrypted.includes('CompleteAttachments'), 'cannot demand encrypted CompleteAttachments; name Attachments'],
+    [!encrypted.includes('Headers'), 'cannot demand encrypted Headers; name the blocks'],
+  ]
+}
+
+function requireCoverable({ caller, signed = [], encrypted = [] }: Demand): readonly Requirement[] {
+  const blocks = [...signed, ...encrypted].filter(part => typeof part !== 'string')
+  return [
+    ...blocks.map(
+      (part): Requirement => [
+        part !== SecurityName && part.uri !== wsseNs,
+        `cannot cover ${clarkNotation(part)}, which holds the signature`,
+      ],
+    ),
+    [caller !== 'secret' || !signed.includes('Token'), 'has no Token to sign; remove Token from signed'],
+  ]
 }
