@@ -107,7 +107,7 @@ test('in soap/, the HTTP binding alone knows http and front', () => {
 })
 
 /** Both clients have it; types alone may come from elsewhere. */
-const sharedByClients = ['credentials', 'errors', 'field-views', 'downloaded-file', 'results', 'timer', 'watched-job']
+const sharedByClients = ['credentials', 'errors', 'field-views', 'results', 'timer', 'watched-job']
 const loadedByBrowsers = (): ReadonlySet<string> => {
   const found = new Set<string>()
   const visit = (file: string): void => {
@@ -190,6 +190,29 @@ const moduleState: Readonly<Record<string, string>> = {
 test('what is remembered after load stands in base/memo.ts', () => {
   const found = declarations.filter(each => each.isMemory).map(({ file, name }) => `${file} ${name}`)
   assert.deepEqual(found, Object.keys(moduleState).sort())
+})
+
+/** Files of 25 lines or fewer, each with what keeps it apart from the file whose idea it is. */
+const smallFiles: Readonly<Record<string, string>> = {
+  'base/markup.ts': 'three layers escape, which have nothing else in common',
+  'bridge/passing-inputs.ts': 'what a bridge adds to any port, asked once when it starts',
+  'cli.ts': 'the program of the package',
+  'check/verdict.ts': 'rules are tried on a bench that knows no rule',
+  'client/rest/exact-json.ts': 'the small twin of http/json.ts',
+  'contract/lexical/integer-format.ts': 'no browser loads its tables',
+  'contract/review/declared-names.ts': 'six reviews share it, and none is above the others',
+  'describe/json-text.ts': 'it knows no OpenAPI, which alone writes by it',
+  'host/node-version.ts': 'it is loaded first, and loads nothing that an older Node lacks',
+  'import/loss.ts': 'every reader of descriptions tells its losses by it',
+  'pages/look.ts': 'each mount of the front door is a file',
+  'security/policy/algorithm-suite.ts': 'published by one, obeyed by others',
+  'soap/mime/streamed-base64.ts': 'one answer of a file in many needs it',
+  'store/read-thread-port.ts': 'both sides of a thread load it, and neither loads the other',
+}
+
+test('a small file stands apart for a reason', () => {
+  const small = files.filter(file => sourceOf(file).split('\n').length <= 26 && !/(?:^|\/)index\.ts$/.test(file))
+  assert.deepEqual(small.sort(), Object.keys(smallFiles).sort())
 })
 
 // What client/ and check/ read are requests of their own; a recorder and a mock of OpenAPI have no front door.

@@ -25,3 +25,21 @@ export function extendObject<T extends object>(base: T, own: Partial<T>): T {
     },
   })
 }
+
+/** Freezes the value with all that is in it but bytes. */
+export function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value
+  for (const part of Object.values(value)) freezeDeep(part)
+  return Object.freeze(value)
+}
+
+/** Of a document: its members may be of another type than they should. */
+export type JsonObject = { readonly [name: string]: Json }
+export const isJsonObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
+export const jsonItems = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+export const stringOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+/** The members that are objects, with their names. */
+export const objectEntries = (value: Json | undefined): readonly (readonly [string, JsonObject])[] =>
+  Object.entries(objectOf(value)).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))

@@ -4,8 +4,6 @@
  * has used: it takes a fifth of the time at most, by one long work or by many short ones. A party
  * that asks alone does not wait. All times are in milliseconds, by one clock.
  */
-import type { RecentCallers } from './recent-callers.ts'
-
 /** Of one turn of the event loop. */
 export const turnMs = 10
 const restFactor = 4
@@ -66,3 +64,27 @@ export class TimeShares {
 }
 
 const leftOf = ({ ms, atMs }: Used, nowMs: number): number => Math.max(0, ms - Math.max(0, nowMs - atMs) / restFactor)
+
+/** Whose requests come at the moment: so long work knows whether it holds up others. */
+export class RecentCallers {
+  #requests = 0
+  #latest = { caller: '', inRow: 0 }
+
+  /** To be told of each request that is admitted. */
+  note(caller: string): void {
+    this.#requests++
+    if (this.#latest.caller === caller) this.#latest.inRow++
+    else this.#latest = { caller, inRow: 1 }
+  }
+
+  /** The number of requests until now, for `hasOthers`. */
+  get requests(): number {
+    return this.#requests
+  }
+
+  /** Whether another caller has asked since there were so many requests. */
+  hasOthers(caller: string, since: number): boolean {
+    const later = this.#requests - since
+    return later > 0 && !(this.#latest.caller === caller && this.#latest.inRow >= later)
+  }
+}

@@ -7,7 +7,7 @@
 import { type ClientCredentials, writeCredentials } from '../client/credentials.ts'
 import { AnswerError, ConnectionError, InputError, TransportFailure } from '../client/errors.ts'
 import type { Port } from '../contract/exchange.ts'
-import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'
 import { anyone } from '../contract/policy.ts'
 import { readDescribedApi } from '../import/import-command.ts'
 import type { Loss } from '../import/loss.ts'

@@ -7,9 +7,7 @@
  *      left out.
  *  (4) A redirection is not followed: it would carry credentials elsewhere.
  */
-import type { JsonObject } from '../base/json-members.ts'
-import { isJsonObject, stringOf } from '../base/json-members.ts'
-import type { Json } from '../base/objects.ts'
+import { isJsonObject, type Json, type JsonObject, stringOf } from '../base/objects.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { createXmlJsonCodec, UnfitMessage, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement, TypeMembers } from '../contract/xml-type.ts'

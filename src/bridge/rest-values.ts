@@ -3,8 +3,8 @@
  * other along the types of its description. What the description does not know is left out of an
  * answer: services grow.
  */
-import { isJsonObject, type JsonObject } from '../base/json-members.ts'
-import type { Json } from '../base/objects.ts'
+
+import { isJsonObject, type Json, type JsonObject } from '../base/objects.ts'
 import { createXmlJsonCodec } from '../contract/xml-json.ts'
 import { type AnyMember, type AnyXmlType, type TypeMembers, x } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'

@@ -10,7 +10,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { EarlierRelease } from '../describe/index.ts'
-import type { CheckCaller, DiscoveredService } from './discovered-service.ts'
+import { type CheckCaller, type DiscoveredService, isBelowPath } from './discovered-service.ts'
 import type { ProbeListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
 import {
@@ -25,7 +25,6 @@ import {
 } from './probe-message.ts'
 import type { CheckProfile } from './profile.ts'
 import type { MadeThing, RunJournal } from './run-journal.ts'
-import { isBelowPath } from './target-path.ts'
 import { NotObservable } from './verdict.ts'
 
 export interface Sending {

@@ -3,7 +3,15 @@
  * the collections with an item each, and the callers that may read them.
  */
 import type { Bench } from './bench.ts'
-import type { ApiPath, CheckCaller, CollectionTarget, DiscoveredService } from './discovered-service.ts'
+import {
+  type ApiPath,
+  type CheckCaller,
+  type CollectionTarget,
+  type DiscoveredService,
+  isBelowPath,
+  lastSegmentOf,
+  pathBelow,
+} from './discovered-service.ts'
 import {
   asArray,
   asRecord,
@@ -20,7 +28,6 @@ import { type ProbeExchange, requireUnreachable, Unreachable } from './probe-mes
 import { fieldLinks, findSender, pathOfIdentifier, readAsAnyone, toPath } from './reading.ts'
 import { resolveSchema } from './schema-sample.ts'
 import { discoverSoap } from './soap-discovery.ts'
-import { isBelowPath, lastSegmentOf, pathBelow } from './target-path.ts'
 
 /** Throws `Unreachable` where nothing answers. */
 export async function discoverService(bench: Bench, basePath: string): Promise<DiscoveredService> {

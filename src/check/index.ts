@@ -1,6 +1,5 @@
 /** The rules of the conventions, tried against a live service or a face in memory. */
 export type { EarlierRelease, LostPromises, PublishedOpenApi, PublishedWsdl } from '../describe/index.ts'
-export { findNewFailures, readBaseline } from './baseline.ts'
 export type { BenchOptions } from './bench.ts'
 export { attackRules, checkRules, explainRule, findRule } from './catalogue.ts'
 export { parseCaller } from './command.ts'
@@ -21,7 +20,7 @@ export {
 export { type CheckProfile, type ProfileCaller, type ProfileMachine, readProfile } from './profile.ts'
 export { writeBadge } from './reports/report-badge.ts'
 export { writeHtmlReport } from './reports/report-html.ts'
-export { writeJsonReport } from './reports/report-json.ts'
+export { findNewFailures, readBaseline, writeJsonReport } from './reports/report-json.ts'
 export { writeJunitReport } from './reports/report-junit.ts'
 export { writeSarifReport } from './reports/report-sarif.ts'
 export { writeTerminalReport } from './reports/report-terminal.ts'

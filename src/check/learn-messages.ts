@@ -3,10 +3,9 @@ import type { WsdlOperation } from '../describe/index.ts'
 import { percentDecode } from '../http/uri.ts'
 import { type Element, Malformed, parseXml } from '../xml/index.ts'
 import type { Bench } from './bench.ts'
-import type { SoapEndpointTarget } from './discovered-service.ts'
+import { lastSegmentOf, type SoapEndpointTarget } from './discovered-service.ts'
 import { asRecord, asText, type Json, memberAt } from './probe-content.ts'
 import { isSafe, trySafeOperation, writeOperationBody } from './soap-discovery.ts'
-import { lastSegmentOf } from './target-path.ts'
 
 export interface LearnedMessages {
   readonly messages: Readonly<Record<string, Json>>

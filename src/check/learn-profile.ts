@@ -7,7 +7,13 @@
  */
 import { parseRateLimitPolicy } from '../http/rate-limit.ts'
 import { Bench } from './bench.ts'
-import type { ApiPath, CheckCaller, CollectionTarget } from './discovered-service.ts'
+import {
+  type ApiPath,
+  type CheckCaller,
+  type CollectionTarget,
+  isBelowPath,
+  lastSegmentOf,
+} from './discovered-service.ts'
 import { discoverService, requireAnswer } from './discovery.ts'
 import { learnMessages } from './learn-messages.ts'
 import { actionContent, contentFor, draftFor } from './materials.ts'
@@ -16,7 +22,6 @@ import type { ProbeTransport } from './probe-message.ts'
 import type { CheckProfile, ProfileCaller, ProfileMachine } from './profile.ts'
 import { type CheckOptions, defaultBenchOptions } from './run-check.ts'
 import { resolveSchema } from './schema-sample.ts'
-import { isBelowPath, lastSegmentOf } from './target-path.ts'
 
 /** Rejects with `Unreachable` where nothing answers at the address. */
 export async function learnProfile(transport: ProbeTransport, options: CheckOptions = {}): Promise<CheckProfile> {

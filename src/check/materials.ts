@@ -5,14 +5,19 @@
 
 import { memoizeByText } from '../base/memo.ts'
 import type { Bench, Sending } from './bench.ts'
-import type { ApiPath, CheckCaller, CollectionTarget } from './discovered-service.ts'
+import {
+  type ApiPath,
+  type CheckCaller,
+  type CollectionTarget,
+  lastSegmentOf,
+  pathBelow,
+} from './discovered-service.ts'
 import { schemaOfContent } from './discovery.ts'
 import { asRecord, asText, type Json, linkIn, linksIn, memberAt } from './probe-content.ts'
 import { type ProbeExchange, requireUnreachable } from './probe-message.ts'
 import { findSender, pathOfIdentifier, toPath } from './reading.ts'
 import type { MadeThing } from './run-journal.ts'
 import { makeSample, toDraft } from './schema-sample.ts'
-import { lastSegmentOf, pathBelow } from './target-path.ts'
 import { NotApplicable, NotObservable } from './verdict.ts'
 
 export interface ReadItem {

@@ -1,10 +1,9 @@
 /** Reads as the first caller that may, and the addresses in what was read. */
 import { parseLinks } from '../http/link.ts'
 import type { Bench } from './bench.ts'
-import type { ApiPath, CheckCaller } from './discovered-service.ts'
+import { type ApiPath, type CheckCaller, pathBelow } from './discovered-service.ts'
 import { type FoundLink, type Json, linkIn, memberAt } from './probe-content.ts'
 import type { ProbeExchange } from './probe-message.ts'
-import { pathBelow } from './target-path.ts'
 
 /** The first caller that may read it, the anonymous one first. */
 export async function readAsAnyone(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { ClientKeys } from '../client/message-keys.ts'
 import type { PortDressOptions } from '../client/port-dress.ts'
-import type { MembersOf } from '../contract/known-members.ts'
+import type { MembersOf } from '../contract/member-kinds.ts'
 import { failUsage } from './usage.ts'
 
 export interface DressFlags {

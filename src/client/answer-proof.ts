@@ -6,7 +6,7 @@
  * same.
  */
 import type { Caller } from '../contract/policy.ts'
-import type { ExchangeKey } from '../security/crypto/exchange-key.ts'
+import type { ExchangeKey } from '../security/crypto/derived-key.ts'
 import type { SecurityPolicy } from '../security/policy/policy.ts'
 import type { VerificationContext } from '../security/policy/verification-context.ts'
 import { Insecure } from '../security/security-fault.ts'

@@ -6,7 +6,7 @@
  */
 import { type MediaType, parseMediaType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
-import type { ExchangeKey } from '../security/crypto/exchange-key.ts'
+import type { ExchangeKey } from '../security/crypto/derived-key.ts'
 import type { PartSource } from '../soap/codecs/values.ts'
 import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree } from '../soap/envelope.ts'
 import { type Addressing, isAddressingBlock, readAddressing, unaddressedAction } from '../soap/headers/addressing.ts'

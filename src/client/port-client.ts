@@ -4,11 +4,10 @@
  */
 
 import type { DescribedPorts, Port } from '../contract/exchange.ts'
-import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'
 import type { Leniency } from '../soap/codecs/mended-element.ts'
 import type { SoapVersion } from '../soap/version.ts'
-import type { TransportFailure } from './errors.ts'
-import { FaultError } from './errors.ts'
+import { FaultError, type TransportFailure } from './errors.ts'
 import { createHttpTransport, type HttpOptions } from './http-transport.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
 import { createPortDress, type PortDressOptions, portDressMembers } from './port-dress.ts'

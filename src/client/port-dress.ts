@@ -4,7 +4,7 @@
  */
 import type { PortPolicy, SecurityRule } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
-import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'
 import { createMessageDress, type DressOptions, type MessageDress } from './dressed-message.ts'
 
 /** In the map of a bridge: `export const behind: PortDressOptions = { keys: … }`. */

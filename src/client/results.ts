@@ -1,7 +1,7 @@
 /**
- * What a list or a search gives: items, fetched page by page while they are asked for.
+ * What a list or a search gives: items, fetched page by page while they are asked for; and what a
+ * file gives.
  */
-
 /** One page of a list or a search. */
 export interface ResultPage<T> {
   readonly items: readonly T[]
@@ -43,3 +43,24 @@ export class Results<T> implements AsyncIterable<T> {
 
 const toResultPage = <T>({ items, total }: FetchedPage<T>): ResultPage<T> =>
   total === undefined ? { items } : { items, total }
+
+/** Octets of a file, read once: as a stream or all together. */
+export interface DownloadedFile {
+  readonly mediaType: string
+  /** Octets, where the service has announced them. */
+  readonly length: number | undefined
+  readonly stream: ReadableStream<Uint8Array>
+  bytes(): Promise<Uint8Array>
+}
+
+export function toDownloadedFile(response: Response): DownloadedFile {
+  const length = response.headers.get('content-length')
+  return {
+    mediaType: response.headers.get('content-type') ?? 'application/octet-stream',
+    length: length === null ? undefined : Number(length),
+    get stream() {
+      return response.body ?? new Blob([]).stream()
+    },
+    bytes: async () => new Uint8Array(await response.arrayBuffer()),
+  }
+}

@@ -7,7 +7,7 @@
 import type { FieldProblem } from '../contract/field-json.ts'
 import { fieldsOfHeaders, type HeaderValues, isOfRequest, isOfResponse } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
-import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'
 import { type AnyService, namespaceOf, newestVersion, type Service } from '../contract/service.ts'
 import { compileTypeNames, typeRootsOf } from '../contract/type-names.ts'
 import { checkValue } from '../contract/typed-value.ts'

@@ -6,13 +6,11 @@ import { messageNameOf } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { Message } from '../contract/xml-message.ts'
-import { toDownloadedFile } from './downloaded-file.ts'
 import type { CallOptions } from './options.ts'
-import { type FetchedPage, Results } from './results.ts'
+import { type DownloadedFile, type FetchedPage, Results, toDownloadedFile } from './results.ts'
 import type {
   AwaitOptions,
   ChangeOptions,
-  DownloadedFile,
   JobStatus,
   NestedOptions,
   RequestOptions,

@@ -26,7 +26,7 @@ import type {
   VersionRules,
   VisibleFields,
 } from './contract-types.ts'
-import type { Results } from './results.ts'
+import type { DownloadedFile, Results } from './results.ts'
 
 export type Protocol = 'rest' | 'soap'
 
@@ -269,14 +269,6 @@ type ResultOfAction<A extends AnyAction, F extends Fields> = [A['output']] exten
 
 // Files
 
-/** Octets of a file, read once: as a stream or all together. */
-export interface DownloadedFile {
-  readonly mediaType: string
-  /** Octets, where the service has announced them. */
-  readonly length: number | undefined
-  readonly stream: ReadableStream<Uint8Array>
-  bytes(): Promise<Uint8Array>
-}
 /** A stream is sent as it comes, and once: it cannot be sent again. */
 export type SentOctets = Uint8Array | Blob | ReadableStream<Uint8Array>
 

@@ -1,6 +1,6 @@
 /** Declared faults: failures that a contract names, the same for both faces. */
 import { type Fields, t, type Value } from './field.ts'
-import { requireKnownMembers } from './known-members.ts'
+import { requireKnownMembers } from './member-kinds.ts'
 
 /**
  * A failure that callers should handle: one name, one HTTP status, one element in a SOAP Detail and

@@ -9,11 +9,10 @@ import type { Context, GivenDetail, JobHandlerContext } from './context.ts'
 import type { DetailOf, Fault } from './fault.ts'
 import type { Completed, ComputedKeys, Fields, Flatten, ParentKeys, Received, StoredValue, Value } from './field.ts'
 import type { Job } from './job.ts'
-import { requireKnownMembers } from './known-members.ts'
+import { requireKnownMembers } from './member-kinds.ts'
 import type { Caller } from './policy.ts'
 import type { ExchangeContext, PortHandlers } from './port-handlers.ts'
-import type { Action, AnyResource, IsSingle, Resource, RuleFaults } from './resource.ts'
-import { type SeededLists, toSeededLists } from './seeded-items.ts'
+import { type Action, type AnyResource, type IsSingle, type Resource, type RuleFaults, singleId } from './resource.ts'
 import type { AnyService, Service } from './service.ts'
 
 type FieldsOf<R extends AnyResource> = R['types']['fields']
@@ -455,4 +454,25 @@ export function implement<S extends AnyService, V = {}, H extends AllHandlers<S,
       return { ...(people && { people }), ...(items && { items: toSeededLists(resources, items) }) }
     },
   }
+}
+
+type SeededValue = Readonly<Record<string, unknown>>
+
+/** Resource → its items; a single resource has one, with its fixed identifier. */
+export type SeededLists = Readonly<Record<string, readonly SeededValue[]>>
+
+/** @param given resource → its items, or the one of a single resource */
+export function toSeededLists(
+  resources: readonly Resource[],
+  given: Readonly<Record<string, readonly SeededValue[] | SeededValue>>,
+): SeededLists {
+  const singles = new Set(resources.filter(each => each.isSingle).map(each => each.name))
+  const isOne = (name: string, items: readonly SeededValue[] | SeededValue): items is SeededValue =>
+    singles.has(name) && !Array.isArray(items)
+  return Object.fromEntries(
+    Object.entries(given).map(([name, items]) => [
+      name,
+      isOne(name, items) ? [{ ...items, id: singleId }] : (items as readonly SeededValue[]), // typed by `implement`
+    ]),
+  )
 }

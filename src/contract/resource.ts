@@ -4,9 +4,15 @@ import { actionsKind, allowKind, filesKind, textKind, textListKind, truthKind } 
 import type { Fault } from './fault.ts'
 import { type Draft, Field, type Fields, type Singular, t, type Value } from './field.ts'
 import type { FilterName, NewestFirst, SortName } from './item-query.ts'
-import { type MembersOf, requireKnownMembers } from './known-members.ts'
 import { listStays, type Machine, type Stays } from './machine.ts'
-import { fieldsKind, type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
+import {
+  fieldsKind,
+  type MemberKinds,
+  type MembersOf,
+  optionalKind,
+  requireKnownMembers,
+  requireMemberKinds,
+} from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import { type FieldTexts, type PublicTexts, pickTexts } from './texts.ts'
 

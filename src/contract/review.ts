@@ -7,7 +7,7 @@
 import { headersOf } from './header.ts'
 import type { Implementation } from './implement.ts'
 import type { Job } from './job.ts'
-import { findUnknownMembers, type MembersOf } from './known-members.ts'
+import { findUnknownMembers, type MembersOf } from './member-kinds.ts'
 import { listOperations } from './operation.ts'
 import { findReservedNames } from './reserved-names.ts'
 import { findRepeated, segmentText } from './review/declared-names.ts'

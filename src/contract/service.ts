@@ -1,15 +1,19 @@
 /** A service: its resources and jobs, and the versions in which it is served. */
-
 import { headersKind, jobListKind, resourceListKind, textKind, truthKind, versionsKind } from './declaration-kinds.ts'
 import type { EndpointRule, SecurityRule } from './endpoint-rule.ts'
 import type { Port } from './exchange.ts'
 import type { ServiceHeaders } from './header.ts'
 import type { Job } from './job.ts'
-import { type MembersOf, requireKnownMembers } from './known-members.ts'
-import { type MemberKinds, optionalKind, requireMemberKinds } from './member-kinds.ts'
+import {
+  type MemberKinds,
+  type MembersOf,
+  optionalKind,
+  requireKnownMembers,
+  requireMemberKinds,
+} from './member-kinds.ts'
 import type { Grant } from './policy.ts'
 import type { Reshape } from './reshape.ts'
-import type { AnyResource, Rate, Resource } from './resource.ts'
+import { type AnyResource, type Rate, Resource } from './resource.ts'
 import type { Retype } from './retype.ts'
 import { joinSentences, pickTexts } from './texts.ts'
 
@@ -205,4 +209,11 @@ export function describeVersionLife({ deprecated, sunset }: VersionRule): string
     ...(deprecated === undefined ? [] : [`deprecated from ${deprecated} on`]),
     ...(sunset === undefined ? [] : [`no longer served from ${sunset} on`]),
   ].join(', ')
+}
+
+/** Examples are alike, so it has no unique keys: the same contract where that declares none. */
+export function withoutUniqueKeys(service: Service): Service {
+  if (service.resources.every(({ given }) => given.unique === undefined)) return service
+  const resources = service.resources.map(each => new Resource({ ...each, given: { ...each.given, unique: [] } }))
+  return { ...service, resources }
 }

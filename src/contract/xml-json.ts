@@ -9,7 +9,6 @@
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { type Json, ownMember } from '../base/objects.ts'
-import { parseAttributeKey } from './attribute-key.ts'
 import type { FieldProblem } from './field-json.ts'
 import { describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileStringCheck } from './lexical/text.ts'
@@ -23,6 +22,7 @@ import {
   listTaggedTypes,
   matchesNamespace,
   mayBeWithoutElements,
+  parseAttributeKey,
 } from './xml-members.ts'
 import { equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
 import type {

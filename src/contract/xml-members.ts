@@ -1,5 +1,6 @@
 /** Members of a complex type with those that it extends, and the types that `$type` names. */
 import { memoizeByObject } from '../base/memo.ts'
+import { matchesNcName } from './lexical/text.ts'
 import { isSimpleType } from './xml-simple.ts'
 import type {
   AnyMember,
@@ -94,3 +95,21 @@ export const countRequired = (
 /** What stands for an element that is empty: a reference has that of its element. */
 export const initialOf = ({ particle, marks }: AnyMember): Pick<AnyMember['marks'], 'initial' | 'isFixed'> =>
   particle.kind === 'reference' && marks.initial === undefined ? particle.to().marks : marks
+
+/** The name of an attribute of any name, as a member of an object. */
+const clarkText = /^(?:\{([^{}]*)\})?([^{}]+)$/
+/**
+ * Of these no wildcard takes an attribute: declarations are none (Namespaces in XML §3), and those
+ * of XMLSchema-instance tell how a document is read (XML Schema Part 1 §3.2.7).
+ */
+const reservedNamespaces: ReadonlySet<string> = new Set([
+  'http://www.w3.org/2000/xmlns/',
+  'http://www.w3.org/2001/XMLSchema-instance',
+])
+
+/** Undefined where no attribute can have this name. */
+export function parseAttributeKey(key: string): { readonly uri: string; readonly local: string } | undefined {
+  const [, uri = '', local = ''] = clarkText.exec(key) ?? []
+  const isDeclaration = reservedNamespaces.has(uri) || (uri === '' && local === 'xmlns')
+  return matchesNcName(local) && !isDeclaration ? { uri, local } : undefined
+}

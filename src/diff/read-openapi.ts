@@ -2,8 +2,7 @@
  * The REST face of a release, read from its OpenAPI document (3.0, 3.1 or 3.2). Names of parameters
  * in paths are not on the wire: `/orders/{id}` and `/orders/{order}` are one path.
  */
-import { isJsonObject, type JsonObject, jsonItems, objectOf, stringOf } from '../base/json-members.ts'
-import { type Json, ownMember } from '../base/objects.ts'
+import { isJsonObject, type Json, type JsonObject, jsonItems, objectOf, ownMember, stringOf } from '../base/objects.ts'
 import { writeJson } from '../http/json.ts'
 import { impliedType } from '../import/openapi/schema-facts.ts'
 import {

@@ -3,12 +3,11 @@
  * the messages that are shown. Each example has a bench of its own, and depends on no other.
  */
 import type { Json } from '../base/objects.ts'
-import { withoutUniqueKeys } from '../contract/example-view.ts'
 import { membersWriter } from '../contract/field-json.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
-import type { AnyService } from '../contract/service.ts'
+import { type AnyService, withoutUniqueKeys } from '../contract/service.ts'
 import { indentJson, indentXml, shortenText } from '../html/indent.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { startTestService, type TestCaller, type TestService } from '../testing/test-service.ts'

@@ -16,8 +16,7 @@ import { writeRowTable } from '../html/value-views.ts'
 import { compileRoutes } from '../rest/route.ts'
 import type { ExampleCaller, ShownExchange } from './example-bench.ts'
 import { writeFieldTable } from './field-rows.ts'
-import { findRequestLines } from './request-lines.ts'
-import type { OperationExample } from './run-examples.ts'
+import { findRequestLines, type OperationExample } from './run-examples.ts'
 import {
   addressFrom,
   type DescribedEdition,

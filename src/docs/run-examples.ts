@@ -10,7 +10,7 @@ import { readFields } from '../contract/field-json.ts'
 import { fieldOfHeader, headersOfOperation, isOfRequest } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
 import { listAncestors } from '../contract/nesting.ts'
-import { type DeclaredOperation, listOperations } from '../contract/operation.ts'
+import { type DeclaredOperation, listOperations, type Operation } from '../contract/operation.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import { namespaceOf, type Service } from '../contract/service.ts'
@@ -33,7 +33,6 @@ import {
   openBench,
   type ShownExchange,
 } from './example-bench.ts'
-import { findRequestLines, type RequestLine } from './request-lines.ts'
 import { makeSampleContent, pickDraft, type SampleMembers } from './sample-content.ts'
 
 export interface OperationExample {
@@ -575,3 +574,25 @@ function sampleFile(mediaType: string): NonNullable<ExampleInput['file']> {
   return { mediaType, octets: text }
 }
 const smallestPng = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+export interface RequestLine {
+  readonly method: string
+  /** The path after the version. */
+  readonly template: string
+  /** It lists the items that refer to one. */
+  readonly isWithin: boolean
+}
+
+/** A single resource is made by the PUT that replaces it. */
+export function findRequestLines({ all }: Routes, operation: Operation): readonly RequestLine[] {
+  const linesOf = (isMeant: (each: Operation) => boolean): readonly RequestLine[] =>
+    all.flatMap(({ template, methods, within }) =>
+      [...methods]
+        .filter(([, each]) => isMeant(each))
+        .map(([method]) => ({ method, template, isWithin: within !== undefined })),
+    )
+  const found = linesOf(each => each.name === operation.name)
+  if (found.length > 0 || operation.kind !== 'create' || !operation.resource.isSingle) return found
+  const { name } = operation.resource
+  return linesOf(each => each.kind === 'replace' && each.resource.name === name)
+}

@@ -12,7 +12,7 @@ import { writeRowTable } from '../html/value-views.ts'
 import { compileRoutes } from '../rest/route.ts'
 import { writeFieldTable } from './field-rows.ts'
 import { describePurpose, editionCrumb, writeCode, writeText } from './operation-page.ts'
-import { findRequestLines } from './request-lines.ts'
+import { findRequestLines } from './run-examples.ts'
 import {
   addressFrom,
   type DescribedEdition,

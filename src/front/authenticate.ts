@@ -1,16 +1,17 @@
 /**
  * The caller of a request (rules A5.1, A5.3): its credentials, proven by the directory of people
- * and keys, for faces and pages alike. What it guards: people whose browser sends credentials by
- * itself (see `isCrossOrigin`).
+ * and keys, for faces and pages alike; and whether a password may travel. What it guards: people
+ * whose browser sends credentials by itself (see `isCrossOrigin`).
  */
+
+import { isLoopbackAddress } from '../base/address.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
 import { parseCookies } from '../http/cookie.ts'
 import { proveCredentials, writeChallengesFor } from '../http/credentials.ts'
 import type { Request } from '../http/message.ts'
-import type { FaceContext } from '../service/face-context.ts'
+import type { FaceContext, Settings } from '../service/face-context.ts'
 import { refuse } from '../service/refusal.ts'
-import { isConfidential } from './confidential.ts'
 
 export type AuthenticationContext = Pick<FaceContext, 'identities' | 'settings'>
 
@@ -65,3 +66,20 @@ export const writeAuthChallenges = (
     keys: identities.takesKeys?.() ?? false,
     failed: !hasAmbientCredentials(request),
   })
+
+type Origin = Pick<Request, 'from'>
+
+/**
+ * The client is on this machine. Behind a trusted proxy none is: what the proxy says of its client
+ * is enough for limits, and not for rights.
+ */
+export const isFromThisMachine = ({ from }: Origin, { trustProxy }: Pick<Settings, 'trustProxy'>): boolean =>
+  trustProxy === false && isLoopbackAddress(from)
+
+/** RFC 7617 §4, rule A5.1: a password can be read on its way, but over TLS or within a machine. */
+export function isConfidential(
+  request: Origin & Pick<Request, 'scheme'>,
+  settings: Pick<Settings, 'passwordsOnLoopback' | 'trustProxy'>,
+): boolean {
+  return request.scheme === 'https' || (settings.passwordsOnLoopback && isFromThisMachine(request, settings))
+}

@@ -20,8 +20,8 @@ import {
   findFetchAddress,
   mountInFastify,
   readExpressFacts,
+  stripMountPath,
 } from '../server/host-facts.ts'
-import { stripMountPath } from '../server/mounted-target.ts'
 import { serveNodeExchange } from '../server/node-exchange.ts'
 import { startWaitingWatch } from '../server/pace.ts'
 import { createServerContext } from '../server/server-context.ts'

@@ -1,6 +1,6 @@
 /** The options of `serve`, and the server that it returns. */
 
-import { findUnknownMembers, type MembersOf } from '../contract/known-members.ts'
+import { findUnknownMembers, type MembersOf } from '../contract/member-kinds.ts'
 import type { CertificateNameKind } from '../identity/certificate-name.ts'
 import type { OpenIdProvider } from '../identity/openid.ts'
 import type { PeoplePort } from '../identity/people-port.ts'

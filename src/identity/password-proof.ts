@@ -18,12 +18,13 @@ import type { Store } from '../service/store.ts'
 import { WaitingLines } from '../service/waiting-lines.ts'
 import { authenticationTag, type LocalKey } from './local-key.ts'
 import { createLockout, type Failures } from './lockout.ts'
-import { currentCost, hashPassword } from './password-hash.ts'
 import type { PeoplePort } from './people-port.ts'
 import {
   callerOfPerson,
   callerWith,
+  currentCost,
   formerCost,
+  hashPassword,
   parsePerson,
   readPersonText,
   type StoredPerson,

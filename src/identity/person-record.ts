@@ -1,5 +1,5 @@
 /** People as the store has them: a password rests as argon2id, and may rest sealed for digests. */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { attempt, isCryptoError } from '../base/attempt.ts'
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import type { Maybe } from '../base/maybe.ts'
@@ -8,7 +8,6 @@ import type { Person } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { StoreReader, StoreWriter } from '../service/store.ts'
 import type { LocalKey } from './local-key.ts'
-import { type Cost, currentCost, hashPassword } from './password-hash.ts'
 import type { PersonRights } from './people-port.ts'
 
 const space = 'people'
@@ -109,3 +108,23 @@ export function unsealPassword(key: LocalKey, subject: string, sealed: string): 
     return Buffer.concat([cipher.update(octets.subarray(28)), cipher.final()]).toString('utf8')
   }, isCryptoError)
 }
+
+/** The cost of a hash; stored with each hash, so that the default may change. */
+export interface Cost {
+  /** In KiB. */
+  readonly memory: number
+  readonly passes: number
+}
+/**
+ * One of OWASP's minimums for argon2id, which are equally strong: each thread of Node's pool keeps
+ * the memory of a hash.
+ */
+export const currentCost: Cost = { memory: 12_288, passes: 3 }
+
+/** By argon2id, in 32 octets: each costs at most a tenth of a second of a core. */
+export const hashPassword = (message: string, nonce: Uint8Array, cost: Cost): Promise<Buffer> =>
+  new Promise((resolve, reject) =>
+    argon2('argon2id', { message, nonce, ...cost, parallelism: 1, tagLength: 32 }, (error, tag) =>
+      error ? reject(error) : resolve(tag),
+    ),
+  )

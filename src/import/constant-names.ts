@@ -39,3 +39,10 @@ function toIdentifier(wish: string): string {
   const name = wish.replace(/[^\p{ID_Continue}$]+(.)?/gu, (_, next: string = '') => next.toUpperCase())
   return /^[\p{ID_Start}_$]/u.test(name) ? name : `_${name}`
 }
+
+/** The name itself, or with the first number from 2 that no other has. */
+export function findFreeName(wish: string, isTaken: (name: string) => boolean): string {
+  let name = wish
+  for (let number = 2; isTaken(name); number++) name = `${wish}${number}`
+  return name
+}

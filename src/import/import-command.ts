@@ -1,8 +1,7 @@
 /** `diglot import`: files in, TypeScript out. Only hosts that the user names are asked. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { objectOf, stringOf } from '../base/json-members.ts'
-import type { Json } from '../base/objects.ts'
+import { type Json, objectOf, stringOf } from '../base/objects.ts'
 import type { Grant } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'

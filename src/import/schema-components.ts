@@ -2,7 +2,7 @@
 import type { NamespaceForm } from '../contract/xml-type.ts'
 import { readDocumentation, type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
 import type { Element } from '../xml/index.ts'
-import { findFreeName } from './free-name.ts'
+import { findFreeName } from './constant-names.ts'
 
 export const xsNs = 'http://www.w3.org/2001/XMLSchema'
 export type ComponentKind = 'element' | 'attribute' | 'complexType' | 'simpleType' | 'group' | 'attributeGroup'

@@ -35,9 +35,9 @@ import {
 import { schemaNamespaces } from '../describe/read-wsdl.ts'
 import { isNcName } from '../xml/character.ts'
 import type { Element } from '../xml/index.ts'
+import { findFreeName } from './constant-names.ts'
 import { type BlockedMethods, blockOf, type DerivedType, listDerivedTypes, maySubstitute } from './derivations.ts'
 import { findRecursiveGroups, findRecursiveTypes, type RequiredElements } from './endless-types.ts'
-import { findFreeName } from './free-name.ts'
 import type { Losses } from './loss.ts'
 import {
   attributeOf,

@@ -1,7 +1,7 @@
 /** An OpenAPI document that is to be mocked. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { objectOf, stringOf } from '../base/json-members.ts'
+import { objectOf, stringOf } from '../base/objects.ts'
 import { loadAnyParser } from '../import/description-text.ts'
 import { createDocumentFinder } from '../import/document-files.ts'
 import { Losses } from '../import/loss.ts'

@@ -3,8 +3,7 @@
  * allow, readable by the names of their members. A seed and a place give the same value each time.
  */
 import { attempt, isSyntaxError } from '../base/attempt.ts'
-import { jsonItems, objectEntries, objectOf, stringOf } from '../base/json-members.ts'
-import type { Json } from '../base/objects.ts'
+import { type Json, jsonItems, objectEntries, objectOf, stringOf } from '../base/objects.ts'
 import type { OpenApiDocument } from '../import/openapi/openapi-document.ts'
 import { propertiesOf, readMapFacts, readSchemaFacts, requiredNamesOf } from '../import/openapi/schema-facts.ts'
 import { createChoose, type ExamplePlace, listExampleTexts, placeWithin } from './example-text.ts'

@@ -6,8 +6,15 @@
  *  (3) What is created, changed or removed shows in later answers of the same collection.
  */
 import { decodePercent } from '../base/attempt.ts'
-import { isJsonObject, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../base/json-members.ts'
-import type { Json } from '../base/objects.ts'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonItems,
+  objectEntries,
+  objectOf,
+  stringOf,
+} from '../base/objects.ts'
 import { findMismatch } from '../check/schema-judge.ts'
 import { parseCookies } from '../http/cookie.ts'
 import { parseJson, writeJson } from '../http/json.ts'

@@ -2,8 +2,8 @@
  * What was created, changed and removed at a mock of an OpenAPI document: items by their addresses,
  * which are those of the collections that the document has (`/pets` and `/pets/{petId}`).
  */
-import { isJsonObject, type JsonObject } from '../base/json-members.ts'
-import type { Json } from '../base/objects.ts'
+
+import { isJsonObject, type Json, type JsonObject } from '../base/objects.ts'
 
 /** As many items are kept; the oldest goes first. */
 const itemsMax = 10_000

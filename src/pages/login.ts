@@ -7,7 +7,7 @@
  *  (4) An unknown name and a wrong password get the same response, in the same time.
  */
 
-import { isConfidential } from '../front/confidential.ts'
+import { isConfidential } from '../front/authenticate.ts'
 import { isCrossOrigin } from '../front/cross-origin.ts'
 import type { Entry, Mount } from '../front/entry.ts'
 import { createPages } from '../front/page.ts'

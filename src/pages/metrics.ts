@@ -3,8 +3,7 @@
  * a caller with credentials: the load of a service is its owner's business.
  */
 import { chain, type Maybe } from '../base/maybe.ts'
-import { authenticate } from '../front/authenticate.ts'
-import { isFromThisMachine } from '../front/confidential.ts'
+import { authenticate, isFromThisMachine } from '../front/authenticate.ts'
 import type { Entry, Mount } from '../front/entry.ts'
 import { createPages } from '../front/page.ts'
 import type { Response } from '../http/message.ts'

@@ -9,8 +9,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { encodeBase64 } from '../base/base64.ts'
-import { encodePieces } from '../base/base64-pieces.ts'
-import type { Pieces } from '../base/octets.ts'
+import { encodePieces, type Pieces } from '../base/octets.ts'
 import { dropPassing, listEach, PassingOctets, replaceEach, standInOctets } from '../base/passing-octets.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { evaluatePreconditions } from '../http/precondition.ts'

@@ -8,13 +8,13 @@
  *  (3) A patch applies to the current representation in this version, without `_links`, or not at
  *      all.
  */
-
 import { decodeUtf8 } from '../base/attempt.ts'
 import type { Json } from '../base/objects.ts'
 import type { PortExchange } from '../contract/exchange.ts'
 import { type Fields, mayBeLeftOut } from '../contract/field.ts'
 import { type FieldProblem, type ReadOptions, readFields, readOptions } from '../contract/field-json.ts'
 import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
+import { parseTextTree, type TextMembers } from '../html/text-tree.ts'
 import { parseJson } from '../http/json.ts'
 import { applyJsonPatch, applyMergePatch } from '../http/json-patch.ts'
 import { parsePointer } from '../http/json-pointer.ts'
@@ -231,4 +231,11 @@ function findRemovedReadOnly(fields: Fields, before: Json, after: Json): FieldPr
   return Object.entries(fields)
     .filter(([name, field]) => field.isReadOnly && Object.hasOwn(had, name) && !Object.hasOwn(has, name))
     .map(([name]) => ({ path: [name], code: 'readOnly', detail: 'is read-only and cannot be removed' }))
+}
+
+/** The names and texts of a form's content; undefined if they cannot be read. */
+export function parseTyped(bytes: Uint8Array): TextMembers | undefined {
+  const text = decodeUtf8(bytes)
+  const pairs = text === undefined ? undefined : parseQuery(text)
+  return pairs && parseTextTree(pairs)
 }

@@ -12,7 +12,7 @@ export {
   type RevocationMode,
   validateCertificationPath,
 } from './crypto/certification-path.ts'
-export type { ExchangeKey } from './crypto/exchange-key.ts'
+export type { ExchangeKey } from './crypto/derived-key.ts'
 export type { CertificateSource, CrlSource, OneOrMore, PrivateKeySource, SecretSource } from './crypto/key-source.ts'
 export { type Anchors, type CertificatePurpose, CertificateTrust } from './crypto/trust.ts'
 export type { DecryptionKey, ProofMeans, SamlIssuer, SamlSettings } from './policy/means.ts'

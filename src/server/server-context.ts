@@ -1,6 +1,5 @@
 /** What all connections of one listener have in common. */
-import { RecentCallers } from '../base/recent-callers.ts'
-import { TimeShares } from '../base/time-shares.ts'
+import { RecentCallers, TimeShares } from '../base/time-shares.ts'
 import type { Request, Response } from '../http/message.ts'
 import { ResponseHeadWriter } from './http1/response-head.ts'
 import { WriteBatch } from './http1/write-batch.ts'

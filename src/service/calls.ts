@@ -4,11 +4,10 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
-import type { RecentCallers } from '../base/recent-callers.ts'
+import type { RecentCallers } from '../base/time-shares.ts'
 import { declaredFaults } from '../contract/fault.ts'
 import type { Implementation } from '../contract/implement.ts'
-import type { Operation } from '../contract/operation.ts'
-import { isCreatedByPut, listOperations } from '../contract/operation.ts'
+import { isCreatedByPut, listOperations, type Operation } from '../contract/operation.ts'
 import { type Caller, isPublic, mayEverBeAllowed } from '../contract/policy.ts'
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
 import { removeItems } from './bulk-removal.ts'

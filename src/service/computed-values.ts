@@ -6,9 +6,8 @@
  *  (2) A value that the contract does not allow is a bug of the handler, and is never sent.
  */
 
-import { freezeDeep } from '../base/freeze.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
-import { extendObject, ownMember, pickMembers } from '../base/objects.ts'
+import { extendObject, freezeDeep, ownMember, pickMembers } from '../base/objects.ts'
 import { computedFieldsOf, hasComputedFields, storedFieldsOf } from '../contract/computed-fields.ts'
 import type { ErasedHandlers, Implementation, Values } from '../contract/implement.ts'
 import type { Resource } from '../contract/resource.ts'

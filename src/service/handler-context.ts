@@ -10,8 +10,7 @@ import { addAskedFacts, type ContextFacts, isOfContent, reachOf, type StoreReach
 import { createItems } from './handler-items.ts'
 import { failByProblem, nameProblem } from './item-changes.ts'
 import { addJob, queuedJob } from './job-queue.ts'
-import { refuse } from './refusal.ts'
-import { failUnimplemented } from './unimplemented.ts'
+import { failUnimplemented, refuse } from './refusal.ts'
 
 export function createContext(about: ContextFacts, reach: StoreReach): Context {
   return addAskedFacts(

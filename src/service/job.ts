@@ -26,11 +26,10 @@ import { requireSoundOutput } from './item-changes.ts'
 import { addJob, queuedJob } from './job-queue.ts'
 import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
-import { type Refusal, Refused, refuse } from './refusal.ts'
+import { type Refusal, Refused, refuse, Unimplemented } from './refusal.ts'
 import { type JobRow, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
 import type { Turns } from './turns.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
-import { Unimplemented } from './unimplemented.ts'
 
 const activeStates = new Set<JobRow['state']>(jobStates.slice(0, 2))
 const leaseMs = 30_000

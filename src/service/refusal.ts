@@ -3,7 +3,6 @@
  * own terms (`rest/refusal.ts`, `soap/refusal.ts`), total at compile time: add a kind and exactly
  * those two stop compiling.
  */
-
 import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
@@ -58,7 +57,7 @@ export type Refusal =
   | { readonly kind: 'in-flight' }
   /** The idempotency key belongs to another call. */
   | { readonly kind: 'key-reused' }
-  /** Its handler is still to be written (`unimplemented.ts`). */
+  /** Its handler is still to be written (`Unimplemented`). */
   | { readonly kind: 'unimplemented'; readonly operation: string }
   /**
    * The store is busy or out of reach, or requests are too many; `after` in seconds. The cause is
@@ -79,4 +78,22 @@ export class Refused<R extends { readonly kind: string } = Refusal> {
 
 export function refuse(refusal: Refusal): never {
   throw new Refused(refusal)
+}
+
+/**
+ * A handler is still to be written. Its call changes nothing, its caller learns that the operation
+ * is not there yet and nothing else, and the operator's log has the file and the line: it is an
+ * error, unlike a refusal, whose stack says where the handler stands.
+ */
+export class Unimplemented extends Error {
+  override readonly name = 'Unimplemented'
+  readonly operation: string
+  constructor(operation: string) {
+    super(`${operation} is not implemented yet: write its handler`)
+    this.operation = operation
+  }
+}
+
+export function failUnimplemented(operation: string): never {
+  throw new Unimplemented(operation)
 }

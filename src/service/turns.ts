@@ -11,8 +11,7 @@
  * Work that fits into the time that is left of a turn is done at once.
  */
 import type { Maybe } from '../base/maybe.ts'
-import type { RecentCallers } from '../base/recent-callers.ts'
-import { TimeShares, turnMs } from '../base/time-shares.ts'
+import { type RecentCallers, TimeShares, turnMs } from '../base/time-shares.ts'
 import { refuse } from './refusal.ts'
 
 /** Work in steps of its own choice, each short; its text, page or answer at the end. */

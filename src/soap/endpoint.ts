@@ -110,7 +110,7 @@ export interface ReceivedMessage {
   /** The id of the request. */
   readonly request: string
   readonly notes: RequestNotes
-  /** A password may travel with it (`front/confidential.ts`). */
+  /** A password may travel with it (`front/authenticate.ts`). */
   readonly isConfidential: () => boolean
   /** The caller according to the transport; refuses invalid credentials. */
   readonly caller: () => Maybe<Caller>

@@ -16,10 +16,9 @@ import { chain, forEachInTurn, type Maybe, settle } from '../base/maybe.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { largeContentOctets } from '../service/large-work.ts'
-import { Refused } from '../service/refusal.ts'
+import { Refused, Unimplemented } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import { packTyped } from '../service/typed-json.ts'
-import { Unimplemented } from '../service/unimplemented.ts'
 import {
   type Cursor,
   clarkNotation,

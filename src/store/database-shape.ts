@@ -6,6 +6,7 @@ import type { Cells } from './connection.ts'
 import type { Cell, Sql } from './dialect.ts'
 import { sql } from './sql.ts'
 import { parameterAt } from './statement.ts'
+import type { Table } from './table.ts'
 
 /**
  * One statement to run; its rows come back. So the same steps serve a database that replies at once
@@ -43,3 +44,15 @@ export const forgetShape = (of: string, name: string): MigrationStep => ({
   text: sql`delete from "_shape" where "of" = ${parameterAt(0)} and "name" = ${parameterAt(1)}`,
   values: [of, name],
 })
+
+export interface IndexBuild {
+  /** For a person. */
+  readonly what: string
+  readonly table: Table
+  /** Whether no other process has completed it. */
+  readonly isDue: () => Steps<boolean>
+  /** What removes the remains of an earlier build, then makes it. */
+  readonly texts: readonly Sql[]
+  /** Remembers that it is complete. */
+  readonly complete: () => Steps
+}

@@ -8,10 +8,17 @@
  *      later: they are built while others read and write.
  */
 import { type Difference, listUndeclared, tableKey } from './contract-differences.ts'
-import { type DatabaseShape, forgetShape, readShape, rememberShape, type Steps, shapeRows } from './database-shape.ts'
+import {
+  type DatabaseShape,
+  forgetShape,
+  type IndexBuild,
+  readShape,
+  rememberShape,
+  type Steps,
+  shapeRows,
+} from './database-shape.ts'
 import type { Dialect } from './dialect.ts'
 import { columnsOfIndex, parseIndex } from './dropped-names.ts'
-import type { IndexBuild } from './index-build.ts'
 import { hasManyRows } from './next-rows.ts'
 import { isSearchName } from './search-growth.ts'
 import { type Sql, sql } from './sql.ts'

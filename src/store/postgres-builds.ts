@@ -8,9 +8,8 @@
  */
 import { type TellFilling, Unavailable } from '../service/store.ts'
 import type { StatementRunner } from './connection.ts'
-import type { Steps } from './database-shape.ts'
+import type { IndexBuild, Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
-import type { IndexBuild } from './index-build.ts'
 import { noTransaction, type Sessions } from './postgres-sessions.ts'
 import { countRows } from './row-filling.ts'
 import { sql } from './sql.ts'

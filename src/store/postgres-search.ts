@@ -2,9 +2,9 @@
  * Words by GIN indexes on expressions: the array of a column's words, and the references in its
  * JSON. The server keeps them with the row.
  */
-import { databaseName } from './database-name.ts'
+
 import type { SearchDialect, SearchPart, Step } from './search-dialect.ts'
-import { type Sql, sql } from './sql.ts'
+import { databaseName, type Sql, sql } from './sql.ts'
 
 /** Characters of a word that are kept: a key of GIN has 2,704 octets at most. */
 const keyCharacters = 200

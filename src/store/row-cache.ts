@@ -6,8 +6,8 @@
  * table come once, and keeping each would cost more than reading it.
  */
 
-import { freezeDeep } from '../base/freeze.ts'
 import { BoundedCache } from '../base/memo.ts'
+import { freezeDeep } from '../base/objects.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type Cells, isLargeRow } from './connection.ts'
 

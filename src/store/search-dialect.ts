@@ -1,4 +1,6 @@
-/** What a database has to offer for an index of words; see search-index.ts. */
+/**
+ * What a word is, and what a database has to offer for an index of words; see search-index.ts.
+ */
 import type { Sql } from './sql.ts'
 
 /** Into a member, or into each item of a list. The first is always the member that has a column. */
@@ -44,3 +46,24 @@ export interface SearchDialect {
    */
   readonly fill: ((table: string, parts: readonly SearchPart[]) => readonly Sql[]) | undefined
 }
+
+/** Changes when `foldText` does: stored words are then made again at start. */
+export const foldingVersion = 'words 1'
+
+const tokenPattern = /[\p{L}\p{N}\p{M}]+|[^\s]/gu
+
+/**
+ * Text as its words, so that a database finds whole words in any case by plain comparison: the text
+ * is kept next to the value as " word word ", and a search looks for the word with a space at each
+ * side. A character that is not a letter, digit or mark is a word of its own, so "%" finds "100%"
+ * and nothing else, and "e-mail" is found as it is written. Empty for a text without words.
+ */
+export function foldText(text: string): string {
+  const tokens = foldCase(text).match(tokenPattern)
+  return tokens ? ` ${tokens.join(' ')} ` : ''
+}
+
+/**
+ * Unicode §3.13: upper case first, so that ß meets SS and ſ meets S; the final sigma is a sigma.
+ */
+const foldCase = (text: string): string => text.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('ς', 'σ')

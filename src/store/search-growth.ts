@@ -8,9 +8,16 @@
  *  (3) A read never uses words that are still being made from stored values.
  * A program that does not know an index forgets it, and the next one that does makes it again.
  */
-import { type DatabaseShape, forgetShape, type MigrationStep, rememberShape, type Steps } from './database-shape.ts'
+
+import {
+  type DatabaseShape,
+  forgetShape,
+  type IndexBuild,
+  type MigrationStep,
+  rememberShape,
+  type Steps,
+} from './database-shape.ts'
 import type { Dialect } from './dialect.ts'
-import type { IndexBuild } from './index-build.ts'
 import type { ItemStatements } from './item-rows.ts'
 import { findNextRows, hasManyRows, type NextRows } from './next-rows.ts'
 import type { SearchPart } from './search-dialect.ts'

@@ -7,8 +7,7 @@
  *  (3) Searches look at each row until the index has all of them.
  */
 import type { Cell, Dialect, Sql } from './dialect.ts'
-import type { SearchPart, Step } from './search-dialect.ts'
-import { foldText } from './search-text.ts'
+import { foldText, type SearchPart, type Step } from './search-dialect.ts'
 import { sql } from './sql.ts'
 import { quoteName } from './statement.ts'
 import type { SearchPath, Table } from './table.ts'

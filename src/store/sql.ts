@@ -3,6 +3,7 @@
  * written so that it cannot be anything else. Only fragments fit in a fragment: a text of a request
  * can enter as a value alone.
  */
+import { createHash } from 'node:crypto'
 
 type SqlPart = string | Sql | ParameterPlace
 
@@ -55,4 +56,10 @@ export function compileSql(of: Sql, mark: (parameter: number) => string): { text
       })
       .join('')
   return { text: write(of), places }
+}
+
+/** PostgreSQL truncates a name to 63 bytes: a longer one ends in a digest of the whole. */
+export function databaseName(text: string): string {
+  if (Buffer.byteLength(text) <= 63) return text
+  return `${text.slice(0, 12)}#${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 }

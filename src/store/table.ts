@@ -1,18 +1,16 @@
 /** A resource as a table: what the contract declares, in columns and indexes. */
 import { storedFieldsOf } from '../contract/computed-fields.ts'
-import type { Fields, Shape } from '../contract/field.ts'
-import { t } from '../contract/field.ts'
+import { type Fields, type Shape, t } from '../contract/field.ts'
 import { type FilterField, findFilterField } from '../contract/filter-field.ts'
 import { creationField, keyOctets, type ListIndex, listIndexesOf, type OrderKey } from '../contract/list-index.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { foldShape, innerFields, innermostShape } from '../contract/shape.ts'
 import { type Column, type Compared, columnsOfField, type FieldColumns } from './column.ts'
-import { databaseName } from './database-name.ts'
 import type { Dialect } from './dialect.ts'
 import { type CellCodec, createCellCodec } from './json-cell.ts'
-import type { Step } from './search-dialect.ts'
-import { foldText } from './search-text.ts'
+import { foldText, type Step } from './search-dialect.ts'
+import { databaseName } from './sql.ts'
 import { tableNameOf } from './stored-resources.ts'
 
 export interface Table {

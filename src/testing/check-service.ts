@@ -5,7 +5,7 @@
  */
 import type { CheckOptions, CheckReport } from '../check/index.ts'
 import type { Implementation, Person } from '../contract/implement.ts'
-import { type MembersOf, requireKnownMembers } from '../contract/known-members.ts'
+import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'
 import { requireSoundContract } from '../contract/review.ts'
 import { openService } from '../host/open-service.ts'
 import { quietLogger } from '../host/operations/log.ts'

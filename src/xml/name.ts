@@ -1,3 +1,5 @@
+import { isNcName } from './character.ts'
+
 /**
  * Expanded names (Namespaces in XML 1.0 §2.1) as interned objects: two are equal exactly when they
  * are `===`.
@@ -81,4 +83,25 @@ function namesOfUri(uri: string): NamespaceNames {
   let space = namespacesByUri.get(uri)
   if (!space) namespacesByUri.set(uri, (space = { uri, kept: new Map(), passing: new Map() }))
   return space
+}
+
+/** Anything that knows the namespaces in scope. */
+interface PrefixScope {
+  namespace(prefix: string): string | undefined
+}
+
+/**
+ * The name that a QName in content means (XML Schema Part 2 §3.2.18): without a prefix it is in the
+ * default namespace. Undefined for text that is not a QName, or has a prefix that is not declared
+ * here.
+ * @param born see `internTransient`
+ */
+export function resolveQName(text: string, place: PrefixScope, born?: () => void): Name | undefined {
+  const written = text.trim() // other white space than XML's is in no name either
+  const colon = written.indexOf(':')
+  const prefix = colon < 0 ? '' : written.slice(0, colon)
+  const local = written.slice(colon + 1)
+  if (!isNcName(local) || (colon >= 0 && !isNcName(prefix))) return undefined
+  const uri = place.namespace(prefix)
+  return uri === undefined ? undefined : internTransient(uri, local, born)
 }

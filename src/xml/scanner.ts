@@ -18,9 +18,8 @@ import type { Cursor, Event } from './cursor.ts'
 import { decodeReceived, openSource, type XmlSource } from './encoding.ts'
 import { defaultXmlLimits, type XmlLimits } from './limits.ts'
 import { Malformed } from './malformed.ts'
-import { internName, internTransient, knownUri, type Name, xmlnsUri, xmlUri } from './name.ts'
+import { internName, internTransient, knownUri, type Name, resolveQName, xmlnsUri, xmlUri } from './name.ts'
 import { type Binding, Bindings, outermost } from './prefix-bindings.ts'
-import { resolveQName } from './qname.ts'
 import {
   attributes,
   elements,

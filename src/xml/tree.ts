@@ -6,8 +6,7 @@
 
 import type { Cursor } from './cursor.ts'
 import { type Malformed, parseOrUndefined } from './malformed.ts'
-import { type Name, xmlUri } from './name.ts'
-import { resolveQName } from './qname.ts'
+import { type Name, resolveQName, xmlUri } from './name.ts'
 import { type ParseOptions, scanDocument } from './scanner.ts'
 
 /** What an element or a document can contain. */

@@ -1,6 +1,5 @@
 import type { Cursor, Event } from './cursor.ts'
-import { internName, type Name } from './name.ts'
-import { resolveQName } from './qname.ts'
+import { internName, type Name, resolveQName } from './name.ts'
 import type { Attribute, Declaration, Element, Node } from './tree.ts'
 
 /**

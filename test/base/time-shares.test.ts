@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { RecentCallers } from '../../src/base/recent-callers.ts'
-import { restMsAfter, TimeShares } from '../../src/base/time-shares.ts'
+import { RecentCallers, restMsAfter, TimeShares } from '../../src/base/time-shares.ts'
 
 test('a rest is four times as long as the work before it, and 400 ms at most', () => {
   for (const [heldMs, restMs] of [

@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Response } from '../../src/http/message.ts'
 import { AddressCount } from '../../src/server/address-count.ts'
-import { peerAddress } from '../../src/server/peer-address.ts'
+import { peerAddress } from '../../src/server/peer.ts'
 import { echo, exchangeOctets, hello, message, shortLimits, statuses, withServer } from './raw-connection.ts'
 
 const post = (...fields: string[]) => ['POST /p HTTP/1.1', 'Host: a', ...fields]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RecentCallers } from '../../src/base/recent-callers.ts'
+import { RecentCallers } from '../../src/base/time-shares.ts'
 import { LargeWork } from '../../src/service/large-work.ts'
 import { Unavailable } from '../../src/service/store.ts'
 

@@ -1,7 +1,7 @@
 /** Long work in turns of the event loop: how much of a turn it takes, and whose turn it is. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RecentCallers } from '../../src/base/recent-callers.ts'
+import { RecentCallers } from '../../src/base/time-shares.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { Turns, type WorkSteps } from '../../src/service/turns.ts'
 

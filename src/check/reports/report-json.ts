@@ -2,6 +2,7 @@
  * The report for programs. The shape is stable: members are added, and none changes its meaning.
  */
 
+import { asArray, asText, memberAt, parseLooseJson } from '../probe-content.ts'
 import { type CheckReport, type RuleVerdict, sectionOf } from '../rule.ts'
 import { ruleStatuses } from '../verdict.ts'
 import { writeExchange } from './exchange-text.ts'
@@ -27,3 +28,15 @@ export function writeJsonReport({ verdicts, ...run }: CheckReport): string {
   }
   return `${JSON.stringify(report, undefined, 2)}\n`
 }
+
+/** @param text a report of `--json`; undefined if it is not one */
+export function readBaseline(text: string): ReadonlySet<string> | undefined {
+  const verdicts = memberAt(parseLooseJson(text), 'verdicts')
+  if (!Array.isArray(verdicts)) return undefined
+  const failed = asArray(verdicts).filter(each => memberAt(each, 'status') === 'fail')
+  return new Set(failed.flatMap(each => asText(memberAt(each, 'id')) ?? []))
+}
+
+/** The failures of rules that did not fail in the run of the baseline. */
+export const findNewFailures = (verdicts: readonly RuleVerdict[], known: ReadonlySet<string>): readonly RuleVerdict[] =>
+  verdicts.filter(({ rule, status }) => status === 'fail' && !known.has(rule.id))

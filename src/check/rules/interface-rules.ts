@@ -2,7 +2,12 @@
 
 import { expandTemplate, templateVariables } from '../../http/uri-template.ts'
 import { Malformed, parseXml } from '../../xml/index.ts'
-import type { CheckCaller, CollectionTarget, DiscoveredService } from '../discovered-service.ts'
+import {
+  type CheckCaller,
+  type CollectionTarget,
+  type DiscoveredService,
+  lastSegmentOf,
+} from '../discovered-service.ts'
 import { schemaOfContent } from '../discovery.ts'
 import {
   createActionItem,
@@ -29,7 +34,6 @@ import { fieldLinks, readAsAnyone, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findMismatch } from '../schema-judge.ts'
 import { findUndeclared, isOfHal, resolveSchema } from '../schema-sample.ts'
-import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
 import { saysCaching } from './caching-checks.ts'
 import { watchSomeJob } from './job-rules.ts'

@@ -2,7 +2,7 @@
 
 import { writePointer } from '../../http/json-pointer.ts'
 import type { Bench } from '../bench.ts'
-import type { CheckCaller } from '../discovered-service.ts'
+import { type CheckCaller, lastSegmentOf } from '../discovered-service.ts'
 import {
   type ChangedMember,
   type CreatedItem,
@@ -21,7 +21,6 @@ import { asRecord, itemsOf, type Json, linkIn, linksIn, memberAt, namesOnPage, s
 import type { ProbeExchange } from '../probe-message.ts'
 import { findSender, listNextPages, toPath } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
-import { lastSegmentOf } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
 import { listedTypes } from './interface-rules.ts'
 

@@ -1,6 +1,6 @@
 /** A7: each status as section 7.1 uses it. */
 
-import type { CollectionTarget } from '../discovered-service.ts'
+import { type CollectionTarget, lastSegmentOf, pathBelow } from '../discovered-service.ts'
 import { parametersOf, schemaOfContent } from '../discovery.ts'
 import {
   absentPath,
@@ -20,7 +20,6 @@ import { encodeLoosely, findSender } from '../reading.ts'
 import type { CheckRule } from '../rule.ts'
 import { findMismatch } from '../schema-judge.ts'
 import { resolveSchema } from '../schema-sample.ts'
-import { lastSegmentOf, pathBelow } from '../target-path.ts'
 import type { Trial } from '../trial.ts'
 import { listRefusals, listRefusedChanges } from './access-rules.ts'
 

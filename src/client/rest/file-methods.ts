@@ -1,7 +1,7 @@
 /** Files of items: octets pass as streams, in either direction. */
 import type { Values } from '../../contract/implement.ts'
-import { toDownloadedFile } from '../downloaded-file.ts'
-import type { DownloadedFile, RequestOptions, SentOctets } from '../surface-types.ts'
+import { type DownloadedFile, toDownloadedFile } from '../results.ts'
+import type { RequestOptions, SentOctets } from '../surface-types.ts'
 import type { ResourceMethods } from './resource-methods.ts'
 import { requireLink } from './rest-session.ts'
 

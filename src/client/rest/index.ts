@@ -13,12 +13,11 @@ export {
   NotOfferedError,
   ProblemError,
 } from '../errors.ts'
-export type { ResultPage, Results } from '../results.ts'
+export type { DownloadedFile, ResultPage, Results } from '../results.ts'
 export type {
   AwaitOptions,
   BulkRemoval,
   ChangeOptions,
-  DownloadedFile,
   JobStatus,
   RequestOptions,
   SentOctets,

@@ -3,7 +3,7 @@
 import { splitBody } from '../attached-parts.ts'
 import type { Port, PortExchange } from '../exchange.ts'
 import type { Implementation } from '../implement.ts'
-import { findUnknownMembers } from '../known-members.ts'
+import { findUnknownMembers } from '../member-kinds.ts'
 import { findPortSecurityMistakes } from '../port-security.ts'
 import { hasElementsAlone } from '../xml-members.ts'
 import { listReachedTypes } from '../xml-reach.ts'

@@ -1,7 +1,7 @@
 /** Mistakes of a resource: its fields, states, actions and files. */
 
-import { findUnknownMembers, type MembersOf } from '../known-members.ts'
 import { reachableStates } from '../machine.ts'
+import { findUnknownMembers, type MembersOf } from '../member-kinds.ts'
 import { isNestedRelation, listNested } from '../nesting.ts'
 import type { AnyAction, ListRule, Resource, Rules } from '../resource.ts'
 import type { Service } from '../service.ts'

@@ -4,7 +4,7 @@
  * of them does not start (`conversion-law.ts`).
  */
 import { type AnyField, mayBeLeftOut } from '../field.ts'
-import { findUnknownMembers, type MembersOf } from '../known-members.ts'
+import { findUnknownMembers, type MembersOf } from '../member-kinds.ts'
 import type { Resource } from '../resource.ts'
 import { newestVersion, type Service, type VersionRule } from '../service.ts'
 import { findOtherFieldMistakes, forResources } from './other-field-mistakes.ts'

@@ -9,13 +9,14 @@
  *  (4) An attribute is a name of the contract, a status or an identifier, and no content.
  *  (5) A refusal is an outcome; a bug, or a store that cannot be reached, is an error.
  */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Maybe, settle } from '../../base/maybe.ts'
 import { extendObject } from '../../base/objects.ts'
-import type { Request, Response } from '../../http/message.ts'
+import type { HttpFields, Request, Response } from '../../http/message.ts'
 import { Refused } from '../../service/refusal.ts'
 import type { Store } from '../../service/store.ts'
 import type { Traced } from './instrumentation.ts'
-import type { TraceFields } from './trace-fields.ts'
 
 type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 /** The part of `Span` of @opentelemetry/api that is used. */
@@ -142,4 +143,26 @@ export function createSpans(api: OpenTelemetryApi): Spans {
       return carrier
     },
   }
+}
+
+/**
+ * The fields of requests that belong to a trace (W3C Trace Context): `traceparent`, `tracestate`.
+ */
+export type TraceFields = Readonly<Record<string, string>>
+
+const given = new AsyncLocalStorage<TraceFields>()
+
+/** Answers so that `findTraceFields` finds those of the request, wherever it leads. */
+export function answerInTrace({ fields }: Request, answer: () => Maybe<Response>): Maybe<Response> {
+  const known = readTraceFields(fields)
+  return known ? given.run(known, answer) : answer()
+}
+
+/** Those of the request under way; empty without any. */
+export const findTraceFields = (): TraceFields => given.getStore() ?? {}
+
+/** §3.2.2.3: zeros are no identifier. §3.3.1.5: a list of 512 characters has to be handed on. */
+function readTraceFields({ traceparent = '', tracestate }: HttpFields): TraceFields | undefined {
+  if (!/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent)) return undefined
+  return { traceparent, ...(tracestate !== undefined && tracestate.length <= 512 && { tracestate }) }
 }

@@ -4,7 +4,7 @@
  */
 import { singularName } from '../../contract/field.ts'
 import { isReservedCollection } from '../../contract/reserved-names.ts'
-import { findFreeName } from '../free-name.ts'
+import { findFreeName } from '../constant-names.ts'
 import { addressOf, type PathSegment, type RestOperation } from './operations.ts'
 
 export interface Collection {

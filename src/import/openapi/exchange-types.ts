@@ -1,6 +1,6 @@
 /** JSON Schemas as types of XML, and the JSON of an operation as a message. */
-import { type JsonObject, jsonItems, objectOf, stringOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, type JsonObject, jsonItems, objectOf, stringOf } from '../../base/objects.ts'
 import { integersByFormat } from '../../contract/lexical/integer-format.ts'
 import {
   type AnyMember,
@@ -11,7 +11,7 @@ import {
   XmlType,
   x,
 } from '../../contract/xml-type.ts'
-import { findFreeName } from '../free-name.ts'
+import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'

@@ -3,8 +3,8 @@
  * of a contract serves them. One whose parent has no item of its own, or refers to it by no text,
  * stays a resource by itself.
  */
-import { type JsonObject, objectOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, type JsonObject, objectOf } from '../../base/objects.ts'
 import { isFreeParentName, nestingDepthMax } from '../../contract/nesting.ts'
 import { type Collection, toSingularField } from './collections.ts'
 import type { OpenApiDocument } from './openapi-document.ts'

@@ -1,6 +1,6 @@
 /** What stands below an item, as an action of it: POST does something, GET shows something. */
-import { objectOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, objectOf } from '../../base/objects.ts'
 import type { Fields } from '../../contract/field.ts'
 import { capitalize } from '../../contract/lexical/text.ts'
 import { isReservedOperation } from '../../contract/reserved-names.ts'

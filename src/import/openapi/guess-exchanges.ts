@@ -3,7 +3,7 @@ import { exchange, type Port, type PortExchange, port } from '../../contract/exc
 import { capitalize } from '../../contract/lexical/text.ts'
 import { listReachedTypes } from '../../contract/xml-reach.ts'
 import { type AnyRootElement, x } from '../../contract/xml-type.ts'
-import { findFreeName } from '../free-name.ts'
+import { findFreeName } from '../constant-names.ts'
 import { ExchangeTypes } from './exchange-types.ts'
 import type { GuessRoom } from './guess-room.ts'
 import { tellOtherAnswers } from './left-out.ts'

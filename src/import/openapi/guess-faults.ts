@@ -1,6 +1,6 @@
 /** Declared faults from error responses: those that say more than a status does. */
-import { type JsonObject, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, type JsonObject, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import { builtInFaults, type Fault, fault } from '../../contract/fault.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { RestOperation } from './operations.ts'

@@ -1,5 +1,5 @@
 /** Fields of HTTP that a service has of its own, as headers of the contract. */
-import { stringOf } from '../../base/json-members.ts'
+import { stringOf } from '../../base/objects.ts'
 import { isScalarField } from '../../contract/field-json.ts'
 import { header, type ServiceHeaders } from '../../contract/header.ts'
 import type { GuessRoom } from './guess-room.ts'

@@ -1,5 +1,5 @@
 /** Jobs and kept searches: each is a few addresses that belong together. */
-import { objectOf } from '../../base/json-members.ts'
+import { objectOf } from '../../base/objects.ts'
 import { type Job, job } from '../../contract/job.ts'
 import { isReservedCollection } from '../../contract/reserved-names.ts'
 import type { Searches } from '../../contract/service.ts'

@@ -1,7 +1,6 @@
 /** One collection as a resource: its fields, rules, actions and files. */
 
-import { isJsonObject, type JsonObject, jsonItems, objectOf, stringOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+import { isJsonObject, type Json, type JsonObject, jsonItems, objectOf, stringOf } from '../../base/objects.ts'
 import { type AnyField, type Fields, t } from '../../contract/field.ts'
 import { isScalarField } from '../../contract/field-json.ts'
 import { findFilterField } from '../../contract/filter-field.ts'

@@ -1,6 +1,6 @@
 /** What the guesses of one document share, and the schemas that they look at first. */
-import { type JsonObject, objectOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, type JsonObject, objectOf } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
 import type { Collection } from './collections.ts'
 import type { Nesting } from './find-nestings.ts'

@@ -2,7 +2,7 @@
  * An OpenAPI document as a contract: resources, jobs and searches where its addresses say so,
  * exchanges elsewhere.
  */
-import { type JsonObject, objectOf, stringOf } from '../../base/json-members.ts'
+import { type JsonObject, objectOf, stringOf } from '../../base/objects.ts'
 import type { Port } from '../../contract/exchange.ts'
 import { Resource } from '../../contract/resource.ts'
 import { findContractMistakes } from '../../contract/review.ts'

@@ -1,5 +1,5 @@
 /** What an OpenAPI document has and no exchange or resource: a line for each operation and kind. */
-import { objectOf, stringOf } from '../../base/json-members.ts'
+import { objectOf, stringOf } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'

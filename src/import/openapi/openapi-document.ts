@@ -6,8 +6,7 @@
  *  (3) A chain of references ends after 32 steps, and there are at most 1,000 documents.
  */
 import { decodePercent } from '../../base/attempt.ts'
-import { isJsonObject, type JsonObject, objectOf, stringOf } from '../../base/json-members.ts'
-import { type Json, ownMember } from '../../base/objects.ts'
+import { isJsonObject, type Json, type JsonObject, objectOf, ownMember, stringOf } from '../../base/objects.ts'
 import type { Find } from '../../describe/read-wsdl.ts'
 import type { DescriptionParser } from '../description-text.ts'
 import type { Losses } from '../loss.ts'

@@ -1,6 +1,6 @@
 /** The operations of an OpenAPI document, each with the parts of its path. */
-import { type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 
 export interface RestOperation {

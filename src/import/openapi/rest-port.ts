@@ -1,6 +1,6 @@
 /** An OpenAPI document as one port: each operation is an exchange, with its HTTP. */
-import { objectOf, stringOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, objectOf, stringOf } from '../../base/objects.ts'
 import { exchange, type Port, type PortExchange, port } from '../../contract/exchange.ts'
 import type { Grant } from '../../contract/policy.ts'
 import { type AnyRootElement, type AnyXmlType, type TypeMembers, x } from '../../contract/xml-type.ts'

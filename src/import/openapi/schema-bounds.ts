@@ -1,6 +1,6 @@
 /** The bounds of scalars in a JSON Schema, as facets of XML Schema or as numbers. */
-import { type JsonObject, stringOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, type JsonObject, stringOf } from '../../base/objects.ts'
 import { intBounds, longBounds, type NumberRange } from '../../contract/lexical/number.ts'
 import type { AnyXmlType, SchemaFacets } from '../../contract/xml-type.ts'
 import { type SchemaPattern, toSchemaPattern } from '../../describe/schema-pattern.ts'

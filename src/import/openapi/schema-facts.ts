@@ -2,8 +2,8 @@
  * A JSON Schema as the parts that a contract asks for: allOf joined, null set apart, OpenAPI 3.0 to
  * 3.2 alike.
  */
-import { type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+
+import { type Json, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 
 /** Schemas that stand for one other each, within each other. */

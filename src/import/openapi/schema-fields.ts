@@ -3,9 +3,7 @@
  * place.
  */
 
-import type { JsonObject } from '../../base/json-members.ts'
-import { jsonItems, objectEntries, objectOf, stringOf } from '../../base/json-members.ts'
-import type { Json } from '../../base/objects.ts'
+import { type Json, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import {
   type AnyField,
   Field,
@@ -22,7 +20,7 @@ import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
 import { findPatternMistakes } from '../../contract/review/field-mistakes.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { builtInNames } from '../../contract/xml-type.ts'
-import { findFreeName } from '../free-name.ts'
+import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { anchorPattern, boundOf, listUncheckedValues, numberOf } from './schema-bounds.ts'

@@ -20,14 +20,13 @@ import { createProblem } from '../problem.ts'
 import { type AnyRestRefusal, refuseRequest } from '../refusal.ts'
 import { requestPath } from '../reply.ts'
 import { buildItemDocument } from '../representation.ts'
+import { parseTyped } from '../request-content.ts'
 import { itemPathOf } from '../route.ts'
-import { controlId, type FormSpec, redrawForm, writeForm } from './forms.ts'
-import { listAddresses } from './item-address.ts'
+import { controlId, type FormSpec, listAddresses, redrawForm, writeForm } from './forms.ts'
 import { findItemOperations, shownItem, specsOf, writeItemView } from './item-view.ts'
 import { findMakingForm } from './making-form.ts'
 import { describeFrame } from './page-frame.ts'
 import { writeProblemView } from './problem-page.ts'
-import { parseTyped } from './typed.ts'
 
 /**
  * RFC 9110 §15.4.4: after a form the browser gets the page of what was changed, which it may load

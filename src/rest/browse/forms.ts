@@ -5,6 +5,8 @@ import type { PublicTexts } from '../../contract/texts.ts'
 import { changeRows, type FormState, writeControls } from '../../html/controls.ts'
 import { buildElement, labelOf, type PageMarkup, writeParagraph } from '../../html/element.ts'
 import type { TextTree } from '../../html/text-tree.ts'
+import type { ItemAddress } from '../../html/value-views.ts'
+import type { Exchange } from '../exchange.ts'
 import { writeFormAddress } from './page-form.ts'
 
 export interface FormSpec {
@@ -102,3 +104,21 @@ export function writeFileForm(href: string, part: string, mediaTypes: readonly s
     buildElement('div', { class: 'buttons' }, ...buttons),
   )
 }
+
+/** An item that is in another has a known address where it is the parent of what the page shows. */
+export function itemAddresses({ base, place, parents, edition }: Exchange): ItemAddress {
+  const parent = parents.at(-1)
+  return (resource, id) => {
+    if (!isNested(edition, resource)) return `${base}/${resource}/${encodeURIComponent(id)}`
+    return id === parent && place.endsWith(`/${resource}/${id}`) ? place : undefined
+  }
+}
+
+/** Where a form finds the items that a reference may name; nowhere if no one list has them. */
+export const listAddresses =
+  ({ base, edition }: Exchange): FormState['choices'] =>
+  resource =>
+    isNested(edition, resource) ? undefined : `${base}/${resource}`
+
+const isNested = ({ service }: Exchange['edition'], resource: string): boolean =>
+  service.resources.some(({ name, within }) => name === resource && within !== undefined)

@@ -17,8 +17,15 @@ import { callsOf, type Exchange } from '../exchange.ts'
 import type { DocumentLink, RepresentationDocument } from '../formats/document.ts'
 import { itemPathOf, itemTemplateOf } from '../route.ts'
 import { fileVersionTag } from '../tags.ts'
-import { type FormSpec, withoutDemands, writeFileForm, writeFolded, writeForm } from './forms.ts'
-import { itemAddresses, listAddresses } from './item-address.ts'
+import {
+  type FormSpec,
+  itemAddresses,
+  listAddresses,
+  withoutDemands,
+  writeFileForm,
+  writeFolded,
+  writeForm,
+} from './forms.ts'
 
 /** @param without a form that stands elsewhere on the page */
 export function writeItemView(exchange: Exchange, document: RepresentationDocument, without?: FormSpec): PageMarkup {

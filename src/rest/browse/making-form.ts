@@ -7,8 +7,7 @@ import { labelOf, type PageMarkup, writeSection } from '../../html/element.ts'
 import { toTextTree } from '../../html/text-tree.ts'
 import type { Exchange } from '../exchange.ts'
 import { itemPathOf, itemTemplateOf } from '../route.ts'
-import { type FormSpec, writeForm } from './forms.ts'
-import { listAddresses } from './item-address.ts'
+import { type FormSpec, listAddresses, writeForm } from './forms.ts'
 
 /** Empty unless the page is that of a single resource, which this caller may make. */
 export function writeMakingForm(exchange: Exchange, status: number | undefined): PageMarkup {

@@ -1,5 +1,8 @@
-/** Keys derived from a secret: P_SHA1 (RFC 2246 §5), as WS-SecureConversation 1.3 §7 uses it. */
-import { createHmac } from 'node:crypto'
+/**
+ * The key of an exchange, and keys derived from a secret: P_SHA1 (RFC 2246 §5), as
+ * WS-SecureConversation 1.3 §7 uses it.
+ */
+import { createHmac, hash } from 'node:crypto'
 
 /** What a key is derived by; a holder of the secret can repeat it. */
 export interface KeyDerivation {
@@ -28,3 +31,22 @@ export function deriveKey(secret: Uint8Array, { label, nonce, offset, length }: 
   }
   return Buffer.concat(parts).subarray(offset, offset + length)
 }
+
+/**
+ * The key of one exchange (WS-SecurityPolicy 1.3 §7.4): the client makes it for a request and sends
+ * it encrypted to the certificate of the service; both messages are signed and encrypted with it.
+ * It proves that a sender could decrypt it, and nothing of the party that has made it.
+ */
+export interface ExchangeKey {
+  readonly octets: Buffer
+  /** SHA-1 of its encrypted form, by which an answer refers to it (WSS 1.1 §7.3). */
+  readonly digest: Buffer
+}
+
+/** Fewer sign nothing, and nothing is derived from them. */
+export const exchangeKeyOctetsMin = 16
+
+export const exchangeKeyOf = (octets: Buffer, sealed: Uint8Array): ExchangeKey => ({
+  octets,
+  digest: hash('sha1', sealed, 'buffer'),
+})

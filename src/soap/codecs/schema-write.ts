@@ -4,10 +4,9 @@
  * type does not allow throws an `UnfitValue` with its place, so no invalid message is sent.
  */
 import { PassingOctets } from '../../base/passing-octets.ts'
-import { parseAttributeKey } from '../../contract/attribute-key.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { isBase64Type, lengthsOfOctets, limitLength } from '../../contract/octet-types.ts'
-import { countRequired } from '../../contract/xml-members.ts'
+import { countRequired, parseAttributeKey } from '../../contract/xml-members.ts'
 import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'

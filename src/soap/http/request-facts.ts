@@ -1,6 +1,5 @@
 /** Facts of a request besides its message: the version of SOAP, the address, the caller. */
-import { authenticate } from '../../front/authenticate.ts'
-import { isConfidential } from '../../front/confidential.ts'
+import { authenticate, isConfidential } from '../../front/authenticate.ts'
 import { type Entry, originOf } from '../../front/entry.ts'
 import { type MediaType, parseMediaType } from '../../http/media-type.ts'
 import type { Request } from '../../http/message.ts'

@@ -3,8 +3,7 @@
  * with a mark in their place, which is unguessable, so that no other text in it can equal the mark.
  */
 
-import { encodePieces } from '../../base/base64-pieces.ts'
-import type { Pieces } from '../../base/octets.ts'
+import { encodePieces, type Pieces } from '../../base/octets.ts'
 import type { StoredOctets } from '../../service/store.ts'
 
 export interface Base64Insert {

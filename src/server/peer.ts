@@ -1,4 +1,7 @@
-/** The peer of a socket: its address, and the certificate that it has proved to own. */
+/**
+ * The peer of a connection: its address, the certificate that it has proved to own, and whether it
+ * is gone.
+ */
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { addressBlock } from '../base/address.ts'
@@ -17,4 +20,23 @@ export function peerCertificate(socket: Socket): Uint8Array | undefined {
 
 function isTlsSocket(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket && socket.encrypted === true
+}
+
+/**
+ * Tells an application that no client is left to answer. A client of HTTP/1.1 that has closed its
+ * own side alone still reads (RFC 9112 §9.6): only a connection that is closed in both directions,
+ * or was reset, counts as gone. To be made when it is first asked for: few handlers ask.
+ */
+export class GoneSignal {
+  readonly #controller = new AbortController()
+
+  /** @param isGone whether the connection or stream has ended already */
+  get(isGone: boolean): AbortSignal {
+    if (isGone) this.abort()
+    return this.#controller.signal
+  }
+
+  abort(): void {
+    this.#controller.abort(new Error('the client has closed its connection'))
+  }
 }
