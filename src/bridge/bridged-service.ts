@@ -10,8 +10,8 @@ import { type Port, type PortExchange, statusOfPortFault } from '../contract/exc
 import { BadGateway, type Fault, fault, GatewayDown, GatewayTimeout, gatewayFaults } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { type ErasedExchangeHandler, type Implementation, implement } from '../contract/implement.ts'
+import { laterJobName, StartedCall } from '../contract/later-call.ts'
 import type { Grant } from '../contract/policy.ts'
-import type { ExchangeContext } from '../contract/port-handlers.ts'
 import type { Resource } from '../contract/resource.ts'
 import { type Service, service } from '../contract/service.ts'
 import { type Refusal, Refused, refuse } from '../service/refusal.ts'
@@ -22,7 +22,9 @@ import { createBridgeProvider, type ResourceBehind } from './bridged-resource.ts
 import { Circuit } from './circuit.ts'
 import { verbOf } from './exchange-members.ts'
 import { type BridgedResource, setNothing } from './guess-resources.ts'
-import type { PortAnswer, PortCall, PortCaller } from './port-caller.ts'
+import { EndedBy, type Ends, LaterDesk } from './later-desk.ts'
+import { completeLaterLimits, type LaterLimits } from './later-limits.ts'
+import type { LaterReader, PortAnswer, PortCall, PortCaller } from './port-caller.ts'
 
 export interface BridgeOptions {
   /** Asks the service behind for an exchange of a port. */
@@ -34,6 +36,12 @@ export interface BridgeOptions {
   /** Milliseconds in which the turn of a call has to come. Default: 30,000. */
   readonly turnLimit?: number
   readonly limits?: Partial<BridgeLimits>
+  /** Of exchanges whose answers come later. */
+  readonly later?: {
+    /** The address of the bridge for the service behind, without a slash at its end. */
+    readonly replies: string
+    readonly limits?: Partial<LaterLimits>
+  }
 }
 
 const turnLimitDefault = 30_000
@@ -69,20 +77,24 @@ export function createBridge(
   const circuit = new Circuit(clock, note, limits)
   const lines = new WaitingLines(lineBoundsOf(limits), 'as many calls wait for the service behind as may')
   const figures = new BehindFigures()
+  const callers = new Map(contract.ports.map(port => [port.port, callerOf(port)]))
   const asks = new Map(
-    contract.ports.map(port => {
-      const send = callerOf(port)
+    [...callers].map(([port, send]) => {
       const once: Ask = (name, party, call) =>
         keepTurn(lines, party, turnLimit, () => askThrough(circuit, figures, () => send(name, call)))
-      return [port.port, askAgain(port, once)]
+      return [port, once]
     }),
   )
-  const askOf = (port: Port): Ask => asks.get(port.port) as Ask // one for each port
+  const askOf = (port: Port): Ask => askAgain(port, asks.get(port.port) as Ask) // one for each port
+  const desk = createDesk(contract.ports, callers, limits, options)
   const handlers = contract.ports.map(port => {
-    const exchanges = Object.entries(port.exchanges).map(
-      ([name, exchange]) =>
-        [name, createBridgeHandler(`${port.port}.${name}`, exchange, askOf(port), name, note)] as const,
-    )
+    const exchanges = Object.entries(port.exchanges).map(([name, exchange]) => {
+      const asked = { place: `${port.port}.${name}`, exchange, ask: askOf(port), name, note }
+      return [
+        name,
+        desk && exchange.later ? createLaterHandler(port, asked, desk, turnLimit) : createBridgeHandler(asked),
+      ] as const
+    })
     return [port.port, Object.fromEntries(exchanges)] as const
   })
   const providers = resources.map(each => {
@@ -91,7 +103,54 @@ export function createBridge(
   })
   // one handler for each exchange, a provider for each resource
   const app = implement(contract, Object.fromEntries([...handlers, ...providers]) as never)
-  return { ...app, faultsBehind: gatewayFaults, figures: figures.listFigures(lines, circuit) }
+  return {
+    ...app,
+    faultsBehind: gatewayFaults,
+    figures: [...figures.listFigures(lines, circuit), ...(desk?.listFigures() ?? [])],
+    ...(desk && { later: desk }),
+  }
+}
+
+/** Undefined: no answer comes later. */
+function createDesk(
+  ports: readonly Port[],
+  callers: ReadonlyMap<string, PortCaller>,
+  { calls }: BridgeLimits,
+  { later, note }: BridgeOptions,
+): LaterDesk | undefined {
+  const places = ports.flatMap(port =>
+    Object.entries(port.exchanges).flatMap(([name, exchange]) =>
+      exchange.later ? [{ port, name, exchange, reader: requireLaterReader(port, callers.get(port.port)) }] : [],
+    ),
+  )
+  if (places.length === 0) return undefined
+  if (!later) throw new TypeError('answers come later: give the address of this bridge for the service behind')
+  return new LaterDesk(places, {
+    replies: later.replies,
+    limits: completeLaterLimits(later.limits),
+    receivedMax: calls,
+    note,
+    pass: ({ port, name, exchange }, answer, ends, isTold) =>
+      passOn(`${port.port}.${name}`, exchange, answer, ends, isTold ? () => {} : note),
+    failureOf: findFailure,
+  })
+}
+function requireLaterReader({ port }: Port, caller: PortCaller | undefined): LaterReader {
+  if (caller?.later?.dialect) return caller.later
+  throw new TypeError(`answers of ${port} come later, which needs WS-Addressing: give addressing`)
+}
+
+/** The name of the fault that a call ends by; undefined: it does not. */
+function findFailure(pass: () => unknown): string | undefined {
+  try {
+    pass()
+    return undefined
+  } catch (thrown) {
+    if (thrown instanceof EndedBy) return thrown.fault
+    if (!(thrown instanceof Refused)) throw thrown
+    const refusal = thrown.refusal as Refusal // no other is thrown by `passOn`
+    return refusal.kind === 'declared' ? refusal.fault.fault : refusal.kind
+  }
 }
 
 /** A turn lasts until the octets of its answer have passed, since their connection is taken. */
@@ -190,13 +249,32 @@ const isLeft = (failure: PortAnswer | undefined): boolean => failure?.kind === '
 /** Others come after an answer, or are of this side. */
 const unanswered: ReadonlySet<SilenceReason> = new Set(['unreachable', 'late', 'lost', 'no-http'])
 
-function createBridgeHandler(
-  place: string,
-  exchange: PortExchange,
-  ask: Ask,
-  name: string,
-  note: BridgeOptions['note'],
+interface AskedExchange {
+  /** For the operator. */
+  readonly place: string
+  readonly name: string
+  readonly exchange: PortExchange
+  readonly ask: Ask
+  readonly note: BridgeOptions['note']
+}
+
+/** What is asked goes on as a job, or is waited for where its caller cannot be told of one. */
+function createLaterHandler(
+  { port }: Port,
+  { place, name, exchange, ask, note }: AskedExchange,
+  desk: LaterDesk,
+  patience: number,
 ): ErasedExchangeHandler {
+  return async (input, context) => {
+    const { caller, party, mayStart = false, headers: blocks } = context
+    const found = await desk.start(laterJobName(port, name), { caller, party, mayStart, patience }, later =>
+      ask(name, party, { input, blocks, caller, later }),
+    )
+    return found instanceof StartedCall ? found : passOn(place, exchange, found, context, note)
+  }
+}
+
+function createBridgeHandler({ place, name, exchange, ask, note }: AskedExchange): ErasedExchangeHandler {
   return async (input, context) => {
     const answer = await ask(name, context.party, {
       input,
@@ -207,9 +285,6 @@ function createBridgeHandler(
     return passOn(place, exchange, answer, context, note)
   }
 }
-
-/** How a call here ends by what was answered behind. */
-type Ends = Pick<ExchangeContext, 'setHeader' | 'fail'>
 
 function passOn(
   place: string,
@@ -243,6 +318,9 @@ function passOn(
     case 'garbage':
       note(`${place}: ${answer.detail}`)
       return refuseAs(BadGateway, answer.isUnproven ? unprovenReason : 'the service behind sent what is not an answer')
+    case 'accepted':
+      note(`${place}: it was accepted, and no answer was asked to come later`)
+      return refuseAs(BadGateway, 'the service behind sent no answer: it may have been carried out')
   }
 }
 
@@ -306,8 +384,8 @@ const silenceFaults: Readonly<Record<SilenceReason, Fault>> = {
   'no-http': BadGateway,
   'too-long': BadGateway,
 }
-const silenceReason = ({ why, mayHaveRun }: Extract<PortAnswer, { kind: 'silence' }>): string =>
-  `${silenceFaults[why].title}: ${mayHaveRun ? 'it may have been carried out' : 'nothing was carried out'}`
+const silenceReason = ({ why, mayHaveRun, job }: Extract<PortAnswer, { kind: 'silence' }>): string =>
+  `${silenceFaults[why].title}: ${mayHaveRun ? 'it may have been carried out' : 'nothing was carried out'}${job === undefined ? '' : `; the job ${job} waits for its answer`}`
 
 const refuseAs = (declared: Fault, reason: string): never =>
   refuse({ kind: 'declared', fault: declared, detail: {}, element: { reason } })

@@ -70,7 +70,8 @@ export interface ListMark {
 /** What can be read as a resource of these ports, for the callers of its exchanges. */
 export function guessResources(ports: readonly Port[]): readonly BridgedResource[] {
   const guesses = ports.flatMap(port => {
-    const reads = Object.entries(port.exchanges).filter(([name, each]) => isRead(name, each) && !takesBlocks(each))
+    const atOnce = Object.entries(port.exchanges).filter(([, each]) => each.later === undefined)
+    const reads = atOnce.filter(([name, each]) => isRead(name, each) && !takesBlocks(each))
     const items = reads.flatMap(([name, each]) => readItemExchange(name, each) ?? [])
     const lists = reads.flatMap(([name, each]) => readListExchange(name, each) ?? [])
     return items.flatMap(item => {

@@ -5,24 +5,34 @@
  */
 
 import { createMessageDress, type MessageDress } from '../client/dressed-message.ts'
-import { AnswerError, ConnectionError, FaultError, InputError, type TransportFailure } from '../client/errors.ts'
+import {
+  AnswerError,
+  ConnectionError,
+  type FailureReason,
+  FaultError,
+  InputError,
+  type TransportFailure,
+} from '../client/errors.ts'
+import type { SentRequest } from '../client/opened-answer.ts'
 import {
   CallableExchange,
   createPortPlans,
+  type LaterReply,
   type PassingReply,
   type PortEndpoint,
   versionOfPort,
 } from '../client/port-exchange.ts'
 import { isRepeatable, timingOf } from '../client/repeated-post.ts'
-import type { ClientTransport } from '../client/transport.ts'
+import { type ClientTransport, longestDefault, type TransportResponse } from '../client/transport.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { Caller } from '../contract/policy.ts'
 import { parseRetryAfter } from '../http/fields.ts'
 import { refuse } from '../service/refusal.ts'
 import type { Code } from '../soap/fault.ts'
-import { isAddressingUri } from '../soap/headers/addressing.ts'
+import { type AddressingVersion, isAddressingUri } from '../soap/headers/addressing.ts'
 import { securityName } from '../soap/security-port.ts'
+import type { SoapVersion } from '../soap/version.ts'
 import type { Name } from '../xml/index.ts'
 
 export type PortAnswer =
@@ -62,6 +72,8 @@ export type PortAnswer =
       readonly mayHaveRun: boolean
       /** Seconds after which the service wants to be asked again (RFC 9110 §10.2.3). */
       readonly after?: number
+      /** The job that still waits for its answer. */
+      readonly job?: string
     }
   /** What came is not an answer to this call; the detail is for the operator. */
   | {
@@ -71,6 +83,8 @@ export type PortAnswer =
       /** It has to be proven, or to relate to its request, and nothing shows that. */
       readonly isUnproven?: boolean
     }
+  /** The answer comes later, where `later` sends it. */
+  | { readonly kind: 'accepted' }
 
 export interface PortCall {
   readonly input: unknown
@@ -83,9 +97,34 @@ export interface PortCall {
   readonly signal?: AbortSignal
   /** Octets of the answer may be `PassingOctets`. */
   readonly mayPass?: boolean
+  /** Where its answer goes, which may come later. */
+  readonly later?: LaterReply
+}
+/** A message to the address of a later answer that does not count as that answer. */
+export interface ForeignMessage {
+  readonly kind: 'foreign'
+  readonly why: FailureReason
+  readonly detail: string
+}
+/** Reads messages that came to the addresses of later answers. */
+export interface LaterReader {
+  readonly version: SoapVersion
+  /** Undefined: messages have no addressing, and no answer can come later. */
+  readonly dialect: AddressingVersion | undefined
+  /** Octets of a message. */
+  readonly longest: number
+  readonly read: (
+    exchange: string,
+    message: TransportResponse,
+    request: SentRequest,
+  ) => Promise<PortAnswer | ForeignMessage>
 }
 /** Input that does not fit its declared type is not sent: that throws, or is `unsent`. */
-export type PortCaller = (exchange: string, call: PortCall) => Promise<PortAnswer>
+export interface PortCaller {
+  (exchange: string, call: PortCall): Promise<PortAnswer>
+  /** Of a SOAP service. */
+  readonly later?: LaterReader
+}
 
 export interface CallerOptions {
   /** Milliseconds for one answer, connecting included. */
@@ -116,28 +155,54 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
   const operations = new Map(
     Object.entries(port.exchanges).map(([name, each]) => [name, new CallableExchange(name, each, endpoint, plans)]),
   )
-  return async (name, { input, blocks: headers, mayPass = false, caller }) => {
+  const requireExchange = (name: string) => {
     const operation = operations.get(name)
     const exchange = port.exchanges[name]
     if (!operation || !exchange) throw new Error(`${name} is not an exchange of the port ${port.port}`)
+    return { operation, exchange }
+  }
+  const later: LaterReader = {
+    version: endpoint.version,
+    dialect: dress.addressing?.dialect,
+    longest: longest ?? longestDefault,
+    read: async (name, message, request) => {
+      const { operation, exchange } = requireExchange(name)
+      try {
+        const { output, headers: blocks } = await operation.readLater(message, request)
+        return { kind: 'answer', content: output, blocks }
+      } catch (thrown) {
+        if (thrown instanceof AnswerError && !isOfAnswer.has(thrown.why))
+          return { kind: 'foreign', why: thrown.why, detail: thrown.detail }
+        return explainThrown(exchange, thrown)
+      }
+    },
+  }
+  const ask: PortCaller = async (name, { input, blocks: headers, mayPass = false, caller, later: replying }) => {
+    const { operation, exchange } = requireExchange(name)
     try {
       const passingMax = mayPass ? longestPassing : undefined
       const {
         output,
         headers: blocks,
         passing,
+        isAccepted,
       } = await operation.call(input, {
         ...timingOf(options, {}),
         headers,
         passingMax,
         onBehalfOf: caller,
+        later: replying,
       })
+      if (isAccepted) return { kind: 'accepted' }
       return { kind: 'answer', content: output, blocks, ...(passing && { passing: explainPassing(exchange, passing) }) }
     } catch (thrown) {
       return explainThrown(exchange, thrown)
     }
   }
+  return Object.assign(ask, { later })
 }
+/** What is wrong with a message that relates to its request, and is proven. */
+const isOfAnswer: ReadonlySet<FailureReason> = new Set(['invalid', 'unexpected'])
 const plainDress: MessageDress = createMessageDress(undefined, '', {})
 
 const explainPassing = (exchange: PortExchange, { over, failure }: PassingReply) => ({

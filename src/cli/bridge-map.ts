@@ -3,12 +3,13 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
-import type { PortDressOptions } from '../client/port-dress.ts'
+import { findUnknownChoice } from '../bridge/later-limits.ts'
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
 import type { Service } from '../contract/service.ts'
 import type { ImportedContract } from '../import/imported-contract.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
+import { type LaterFlags, type MappedBehind, markLaterPorts } from './bridge-later.ts'
 
 export interface BridgedContract {
   readonly contract: Service
@@ -17,13 +18,23 @@ export interface BridgedContract {
   /** By the names of ports; they count where there are no policies. */
   readonly rules?: ReadonlyMap<string, Port['security']> | undefined
   /** What its map says of messages. */
-  readonly behind?: PortDressOptions
+  readonly behind?: MappedBehind
 }
 /** The contract of a map; what messages prove is said by the map, or by the WSDL if it is there. */
-export async function loadBridge(map: string, imported: ImportedContract | undefined): Promise<BridgedContract> {
+export async function loadBridge(
+  map: string,
+  imported: ImportedContract | undefined,
+  flags: Pick<LaterFlags, 'later' | 'keepAnswers'>,
+): Promise<BridgedContract> {
   const { contract: mapped, behind, resources: names } = await loadMap(map)
   const policies = imported?.policies ?? new Map<string, PortPolicy>()
-  const contract = leaveSecurityBehind(mapped)
+  const unknown = findUnknownChoice(mapped.ports, behind?.later ?? false)
+  if (unknown !== undefined)
+    throw new Error(
+      `${map}: behind.later names ${unknown}, and no exchange with an answer has this name: use true, or the names of some`,
+    )
+  const plain = leaveSecurityBehind(mapped)
+  const contract = { ...plain, ports: markLaterPorts(plain.ports, policies, flags, behind?.later) }
   const resources = await chooseResources(map, contract, names)
   const declared = resources.map(each => each.resource)
   const served = { ...contract, resources: [...contract.resources, ...declared] }
@@ -57,7 +68,7 @@ async function chooseResources(
 
 interface BridgeMap {
   readonly contract: Service
-  readonly behind?: PortDressOptions
+  readonly behind?: MappedBehind
   readonly resources?: readonly string[]
 }
 async function loadMap(file: string): Promise<BridgeMap> {

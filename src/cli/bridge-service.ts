@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { memoizeByText } from '../base/memo.ts'
 import type { BridgeLimits } from '../bridge/bridge-limits.ts'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
+import { hasLater } from '../bridge/later-limits.ts'
 import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
 import type { Port } from '../contract/exchange.ts'
 import { anyone, type Grant, isPublic, role } from '../contract/policy.ts'
@@ -14,6 +15,7 @@ import type { ImportedContract } from '../import/imported-contract.ts'
 import type { Loss } from '../import/loss.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
 import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } from './bridge-dress.ts'
+import { addLaterOptions, type LaterFlags, markLaterPorts, refuseLaterFlags, requireReplies } from './bridge-later.ts'
 import { addLimitOptions, type LimitFlags, readLimitFlags } from './bridge-limit-options.ts'
 import { type BridgedContract, loadApiMap, loadBridge } from './bridge-map.ts'
 import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
@@ -35,14 +37,14 @@ export function addBridgeCommand(program: Command): void {
     .option('--anyone', 'callers need no credentials here')
     .option(
       '--data <file>',
-      'where the credentials of callers are kept (default: ./data/<service>.sqlite, or nowhere if anyone may ask)',
+      'where credentials of callers and calls with a later answer are kept (default: ./data/<service>.sqlite, or nowhere without either)',
     )
     .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
     .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
-  addDressOptions(addLimitOptions(command)).action(bridgeCommand)
+  addLaterOptions(addDressOptions(addLimitOptions(command))).action(bridgeCommand)
 }
 
-interface BridgeFlags extends DressFlags, LimitFlags {
+interface BridgeFlags extends DressFlags, LimitFlags, LaterFlags {
   readonly to: string
   readonly map?: string
   readonly from: readonly string[]
@@ -67,17 +69,26 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { contract, resources, callerOf, close } = isSoap
     ? await bridgeSoap(await openPorts(file, flags, grants, described?.ports), flags, limits)
     : await bridgeRest(described.api, file, flags)
-  const data = flags.data ?? (isOpen(contract) ? ':memory:' : join('data', `${contract.service}.sqlite`))
+  const replies = requireReplies(contract.ports, flags)
+  const isKept = replies !== undefined || !isOpen(contract)
+  const data = flags.data ?? (isKept ? join('data', `${contract.service}.sqlite`) : ':memory:')
   if (data !== ':memory:') createFolderOf(data)
   const app = createBridge(
     contract,
-    { callerOf, note: line => console.error(line), turnLimit: flags.timeLimit, limits },
+    {
+      callerOf,
+      note: line => console.error(line),
+      turnLimit: flags.timeLimit,
+      limits,
+      ...(replies !== undefined && { later: { replies, limits: laterLimitsOf(flags) } }),
+    },
     resources,
   )
   const server = await startService(app, {
     port: flags.port,
     host: flags.host,
     data,
+    ...(flags.publicUrl !== undefined && { settings: { publicUrl: flags.publicUrl } }),
     onError: (incident, thrown) => console.error(`incident ${incident}:`, thrown),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -86,7 +97,8 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
       void server.close(10_000).then(() => process.exit(0))
     })
   for (const each of resources ?? []) console.log(describeBridged(each))
-  if (data !== ':memory:')
+  if (replies !== undefined) console.log(`answers come later to ${replies}/replies/`)
+  if (!isOpen(contract))
     console.log(`credentials of callers: diglot key --keys ${data}.keys --subject <name> --role <role>`)
   console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
 }
@@ -105,6 +117,12 @@ function describeBridged({
   ]
   return [`${resource.name}: read by ${get.exchange} and ${list.exchange}`, ...writes.filter(Boolean)].join(', ')
 }
+
+const laterLimitsOf = ({ answers, answersOfCaller, answerLimit }: LaterFlags) => ({
+  answers,
+  answersOfCaller,
+  answerLimit: answerLimit * 1000,
+})
 
 /** No exchange asks for credentials. */
 const isOpen = ({ ports }: Service): boolean =>
@@ -143,7 +161,9 @@ async function bridgeSoap(bridged: BridgedContract, flags: BridgeFlags, limits: 
   const { createPortDress } = await import('../client/port-dress.ts')
   const { passInputs } = await import('../bridge/passing-inputs.ts')
   const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
-  const behind = readDressFlags(flags, bridged.behind)
+  const { later: _, ...mapped } = bridged.behind ?? {}
+  const given = readDressFlags(flags, mapped)
+  const behind = hasLater(bridged.contract.ports) ? { ...given, addressing: given.addressing || true } : given
   const transport = createHttpTransport(flags.to, transportOptionsOf(limits))
   const dressOf = memoizeByText((port: string) =>
     createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), flags.to, behind),
@@ -177,6 +197,7 @@ async function describeBehind(
 async function bridgeRest(described: RestPort, file: string, flags: BridgeFlags): Promise<Bridged> {
   const { map } = flags
   refuseDressFlags(flags)
+  refuseLaterFlags(flags)
   const { describeBridge } = await import('../bridge/bridged-service.ts')
   const { createBridgedRestCaller } = await import('../bridge/rest-caller.ts')
   if (map === undefined) tellLosses(described.losses) // a map has them at its head
@@ -190,22 +211,24 @@ async function bridgeRest(described: RestPort, file: string, flags: BridgeFlags)
 /** The ports of a map, or those that the WSDL describes. */
 const openPorts = (
   file: string,
-  { map }: BridgeFlags,
+  flags: BridgeFlags,
   grants: readonly Grant[],
   imported: ImportedContract | undefined,
 ): Promise<BridgedContract> =>
-  map === undefined
-    ? importBridge(file, grants, imported as ImportedContract) // without a map it has been read
-    : loadBridge(map, imported)
+  flags.map === undefined
+    ? importBridge(file, flags, grants, imported as ImportedContract) // without a map it has been read
+    : loadBridge(flags.map, imported, flags)
 async function importBridge(
   file: string,
+  flags: BridgeFlags,
   grants: readonly Grant[],
   contract: ImportedContract,
 ): Promise<BridgedContract> {
   const { describeBridge, openPort } = await import('../bridge/bridged-service.ts')
   tellLosses(contract.losses)
   if (contract.ports.length === 0) throw new Error(`${file} has no port for SOAP: give a WSDL with a binding`)
-  const ports = contract.ports.map(each => openPort(each, grants))
+  const opened = contract.ports.map(each => openPort(each, grants))
+  const ports = markLaterPorts(opened, contract.policies, flags, undefined)
   const { guessResources } = await import('../bridge/guess-resources.ts')
   const resources = guessResources(ports)
   const declared = resources.map(each => each.resource)

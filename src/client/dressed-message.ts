@@ -165,6 +165,8 @@ interface SealedMessage {
 interface PostBounds extends Pick<TransportRequest, 'timeLimit' | 'signal' | 'passing'> {
   /** Whose call it is, for credentials and assertions that are made for each. */
   readonly onBehalfOf?: Caller | undefined
+  /** Gets what a later answer has to relate to; nothing is sent before it has resolved. */
+  readonly keep?: ((request: SentRequest) => Promise<void>) | undefined
 }
 
 /** Writes and posts the messages of one operation. */
@@ -198,8 +200,11 @@ export class MessageSender {
     return `${this.#operation.version.mediaType}; charset=utf-8${actionParameter(this.#operation)}`
   }
 
-  /** @param messageId with addressing: the message's id, otherwise a random one */
-  write(write: (writing: LiteralWriting) => MessageContent, messageId?: string): WrittenMessage {
+  /**
+   * @param messageId with addressing: the message's id, otherwise a random one
+   * @param replyTo with addressing: where the answer goes; default back in the response
+   */
+  write(write: (writing: LiteralWriting) => MessageContent, messageId?: string, replyTo?: string): WrittenMessage {
     const { action, addressedAs = action, version } = this.#operation
     const { addressing, mtom } = this.#dress
     const attached: Attached[] = []
@@ -215,26 +220,28 @@ export class MessageSender {
     const mayAttach = mtom && !this.security?.isCovered // (3)
     const { body, blocks } = write({ attach: mayAttach ? attach : undefined, refer, attachPart })
     const id = addressing ? (messageId ?? `urn:uuid:${createUniqueId()}`) : ''
-    const addressed = addressing ? requestBlocks(addressing, version, { action: addressedAs, id }) : []
+    const addressed = addressing ? requestBlocks(addressing, version, { action: addressedAs, id, replyTo }) : []
     return { id, text: writeEnvelope(version, body, [...addressed, ...blocks]), packing: { attached, isXop } }
   }
 
   /** Sends it once. Rejects as the transport does. */
   post(written: WrittenMessage, within: PostBounds): Promise<SignedExchange> {
     const { id, text, packing } = written
-    if (packing.attached.length > 0 || this.#dress.credentials.changing || this.security)
+    if (packing.attached.length > 0 || this.#dress.credentials.changing || this.security || within.keep)
       return this.#postDressed(written, within)
-    const { onBehalfOf: _, ...bounds } = within
+    const { onBehalfOf: _, keep: _keep, ...bounds } = within
     return this.#post({ content: text, fields: undefined, ...bounds }).then(response => ({
       response,
       request: { id, sent: [] },
     }))
   }
 
-  async #postDressed(written: WrittenMessage, { onBehalfOf, ...within }: PostBounds): Promise<SignedExchange> {
+  async #postDressed(written: WrittenMessage, { onBehalfOf, keep, ...within }: PostBounds): Promise<SignedExchange> {
     const { content, flowing, fields, proof } = await this.#seal(written, onBehalfOf)
     const post = written.packing.attached.length > 0 ? this.#postPackage : this.#post
-    return { response: await post({ content, flowing, fields, ...within }), request: { id: written.id, ...proof } }
+    const request: SentRequest = { id: written.id, ...proof }
+    await keep?.(request)
+    return { response: await post({ content, flowing, fields, ...within }), request }
   }
 
   /** What `post` would send now. */

@@ -45,6 +45,8 @@ export interface SentRequest {
   readonly sent: readonly Buffer[]
   /** The key that it was signed and encrypted with, if it had one of its own. */
   readonly exchangeKey?: ExchangeKey | undefined
+  /** The end of the address that its answer was sent to later; undefined: it is in the response. */
+  readonly cameTo?: string | undefined
 }
 
 /** What is asked of the answers to an operation. */
@@ -329,12 +331,12 @@ function readFaultElement({ body, around }: Envelope, isStreamed: boolean): Elem
 function requireCorrelated(
   { addressing: asked, action }: AnswerExpectation,
   addressing: Addressing | undefined,
-  { id }: SentRequest,
+  { id, cameTo }: SentRequest,
   isFault: boolean,
 ): void {
   if (!asked) return
-  if (!addressing && asked.demanded && !isFault)
+  if (!addressing && (cameTo !== undefined || (asked.demanded && !isFault)))
     refuseAnswer('uncorrelated', 'the reply does not name the message it relates to')
-  const flaw = addressing && findCorrelationError(addressing, { id, action, isFault })
+  const flaw = addressing && findCorrelationError(addressing, { id, action, isFault, cameTo })
   if (flaw !== undefined) refuseAnswer('uncorrelated', flaw)
 }

@@ -73,6 +73,15 @@ export interface PortCallOptions extends CallTiming {
    * where nothing has to be known of them first. Undefined: every answer is held.
    */
   readonly passingMax?: number | undefined
+  /** With addressing: the answer may come later, and `accepted` is what is known until then. */
+  readonly later?: LaterReply | undefined
+}
+
+/** Where the answer of a call goes, which comes later, as a message of its own. */
+export interface LaterReply {
+  readonly replyTo: string
+  /** Gets what that answer has to relate to; nothing is sent before it has resolved. */
+  readonly keep: (request: SentRequest) => Promise<void>
 }
 
 /** A reply, and what was wrong with it and forgiven. */
@@ -83,6 +92,8 @@ export interface PortReply {
   readonly headers: Readonly<Record<string, unknown>>
   readonly forgiven: readonly Forgiven[]
   readonly passing?: PassingReply
+  /** The answer comes later, where it was asked to go. */
+  readonly isAccepted?: true
 }
 
 /** Octets of a reply that pass. */
@@ -160,11 +171,25 @@ export class CallableExchange {
   /** @throws InputError, ConnectionError, FaultError, AnswerError, or the signal's reason */
   async call(input: unknown, options: PortCallOptions): Promise<PortReply> {
     const { response, request } = await this.#post(this.#write(input, options), options)
+    if (options.later && isAcceptance(response)) return { ...emptyReply, isAccepted: true }
     try {
       return await this.#open(await holdSmallContent(response), request)
     } catch (thrown) {
       response.arriving?.drop()
       throw this.#explain(thrown, response)
+    }
+  }
+
+  /**
+   * Reads an answer that came as a message of its own to the address of `later`.
+   *
+   * @throws FaultError, AnswerError
+   */
+  async readLater(message: TransportResponse, request: SentRequest): Promise<PortReply> {
+    try {
+      return await this.#open(message, request)
+    } catch (thrown) {
+      throw this.#explain(thrown, message)
     }
   }
 
@@ -197,13 +222,13 @@ export class CallableExchange {
 
   async #post(
     written: WrittenMessage,
-    { passingMax, ...timing }: CallTiming & Pick<PortCallOptions, 'passingMax'>,
+    { passingMax, later, ...timing }: CallTiming & Pick<PortCallOptions, 'passingMax' | 'later'>,
   ): Promise<SignedExchange> {
     const passing = passingMax !== undefined && this.#mayPass ? passPackages(passingMax) : undefined
     const mayRepeat = (failure: TransportFailure) =>
       !isFlowing(written.packing) && this.#endpoint.mayRepeat(this.name, failure)
     try {
-      return await postWithRetries(this.#sender, written, { ...timing, mayRepeat, passing })
+      return await postWithRetries(this.#sender, written, { ...timing, mayRepeat, passing, keep: later?.keep })
     } catch (thrown) {
       if (thrown instanceof UnfitValue) return this.#refuseInput(thrown.path.slice(1), thrown.detail)
       throw thrown instanceof TransportFailure ? new ConnectionError(this.name, thrown) : thrown
@@ -214,12 +239,16 @@ export class CallableExchange {
 
   #write(
     input: unknown,
-    { headers = {}, blocks = [], messageId }: Omit<PortCallOptions, keyof CallTiming>,
+    { headers = {}, blocks = [], messageId, later }: Omit<PortCallOptions, keyof CallTiming>,
   ): WrittenMessage {
-    return this.#sender.write(writing => {
-      const declared = Object.entries(headers).flatMap(([name, value]) => this.#writeBlock(name, value))
-      return { body: this.#writeBody(input, writing), blocks: [...declared, ...blocks] } satisfies MessageContent
-    }, messageId)
+    return this.#sender.write(
+      writing => {
+        const declared = Object.entries(headers).flatMap(([name, value]) => this.#writeBlock(name, value))
+        return { body: this.#writeBody(input, writing), blocks: [...declared, ...blocks] } satisfies MessageContent
+      },
+      messageId,
+      later?.replyTo,
+    )
   }
 
   #writeBlock(name: string, value: unknown): readonly string[] {
@@ -293,6 +322,10 @@ export class CallableExchange {
     return Object.fromEntries(found)
   }
 }
+
+/** WS-Addressing 1.0 SOAP Binding §5.1: an answer that goes elsewhere is not in the response. */
+const isAcceptance = ({ status, content, arriving }: TransportResponse): boolean =>
+  status === 202 || (status < 300 && content.length === 0 && !arriving)
 
 const emptyReply: PortReply = { output: undefined, headers: {}, forgiven: [] }
 

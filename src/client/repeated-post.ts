@@ -5,6 +5,7 @@
 import type { Caller } from '../contract/policy.ts'
 import type { MessageSender, SignedExchange, WrittenMessage } from './dressed-message.ts'
 import { TransportFailure } from './errors.ts'
+import type { SentRequest } from './opened-answer.ts'
 import { type Wait, waitFor } from './timer.ts'
 import type { PassingResponses } from './transport.ts'
 
@@ -21,6 +22,8 @@ export interface CallTiming {
 }
 export interface PostPatience extends CallTiming {
   readonly passing?: PassingResponses | undefined
+  /** Gets what a later answer has to relate to, before each try. */
+  readonly keep?: ((request: SentRequest) => Promise<void>) | undefined
   readonly mayRepeat: (failure: TransportFailure) => boolean
 }
 
@@ -40,12 +43,12 @@ export const isRepeatable = ({ why, begun }: TransportFailure, hasOneEffect: boo
 export async function postWithRetries(
   sender: MessageSender,
   written: WrittenMessage,
-  { timeLimit, signal, retries, wait: pause, mayRepeat, passing, onBehalfOf }: PostPatience,
+  { timeLimit, signal, retries, wait: pause, mayRepeat, passing, onBehalfOf, keep }: PostPatience,
 ): Promise<SignedExchange> {
   const until = Date.now() + timeLimit
   for (let tries = 0; ; tries++) {
     try {
-      return await sender.post(written, { signal, timeLimit: until - Date.now(), passing, onBehalfOf })
+      return await sender.post(written, { signal, timeLimit: until - Date.now(), passing, onBehalfOf, keep })
     } catch (thrown) {
       if (!(thrown instanceof TransportFailure)) throw thrown
       const wait = thrown.why === 'unreachable' ? 100 * 2 ** tries : 0

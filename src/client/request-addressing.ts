@@ -41,26 +41,35 @@ export const createAddressingState = (
   return { to: address, ...options, dialect: addressingVersions[options.of === '2004/08' ? 1 : 0]! } // there are two
 }
 
+/** What the blocks of one request say. */
+export interface RequestProperties {
+  readonly action: string
+  readonly id: string
+  /** Where its answer and its faults go; undefined: back in the response. */
+  readonly replyTo?: string | undefined
+}
+
 /**
- * The blocks of a request. ReplyTo is written only in the dialect whose default is not the
- * response.
+ * The blocks of a request. Without another address ReplyTo is written only in the dialect whose
+ * default is not the response.
  */
 export function requestBlocks(
   { dialect, to, demanded }: AddressingState,
   version: SoapVersion,
-  { action, id }: { readonly action: string; readonly id: string },
+  { action, id, replyTo }: RequestProperties,
 ): readonly string[] {
   const { uri, anonymous } = dialect
   const mandatory = demanded ? ` s:mustUnderstand="1" xmlns:s="${version.namespace}"` : ''
   const block = (local: string, content: string) =>
     `<wsa:${local} xmlns:wsa="${uri}"${mandatory}>${content}</wsa:${local}>`
+  const reference = (local: string, address: string) =>
+    block(local, `<wsa:Address>${escapeText(address)}</wsa:Address>`)
+  const answers = dialect === addressingVersions[0] ? [] : [reference('ReplyTo', anonymous)]
   return [
     block('Action', escapeText(action)),
     block('MessageID', escapeText(id)),
     block('To', escapeText(to)),
-    ...(dialect === addressingVersions[0]
-      ? []
-      : [block('ReplyTo', `<wsa:Address>${escapeText(anonymous)}</wsa:Address>`)]),
+    ...(replyTo === undefined ? answers : [reference('ReplyTo', replyTo), reference('FaultTo', replyTo)]),
   ]
 }
 
@@ -70,20 +79,23 @@ export interface Correlation {
   /** Undefined: any; that of a fault is not compared. */
   readonly action: string | undefined
   readonly isFault: boolean
+  /** Of an answer that came to an address of its own: the end of that, which may be its [to]. */
+  readonly cameTo?: string | undefined
 }
 
 /** Why this is not the reply to the message; undefined when it is. */
 export function findCorrelationError({ dialect, found }: Addressing, asked: Correlation): string | undefined {
   const replies = (found.get('RelatesTo') ?? []).filter(each => isReply(each, dialect)).map(each => each.text.trim())
-  const { isFault } = asked
+  const { isFault, cameTo } = asked
   // The fault of a node that could not read the message's id has nothing to relate to.
-  const isUnrelated = isFault && replies.every(each => each === `${dialect.uri}/unspecified`)
+  const isUnrelated = isFault && cameTo === undefined && replies.every(each => each === `${dialect.uri}/unspecified`)
   if (!isUnrelated && !replies.includes(asked.id))
     return replies.length === 0
       ? 'the reply does not name the message it relates to'
       : `it is the reply to ${replies.join(', ')}`
   const to = propertyText(found, 'To')
-  if (to !== undefined && to !== dialect.anonymous) return `the reply is addressed to ${to}`
+  const isHere = to === undefined || to === dialect.anonymous || (cameTo !== undefined && to.endsWith(cameTo))
+  if (!isHere) return `the reply is addressed to ${to}`
   const action = propertyText(found, 'Action')
   if (!isFault && asked.action !== undefined && action !== undefined && action !== asked.action)
     return `the reply has the action ${action}, not ${asked.action}`

@@ -80,6 +80,8 @@ export interface PortPolicy {
   readonly unmet: ReadonlyMap<string, string>
   /** Demanded, not merely offered. */
   readonly addressing: boolean
+  /** Exchanges whose answers go to an address of their own: any other is refused. */
+  readonly later?: ReadonlySet<string>
   readonly mtom: boolean
 }
 

@@ -57,6 +57,14 @@ export interface PortExchange<
   readonly description: string | undefined
   /** Of a bridge: octets of a form whose last part its handler may get as `PassingOctets`. */
   readonly passingMax?: number
+  /** Of a bridge: its answer comes later, so that asking it by REST starts a job. */
+  readonly later?: LaterTerms
+}
+
+/** How long calls whose answer comes later are kept. */
+export interface LaterTerms {
+  /** Seconds after their end. */
+  readonly keep: number
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Context, GivenDetail, JobHandlerContext } from './context.ts'
 import type { DetailOf, Fault } from './fault.ts'
 import type { Completed, ComputedKeys, Fields, Flatten, ParentKeys, Received, StoredValue, Value } from './field.ts'
 import type { Job } from './job.ts'
+import type { LaterCalls } from './later-call.ts'
 import { requireKnownMembers } from './member-kinds.ts'
 import type { Caller } from './policy.ts'
 import type { ExchangeContext, PortHandlers } from './port-handlers.ts'
@@ -363,6 +364,8 @@ export interface Implementation {
   readonly faultsBehind?: readonly Fault[]
   /** Of a service behind this one: for `/metrics`. Default: none. */
   readonly figures?: readonly Figure[]
+  /** Of exchanges whose answers come later. Default: none. */
+  readonly later?: LaterCalls
   readonly seed: () => {
     readonly people?: readonly Person[]
     readonly items?: SeededLists

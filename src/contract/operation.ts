@@ -43,12 +43,24 @@ export type Operation =
     >
   | OperationMember<'getFile' | 'putFile', { readonly resource: Resource; readonly part: string; readonly file: File }>
   | OperationMember<'createSearch' | 'getSearch', { readonly resource: Resource; readonly searches: Searches }>
-  | OperationMember<'startJob' | 'getJob' | 'cancelJob' | 'getResult', { readonly job: Job }>
+  /** With a port: the job is a call of one of its exchanges, whose answer comes later. */
+  | OperationMember<
+      'startJob' | 'getJob' | 'cancelJob' | 'getResult',
+      { readonly job: Job; readonly port?: Port | undefined }
+    >
+  /** Reads the answer of such a call. */
+  | OperationMember<'getAnswer', LaterMember>
   /** An operation of a port, whose messages are declared as XML. */
   | OperationMember<'exchange', { readonly port: Port; readonly exchangeName: string; readonly exchange: PortExchange }>
+interface LaterMember {
+  readonly job: Job
+  readonly port: Port
+  readonly exchangeName: string
+  readonly exchange: PortExchange
+}
 export type OperationKind = Operation['kind']
 /** Those of resources and jobs. */
-export type DeclaredOperation = Exclude<Operation, { kind: 'exchange' }>
+export type DeclaredOperation = Exclude<Operation, { kind: 'exchange' | 'getAnswer' }>
 /** The operations of one kind, for a function that serves only these. */
 export type OperationOf<K extends OperationKind> = Extract<Operation, { kind: K }>
 

@@ -53,6 +53,8 @@ export interface ExchangeContext<
   refusalOf(thrown: unknown): ChangeRefusal | undefined
   /** For the bridge: octets of the reply may be read while it is sent. */
   readonly mayPass?: boolean
+  /** For the bridge: the call may go on as a job (`StartedCall`). */
+  readonly mayStart?: boolean
   /** The declared header blocks of the request that are there. */
   readonly headers: HeaderBlocks<H>
   /** Sets a declared header block of the reply. */
@@ -64,7 +66,7 @@ export interface ExchangeContext<
 }
 
 /** The parts of a context that are the same by each face. */
-export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail' | 'mayPass'>
+export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail' | 'mayPass' | 'mayStart'>
 
 export type ExchangeHandler<E extends PortExchange, S extends AnyService = AnyService, V = unknown> =
   E extends PortExchange<infer I, infer O, infer F, infer H>

@@ -4,6 +4,8 @@
  */
 import { type Port, type PortExchange, statusOfPortFault } from './exchange.ts'
 import { fault } from './fault.ts'
+import { type Job, job } from './job.ts'
+import { laterJobName } from './later-call.ts'
 import { changeLimit, type OperationOf, readLimit } from './operation.ts'
 import type { Service } from './service.ts'
 
@@ -34,3 +36,45 @@ const portOperation = (
   oneWay: false,
   ...(exchange.isSafe ? readLimit(service) : changeLimit(service)),
 })
+
+/** What is asked of a call whose answer comes later, by the job that it is. */
+export interface LaterOperations {
+  readonly job: Job
+  readonly get: OperationOf<'getJob'>
+  readonly cancel: OperationOf<'cancelJob'>
+  readonly answer: OperationOf<'getAnswer'>
+}
+
+/** Those of each exchange whose answers come later. */
+export const listLaterOperations = (service: Service): readonly LaterOperations[] =>
+  listPortOperations(service).flatMap(each => (each.exchange.later ? [laterOperations(service, each)] : []))
+
+function laterOperations(service: Service, asked: OperationOf<'exchange'>): LaterOperations {
+  const { name, port, exchangeName, exchange, grants, faults } = asked
+  const work = laterJob(port, exchangeName, exchange)
+  const common = { job: work, port, grants, message: false, oneWay: false }
+  const reads = { ...common, safe: true, ...readLimit(service) }
+  return {
+    job: work,
+    get: { kind: 'getJob', name: `${name}_job`, faults: [], ...reads },
+    cancel: {
+      kind: 'cancelJob',
+      name: `${name}_cancellation`,
+      faults: [],
+      ...common,
+      safe: false,
+      ...changeLimit(service),
+    },
+    answer: { kind: 'getAnswer', name: `${name}_answer`, exchangeName, exchange, faults, ...reads },
+  }
+}
+
+/** Its input and its output are messages, not fields. */
+const laterJob = (port: Port, name: string, { allow, later }: PortExchange): Job =>
+  job(laterJobName(port.port, name), {
+    one: name,
+    input: {},
+    output: {},
+    allow,
+    ...(later && { keep: later.keep }),
+  })

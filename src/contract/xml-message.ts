@@ -159,6 +159,7 @@ function requestContent(operation: Operation): ContentFields {
     case 'getResult':
       return [idField(operation.job.job)]
     case 'exchange': // its messages are those of its port
+    case 'getAnswer':
       return [{}]
     default:
       return [targetFields(operation.resource)]
@@ -192,6 +193,7 @@ function responseContent(operation: Operation): ContentFields {
       return fileContent(operation)
     case 'remove':
     case 'exchange':
+    case 'getAnswer':
       return [{}]
     case 'startJob':
     case 'cancelJob':

@@ -396,17 +396,30 @@ class VersionDocument {
         return response(200, 'The job.', this.schemas.linked('Job', jobFields), ['Retry-After'])
       case 'getResult':
         return response(200, 'The result.', this.schemas.linked(operation.job.one, operation.job.output), itemHeaders)
-      case 'exchange': {
-        const { output } = operation.exchange
-        if (typeof output !== 'object') return { 204: { description: 'Done.' } }
-        return response(200, 'The answer.', this.elements.element(output), operation.safe ? ['ETag'] : [])
-      }
+      case 'exchange':
+        if (operation.exchange.later)
+          return response(202, 'It has been asked; the answer comes later.', this.schemas.linked('Job', jobFields), [
+            'Location',
+            'Retry-After',
+          ])
+        return this.#portResponse(operation, response, operation.safe ? ['ETag'] : [])
+      case 'getAnswer':
+        return this.#portResponse(operation, response, ['ETag', 'Last-Modified'])
     }
+  }
+
+  #portResponse(
+    { exchange: { output } }: OperationOf<'exchange' | 'getAnswer'>,
+    response: WriteResponse,
+    names: readonly string[],
+  ): Members {
+    if (typeof output !== 'object') return { 204: { description: 'Done.' } }
+    return response(200, 'The answer.', this.elements.element(output), names)
   }
 
   #actionResponse(
     { kind, action, resource }: Extract<Operation, { readonly action: unknown }>,
-    response: (status: number, description: string, schema: JsonSchema, names: readonly string[]) => Members,
+    response: WriteResponse,
   ): Members {
     const schema = action.output ? this.schemas.linked(action.rel, action.output) : this.schemas.item(resource)
     if (kind === 'act' && action.kept) return response(201, `The ${action.rel}.`, schema, ['Location'])
@@ -423,8 +436,8 @@ class VersionDocument {
     return others.length === 0 ? '' : `Also as ${others.join(', ')}.`
   }
   readonly #typesOf = (operation: Operation): readonly string[] => this.#options.answers(operation, this.#version)
-  readonly #describes = ({ kind }: Operation, type: string): boolean =>
-    this.#release.describesContent(type, kind === 'exchange')
+  readonly #describes = (operation: Operation, type: string): boolean =>
+    this.#release.describesContent(type, isOfPort(operation))
 
   /** Links from an item to its transitions, by its id (OpenAPI 3.1 §4.8.20). */
   #links(operation: Operation): Members {
@@ -478,7 +491,9 @@ class VersionDocument {
 
   /** Declared faults by status; another problem may have the same status. */
   #declaredResponses(operation: Operation): Members {
-    return operation.kind === 'exchange' ? this.#portFaults(operation) : this.#problemResponses(operation.faults)
+    return operation.kind === 'exchange' || operation.kind === 'getAnswer'
+      ? this.#portFaults(operation)
+      : this.#problemResponses(operation.faults)
   }
   #problemResponses(faults: readonly Fault[]): Members {
     return Object.fromEntries(
@@ -506,7 +521,7 @@ class VersionDocument {
    * The element of a fault is the member `fault` of its problem. It is optional, so that any other
    * problem with that status is one of these, too, and clients may ask for it in each.
    */
-  #portFaults(operation: OperationOf<'exchange'>): Members {
+  #portFaults(operation: OperationOf<'exchange' | 'getAnswer'>): Members {
     const { faults, exchange } = operation
     return Object.fromEntries(
       [...Map.groupBy(faults, fault => fault.status)].map(([status, those]) => {
@@ -540,14 +555,20 @@ const joinTitles = (faults: readonly Fault[]): string =>
 
 /** A resource, a job or a port. */
 function tagOf(operation: Operation): string {
-  if (operation.kind === 'exchange') return operation.port.port
-  return 'resource' in operation ? operation.resource.name : operation.job.job
+  if ('resource' in operation) return operation.resource.name
+  return 'job' in operation ? (operation.port?.port ?? operation.job.job) : operation.port.port
 }
 
+type WriteResponse = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => Members
+
+/** Whether its answers are messages of a port. */
+const isOfPort = (operation: Operation): boolean =>
+  operation.kind === 'getAnswer' || (operation.kind === 'exchange' && !operation.exchange.later)
+
 /** XML follows `xml` of the schema; that of a port is described by WSDL, octets by nothing. */
-function contentOf({ kind }: Operation, type: string, schema: JsonSchema): Members {
+function contentOf(operation: Operation, type: string, schema: JsonSchema): Members {
   if (/[/+]json$/.test(type)) return { schema }
-  if (/[/+]xml$/.test(type)) return { schema: kind === 'exchange' ? textSchema : schema }
+  if (/[/+]xml$/.test(type)) return { schema: isOfPort(operation) ? textSchema : schema }
   return type.startsWith('text/') ? { schema: textSchema } : {}
 }
 

@@ -108,6 +108,8 @@ export interface WsdlOperation {
   readonly isSafe?: boolean
   /** `wsp:Policy` that is attached to it in the binding, and to its messages there. */
   readonly policies?: Readonly<Record<'operation' | 'input' | 'output', readonly Element[]>>
+  /** Its answers may not come in the response (`wsaw:Anonymous`, WSDL Binding §3.2). */
+  readonly isAnsweredElsewhere?: true
   /** Where WSDL 2.0 binds it to a GET: the template of the address, relative to the endpoint's. */
   readonly location?: string
   /** What its portType or its interface documents of it, else its binding. */
@@ -511,6 +513,7 @@ class WsdlReader {
       name,
       action,
       addressedAs: readActions(declared ?? bound, portType, action),
+      ...(prohibitsAnonymous(bound) && { isAnsweredElsewhere: true }),
       style: own,
       input: message('input'),
       isNotification: declared !== undefined && isSentFirst(declared),
@@ -731,6 +734,17 @@ const knownExtensions: ReadonlySet<string> = new Set([
   'http://www.w3.org/2006/05/addressing/wsdl',
   'http://www.w3.org/2007/05/addressing/metadata',
 ])
+/** WS-Addressing 1.0 WSDL Binding (the note of 2006) §3.2. */
+const prohibitsAnonymous = (bound: Element): boolean =>
+  bound
+    .elements()
+    .some(
+      ({ name, text }) =>
+        name.local === 'Anonymous' &&
+        name.uri === 'http://www.w3.org/2006/05/addressing/wsdl' &&
+        text.trim() === 'prohibited',
+    )
+
 const describeElement = (element: Element): string =>
   `${element.name.local} ${attributeValue(element, 'name') ?? ''}`.trim()
 

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { chain, type Maybe } from '../base/maybe.ts'
 import { endpointsOf, mainEndpoint } from '../contract/endpoint-rule.ts'
 import { portPath } from '../contract/exchange.ts'
+import type { LaterReceiver } from '../contract/later-call.ts'
 import type { Service } from '../contract/service.ts'
 import type { Entry, Mount } from '../front/entry.ts'
 import { respondToRefusal } from '../front/refusal.ts'
@@ -13,6 +14,7 @@ import type { OpenIdSignIn } from '../identity/openid.ts'
 import type { ChangesPage } from '../pages/changes.ts'
 import { createDocsPage, type ServedSite } from '../pages/docs.ts'
 import { createHealthPages, type HealthContext } from '../pages/health.ts'
+import { createRepliesMount } from '../pages/later-messages.ts'
 import { createLoginPage } from '../pages/login.ts'
 import { createLookPages } from '../pages/look.ts'
 import { createMetricsPage } from '../pages/metrics.ts'
@@ -38,6 +40,8 @@ export interface MountParts {
   readonly security: () => Promise<MessageSecurityPort>
   readonly elsewhere: ReplyTargets | undefined
   readonly docs?: ServedSite | undefined
+  /** Of answers that come later to a bridge. */
+  readonly replies?: LaterReceiver | undefined
 }
 
 export function createMounts(context: FaceContext, parts: MountParts): readonly [Mount, ...Mount[]] {
@@ -65,6 +69,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
     createLoginPage(context, parts.people, parts.openid),
     createLookPages(context, codings),
     ...(parts.docs ? [createDocsPage(context, parts.docs, codings)] : []),
+    ...(parts.replies ? [createRepliesMount(parts.replies)] : []),
   ]
 }
 

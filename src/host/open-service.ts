@@ -7,6 +7,7 @@ import type { Maybe } from '../base/maybe.ts'
 import { RecentCallers } from '../base/time-shares.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import type { Implementation } from '../contract/implement.ts'
+import type { LaterReceiver } from '../contract/later-call.ts'
 import { findContractWarnings } from '../contract/review-warnings.ts'
 import { accessLogEntry } from '../front/access-log.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
@@ -25,6 +26,7 @@ import type { FaceContext, Settings } from '../service/face-context.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { JobContext } from '../service/job.ts'
 import { LargeWork } from '../service/large-work.ts'
+import { createLaterLedger } from '../service/later-ledger.ts'
 import type { Store } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
@@ -34,7 +36,7 @@ import { addFillGauges, addWorkGauges } from './gauges.ts'
 import { createItemIdentifier } from './item-identifier.ts'
 import { startJobWorkers } from './job-workers.ts'
 import type { MessageSecurityPort } from './message-security.ts'
-import { createMounts } from './mounts.ts'
+import { createMounts, type MountParts } from './mounts.ts'
 import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } from './open-store.ts'
 import { InstanceLease } from './operations/instance-lease.ts'
 import { instrumentCalls } from './operations/instrumentation.ts'
@@ -118,12 +120,16 @@ export async function openService(
   const figures = new Metrics()
   const committed: (() => void)[] = []
   const work = startWork(site, store)
-  const context = createContext(site, holdings, work, figures, () => {
-    for (const tell of committed) tell()
+  const replies = await openLaterCalls(site, store)
+  const context = createContext(site, holdings, work, figures, {
+    committed: () => {
+      for (const tell of committed) tell()
+    },
+    cancelled: id => replies?.forget(id),
   })
   const deliveries = startDeliveries(site, context, holdings)
   committed.push(deliveries.changes.wake, deliveries.sinks.wake)
-  const door = await openDoor(site, context, holdings, deliveries, figures)
+  const door = await openDoor(site, context, holdings, { ...deliveries, replies }, figures)
   addStoreGauges(figures, [['primary', store], ...(replica ? [['replica', replica] as const] : [])])
   for (const { name, help, read, type, aggregator } of app.figures ?? [])
     figures.addGauge(name, help, read, type, aggregator)
@@ -145,6 +151,7 @@ export async function openService(
     token: (subject, roles) => issueToken(key, app.contract.service, subject, roles, clock()),
     close: async (limit, leave) => {
       stopUpkeep()
+      replies?.close()
       door.drain()
       work.slow.stop()
       await Promise.all([deliveries.stop(), leave?.(limit), work.workers.stop(limit)])
@@ -199,7 +206,7 @@ function createContext(
   { store, replica, limits, callers }: Holdings,
   { workers, slow, recent, turns, largeWork }: RunningWork,
   figures: Metrics,
-  committed: () => void,
+  { committed, cancelled }: { readonly committed: () => void; readonly cancelled: (job: string) => void },
 ): FaceContext {
   const { clock } = world
   const calls = createServiceCalls(app, {
@@ -213,6 +220,7 @@ function createContext(
     recent,
     turns,
     started: workers.wake,
+    cancelled,
     watch: slow.watch,
     done: deed => {
       world.logger.info(changeFields(deed), 'changed')
@@ -231,6 +239,15 @@ function createContext(
     turns,
     largeWork,
   }
+}
+
+/** Calls that wait for answers of another service go on from where they were. */
+async function openLaterCalls({ app, world, opened }: Site, store: Store): Promise<LaterReceiver | undefined> {
+  const { clock } = world
+  const ledger = createLaterLedger(app.contract, store, clock)
+  const receiver = await app.later?.open(ledger, { clock, id: createItemIdentifier })
+  opened.defer(() => receiver?.close())
+  return receiver
 }
 
 type Deliveries = ReturnType<typeof startDeliveries>
@@ -255,7 +272,7 @@ async function openDoor(
   { options, world, opened, spans }: Site,
   context: FaceContext,
   { store, identities: people, openid }: Holdings,
-  { changes, outbox }: Deliveries,
+  { changes, outbox, replies }: Deliveries & Pick<MountParts, 'replies'>,
   figures: Metrics,
 ) {
   const security = await prepareSecurity(options, context, world, store)
@@ -272,6 +289,7 @@ async function openDoor(
     security,
     elsewhere: outbox?.elsewhere,
     docs: siteOf(options),
+    replies,
   })
   const answer = createFront(context, mounts, {
     gate: createGate(load, options.flood ?? floodLimit),

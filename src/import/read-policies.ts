@@ -31,10 +31,26 @@ export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<str
   return {
     security: new Map(security),
     unmet,
-    addressing: common.some(({ name }) => name.local === 'Addressing' || name.local === 'UsingAddressing'),
+    addressing: common.some(isAddressing),
+    later: listLater(policies, operations),
     mtom: common.some(({ name }) => name.local === 'OptimizedMimeSerialization'),
   }
 }
+
+const isAddressing = ({ name }: Element): boolean => name.local === 'Addressing' || name.local === 'UsingAddressing'
+
+/** Exchanges that are answered, and in no other way than by a message to another address. */
+function listLater(policies: readonly Element[], operations: ReadonlyMap<string, WsdlOperation>): ReadonlySet<string> {
+  const found = [...operations].filter(([, { output, isAnsweredElsewhere, policies: own }]) => {
+    const ways = listAlternatives([...policies, ...(own?.operation ?? [])])
+    return output !== undefined && (isAnsweredElsewhere || ways.every(way => way.some(demandsNonAnonymous)))
+  })
+  return new Set(found.map(([name]) => name))
+}
+/** WS-Addressing 1.0 Metadata §3.1.3, as part of §3.1.1; the older note has no such assertion. */
+const demandsNonAnonymous = (assertion: Element): boolean =>
+  isAddressing(assertion) &&
+  listAlternatives(assertion.elements()).every(way => way.some(({ name }) => name.local === 'NonAnonymousResponses'))
 
 // WS-Policy
 

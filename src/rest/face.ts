@@ -24,7 +24,7 @@ import { Exchange } from './exchange.ts'
 import type { FacePage } from './parsed-head.ts'
 import { performInTurns, performOperation } from './perform.ts'
 import { followPlan, rowOfRefusal } from './plan.ts'
-import { answerPortCall } from './port-call.ts'
+import { answerKeptCall, answerPortCall } from './port-call.ts'
 import { waitForJob } from './prefer-wait.ts'
 import type { AnyRestRefusal } from './refusal.ts'
 import { replyInSteps, replyWith } from './reply.ts'
@@ -103,6 +103,7 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
     if (exchange.page) return answerPage(exchange, exchange.page)
     if (exchange.form?.redraw) return answerRedraw(exchange)
     if (exchange.operation?.kind === 'exchange') return answerPortCall(exchange, exchange.operation)
+    if (exchange.operation?.kind === 'getAnswer') return answerKeptCall(exchange, exchange.operation)
     const isLong = exchange.operation && isPaged(exchange.operation)
     return isLong ? performInTurns(exchange, answerInSteps(exchange)) : answerAtOnce(exchange)
   })

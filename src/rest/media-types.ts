@@ -3,6 +3,7 @@
  */
 
 import type { Maybe } from '../base/maybe.ts'
+import type { PortExchange } from '../contract/exchange.ts'
 import type { ErasedHandlers, Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { splitElements } from '../http/grammar.ts'
@@ -112,7 +113,9 @@ export function compileOffers(
           : [...mergeOffers(applicationOffers(handlers?.formats), basic), versioned],
       )
     case 'exchange':
-      return listOffers(typeof operation.exchange.output === 'object' ? writtenOffers(vendor) : [])
+      return listOffers(operation.exchange.later ? [...basic, versioned] : offersOfOutput(operation.exchange, vendor))
+    case 'getAnswer':
+      return listOffers(offersOfOutput(operation.exchange, vendor))
     default:
       return listOffers([...basic, versioned])
   }
@@ -120,6 +123,8 @@ export function compileOffers(
 
 /** The document of a port has its text written already (`port-call.ts`). */
 const writeWritten: DocumentWriter = ({ value }) => singleStep(() => String(value['text']))
+const offersOfOutput = ({ output }: PortExchange, vendor: string): Offer[] =>
+  typeof output === 'object' ? writtenOffers(vendor) : []
 const writtenOffers = (vendor: string): Offer[] => [
   textOffer('application/json', writeWritten),
   textOffer('application/xml', writeWritten, 'application/xml;charset=utf-8'),

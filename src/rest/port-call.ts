@@ -10,33 +10,30 @@ import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import { dropPassing } from '../base/passing-octets.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
+import { laterJobName, StartedCall } from '../contract/later-call.ts'
 import type { OperationOf } from '../contract/operation.ts'
 import type { ExchangeContext } from '../contract/port-handlers.ts'
 import { createXmlJsonCodec, readEmptyContent, type XmlJsonCodec } from '../contract/xml-json.ts'
-import type { AnyRootElement, QualifiedName } from '../contract/xml-type.ts'
+import type { AnyRootElement } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { evaluatePreconditions } from '../http/precondition.ts'
 import { refuse } from '../service/refusal.ts'
-import { Malformed, parseXml } from '../xml/index.ts'
+import { readRootName } from '../xml/index.ts'
 import type { ElementTexts } from './compiled-face.ts'
 import { callsOf, type Exchange } from './exchange.ts'
 import { readFormMessage } from './form-message.ts'
 import type { RepresentationDocument } from './formats/document.ts'
 import { type MarkedValue, markPassing, replyWithPassing } from './passing-content.ts'
-import { readOctets, readPreconditions } from './perform.ts'
+import { performOperation, readOctets, readPreconditions } from './perform.ts'
+import { waitForJob } from './prefer-wait.ts'
 import { refuseRequest } from './refusal.ts'
-import { computedReply, replyToChange } from './reply.ts'
+import { computedReply, replyToChange, replyWith } from './reply.ts'
 import { multipartType, parseContent, xmlTypes } from './request-content.ts'
 
 type PortOperation = OperationOf<'exchange'>
 
-const utf8 = new TextEncoder()
-function nameOfXml(text: string): QualifiedName | undefined {
-  const document = parseXml(utf8.encode(text))
-  return document instanceof Malformed ? undefined : document.root.name
-}
-const jsonCodecOf = memoizeByObject((root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, nameOfXml))
+const jsonCodecOf = memoizeByObject((root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, readRootName))
 
 /** Rows 23 to 30 for an exchange. */
 export async function answerPortCall(exchange: Exchange, operation: PortOperation): Promise<Response> {
@@ -51,21 +48,54 @@ export async function answerPortCall(exchange: Exchange, operation: PortOperatio
   exchange.row = 28
   const answer = await handler(input, context)
   exchange.row = 30
+  if (answer instanceof StartedCall) return replyStarted(exchange, operation, answer)
   if (typeof declared.output !== 'object') return { status: 204, fields }
-  if (answer === undefined) throw new Error('the handler returned nothing: it must return the content of its reply')
   const marked = markPassing(answer)
   if (marked) return replyPassing(exchange, declared.output, answer, marked, fields)
-  const text = await writePortOutput(exchange, declared.output, answer)
-  const document: RepresentationDocument = {
-    name: exchangeName,
-    title: exchangeName,
-    fields: {},
-    value: { text },
-    links: [],
-  }
+  const document = await documentAnswer(exchange, exchangeName, declared.output, answer)
   return exchange.isSafe
     ? computedReply(exchange, document, { fields })
     : replyToChange(exchange, 200, document, fields)
+}
+
+async function documentAnswer(
+  exchange: Exchange,
+  name: string,
+  root: AnyRootElement,
+  answer: unknown,
+): Promise<RepresentationDocument> {
+  if (answer === undefined) throw new Error('the handler returned nothing: it must return the content of its reply')
+  return { name, title: name, fields: {}, value: { text: await writePortOutput(exchange, root, answer) }, links: [] }
+}
+
+/** The job that the call goes on as (rule A3.1). */
+async function replyStarted(
+  exchange: Exchange,
+  { port, exchangeName }: PortOperation,
+  { id }: StartedCall,
+): Promise<Response> {
+  const template = `/${laterJobName(port.port, exchangeName)}/jobs/{id}`
+  const operation = exchange.edition.routes.all.find(each => each.template === template)?.methods.get('GET')
+  if (!operation || !exchange.admitted) throw new Error(`the answers of ${exchangeName} do not come later`)
+  const admitted = { ...exchange.admitted, operation }
+  const outcome = await callsOf(exchange).perform({ admitted, id, face: 'rest', request: exchange.entry.id })
+  if (outcome.kind !== 'job') throw new Error(`the job ${id} was not found`)
+  return await replyWith(exchange, await waitForJob(exchange, { ...outcome, created: true }))
+}
+
+/** What came of a call whose answer came later: as if it had come at once. */
+export async function answerKeptCall(exchange: Exchange, operation: OperationOf<'getAnswer'>): Promise<Response> {
+  const { exchange: declared, exchangeName, job } = operation
+  const { later } = exchange.face.context.app
+  const outcome = await performOperation(exchange)
+  if (outcome.kind !== 'answer' || !later) throw new Error(`the answers of ${exchangeName} do not come later`)
+  exchange.row = 30
+  const fields: FieldDraft = {}
+  const answer = later.answer(job.job, outcome.answer, createEnds(operation, fields))
+  if (typeof declared.output !== 'object') return { status: 204, fields }
+  const document = await documentAnswer(exchange, exchangeName, declared.output, answer)
+  const { version, modified } = outcome.job
+  return await computedReply(exchange, document, { fields, version, modified })
 }
 
 async function replyPassing(
@@ -134,11 +164,8 @@ async function loadElements({ face }: Exchange): Promise<ElementTexts> {
 
 // What a handler is told
 
-function createPortContext(
-  exchange: Exchange,
-  { port, exchangeName, exchange: declared, faults }: PortOperation,
-  into: FieldDraft,
-): ExchangeContext {
+function createPortContext(exchange: Exchange, operation: PortOperation, into: FieldDraft): ExchangeContext {
+  const { port, exchangeName, exchange: declared } = operation
   const { caller, admitted, entry } = exchange
   const basis = callsOf(exchange).serveExchange({
     port: port.port,
@@ -153,7 +180,18 @@ function createPortContext(
   // What the basis finds out when it is asked, it goes on finding out so.
   return Object.assign(basis, {
     mayPass: true,
+    mayStart: true,
     headers: readBlockFields(exchange, declared.requestHeaders),
+    ...createEnds(operation, into),
+  })
+}
+
+/** How a call ends, and what travels with its answer. */
+function createEnds(
+  { exchange: declared, faults }: Pick<PortOperation, 'exchange' | 'faults'>,
+  into: FieldDraft,
+): Pick<ExchangeContext, 'setHeader' | 'fail'> {
+  return {
     setHeader: (name: string, value: unknown) => {
       const root = declared.replyHeaders[name]
       if (!root) throw new Error(`the header ${name} is not declared for this reply`)
@@ -165,7 +203,7 @@ function createPortContext(
       if (!fault || !root) throw new Error(`the fault ${name} is not declared for this exchange`)
       return refuse({ kind: 'declared', fault, detail: {}, element: { reason, json: jsonCodecOf(root).write(detail) } })
     },
-  })
+  }
 }
 
 const blockField = (name: string): string => `soap-${name.toLowerCase()}`

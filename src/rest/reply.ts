@@ -62,6 +62,8 @@ export function replyWith(exchange: Exchange, outcome: Outcome): Maybe<Response>
       return jobReply(exchange, outcome.job, outcome.created)
     case 'result':
       return resultReply(exchange, outcome.job, outcome.output)
+    case 'answer':
+      throw new Error('the answer of a port is written where its exchange is')
     case 'unchanged':
       exchange.row = 23
       return { status: 304, fields: validatorFields(exchange, outcome.current) }
@@ -281,30 +283,39 @@ function* searchReply(exchange: Exchange, id: string, search: Search, page: Item
   return chain(yield* writeInSteps(exchange, whole), text => computedReply(exchange, whole, { version, text }))
 }
 
-type JobOperation = OperationOf<'startJob' | 'getJob' | 'cancelJob' | 'getResult'>
+type JobOperation = OperationOf<'startJob' | 'getJob' | 'cancelJob' | 'getResult' | 'getAnswer'>
 const isJobOperation = (operation: Operation | undefined): operation is JobOperation =>
   operation !== undefined && 'job' in operation
 const requireJob = (exchange: Exchange): Job => {
   if (isJobOperation(exchange.operation)) return exchange.operation.job
   throw new Error('the operation has no job')
 }
+/** Whether a job waits for the answer of another service, which may take hours. */
+const isLater = ({ operation }: Exchange): boolean =>
+  operation !== undefined && 'port' in operation && operation.port !== undefined
 
 const isRunning = (job: JobRow): boolean => job.state === 'queued' || job.state === 'running'
-/** Retry-After of a job that runs. */
+/** Retry-After of a job that runs; of one that waits for another service a tenth of its age. */
 const pollSeconds = '1'
+const pollSecondsMax = 60
+const pollSecondsOf = (exchange: Exchange, { created }: JobRow): string => {
+  const tenth = Math.ceil((exchange.entry.now - created) / 10_000)
+  return isLater(exchange) ? String(Math.min(pollSecondsMax, Math.max(1, tenth))) : pollSeconds
+}
 
 function jobDocument(exchange: Exchange, row: JobRow): RepresentationDocument {
-  const job = requireJob(exchange)
-  const href = `${exchange.base}/${job.job}/jobs/${row.id}`
+  const { job } = row
+  const href = `${exchange.base}/${job}/jobs/${row.id}`
   const cancel: DocumentLink = {
     rel: 'cancel',
     href: `${href}/cancellation`,
     form: { method: 'POST', title: 'cancel', fields: {} },
   }
-  const related = { rel: 'related', href: `${exchange.base}/${job.job}/${row.id}` }
+  const related = { rel: 'related', href: `${exchange.base}/${job}/${row.id}` }
+  const hasResult = row.state === 'completed' || (row.state === 'failed' && isLater(exchange))
   return {
     name: 'job',
-    title: `${job.job} job ${row.id}`,
+    title: `${job} job ${row.id}`,
     fields: jobFields,
     value: {
       id: row.id,
@@ -313,18 +324,14 @@ function jobDocument(exchange: Exchange, row: JobRow): RepresentationDocument {
       createdAt: new Date(row.created).toISOString(),
       ...(row.failure !== undefined && { failure: row.failure }),
     },
-    links: [
-      { rel: 'self', href },
-      ...(isRunning(row) ? [cancel] : []),
-      ...(row.state === 'completed' ? [related] : []),
-    ],
+    links: [{ rel: 'self', href }, ...(isRunning(row) ? [cancel] : []), ...(hasResult ? [related] : [])],
   }
 }
 
 /** Rules A3.1–A3.3: 202 when the job is created, 200 while it runs and when it is done. */
 function jobReply(exchange: Exchange, row: JobRow, created: boolean): Maybe<Response> {
   const document = jobDocument(exchange, row)
-  const wait: FieldDraft = isRunning(row) ? { 'retry-after': pollSeconds } : {}
+  const wait: FieldDraft = isRunning(row) ? { 'retry-after': pollSecondsOf(exchange, row) } : {}
   const { version, modified } = row
   if (!created && exchange.isSafe) return computedReply(exchange, document, { version, modified, fields: wait })
   if (!created) return replyToChange(exchange, 200, document, wait)

@@ -7,7 +7,7 @@ import type { Job } from '../contract/job.ts'
 import { isIdentifier } from '../contract/lexical/text.ts'
 import { isNestedRelation, parentTemplateOf } from '../contract/nesting.ts'
 import { countAsRead, listOperations, type Operation, type OperationOf } from '../contract/operation.ts'
-import { listPortOperations } from '../contract/port-operation.ts'
+import { type LaterOperations, listLaterOperations, listPortOperations } from '../contract/port-operation.ts'
 import { type Resource, singleId } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { readEmptyContent } from '../contract/xml-json.ts'
@@ -93,6 +93,7 @@ export function compileRoutes(service: Service): Routes {
     ...searchRoutes(known),
     ...service.jobs.flatMap(job => jobRoutes(job, known)),
     ...listPortOperations(service).map(portRoute),
+    ...listLaterOperations(service).flatMap(laterRoutes),
   ].filter(route => route.methods.size > 0)
   const root = createNode()
   for (const route of all) placeRoute(root, route)
@@ -235,3 +236,9 @@ function portRoute(operation: OperationOf<'exchange'>): Route {
     ['QUERY', operation.safe && input !== 'empty' ? operation : undefined],
   ])
 }
+
+const laterRoutes = ({ job, get, cancel, answer }: LaterOperations): Route[] => [
+  createRoute(`/${job.job}/jobs/{id}`, [['GET', get]]),
+  createRoute(`/${job.job}/jobs/{id}/cancellation`, [['POST', cancel]]),
+  createRoute(`/${job.job}/{id}`, [['GET', answer]]),
+]

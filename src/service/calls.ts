@@ -30,7 +30,7 @@ import {
 import { KeyLocks, performOnce } from './idempotency.ts'
 import { findItem, isOffered, requireConditional, requirePrecondition, requireVisible } from './item-checks.ts'
 import { endWithTurn } from './item-walk.ts'
-import { cancelJob, getJob, getResult, startJob } from './job.ts'
+import { cancelJob, getAnswer, getJob, getResult, startJob } from './job.ts'
 import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
 import { withReplica } from './read-replica.ts'
@@ -67,6 +67,8 @@ export interface ServiceParts {
   readonly turns?: Pick<Turns, 'beginPart'>
   /** Called when a job has been started, so that a worker looks for it at once. */
   readonly started?: () => void
+  /** Called with the identifier of a job that its caller has cancelled. */
+  readonly cancelled?: (id: string) => void
   /** Writes the lines of handlers. Default: nothing is written. */
   readonly log?: WriteLine
   /** Default: changes are not watched. */
@@ -254,6 +256,7 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
     const outcome = await (store ?? parts.store).write(work, turnOf(call))
     if (did.deed) parts.done?.(did.deed)
     if (did.isJobQueued) parts.started?.()
+    if (call.admitted.operation.kind === 'cancelJob' && call.id !== undefined) parts.cancelled?.(call.id)
     return outcome
   }
   const changeByCall = (call: Call, did: Did): Promise<Outcome> => {
@@ -345,6 +348,8 @@ function performRead(look: ReadContext, operation: Operation): Maybe<Outcome> {
       return getJob(look.call, look.reader, operation)
     case 'getResult':
       return getResult(look.call, look.reader, operation)
+    case 'getAnswer':
+      return getAnswer(look.call, look.reader, operation)
     default:
       throw new Error(`${operation.name} is not safe`)
   }

@@ -98,6 +98,18 @@ export async function getResult(
   return { kind: 'result', job, output: unpackTyped(job.output) as Values } // packed by `run` below
 }
 
+/** Of a call whose answer came later; one that failed has an answer, too. */
+export async function getAnswer(
+  call: Call,
+  reader: StoreReader,
+  operation: OperationOf<'getAnswer'>,
+): Promise<Outcome> {
+  const job = await requireOwnJob(call, reader, operation.job)
+  const { output } = job
+  if (activeStates.has(job.state) || output === undefined) return refuse({ kind: 'not-found' })
+  return { kind: 'answer', job, answer: output }
+}
+
 export interface JobContext {
   readonly app: Implementation
   readonly store: Store

@@ -21,6 +21,8 @@ export type Outcome =
   | { readonly kind: 'search'; readonly id: string; readonly search: Search; readonly page: ItemPage | undefined }
   | { readonly kind: 'job'; readonly job: JobRow; readonly created: boolean }
   | { readonly kind: 'result'; readonly job: JobRow; readonly output: Values }
+  /** What came of a call whose answer came later: `answer` is what the bridge keeps of it. */
+  | { readonly kind: 'answer'; readonly job: JobRow; readonly answer: string }
   /** By its precondition the caller has the current state: nothing more was read. */
   | { readonly kind: 'unchanged'; readonly current: Current }
 

@@ -4,6 +4,7 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import { listLaterOperations } from '../contract/port-operation.ts'
 import type { Service } from '../contract/service.ts'
 import type { AuditRecord, ChangeRecord, JobRow } from '../service/store.ts'
 import type { Cells, StatementRunner } from './connection.ts'
@@ -371,7 +372,7 @@ export function compileExpiries(
     { statement: memos, batch: sweepBatch, values: now => [now] },
     { statement: pieces, batch: pieceSweepBatch, values: now => [now] },
     { statement: oldest('_content', 'id', empty), batch: sweepBatch, values: now => [now] },
-    ...service.jobs.map(job => ({
+    ...[...service.jobs, ...listLaterOperations(service).map(each => each.job)].map(job => ({
       statement: oldest('_job', 'id', finished),
       batch: sweepBatch,
       values: (now: number) => [now - job.keep * 1000, job.job],

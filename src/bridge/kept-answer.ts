@@ -1,0 +1,65 @@
+/** What came of a call as text, and back: values of messages in their JSON, which is exact. */
+import { memoizeByObject } from '../base/memo.ts'
+import type { Json } from '../base/objects.ts'
+import type { PortExchange } from '../contract/exchange.ts'
+import { createXmlJsonCodec, type XmlJsonCodec } from '../contract/xml-json.ts'
+import type { AnyRootElement } from '../contract/xml-type.ts'
+import { parseJson, writeJson } from '../http/json.ts'
+import { readRootName } from '../xml/index.ts'
+import type { PortAnswer } from './port-caller.ts'
+
+const keptCodecOf = memoizeByObject((root: AnyRootElement): XmlJsonCodec => createXmlJsonCodec(root, readRootName))
+
+/** It was written here, of an answer that was within the limits of messages. */
+const ownLimits = { depth: 1000, digits: 1_000_000, names: 1_000_000 }
+
+const writeKeptValue = (root: AnyRootElement, value: unknown): string => writeJson(keptCodecOf(root).write(value))
+function readKeptValue(root: AnyRootElement, text: string): unknown {
+  const { value, failure } = parseJson(text, ownLimits)
+  if (failure) throw new Error(`a kept answer is not what was written: ${failure.reason}`)
+  return keptCodecOf(root).read(value as Json, [])
+}
+
+const rootNamed = (roots: Readonly<Record<string, AnyRootElement>>, name: string): AnyRootElement => {
+  const root = Object.hasOwn(roots, name) ? roots[name] : undefined
+  if (!root) throw new Error(`${name} is not declared any more: the contract of the bridge was changed`)
+  return root
+}
+
+/** An answer whose octets are all there. */
+export function writeKeptAnswer(exchange: PortExchange, answer: PortAnswer): string {
+  if (answer.kind === 'answer') {
+    const { output, replyHeaders } = exchange
+    const content = typeof output === 'object' ? writeKeptValue(output, answer.content) : undefined
+    const blocks = Object.entries(answer.blocks).map(([name, value]) => [
+      name,
+      writeKeptValue(rootNamed(replyHeaders, name), value),
+    ])
+    return JSON.stringify({ kind: 'answer', content, blocks: Object.fromEntries(blocks) })
+  }
+  if (answer.kind !== 'fault' || !answer.declared) return JSON.stringify(answer)
+  const { name, detail } = answer.declared
+  return JSON.stringify({
+    ...answer,
+    declared: { name, detail: writeKeptValue(rootNamed(exchange.faults, name), detail) },
+  })
+}
+
+/** @param text of `writeKeptAnswer` */
+export function readKeptAnswer(exchange: PortExchange, text: string): PortAnswer {
+  const kept = JSON.parse(text) as PortAnswer // each member is as it was, but for values of messages
+  if (kept.kind === 'answer') {
+    const { output, replyHeaders } = exchange
+    const content = typeof output === 'object' ? readKeptValue(output, String(kept.content)) : undefined
+    const blocks = Object.fromEntries(
+      Object.entries(kept.blocks).map(([name, value]) => [
+        name,
+        readKeptValue(rootNamed(replyHeaders, name), String(value)),
+      ]),
+    )
+    return { kind: 'answer', content, blocks }
+  }
+  if (kept.kind !== 'fault' || !kept.declared) return kept
+  const { name, detail } = kept.declared
+  return { ...kept, declared: { name, detail: readKeptValue(rootNamed(exchange.faults, name), String(detail)) } }
+}

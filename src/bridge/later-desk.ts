@@ -1,0 +1,351 @@
+/**
+ * Calls whose answers come later (WS-Addressing 1.0 Core §3.4, with a [reply endpoint] of its own
+ * for each call). What always holds, by number:
+ *  (1) A call is kept before it is sent, so that its answer finds it after a restart, too.
+ *  (2) It ends once: by the first message that relates to it and proves what has to be proven, by
+ *      its time, or by its caller. A copy of the message that ended it is acknowledged, and changes
+ *      nothing.
+ *  (3) The address of an answer has 192 random bits, of which a digest is kept. Nothing of a
+ *      message is read before its address is known.
+ *  (4) What is no answer to the call changes nothing, and its sender is told why.
+ *  (5) So many calls wait at most, of one caller and of all.
+ */
+import { randomBytes } from 'node:crypto'
+import { encodeBase64Url } from '../base/base64.ts'
+import type { LaterReply } from '../client/port-exchange.ts'
+import type { Port, PortExchange } from '../contract/exchange.ts'
+import type { Figure } from '../contract/implement.ts'
+import {
+  type ArrivedMessage,
+  type KeptLaterCall,
+  type LaterCall,
+  type LaterCalls,
+  type LaterLedger,
+  type LaterReceiver,
+  laterJobName,
+  type MessageReceipt,
+  repliesSegment,
+  StartedCall,
+} from '../contract/later-call.ts'
+import type { ExchangeContext } from '../contract/port-handlers.ts'
+import { refuse } from '../service/refusal.ts'
+import { readKeptAnswer, writeKeptAnswer } from './kept-answer.ts'
+import { LaterFigures, type LaterOutcome } from './later-figures.ts'
+import type { LaterLimits } from './later-limits.ts'
+import { digestLater, type LaterProof, matchesSecret, readProof, writeProof, writeTaken } from './later-proof.ts'
+import type { LaterReader, PortAnswer } from './port-caller.ts'
+import {
+  acceptReply,
+  type ReceiptRefusal,
+  refuseBusyReply,
+  refuseForeignReply,
+  refuseLongReply,
+  refuseRelation,
+  refuseUnknownReply,
+} from './reply-receipt.ts'
+
+/** How calls end here by what was answered there. */
+export type Ends = Pick<ExchangeContext, 'setHeader' | 'fail'>
+
+/** An exchange whose answers come later. */
+export interface LaterPlace {
+  readonly port: Port
+  readonly name: string
+  readonly exchange: PortExchange
+  readonly reader: LaterReader
+}
+
+export interface DeskOptions {
+  /** The address of the bridge for the service behind, without a slash at its end. */
+  readonly replies: string
+  readonly limits: LaterLimits
+  /** Messages that are received at once. */
+  readonly receivedMax: number
+  readonly note: (line: string) => void
+  /** Ends the call as an answer demands; `isTold`: the operator knows it already. */
+  readonly pass: (place: LaterPlace, answer: PortAnswer, ends: Ends, isTold: boolean) => unknown
+  /** The name of the fault that a call ends by; undefined: it does not. */
+  readonly failureOf: (pass: () => unknown) => string | undefined
+}
+
+interface DeskSite {
+  readonly ledger: LaterLedger
+  readonly clock: () => number
+  readonly id: (prefix: string) => string
+  readonly timer: NodeJS.Timeout
+}
+
+type WaitingCall = Pick<LaterCall, 'job' | 'party' | 'due'>
+/** A call that is asked now. */
+export interface LaterCaller extends Pick<ExchangeContext, 'caller' | 'party' | 'mayStart'> {
+  /** Milliseconds that a caller waits that cannot be told of a job. */
+  readonly patience: number
+}
+
+const expireEveryMs = 1000
+/** Seconds after which a caller with too many calls may ask again. */
+const retryAfter = 30
+
+export class LaterDesk implements LaterCalls {
+  readonly #places: ReadonlyMap<string, LaterPlace>
+  readonly #options: DeskOptions
+  readonly #figures = new LaterFigures()
+  readonly #waiting = new Map<string, WaitingCall>()
+  readonly #listeners = new Map<string, (answer: PortAnswer) => void>()
+  readonly #receiving = new Set<string>()
+  #site: DeskSite | undefined
+
+  constructor(places: readonly LaterPlace[], options: DeskOptions) {
+    this.#places = new Map(places.map(each => [laterJobName(each.port.port, each.name), each]))
+    this.#options = options
+  }
+
+  listFigures(): readonly Figure[] {
+    return this.#figures.listFigures(() => this.#waiting.size)
+  }
+
+  readonly open: LaterCalls['open'] = async (ledger, { clock, id }) => {
+    const timer = setInterval(() => void this.#expire().catch(this.#noteFailure), expireEveryMs).unref()
+    this.#site = { ledger, clock, id, timer }
+    for (const { id: known, ...call } of await ledger.listWaiting()) this.#waiting.set(known, call)
+    return {
+      receive: (...message) => this.#receive(...message),
+      forget: known => this.#forget(known, 'cancelled'),
+      expire: () => this.#expire(),
+      close: () => clearInterval(timer),
+    } satisfies LaterReceiver
+  }
+
+  readonly answer: LaterCalls['answer'] = (job, kept, ends) => {
+    const place = this.#placeOf(job)
+    return this.#options.pass(place, readKeptAnswer(place.exchange, kept), ends, true)
+  }
+
+  // Asking
+
+  /**
+   * Asks, and gives the call that goes on; or what came of it, where that is known at once, or
+   * where its caller waits for it.
+   */
+  async start(
+    job: string,
+    { caller, party, mayStart, patience }: LaterCaller,
+    ask: (later: LaterReply) => Promise<PortAnswer>,
+  ): Promise<StartedCall | PortAnswer> {
+    const { ledger, clock, id: identify } = this.#requireSite()
+    this.#requireRoom(party)
+    const [id, created] = [identify('j'), clock()]
+    const secret = encodeBase64Url(randomBytes(24))
+    const call = { id, job, caller, party, created, due: created + this.#options.limits.answerLimit }
+    this.#waiting.set(id, call) // (5): before anything is waited for
+    let isKept = false
+    const keep: LaterReply['keep'] = async request => {
+      await ledger.begin({ ...call, asked: writeProof(secret, request) }) // (1)
+      isKept = true
+    }
+    const ended = mayStart ? undefined : this.#listen(id, patience)
+    const first = await ask({ replyTo: `${this.#options.replies}${replyPath(id, secret)}`, keep }).catch(
+      async thrown => {
+        await this.#drop(id)
+        throw thrown
+      },
+    )
+    if (isKept && !this.#waiting.has(id)) return (await ended) ?? new StartedCall(id) // it was faster
+    if (first.kind === 'answer') await this.#settle(job, id, first)
+    else if (isKept && mayStillCome(first)) this.#noteDoubt(job, id, first)
+    else {
+      await this.#drop(id)
+      return first
+    }
+    return (await ended) ?? new StartedCall(id)
+  }
+
+  /** (5) */
+  #requireRoom(party: string): void {
+    const { answers, answersOfCaller } = this.#options.limits
+    if (this.#waiting.size >= answers)
+      refuse({ kind: 'unavailable', after: retryAfter, cause: `${answers} calls wait for answers that come later` })
+    const own = [...this.#waiting.values()].filter(each => each.party === party).length
+    if (own >= answersOfCaller) refuse({ kind: 'too-many', after: retryAfter, limit: answersOfCaller })
+  }
+
+  #noteDoubt(job: string, id: string, first: PortAnswer): void {
+    if (first.kind === 'accepted') return
+    const why = first.kind === 'silence' ? `no response (${first.why})` : 'no response of the service'
+    this.#options.note(`${dottedJobName(job)}: ${why}: it may have been carried out, and ${id} waits for its answer`)
+  }
+
+  /** What came of the call, or that nothing has come in time. */
+  #listen(id: string, patience: number): Promise<PortAnswer> {
+    return new Promise(resolve => {
+      const stop = (answer: PortAnswer) => {
+        clearTimeout(timer)
+        this.#listeners.delete(id)
+        resolve(answer)
+      }
+      const timer = setTimeout(() => stop({ ...late, job: id }), patience)
+      this.#listeners.set(id, stop)
+    })
+  }
+
+  /** Nothing was carried out, or its caller knows what came of it. */
+  async #drop(id: string): Promise<void> {
+    this.#waiting.delete(id)
+    this.#listeners.get(id)?.(late)
+    await this.#requireSite().ledger.drop(id)
+  }
+
+  // Ending
+
+  /** False where the call does not wait any more (2). */
+  async #settle(job: string, id: string, answer: PortAnswer, taken?: string): Promise<boolean> {
+    const { ledger } = this.#requireSite()
+    const place = this.#placeOf(job)
+    const call = await ledger.find(id)
+    const { pass, failureOf } = this.#options
+    const failure = failureOf(() => pass(place, answer, captured, false))
+    const isEnded =
+      call !== undefined &&
+      (await ledger.end(id, {
+        state: failure === undefined ? 'completed' : 'failed',
+        failure,
+        answer: writeKeptAnswer(place.exchange, answer),
+        asked: writeTaken(readProof(call.asked), taken),
+      }))
+    if (!isEnded) return false
+    this.#listeners.get(id)?.(answer)
+    this.#forget(id, laterOutcomeOf(answer))
+    return true
+  }
+
+  #forget(id: string, outcome: LaterOutcome): void {
+    if (this.#waiting.delete(id)) this.#figures.countEnd(outcome)
+    this.#listeners.get(id)?.(late)
+  }
+
+  async #expire(): Promise<void> {
+    const now = this.#requireSite().clock()
+    for (const [id, { job, due }] of this.#waiting) if (due <= now) await this.#expireCall(job, id)
+  }
+  async #expireCall(job: string, id: string): Promise<void> {
+    if (!this.#places.has(job)) return this.#forget(id, 'late')
+    if (!(await this.#settle(job, id, late))) this.#forget(id, 'late')
+  }
+
+  // Receiving
+
+  async #receive(id: string, secret: string, message: ArrivedMessage): Promise<MessageReceipt> {
+    const found = await this.#find(id, secret)
+    if (!found) return this.#refuse('unknown', refuseUnknownReply)
+    const { reader } = found.place
+    if (this.#receiving.has(id) || this.#receiving.size >= this.#options.receivedMax)
+      return this.#refuse('busy', refuseBusyReply(reader, 1))
+    this.#receiving.add(id)
+    try {
+      return await this.#take(found.place, id, secret, message)
+    } finally {
+      this.#receiving.delete(id)
+    }
+  }
+
+  /** (3) */
+  async #find(id: string, secret: string): Promise<FoundCall | undefined> {
+    const call = await this.#requireSite().ledger.find(id)
+    const place = call && this.#places.get(call.job)
+    if (!call || !place) return undefined
+    const proof = readProof(call.asked)
+    return matchesSecret(proof, secret) ? { call, place, proof } : undefined
+  }
+
+  async #take(
+    { name, port, reader }: LaterPlace,
+    id: string,
+    secret: string,
+    { fields, read }: ArrivedMessage,
+  ): Promise<MessageReceipt> {
+    const place = `${port.port}.${name}: ${id}`
+    const content = await read(reader.longest)
+    if (!content) {
+      this.#options.note(`${place}: a message of more than ${reader.longest} octets came, and does not count`)
+      return this.#refuse('too-long', refuseLongReply(reader))
+    }
+    const found = await this.#find(id, secret) // another message, or its caller, may have ended it
+    if (!found) return this.#refuse('unknown', refuseUnknownReply)
+    const { call, proof } = found
+    const taken = digestLater(content)
+    if (proof.taken === taken) return acceptReply // (2)
+    if (call.state !== 'waiting' || !proof.request)
+      return this.#refuse('ended', refuseRelation(reader, endedReasons[call.state]))
+    if (call.due <= this.#requireSite().clock()) {
+      await this.#expireCall(call.job, id)
+      return this.#refuse('late', refuseRelation(reader, endedReasons.failed))
+    }
+    const request = { ...proof.request, cameTo: replyPath(id, secret) }
+    const answer = await reader.read(name, { status: 200, fields, content }, request)
+    if (answer.kind === 'foreign') {
+      this.#options.note(`${place}: a message came that does not count (${answer.why}): ${answer.detail}`)
+      return this.#refuse(answer.why, refuseForeignReply(reader, answer)) // (4)
+    }
+    if (await this.#settle(call.job, id, answer, taken)) return acceptReply
+    return this.#refuse('ended', refuseRelation(reader, endedReasons.completed))
+  }
+
+  #refuse(why: ReceiptRefusal, receipt: MessageReceipt): MessageReceipt {
+    this.#figures.countRefusal(why)
+    return receipt
+  }
+
+  #placeOf(job: string): LaterPlace {
+    const place = this.#places.get(job)
+    if (!place) throw new Error(`the answers of ${dottedJobName(job)} do not come later`)
+    return place
+  }
+  #requireSite(): DeskSite {
+    if (!this.#site) throw new Error('calls whose answers come later need a service that is open')
+    return this.#site
+  }
+  readonly #noteFailure = (thrown: unknown): void =>
+    this.#options.note(`calls whose time is over could not be ended: ${String(thrown)}`)
+}
+
+interface FoundCall {
+  readonly call: KeptLaterCall
+  readonly place: LaterPlace
+  readonly proof: LaterProof
+}
+
+/** Nothing is set of an answer that is kept. */
+const captured: Ends = {
+  setHeader: () => {},
+  fail: fault => {
+    throw new EndedBy(fault)
+  },
+}
+/** The declared fault that an answer is. */
+export class EndedBy {
+  readonly fault: string
+  constructor(fault: string) {
+    this.fault = fault
+  }
+}
+
+const late: Extract<PortAnswer, { kind: 'silence' }> = { kind: 'silence', why: 'late', mayHaveRun: true }
+
+/** Whether the answer may come though the response was none. */
+const mayStillCome = (first: PortAnswer): boolean =>
+  first.kind === 'accepted' ||
+  (first.kind === 'silence' && first.mayHaveRun && first.why !== 'busy') ||
+  (first.kind === 'garbage' && (first.status === 502 || first.status === 504)) // of a gateway before it
+
+const laterOutcomeOf = ({ kind }: PortAnswer): LaterOutcome =>
+  kind === 'answer' || kind === 'fault' || kind === 'garbage' ? kind : 'late'
+
+const endedReasons: Readonly<Record<KeptLaterCall['state'], string>> = {
+  waiting: 'the message that it relates to has been answered',
+  completed: 'the message that it relates to has been answered',
+  failed: 'the message that it relates to has been answered, or its answer came too late',
+  cancelled: 'the answer to the message that it relates to is not wanted any more',
+}
+
+const dottedJobName = (job: string): string => job.replace('/', '.')
+const replyPath = (id: string, secret: string): string => `/${repliesSegment}/${id}/${secret}`

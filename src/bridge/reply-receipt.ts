@@ -1,0 +1,82 @@
+/**
+ * What the sender of a message to the address of a later answer is told: 202, or a fault that says
+ * why the message does not count (WS-Addressing 1.0 SOAP Binding §6.4).
+ */
+import type { MessageReceipt } from '../contract/later-call.ts'
+import { writeRetryAfter } from '../http/fields.ts'
+import { writeFaultEnvelope } from '../soap/envelope.ts'
+import { faultReason, type SoapFault } from '../soap/fault.ts'
+import { type AddressingVersion, addressingVersions } from '../soap/headers/addressing.ts'
+import { securityName } from '../soap/security-port.ts'
+import { type SoapVersion, soap11 } from '../soap/version.ts'
+import { internName } from '../xml/index.ts'
+import type { ForeignMessage, LaterReader } from './port-caller.ts'
+
+/** Why a message did not count, as `/metrics` has it. */
+export type ReceiptRefusal = ForeignMessage['why'] | 'unknown' | 'ended' | 'late' | 'too-long' | 'busy'
+
+type ReceiptForm = Pick<LaterReader, 'version' | 'dialect'>
+const newest = addressingVersions[0] as AddressingVersion // there are two
+
+export const acceptReply: MessageReceipt = { status: 202, fields: { 'cache-control': 'no-store' } }
+
+/** No call has this address. */
+export const refuseUnknownReply: MessageReceipt = writeReceipt(soap11, 404, {
+  code: 'Sender',
+  ...codesOf(internName(newest.uri, 'DestinationUnreachable')),
+  reasons: faultReason('no message is expected at this address'),
+})
+
+/** Seconds after which the sender should try again. */
+export const refuseBusyReply = (reader: ReceiptForm, after: number): MessageReceipt => {
+  const receipt = writeReceipt(reader.version, 503, {
+    code: 'Receiver',
+    reasons: faultReason('another message is being received: send this one again'),
+  })
+  return { ...receipt, fields: { ...receipt.fields, 'retry-after': writeRetryAfter(after) } }
+}
+
+export const refuseLongReply = ({ version, longest }: ReceiptForm & Pick<LaterReader, 'longest'>): MessageReceipt =>
+  writeReceipt(version, 413, {
+    code: 'Sender',
+    reasons: faultReason(`the message is longer than the limit of ${longest} octets`),
+  })
+
+/** The call that it relates to does not wait for it. */
+export const refuseRelation = (reader: ReceiptForm, why: string): MessageReceipt =>
+  writeReceipt(reader.version, reader.version.senderStatus, relationFault(reader, why))
+
+export function refuseForeignReply(reader: ReceiptForm, { why, detail }: ForeignMessage): MessageReceipt {
+  const { version } = reader
+  const isBadType = why === 'media-type' || why === 'coding'
+  return writeReceipt(version, isBadType ? 415 : version.senderStatus, faultOfForeign(reader, why, detail))
+}
+
+function faultOfForeign(reader: ReceiptForm, why: ForeignMessage['why'], detail: string): SoapFault {
+  if (why === 'uncorrelated') return relationFault(reader, detail)
+  if (why === 'unproven')
+    return {
+      code: 'Sender',
+      ...codesOf(internName(securityName.uri, 'FailedCheck')),
+      reasons: faultReason('nothing proves that this is the answer of the service'),
+    }
+  return { code: why === 'not-understood' ? 'MustUnderstand' : 'Sender', reasons: faultReason(detail) }
+}
+
+function relationFault({ dialect = newest }: ReceiptForm, why: string): SoapFault {
+  const about = `<wsa:ProblemHeaderQName xmlns:wsa="${dialect.uri}">wsa:RelatesTo</wsa:ProblemHeaderQName>`
+  return { code: 'Sender', ...codesOf(dialect.subcodes.invalid), reasons: faultReason(why), about }
+}
+
+/** SOAP 1.1 has the code of the extension in place of its own. */
+function codesOf(code: NonNullable<SoapFault['faultcode']>): Pick<SoapFault, 'subcodes' | 'faultcode'> {
+  return { subcodes: [code], faultcode: code }
+}
+
+function writeReceipt(version: SoapVersion, status: number, fault: SoapFault): MessageReceipt {
+  return {
+    status,
+    fields: { 'content-type': `${version.mediaType}; charset=utf-8`, 'cache-control': 'no-store' },
+    content: writeFaultEnvelope(version, fault),
+  }
+}

@@ -1,0 +1,87 @@
+/** The options of `diglot bridge` for answers that come later, and what these need. */
+import type { Command } from 'commander'
+import { hasLater, type LaterChoice, markLater } from '../bridge/later-limits.ts'
+import type { PortDressOptions } from '../client/port-dress.ts'
+import type { PortPolicy } from '../contract/endpoint-rule.ts'
+import type { Port } from '../contract/exchange.ts'
+import { wholeNumberOption } from './option-types.ts'
+import { failUsage } from './usage.ts'
+
+export interface LaterFlags {
+  readonly later?: boolean
+  readonly replies?: string
+  readonly publicUrl?: string
+  readonly answerLimit: number
+  readonly answers: number
+  readonly answersOfCaller: number
+  readonly keepAnswers: number
+}
+
+/** `behind` in the map: what messages wear, and which answers come later. */
+export interface MappedBehind extends PortDressOptions {
+  /** All exchanges, or the names of some: `['GetPrice']`. Default: what the WSDL demands. */
+  readonly later?: LaterChoice
+}
+
+const secondsOption = wholeNumberOption(1, 366 * 86_400)
+const callsOption = wholeNumberOption(1, 1_000_000)
+
+export const addLaterOptions = (command: Command): Command =>
+  command
+    .option('--later', 'answers come later, by WS-Addressing, to the address of --replies')
+    .option('--replies <url>', 'the address of this bridge for the service behind (default: --public-url)')
+    .option('--public-url <url>', 'the address that clients use')
+    .option('--answer-limit <seconds>', 'in which an answer that comes later has to come', secondsOption, 86_400)
+    .option('--answers <number>', 'calls that wait for such answers at once', callsOption, 10_000)
+    .option('--answers-of-caller <number>', 'those of one caller', callsOption, 100)
+    .option('--keep-answers <seconds>', 'for which such an answer can be read', secondsOption, 86_400)
+
+/** Ports that say which of their answers come later: by the options, the map, or their policies. */
+export function markLaterPorts(
+  ports: readonly Port[],
+  policies: ReadonlyMap<string, PortPolicy>,
+  flags: Pick<LaterFlags, 'later' | 'keepAnswers'>,
+  mapped: LaterChoice | undefined,
+): readonly Port[] {
+  const choice = flags.later || (mapped ?? false)
+  return ports.map(each => markLater(each, choice, policies.get(each.port)?.later, { keep: flags.keepAnswers }))
+}
+
+/** Ends with a usage error where a flag means nothing before a REST service. */
+export function refuseLaterFlags({ later, replies }: Pick<LaterFlags, 'later' | 'replies'>): void {
+  const given = later ? '--later' : replies === undefined ? undefined : '--replies'
+  if (given !== undefined)
+    failUsage(`${given} is about answers by WS-Addressing, which a REST service has none of: leave it out`)
+}
+
+/** The address at which the service behind reaches the bridge; undefined: no answer comes later. */
+export function requireReplies(
+  ports: readonly Port[],
+  { replies, publicUrl, data }: Pick<LaterFlags, 'replies' | 'publicUrl'> & { readonly data?: string },
+): string | undefined {
+  if (!hasLater(ports)) {
+    if (replies !== undefined)
+      failUsage(
+        '--replies names where answers come later, and none does: give --later, or `later` of `behind` in the map',
+      )
+    return undefined
+  }
+  const names = ports.flatMap(({ port, exchanges }) =>
+    Object.entries(exchanges).flatMap(([name, each]) => (each.later ? [`${port}.${name}`] : [])),
+  )
+  const address = replies ?? publicUrl
+  if (address === undefined)
+    failUsage(
+      `answers of ${names.join(', ')} come later: give --replies <url>, the address at which the service behind reaches this bridge`,
+    )
+  if (data === ':memory:')
+    failUsage('answers come later, and a bridge in memory forgets what waits for them: give --data a file')
+  return readAddress(replies === undefined ? '--public-url' : '--replies', address as string) // `failUsage` has ended it
+}
+
+function readAddress(option: string, given: string): string {
+  const url = URL.parse(given)
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+    failUsage(`${option} ${given} is not an http or https address without query and fragment`)
+  return given.replace(/\/+$/, '')
+}

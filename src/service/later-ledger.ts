@@ -1,0 +1,58 @@
+/**
+ * Calls whose answers come later, kept as jobs that no worker takes: a restart loses none of them,
+ * and each ends once.
+ */
+import type { KeptLaterCall, LaterCall, LaterLedger } from '../contract/later-call.ts'
+import type { Caller } from '../contract/policy.ts'
+import { listLaterOperations } from '../contract/port-operation.ts'
+import type { Service } from '../contract/service.ts'
+import type { JobRow, Store } from './store.ts'
+import { packTyped, unpackTyped } from './typed-json.ts'
+
+/** @param clock milliseconds since 1970 */
+export function createLaterLedger(contract: Service, store: Store, clock: () => number): LaterLedger {
+  const names = new Set(listLaterOperations(contract).map(each => each.job.job))
+  const toCall = (row: JobRow | undefined) => (row && names.has(row.job) ? callOf(row) : undefined)
+  return {
+    begin: call =>
+      store.write(
+        async writer => {
+          const known = await writer.job(call.id)
+          await writer.putJob({ ...(known ?? waitingRow(call)), input: call.asked, modified: clock() })
+        },
+        { caller: call.party },
+      ),
+    find: async id => toCall(await store.read(reader => reader.job(id))),
+    end: (id, { state, failure, answer, asked }) =>
+      store.write(async writer => {
+        const row = await writer.job(id)
+        if (row?.state !== 'running') return false
+        const ended = { state, failure, output: answer, input: asked, progress: state === 'completed' ? 1 : 0 }
+        await writer.putJob({ ...row, ...ended, modified: clock() })
+        return true
+      }),
+    drop: id =>
+      store.write(async writer => {
+        if ((await writer.job(id))?.state === 'running') await writer.dropJob(id)
+      }),
+    listWaiting: async () => {
+      const rows = await store.read(reader => reader.jobs('running', rowsMax))
+      return rows.flatMap(row => toCall(row) ?? [])
+    },
+  }
+}
+/** All of them: their number is bounded where they are started. */
+const rowsMax = 2 ** 31 - 1
+
+/** `running` from the beginning: none of them is queued. */
+const waitingRow = ({ id, job, caller, party, asked, created, due }: LaterCall): JobRow => ({
+  ...{ id, job, party, created, due, state: 'running', progress: 0, owner: caller.subject ?? '' },
+  ...{ caller: packTyped(caller), input: asked, output: undefined, failure: undefined },
+  ...{ tries: 1, version: 0, modified: created, leased: due, turn: 0 },
+})
+
+const callOf = ({ id, job, caller, party, input, created, due, state }: JobRow): KeptLaterCall => ({
+  ...{ id, job, party, created, due, asked: input },
+  caller: unpackTyped(caller) as Caller, // packed by `waitingRow`
+  state: state === 'running' || state === 'queued' ? 'waiting' : state,
+})
