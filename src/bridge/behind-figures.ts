@@ -26,7 +26,7 @@ export class BehindFigures {
       },
       {
         name: 'diglot_behind_answers_total',
-        help: 'Calls to the service behind by their outcome: answer, fault, garbage, or why no whole one came.',
+        help: 'Calls to the service behind by their outcome: answer, accepted, fault, garbage, or why no whole one came.',
         type: 'counter',
         aggregator: 'sum',
         read: () => [...this.#counts].map(([outcome, value]) => ({ labels: { outcome }, value })),

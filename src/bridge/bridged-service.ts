@@ -266,8 +266,8 @@ function createLaterHandler(
   patience: number,
 ): ErasedExchangeHandler {
   return async (input, context) => {
-    const { caller, party, mayStart = false, headers: blocks } = context
-    const found = await desk.start(laterJobName(port, name), { caller, party, mayStart, patience }, later =>
+    const { caller, party, mayStart = false, once, headers: blocks } = context
+    const found = await desk.start(laterJobName(port, name), { caller, party, mayStart, once, patience }, later =>
       ask(name, party, { input, blocks, caller, later }),
     )
     return found instanceof StartedCall ? found : passOn(place, exchange, found, context, note)

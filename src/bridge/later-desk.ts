@@ -29,6 +29,7 @@ import {
 } from '../contract/later-call.ts'
 import type { ExchangeContext } from '../contract/port-handlers.ts'
 import { refuse } from '../service/refusal.ts'
+import { type LineBounds, WaitingLines } from '../service/waiting-lines.ts'
 import { readKeptAnswer, writeKeptAnswer } from './kept-answer.ts'
 import { LaterFigures, type LaterOutcome } from './later-figures.ts'
 import type { LaterLimits } from './later-limits.ts'
@@ -37,7 +38,6 @@ import type { LaterReader, PortAnswer } from './port-caller.ts'
 import {
   acceptReply,
   type ReceiptRefusal,
-  refuseBusyReply,
   refuseForeignReply,
   refuseLongReply,
   refuseRelation,
@@ -68,6 +68,13 @@ export interface DeskOptions {
   readonly failureOf: (pass: () => unknown) => string | undefined
 }
 
+/** Milliseconds in which a message is received that came among many. */
+const turnLimitMs = 30_000
+/** Messages that wait for their turn; those of one call. */
+const turnsOf = ({ receivedMax, limits }: DeskOptions): LineBounds => ({
+  ...{ running: receivedMax, runningOfCaller: 1, waiting: limits.answers, waitingOfCaller: 4 },
+})
+
 interface DeskSite {
   readonly ledger: LaterLedger
   readonly clock: () => number
@@ -77,7 +84,7 @@ interface DeskSite {
 
 type WaitingCall = Pick<LaterCall, 'job' | 'party' | 'due'>
 /** A call that is asked now. */
-export interface LaterCaller extends Pick<ExchangeContext, 'caller' | 'party' | 'mayStart'> {
+export interface LaterCaller extends Pick<ExchangeContext, 'caller' | 'party' | 'mayStart' | 'once'> {
   /** Milliseconds that a caller waits that cannot be told of a job. */
   readonly patience: number
 }
@@ -92,12 +99,16 @@ export class LaterDesk implements LaterCalls {
   readonly #figures = new LaterFigures()
   readonly #waiting = new Map<string, WaitingCall>()
   readonly #listeners = new Map<string, (answer: PortAnswer) => void>()
-  readonly #receiving = new Set<string>()
+  readonly #turns: WaitingLines
+  /** Keys of requests that are asked now. */
+  readonly #asking = new Set<string>()
+  #isExpiring = false
   #site: DeskSite | undefined
 
   constructor(places: readonly LaterPlace[], options: DeskOptions) {
     this.#places = new Map(places.map(each => [laterJobName(each.port.port, each.name), each]))
     this.#options = options
+    this.#turns = new WaitingLines(turnsOf(options), 'as many answers that come later wait as may')
   }
 
   listFigures(): readonly Figure[] {
@@ -129,14 +140,33 @@ export class LaterDesk implements LaterCalls {
    */
   async start(
     job: string,
-    { caller, party, mayStart, patience }: LaterCaller,
+    asked: LaterCaller,
+    ask: (later: LaterReply) => Promise<PortAnswer>,
+  ): Promise<StartedCall | PortAnswer> {
+    const { caller, once } = asked
+    if (!once) return await this.#ask(job, asked, ask)
+    const key = JSON.stringify([caller.subject, job, once.key])
+    if (this.#asking.has(key)) refuse({ kind: 'in-flight' })
+    this.#asking.add(key)
+    try {
+      const made = await this.#requireSite().ledger.findMade(job, caller, once)
+      return made === undefined ? await this.#ask(job, asked, ask) : new StartedCall(made)
+    } finally {
+      this.#asking.delete(key)
+    }
+  }
+
+  async #ask(
+    job: string,
+    { caller, party, mayStart, patience, once }: LaterCaller,
     ask: (later: LaterReply) => Promise<PortAnswer>,
   ): Promise<StartedCall | PortAnswer> {
     const { ledger, clock, id: identify } = this.#requireSite()
     this.#requireRoom(party)
     const [id, created] = [identify('j'), clock()]
     const secret = encodeBase64Url(randomBytes(24))
-    const call = { id, job, caller, party, created, due: created + this.#options.limits.answerLimit }
+    const due = created + this.#options.limits.answerLimit
+    const call: LaterCall = { id, job, caller, party, created, due, once, asked: '' }
     this.#waiting.set(id, call) // (5): before anything is waited for
     let isKept = false
     const keep: LaterReply['keep'] = async request => {
@@ -146,7 +176,7 @@ export class LaterDesk implements LaterCalls {
     const ended = mayStart ? undefined : this.#listen(id, patience)
     const first = await ask({ replyTo: `${this.#options.replies}${replyPath(id, secret)}`, keep }).catch(
       async thrown => {
-        await this.#drop(id)
+        await this.#drop(call)
         throw thrown
       },
     )
@@ -154,7 +184,7 @@ export class LaterDesk implements LaterCalls {
     if (first.kind === 'answer') await this.#settle(job, id, first)
     else if (isKept && mayStillCome(first)) this.#noteDoubt(job, id, first)
     else {
-      await this.#drop(id)
+      await this.#drop(call)
       return first
     }
     return (await ended) ?? new StartedCall(id)
@@ -189,10 +219,10 @@ export class LaterDesk implements LaterCalls {
   }
 
   /** Nothing was carried out, or its caller knows what came of it. */
-  async #drop(id: string): Promise<void> {
-    this.#waiting.delete(id)
-    this.#listeners.get(id)?.(late)
-    await this.#requireSite().ledger.drop(id)
+  async #drop(call: LaterCall): Promise<void> {
+    this.#waiting.delete(call.id)
+    this.#listeners.get(call.id)?.(late)
+    await this.#requireSite().ledger.drop(call)
   }
 
   // Ending
@@ -203,7 +233,8 @@ export class LaterDesk implements LaterCalls {
     const place = this.#placeOf(job)
     const call = await ledger.find(id)
     const { pass, failureOf } = this.#options
-    const failure = failureOf(() => pass(place, answer, captured, false))
+    const endBy = (isTold: boolean) => failureOf(() => pass(place, answer, captured, isTold))
+    const failure = endBy(true)
     const isEnded =
       call !== undefined &&
       (await ledger.end(id, {
@@ -213,6 +244,7 @@ export class LaterDesk implements LaterCalls {
         asked: writeTaken(readProof(call.asked), taken),
       }))
     if (!isEnded) return false
+    endBy(false)
     this.#listeners.get(id)?.(answer)
     this.#forget(id, laterOutcomeOf(answer))
     return true
@@ -224,8 +256,14 @@ export class LaterDesk implements LaterCalls {
   }
 
   async #expire(): Promise<void> {
-    const now = this.#requireSite().clock()
-    for (const [id, { job, due }] of this.#waiting) if (due <= now) await this.#expireCall(job, id)
+    if (this.#isExpiring) return
+    this.#isExpiring = true
+    try {
+      const now = this.#requireSite().clock()
+      for (const [id, { job, due }] of this.#waiting) if (due <= now) await this.#expireCall(job, id)
+    } finally {
+      this.#isExpiring = false
+    }
   }
   async #expireCall(job: string, id: string): Promise<void> {
     if (!this.#places.has(job)) return this.#forget(id, 'late')
@@ -237,15 +275,7 @@ export class LaterDesk implements LaterCalls {
   async #receive(id: string, secret: string, message: ArrivedMessage): Promise<MessageReceipt> {
     const found = await this.#find(id, secret)
     if (!found) return this.#refuse('unknown', refuseUnknownReply)
-    const { reader } = found.place
-    if (this.#receiving.has(id) || this.#receiving.size >= this.#options.receivedMax)
-      return this.#refuse('busy', refuseBusyReply(reader, 1))
-    this.#receiving.add(id)
-    try {
-      return await this.#take(found.place, id, secret, message)
-    } finally {
-      this.#receiving.delete(id)
-    }
+    return await this.#turns.take(id, () => this.#take(found.place, id, secret, message), turnLimitMs)
   }
 
   /** (3) */

@@ -3,7 +3,6 @@
  * why the message does not count (WS-Addressing 1.0 SOAP Binding §6.4).
  */
 import type { MessageReceipt } from '../contract/later-call.ts'
-import { writeRetryAfter } from '../http/fields.ts'
 import { writeFaultEnvelope } from '../soap/envelope.ts'
 import { faultReason, type SoapFault } from '../soap/fault.ts'
 import { type AddressingVersion, addressingVersions } from '../soap/headers/addressing.ts'
@@ -13,7 +12,7 @@ import { internName } from '../xml/index.ts'
 import type { ForeignMessage, LaterReader } from './port-caller.ts'
 
 /** Why a message did not count, as `/metrics` has it. */
-export type ReceiptRefusal = ForeignMessage['why'] | 'unknown' | 'ended' | 'late' | 'too-long' | 'busy'
+export type ReceiptRefusal = ForeignMessage['why'] | 'unknown' | 'ended' | 'late' | 'too-long'
 
 type ReceiptForm = Pick<LaterReader, 'version' | 'dialect'>
 const newest = addressingVersions[0] as AddressingVersion // there are two
@@ -26,15 +25,6 @@ export const refuseUnknownReply: MessageReceipt = writeReceipt(soap11, 404, {
   ...codesOf(internName(newest.uri, 'DestinationUnreachable')),
   reasons: faultReason('no message is expected at this address'),
 })
-
-/** Seconds after which the sender should try again. */
-export const refuseBusyReply = (reader: ReceiptForm, after: number): MessageReceipt => {
-  const receipt = writeReceipt(reader.version, 503, {
-    code: 'Receiver',
-    reasons: faultReason('another message is being received: send this one again'),
-  })
-  return { ...receipt, fields: { ...receipt.fields, 'retry-after': writeRetryAfter(after) } }
-}
 
 export const refuseLongReply = ({ version, longest }: ReceiptForm & Pick<LaterReader, 'longest'>): MessageReceipt =>
   writeReceipt(version, 413, {

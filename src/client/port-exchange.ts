@@ -225,8 +225,10 @@ export class CallableExchange {
     { passingMax, later, ...timing }: CallTiming & Pick<PortCallOptions, 'passingMax' | 'later'>,
   ): Promise<SignedExchange> {
     const passing = passingMax !== undefined && this.#mayPass ? passPackages(passingMax) : undefined
+    // An answer that comes later confirms the signature of one try, and any of them may arrive.
+    const confirmsOne = later !== undefined && this.#sender.security?.answers !== undefined
     const mayRepeat = (failure: TransportFailure) =>
-      !isFlowing(written.packing) && this.#endpoint.mayRepeat(this.name, failure)
+      !isFlowing(written.packing) && !confirmsOne && this.#endpoint.mayRepeat(this.name, failure)
     try {
       return await postWithRetries(this.#sender, written, { ...timing, mayRepeat, passing, keep: later?.keep })
     } catch (thrown) {

@@ -3,7 +3,7 @@
  * such calls as jobs, shares with the bridge, which sends and receives their messages.
  */
 import type { Caller } from './policy.ts'
-import type { ExchangeContext } from './port-handlers.ts'
+import type { ExchangeContext, KeyedRequest } from './port-handlers.ts'
 
 /** What the handler of an exchange returns for a call that goes on as a job. */
 export class StartedCall {
@@ -26,6 +26,8 @@ export interface LaterCall {
   /** Milliseconds since 1970, as `due`, after which no answer counts. */
   readonly created: number
   readonly due: number
+  /** The request that asked for it has a key: at most one call is made of it. */
+  readonly once?: KeyedRequest | undefined
 }
 
 /** How a call ended. */
@@ -49,10 +51,12 @@ export interface LaterLedger {
   /** Keeps a call, or what is newly known of one that waits. */
   begin(call: LaterCall): Promise<void>
   find(id: string): Promise<KeptLaterCall | undefined>
+  /** The call that was made of a request before. Refuses another request with its key. */
+  findMade(job: string, caller: Caller, once: KeyedRequest): Promise<string | undefined>
   /** Ends a call that waits: false where it does not. */
   end(id: string, end: LaterEnd): Promise<boolean>
-  /** Forgets a call that waits: nothing was carried out. */
-  drop(id: string): Promise<void>
+  /** Forgets a call that waits, and its key: nothing was carried out. */
+  drop(call: LaterCall): Promise<void>
   listWaiting(): Promise<readonly LaterCall[]>
 }
 

@@ -55,6 +55,8 @@ export interface ExchangeContext<
   readonly mayPass?: boolean
   /** For the bridge: the call may go on as a job (`StartedCall`). */
   readonly mayStart?: boolean
+  /** Of such a call: the request that asks for it may come again. */
+  readonly once?: KeyedRequest | undefined
   /** The declared header blocks of the request that are there. */
   readonly headers: HeaderBlocks<H>
   /** Sets a declared header block of the reply. */
@@ -65,8 +67,14 @@ export interface ExchangeContext<
   unimplemented(): never
 }
 
+/** By an Idempotency-Key; the same request has the same fingerprint. */
+export interface KeyedRequest {
+  readonly key: string
+  readonly fingerprint: string
+}
+
 /** The parts of a context that are the same by each face. */
-export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail' | 'mayPass' | 'mayStart'>
+export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail' | 'mayPass' | 'mayStart' | 'once'>
 
 export type ExchangeHandler<E extends PortExchange, S extends AnyService = AnyService, V = unknown> =
   E extends PortExchange<infer I, infer O, infer F, infer H>

@@ -14,6 +14,7 @@ import { Unavailable, unavailableRefusal } from '../service/store.ts'
 export const createRepliesMount = (receiver: Pick<LaterReceiver, 'receive'>): Mount => ({
   name: 'operations',
   segments: [repliesSegment],
+  exempt: 'load', // many senders try once
   serve: entry => receiveReply(receiver, entry),
   refuse: (_entry, refusal) => respondToRefusal(refusal),
 })

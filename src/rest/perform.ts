@@ -133,7 +133,7 @@ export const readPreconditions = (exchange: Exchange): Preconditions =>
   parsePreconditions(exchange.entry.request.fields, exchange.entry.now)
 
 /** Row 25; the fingerprint is completed once the content has been read. */
-function onceFor({ entry, caller, headers }: Exchange, field: string): Call['once'] {
+export function onceFor({ entry, caller, headers }: Exchange, field: string): NonNullable<Call['once']> {
   const key = parseIdempotencyKey(field)
   if (key === undefined || key.length > restLimits.keyCharacters)
     refuseRequest({

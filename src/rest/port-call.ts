@@ -9,26 +9,29 @@
 import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import { dropPassing } from '../base/passing-octets.ts'
+import type { PortExchange } from '../contract/exchange.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { laterJobName, StartedCall } from '../contract/later-call.ts'
 import type { OperationOf } from '../contract/operation.ts'
-import type { ExchangeContext } from '../contract/port-handlers.ts'
+import type { ExchangeContext, KeyedRequest } from '../contract/port-handlers.ts'
 import { createXmlJsonCodec, readEmptyContent, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { evaluatePreconditions } from '../http/precondition.ts'
 import { refuse } from '../service/refusal.ts'
+import { packTyped } from '../service/typed-json.ts'
 import { readRootName } from '../xml/index.ts'
 import type { ElementTexts } from './compiled-face.ts'
 import { callsOf, type Exchange } from './exchange.ts'
 import { readFormMessage } from './form-message.ts'
 import type { RepresentationDocument } from './formats/document.ts'
 import { type MarkedValue, markPassing, replyWithPassing } from './passing-content.ts'
-import { performOperation, readOctets, readPreconditions } from './perform.ts'
+import { onceFor, performOperation, readOctets, readPreconditions } from './perform.ts'
 import { waitForJob } from './prefer-wait.ts'
 import { refuseRequest } from './refusal.ts'
 import { computedReply, replyToChange, replyWith } from './reply.ts'
+import { shortDigest } from './representation.ts'
 import { multipartType, parseContent, xmlTypes } from './request-content.ts'
 
 type PortOperation = OperationOf<'exchange'>
@@ -41,12 +44,13 @@ export async function answerPortCall(exchange: Exchange, operation: PortOperatio
   const { app } = exchange.face.context
   const handler = app.ports?.[port.port]?.[exchangeName]
   if (!handler) throw new Error(`the port ${port.port} has no handler for ${exchangeName}: give implement(…) one`)
-  refuseConditions(exchange)
+  refuseConditions(exchange, declared)
   const fields: FieldDraft = {}
   const context = createPortContext(exchange, operation, fields)
   const input = declared.input === 'empty' ? undefined : await readAskedInput(exchange, declared.input)
   exchange.row = 28
-  const answer = await handler(input, context)
+  const once = readRequestKey(exchange, input)
+  const answer = await handler(input, once ? Object.assign(context, { once }) : context)
   exchange.row = 30
   if (answer instanceof StartedCall) return replyStarted(exchange, operation, answer)
   if (typeof declared.output !== 'object') return { status: 204, fields }
@@ -113,17 +117,30 @@ async function replyPassing(
   }
 }
 
-/** Nothing is kept of a call, so none can be answered again; its target has no version. */
-function refuseConditions(exchange: Exchange): void {
+/**
+ * Nothing is kept of a call but of one whose answer comes later, so none can be answered again; its
+ * target has no version.
+ */
+function refuseConditions(exchange: Exchange, { later }: PortExchange): void {
   const { method, fields } = exchange.entry.request
-  if (!exchange.isSafe && fields['idempotency-key'] !== undefined)
+  const isKept = later !== undefined && exchange.head.mediaType !== multipartType
+  if (!exchange.isSafe && !isKept && fields['idempotency-key'] !== undefined)
     refuseRequest({
       kind: 'bad-request',
-      detail: 'Idempotency-Key is not supported here: the answers of this operation are not kept',
+      detail: `Idempotency-Key is not supported here: ${later ? 'a form is read while it is sent on' : 'the answers of this operation are not kept'}`,
     })
   exchange.row = 23
   if (!exchange.isSafe && evaluatePreconditions(readPreconditions(exchange), method, {}) !== 'proceed')
     refuseRequest({ kind: 'stale' })
+}
+
+/** Row 25. */
+function readRequestKey(exchange: Exchange, input: unknown): KeyedRequest | undefined {
+  const field = exchange.isSafe ? undefined : exchange.entry.request.fields['idempotency-key']
+  if (field === undefined) return undefined
+  exchange.row = 25
+  const { key, fingerprint } = onceFor(exchange, field)
+  return { key, fingerprint: `${fingerprint} ${shortDigest(packTyped(input ?? null))}` }
 }
 
 // Content

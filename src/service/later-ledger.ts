@@ -4,9 +4,11 @@
  */
 import type { KeptLaterCall, LaterCall, LaterLedger } from '../contract/later-call.ts'
 import type { Caller } from '../contract/policy.ts'
+import type { KeyedRequest } from '../contract/port-handlers.ts'
 import { listLaterOperations } from '../contract/port-operation.ts'
 import type { Service } from '../contract/service.ts'
-import type { JobRow, Store } from './store.ts'
+import { refuse } from './refusal.ts'
+import type { JobRow, Store, StoreWriter } from './store.ts'
 import { packTyped, unpackTyped } from './typed-json.ts'
 
 /** @param clock milliseconds since 1970 */
@@ -19,9 +21,16 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
         async writer => {
           const known = await writer.job(call.id)
           await writer.putJob({ ...(known ?? waitingRow(call)), input: call.asked, modified: clock() })
+          if (!known && call.once) await rememberMade(writer, call, call.once)
         },
         { caller: call.party },
       ),
+    findMade: async (job, { subject }, { key, fingerprint }) => {
+      const memo = await store.read(reader => reader.recall(space, keyOfMade(job, subject, key)))
+      if (!memo || memo.expires <= clock()) return undefined
+      const made = JSON.parse(memo.value) as MadeCall // written by `rememberMade`
+      return made.fingerprint === fingerprint ? made.id : refuse({ kind: 'key-reused' })
+    },
     find: async id => toCall(await store.read(reader => reader.job(id))),
     end: (id, { state, failure, answer, asked }) =>
       store.write(async writer => {
@@ -31,9 +40,11 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
         await writer.putJob({ ...row, ...ended, modified: clock() })
         return true
       }),
-    drop: id =>
+    drop: ({ id, job, caller, once }) =>
       store.write(async writer => {
-        if ((await writer.job(id))?.state === 'running') await writer.dropJob(id)
+        if ((await writer.job(id))?.state !== 'running') return
+        await writer.dropJob(id)
+        if (once) await writer.forget(space, keyOfMade(job, caller.subject, once.key))
       }),
     listWaiting: async () => {
       const rows = await store.read(reader => reader.jobs('running', rowsMax))
@@ -43,6 +54,27 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
 }
 /** All of them: their number is bounded where they are started. */
 const rowsMax = 2 ** 31 - 1
+
+/** What a request with a key became. */
+interface MadeCall {
+  readonly id: string
+  readonly fingerprint: string
+}
+const space = 'later'
+/** As long as other keys are: a day. */
+const keyKeptMs = 24 * 3_600_000
+const keyOfMade = (job: string, subject: string | undefined, key: string): string =>
+  JSON.stringify([subject ?? null, job, key])
+
+async function rememberMade(
+  writer: StoreWriter,
+  { id, job, caller, created }: LaterCall,
+  { key, fingerprint }: KeyedRequest,
+): Promise<void> {
+  const value = JSON.stringify({ id, fingerprint } satisfies MadeCall)
+  const memo = { value, expires: created + keyKeptMs }
+  await writer.remember(space, keyOfMade(job, caller.subject, key), memo, created)
+}
 
 /** `running` from the beginning: none of them is queued. */
 const waitingRow = ({ id, job, caller, party, asked, created, due }: LaterCall): JobRow => ({

@@ -332,7 +332,7 @@ describe('a message that is not the answer changes nothing', () => {
     await isSame(bridge, job)
   })
 
-  test('while another one of the call is received: 503, to be sent again', async () => {
+  test('while another one of the call is received: it waits, and is a copy then', async () => {
     const bridge = await openLaterBridge()
     const { message } = await bridge.begin()
     let end = () => {}
@@ -346,10 +346,15 @@ describe('a message that is not the answer changes nothing', () => {
     })
     const first = bridge.reply(message.replyTo, slow as unknown as string)
     await new Promise(resolve => setTimeout(resolve, 100))
-    const second = await bridge.answer(message)
-    assert.deepEqual([second.status, second.fields['retry-after']], [503, '1'])
+    const second = bridge.answer(message)
+    const third = bridge.answer(message, price('9'))
+    await new Promise(resolve => setTimeout(resolve, 100))
     end()
-    assert.equal((await first).status, 202)
+    const all = await Promise.all([first, second, third])
+    assert.deepEqual(
+      all.map(each => each.status),
+      [202, 202, 500],
+    )
   })
 
   test('nothing is read of what comes to an unknown address', async () => {
@@ -482,6 +487,46 @@ describe('bounds', () => {
     go()
     const statuses = (await Promise.all(all)).map(each => each.status).sort()
     assert.deepEqual(statuses, [202, 202, 202, 429, 429, 429, 429, 429])
+  })
+})
+
+describe('a request with an Idempotency-Key', () => {
+  const key = { 'idempotency-key': '"k-1"' }
+  type Bridge = Awaited<ReturnType<typeof openLaterBridge>>
+  const post = ({ ask }: Bridge, item: string, as: string | undefined = 'maria') =>
+    ask('POST', '/api/v1/Shop/GetPrice', { ...(as && { as }), body: { item }, fields: key })
+
+  test('is one call, however often it comes', async () => {
+    const bridge = await openLaterBridge()
+    const first = await post(bridge, 'tea')
+    const again = await post(bridge, 'tea')
+    assert.deepEqual([again.status, again.fields['location']], [202, first.fields['location']])
+    assert.equal(bridge.sent.length, 1)
+    await bridge.answer(bridge.sent[0] as Sent)
+    assert.equal(stateOf(await post(bridge, 'tea')).state, 'completed')
+    assert.equal((await post(bridge, 'coffee')).status, 422)
+    assert.notEqual((await post(bridge, 'tea', 'tom')).fields['location'], first.fields['location'])
+    assert.equal(bridge.sent.length, 2)
+  })
+
+  test('is in flight while it is asked, and asks again after a refusal', async () => {
+    let go = () => {}
+    const gate = new Promise<void>(resolve => (go = resolve))
+    const bridge = await openLaterBridge({ behind: () => gate.then(() => respondWith(429, '')) })
+    const first = post(bridge, 'tea')
+    while (bridge.sent.length === 0) await new Promise(resolve => setTimeout(resolve, 5))
+    assert.equal((await post(bridge, 'tea')).status, 409)
+    go()
+    assert.equal((await first).status, 503)
+    bridge.wire.behind = () => accepted
+    assert.equal((await post(bridge, 'tea')).status, 202)
+    assert.equal(bridge.sent.length, 2)
+  })
+
+  test('needs credentials', async () => {
+    const bridge = await openLaterBridge()
+    assert.equal((await post(bridge, 'tea', '')).status, 400)
+    assert.equal(bridge.sent.length, 0)
   })
 })
 
