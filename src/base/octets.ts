@@ -47,6 +47,19 @@ async function* pump(
   }
 }
 
+/** Octets whose first ones are there; it throws what their source does until then. */
+export async function beginReading(pieces: Pieces): Promise<Pieces> {
+  const first = await pieces.next()
+  async function* all(): Pieces {
+    try {
+      for (let next = first; !next.done; ) next = await pieces.next(yield next.value)
+    } finally {
+      await pieces.return()
+    }
+  }
+  return all()
+}
+
 /**
  * Undoes a content coding: undefined for octets that are invalid, `too-large` for what decodes to
  * over `limit` octets (RFC 9110 §15.5.14 tells the two apart).

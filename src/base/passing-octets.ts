@@ -1,18 +1,49 @@
 /**
  * Octets that stand in a value without being held: they come from elsewhere as they are read. The
- * receiver of such a value reads all of them, in any order, or drops them.
+ * receiver of such a value reads all of them or drops them: in the order of their arrival, in which
+ * none has to wait for another, or in any other one, where no arrival is told or it holds octets.
  */
 import type { Pieces } from './octets.ts'
+
+/** Where octets stand in the order in which those of their value come. */
+export interface ArrivalPlace {
+  /** The same for all octets of one value. */
+  readonly order: ArrivalOrder
+  /** Which of them these are. */
+  readonly key: string
+}
+export interface ArrivalOrder {
+  /**
+   * The key of the octets that come next, once those before have been read; undefined: there are no
+   * more. It throws where some do not come.
+   */
+  readonly next: () => Promise<string | undefined>
+}
+
+/**
+ * How octets of a value are read: in the order in which they stand in it, or as their arrival says.
+ */
+export type ReadingOrder = 'as written' | 'as they come'
 
 export class PassingOctets {
   /** Reads them, once. It throws where they do not come whole. */
   readonly read: () => Pieces
   /** Neither these nor the others of the same value are wanted. */
   readonly drop: () => void
+  /** Undefined: in any order. */
+  readonly arrival: ArrivalPlace | undefined
 
-  constructor(read: () => Pieces, drop: () => void) {
+  constructor(read: () => Pieces, drop: () => void, arrival?: ArrivalPlace) {
     this.read = read
     this.drop = drop
+    this.arrival = arrival
+  }
+
+  /** The same octets, watched or limited while they are read, and while the next are waited for. */
+  through(read: (pieces: Pieces) => Pieces, wait = (next: ArrivalOrder['next']) => next()): PassingOctets {
+    const { arrival } = this
+    const place = arrival && { ...arrival, order: { next: () => wait(arrival.order.next) } }
+    return new PassingOctets(() => read(this.read()), this.drop, place)
   }
 }
 

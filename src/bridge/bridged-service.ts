@@ -280,7 +280,7 @@ function createBridgeHandler({ place, name, exchange, ask, note }: AskedExchange
       input,
       blocks: context.headers,
       caller: context.caller,
-      mayPass: context.mayPass === true,
+      passing: context.passing,
     })
     return passOn(place, exchange, answer, context, note)
   }
@@ -338,7 +338,12 @@ function passAnswer(
   }
   if (!passing) return content
   const cut = (thrown: unknown) => note(`${place}: cut while its octets passed: ${describeCut(thrown)}`)
-  return replaceEach(content, PassingOctets, ({ read, drop }) => new PassingOctets(() => noteCut(read(), cut), drop))
+  const wait = (next: () => Promise<string | undefined>) =>
+    next().catch((thrown: unknown): never => {
+      cut(thrown)
+      throw thrown
+    })
+  return replaceEach(content, PassingOctets, octets => octets.through(pieces => noteCut(pieces, cut), wait))
 }
 const describeCut = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 async function* noteCut(pieces: Pieces, cut: (thrown: unknown) => void): Pieces {

@@ -4,6 +4,7 @@
  * known. Nothing that breaks the contract is passed on, or that has to be proven and is not.
  */
 
+import type { ReadingOrder } from '../base/passing-octets.ts'
 import { createMessageDress, type MessageDress } from '../client/dressed-message.ts'
 import {
   AnswerError,
@@ -95,8 +96,8 @@ export interface PortCall {
   /** Fields of this request alone, of a service that speaks HTTP. */
   readonly fields?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
-  /** Octets of the answer may be `PassingOctets`. */
-  readonly mayPass?: boolean
+  /** Octets of the answer may be `PassingOctets`, which are read in this order. */
+  readonly passing?: ReadingOrder | undefined
   /** Where its answer goes, which may come later. */
   readonly later?: LaterReply
 }
@@ -177,10 +178,10 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
       }
     },
   }
-  const ask: PortCaller = async (name, { input, blocks: headers, mayPass = false, caller, later: replying }) => {
+  const ask: PortCaller = async (name, { input, blocks: headers, passing: reading, caller, later: replying }) => {
     const { operation, exchange } = requireExchange(name)
     try {
-      const passingMax = mayPass ? longestPassing : undefined
+      const passingMax = reading && longestPassing
       const {
         output,
         headers: blocks,
@@ -190,6 +191,7 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
         ...timingOf(options, {}),
         headers,
         passingMax,
+        reading,
         onBehalfOf: caller,
         later: replying,
       })

@@ -18,14 +18,7 @@ import { type ProtectionOptions, prepareProtection } from '../security/protect/p
 import type { LiteralWriting } from '../soap/codecs/values.ts'
 import { writeEnvelope } from '../soap/envelope.ts'
 import { writePartId } from '../soap/mime/parts.ts'
-import {
-  type Attached,
-  attachReferred,
-  isHeldPart,
-  type Packing,
-  sentOctets,
-  writePackage,
-} from '../soap/mime/write-package.ts'
+import { type Attached, attachReferred, isHeldPart, type Packing, writePackage } from '../soap/mime/write-package.ts'
 import type { WholeMessage } from '../soap/security-port.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import { type ClientCredentials, type CredentialFields, writeCredentials } from './credentials.ts'
@@ -211,7 +204,7 @@ export class MessageSender {
     let isXop = false
     const attach = (octets: Uint8Array | PassingOctets) => {
       isXop = true
-      return attachReferred(attached, sentOctets(octets))
+      return attachReferred(attached, octets)
     }
     const refer = (octets: Uint8Array) => attachReferred(attached, octets)
     const attachPart = (part: string, mediaType: string, bytes: Uint8Array) => {

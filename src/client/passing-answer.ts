@@ -5,16 +5,14 @@
  *      is known before anything is made of it.
  *  (2) Of a longer one the message is held, within the limit of a message, and parts that come
  *      before one that is read first, within the same limit again.
- *  (3) The first octets are asked for at once, so that a package without its parts is no answer.
- *      The last ones end with the package: octets of one that is cut never look whole.
+ *      What else holds of them is in `soap/mime/passing-parts.ts`.
  */
 
 import type { Pieces } from '../base/octets.ts'
-import { listEach, PassingOctets, replaceEach } from '../base/passing-octets.ts'
-import { limitLength } from '../contract/octet-types.ts'
+import type { ReadingOrder } from '../base/passing-octets.ts'
 import { parseMediaType } from '../http/media-type.ts'
-import { StreamedPart } from '../soap/codecs/values.ts'
 import type { RemainingParts } from '../soap/mime/parts.ts'
+import { passParts } from '../soap/mime/passing-parts.ts'
 import { TransportFailure } from './errors.ts'
 import { refuseAnswer } from './opened-answer.ts'
 import type { ArrivingOctets, PassingResponses, TransportResponse } from './transport.ts'
@@ -63,78 +61,32 @@ export interface PassingValue {
 }
 
 /**
- * The value of a message, with octets that pass in place of the parts that have not arrived.
+ * The value of an answer, with octets that pass in place of the parts that have not arrived.
  *
+ * @param reading how they will be read
  * @param drop where they are not read to their end
  * @param explain what is thrown to their reader in place of what went wrong
  */
-export async function passParts(
+export async function passAnswerParts(
   value: unknown,
   parts: RemainingParts,
+  reading: ReadingOrder,
   drop: () => void,
   explain: (thrown: unknown) => unknown,
 ): Promise<PassingValue> {
   const { promise: failure, resolve: settle } = Promise.withResolvers<unknown>()
-  const waiting = new Set(listEach(value, StreamedPart))
-  const leave = () => {
-    drop()
-    settle(explain(new TransportFailure('closed', 'its reader went away', { mayHaveRun: true, begun: true })))
-  }
-  const read = (part: StreamedPart) =>
-    readToEnd(limitLength(parts.pass(part), part.lengths, refuseCount), {
-      finish: () => {
-        waiting.delete(part)
-        if (waiting.size === 0) settle(undefined)
-      },
-      fail: thrown => {
-        const reason = explain(thrown)
-        settle(reason)
-        return reason
-      },
-      leave,
-    })
-  const [first] = waiting
-  if (!first) {
-    await parts.skipRest()
-    return { value, failure: Promise.resolve() }
-  }
-  const begun = await beginReading(read(first))
-  const pass = (part: StreamedPart) => new PassingOctets(() => (part === first ? begun : read(part)), leave)
-  return { value: replaceEach(value, StreamedPart, pass), failure }
-}
-
-/** (3) */
-async function beginReading(pieces: Pieces): Promise<Pieces> {
-  const first = await pieces.next()
-  async function* all(): Pieces {
-    try {
-      for (let next = first; !next.done; ) next = await pieces.next(yield next.value)
-    } finally {
-      await pieces.return()
-    }
-  }
-  return all()
-}
-
-const refuseCount = (detail: string): never => refuseAnswer('invalid', detail)
-
-/** How the reading of a part ends. */
-interface PartEnds {
-  readonly finish: () => void
-  /** What its reader is told in place of what was thrown. */
-  readonly fail: (thrown: unknown) => unknown
-  /** The rest of the package is not read. */
-  readonly leave: () => void
-}
-async function* readToEnd(pieces: Pieces, { finish, fail, leave }: PartEnds): Pieces {
-  let isWhole = false
-  try {
-    yield* pieces
-    isWhole = true
-    finish()
-  } catch (thrown) {
-    throw fail(thrown)
-  } finally {
-    if (!isWhole) leave()
-  }
+  const passing = await passParts(value, parts, reading, {
+    finish: () => settle(undefined),
+    fail: thrown => {
+      const reason = explain(thrown)
+      settle(reason)
+      return reason
+    },
+    leave: () => {
+      drop()
+      settle(explain(new TransportFailure('closed', 'its reader went away', { mayHaveRun: true, begun: true })))
+    },
+    refuseCount: detail => refuseAnswer('invalid', detail),
+  })
+  return { value: passing, failure }
 }

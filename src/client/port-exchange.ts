@@ -4,6 +4,7 @@
  * contract, or throws the reason why not.
  */
 
+import type { ReadingOrder } from '../base/passing-octets.ts'
 import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
@@ -40,7 +41,7 @@ import {
   refuseAnswer,
   type SentRequest,
 } from './opened-answer.ts'
-import { holdSmallContent, passPackages, passParts } from './passing-answer.ts'
+import { holdSmallContent, passAnswerParts, passPackages } from './passing-answer.ts'
 import { type CallTiming, postWithRetries } from './repeated-post.ts'
 import { parserLimitsFor } from './reply.ts'
 import { type ClientTransport, longestDefault, type TransportResponse } from './transport.ts'
@@ -75,6 +76,8 @@ export interface PortCallOptions extends CallTiming {
   readonly passingMax?: number | undefined
   /** With addressing: the answer may come later, and `accepted` is what is known until then. */
   readonly later?: LaterReply | undefined
+  /** How octets that pass are read; default as they are written. */
+  readonly reading?: ReadingOrder | undefined
 }
 
 /** Where the answer of a call goes, which comes later, as a message of its own. */
@@ -173,7 +176,7 @@ export class CallableExchange {
     const { response, request } = await this.#post(this.#write(input, options), options)
     if (options.later && isAcceptance(response)) return { ...emptyReply, isAccepted: true }
     try {
-      return await this.#open(await holdSmallContent(response), request)
+      return await this.#open(await holdSmallContent(response), request, options.reading)
     } catch (thrown) {
       response.arriving?.drop()
       throw this.#explain(thrown, response)
@@ -193,7 +196,11 @@ export class CallableExchange {
     }
   }
 
-  async #open(response: TransportResponse, request: SentRequest): Promise<PortReply> {
+  async #open(
+    response: TransportResponse,
+    request: SentRequest,
+    reading: ReadingOrder = 'as written',
+  ): Promise<PortReply> {
     const { status, content, fields, arriving } = response
     const hasOutput = typeof this.#exchange.output === 'object'
     if (content.length === 0 && !arriving && status < 300 && !hasOutput) return emptyReply
@@ -205,7 +212,13 @@ export class CallableExchange {
     const reply = this.#read(opened, fields['content-type'] ?? '')
     if (!arriving || !opened.coming) return reply
     const explain = (thrown: unknown) => this.#explain(thrown, response)
-    const { value, failure } = await passParts(reply.output, opened.coming, () => arriving.drop(), explain)
+    const { value, failure } = await passAnswerParts(
+      reply.output,
+      opened.coming,
+      reading,
+      () => arriving.drop(),
+      explain,
+    )
     return { ...reply, output: value, passing: { over: arriving.over, failure } }
   }
 

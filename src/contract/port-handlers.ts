@@ -1,5 +1,7 @@
 /** Handlers of the exchanges of a port, typed by its messages and by the service around it. */
+
 import type { Maybe } from '../base/maybe.ts'
+import type { ReadingOrder } from '../base/passing-octets.ts'
 import type { Context, ItemReader } from './context.ts'
 import type { BodyValue, ExchangeFaults, HeaderBlocks, Port, PortExchange } from './exchange.ts'
 import type { AnyService } from './service.ts'
@@ -51,8 +53,8 @@ export interface ExchangeContext<
    * for what was thrown for another reason: throw it again.
    */
   refusalOf(thrown: unknown): ChangeRefusal | undefined
-  /** For the bridge: octets of the reply may be read while it is sent. */
-  readonly mayPass?: boolean
+  /** For the bridge: octets of the reply may be read while it is sent, in this order. */
+  readonly passing?: ReadingOrder | undefined
   /** For the bridge: the call may go on as a job (`StartedCall`). */
   readonly mayStart?: boolean
   /** Of such a call: the request that asks for it may come again. */
@@ -74,7 +76,7 @@ export interface KeyedRequest {
 }
 
 /** The parts of a context that are the same by each face. */
-export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail' | 'mayPass' | 'mayStart' | 'once'>
+export type ExchangeBasis = Omit<ExchangeContext, 'headers' | 'setHeader' | 'fail' | 'passing' | 'mayStart' | 'once'>
 
 export type ExchangeHandler<E extends PortExchange, S extends AnyService = AnyService, V = unknown> =
   E extends PortExchange<infer I, infer O, infer F, infer H>

@@ -56,6 +56,8 @@ interface SchemaDraft {
   readonly content: string[]
   readonly names: Set<string>
   readonly imports: Set<string>
+  /** Of its local elements. */
+  readonly forms: Set<'qualified' | 'unqualified'>
 }
 
 interface DerivedXmlType extends AnyXmlType {
@@ -80,19 +82,22 @@ export class PortSchemas {
   }
 
   write(): readonly string[] {
-    return [...this.#drafts.values()].map(({ uri, content, imports }) =>
-      writeTag(
+    return [...this.#drafts.values()].map(({ uri, content, imports, forms }) => {
+      // Each unqualified element says so; Apache CXF, as a client without generated code, reads this.
+      const elementFormDefault = forms.has('unqualified') && !forms.has('qualified') ? 'unqualified' : 'qualified'
+      return writeTag(
         'xs:schema',
-        { 'xmlns:xs': xsNs, targetNamespace: uri || undefined, elementFormDefault: 'qualified' },
+        { 'xmlns:xs': xsNs, targetNamespace: uri || undefined, elementFormDefault },
         [...imports].map(namespace => writeTag('xs:import', { namespace: namespace || undefined })),
         content,
-      ),
-    )
+      )
+    })
   }
 
   #draft(uri: string): SchemaDraft {
     let draft = this.#drafts.get(uri)
-    if (!draft) this.#drafts.set(uri, (draft = { uri, content: [], names: new Set(), imports: new Set() }))
+    if (!draft)
+      this.#drafts.set(uri, (draft = { uri, content: [], names: new Set(), imports: new Set(), forms: new Set() }))
     return draft
   }
   /** A name that a schema refers to. */
@@ -329,6 +334,7 @@ export class PortSchemas {
           return [this.#foreignTag({ uri, local: name }, particle.type(), draft, form, occurs)]
         // In a schema without a target namespace, no element is qualified.
         const isUnqualified = uri === '' && draft.uri !== ''
+        draft.forms.add(isUnqualified ? 'unqualified' : 'qualified')
         return [
           this.#typedTag(
             'xs:element',

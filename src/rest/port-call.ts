@@ -6,9 +6,10 @@
  *  (3) A header block is the field `Soap-` and its name: its content in JSON, which ends the call
  *      where it is longer than a field may be.
  */
+
+import { type MarkedValue, markPassing } from '../base/marked-octets.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
-import { dropPassing } from '../base/passing-octets.ts'
 import type { PortExchange } from '../contract/exchange.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { laterJobName, StartedCall } from '../contract/later-call.ts'
@@ -26,7 +27,7 @@ import type { ElementTexts } from './compiled-face.ts'
 import { callsOf, type Exchange } from './exchange.ts'
 import { readFormMessage } from './form-message.ts'
 import type { RepresentationDocument } from './formats/document.ts'
-import { type MarkedValue, markPassing, replyWithPassing } from './passing-content.ts'
+import { replyWithPassing } from './passing-content.ts'
 import { onceFor, performOperation, readOctets, readPreconditions } from './perform.ts'
 import { waitForJob } from './prefer-wait.ts'
 import { refuseRequest } from './refusal.ts'
@@ -55,7 +56,7 @@ export async function answerPortCall(exchange: Exchange, operation: PortOperatio
   if (answer instanceof StartedCall) return replyStarted(exchange, operation, answer)
   if (typeof declared.output !== 'object') return { status: 204, fields }
   const marked = markPassing(answer)
-  if (marked) return replyPassing(exchange, declared.output, answer, marked, fields)
+  if (marked) return replyPassing(exchange, declared.output, marked, fields)
   const document = await documentAnswer(exchange, exchangeName, declared.output, answer)
   return exchange.isSafe
     ? computedReply(exchange, document, { fields })
@@ -105,14 +106,13 @@ export async function answerKeptCall(exchange: Exchange, operation: OperationOf<
 async function replyPassing(
   exchange: Exchange,
   root: AnyRootElement,
-  answer: unknown,
   marked: MarkedValue,
   fields: FieldDraft,
 ): Promise<Response> {
   try {
     return replyWithPassing(exchange, await writePortOutput(exchange, root, marked.value), marked, fields)
   } catch (thrown) {
-    dropPassing(answer)
+    marked.drop()
     throw thrown
   }
 }
@@ -196,7 +196,7 @@ function createPortContext(exchange: Exchange, operation: PortOperation, into: F
   })
   // What the basis finds out when it is asked, it goes on finding out so.
   return Object.assign(basis, {
-    mayPass: true,
+    passing: 'as written' as const,
     mayStart: true,
     headers: readBlockFields(exchange, declared.requestHeaders),
     ...createEnds(operation, into),

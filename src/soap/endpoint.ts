@@ -1,5 +1,6 @@
 /** Types shared by the bindings and the processing model: endpoints, nodes, messages. */
 
+import type { MarkedOctets } from '../base/marked-octets.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { OctetDecoder } from '../base/octets.ts'
 import type { MessageStyle, SpokenVersions } from '../contract/endpoint-rule.ts'
@@ -12,7 +13,6 @@ import type { Addressing, AgreedAddressing, ReplyTargets } from './headers/addre
 import type { Block } from './headers/block.ts'
 import type { NodeRoles } from './headers/node.ts'
 import type { RemainingParts } from './mime/parts.ts'
-import type { Base64Insert } from './mime/streamed-base64.ts'
 import type { Packing } from './mime/write-package.ts'
 import type { BoundOperation, Standing } from './operations/bound-operation.ts'
 import type { AnySoapRefusal, FaultWording } from './refusal.ts'
@@ -81,7 +81,12 @@ export interface SoapNode extends SoapOptions {
   readonly open: readonly BoundOperation[]
   readonly byAction: ReadonlyMap<string, BoundOperation>
   /** Octets that a message may have: the smallest and the largest limit of the operations. */
-  readonly sizes: { readonly shortest: number; readonly longest: number }
+  readonly sizes: {
+    readonly shortest: number
+    readonly longest: number
+    /** Of a package whose parts pass. */
+    readonly passing: number
+  }
   readonly place: NodeRoles
   /** The caller, where a page of ours has proven them. */
   readonly proven?: Caller
@@ -124,8 +129,8 @@ export interface SentMessage {
   readonly fault?: { readonly code: SoapFault['code']; readonly refusal: AnySoapRefusal }
   /** In a package with these parts. */
   readonly packed?: Packing
-  /** Octets whose base64 replaces the mark in the envelope. */
-  readonly filling?: Base64Insert
+  /** Octets whose base64 replaces their marks in the envelope. */
+  readonly filling?: MarkedOctets
   readonly standing?: Standing | undefined
 }
 

@@ -13,6 +13,7 @@
 
 import { createHash } from 'node:crypto'
 import { chain, forEachInTurn, type Maybe, settle } from '../base/maybe.ts'
+import type { ReadingOrder } from '../base/passing-octets.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { largeContentOctets } from '../service/large-work.ts'
@@ -107,7 +108,7 @@ function performExchange(
   node: SoapNode,
   known: Exchanged,
   exchange: BoundOperation,
-  request: Pick<OperationRequest, 'content' | 'caller' | 'expects'>,
+  request: Pick<OperationRequest, 'content' | 'caller'> & Partial<Pick<OperationRequest, 'expects' | 'passing'>>,
 ): Maybe<SentMessage> {
   const { turns, largeWork } = node.serving
   const from = request.caller.subject ?? `@${known.message.from}`
@@ -121,6 +122,12 @@ function performExchange(
       inTurn(() => replyWithAnswer(node, known, exchange, answer)),
     ),
   )
+}
+
+/** A reply is written while it is sent where it goes back, and nothing has to prove all of it. */
+function passingBack({ agreed, protect, message }: Exchanged): ReadingOrder | undefined {
+  if (protect || (agreed?.reply.to ?? 'back') !== 'back') return undefined
+  return message.takesPackage ? 'as they come' : 'as written'
 }
 
 /** A reply that cannot wait for its address is refused, back to where the message came from. */
@@ -156,7 +163,7 @@ export function performRetrieval(
     () =>
       chain(message.caller(), caller => {
         Object.assign(message.notes, { operation: exchange.name, subject: caller.subject })
-        return performExchange(node, known, exchange, { content: row, caller, expects })
+        return performExchange(node, known, exchange, { content: row, caller, expects, passing: () => undefined })
       }),
     thrown => replyWithFault(node, known, toSoapRefusal(node, message, thrown)),
   )
@@ -422,6 +429,7 @@ function operationFacts(known: Exchanged, exchange: BoundOperation): Omit<Operat
       known.values.filter(each => each.declaration === declared).map(each => each.value as T), // its `read` gives a T
     add: block => known.blocks.push(block),
     beside: known.message.parts,
+    passing: () => passingBack(known),
     once: key === undefined ? undefined : row => ({ key, fingerprint: fingerprintOf(exchange, row) }),
   }
 }

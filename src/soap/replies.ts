@@ -1,6 +1,7 @@
 /** Replies and faults as messages, and where they go. */
 
 import { encodeBase64 } from '../base/base64.ts'
+import { fillMarks, type MarkedOctets } from '../base/marked-octets.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
 import type { PassingOctets } from '../base/passing-octets.ts'
 import type { Exchanged, ExchangeFacts, SentMessage, SoapNode } from './endpoint.ts'
@@ -13,8 +14,7 @@ import {
   replyBlocks,
 } from './headers/addressing.ts'
 import { writePartId } from './mime/parts.ts'
-import { type Base64Insert, streamEnvelope } from './mime/streamed-base64.ts'
-import { type Attached, attachReferred, isHeldPart, sentOctets } from './mime/write-package.ts'
+import { type Attached, attachReferred, isHeldPart } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
 import type { ProtectAnswer } from './security-port.ts'
@@ -32,8 +32,10 @@ export function replyWithAnswer(
   const attached: Attached[] = []
   const packed = message.takesPackage && destination.to === 'back' && !known.protect
   const large = answer.large && markOctets(node, answer.large)
+  const { passing } = answer
+  if (passing) message.gone?.().addEventListener('abort', passing.drop, { once: true })
   const attach = (bytes: Uint8Array | PassingOctets) => {
-    const octets = bytes === large?.bytes ? large.octets.read(0, large.octets.length) : sentOctets(bytes)
+    const octets = bytes === large?.bytes ? large.read() : findPassing(passing, bytes)
     return attachReferred(attached, octets, answer.mediaType)
   }
   const refer = (bytes: Uint8Array) => attachReferred(attached, bytes)
@@ -41,17 +43,20 @@ export function replyWithAnswer(
     attached.push({ id: writePartId(part, node.serving.id()), mediaType, bytes })
   }
   const complete = large ? { ...answer, row: { ...answer.row, ...large.row } } : answer
-  const body = exchange.write(complete.row, { attach: packed ? attach : undefined, refer, attachPart }, version)
+  const writing = { attach: packed ? attach : undefined, refer, attachPart }
+  const body = passing
+    ? writeOrDrop(passing, () => exchange.write(complete.row, writing, version))
+    : exchange.write(complete.row, writing, version)
   const action = exchange.replyAction
   const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
   const text = writeEnvelope(version, body, [...blocks, ...known.blocks])
-  const inside = large && attached.length === 0
+  const inside = attached.length === 0 ? (large?.octetsOf ?? passing?.octetsOf) : undefined
   const sent = {
     version,
     envelope: text,
     standing: answer.standing,
     ...((packed || attached.length > 0) && { packed: { attached, isXop: packed } }),
-    ...(inside && { filling: large }),
+    ...(inside && { filling: inside }),
   }
   return deliver(node, known, destination, action, sent)
 }
@@ -59,7 +64,21 @@ export function replyWithAnswer(
 /** A placeholder for large octets: attached, or replaced in the envelope as it is sent. */
 function markOctets({ serving }: SoapNode, { field, octets }: NonNullable<OperationResponse['large']>) {
   const bytes = new TextEncoder().encode(serving.id().padEnd(36, '-'))
-  return { bytes, octets, row: { [field]: bytes }, mark: encodeBase64(bytes) }
+  const read = () => octets.read(0, octets.length)
+  const octetsOf: MarkedOctets = new Map([[encodeBase64(bytes), { read }]])
+  return { bytes, read, row: { [field]: bytes }, octetsOf }
+}
+
+/** The octets for which these stand, if they stand for others. */
+const findPassing = (passing: OperationResponse['passing'], bytes: Uint8Array | PassingOctets) =>
+  (passing && bytes instanceof Uint8Array && passing.octetsOf.get(encodeBase64(bytes))) || bytes
+function writeOrDrop<T>(passing: NonNullable<OperationResponse['passing']>, write: () => T): T {
+  try {
+    return write()
+  } catch (thrown) {
+    passing.drop()
+    throw thrown
+  }
 }
 
 export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: AnySoapRefusal): Maybe<SentMessage> {
@@ -129,6 +148,6 @@ function sendTo(node: SoapNode, destination: Destination, action: string, sent: 
 }
 
 /** A message to another address is one text. */
-async function collectEnvelope(envelope: string, filling: Base64Insert): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(streamEnvelope(envelope, filling))).toString('utf8')
+async function collectEnvelope(envelope: string, filling: MarkedOctets): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(fillMarks(envelope, filling))).toString('utf8')
 }

@@ -10,7 +10,8 @@ import { passInputs } from '../../src/bridge/passing-inputs.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
 import { createMessageDress } from '../../src/client/dressed-message.ts'
 import { createHttpTransport } from '../../src/client/http-transport.ts'
-import { anyone } from '../../src/contract/policy.ts'
+import { anyone, type Grant } from '../../src/contract/policy.ts'
+import { readParts } from '../../src/soap/mime/multipart.ts'
 import { startHosted } from '../host/hosted-service.ts'
 import { archivePort } from './archive-port.ts'
 
@@ -42,10 +43,11 @@ interface Settings {
   readonly timeLimit?: number
   readonly mtom?: boolean
   readonly clock?: () => number
+  readonly allow?: readonly Grant[]
 }
 export async function startBridge(
   serve: Serve,
-  { limits = {}, timeLimit = 20_000, mtom = true, clock = Date.now }: Settings = {},
+  { limits = {}, timeLimit = 20_000, mtom = true, clock = Date.now, allow = [anyone] }: Settings = {},
 ) {
   const behind = await startBehind(serve)
   const whole = completeLimits(limits)
@@ -54,7 +56,7 @@ export async function startBridge(
   const notes: string[] = []
   const { longest, longestPassing } = whole
   const dress = createMessageDress(undefined, behind.to, { mtom })
-  const port = passInputs(openPort(archivePort, [anyone]), dress, longestPassing)
+  const port = passInputs(openPort(archivePort, allow), dress, longestPassing)
   const app = createBridge(describeBridge('archive', 'urn:archive', [port]), {
     callerOf: each => createPortCaller(each, transport, { timeLimit, longest, longestPassing, dress }),
     note: line => void notes.push(line),
@@ -63,13 +65,14 @@ export async function startBridge(
     clock,
   })
   const { server, ask } = await startHosted({}, app)
-  const begin = (name: string, fields: http.OutgoingHttpHeaders = {}, method = 'POST') => {
-    const headers = { 'content-type': 'application/json', ...fields }
-    const request = http.request({
-      ...{ host: '127.0.0.1', agent: false, port: server.port, path: `/api/v1/Archive/${name}`, method, headers },
-    })
+  const beginAt = (path: string, headers: http.OutgoingHttpHeaders, method = 'POST') => {
+    const request = http.request({ host: '127.0.0.1', agent: false, port: server.port, path, method, headers })
     return { request, answer: receive(request) }
   }
+  const begin = (name: string, fields: http.OutgoingHttpHeaders = {}, method = 'POST') =>
+    beginAt(`/api/v1/Archive/${name}`, { 'content-type': 'application/json', ...fields }, method)
+  /** By the SOAP face. */
+  const beginSoap = (fields: http.OutgoingHttpHeaders) => beginAt('/soap/Archive', fields)
   const send = (name: string, fields?: http.OutgoingHttpHeaders, method?: string, content: unknown = { name: 'x' }) => {
     const { request, answer } = begin(name, fields, method)
     request.end(content instanceof Uint8Array ? content : JSON.stringify(content))
@@ -84,7 +87,53 @@ export async function startBridge(
     const found = [...text.matchAll(/^diglot_behind_answers_total\{outcome="(.+)"\} (\d+)$/gm)]
     return found.map(([, outcome, count]) => `${outcome} ${count}`).sort()
   }
-  return { begin, send, notes, behind, countRunning, listOutcomes, ask }
+  return { begin, beginSoap, send, notes, behind, countRunning, listOutcomes, ask }
+}
+
+// What stands behind
+
+export interface Arrived {
+  readonly fields: http.IncomingHttpHeaders
+  readonly text: string
+  /** By the elements that refer to them. */
+  readonly octets: Readonly<Record<string, Buffer>>
+}
+export const kept =
+  '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><Kept xmlns="urn:archive"><name>k</name></Kept></e:Body></e:Envelope>'
+export const answerKept = (response: http.ServerResponse, status = 200, text = kept): void =>
+  void response.writeHead(status, { 'content-type': 'text/xml' }).end(text)
+
+/** Reads each package; what it could not read is the reason why not. */
+export function keepPackages() {
+  const arrived: Arrived[] = []
+  const broken: string[] = []
+  const serve: Serve = (response, request) => {
+    readArrived(request).then(
+      found => {
+        arrived.push(found)
+        answerKept(response)
+      },
+      (thrown: unknown) => broken.push(String(thrown)),
+    )
+  }
+  return { serve, arrived, broken }
+}
+async function readArrived(request: http.IncomingMessage): Promise<Arrived> {
+  const fields = request.headers
+  const [, boundary = ''] = /boundary="([^"]+)"/.exec(fields['content-type'] ?? '') ?? []
+  const parts: { id: string; octets: Buffer }[] = []
+  for await (const part of readParts(request, boundary)) {
+    const octets = Buffer.concat(await Array.fromAsync(part.content, each => Buffer.from(each)))
+    parts.push({ id: (part.fields['content-id'] ?? '').slice(1, -1), octets })
+  }
+  const [root, ...others] = parts
+  const text = root?.octets.toString() ?? ''
+  const place = (id: string) => new RegExp(`<([\\w:]+)><xop:Include [^>]*href="cid:${id}"`).exec(text)?.[1] ?? ''
+  return {
+    fields,
+    text,
+    octets: Object.fromEntries(others.map(({ id, octets }) => [place(id).replace(/.*:/, ''), octets])),
+  }
 }
 
 export interface Received {

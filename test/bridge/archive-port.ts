@@ -41,7 +41,7 @@ export const archivePort = port('Archive', {
 
 export const packageType =
   'multipart/related; type="application/xop+xml"; start="<root>"; start-info="text/xml"; boundary=b'
-const envelopeOf = (content: string): string =>
+export const envelopeOf = (content: string): string =>
   `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body>${content}</e:Body></e:Envelope>`
 export const include = (id: string): string =>
   `<i:Include xmlns:i="http://www.w3.org/2004/08/xop/include" href="cid:${id}"/>`

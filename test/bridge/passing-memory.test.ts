@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { include, packageType, partHead, rootPart } from './archive-port.ts'
+import { envelopeOf, include, packageType, partHead, rootPart } from './archive-port.ts'
 
 const mebi = 1024 ** 2
 const chunk = Buffer.alloc(mebi, 'octets!\r\n')
@@ -53,9 +53,8 @@ async function startChild(to: string) {
   return { port, peak }
 }
 
-function begin(port: number, name: string, contentType: string) {
-  const headers = { 'content-type': contentType }
-  const request = http.request({ host: '127.0.0.1', port, path: `/api/v1/Archive/${name}`, method: 'POST', headers })
+function begin(port: number, path: string, headers: http.OutgoingHttpHeaders) {
+  const request = http.request({ host: '127.0.0.1', port, path, method: 'POST', headers })
   const length = new Promise<number>((resolve, reject) => {
     request.on('error', reject).on('response', response => {
       let count = 0
@@ -70,13 +69,13 @@ function begin(port: number, name: string, contentType: string) {
 
 async function fetchFile(port: number, mebioctets: number): Promise<void> {
   behind.answerMebi = mebioctets
-  const { request, length } = begin(port, 'Fetch', 'application/json')
+  const { request, length } = begin(port, '/api/v1/Archive/Fetch', { 'content-type': 'application/json' })
   request.end('{"name":"x"}')
   assert.equal(await length, '{"title":"t","one":""}'.length + 4 * Math.ceil((mebioctets * mebi) / 3))
 }
 
 async function keepFile(port: number, mebioctets: number): Promise<void> {
-  const { request, length } = begin(port, 'Keep', 'multipart/form-data; boundary=f')
+  const { request, length } = begin(port, '/api/v1/Archive/Keep', { 'content-type': 'multipart/form-data; boundary=f' })
   request.write('--f\r\nContent-Disposition: form-data; name=one\r\n\r\n')
   await writeChunks(request, mebioctets)
   request.end('\r\n--f--\r\n')
@@ -84,9 +83,30 @@ async function keepFile(port: number, mebioctets: number): Promise<void> {
   assert.ok(behind.receivedOctets > mebioctets * mebi, `${behind.receivedOctets} octets came`)
 }
 
+const mtom = 'multipart/related; type="application/xop+xml", text/xml'
+async function fetchPackage(port: number, mebioctets: number): Promise<void> {
+  behind.answerMebi = mebioctets
+  const headers = { 'content-type': 'text/xml', soapaction: '"urn:Fetch"', accept: mtom }
+  const { request, length } = begin(port, '/soap/Archive', headers)
+  request.end(envelopeOf('<Ask xmlns="urn:archive"><name>x</name></Ask>'))
+  const octets = (await length) - mebioctets * mebi
+  assert.ok(octets > 0 && octets < 2000, `${octets} octets around ${mebioctets} MB`)
+}
+
+async function keepPackage(port: number, mebioctets: number): Promise<void> {
+  const { request, length } = begin(port, '/soap/Archive', { 'content-type': packageType, soapaction: '"urn:Keep"' })
+  request.write(rootPart(`<Keep xmlns="urn:archive"><one>${include('1')}</one></Keep>`) + partHead('1'))
+  await writeChunks(request, mebioctets)
+  request.end('\r\n--b--\r\n')
+  assert.ok((await length) < 1000)
+  assert.ok(behind.receivedOctets > mebioctets * mebi, `${behind.receivedOctets} octets came`)
+}
+
 for (const [what, pass] of [
   ['an answer', fetchFile],
   ['a form', keepFile],
+  ['an answer by SOAP', fetchPackage],
+  ['a package by SOAP', keepPackage],
 ] as const)
   test(`${what} of 160 MB passes through a bridge that takes less than 64 MB more than for one of 8`, async () => {
     const { port, peak } = await startChild(await startFiles())

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import type * as http from 'node:http'
 import { test } from 'node:test'
-import { readParts } from '../../src/soap/mime/multipart.ts'
-import { type Serve, startBridge, waitUntil, waitUntilStill } from './archive-bridge.ts'
+import { answerKept, keepPackages, kept, type Serve, startBridge, waitUntil, waitUntilStill } from './archive-bridge.ts'
 
 const octetsOf = (length: number, seed: number): Buffer =>
   Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
@@ -21,52 +20,6 @@ const file = (name: string, octets: Uint8Array): Buffer =>
 const joined = (...parts: (string | Uint8Array)[]): Buffer =>
   Buffer.concat(parts.map(each => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each)))
 const form = (...parts: (string | Uint8Array)[]): Buffer => joined(...parts, '--f--\r\n')
-
-// What stands behind
-
-interface Arrived {
-  readonly fields: http.IncomingHttpHeaders
-  readonly text: string
-  /** By the elements that refer to them. */
-  readonly octets: Readonly<Record<string, Buffer>>
-}
-const kept =
-  '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><Kept xmlns="urn:archive"><name>k</name></Kept></e:Body></e:Envelope>'
-const answer = (response: http.ServerResponse, status = 200, text = kept): void =>
-  void response.writeHead(status, { 'content-type': 'text/xml' }).end(text)
-
-/** Reads each package; what it could not read is the reason why not. */
-function keepPackages() {
-  const arrived: Arrived[] = []
-  const broken: string[] = []
-  const serve: Serve = (response, request) => {
-    readArrived(request).then(
-      found => {
-        arrived.push(found)
-        answer(response)
-      },
-      (thrown: unknown) => broken.push(String(thrown)),
-    )
-  }
-  return { serve, arrived, broken }
-}
-async function readArrived(request: http.IncomingMessage): Promise<Arrived> {
-  const fields = request.headers
-  const [, boundary = ''] = /boundary="([^"]+)"/.exec(fields['content-type'] ?? '') ?? []
-  const parts: { id: string; octets: Buffer }[] = []
-  for await (const part of readParts(request, boundary)) {
-    const octets = Buffer.concat(await Array.fromAsync(part.content, each => Buffer.from(each)))
-    parts.push({ id: (part.fields['content-id'] ?? '').slice(1, -1), octets })
-  }
-  const [root, ...others] = parts
-  const text = root?.octets.toString() ?? ''
-  const place = (id: string) => new RegExp(`<([\\w:]+)><xop:Include [^>]*href="cid:${id}"`).exec(text)?.[1] ?? ''
-  return {
-    fields,
-    text,
-    octets: Object.fromEntries(others.map(({ id, octets }) => [place(id).replace(/.*:/, ''), octets])),
-  }
-}
 
 // Whole uploads
 
@@ -196,7 +149,7 @@ const fault = kept.replace(
   '<e:Fault><faultcode>e:Client</faultcode><faultstring>full</faultstring><detail><TooMuch xmlns="urn:archive">x</TooMuch></detail></e:Fault>',
 )
 const ends: readonly (readonly [title: string, serve: Serve, status: number])[] = [
-  ['answers with a fault before it has read', response => answer(response, 500, fault), 422],
+  ['answers with a fault before it has read', response => answerKept(response, 500, fault), 422],
   ['answers with 413 before it has read', response => void response.writeHead(413).end(), 502],
   ['resets the connection', (_, request) => void request.once('data', () => request.destroy()), 502],
   ['takes nothing', () => {}, 504],
@@ -216,7 +169,7 @@ test('RFC 9112 §9.3: a connection that was answered before all was sent carries
   let count = 0
   const serve: Serve = (response, request) => {
     count++
-    answer(response, count === 1 ? 500 : 200, count === 1 ? fault : kept)
+    answerKept(response, count === 1 ? 500 : 200, count === 1 ? fault : kept)
     request.on('data', () => {})
   }
   const { begin, send } = await startBridge(serve, { limits: { calls: 1 } })
@@ -232,7 +185,7 @@ test('a service behind that reads slowly holds up the client', async () => {
   let taken: http.IncomingMessage | undefined
   const serve: Serve = (response, request) => {
     taken = request.pause()
-    request.on('end', () => answer(response))
+    request.on('end', () => answerKept(response))
   }
   const { begin } = await startBridge(serve, { limits: { longestPassing: 1024 ** 3 } })
   const { request, answer: given } = begin('Keep', { 'content-type': formType })

@@ -1,16 +1,16 @@
 /** Parts that pass, without a connection: what their reader leaves is dropped. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listEach, PassingOctets } from '../../src/base/passing-octets.ts'
+import { listEach, PassingOctets, type ReadingOrder } from '../../src/base/passing-octets.ts'
 import { TransportFailure } from '../../src/client/errors.ts'
-import { passParts } from '../../src/client/passing-answer.ts'
+import { passAnswerParts } from '../../src/client/passing-answer.ts'
 import { StreamedPart } from '../../src/soap/codecs/values.ts'
 import { openPackage } from '../../src/soap/mime/parts.ts'
 
 const whole = '--b\r\n\r\n<a/>\r\n--b\r\nContent-ID: <1>\r\n\r\none\r\n--b\r\nContent-ID: <2>\r\n\r\ntwo\r\n--b--'
 
 /** The octets of a package whose message refers to two parts, and how often it was dropped. */
-async function open(text: string) {
+async function open(text: string, reading: ReadingOrder = 'as written') {
   async function* pieces() {
     for (const octet of text) yield Buffer.from(octet)
   }
@@ -19,9 +19,10 @@ async function open(text: string) {
   const parts = ['cid:1', 'cid:2'].map(each => opened.rest.take(each))
   assert.ok(parts.every(each => each instanceof StreamedPart))
   const drops: string[] = []
-  const { value, failure } = await passParts(
+  const { value, failure } = await passAnswerParts(
     { parts },
     opened.rest,
+    reading,
     () => void drops.push('dropped'),
     thrown => thrown,
   )

@@ -1,41 +1,69 @@
 /**
- * Files of 160 MB through `diglot bridge`, in a process of its own, before a service of Apache CXF
- * that has them by MTOM (docs/bridge.md, Files): what comes and goes, and how much memory that
- * takes. `MEBI=200` takes larger ones.
+ * Files of 160 MB through `diglot bridge`, in a process of its own, before services of Apache CXF
+ * and Metro that have them by MTOM (docs/bridge.md, Files): what comes and goes by REST and by
+ * SOAP, and how much memory that takes. `MEBI=200` takes larger ones.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { atEnd, folder, missing, run } from './peer.ts'
 
 const here = import.meta.dirname
-const lib = join(here, 'cxf', 'lib')
-const skip = missing('Apache CXF (mvn -f test/peers/cxf dependency:copy-dependencies)', 'sh', [
+const cxf = join(here, 'cxf', 'lib')
+const metro = join(here, 'metro', 'lib')
+const skip = missing('Apache CXF and Metro (mvn -f test/peers/cxf and metro dependency:copy-dependencies)', 'sh', [
   '-c',
-  `command -v javac && ls ${lib}/cxf-core-*.jar && test -f /proc/self/status`,
+  `command -v javac && ls ${cxf}/cxf-core-*.jar ${metro}/webservices-rt-*.jar && test -f /proc/self/status`,
 ])
 const mebi = 1024 ** 2
 const mebioctets = Number(process.env['MEBI'] ?? 160)
 /** Some 40 to 60 are the young generation of V8 and what was loaded; a file that is held takes 160. */
 const grownMaxMebi = 100
 
-/** The source is of JAX-WS 2; CXF 4 has its names below jakarta. */
-async function startFiles(): Promise<string> {
+/** A stack of Java, and where its libraries are. */
+interface Stack {
+  readonly name: string
+  readonly lib: string
+}
+const stacks = { cxf: { name: 'Apache CXF', lib: cxf }, metro: { name: 'Metro', lib: metro } } satisfies Record<
+  string,
+  Stack
+>
+
+/** Their sources are of JAX-WS 2; these stacks have its names below jakarta. */
+function compile(): string {
   const place = folder()
-  const source = readFileSync(join(here, 'parts', 'FileServer.java'), 'utf8')
-  writeFileSync(
-    join(place, 'FileServer.java'),
-    source.replace(/javax\.(activation|jws|xml\.bind|xml\.ws)/g, 'jakarta.$1'),
-  )
-  const path = `${place}:${lib}/*`
-  run('javac', ['-nowarn', '-proc:none', '-parameters', '-cp', path, '-d', place, join(place, 'FileServer.java')])
-  const child = spawn('java', ['-Xmx128m', '-cp', path, 'FileServer'], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const files = ['FileServer.java', 'FileClient.java'].map(name => {
+    const source = readFileSync(join(here, 'parts', name), 'utf8')
+    writeFileSync(join(place, name), source.replace(/javax\.(activation|jws|xml\.bind|xml\.ws)/g, 'jakarta.$1'))
+    return join(place, name)
+  })
+  run('javac', ['-nowarn', '-proc:none', '-parameters', '-cp', `${cxf}/*`, '-d', place, ...files])
+  return place
+}
+
+async function startFiles(classes: string, { lib }: Stack, ...words: readonly string[]): Promise<string> {
+  const child = spawn('java', ['-Xmx128m', '-cp', `${classes}:${lib}/*`, 'FileServer', ...words], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   atEnd(() => child.kill())
   return String((await once(child.stdout, 'data'))[0]).trim()
+}
+
+/** What a client of a stack says of files that it sends and asks for, by the WSDL of the bridge. */
+async function runClient(classes: string, { lib }: Stack, bridge: string): Promise<string> {
+  const wsdl = `${bridge}/soap/FilePort?wsdl`
+  const text = await (await fetch(wsdl)).text()
+  const find = (pattern: RegExp) => pattern.exec(text)?.[1] ?? ''
+  const names = [/targetNamespace="([^"]+)"/, /service name="([^"]+)"/, /port name="([^"]+)"/].map(find)
+  const words = ['-Xmx128m', '-cp', `${classes}:${lib}/*`, 'FileClient', wsdl, ...names, String(mebioctets)]
+  const { stdout } = await promisify(execFile)('java', words)
+  return stdout.trim()
 }
 
 interface BridgeProcess {
@@ -44,9 +72,7 @@ interface BridgeProcess {
   readonly memory: () => { readonly peak: number; readonly now: number }
 }
 async function startBridge(to: string): Promise<BridgeProcess> {
-  const wsdl = join(folder(), 'files.wsdl')
-  writeFileSync(wsdl, await (await fetch(`${to}?wsdl`)).text())
-  const words = ['bridge', wsdl, '--to', to, '--anyone', '--mtom', '--port', '0']
+  const words = ['bridge', `${to}?wsdl`, '--fetch', new URL(to).host, '--to', to, '--anyone', '--mtom', '--port', '0']
   const cli = join(here, '..', '..', 'src', 'cli.ts')
   const child = spawn(process.execPath, [...process.execArgv, '--max-semi-space-size=16', cli, ...words], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -86,9 +112,14 @@ async function* formOf(count: number) {
   yield Buffer.from('\r\n--f--\r\n')
 }
 
-describe('files through the bridge, behind it Apache CXF', { skip }, () => {
-  test(`files of ${mebioctets} MB pass in both directions in less than ${grownMaxMebi} MB more`, async () => {
-    const { url, memory } = await startBridge(await startFiles())
+describe('files through the bridge', { skip }, () => {
+  let classes = ''
+  before(() => {
+    classes = compile()
+  })
+
+  test(`by REST, behind it Apache CXF: files of ${mebioctets} MB take less than ${grownMaxMebi} MB more`, async () => {
+    const { url, memory } = await startBridge(await startFiles(classes, stacks.cxf))
     const at = `${url}/api/v1/FilePort`
     const idle = memory().now
     const got = await countAnswer(`${at}/fetch`, 'application/json', listOf(JSON.stringify({ mebi: mebioctets })))
@@ -103,4 +134,24 @@ describe('files through the bridge, behind it Apache CXF', { skip }, () => {
       `${afterAnswer.toFixed(0)} MB more for an answer, ${afterBoth.toFixed(0)} for both`,
     )
   })
+
+  const pairs: readonly (readonly [client: Stack, behind: Stack, ...words: string[]])[] = [
+    [stacks.cxf, stacks.cxf],
+    [stacks.metro, stacks.cxf],
+    [stacks.cxf, stacks.metro],
+    [stacks.metro, stacks.metro],
+    [stacks.cxf, stacks.cxf, 'SOAP 1.2'],
+    [stacks.metro, stacks.cxf, 'SOAP 1.2'],
+  ]
+  for (const [client, behind, ...words] of pairs)
+    test(`by SOAP, a client of ${client.name}, behind it ${behind.name} ${words.join()}: the same`, async t => {
+      const { url, memory } = await startBridge(await startFiles(classes, behind, ...words))
+      const idle = memory().now
+      const said = await runClient(classes, client, url)
+      const all = mebioctets * mebi
+      assert.equal(said, `kept ${all}\nboth ${all} ${mebi}\nfetched ${all}`)
+      const grown = memory().peak - idle
+      t.diagnostic(`${grown.toFixed(0)} MB more`)
+      assert.ok(grown < grownMaxMebi, `${grown.toFixed(0)} MB more`)
+    })
 })

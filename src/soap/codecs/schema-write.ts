@@ -164,13 +164,13 @@ export function writeReferringText(
 }
 
 /** Their number is known at their end: their reader is told that they do not fit. */
-function limitPassing(type: AnyXmlType, { read, drop }: PassingOctets, { path }: MessageWriting): PassingOctets {
+function limitPassing(type: AnyXmlType, octets: PassingOctets, { path }: MessageWriting): PassingOctets {
   const place = [...path]
   const fail = (detail: string): never => {
     throw new UnfitValue(place, detail)
   }
   const lengths = lengthsOfOctets(type) ?? fail('has a type whose octets must be known before they are sent')
-  return new PassingOctets(() => limitLength(read(), lengths, fail), drop)
+  return octets.through(pieces => limitLength(pieces, lengths, fail))
 }
 
 function writeCheckedText(codec: SimpleCodec, value: unknown, writing: MessageWriting): string {

@@ -120,7 +120,11 @@ function compileNode(
     byFirst: groupByFirst(exchanges),
     open: exchanges.filter(({ mayBegin }) => mayBegin),
     byAction: new Map(exchanges.map(each => [each.action, each])),
-    sizes: { shortest: Math.min(...sizes), longest: Math.max(...sizes) },
+    sizes: {
+      shortest: Math.min(...sizes),
+      longest: Math.max(...sizes),
+      passing: Math.max(0, ...exchanges.map(each => each.passingMax ?? 0)),
+    },
     place: { roles, ultimate: true },
     wording: exchanges[0]?.wording ?? faultWordingOf('', { request: { name: '', fields: {}, main: undefined } }),
   }

@@ -96,7 +96,7 @@ async function openMultipart(node: SoapNode, request: Request, type: MediaType) 
   if (request.fields['content-encoding'] !== undefined)
     endExchange(415, 'a package must not have a content coding', { 'accept-encoding': 'identity' })
   const sizes = { root: node.sizes.shortest, rest: node.sizes.longest }
-  const limit = sizes.root + sizes.rest
+  const limit = Math.max(sizes.root + sizes.rest, node.sizes.passing)
   const { length } = request.content
   if (length !== undefined && length > limit) refuseLength(limit)
   const chunks = request.content.chunks()

@@ -1,11 +1,11 @@
 /** HTTP responses: a message with its status, or a status without a message. */
+import { fillMarks } from '../../base/marked-octets.ts'
 import { writeAuthChallenges } from '../../front/authenticate.ts'
 import type { Entry } from '../../front/entry.ts'
 import { writeRetryAfter } from '../../http/fields.ts'
 import type { HttpFields, Response } from '../../http/message.ts'
 import { respond } from '../../http/respond.ts'
 import type { SentMessage, SoapNode } from '../endpoint.ts'
-import { streamEnvelope } from '../mime/streamed-base64.ts'
 import { writePackage } from '../mime/write-package.ts'
 import type { AnySoapRefusal } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
@@ -33,7 +33,7 @@ export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): 
   const { version, envelope: text, packed: packing, fault, filling } = sent
   if (fault?.refusal.kind === 'too-long') refuseLength(fault.refusal.limit)
   if (text === undefined) return { status: 202, fields: {} } // rule B4.10; 204 breaks half of the peers
-  const envelope = filling ? streamEnvelope(text, filling) : text
+  const envelope = filling ? fillMarks(text, filling) : text
   const packed = packing && writePackage(version.mediaType, envelope, packing, `diglot-${node.serving.id()}`)
   const fields: Record<string, string> = {
     'content-type': packed?.type ?? `${version.mediaType}; charset=utf-8`,

@@ -1,7 +1,7 @@
 /** A message and the parts of its package, in memory or as they arrive. */
 import { decodePercent } from '../../base/attempt.ts'
 import { decodeBase64Loosely, removeBlanks } from '../../base/base64.ts'
-import { type Pieces, watchPieces } from '../../base/octets.ts'
+import { beginReading, type Pieces, takeBounded, watchPieces } from '../../base/octets.ts'
 import { type PartContent, type PartSource, StreamedPart } from '../codecs/values.ts'
 import { refuseMessage } from '../refusal.ts'
 import { type PackagePart, readParts, refusePackage } from './multipart.ts'
@@ -60,6 +60,8 @@ export class RemainingParts implements PartSource {
   readonly #looks = new Map<string, number>()
   /** Those that were taken before they arrived, and that `pass` has not begun to read. */
   readonly #awaited = new Set<string>()
+  /** The one of them that has begun to arrive. */
+  #begun: { readonly part: PackagePart & { readonly id: string }; readonly octets: Pieces } | undefined
   #left: number
   #rooted = false
   #complete = false
@@ -78,7 +80,7 @@ export class RemainingParts implements PartSource {
   async root(): Promise<Root | undefined> {
     for (let part = await this.#next(); part; part = await this.#next()) {
       if (part.isRoot) {
-        const bytes = await collectPart(part, this.#sizes.root)
+        const bytes = await takeBounded(decodePart(part), this.#sizes.root)
         return bytes && { type: part.fields['content-type'] ?? '', bytes }
       }
       if (!(await this.#keep(part))) return undefined
@@ -102,8 +104,8 @@ export class RemainingParts implements PartSource {
     return { ...next.value, id, isRoot }
   }
 
-  async #keep(part: PackagePart & { readonly id: string }): Promise<boolean> {
-    const bytes = await collectPart(part, this.#left)
+  async #keep(part: PackagePart & { readonly id: string }, octets = decodePart(part)): Promise<boolean> {
+    const bytes = await takeBounded(octets, this.#left)
     if (!bytes) return false
     this.#left -= bytes.length
     const { fields } = part
@@ -153,22 +155,46 @@ export class RemainingParts implements PartSource {
    * ends with the package.
    */
   async *pass({ id }: StreamedPart): Pieces {
-    this.#awaited.delete(id)
     const held = this.#found.get(id)
     if (held) {
       this.#found.delete(id)
+      this.#awaited.delete(id)
       this.#left += held.bytes.length
       yield held.bytes
     } else yield* await this.#findPart(id)
     if (this.#awaited.size === 0) await this.skipRest()
   }
   async #findPart(id: string): Promise<Pieces> {
-    for (let part = await this.#next(); part; part = await this.#next()) {
-      if (part.id === id) return decodePart(part)
-      if (!this.#awaited.has(part.id)) for await (const piece of part.content) this.#count(piece.length)
-      else if (!(await this.#keep(part))) this.#tooLong()
+    for (let begun = await this.#begin(); begun; begun = await this.#begin()) {
+      this.#begun = undefined
+      if (begun.part.id === id) {
+        this.#awaited.delete(id)
+        return begun.octets
+      }
+      if (!(await this.#keep(begun.part, begun.octets))) this.#tooLong()
     }
     return refuseMissingPart()
+  }
+
+  /**
+   * Of the parts that were taken, the one that comes next, once those before have been read: its
+   * Content-ID, when its first octets are there. Undefined: all have come.
+   */
+  async arriving(): Promise<string | undefined> {
+    const held = [...this.#awaited].find(id => this.#found.has(id))
+    if (held !== undefined || this.#awaited.size === 0) return held
+    return (await this.#begin())?.part.id ?? refuseMissingPart()
+  }
+
+  async #begin() {
+    for (let part = this.#begun ? undefined : await this.#next(); part; part = await this.#next()) {
+      if (this.#awaited.has(part.id)) {
+        this.#begun = { part, octets: await beginReading(decodePart(part)) }
+        break
+      }
+      for await (const piece of part.content) this.#count(piece.length)
+    }
+    return this.#begun
   }
 
   #count(length: number): void {
@@ -223,18 +249,6 @@ function claimPart(href: string, taken: Set<string>): string {
 }
 
 const parseContentId = (field: string): string => field.trim().replace(/^<(.*)>$/s, '$1')
-
-/** The octets of a part, decoded; undefined if there are more than `limit`. */
-async function collectPart(part: PackagePart, limit: number): Promise<Uint8Array | undefined> {
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for await (const piece of decodePart(part)) {
-    length += piece.length
-    if (length > limit) return undefined
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces, length)
-}
 
 /** The octets of a part as they arrive, with its transfer encoding undone. */
 function decodePart({ fields, content }: PackagePart): Pieces {

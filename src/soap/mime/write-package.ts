@@ -1,4 +1,4 @@
-import { PassingOctets } from '../../base/passing-octets.ts'
+import { type ArrivalPlace, PassingOctets } from '../../base/passing-octets.ts'
 import type { SentPart } from '../security-port.ts'
 
 /** Octets to send outside the XML. */
@@ -6,19 +6,37 @@ export interface Attached {
   readonly id: string
   readonly mediaType: string
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
+  /**
+   * Of octets that come while it is sent: the parts of a package may have any order, since
+   * `start` names the root (RFC 2387 §3.2).
+   */
+  readonly arrival?: ArrivalPlace | undefined
 }
 /** Its octets do not come while it is sent. */
 export const isHeldPart = (part: Attached): part is Attached & SentPart => part.bytes instanceof Uint8Array
 
-/** What is sent of octets in a message, which may come while they are sent. */
-export const sentOctets = (octets: Uint8Array | PassingOctets): Attached['bytes'] =>
-  octets instanceof PassingOctets ? octets.read() : octets
-
 /** Adds octets to which the XML refers by the `cid:` URI that this returns. */
-export function attachReferred(attached: Attached[], bytes: Attached['bytes'], mediaType?: string): string {
+export function attachReferred(
+  attached: Attached[],
+  octets: Attached['bytes'] | PassingOctets,
+  mediaType = 'application/octet-stream',
+): string {
   const id = `${attached.length + 1}@diglot`
-  attached.push({ id, mediaType: mediaType ?? 'application/octet-stream', bytes })
+  const content =
+    octets instanceof PassingOctets ? { bytes: octets.read(), arrival: octets.arrival } : { bytes: octets }
+  attached.push({ id, mediaType, ...content })
   return `cid:${id}`
+}
+
+/** What is held comes first, then octets as they arrive. */
+async function* listInOrder(attached: readonly Attached[]): AsyncGenerator<Attached, void, undefined> {
+  yield* attached.filter(each => !each.arrival)
+  const waiting = new Map(attached.flatMap(each => (each.arrival ? [[each.arrival.key, each] as const] : [])))
+  const order = [...waiting.values()][0]?.arrival?.order
+  for (let key = await order?.next(); key !== undefined; key = await order?.next()) {
+    const next = waiting.get(key)
+    if (next) yield next
+  }
 }
 
 export interface Packing {
@@ -51,7 +69,7 @@ export function writePackage(
       yield* envelope
       yield Buffer.from('\r\n')
     }
-    for (const { id, mediaType, bytes } of attached) {
+    for await (const { id, mediaType, bytes } of listInOrder(attached)) {
       yield Buffer.from(head(mediaType, id))
       if (bytes instanceof Uint8Array) yield bytes
       else yield* bytes

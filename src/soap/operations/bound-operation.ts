@@ -4,7 +4,9 @@
  * makes one from each operation of a contract.
  */
 
+import type { MarkedValue } from '../../base/marked-octets.ts'
 import type { Maybe } from '../../base/maybe.ts'
+import type { ReadingOrder } from '../../base/passing-octets.ts'
 import type { Fields } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
 import type { Caller } from '../../contract/policy.ts'
@@ -12,8 +14,9 @@ import type { UriContent, UriPairs } from '../../contract/uri-content.ts'
 import type { ExpectsResult } from '../../service/call.ts'
 import type { StoredOctets } from '../../service/store.ts'
 import type { Cursor, Name } from '../../xml/index.ts'
-import type { LiteralReading, LiteralWriting, StreamedPart } from '../codecs/values.ts'
+import type { LiteralReading, LiteralWriting } from '../codecs/values.ts'
 import type { Block } from '../headers/block.ts'
+import type { RemainingParts } from '../mime/parts.ts'
 import type { FaultWording } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 
@@ -41,6 +44,8 @@ export interface BoundOperation {
    * be `StreamedPart`.
    */
   readonly awaits?: 'all' | 'nothing'
+  /** Octets of a package whose parts pass to the service behind (`awaits: 'nothing'`). */
+  readonly passingMax?: number | undefined
   /** Parts of its reply travel next to the envelope. */
   readonly repliesWithParts?: boolean
   readonly request: Fields
@@ -69,7 +74,9 @@ export interface OperationRequest {
   /** The content; throws its refusals, so that they come after admission. */
   readonly content: () => Values
   /** The parts of a package that have not arrived yet. */
-  readonly beside: StreamedField | undefined
+  readonly beside: RemainingParts | undefined
+  /** Octets of the reply may be read while it is sent, in this order; undefined: they may not. */
+  readonly passing: () => ReadingOrder | undefined
   readonly caller: Caller
   /** The address of the peer. */
   readonly from: string
@@ -89,13 +96,6 @@ export interface OperationRequest {
   readonly expects?: (current: Standing | undefined) => ExpectsResult
 }
 
-export interface StreamedField {
-  /** The octets of one part as they arrive; they end with the package. */
-  octets(coming: StreamedPart): AsyncIterable<Uint8Array>
-  /** Reads to the end and drops the remaining parts. */
-  skipRest(): Maybe<void>
-}
-
 /** The current state, for validators; `modified` in milliseconds since 1970. */
 export interface Standing {
   readonly version: number
@@ -109,5 +109,7 @@ export interface OperationResponse {
   readonly mediaType?: string
   /** The octets of a field that the row lacks: they are read while they are sent. */
   readonly large?: { readonly field: string; readonly octets: StoredOctets }
+  /** Octets that pass, by what stands for them in the row. */
+  readonly passing?: MarkedValue
   readonly standing: Standing | undefined
 }

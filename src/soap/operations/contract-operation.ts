@@ -35,7 +35,7 @@ import { messageStyles } from '../codecs/style.ts'
 import { inlineWriting, StreamedPart, typesIn } from '../codecs/values.ts'
 import { callHeadersOf, compileHeaders, type HeaderCodec } from '../headers/contract-header.ts'
 import { type FaultWording, refuseMessage } from '../refusal.ts'
-import type { BoundOperation, OperationRequest, OperationResponse, StreamedField } from './bound-operation.ts'
+import type { BoundOperation, OperationRequest, OperationResponse } from './bound-operation.ts'
 import { readQuery, writeNext } from './message-query.ts'
 
 /** Of a message without a file. */
@@ -152,7 +152,7 @@ async function storeOctets(
   admitted: Admitted,
   row: Values,
   octets: AsyncIterable<Uint8Array>,
-  beside?: StreamedField,
+  beside?: OperationRequest['beside'],
 ): Promise<Values> {
   const { main = '' } = message.request
   const max = message.operation.kind === 'putFile' ? message.operation.file.max : 0

@@ -2,10 +2,12 @@
  * The exchanges of a port as operations of an endpoint: messages that another party has designed,
  * read and written exactly as its schema has them.
  */
-import { chain } from '../../base/maybe.ts'
+import { markPassing } from '../../base/marked-octets.ts'
+import { chain, type Maybe } from '../../base/maybe.ts'
 import { memoizeOnce } from '../../base/memo.ts'
 import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../../contract/exchange.ts'
 import type { ErasedExchangeHandler } from '../../contract/implement.ts'
+import { mayLeaveOctets } from '../../contract/octet-types.ts'
 import type { ExchangeBasis, ExchangeContext } from '../../contract/port-handlers.ts'
 import { createActionNamer } from '../../contract/port-names.ts'
 import { compileUriContent, type UriContent, type UriPairs } from '../../contract/uri-content.ts'
@@ -19,6 +21,8 @@ import { declaresAttribute } from '../codecs/schema-plan.ts'
 import { type LiteralReading, loneWriting } from '../codecs/values.ts'
 import type { SoapFault } from '../fault.ts'
 import { type Block, refuseWithFault, stripForeignAttributes } from '../headers/block.ts'
+import { refusePackage } from '../mime/multipart.ts'
+import { passParts } from '../mime/passing-parts.ts'
 import { asBadArguments, asSchemaRefusal, refuseMessage } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 import type { BoundOperation, OperationRequest, RetrievedContent } from './bound-operation.ts'
@@ -55,6 +59,7 @@ export function bindExchanges({ app, calls }: PortContext, port: Port): readonly
       safe: exchange.isSafe,
       isLong: false,
       longest: messageOctetsMax,
+      ...(exchange.passingMax !== undefined && { awaits: 'nothing' as const, passingMax: exchange.passingMax }),
       repliesWithParts: codecs.repliesWithParts,
       request: {},
       retrieval: createRetrieval(exchange, name),
@@ -76,6 +81,8 @@ interface ExchangeCodecs extends Pick<BoundOperation, 'firsts' | 'mayBegin'> {
   readonly read: BoundOperation['read']
   readonly write: PortMessageCodec['write']
   readonly repliesWithParts: boolean
+  /** Octets of its reply may be left where they are. */
+  readonly mayPass: boolean
   readonly blocks: readonly { readonly name: string; readonly block: Block }[]
   readonly replyBlocks: Readonly<Record<string, ElementCodec>>
   readonly faults: Readonly<Record<string, (detail: unknown, version: SoapVersion) => string>>
@@ -106,6 +113,7 @@ function compileExchange(
     },
     write: (content, writing, version) => answer?.write(content, writing, version) ?? '',
     repliesWithParts: answer?.hasParts === true,
+    mayPass: style !== 'encoded' && typeof output === 'object' && mayLeaveOctets(output),
     blocks: Object.entries(requestHeaders).map(([name, root]) => ({
       name,
       block: createBlock(root, operation, codecOf(root)),
@@ -169,11 +177,26 @@ async function callHandler(
   asked: OperationRequest,
   basis: ExchangeBasis,
 ): Promise<Awaited<ReturnType<BoundOperation['perform']>>> {
-  const { content } = asked.content()
-  const answer = await handler(content, createExchangeContext(exchange, codecs, asked, basis))
+  const reading = codecs.mayPass ? asked.passing() : undefined
+  const content = await readPassing(asked)
+  const context = createExchangeContext(exchange, codecs, asked, basis)
+  const answer = await handler(content, Object.assign(context, { passing: reading }))
   if (typeof exchange.output === 'object' && answer === undefined)
     throw new Error('the handler returned nothing: it must return the content of its reply')
-  return { row: { content: answer }, standing: undefined }
+  const passing = reading && markPassing(answer)
+  return { row: { content: passing ? passing.value : answer }, standing: undefined, ...(passing && { passing }) }
+}
+
+/** Parts that have not arrived are octets that pass; what is wrong with them is a fault. */
+function readPassing({ content: read, beside }: OperationRequest): Maybe<unknown> {
+  const { content } = read()
+  if (!beside) return content
+  return passParts(content, beside, 'as they come', {
+    finish: () => {},
+    fail: thrown => thrown,
+    leave: () => {},
+    refuseCount: detail => refusePackage(`a part ${detail}`),
+  })
 }
 
 function createExchangeContext(

@@ -7,8 +7,10 @@ import javax.jws.WebMethod;
 import javax.jws.WebParam;
 import javax.jws.WebService;
 import javax.xml.bind.annotation.XmlMimeType;
+import javax.xml.ws.BindingType;
 import javax.xml.ws.Endpoint;
 import javax.xml.ws.soap.MTOM;
+import javax.xml.ws.soap.SOAPBinding;
 
 /** Files by MTOM, as a stack of Java streams them. It says its address, and goes on until its input ends. */
 public final class FileServer {
@@ -63,7 +65,20 @@ public final class FileServer {
         return from.transferTo(OutputStream.nullOutputStream());
       }
     }
+
+    /** How many octets each has, whatever their order on the way. */
+    @WebMethod
+    public String keepBoth(
+        @WebParam(name = "first") @XmlMimeType("application/octet-stream") DataHandler first,
+        @WebParam(name = "second") @XmlMimeType("application/octet-stream") DataHandler second) throws Exception {
+      return keep("", first) + " " + keep("", second);
+    }
   }
+
+  @MTOM
+  @BindingType(SOAPBinding.SOAP12HTTP_BINDING)
+  @WebService(name = "Files", serviceName = "FileService", portName = "FilePort", targetNamespace = "urn:files")
+  public static class Files12 extends Files {}
 
   public static void main(String[] words) throws Exception {
     int port;
@@ -71,7 +86,7 @@ public final class FileServer {
       port = free.getLocalPort();
     }
     String address = "http://127.0.0.1:" + port + "/files";
-    Endpoint.publish(address, new Files());
+    Endpoint.publish(address, words.length > 0 ? new Files12() : new Files());
     System.out.println(address);
     while (System.in.read() >= 0) {}
     System.exit(0);

@@ -1,0 +1,92 @@
+/**
+ * A message whose octets are parts that need not be held: they are left to the reader of its value.
+ * What always holds:
+ *  (1) The first octets of a part are there before the message is used, so that a package without
+ *      its parts is refused before anything is made of it.
+ *  (2) The last ones end with the package: octets of one that is cut never look whole.
+ *  (3) Octets that are read in the order of their arrival are never held; in any other order within
+ *      the limit of what may be.
+ */
+import { beginReading, type Pieces } from '../../base/octets.ts'
+import {
+  type ArrivalOrder,
+  listEach,
+  PassingOctets,
+  type ReadingOrder,
+  replaceEach,
+} from '../../base/passing-octets.ts'
+import { limitLength } from '../../contract/octet-types.ts'
+import { StreamedPart } from '../codecs/values.ts'
+import type { RemainingParts } from './parts.ts'
+
+/** How the reading of parts ends. */
+export interface PartEnds {
+  /** All of them came whole. */
+  readonly finish: () => void
+  /** What a reader is told in place of what was thrown. */
+  readonly fail: (thrown: unknown) => unknown
+  /** The rest of the package is not read. */
+  readonly leave: () => void
+  /** There are more or fewer octets than their type allows. */
+  readonly refuseCount: (detail: string) => never
+}
+
+/**
+ * The value of a message, with octets that pass in place of the parts that have not arrived.
+ *
+ * @param reading how they will be read: nothing is held that is read as it comes
+ */
+export async function passParts(
+  value: unknown,
+  parts: RemainingParts,
+  reading: ReadingOrder,
+  ends: PartEnds,
+): Promise<unknown> {
+  const waiting = new Set(listEach(value, StreamedPart))
+  const [first] = waiting
+  if (!first) {
+    await parts.skipRest()
+    ends.finish()
+    return value
+  }
+  const finish = (part: StreamedPart) => {
+    waiting.delete(part)
+    if (waiting.size === 0) ends.finish()
+  }
+  const read = (part: StreamedPart) => {
+    const octets = limitLength(parts.pass(part), part.lengths, ends.refuseCount)
+    return readToEnd(octets, () => finish(part), ends)
+  }
+  if (reading === 'as written') {
+    const begun = await beginReading(read(first)) // (1)
+    const pass = (part: StreamedPart) => new PassingOctets(() => (part === first ? begun : read(part)), ends.leave)
+    return replaceEach(value, StreamedPart, pass)
+  }
+  await parts.arriving() // (1)
+  const order: ArrivalOrder = { next: () => tellReader(() => parts.arriving(), ends) }
+  const pass = (part: StreamedPart) => new PassingOctets(() => read(part), ends.leave, { order, key: part.id })
+  return replaceEach(value, StreamedPart, pass)
+}
+
+async function tellReader<T>(find: () => Promise<T>, { fail, leave }: PartEnds): Promise<T> {
+  try {
+    return await find()
+  } catch (thrown) {
+    const reason = fail(thrown)
+    leave()
+    throw reason
+  }
+}
+
+async function* readToEnd(pieces: Pieces, finish: () => void, { fail, leave }: PartEnds): Pieces {
+  let isWhole = false
+  try {
+    yield* pieces
+    isWhole = true
+    finish()
+  } catch (thrown) {
+    throw fail(thrown)
+  } finally {
+    if (!isWhole) leave()
+  }
+}
