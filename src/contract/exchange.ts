@@ -55,7 +55,7 @@ export interface PortExchange<
   readonly statuses: Readonly<Record<string, number | undefined>>
   /** What it does, for those who call it: in its WSDL, in OpenAPI, on pages. */
   readonly description: string | undefined
-  /** Of a bridge: octets of a form whose last part its handler may get as `PassingOctets`. */
+  /** Of a bridge: octets of a form or package whose parts its handler may get as `PassingOctets`. */
   readonly passingMax?: number
   /** Of a bridge: its answer comes later, so that asking it by REST starts a job. */
   readonly later?: LaterTerms

@@ -2,25 +2,30 @@
  * A message of a port as a form (RFC 7578): its content in JSON, and octets of it as parts of their
  * own, each named after its member. What always holds:
  *  (1) Parts are read in their order, and held within the limit of content of this face.
- *  (2) One that does not fit is left to the sender of the message, where the exchange allows that;
- *      it is the last one, since the message is complete without what follows it.
- *  (3) All of the form is read before its octets have come to their end, or they fail: a form that
- *      is cut short never passes for whole.
+ *  (2) One that does not fit is left to the sender of the message, where the exchange allows that,
+ *      with those that come behind it (`passing-form.ts`).
  */
 import { encodeBase64 } from '../base/base64.ts'
 import { type MultipartPart, type PartLimits, readMultipart } from '../base/multipart-reader.ts'
 import type { Json } from '../base/objects.ts'
 import { joinOctets, type Pieces } from '../base/octets.ts'
-import { PassingOctets, standInOctets } from '../base/passing-octets.ts'
+import type { PassingOctets } from '../base/passing-octets.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import type { XmlJsonCodec } from '../contract/xml-json.ts'
 import { applyJsonPatch } from '../http/json-patch.ts'
-import { arrayIndex, parsePointer, valueAt } from '../http/json-pointer.ts'
+import { arrayIndex, parsePointer, valueAt, writePointer } from '../http/json-pointer.ts'
 import { isJsonType, parseMediaType } from '../http/media-type.ts'
 import { refuse } from '../service/refusal.ts'
 import type { Exchange } from './exchange.ts'
 import { decodeContent, limitOctets } from './file-transfer.ts'
 import { contentLimitOf, restLimits } from './limits.ts'
+import {
+  type FormMessageReader,
+  type FormReading,
+  findExpectedParts,
+  PassingForm,
+  standInText,
+} from './passing-form.ts'
 import { refuseRequest } from './refusal.ts'
 import { parseContent } from './request-content.ts'
 
@@ -37,11 +42,36 @@ export async function readFormMessage(exchange: Exchange, codec: XmlJsonCodec): 
   const limit = contentLimitOf(exchange.operation, exchange.head.mediaType)
   const parts = readMultipart(limitOctets(openForm(exchange, limit), limit), boundary, partLimits, refuseUnfitForm)
   const form = await readFormParts(parts, limit)
+  const { begun } = form
+  if (!begun) return readFormValue(codec, form.json, form.held)
+  const read: FormMessageReader = (json, problems) => codec.read(json, problems)
+  const places = new Set([...form.held, begun.path].map(writePointer))
+  const { json, members } = findExpectedParts(form.json, read, places, partLimits.parts)
+  const value = readFormValue(codec, json, [...form.held, begun.path])
+  const key = writePointer(begun.path)
+  const passing = new PassingForm({ key, content: readFromStart(begun) }, places, parts, members, formReading)
+  return [key, ...members.keys()].reduce((all, each) => putPassing(all, each, passing.octetsOf(each)), value)
+}
+
+function readFormValue(codec: XmlJsonCodec, json: Json, paths: readonly (readonly string[])[]): unknown {
   const problems: FieldProblem[] = []
-  const value = codec.read(form.json, problems)
+  const value = codec.read(json, problems)
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
-  for (const path of form.paths) requireOctets(value, path)
-  return form.passing ? putPassing(value, form.passing) : value
+  for (const path of paths) requireOctets(value, path)
+  return value
+}
+
+const formReading: FormReading = {
+  pointerOf: ({ fields }) => writePointer(readPartPath(fields)),
+  refuse: (pointer, why) => {
+    const path = parsePointer(pointer) ?? []
+    if (why === 'twice') return refuseTwice(path)
+    if (why === 'missing') return refusePart(path, 'is required, and no part of the form has it')
+    return refuseUnfitForm(
+      `the part ${path.join('/')} comes behind one that is too long to be held, and the message has no place for it: ` +
+        'send it as the first one, or have it in the message as ""',
+    )
+  },
 }
 
 const openForm = (exchange: Exchange, limit: number): AsyncIterable<Uint8Array> =>
@@ -50,31 +80,35 @@ const openForm = (exchange: Exchange, limit: number): AsyncIterable<Uint8Array> 
 interface FormParts {
   /** With the octets of the parts in their places. */
   readonly json: Json
-  /** Of the members that came as parts. */
-  readonly paths: readonly (readonly string[])[]
-  /** The last part, where it is not held: something stands in for it in the JSON. */
-  readonly passing: { readonly path: readonly string[]; readonly octets: PassingOctets } | undefined
+  /** Of the members that came as parts and are held. */
+  readonly held: readonly (readonly string[])[]
+  /** The part that is not held: something stands in for it in the JSON. */
+  readonly begun: BegunPart | undefined
+}
+interface BegunPart {
+  readonly path: readonly string[]
+  readonly start: Uint8Array
+  readonly content: Pieces
 }
 
 async function readFormParts(parts: AsyncGenerator<MultipartPart, void, undefined>, limit: number): Promise<FormParts> {
   let left: number = Math.min(limit, restLimits.contentOctets)
   let json: Json = {}
-  const paths: (readonly string[])[] = []
+  const all: (readonly string[])[] = []
   for (let count = 0; ; count++) {
     const next = await parts.next()
-    if (next.done) return { json, paths, passing: undefined }
+    if (next.done) return { json, held: all, begun: undefined }
     const { fields, content } = next.value
     const isMessage = count === 0 && isJsonType(fields['content-type'] ?? '')
     const path = isMessage ? [] : readPartPath(fields)
+    if (all.some(each => writePointer(each) === writePointer(path) && !isAtIndex(path))) refuseTwice(path)
     const { held, isAll } = await holdPieces(content, left)
     if (isMessage && !isAll) refuseRequest({ kind: 'too-large', limit: left })
     left -= held.length
     if (isMessage) json = parseContent(held)
-    else {
-      json = putMember(json, path, isAll ? held : new Uint8Array(standInOctets))
-      paths.push(path)
-    }
-    if (!isAll) return { json, paths, passing: { path, octets: passPart(held, content, parts, path) } }
+    else json = putMember(json, path, isAll ? encodeBase64(held) : standInText)
+    if (!isAll) return { json, held: all, begun: { path, start: held, content } }
+    if (!isMessage) all.push(path)
   }
 }
 
@@ -85,6 +119,9 @@ function readPartPath(fields: MultipartPart['fields']): readonly string[] {
   return parsePointer(name.startsWith('/') ? name : `/${name}`) ?? refuseUnfitForm(`a part has the name ${name}`)
 }
 const partName = /^form-data\b.*?;[ \t]*name=(?:"((?:[^"\\]|\\.)*)"|([^\s";]+))/is
+
+const isAtIndex = (path: readonly string[]): boolean => arrayIndex(path.at(-1) ?? '') !== undefined
+const refuseTwice = (path: readonly string[]): never => refusePart(path, 'is there twice')
 
 async function holdPieces(content: Pieces, max: number): Promise<{ held: Uint8Array; isAll: boolean }> {
   const held: Uint8Array[] = []
@@ -97,29 +134,17 @@ async function holdPieces(content: Pieces, max: number): Promise<{ held: Uint8Ar
   return { held: joinOctets(held), isAll: true }
 }
 
-/** (2), (3) */
-function passPart(
-  held: Uint8Array,
-  content: Pieces,
-  parts: AsyncGenerator<MultipartPart, void, undefined>,
-  path: readonly string[],
-): PassingOctets {
-  async function* read(): Pieces {
-    yield held
-    for (let next = await content.next(false); !next.done; ) next = await content.next(yield next.value)
-    if (!(await parts.next()).done)
-      refuseUnfitForm(
-        `the part ${path.join('/')} is too long to be held, and another follows it: send it as the last one`,
-      )
-  }
-  return new PassingOctets(read, () => {})
+async function* readFromStart({ start, content }: BegunPart): Pieces {
+  yield start
+  for (let next = await content.next(false); !next.done; ) next = await content.next(yield next.value)
 }
 
-function putMember(json: Json, path: readonly string[], octets: Uint8Array): Json {
-  if (valueAt(json, path) !== undefined && arrayIndex(path.at(-1) ?? '') === undefined)
-    refusePart(path, 'is there twice')
-  const pointer = path.map(token => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  const { value, failure } = applyJsonPatch(json, [{ op: 'add', path: pointer, value: encodeBase64(octets) }])
+/** In place of nothing, or of what the message has without octets. */
+function putMember(json: Json, path: readonly string[], text: string): Json {
+  const there = valueAt(json, path)
+  if (there !== undefined && there !== '' && !isAtIndex(path)) refuseTwice(path)
+  const op = there === '' ? 'replace' : 'add'
+  const { value, failure } = applyJsonPatch(json, [{ op, path: writePointer(path), value: text }])
   return failure ? refusePart(path, `has no place in the message: ${failure.reason}`) : value
 }
 
@@ -134,8 +159,9 @@ function requireOctets(value: unknown, path: readonly string[]): void {
 }
 
 /** The value was read a moment ago: nothing else has it. */
-function putPassing(value: unknown, { path, octets }: NonNullable<FormParts['passing']>): unknown {
-  const around = path.slice(0, -1).reduce(memberWithin, value) as Record<string, unknown> // it has octets: `requireOctets`
+function putPassing(value: unknown, pointer: string, octets: PassingOctets): unknown {
+  const path = parsePointer(pointer) ?? []
+  const around = path.slice(0, -1).reduce(memberWithin, value) as Record<string, unknown> // octets are there
   around[path.at(-1) ?? ''] = octets
   return value
 }

@@ -97,6 +97,8 @@ export interface Arrived {
   readonly text: string
   /** By the elements that refer to them. */
   readonly octets: Readonly<Record<string, Buffer>>
+  /** In the order of their arrival, by the Content-IDs of their parts. */
+  readonly byId: ReadonlyMap<string, Buffer>
 }
 export const kept =
   '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><Kept xmlns="urn:archive"><name>k</name></Kept></e:Body></e:Envelope>'
@@ -132,6 +134,7 @@ async function readArrived(request: http.IncomingMessage): Promise<Arrived> {
   return {
     fields,
     text,
+    byId: new Map(others.map(({ id, octets }) => [id, octets])),
     octets: Object.fromEntries(others.map(({ id, octets }) => [place(id).replace(/.*:/, ''), octets])),
   }
 }

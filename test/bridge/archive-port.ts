@@ -24,6 +24,11 @@ const Keep = archive.element(
     list: x.element(x.object({ octets })).many(0),
   }),
 )
+const sized = (facets: Parameters<typeof x.simple>[1]) => x.element(x.simple(x.base64Binary, facets))
+const KeepPair = archive.element(
+  'KeepPair',
+  x.object({ first: x.element(x.base64Binary), note: x.element(x.string), second: sized({ minLength: 2 }) }),
+)
 const TooMuch = archive.element('TooMuch', x.string)
 const Kept = archive.element('Kept', x.object({ name: x.element(x.string) }))
 export const archivePort = port('Archive', {
@@ -34,6 +39,7 @@ export const archivePort = port('Archive', {
     Fetch: exchange({ action: 'urn:Fetch', input: Ask, output: Files }),
     GetFiles: exchange({ action: 'urn:GetFiles', input: Ask, output: Files, safe: true }),
     Keep: exchange({ action: 'urn:Keep', input: Keep, output: Kept, faults: { TooMuch } }),
+    KeepPair: exchange({ action: 'urn:KeepPair', input: KeepPair, output: Kept }),
     ListFiles: exchange({ action: 'urn:ListFiles', input: 'empty', output: Files, safe: true }),
     FetchScan: exchange({ action: 'urn:FetchScan', input: Ask, output: Scan }),
   },

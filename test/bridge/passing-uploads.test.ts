@@ -7,6 +7,7 @@ import { answerKept, keepPackages, kept, type Serve, startBridge, waitUntil, wai
 const octetsOf = (length: number, seed: number): Buffer =>
   Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
 const big = octetsOf(3_000_001, 7)
+const other = octetsOf(2_000_002, 9)
 const small = octetsOf(1000, 9)
 
 // Forms
@@ -37,6 +38,96 @@ const wholes: readonly (readonly [title: string, content: Buffer, octets: Record
   ['an empty file', form(file('one', Buffer.alloc(0))), { one: Buffer.alloc(0) }, /Keep/],
   ['a message alone', form(message({ title: 't', one: small.toString('base64') })), { one: small }, /t</],
 ]
+const listed = { one: '', list: [{ octets: '' }] }
+const several: readonly (readonly [
+  title: string,
+  name: string,
+  content: Buffer,
+  octets: readonly (readonly [string, Buffer])[],
+])[] = [
+  [
+    'the message has them without octets',
+    'Keep',
+    form(message(listed), file('one', big), file('/list/0/octets', other)),
+    [
+      ['one', big],
+      ['octets', other],
+    ],
+  ],
+  [
+    'in another order than the message',
+    'Keep',
+    form(message(listed), file('/list/0/octets', other), file('one', big)),
+    [
+      ['octets', other],
+      ['one', big],
+    ],
+  ],
+  [
+    'one that does not come is as empty as the message has it',
+    'Keep',
+    form(message(listed), file('/list/0/octets', other)),
+    [
+      ['octets', other],
+      ['one', Buffer.alloc(0)],
+    ],
+  ],
+  [
+    'a small one first, which is held, and a small one last',
+    'Keep',
+    form(message({ ...listed, scan: '' }), file('scan', small), file('one', big), file('/list/0/octets', small)),
+    [
+      ['scan', small],
+      ['one', big],
+      ['octets', small],
+    ],
+  ],
+  [
+    'the type requires them',
+    'KeepPair',
+    form(message({ note: '' }), file('second', other), file('first', big)),
+    [
+      ['second', other],
+      ['first', big],
+    ],
+  ],
+  [
+    'the type requires some octets, and the message has none',
+    'KeepPair',
+    form(message({ note: '', second: '' }), file('first', big), file('second', other)),
+    [
+      ['first', big],
+      ['second', other],
+    ],
+  ],
+]
+for (const [title, name, content, octets] of several)
+  test(`several files of a form pass as they come: ${title}`, async () => {
+    const { serve, arrived, broken } = keepPackages()
+    const { send, notes, countRunning } = await startBridge(serve)
+    const answer = await send(name, { 'content-type': formType }, 'POST', content)
+    assert.deepEqual([answer.status, notes, broken], [200, [], []], answer.content.toString())
+    assert.deepEqual(Object.entries(arrived[0]?.octets ?? {}), octets)
+    assert.equal(await countRunning(), 0)
+  })
+
+test('of two files in a list that the message has without octets, each goes where its name says', async () => {
+  const { serve, arrived } = keepPackages()
+  const { send } = await startBridge(serve)
+  const list = [{ octets: '' }, { octets: '' }]
+  const content = form(message({ list }), file('/list/1/octets', other), file('/list/0/octets', big))
+  const answer = await send('Keep', { 'content-type': formType }, 'POST', content)
+  assert.equal(answer.status, 200, answer.content.toString())
+  const [first, second] = [...(arrived[0]?.text ?? '').matchAll(/href="cid:([^"]+)"/g)].map(([, id]) => id ?? '')
+  assert.deepEqual(
+    [...(arrived[0]?.byId ?? [])],
+    [
+      [second, other],
+      [first, big],
+    ],
+  )
+})
+
 for (const [title, content, octets, text] of wholes)
   test(`octets of a form pass: ${title}`, async () => {
     const { serve, arrived, broken } = keepPackages()
@@ -84,6 +175,8 @@ const refused: readonly (readonly [title: string, content: Buffer, status: numbe
   ['a place that is not there', form(file('/list/0/octets', small)), 422, /has no place/],
   ['a member twice', form(message({ one: 'AAAA' }), file('one', small)), 422, /is there twice/],
   ['a file twice', form(file('one', small), file('one', small)), 422, /is there twice/],
+  ['an empty file twice', form(file('one', Buffer.alloc(0)), file('one', small)), 422, /is there twice/],
+  ['a text that is required and not there', form(message({ title: 7, one: '' }), file('one', big)), 422, /title/],
   ['a message that is not valid', form(message({ title: 7 }), file('one', big)), 422, /title/],
   ['a message that is no JSON', form(`${partHead('m', 'application/json')}{\r\n`, file('one', big)), 400, /./],
   ['a part without a name', form('--f\r\nContent-Type: a/b\r\n\r\nx\r\n'), 400, /has no name/],
@@ -102,7 +195,37 @@ for (const [title, content, status, detail] of refused)
   })
 
 const torn: readonly (readonly [title: string, content: Buffer, status: number, detail: RegExp])[] = [
-  ['another part behind the one that passes', form(file('one', big), file('scan', small)), 400, /send it as the last/],
+  [
+    'a part behind the one that passes that the message has no place for',
+    form(file('one', big), file('scan', small)),
+    400,
+    /have it in the message as/,
+  ],
+  [
+    'a part twice, behind each other',
+    form(message(listed), file('one', big), file('one', small)),
+    422,
+    /one is there twice/,
+  ],
+  [
+    'a part twice, the first one held',
+    form(file('scan', small), file('one', big), file('scan', small)),
+    422,
+    /scan is there twice/,
+  ],
+  ['a message behind a part', form(file('one', big), message({ title: 't' })), 400, /message comes behind/],
+  [
+    'more octets than a type allows in the second part',
+    form(message({ one: '', scan: '' }), file('one', other), file('scan', octetsOf(1_500_000, 1))),
+    422,
+    /more than 1000000/,
+  ],
+  [
+    'no last boundary behind the second part',
+    joined(message(listed), file('one', other), file('/list/0/octets', octetsOf(1_500_000, 1))),
+    400,
+    /before its last boundary/,
+  ],
   ['no last boundary', joined(file('one', big)), 400, /before its last boundary/],
   ['more octets than a type allows', form(file('scan', big)), 422, /more than 1000000 octets/],
   ['more octets than may pass', form(file('one', octetsOf(5_000_000, 3))), 413, /./],
@@ -119,6 +242,22 @@ for (const [title, content, status, detail] of torn)
     await waitUntil(() => broken.length === 1 && behind.countOpen() === 0)
     assert.equal(arrived.length, 0)
     assert.equal(await countRunning(), 0)
+  })
+
+for (const [title, content, detail] of [
+  ['does not come', form(message({ note: 'n' }), file('first', big)), /second is required, and no part/],
+  ['is too short', form(message({ note: 'n' }), file('first', big), file('second', Buffer.alloc(1))), /fewer than 2/],
+] as const)
+  test(`422 where a file that the type requires ${title}: the service behind gets nothing that is whole`, async () => {
+    const { serve, arrived, broken } = keepPackages()
+    const { begin, behind } = await startBridge(serve)
+    const { request, answer } = begin('KeepPair', { 'content-type': formType, 'transfer-encoding': 'chunked' })
+    request.end(content)
+    const { status, content: text } = await answer
+    assert.equal(status, 422, text.toString())
+    assert.match(text.toString(), detail)
+    await waitUntil(() => broken.length === 1 && behind.countOpen() === 0)
+    assert.equal(arrived.length, 0)
   })
 
 test('RFC 9112 §8: a client that leaves in the middle leaves nothing whole, and its turn is free', async () => {

@@ -106,10 +106,16 @@ async function countAnswer(url: string, contentType: string, content: AsyncItera
 async function* listOf(...texts: string[]) {
   for (const text of texts) yield Buffer.from(text)
 }
-async function* formOf(count: number) {
-  yield Buffer.from('--f\r\nContent-Disposition: form-data; name=octets\r\n\r\n')
-  for (let left = count; left > 0; left--) yield chunk
-  yield Buffer.from('\r\n--f--\r\n')
+async function* formOf(count: number, message: string, ...names: readonly string[]) {
+  yield Buffer.from(
+    `--f\r\nContent-Disposition: form-data; name=m\r\nContent-Type: application/json\r\n\r\n${message}\r\n`,
+  )
+  for (const name of names) {
+    yield Buffer.from(`--f\r\nContent-Disposition: form-data; name=${name}\r\n\r\n`)
+    for (let left = count; left > 0; left--) yield chunk
+    yield Buffer.from('\r\n')
+  }
+  yield Buffer.from('--f--\r\n')
 }
 
 describe('files through the bridge', { skip }, () => {
@@ -126,7 +132,7 @@ describe('files through the bridge', { skip }, () => {
     assert.equal(got.status, 200, got.text)
     assert.equal(got.length, '{"return":""}'.length + 4 * Math.ceil((mebioctets * mebi) / 3))
     const afterAnswer = memory().peak - idle
-    const kept = await countAnswer(`${at}/keep`, 'multipart/form-data; boundary=f', formOf(mebioctets))
+    const kept = await countAnswer(`${at}/keep`, 'multipart/form-data; boundary=f', formOf(mebioctets, '{}', 'octets'))
     assert.deepEqual(kept.text, `{"return":${mebioctets * mebi}}`)
     const afterBoth = memory().peak - idle
     assert.ok(
@@ -134,6 +140,28 @@ describe('files through the bridge', { skip }, () => {
       `${afterAnswer.toFixed(0)} MB more for an answer, ${afterBoth.toFixed(0)} for both`,
     )
   })
+
+  for (const stack of [stacks.cxf, stacks.metro])
+    test(`by REST, behind it ${stack.name}: two files in one form, in either order, take no more`, async t => {
+      const { url, memory } = await startBridge(await startFiles(classes, stack))
+      const idle = memory().now
+      const all = mebioctets * mebi
+      for (const names of [
+        ['first', 'second'],
+        ['second', 'first'],
+      ]) {
+        const content = formOf(mebioctets, '{"first":"","second":""}', ...names)
+        const { text } = await countAnswer(
+          `${url}/api/v1/FilePort/keepBoth`,
+          'multipart/form-data; boundary=f',
+          content,
+        )
+        assert.equal(text, `{"return":"${all} ${all}"}`)
+      }
+      const grown = memory().peak - idle
+      t.diagnostic(`${grown.toFixed(0)} MB more`)
+      assert.ok(grown < grownMaxMebi, `${grown.toFixed(0)} MB more`)
+    })
 
   const pairs: readonly (readonly [client: Stack, behind: Stack, ...words: string[]])[] = [
     [stacks.cxf, stacks.cxf],

@@ -1,0 +1,155 @@
+/**
+ * Parts of a form that pass on as they come. The message goes first, so what comes behind it has to
+ * be known when the first part passes:
+ *  (1) A member of octets that the message has without octets, as `""`, may come as a part: else it
+ *      is empty, as the message says.
+ *  (2) One that its type requires, and that the message does not have, or has with fewer octets
+ *      than that, has to come.
+ *  (3) Any other part ends the form, and so does one that comes twice.
+ *  (4) The octets end, or fail, when all of the form has been read.
+ */
+import { encodeBase64 } from '../base/base64.ts'
+import type { MultipartPart } from '../base/multipart-reader.ts'
+import type { Json } from '../base/objects.ts'
+import type { Pieces } from '../base/octets.ts'
+import { type ArrivalOrder, PassingOctets, standInOctets } from '../base/passing-octets.ts'
+import type { FieldProblem } from '../contract/field-json.ts'
+import { isRecord, writePointer } from '../http/json-pointer.ts'
+
+/** Reads a message, and finds its problems. */
+export type FormMessageReader = (json: Json, problems: FieldProblem[]) => unknown
+
+/** Members that may come as parts behind the message, by their JSON Pointers. */
+export interface ExpectedParts {
+  /** The message, with something in their places. */
+  readonly json: Json
+  /** Whether each has to come. */
+  readonly members: ReadonlyMap<string, boolean>
+}
+
+/** Stands for octets that have not come: text of base64 that is not of base16. */
+export const standInText = encodeBase64(new Uint8Array(standInOctets).fill(255))
+
+/** (1), (2) @param max of them: if there are more, the message says what it says */
+export function findExpectedParts(
+  json: Json,
+  read: FormMessageReader,
+  held: ReadonlySet<string>,
+  max: number,
+): ExpectedParts {
+  const problems: FieldProblem[] = []
+  read(json, problems)
+  const flawed = new Set(problems.map(each => writePointer(each.path)))
+  const missing = problems.filter(each => each.code === 'required').map(each => each.path.map(String))
+  const isEmpty = (pointer: string, value: Json | undefined) => value === '' && !held.has(pointer)
+  const all = missing.length > max ? json : missing.reduce(putStandIn, fillMembers(json, isEmpty))
+  const unfit: FieldProblem[] = []
+  const value = read(all, unfit)
+  const left = new Set(unfit.map(each => writePointer(each.path)))
+  const found = listStandIns(value).filter(pointer => !left.has(pointer) && !held.has(pointer))
+  if (found.length > max) return { json, members: new Map() }
+  const members = new Map(found.map(pointer => [pointer, flawed.has(pointer)]))
+  const filled = fillMembers(json, (pointer, given) => given === '' && members.has(pointer))
+  const put = missing.filter(path => members.has(writePointer(path))).reduce(putStandIn, filled)
+  return { json: put, members }
+}
+
+/** The JSON with the stand-in in place of some of its values. */
+function fillMembers(json: Json, isMeant: (pointer: string, value: Json) => boolean, at = ''): Json {
+  if (isMeant(at, json)) return standInText
+  if (Array.isArray(json)) return json.map((each: Json, i) => fillMembers(each, isMeant, `${at}/${i}`))
+  if (!isRecord(json)) return json
+  const fill = ([key, each]: [string, Json]) => [key, fillMembers(each, isMeant, at + writePointer([key]))] as const
+  return Object.fromEntries(Object.entries(json as Readonly<Record<string, Json>>).map(fill))
+}
+
+/** With a member that it does not have. */
+function putStandIn(json: Json, path: readonly string[]): Json {
+  const [key, ...rest] = path
+  if (key === undefined) return standInText
+  if (Array.isArray(json)) return json.map((each: Json, i) => (String(i) === key ? putStandIn(each, rest) : each))
+  const row = isRecord(json) ? (json as Readonly<Record<string, Json>>) : {}
+  return { ...row, [key]: putStandIn(row[key] ?? null, rest) }
+}
+
+function listStandIns(value: unknown, at = ''): readonly string[] {
+  if (value instanceof Uint8Array) return encodeBase64(value) === standInText ? [at] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, each]) => listStandIns(each, at + writePointer([key])))
+}
+
+/** How parts that come behind the first one are read, and what is wrong with them. */
+export interface FormReading {
+  readonly pointerOf: (part: MultipartPart) => string
+  /** Ends the form. */
+  readonly refuse: (pointer: string, why: 'unknown' | 'twice' | 'missing') => never
+}
+
+/** The octets of parts in the order in which they come, the first of which has begun. */
+export class PassingForm implements ArrivalOrder {
+  readonly #parts: AsyncGenerator<MultipartPart, void, undefined>
+  readonly #members: ReadonlyMap<string, boolean>
+  readonly #reading: FormReading
+  readonly #come: Set<string>
+  #begun: { readonly key: string; readonly content: Pieces } | undefined
+  #isAll = false
+
+  /** @param come the first part, and those before it; members behind it: whether each has to come */
+  constructor(
+    first: { readonly key: string; readonly content: Pieces },
+    come: ReadonlySet<string>,
+    parts: AsyncGenerator<MultipartPart, void, undefined>,
+    members: ExpectedParts['members'],
+    reading: FormReading,
+  ) {
+    this.#begun = first
+    this.#come = new Set(come)
+    this.#parts = parts
+    this.#members = members
+    this.#reading = reading
+  }
+
+  octetsOf(key: string): PassingOctets {
+    return new PassingOctets(
+      () => this.#read(key),
+      () => {},
+      { order: { next: () => this.next() }, key },
+    )
+  }
+
+  /** (3), (4) */
+  async next(): Promise<string | undefined> {
+    const found = this.#begun ?? (await this.#begin())
+    this.#begun = found
+    return found?.key
+  }
+
+  async #begin() {
+    const { refuse, pointerOf } = this.#reading
+    const next = this.#isAll ? undefined : await this.#parts.next()
+    if (next && !next.done) {
+      const key = pointerOf(next.value)
+      if (this.#come.has(key)) refuse(key, 'twice')
+      if (!this.#members.has(key)) refuse(key, 'unknown')
+      this.#come.add(key)
+      return { key, content: next.value.content }
+    }
+    this.#isAll = true
+    const [left] = [...this.#members].filter(([each]) => !this.#come.has(each))
+    if (!left) return undefined
+    const [key, isRequired] = left
+    if (isRequired) refuse(key, 'missing')
+    this.#come.add(key)
+    return { key, content: readNothing() }
+  }
+
+  async *#read(key: string): Pieces {
+    const begun = this.#begun
+    if (begun?.key !== key) throw new Error(`the octets of ${key} are read before they come`)
+    const { content } = begun
+    for (let next = await content.next(false); !next.done; ) next = await content.next(yield next.value)
+    this.#begun = undefined
+  }
+}
+
+async function* readNothing(): Pieces {}
