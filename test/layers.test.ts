@@ -206,7 +206,6 @@ const smallFiles: Readonly<Record<string, string>> = {
   'import/loss.ts': 'every reader of descriptions tells its losses by it',
   'pages/look.ts': 'each mount of the front door is a file',
   'security/policy/algorithm-suite.ts': 'published by one, obeyed by others',
-  'soap/mime/streamed-base64.ts': 'one answer of a file in many needs it',
   'store/read-thread-port.ts': 'both sides of a thread load it, and neither loads the other',
 }
 

@@ -4,7 +4,6 @@ export type { Cursor, Event } from './cursor.ts'
 export { defaultXmlLimits, type XmlLimits } from './limits.ts'
 export { Malformed, type Position, parseOrUndefined, positionOf } from './malformed.ts'
 export { clarkNotation, internName, internTransient, type Name, xmlnsUri, xmlUri } from './name.ts'
-export { readRootName } from './root-name.ts'
 export { type ParseOptions, type Scanner, scanDocument } from './scanner.ts'
 export {
   type Attribute,
@@ -16,6 +15,7 @@ export {
   type Node,
   parseXml,
   readElement,
+  readRootName,
   type Text,
 } from './tree.ts'
 export { walkTree } from './walker.ts'

@@ -5,7 +5,7 @@
  */
 
 import type { Cursor } from './cursor.ts'
-import { type Malformed, parseOrUndefined } from './malformed.ts'
+import { Malformed, parseOrUndefined } from './malformed.ts'
 import { type Name, resolveQName, xmlUri } from './name.ts'
 import { type ParseOptions, scanDocument } from './scanner.ts'
 
@@ -254,4 +254,11 @@ function readLeaf(cursor: Cursor): Node {
   if (cursor.event === 'text') return { kind: 'text', value: cursor.value }
   if (cursor.event === 'comment') return { kind: 'comment', value: cursor.value }
   return { kind: 'instruction', target: cursor.target, value: cursor.value }
+}
+
+const utf8 = new TextEncoder()
+/** The name of the one element that a text is. Undefined: it is not the text of an element. */
+export function readRootName(text: string): Name | undefined {
+  const document = parseXml(utf8.encode(text))
+  return document instanceof Malformed ? undefined : document.root.name
 }
