@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import app from '../examples/orders/service.ts'
 import { createHandler } from '../src/host/handler.ts'
-import { openStore } from '../src/host/open-store.ts'
 import type { ServeOptions } from '../src/host/options.ts'
+import { openStore } from '../src/host/store/open-store.ts'
 import { queuedJob } from '../src/service/job-queue.ts'
 import type { Store } from '../src/service/store.ts'
 

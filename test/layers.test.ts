@@ -209,6 +209,10 @@ const smallFiles: Readonly<Record<string, string>> = {
   'store/read-thread-port.ts': 'both sides of a thread load it, and neither loads the other',
 }
 
+test('host/ has rooms, and on its ground floor what puts a service together', () => {
+  assert.ok(files.filter(file => /^host\/[^/]+$/.test(file)).length <= 12)
+})
+
 test('a small file stands apart for a reason', () => {
   const small = files.filter(file => sourceOf(file).split('\n').length <= 26 && !/(?:^|\/)index\.ts$/.test(file))
   assert.deepEqual(small.sort(), Object.keys(smallFiles).sort())

@@ -39,6 +39,15 @@ test('no function is exported from two files, and few names stand in two', () =>
   assert.ok(shared.length <= 60, `${shared.length} names of functions stand in two files`)
 })
 
+test('a function has 70 lines at most', () => {
+  assert.deepEqual(
+    declarations
+      .filter(({ kind, lines }) => kind === 'function' && lines > 70)
+      .map(({ file, name, lines }) => `${file} ${name}: ${lines} lines`),
+    [],
+  )
+})
+
 test('a file name stands once, but for the twins of the glossary', () => {
   const { twins } = glossary()
   const names = homesOf(sourceFiles.map(file => [basename(file, '.ts'), file]))

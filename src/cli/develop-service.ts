@@ -175,7 +175,7 @@ async function createTokenSigner(app: Implementation, data?: string): Promise<(p
   const [{ openLocalKey }, { signToken }, { dataFileOf }] = await Promise.all([
     import('../identity/local-key.ts'),
     import('../identity/bearer-token.ts'),
-    import('../host/open-store.ts'),
+    import('../host/store/open-store.ts'),
   ])
   const key = openLocalKey(`${dataFileOf(app, data === undefined ? {} : { data })}.key`)
   return async ({ subject, roles, claims: all = {} }) => {

@@ -62,7 +62,7 @@ export async function locateService(
   file: string | undefined,
   { data, key }: { readonly data?: string; readonly key?: string },
 ): Promise<{ readonly name: string; readonly data: string }> {
-  const { dataFileOf, readServiceName } = await import('../host/open-store.ts')
+  const { dataFileOf, readServiceName } = await import('../host/store/open-store.ts')
   const known = file ?? (await findServiceFile())
   if (known !== undefined) {
     const app = await loadImplementation(known)

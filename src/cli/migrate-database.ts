@@ -36,7 +36,7 @@ async function migrateCommand(
   { plan, apply, json, drop, ...flags }: MigrateFlags,
 ): Promise<void> {
   if ((plan === true) === (apply === true)) failUsage('give one of --plan, --apply')
-  const [{ migrateDatabase }, app] = await Promise.all([import('../host/open-store.ts'), loadService(file)])
+  const [{ migrateDatabase }, app] = await Promise.all([import('../host/store/open-store.ts'), loadService(file)])
   const isPlan = plan === true
   const lines: string[] = []
   const progress = new ProgressLine()

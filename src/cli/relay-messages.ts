@@ -24,7 +24,7 @@ interface RelayFlags {
   readonly uri?: string
 }
 async function relayCommand({ listen: port, to, host, role: roles, uri }: RelayFlags): Promise<void> {
-  const { startSoapRelay: relaying } = await import('../host/soap-relay.ts')
+  const { startSoapRelay: relaying } = await import('../host/soap/soap-relay.ts')
   const listener = await relaying({ port, host, to, roles, uri, onError: printError })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))

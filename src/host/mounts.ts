@@ -25,9 +25,9 @@ import type { DocumentLink } from '../rest/formats/document.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import type { ReplyTargets } from '../soap/headers/addressing.ts'
 import type { SoapEndpoint } from '../soap/http/binding.ts'
-import type { MessageSecurityPort } from './message-security.ts'
 import type { ClusterPeers } from './operations/cluster.ts'
 import { collectMetrics, expositionType, type Metrics, writeExposition } from './operations/metrics.ts'
+import type { MessageSecurityPort } from './trust/message-security.ts'
 import { codingStreams, codings, decodings } from './zlib-codings.ts'
 
 export interface MountParts {
@@ -56,7 +56,7 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
       ...(parts.docs ? [{ rel: 'service-doc', href: '/docs', type: 'text/html' }] : []),
     ],
     messages: createLazyMessages(context),
-    elements: createLazily(async () => (await import('./port-elements.ts')).createElementTexts()),
+    elements: createLazily(async () => (await import('./soap/port-elements.ts')).createElementTexts()),
   })
   const write = async (): Promise<string> =>
     writeExposition(await (peers?.figures() ?? Promise.all([collectMetrics(figures)])))
@@ -95,13 +95,13 @@ const linksOfEndpoint = (path: string | undefined): readonly DocumentLink[] =>
 
 /** The modules that write messages come with the first page that shows one. */
 function createLazyMessages(context: FaceContext): NonNullable<RestOptions['messages']> {
-  const load = createLazily(async () => (await import('./soap-messages.ts')).createMessageView(context))
+  const load = createLazily(async () => (await import('./soap/soap-messages.ts')).createMessageView(context))
   return (...asked) => chain(load(), write => write(...asked))
 }
 
 function createSoapMount(context: FaceContext, { security, elsewhere }: MountParts): Mount {
   const load = createLazily(async () => {
-    const [{ createSoapEndpoints }, port] = await Promise.all([import('./soap-endpoints.ts'), security()])
+    const [{ createSoapEndpoints }, port] = await Promise.all([import('./soap/soap-endpoints.ts'), security()])
     return createSoapEndpoints(context, elsewhere ? { elsewhere } : {}, port)
   })
   // Soon after the start, so that no client waits for it; a failure is reported to the next

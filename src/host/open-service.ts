@@ -32,12 +32,10 @@ import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
 import { startOutbox } from './delivery/outbox.ts'
 import { startSinks } from './delivery/sinks.ts'
-import { addFillGauges, addWorkGauges } from './gauges.ts'
 import { createItemIdentifier } from './item-identifier.ts'
-import { startJobWorkers } from './job-workers.ts'
-import type { MessageSecurityPort } from './message-security.ts'
+import { startJobWorkers } from './jobs/job-workers.ts'
 import { createMounts, type MountParts } from './mounts.ts'
-import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } from './open-store.ts'
+import { addFillGauges, addWorkGauges } from './operations/gauges.ts'
 import { InstanceLease } from './operations/instance-lease.ts'
 import { instrumentCalls } from './operations/instrumentation.ts'
 import { changeFields, errorFields } from './operations/log.ts'
@@ -50,7 +48,9 @@ import { StoreFiller } from './operations/store-filler.ts'
 import type { Server, ServiceOptions } from './options.ts'
 import { readDocs } from './read-docs.ts'
 import { allowsSeededPasswords, type Tokens } from './safety.ts'
-import { seedStore } from './seed-store.ts'
+import { dataFileOf, findFormerDatabase, openLimiter, openReplica, openStore } from './store/open-store.ts'
+import { seedStore } from './store/seed-store.ts'
+import type { MessageSecurityPort } from './trust/message-security.ts'
 import { createWorld, nameOf, reportJob, type World, warnOfSlowChange } from './world.ts'
 import { codings } from './zlib-codings.ts'
 
@@ -415,7 +415,7 @@ async function prepareSecurity(
   const endpoints = endpointsOf(app.contract)
   const { ports } = app.contract
   const create = async (): Promise<MessageSecurityPort> => {
-    const { createMessageSecurity } = await import('./message-security.ts')
+    const { createMessageSecurity } = await import('./trust/message-security.ts')
     return createMessageSecurity(messageSecurity, { store, identities, clock, logger, failed, endpoints, ports })
   }
   const isDeclared = [...endpoints, ...ports].some(({ security }) => typeof security === 'object')

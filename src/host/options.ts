@@ -9,13 +9,13 @@ import type { ServerLimits, Tls } from '../server/listener.ts'
 import type { RequestNotes, Settings } from '../service/face-context.ts'
 import type { Schedule } from '../service/schedule.ts'
 import type { EventSink } from './delivery/sinks.ts'
-import type { MessageSecurity } from './message-security.ts'
 import type { ClusterPeers } from './operations/cluster.ts'
 import type { Logger } from './operations/log.ts'
 import type { OpenTelemetryApi } from './operations/open-telemetry.ts'
 import type { Overload } from './operations/overload.ts'
 import type { DocsOption } from './read-docs.ts'
 import type { Tokens } from './safety.ts'
+import type { MessageSecurity } from './trust/message-security.ts'
 
 export interface RetentionDays {
   /** A committed change in `/changes`. Default: 7. */

@@ -5,13 +5,13 @@
 import type { Implementation } from '../contract/implement.ts'
 import { requireSoundContract } from '../contract/review.ts'
 import { createItemIdentifier } from './item-identifier.ts'
-import { startJobWorkers } from './job-workers.ts'
+import { startJobWorkers } from './jobs/job-workers.ts'
 import { sweepEveryMs } from './open-service.ts'
-import { openStore } from './open-store.ts'
 import { SlowChanges } from './operations/slow-changes.ts'
 import { openAllOrNothing, requireKnownOptions, type ServeOptions, type Server } from './options.ts'
 import { ensureSafe } from './safety.ts'
 import { start } from './start.ts'
+import { openStore } from './store/open-store.ts'
 import { createWorld, reportJob, warnOfSlowChange } from './world.ts'
 
 export { openStore, type ServeOptions, type Server }

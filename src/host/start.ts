@@ -1,8 +1,8 @@
 /** Starts a service: its parts first, then its address; if one fails, all are closed. */
 import type { Implementation } from '../contract/implement.ts'
 import { startListener } from '../server/listener.ts'
-import { addFrontGauges } from './gauges.ts'
 import { openService } from './open-service.ts'
+import { addFrontGauges } from './operations/gauges.ts'
 import type { ServeOptions, Server } from './options.ts'
 
 export async function start(app: Implementation, options: ServeOptions, opened: AsyncDisposableStack): Promise<Server> {

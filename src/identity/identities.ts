@@ -8,6 +8,7 @@
  */
 
 import { hash as digest } from 'node:crypto'
+import { BoundedCache } from '../base/memo.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { Store } from '../service/store.ts'
@@ -18,7 +19,6 @@ import type { LocalKey } from './local-key.ts'
 import { createPasswordProof } from './password-proof.ts'
 import type { PeoplePort } from './people-port.ts'
 import { callerOfPerson, callerWith, parsePerson, readPersonText, type StoredPerson } from './person-record.ts'
-import { ProvenCallers } from './proven-callers.ts'
 import {
   issueCallerSession,
   issueSession,
@@ -30,8 +30,10 @@ import {
 } from './session-cookie.ts'
 import { isSessionEnded, recordSessionEnd, type SessionEnd } from './session-end.ts'
 
+const rememberMs = 5 * 60_000
 /** (2) */
 const rememberEndableMs = 10_000
+const rememberedMax = 10_000
 
 export interface IdentitySources {
   readonly store: Store
@@ -78,6 +80,8 @@ export interface People extends Identities {
 export function createIdentities(sources: IdentitySources): People {
   const { store, key, trust, clock, seeded, onLock, people } = sources
   const proven = new ProvenCallers(clock)
+  /** The object that a token came in → the token's tag. */
+  const tags = new WeakMap<object, string>()
   const accepts = ({ added = false, disabled = false }: StoredPerson): boolean => !disabled && (seeded || added)
   const person = (name: string): Promise<ProvenPerson | undefined> =>
     people ? findInPort(people, name) : findInStore(store, name, accepts)
@@ -106,7 +110,9 @@ export function createIdentities(sources: IdentitySources): People {
 
   return {
     bearer: (token, came) => {
-      const tag = proven.tagOfToken(token, came)
+      let tag = came && tags.get(came)
+      if (tag === undefined) tag = digest('sha256', token, 'base64url')
+      if (came) tags.set(came, tag)
       return proven.recall(tag) ?? byToken(token, tag)
     },
     ...createPasswordProof({ store, key, clock, accepts, onLock, people }),
@@ -185,3 +191,30 @@ async function findInStore(
   if (!found || found.disabled) return undefined
   return { caller: callerOfPerson(name, found), salt: found.salt, canSignIn: accepts(found) }
 }
+
+/** (2) Callers by tags of what has proven them. */
+class ProvenCallers {
+  #known = createMemory()
+  readonly #clock: () => number
+
+  constructor(clock: () => number) {
+    this.#clock = clock
+  }
+
+  recall(tag: string): Caller | undefined {
+    const known = this.#known.get(tag)
+    return known && known.until > this.#clock() ? known.caller : undefined
+  }
+
+  /** @param until in milliseconds since 1970, like the clock */
+  remember(tag: string, caller: Caller, until: number, longestMs = rememberMs): Caller {
+    this.#known.set(tag, { caller, until: Math.min(until, this.#clock() + longestMs) })
+    return caller
+  }
+
+  forget(): void {
+    this.#known = createMemory()
+  }
+}
+
+const createMemory = () => new BoundedCache<string, { readonly caller: Caller; readonly until: number }>(rememberedMax)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { fetchLists } from '../../src/host/fetched-crls.ts'
+import { fetchLists } from '../../src/host/trust/fetched-crls.ts'
 import * as x from '../security/issue.ts'
 
 const hour = 3_600_000

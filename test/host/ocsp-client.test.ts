@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { createOcspClient } from '../../src/host/ocsp-client.ts'
+import { createOcspClient } from '../../src/host/trust/ocsp-client.ts'
 
 /** A responder that answers with what it was asked, once it is released. */
 async function hold() {

@@ -1,7 +1,7 @@
 /** Why a database cannot be used, in one line with its place and its cure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainStoreFailure, StoreFailure } from '../../src/host/store-failure.ts'
+import { explainStoreFailure, StoreFailure } from '../../src/host/store/store-failure.ts'
 
 const withCode = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 const postgres = 'postgres://shop:secret@db.example:5432/shop'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { addFillGauges } from '../../src/host/gauges.ts'
+import { addFillGauges } from '../../src/host/operations/gauges.ts'
 import { Metrics } from '../../src/host/operations/metrics.ts'
 import { type FillerSite, StoreFiller } from '../../src/host/operations/store-filler.ts'
 import type { TellFilling } from '../../src/service/store.ts'

@@ -5,7 +5,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
 import { createPrivateFile } from '../../store/private-file.ts'
-import { explainStoreFailure } from '../store-failure.ts'
+import { explainStoreFailure } from '../store/store-failure.ts'
 
 /**
  * Copies the database of one moment. Throws if `data` is missing or `to` exists; the message says

@@ -7,7 +7,7 @@ import type { Implementation, Person } from '../../contract/implement.ts'
 import { type LocalKey, openLocalKey } from '../../identity/local-key.ts'
 import { addPeople, changePassword, listPeople, setDisabled } from '../../identity/people-directory.ts'
 import type { Store } from '../../service/store.ts'
-import { dataFileOf, openStore } from '../open-store.ts'
+import { dataFileOf, openStore } from '../store/open-store.ts'
 
 export interface PeopleFlags {
   readonly data?: string

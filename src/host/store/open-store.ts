@@ -2,16 +2,16 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { attempt } from '../base/attempt.ts'
-import type { Implementation } from '../contract/implement.ts'
-import { computeInStore } from '../service/computed-values.ts'
-import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../service/limiter.ts'
-import type { Store, TellFilling } from '../service/store.ts'
-import type { WarnOfLength } from '../store/long-values.ts'
-import type { MigrationWish } from '../store/migration.ts'
-import { createFolderOf } from '../store/private-file.ts'
-import { isSqliteError } from '../store/write-queue.ts'
-import type { RetentionDays, ServeOptions } from './options.ts'
+import { attempt } from '../../base/attempt.ts'
+import type { Implementation } from '../../contract/implement.ts'
+import { computeInStore } from '../../service/computed-values.ts'
+import { createMemoryLimiter, createSharedLimiter, type Limiter } from '../../service/limiter.ts'
+import type { Store, TellFilling } from '../../service/store.ts'
+import type { WarnOfLength } from '../../store/long-values.ts'
+import type { MigrationWish } from '../../store/migration.ts'
+import { createFolderOf } from '../../store/private-file.ts'
+import { isSqliteError } from '../../store/write-queue.ts'
+import type { RetentionDays, ServeOptions } from '../options.ts'
 import { ensurePostgresAddress, explainStoreFailure } from './store-failure.ts'
 
 /** The database file of a service. */
@@ -116,7 +116,7 @@ export async function openReplica(
   url: string | undefined,
 ): Promise<Pick<Store, 'read' | 'usage' | 'close'> | undefined> {
   if (url === undefined) return undefined
-  const { openPostgresReplica } = await import('../store/postgres.ts')
+  const { openPostgresReplica } = await import('../../store/postgres.ts')
   return computeInStore(app, await openPostgresReplica(app.contract, url))
 }
 
@@ -134,8 +134,8 @@ async function openAt(
   }
   if (database) ensurePostgresAddress(database)
   try {
-    if (database) return await (await import('../store/postgres.ts')).openPostgresStore(app.contract, database, kept)
-    return (await import('../store/sqlite.ts')).openSqliteStore(app.contract, file, kept)
+    if (database) return await (await import('../../store/postgres.ts')).openPostgresStore(app.contract, database, kept)
+    return (await import('../../store/sqlite.ts')).openSqliteStore(app.contract, file, kept)
   } catch (thrown) {
     throw explainStoreFailure(thrown, database, file)
   }
@@ -149,7 +149,7 @@ export async function openLimiter({
 }: Pick<ServeOptions, 'database' | 'siblings'>): Promise<{ limiter: Limiter; close(): Promise<void> }> {
   const close = async (): Promise<void> => {}
   if (database) {
-    const { openRateWindows } = await import('../store/rate-windows.ts')
+    const { openRateWindows } = await import('../../store/rate-windows.ts')
     const windows = await openRateWindows(database)
     return { limiter: createSharedLimiter(windows.count), close: windows.close }
   }

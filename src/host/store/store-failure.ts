@@ -1,6 +1,6 @@
 /** Why a database cannot be opened, in one line with its place and its cure. */
-import { errorCodeOf } from '../base/attempt.ts'
-import { Unavailable } from '../service/store.ts'
+import { errorCodeOf } from '../../base/attempt.ts'
+import { Unavailable } from '../../service/store.ts'
 
 /** A database cannot be used. */
 export class StoreFailure extends Error {

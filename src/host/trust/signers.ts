@@ -3,12 +3,12 @@
  * their files as they are now. Guards: as soon as there are several authorities, each says whom it
  * speaks for, so that no partner's authority names another partner's people.
  */
-import type { Watching } from '../identity/watched-file.ts'
-import { watchOctets } from '../identity/watched-file.ts'
-import type { Certificate } from '../security/crypto/certificate.ts'
-import { type CertificateSource, type OneOrMore, readCertificateList } from '../security/crypto/key-source.ts'
-import { type SplitSigners, splitSigners } from '../security/crypto/split-signers.ts'
-import { type Anchors, CertificateTrust, type RevocationSources } from '../security/crypto/trust.ts'
+import type { Watching } from '../../identity/watched-file.ts'
+import { watchOctets } from '../../identity/watched-file.ts'
+import type { Certificate } from '../../security/crypto/certificate.ts'
+import { type CertificateSource, type OneOrMore, readCertificateList } from '../../security/crypto/key-source.ts'
+import { type SplitSigners, splitSigners } from '../../security/crypto/split-signers.ts'
+import { type Anchors, CertificateTrust, type RevocationSources } from '../../security/crypto/trust.ts'
 
 /** Certificates, and the people whom they may name. */
 export interface Partner extends Pick<Anchors, 'authorities' | 'intermediates' | 'certificates'> {

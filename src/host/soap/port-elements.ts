@@ -1,10 +1,10 @@
 /** The elements of ports as XML documents for REST, by the codecs that SOAP reads messages with. */
-import type { ElementTexts, ReadElement } from '../rest/compiled-face.ts'
-import { Refused } from '../service/refusal.ts'
-import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
-import { describeNames } from '../soap/codecs/values.ts'
-import type { AnySoapRefusal, SchemaFlaw } from '../soap/refusal.ts'
-import { Malformed, parseXml, walkTree } from '../xml/index.ts'
+import type { ElementTexts, ReadElement } from '../../rest/compiled-face.ts'
+import { Refused } from '../../service/refusal.ts'
+import { createElementCodecs, type ElementCodec } from '../../soap/codecs/schema-codec.ts'
+import { describeNames } from '../../soap/codecs/values.ts'
+import type { AnySoapRefusal, SchemaFlaw } from '../../soap/refusal.ts'
+import { Malformed, parseXml, walkTree } from '../../xml/index.ts'
 
 export function createElementTexts(): ElementTexts {
   const codecOf = createElementCodecs()

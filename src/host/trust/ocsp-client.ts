@@ -6,10 +6,10 @@
  *      shut those of no other out.
  *  (3) A question that a cache may answer is a GET; a responder that refuses it is asked by POST.
  */
-import { takeBounded } from '../base/octets.ts'
-import type { OcspRequest } from '../security/crypto/ocsp-statuses.ts'
-import { Unavailable } from '../service/store.ts'
-import { WaitingLines } from '../service/waiting-lines.ts'
+import { takeBounded } from '../../base/octets.ts'
+import type { OcspRequest } from '../../security/crypto/ocsp-statuses.ts'
+import { Unavailable } from '../../service/store.ts'
+import { WaitingLines } from '../../service/waiting-lines.ts'
 
 /** Octets of a response, certificates included: honest ones have some 2,000. */
 const octetsMax = 64 * 1024

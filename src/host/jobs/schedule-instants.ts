@@ -1,6 +1,6 @@
 /** When a schedule is due: seconds are counted here; fields of cron and zones are croner's. */
 import { Cron } from 'croner'
-import type { Instants, Schedule } from '../service/schedule.ts'
+import type { Instants, Schedule } from '../../service/schedule.ts'
 
 /** Throws for an invalid schedule; the message says what to write. */
 export function parseSchedule({ at, zone }: Pick<Schedule, 'at' | 'zone'>): Instants {

@@ -3,18 +3,18 @@
  *  (1) What is seeded has passed the checks of content from outside: its fields, its identifiers,
  *      its states and its references. Otherwise nothing is seeded, and the start ends.
  */
-import { ownMember } from '../base/objects.ts'
-import { storedFieldsOf } from '../contract/computed-fields.ts'
-import { fillDefaults } from '../contract/default-values.ts'
-import type { Implementation, Person, Values } from '../contract/implement.ts'
-import { listOperations } from '../contract/operation.ts'
-import { type Resource, singleId } from '../contract/resource.ts'
-import type { Service } from '../contract/service.ts'
-import { checkValue, findReferences } from '../contract/typed-value.ts'
-import type { LocalKey } from '../identity/local-key.ts'
-import { preparePeople } from '../identity/person-record.ts'
-import type { Store } from '../service/store.ts'
-import { packTyped } from '../service/typed-json.ts'
+import { ownMember } from '../../base/objects.ts'
+import { storedFieldsOf } from '../../contract/computed-fields.ts'
+import { fillDefaults } from '../../contract/default-values.ts'
+import type { Implementation, Person, Values } from '../../contract/implement.ts'
+import { listOperations } from '../../contract/operation.ts'
+import { type Resource, singleId } from '../../contract/resource.ts'
+import type { Service } from '../../contract/service.ts'
+import { checkValue, findReferences } from '../../contract/typed-value.ts'
+import type { LocalKey } from '../../identity/local-key.ts'
+import { preparePeople } from '../../identity/person-record.ts'
+import type { Store } from '../../service/store.ts'
+import { packTyped } from '../../service/typed-json.ts'
 
 /** Thrown at start: all mistakes, a line each. */
 export class SeedMistakes extends Error {

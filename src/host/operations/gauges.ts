@@ -1,11 +1,11 @@
 /** Gauges that are read on demand: requests in progress, connections, jobs, streams, sinks. */
-import type { ChangesPage } from '../pages/changes.ts'
-import type { HttpListener } from '../server/listener.ts'
-import type { Store } from '../service/store.ts'
-import type { Delivery, Sinks } from './delivery/sinks.ts'
-import type { Metrics } from './operations/metrics.ts'
-import type { OverloadGuard } from './operations/overload.ts'
-import type { StoreFiller } from './operations/store-filler.ts'
+import type { ChangesPage } from '../../pages/changes.ts'
+import type { HttpListener } from '../../server/listener.ts'
+import type { Store } from '../../service/store.ts'
+import type { Delivery, Sinks } from '../delivery/sinks.ts'
+import type { Metrics } from './metrics.ts'
+import type { OverloadGuard } from './overload.ts'
+import type { StoreFiller } from './store-filler.ts'
 
 export function addFrontGauges(figures: Metrics, load: OverloadGuard, listener: HttpListener): void {
   const one = (value: () => number) => () => [{ labels: {}, value: value() }]

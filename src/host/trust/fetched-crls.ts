@@ -9,10 +9,10 @@
  *  (4) A message waits only where no list that is fresh is known, and no longer than the request.
  * Whether lists are signed by whom they should be is asked where they count.
  */
-import { takeBounded } from '../base/octets.ts'
-import type { Watching } from '../identity/watched-file.ts'
-import type { RevocationList } from '../security/crypto/crl.ts'
-import { readCrlList } from '../security/crypto/key-source.ts'
+import { takeBounded } from '../../base/octets.ts'
+import type { Watching } from '../../identity/watched-file.ts'
+import type { RevocationList } from '../../security/crypto/crl.ts'
+import { readCrlList } from '../../security/crypto/key-source.ts'
 
 export interface FetchedLists {
   /** The lists as they are known; asks for others where these are due. */

@@ -2,8 +2,8 @@
  * Runs jobs in this process: one at a time for each worker, which looks for the next when one is
  * started or after a while; and starts scheduled jobs.
  */
-import { type JobContext, runNextJob } from '../service/job.ts'
-import { type Schedule, startDueJobs } from '../service/schedule.ts'
+import { type JobContext, runNextJob } from '../../service/job.ts'
+import { type Schedule, startDueJobs } from '../../service/schedule.ts'
 import { parseSchedule } from './schedule-instants.ts'
 
 export interface JobWorkers {
