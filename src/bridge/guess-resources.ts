@@ -69,9 +69,8 @@ export interface ListMark {
 
 /** What can be read as a resource of these ports, for the callers of its exchanges. */
 export function guessResources(ports: readonly Port[]): readonly BridgedResource[] {
-  const guesses = ports.flatMap(port => {
-    const atOnce = Object.entries(port.exchanges).filter(([, each]) => each.later === undefined)
-    const reads = atOnce.filter(([name, each]) => isRead(name, each) && !takesBlocks(each))
+  const guesses = ports.map(leaveLater).flatMap(port => {
+    const reads = Object.entries(port.exchanges).filter(([name, each]) => isRead(name, each) && !takesBlocks(each))
     const items = reads.flatMap(([name, each]) => readItemExchange(name, each) ?? [])
     const lists = reads.flatMap(([name, each]) => readListExchange(name, each) ?? [])
     return items.flatMap(item => {
@@ -82,6 +81,12 @@ export function guessResources(ports: readonly Port[]): readonly BridgedResource
   const taken = new Set(ports.map(each => each.port))
   return guesses.filter(({ resource: { name } }) => !taken.has(name) && taken.add(name))
 }
+
+/** A resource is read and changed at once. */
+const leaveLater = (port: Port): Port => ({
+  ...port,
+  exchanges: Object.fromEntries(Object.entries(port.exchanges).filter(([, { later }]) => later === undefined)),
+})
 
 interface ItemRead extends FoundItem {
   readonly exchange: string

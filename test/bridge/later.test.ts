@@ -4,8 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { guessResources } from '../../src/bridge/guess-resources.ts'
+import { markLater } from '../../src/bridge/later-limits.ts'
 import { TransportFailure } from '../../src/client/errors.ts'
+import { exchange, port } from '../../src/contract/exchange.ts'
 import { role } from '../../src/contract/policy.ts'
+import { x } from '../../src/contract/xml-type.ts'
+import { createLaterLedger } from '../../src/service/later-ledger.ts'
 import {
   accepted,
   block,
@@ -93,6 +98,33 @@ describe('a call whose answer comes later', () => {
     const { fields } = await ask('POST', '/api/v1/Shop/Ping')
     await answer(sent[0] as Sent, '')
     assert.equal((await ask('GET', resultOf(fields['location'] ?? ''))).status, 204)
+  })
+
+  test('is no part of a resource, whatever the names of its exchange', () => {
+    const shop = x.namespace('urn:shop')
+    const item = x.object({ id: x.element(x.string), name: x.element(x.string) })
+    const [Id, Part, Parts] = [
+      shop.element('Id', x.object({ id: x.element(x.string) })),
+      shop.element('Part', x.object({ part: x.element(item) })),
+      shop.element('Parts', x.object({ part: x.element(item).many(0) })),
+    ]
+    const parts = port('Parts', {
+      namespace: 'urn:shop:wsdl',
+      allow: [role('clerk')],
+      exchanges: {
+        GetPart: exchange({ action: 'urn:GetPart', input: Id, output: Part, safe: true }),
+        ListParts: exchange({ action: 'urn:ListParts', input: 'empty', output: Parts, safe: true }),
+        DeletePart: exchange({ action: 'urn:DeletePart', input: Id, output: 'empty' }),
+      },
+    })
+    const guess = (...later: string[]) =>
+      guessResources([markLater(parts, later, undefined, { keep: 1 })]).map(({ resource, writes }) => [
+        resource.name,
+        writes.remove?.exchange,
+      ])
+    assert.deepEqual(guess(), [['parts', 'DeletePart']])
+    assert.deepEqual(guess('DeletePart'), [['parts', undefined]])
+    assert.deepEqual(guess('Parts.GetPart'), [])
   })
 
   test('is no matter of an exchange without an answer', async () => {
@@ -334,7 +366,7 @@ describe('a message that is not the answer changes nothing', () => {
 
   test('while another one of the call is received: it waits, and is a copy then', async () => {
     const bridge = await openLaterBridge()
-    const { message } = await bridge.begin()
+    const { message, job } = await bridge.begin()
     let end = () => {}
     const slow = new ReadableStream({
       start: controller => {
@@ -349,6 +381,7 @@ describe('a message that is not the answer changes nothing', () => {
     const second = bridge.answer(message)
     const third = bridge.answer(message, price('9'))
     await new Promise(resolve => setTimeout(resolve, 100))
+    await isSame(bridge, job)
     end()
     const all = await Promise.all([first, second, third])
     assert.deepEqual(
@@ -434,6 +467,21 @@ describe('a call ends once', () => {
     assert.equal((await ask('GET', resultOf(job))).status, 404)
     assert.equal(await readFigure('diglot_later_calls'), '0')
     assert.equal(await readFigure('diglot_later_answers_total{outcome="cancelled"}'), '1')
+  })
+
+  test('also where two ends of it meet in the store', async () => {
+    const { ask, begin, open } = await openLaterBridge()
+    const { job } = await begin()
+    const id = job.split('/').at(-1) ?? ''
+    const ledger = createLaterLedger(open.context.app.contract, open.store, Date.now)
+    const { asked } = (await ledger.find(id)) ?? assert.fail()
+    const end = (state: 'completed' | 'failed') => ledger.end(id, { state, answer: '{}', asked })
+    assert.deepEqual([await end('completed'), await end('failed'), await end('completed')], [true, false, false])
+    assert.equal(stateOf(await ask('GET', job)).state, 'completed')
+    const other = (await begin()).job
+    await ask('POST', `${other}/cancellation`)
+    assert.equal(await ledger.end(other.split('/').at(-1) ?? '', { state: 'completed', answer: '{}', asked }), false)
+    assert.equal(stateOf(await ask('GET', other)).state, 'cancelled')
   })
 
   test('and is forgotten after its time', async () => {
