@@ -95,7 +95,8 @@ export function findKey(fields: Fields, asked: string, noun: string): string | u
   return key !== undefined && isKeyField(fields[key]) ? key : undefined
 }
 const keyKinds = new Set(['string', 'int', 'long', 'enum'])
-const isKeyField = (field: AnyField | undefined): boolean => field !== undefined && keyKinds.has(field.shape.kind)
+export const isKeyField = (field: AnyField | undefined): boolean =>
+  field !== undefined && keyKinds.has(field.shape.kind)
 
 /** Content of header blocks comes from a request, which a provider is not told. */
 export const takesBlocks = ({ requestHeaders }: PortExchange): boolean => Object.keys(requestHeaders).length > 0

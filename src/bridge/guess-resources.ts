@@ -98,7 +98,7 @@ function pluralOf(noun: string): string {
   return /(?:s|x|z|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`
 }
 
-function readItemExchange(exchange: string, { input, output }: PortExchange) {
+export function readItemExchange(exchange: string, { input, output }: PortExchange) {
   if (typeof input !== 'object' || typeof output !== 'object') return undefined
   const only = findOnlyNeeded(membersOfType(input.type(), input.form))
   const asked = only && simpleTypeOf(only.member)
@@ -107,7 +107,7 @@ function readItemExchange(exchange: string, { input, output }: PortExchange) {
   return found && { exchange, noun: nounOf(exchange), ...found, asked: only.key, codec: simpleCodecOf(asked) }
 }
 
-function readListExchange(exchange: string, { input, output }: PortExchange) {
+export function readListExchange(exchange: string, { input, output }: PortExchange) {
   if (typeof output !== 'object') return undefined
   if (typeof input === 'object' && membersOfType(input.type(), input.form).some(each => isNeeded(each.member)))
     return undefined
@@ -154,13 +154,22 @@ function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedR
   const key = fields && findKey(fields, item.asked, item.noun)
   if (!key || (key !== 'id' && Object.hasOwn(fields, 'id'))) return undefined
   const writes = guessWrites(port, { ...item, fields, key, version: findVersion(item.item, item.form) })
-  const grantsOf = (exchange: string) => port.exchanges[exchange]?.allow ?? []
-  const read = grantsOf(item.exchange)
-  if (!isDeepStrictEqual(read, grantsOf(list.exchange))) return undefined
-  const given = { noun: item.noun, fields, key, read, grantsOf }
-  const whole = describeResource(given, writes)
-  const resource = whole ?? describeResource(given, noWrites)
-  if (!resource) return undefined
+  const read = grantsOf(port, item.exchange)
+  if (!isDeepStrictEqual(read, grantsOf(port, list.exchange))) return undefined
+  const given = { name: pluralOf(item.noun), noun: item.noun, fields, key, port, read }
+  const whole = declareItems(given, writes)
+  const { resource } = whole.resource ? whole : declareItems(given, noWrites)
+  return resource && bindReads(port, item, list, { resource, writes: whole.resource ? writes : noWrites, key })
+}
+export const grantsOf = (port: Port, exchange: string): readonly Grant[] => port.exchanges[exchange]?.allow ?? []
+
+/** The resource with the exchanges that read it. */
+export function bindReads(
+  port: Port,
+  item: ItemExchange,
+  list: ListExchange,
+  declared: Pick<BridgedResource, 'resource' | 'writes' | 'key'>,
+): BridgedResource {
   const { asked, codec } = item
   const inputOf = (id: string): unknown => {
     const value = codec.read(id, { resolve: () => undefined })
@@ -169,20 +178,19 @@ function joinReads(port: Port, item: ItemExchange, list: ListExchange): BridgedR
       : { ...emptyInputOf(port.exchanges[item.exchange]?.input ?? 'empty'), [asked]: value }
   }
   return {
-    resource,
+    ...declared,
     port,
     get: { exchange: item.exchange, inputOf, path: item.path },
     list: { exchange: list.exchange, input: list.input, path: list.path, marks: list.marks },
-    writes: whole ? writes : noWrites,
-    key,
   }
 }
 interface GivenItem {
+  readonly name: string
   readonly noun: string
   readonly fields: Fields
   readonly key: string
+  readonly port: Port
   readonly read: readonly Grant[]
-  readonly grantsOf: (exchange: string) => readonly Grant[]
 }
 const markFields = (fields: Fields, { readOnly, filled, create, change }: BridgedWrites): Fields =>
   Object.fromEntries(
@@ -198,27 +206,28 @@ export const setNothing = (): Values => ({})
 /** By its name, and as the port says. */
 const isRead = (name: string, { isSafe }: PortExchange): boolean => isSafe && verbOf(name) === 'read'
 
-/** Undefined where a contract cannot have such a resource. */
-function describeResource(
-  { noun, fields: typed, key, read, grantsOf }: GivenItem,
+/** The resource of a contract, or why it cannot have one. */
+export function declareItems(
+  { name, noun, fields: typed, key, port, read }: GivenItem,
   writes: BridgedWrites,
-): Resource | undefined {
+): { readonly resource?: Resource; readonly mistake?: string } {
   const { id: _, ...others } = typed
   const fields = markFields(key === 'id' ? others : typed, writes)
   const filter = Object.keys(fields).filter(name => {
     const field = fields[name] as AnyField // one of its names
     return isScalarField(field) && field.shape.kind !== 'bytes'
   })
-  const draft = declareResource(pluralOf(noun), { fields: { id: t.id(noun.charAt(0) || 'i'), ...fields } })
+  const draft = declareResource(name, { fields: { id: t.id(noun.charAt(0) || 'i'), ...fields } })
   const made = draft.rules({
     one: noun,
     filter: filter as never,
     unserved: 'accept',
-    allow: { read, ...mapMembers(listWrites(writes), ({ exchange }) => grantsOf(exchange)) } as never,
+    allow: { read, ...mapMembers(listWrites(writes), ({ exchange }) => grantsOf(port, exchange)) } as never,
     messages: [],
   }) as unknown as Resource // its fields are known at run time alone
   const contract = service('guess', { namespace: 'urn:guess', resources: [made] }) as unknown as Service
   const keep = { isRemote: true, load: () => undefined, list: () => [], save: () => 'stale', remove: () => false }
   const mistakes = findContractMistakes(implement(contract, { [made.name]: { keep, derive: setNothing } } as never))
-  return mistakes.length === 0 ? made : undefined
+  const [mistake] = mistakes
+  return mistake === undefined ? { resource: made } : { mistake }
 }

@@ -60,6 +60,8 @@ export interface ItemOfReads {
   readonly key: string
   /** Its member by which the service tells whether it was changed. */
   readonly version: string | undefined
+  /** What messages call the identifier besides, where a map says so. */
+  readonly asked?: string
 }
 
 const versionName =
@@ -81,9 +83,22 @@ export function guessWrites(port: Port, read: ItemOfReads): BridgedWrites {
   }
   const create = find('create', (name, each) => readCreate(name, each, read))
   const found = find('change', (name, each) => readChange(name, each, read))
-  const needed = create && { ...create, needed: create.needed.filter(name => name !== read.key) }
-  const change = found && needed && lacksNeeded(found, needed) ? undefined : found
+  const change = found && lacksOfCreate(found, create, read) ? undefined : found
   const remove = find('remove', (name, each) => readRemove(name, each, read))
+  return joinWrites(read, { create, change, remove })
+}
+
+/** A change has to send what a new item needs, or an item that was changed would not be whole. */
+export const lacksOfCreate = (change: BridgedWrite, create: BridgedWrite | undefined, read: ItemOfReads): boolean =>
+  create !== undefined && lacksNeeded(change, { ...create, needed: create.needed.filter(name => name !== read.key) })
+
+/** The writes of a resource that were found, one for each verb at most. */
+export interface FoundWrites {
+  readonly create: BridgedCreate | undefined
+  readonly change: BridgedWrite | undefined
+  readonly remove: BridgedWrite | undefined
+}
+export function joinWrites(read: ItemOfReads, { create, change, remove }: FoundWrites): BridgedWrites {
   const carried = [create, change].flatMap(each => (each ? [new Set(each.sent)] : []))
   const isSettable = (name: string) => carried.length > 0 && carried.every(sent => sent.has(name))
   const isChosen = create?.sent.includes(read.key) ?? false
@@ -156,8 +171,8 @@ function carryItem(
 }
 
 /** A member of one simple value that is named as the identifier of the item. */
-const namesItem = ({ key, member }: TypeMember, { fields, key: own, noun }: ItemOfReads): boolean =>
-  simpleTypeOf(member) !== undefined && findKey(fields, key, noun) === own
+const namesItem = ({ key, member }: TypeMember, { fields, key: own, noun, asked }: ItemOfReads): boolean =>
+  simpleTypeOf(member) !== undefined && (key === asked || findKey(fields, key, noun) === own)
 
 /** The version of the item, as it is in the item. */
 const isVersion = (each: TypeMember, { version, item, form }: ItemOfReads): boolean =>
@@ -181,7 +196,7 @@ function writeNames(members: readonly TypeMember[], read: ItemOfReads): (item: V
 }
 const noPrefixes = { resolve: () => undefined }
 
-function readCreate(exchange: string, each: PortExchange, read: ItemOfReads) {
+export function readCreate(exchange: string, each: PortExchange, read: ItemOfReads): BridgedCreate | undefined {
   const { input, output } = each
   if (typeof input !== 'object' || takesBlocks(each) || output === undefined) return undefined
   const carried = readItemInput(input, read)
@@ -213,7 +228,7 @@ function findMadeId(output: AnyRootElement, read: ItemOfReads): readonly string[
   return only && others.length === 0 && simpleTypeOf(only.member) ? [only.key] : undefined
 }
 
-function readChange(exchange: string, each: PortExchange, read: ItemOfReads) {
+export function readChange(exchange: string, each: PortExchange, read: ItemOfReads): BridgedWrite | undefined {
   if (typeof each.input !== 'object' || takesBlocks(each)) return undefined
   const carried = readItemInput(each.input, read)
   const isNamed = carried && (carried.sent.includes(read.key) || isNamedBeside(each.input, read))
@@ -224,7 +239,7 @@ function readChange(exchange: string, each: PortExchange, read: ItemOfReads) {
 const isNamedBeside = (input: AnyRootElement, read: ItemOfReads): boolean =>
   membersOfType(input.type(), input.form).some(each => namesItem(each, read))
 
-function readRemove(exchange: string, each: PortExchange, read: ItemOfReads): BridgedWrite | undefined {
+export function readRemove(exchange: string, each: PortExchange, read: ItemOfReads): BridgedWrite | undefined {
   const { input } = each
   if (typeof input !== 'object' || takesBlocks(each)) return undefined
   const members = membersOfType(input.type(), input.form)

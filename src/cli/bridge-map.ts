@@ -49,16 +49,18 @@ const leaveSecurityBehind = (contract: Service): Service => ({
 const rulesOf = ({ ports }: Service): BridgedContract['rules'] =>
   new Map(ports.map(({ port, security }) => [port, security]))
 
-/** Those that are found among the exchanges of a map, or of them the ones that it names. */
+/** Those that are found among the exchanges of a map, or the ones that it names or describes. */
 async function chooseResources(
   map: string,
   { ports }: Service,
-  names: readonly string[] | undefined,
+  names: BridgeMap['resources'],
 ): Promise<readonly BridgedResource[]> {
   const { guessResources } = await import('../bridge/guess-resources.ts')
   const found = guessResources(ports)
   if (names === undefined) return found
-  if (!Array.isArray(names)) throw new Error(`${map}: resources must be a list of names: write ['parts']`)
+  if (typeof names !== 'object' || names === null)
+    throw new Error(`${map}: resources must be a list of names, ['parts'], or describe them, { parts: { … } }`)
+  if (!isNameList(names)) return describeAsMapped(map, ports, names, found)
   const all = found.map(each => each.resource.name)
   const unknown = names.find(name => !all.includes(name))
   if (unknown !== undefined)
@@ -66,10 +68,25 @@ async function chooseResources(
   return found.filter(each => names.includes(each.resource.name))
 }
 
+const isNameList = (names: object): names is readonly string[] => Array.isArray(names)
+async function describeAsMapped(
+  map: string,
+  ports: Service['ports'],
+  described: Readonly<Record<string, unknown>>,
+  found: readonly BridgedResource[],
+): Promise<readonly BridgedResource[]> {
+  const { describeResources } = await import('../bridge/described-resources.ts')
+  try {
+    return describeResources(ports, described, found)
+  } catch (thrown) {
+    throw thrown instanceof Error ? new Error(`${map}: ${thrown.message}`, { cause: thrown }) : thrown
+  }
+}
+
 interface BridgeMap {
   readonly contract: Service
   readonly behind?: MappedBehind
-  readonly resources?: readonly string[]
+  readonly resources?: readonly string[] | Readonly<Record<string, unknown>>
 }
 async function loadMap(file: string): Promise<BridgeMap> {
   if (!existsSync(file)) throw new Error(`${file} not found: write it with diglot import <wsdl> -o ${file}`)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { folder, importMap, root, runBridge } from './map-command.ts'
 
 const wsdl = join(root, 'test', 'peers', 'parts', 'stock.wsdl')
@@ -42,4 +43,25 @@ test('where Get and List are for different callers, or do not say that they are 
     ['unsafe.ts', map.replaceAll('safe: true, ', '')],
   ] as const)
     assert.doesNotMatch((await runMap(name, text)).said, /read by/, name)
+})
+
+test('a map describes a resource whose names are not guessed, and a mistake in it ends the command with its place', async () => {
+  const renamed = map
+    .replace('GetPart: exchange({', 'StockItem: exchange({')
+    .replace('ListParts: exchange({', 'Inventory: exchange({')
+  const described = (more: string) => `${renamed}
+export const resources = {
+  parts: { get: 'StockItem', list: 'Inventory', update: 'UpdatePart', id: 'partNo', ${more} },
+} satisfies import('${pathToFileURL(join(root, 'src', 'index.ts'))}').BridgeResources<typeof contract>
+`
+  const { said, url } = await runMap('described.ts', described(`version: 'rowVersion'`))
+  assert.match(said, /^parts: read by StockItem and Inventory, changed by UpdatePart, compared by rowVersion$/m)
+  const status = async (method: string, path: string) => (await fetch(`${url}/v1${path}`, { method })).status
+  assert.deepEqual([await status('GET', '/parts'), await status('DELETE', '/parts/1')], [503, 405])
+  const wrong = await runMap('mistaken.ts', described(`remove: 'ScrapPart'`))
+  assert.match(
+    wrong.said,
+    /mistaken\.ts: resources\.parts\.remove: ScrapPart is not an exchange of the map: it has StockItem/,
+  )
+  assert.equal(wrong.url, '')
 })

@@ -1,0 +1,151 @@
+/**
+ * Resources that a map describes: which exchange reads, lists and changes their items. What is
+ * asked of the exchanges is what it is for guessed ones; where that does not hold, an error names
+ * the place in the map and the cure.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { ownMember } from '../base/objects.ts'
+import type { ResourceDescription } from '../contract/bridge-resources.ts'
+import type { Port, PortExchange } from '../contract/exchange.ts'
+import { type Fields, singularName } from '../contract/field.ts'
+import { isKeyField, membersOfType, simpleTypeOf, takesBlocks } from './exchange-members.ts'
+import {
+  type BridgedResource,
+  bindReads,
+  declareItems,
+  grantsOf,
+  readItemExchange,
+  readListExchange,
+} from './guess-resources.ts'
+import {
+  findVersion,
+  type ItemOfReads,
+  joinWrites,
+  lacksOfCreate,
+  readChange,
+  readCreate,
+  readRemove,
+} from './guess-writes.ts'
+import { fieldsOfType } from './xml-fields.ts'
+
+type DescribedMember = keyof ResourceDescription
+const exchangeSlots = ['get', 'list', 'create', 'update', 'remove'] as const
+const slots: readonly string[] = [...exchangeSlots, 'id', 'version'] satisfies readonly DescribedMember[]
+
+/**
+ * The resources that a map serves, in its order.
+ * @throws an error that names the place in `resources`, and what to do
+ */
+export function describeResources(
+  ports: readonly Port[],
+  described: Readonly<Record<string, unknown>>,
+  guessed: readonly BridgedResource[],
+): readonly BridgedResource[] {
+  return Object.entries(described).map(([name, each]) => {
+    const place = `resources.${name}`
+    if (ports.some(({ port }) => port === name)) throw new Error(`${place} is the name of a port: give it another`)
+    if (each !== true) return describeOne(ports, name, requireDescription(place, each))
+    const found = guessed.find(({ resource }) => resource.name === name)
+    if (found) return found
+    const all = guessed.map(({ resource }) => resource.name).join(', ')
+    throw new Error(`${place} is not found by names (${all || 'none is'}): describe it, { get, list, id }`)
+  })
+}
+
+function requireDescription(place: string, given: unknown): ResourceDescription {
+  if (typeof given !== 'object' || given === null)
+    throw new Error(`${place} must be true, or say which exchanges it has: { get, list, id }`)
+  const unknown = Object.keys(given).find(key => !slots.includes(key))
+  if (unknown !== undefined) throw new Error(`${place}.${unknown} is not known: it can say ${slots.join(', ')}`)
+  for (const slot of slots) {
+    const value = (given as Readonly<Record<string, unknown>>)[slot]
+    const isNeeded = slot === 'get' || slot === 'list' || slot === 'id'
+    if (typeof value !== 'string' && (isNeeded || value !== undefined))
+      throw new Error(`${place}.${slot} must be a name${isNeeded ? '' : ', or be left out'}`)
+  }
+  return given as ResourceDescription // checked above
+}
+
+/** Ends with the place in the map. */
+type RefuseSlot = (slot: DescribedMember, why: string) => never
+
+function describeOne(ports: readonly Port[], name: string, said: ResourceDescription): BridgedResource {
+  const refuse: RefuseSlot = (slot, why) => {
+    throw new Error(`resources.${name}.${slot}: ${said[slot]} ${why}`)
+  }
+  const port = findPort(ports, said, refuse)
+  const of = (slot: (typeof exchangeSlots)[number]) => port.exchanges[said[slot] ?? ''] as PortExchange // `findPort`
+  for (const slot of exchangeSlots)
+    if (said[slot] !== undefined && takesBlocks(of(slot)))
+      refuse(slot, 'has header blocks, which a resource does not send: leave it an action')
+  for (const slot of ['get', 'list'] as const)
+    if (!of(slot).isSafe) refuse(slot, 'does not say that it is safe: write safe: true in its exchange')
+  const { item, list, fields } = readReads(said, of, refuse)
+  const version = said.version ?? findVersion(item.item, item.form)
+  const read: ItemOfReads = { ...item, noun: singularName(name), fields, key: said.id, version }
+  const writes = joinWrites(read, readWrites(said, of, read, refuse))
+  if (said.version !== undefined && writes.compared !== said.version)
+    refuse('version', 'is not sent by update or remove: name a member that they send, or leave it out')
+  const grants = grantsOf(port, said.get)
+  if (!isDeepStrictEqual(grants, grantsOf(port, said.list)))
+    refuse('list', `is for other callers than ${said.get}: give both the same allow`)
+  const given = { name, noun: read.noun, fields, key: said.id, port, read: grants }
+  const { resource, mistake } = declareItems(given, writes)
+  if (!resource) throw new Error(`resources.${name}: ${mistake}`)
+  return bindReads(port, item, list, { resource, writes, key: said.id })
+}
+
+function findPort(ports: readonly Port[], said: ResourceDescription, refuse: RefuseSlot): Port {
+  const named = exchangeSlots.filter(slot => said[slot] !== undefined)
+  const has = ({ exchanges }: Port, slot: DescribedMember) => Object.hasOwn(exchanges, said[slot] ?? '')
+  const found = ports.find(port => named.every(slot => has(port, slot)))
+  if (found) return found
+  const [unknown] = named.filter(slot => !ports.some(port => has(port, slot)))
+  const all = ports.flatMap(({ exchanges }) => Object.keys(exchanges)).join(', ')
+  if (unknown) return refuse(unknown, `is not an exchange of the map: it has ${all}`)
+  const [other = 'list'] = named.filter(slot => !ports.some(port => has(port, 'get') && has(port, slot)))
+  return refuse(other, `is of another port than ${said.get}: name exchanges of one port`)
+}
+
+type ExchangeOf = (slot: (typeof exchangeSlots)[number]) => PortExchange
+
+function readReads({ get, list: listed, id, version }: ResourceDescription, of: ExchangeOf, refuse: RefuseSlot) {
+  const item =
+    readItemExchange(get, of('get')) ??
+    refuse('get', 'has to send one simple value and to answer with an item, alone or in one element')
+  const fields: Fields =
+    fieldsOfType(item.item, item.form) ??
+    refuse('get', 'answers with an item that no resource can have: one with a choice, a wildcard or derived types')
+  if (!isKeyField(ownMember(fields, id)))
+    refuse('id', `is not a member of the item that is text or a whole number: it has ${Object.keys(fields).join(', ')}`)
+  if (id !== 'id' && Object.hasOwn(fields, 'id')) refuse('id', 'is not id, and the item has a member id: name that')
+  const simple = membersOfType(item.item, item.form).filter(({ member }) => simpleTypeOf(member))
+  if (version !== undefined && !simple.some(({ key }) => key === version))
+    refuse('version', `is not a member of the item with one value: it has ${simple.map(({ key }) => key).join(', ')}`)
+  const list =
+    readListExchange(listed, of('list')) ??
+    refuse('list', 'has to need nothing, and to answer with items, in one element of their own or in two')
+  if (list.item !== item.item) refuse('list', `answers with items of another type than ${get}`)
+  return { item, list, fields }
+}
+
+function readWrites(said: ResourceDescription, of: ExchangeOf, read: ItemOfReads, refuse: RefuseSlot) {
+  const create =
+    said.create === undefined
+      ? undefined
+      : (readCreate(said.create, of('create'), read) ??
+        refuse('create', 'has to send an item or members of one, need nothing else, and tell which item was made'))
+  const change =
+    said.update === undefined
+      ? undefined
+      : (readChange(said.update, of('update'), read) ??
+        refuse('update', 'has to send an item or members of one, with its identifier, and need nothing else'))
+  if (change && lacksOfCreate(change, create, read))
+    refuse('update', `does not send all that ${said.create} needs: an item that was changed would not be whole`)
+  const remove =
+    said.remove === undefined
+      ? undefined
+      : (readRemove(said.remove, of('remove'), read) ??
+        refuse('remove', 'has to send the identifier of an item, and need nothing else but its version'))
+  return { create, change, remove }
+}
