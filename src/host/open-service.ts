@@ -3,7 +3,6 @@
  * listener, or a host that another server has, hands requests to it.
  */
 import { randomUUID } from 'node:crypto'
-import type { Maybe } from '../base/maybe.ts'
 import { RecentCallers } from '../base/time-shares.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import type { Implementation } from '../contract/implement.ts'
@@ -12,7 +11,6 @@ import { findContractWarnings } from '../contract/review-warnings.ts'
 import { accessLogEntry } from '../front/access-log.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
 import { createGate } from '../front/gate.ts'
-import type { Request, Response } from '../http/message.ts'
 import { openApiKeys } from '../identity/api-key.ts'
 import { type TokenTrust, trustLocalKey } from '../identity/bearer-token.ts'
 import { createIdentities } from '../identity/identities.ts'
@@ -21,6 +19,7 @@ import { createOpenIdSignIn } from '../identity/openid.ts'
 import { guardPeoplePort } from '../identity/people-port.ts'
 import type { Watching } from '../identity/watched-file.ts'
 import { createChangesPage } from '../pages/changes.ts'
+import type { Serve } from '../server/server-context.ts'
 import { createServiceCalls } from '../service/calls.ts'
 import type { FaceContext, Settings } from '../service/face-context.ts'
 import type { Identities } from '../service/identity-port.ts'
@@ -67,7 +66,7 @@ const tokenSeconds = 8 * 3600
 
 /** A service behind its front door, without an address. */
 export interface OpenService {
-  readonly answer: (request: Request) => Maybe<Response>
+  readonly answer: Serve
   readonly context: FaceContext
   readonly store: Store
   readonly figures: Metrics

@@ -22,6 +22,7 @@ import { respond } from '../http/respond.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { startNodeListener } from '../server/node-listener.ts'
 import { frameResponse } from '../server/response-framing.ts'
+import type { Serve } from '../server/server-context.ts'
 import { writeFaultEnvelope } from '../soap/envelope.ts'
 import { faultReason } from '../soap/fault.ts'
 import { soap11, versions } from '../soap/version.ts'
@@ -162,11 +163,10 @@ interface WireCarrier {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
 }
-type Answer = (request: Request) => Maybe<Response>
 
 /** (1) (2) Serves answers, and spoils those that it is asked to. */
 async function startMisbehaving(
-  answer: Answer,
+  answer: Serve,
   name: string,
   { host = '127.0.0.1', port = 0, exposed = false, behavior = '' }: MockServerOptions,
 ) {
@@ -194,7 +194,7 @@ const behavioursOf = ({ fields }: Request, always: readonly Misbehaviour[]): rea
   return asked === undefined ? always : parseMisbehaviours(asked)
 }
 
-async function answerMisbehaving(answer: Answer, request: Request, always: readonly Misbehaviour[]): Promise<Response> {
+async function answerMisbehaving(answer: Serve, request: Request, always: readonly Misbehaviour[]): Promise<Response> {
   const behaviours = behavioursOf(request, always)
   if (typeof behaviours === 'string') return respond(400, { detail: `Mock-Behavior: ${behaviours}` })
   if (behaviours.length === 0) return answer(request)
@@ -220,7 +220,7 @@ function respondUnavailable({ fields }: Request, seconds: number): Response {
 }
 
 /** A request that no declared fault can end is told which faults it may ask for. */
-async function answerWithFault(answer: Answer, request: Request, fault: string): Promise<Response> {
+async function answerWithFault(answer: Serve, request: Request, fault: string): Promise<Response> {
   const demand: FaultDemand = { fault, isMet: false, declared: [] }
   const response = await performDemanding(demand, () => answer(request))
   if (demand.isMet || response.status >= 400) return response

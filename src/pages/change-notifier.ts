@@ -25,7 +25,8 @@ export class ChangeNotifier {
     return this.#version
   }
 
-  wake(): void {
+  /** A function of its own, which is handed to what commits changes. */
+  readonly wake = (): void => {
     this.#version++
     const waiting = this.#waiting
     this.#waiting = new Set()

@@ -58,7 +58,7 @@ export function createChangesPage(context: FaceContext, store: Store, limiter: L
   const feed: Feed = { context, store, limiter, streams: new ChangeStreams(notifier, looks) }
   return {
     mount: createPages(context, { '/changes': { GET: entry => readChanges(feed, entry) } }, { name: 'rest' }),
-    wake: () => notifier.wake(),
+    wake: notifier.wake,
     streams: () => feed.streams.count,
     stop: () => notifier.stop(),
   }

@@ -9,6 +9,7 @@
  *      all.
  */
 import { decodeUtf8 } from '../base/attempt.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import type { Json } from '../base/objects.ts'
 import type { PortExchange } from '../contract/exchange.ts'
 import { type Fields, mayBeLeftOut } from '../contract/field.ts'
@@ -121,8 +122,8 @@ interface ContentShape {
   readonly fields: Fields
 }
 
-function contentShapeOf({ operation }: Exchange): ContentShape {
-  switch (operation?.kind) {
+const contentShapeOf = memoizeByObject((operation: Operation): ContentShape => {
+  switch (operation.kind) {
     case 'act':
       return { name: operation.action.rel, fields: operation.action.input }
     case 'search':
@@ -135,16 +136,17 @@ function contentShapeOf({ operation }: Exchange): ContentShape {
     case 'patch':
       return { name: singularOf(operation.resource), fields: operation.resource.fields }
     default:
-      return { name: 'cancellation', fields: {} }
+      return noMembers
   }
-}
+})
+const noMembers: ContentShape = { name: 'cancellation', fields: {} }
 
 /** Rows 26 and 27, on demand (1). */
 export function readInput(exchange: Exchange, bytes: Uint8Array): (current: Snapshot | undefined) => Input {
   const { operation } = exchange
   return current => {
     if (operation?.kind === 'patch' && current) return applyPatch(exchange, operation, bytes, current)
-    const shape = contentShapeOf(exchange)
+    const shape = operation ? contentShapeOf(operation) : noMembers
     const how = readOptions(['_links'])
     const problems: FieldProblem[] = []
     const value = readFields(shape.fields, readJson(exchange, shape, bytes), problems, how)

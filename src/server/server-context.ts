@@ -5,6 +5,7 @@ import { ResponseHeadWriter } from './http1/response-head.ts'
 import { WriteBatch } from './http1/write-batch.ts'
 import { defaultLimits, type ServerLimits } from './limits.ts'
 
+/** A service, as all that brings requests knows it. */
 export type Serve = (request: Request) => Response | Promise<Response>
 
 /** Something that waits for its peer to send or to read octets. */

@@ -9,12 +9,12 @@ import type { Caller } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { CallHeaders } from './call.ts'
 import type { BeginPart } from './item-walk.ts'
-import type { AuditRecord, StoreReader, StoreWriter } from './store.ts'
+import type { AuditRecord, ReadWork, StoreReader, StoreWriter, WriteWork } from './store.ts'
 
 /** Access to the store: within a call's transaction, or in a job by one small transaction each. */
 export interface StoreReach {
-  read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
-  write<T>(work: (writer: StoreWriter) => Maybe<T>): Maybe<T>
+  read<T>(work: ReadWork<T>): Maybe<T>
+  write<T>(work: WriteWork<T>): Maybe<T>
   /** Of a list that is read outside of a transaction, for each page. */
   readonly beginPart?: BeginPart | undefined
 }

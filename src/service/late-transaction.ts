@@ -8,15 +8,11 @@
  *  (3) The work runs once, also where the transaction collides: what was asked elsewhere has
  *      happened, and is not asked again.
  */
-import { chain, type Maybe } from '../base/maybe.ts'
-import { type Store, type StoreWriter, Unavailable, type WriteTurn } from './store.ts'
+import { chain } from '../base/maybe.ts'
+import { type Store, type StoreWriter, Unavailable, type WriteTurn, type WriteWork } from './store.ts'
 
 /** @param work what it asks of the writer given first begins the transaction */
-export async function writeLate<T>(
-  store: Store,
-  work: (writer: StoreWriter) => Maybe<T>,
-  turn: WriteTurn | undefined,
-): Promise<T> {
+export async function writeLate<T>(store: Store, work: WriteWork<T>, turn: WriteTurn | undefined): Promise<T> {
   const transaction = new LateTransaction(store, turn)
   try {
     const result = await work(transaction.createWriter())

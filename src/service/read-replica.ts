@@ -5,9 +5,9 @@
  * left alone for a while; then one read tests whether it is back, and no other waits for it.
  */
 
-import type { Maybe } from '../base/maybe.ts'
+import type {} from '../base/maybe.ts'
 import { Refused } from './refusal.ts'
-import type { Store, StoreReader } from './store.ts'
+import type { ReadWork, Store } from './store.ts'
 
 /** How often a replica out of reach is tried again. */
 const retryEveryMs = 1000
@@ -18,7 +18,7 @@ export function withReplica(store: Store, replica: Pick<Store, 'read'>, clock: (
   let trying = false
   const isLeftAlone = (): boolean =>
     unreachableSince !== undefined && (trying || Math.abs(clock() - unreachableSince) < retryEveryMs)
-  const read = async <T>(work: (reader: StoreReader) => Maybe<T>): Promise<T> => {
+  const read = async <T>(work: ReadWork<T>): Promise<T> => {
     if (isLeftAlone()) return store.read(work)
     const first = unreachableSince !== undefined
     if (first) trying = true

@@ -286,15 +286,19 @@ export interface WriteTurn {
   readonly caller: string
 }
 
+/** What is done in one read, or in one transaction. */
+export type ReadWork<T> = (reader: StoreReader) => Maybe<T>
+export type WriteWork<T> = (writer: StoreWriter) => Maybe<T>
+
 export interface Store {
   /** One consistent read. */
-  read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T>
+  read<T>(work: ReadWork<T>): Maybe<T>
   /**
    * One transaction: see (2), (3). Work may run again after a collision, so it must have no other
    * effects.
    * @param turn works on one thing take turns in this process
    */
-  write<T>(work: (writer: StoreWriter) => Maybe<T>, turn?: WriteTurn): Promise<T>
+  write<T>(work: WriteWork<T>, turn?: WriteTurn): Promise<T>
   /**
    * Deletes what has expired: records, finished jobs, old changes, unclaimed pieces. Returns the
    * number of rows.

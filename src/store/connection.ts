@@ -21,6 +21,8 @@ export interface StatementRunner {
   first(statement: Statement, values: readonly Cell[]): Maybe<Cells | undefined>
   run(statement: Statement, values: readonly Cell[]): Maybe<void>
 }
+/** What is done over one connection. */
+export type StatementWork<T> = (on: StatementRunner) => Maybe<T>
 
 /** Octets of a row, nearly: characters of text, and eight for each other cell. */
 export function octetsOf(row: Cells): number {

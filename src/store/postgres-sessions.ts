@@ -14,10 +14,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { errorCodeOf } from '../base/attempt.ts'
 import { decodeHex } from '../base/base64.ts'
-import type { Maybe } from '../base/maybe.ts'
 import { refuse } from '../service/refusal.ts'
 import { closedStore, Unavailable, type Usage } from '../service/store.ts'
-import { type Cells, createEndedError, type StatementRunner, takenKey } from './connection.ts'
+import { type Cells, createEndedError, type StatementRunner, type StatementWork, takenKey } from './connection.ts'
 import type { Cell } from './dialect.ts'
 import { boundParameters, type Statement } from './statement.ts'
 
@@ -102,7 +101,7 @@ export class Sessions {
   }
 
   /** @param time in milliseconds, with all its tries */
-  run<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, time = this.#time): Promise<T> {
+  run<T>(begin: string, work: StatementWork<T>, time = this.#time): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
     const running = this.#runUntilDone(begin, work, performance.now() + time)
     this.#running.add(running)
@@ -134,7 +133,7 @@ export class Sessions {
     await Promise.allSettled(this.#running)
   }
 
-  async #runUntilDone<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, until: number): Promise<T> {
+  async #runUntilDone<T>(begin: string, work: StatementWork<T>, until: number): Promise<T> {
     for (let [wait, tries] = [2, 1]; ; wait = Math.min(100, wait * 2), tries++) {
       try {
         return await this.#runOnce(begin, work, until)
@@ -148,7 +147,7 @@ export class Sessions {
     }
   }
 
-  async #runOnce<T>(begin: string, work: (on: StatementRunner) => Maybe<T>, until: number): Promise<T> {
+  async #runOnce<T>(begin: string, work: StatementWork<T>, until: number): Promise<T> {
     const session = new PooledTransaction(until)
     try {
       const answer = await Promise.race([this.#transaction(session, begin, work), session.late])
@@ -162,11 +161,7 @@ export class Sessions {
     }
   }
 
-  async #transaction<T>(
-    session: PooledTransaction,
-    begin: string,
-    work: (on: StatementRunner) => Maybe<T>,
-  ): Promise<T> {
+  async #transaction<T>(session: PooledTransaction, begin: string, work: StatementWork<T>): Promise<T> {
     session.take(await this.#pool.connect())
     // A write waits until its transaction has begun: after a begin that failed a statement would
     // commit by itself.

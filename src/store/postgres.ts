@@ -17,14 +17,7 @@ import pg from 'pg'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
 import { KeyTurns } from '../service/key-turns.ts'
-import {
-  type Store,
-  type StoreReader,
-  type StoreWriter,
-  Unavailable,
-  type Usage,
-  type WriteTurn,
-} from '../service/store.ts'
+import { type ReadWork, type Store, Unavailable, type Usage, type WriteTurn, type WriteWork } from '../service/store.ts'
 import type { StatementRunner } from './connection.ts'
 import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
@@ -101,8 +94,8 @@ export async function openPostgresStore(
   const run = <T>(steps: () => Steps<T>): Promise<T> => writes.run(beginWrite, on => executeSteps(steps(), on))
   const builds = new IndexBuilds({ writes, probe })
   const store: Store = {
-    read: <T>(work: (reader: StoreReader) => Maybe<T>) => reads.run(beginRead, on => work(new SqlReader(schema, on))),
-    write: <T>(work: (writer: StoreWriter) => Maybe<T>, turn?: WriteTurn) => {
+    read: <T>(work: ReadWork<T>) => reads.run(beginRead, on => work(new SqlReader(schema, on))),
+    write: <T>(work: WriteWork<T>, turn?: WriteTurn) => {
       const memory = new CollisionMemory()
       const attempt = async (on: StatementRunner): Promise<T> => {
         const writer = new PostgresWriter(schema, on, statements, memory)
@@ -197,8 +190,7 @@ export async function openPostgresReplica(
     sessions.run(noTransaction, on => work(new SqlReader(schema, on))),
   )
   const replica: Replica = {
-    read: <T>(work: (reader: StoreReader) => Maybe<T>) =>
-      sessions.run(beginRead, on => work(new SqlReader(schema, on))),
+    read: <T>(work: ReadWork<T>) => sessions.run(beginRead, on => work(new SqlReader(schema, on))),
     usage: () => sessions.usage(),
     close: async () => {
       await sessions.close()

@@ -28,12 +28,13 @@ import {
   type Filter,
   type ItemPage,
   type Query,
+  type ReadWork,
   type Store,
-  type StoreReader,
   type StoreWriter,
   type TellFilling,
   Unavailable,
   type WriteTurn,
+  type WriteWork,
 } from '../service/store.ts'
 import { type Cells, octetsOf, type StatementRunner, takenKey } from './connection.ts'
 import type { Steps } from './database-shape.ts'
@@ -385,7 +386,7 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
   const running = new PreparedRunner(writing)
   let stuckUntil = 0
   const turns = new TurnRunner(running)
-  const write = <T>(work: (writer: StoreWriter) => Maybe<T>, turn?: WriteTurn): Promise<T> => {
+  const write = <T>(work: WriteWork<T>, turn?: WriteTurn): Promise<T> => {
     const run = (writer: StoreWriter): Maybe<T> => {
       settler.expect()
       turns.begin()
@@ -398,8 +399,7 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
     return written
   }
   const mayWrite = (): boolean => performance.now() >= stuckUntil
-  const look = <T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> =>
-    queue.look(new SqlReader(schema, running), work)
+  const look = <T>(work: ReadWork<T>): Maybe<T> => queue.look(new SqlReader(schema, running), work)
   const expiries = compileExpiries(schema.service, sqlite, options)
   const sweep = async (now: number): Promise<number> => {
     let count = 0
@@ -521,7 +521,7 @@ class Readers {
     this.#free.push(new OpenReader(file))
   }
 
-  read<T>(work: (reader: StoreReader) => Maybe<T>): Maybe<T> {
+  read<T>(work: ReadWork<T>): Maybe<T> {
     const reader = new FileReader(this.#schema, this, this.#threads)
     let answer: Maybe<T>
     try {

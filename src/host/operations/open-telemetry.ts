@@ -14,6 +14,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Maybe, settle } from '../../base/maybe.ts'
 import { extendObject } from '../../base/objects.ts'
 import type { HttpFields, Request, Response } from '../../http/message.ts'
+import type { Serve } from '../../server/server-context.ts'
 import { Refused } from '../../service/refusal.ts'
 import type { Store } from '../../service/store.ts'
 import type { Traced } from './instrumentation.ts'
@@ -48,11 +49,9 @@ export interface OpenTelemetryApi {
   }
 }
 
-type RequestAnswer = (request: Request) => Maybe<Response>
-
 /** Makes spans of what a service does. */
 export interface Spans {
-  answer(answer: RequestAnswer): RequestAnswer
+  answer(answer: Serve): Serve
   call<T>(traced: Traced, work: () => Promise<T>): Promise<T>
   /** The store with a span for each transaction. */
   store(store: Store, system: string): Store
