@@ -21,6 +21,7 @@ import {
   price,
   respondWith,
   type Sent,
+  shopPort,
   wsaUri,
 } from './later-bridge.ts'
 
@@ -151,6 +152,42 @@ describe('a call whose answer comes later', () => {
     assert.match(waited.fields['preference-applied'] ?? '', /wait=20/)
     const async = await post('respond-async')
     assert.match(async.fields['preference-applied'] ?? '', /respond-async/)
+  })
+
+  for (const accept of ['text/html', 'application/xml', 'application/json'])
+    test(`has its job as ${accept}, too`, async () => {
+      const { ask, answer, sent, incidents } = await openLaterBridge()
+      const fields = { accept }
+      const started = await ask('POST', '/api/v1/Shop/GetPrice', { body: { item: 'tea' }, fields })
+      assert.deepEqual([started.status, started.fields['content-type']?.split(';')[0]], [202, accept])
+      const job = started.fields['location'] ?? ''
+      assert.match((await ask('GET', job, { fields })).text, /running/)
+      await answer(sent[0] as Sent)
+      const done = await ask('GET', job, { fields })
+      assert.match(done.text, /completed/)
+      assert.ok(done.text.includes(resultOf(job)), done.text)
+      assert.deepEqual(incidents, [])
+    })
+
+  test('is one by WS-Addressing of August 2004, too', async () => {
+    const { ask, begin, reply } = await openLaterBridge({ worn: { addressing: { of: '2004/08' } } })
+    const { message, job } = await begin()
+    const uri = 'http://schemas.xmlsoap.org/ws/2004/08/addressing'
+    assert.ok(message.text.includes(`<wsa:FaultTo xmlns:wsa="${uri}"><wsa:Address>${message.replyTo}</`))
+    const relate = (id: string) => `<a:RelatesTo xmlns:a="${uri}">${id}</a:RelatesTo>`
+    const refused = await reply(message.replyTo, envelope(price(), relate('urn:other')))
+    assert.match(refused.text, /InvalidMessageInformationHeader/)
+    assert.equal((await reply(message.replyTo, envelope(price(), relate(message.id)))).status, 202)
+    assert.equal((await ask('GET', resultOf(job))).status, 200)
+  })
+
+  test('has refusals of its answers in SOAP 1.2, where it was asked by that', async () => {
+    const { begin, reply } = await openLaterBridge({ bridged: { ...shopPort, soap: '1.2' } })
+    const { message } = await begin()
+    const refused = await reply(message.replyTo, envelope(price(), block('RelatesTo', 'urn:other')))
+    assert.equal(refused.status, 400)
+    assert.match(refused.fields['content-type'] ?? '', /application\/soap\+xml/)
+    assert.match(refused.text, /Subcode>.*InvalidAddressingHeader/)
   })
 
   test('is polled less often the longer it takes', async () => {

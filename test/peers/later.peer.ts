@@ -5,12 +5,14 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from './attacker.ts'
+import { installed } from './installed.ts'
 import { compileJava, cxfJars, hasJava, type Program, quickJava, startProgram } from './others/stacks.ts'
-import { atEnd, folder, root } from './peer.ts'
+import { atEnd, folder, root, run } from './peer.ts'
 
 const skip = hasJava('Apache CXF (mvn -f test/peers/cxf dependency:copy-dependencies)', `${cxfJars}/cxf-core-*.jar`)
 const server: Program = {
@@ -128,5 +130,45 @@ describe('Apache CXF with answers that come later, behind a bridge', { skip, tim
     assert.equal((await read(at)).value.state, 'running')
     assert.equal((await waitFor(at)).state, 'completed', bridge.hear())
     assert.equal((await resultOf(at)).value.price.item, 'tea')
+  })
+
+  const generated = { skip: installed('openapi-clients') }
+  it('is called by a client that is generated, with types of the job and of its result', generated, async () => {
+    const place = folder()
+    const clients = join(import.meta.dirname, 'openapi-clients', 'node_modules')
+    const bin = (name: string): string => join(clients, '.bin', name)
+    symlinkSync(clients, join(place, 'node_modules'))
+    writeFileSync(join(place, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(place, 'later.json'), await (await fetch(`${url}/openapi.json`)).text())
+    run(process.execPath, [
+      bin('openapi-typescript'),
+      ...[join(place, 'later.json'), '--default-non-nullable=false', '-o', join(place, 'later.d.ts')],
+    ])
+    const program = join(place, 'call.ts')
+    writeFileSync(
+      program,
+      `import createClient from 'openapi-fetch'
+import type { paths } from './later.d.ts'
+const client = createClient<paths>({ baseUrl: process.argv[2] ?? '' })
+const body = { item: process.argv[3] ?? '', waitMs: 200 }
+const started = await client.POST('/api/v1/LaterPort/getPrice', { body, headers: { prefer: 'wait=20' } })
+const id: string = started.data?.id ?? ''
+const job = await client.GET('/api/v1/LaterPort/getPrice/jobs/{id}', { params: { path: { id } } })
+const state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | undefined = job.data?.state
+const result = await client.GET('/api/v1/LaterPort/getPrice/{id}', { params: { path: { id } } })
+const amount: string | undefined = result.data?.price?.amount
+const problem = result.error
+const fault = problem && 'fault' in problem ? problem.fault : undefined
+const missing: unknown = fault && 'item' in fault ? fault.item : undefined
+// @ts-expect-error the job has no price
+const wrong = started.data?.price
+console.log(JSON.stringify([started.response.status, state, amount ?? null, missing ?? null, wrong ?? null]))
+`,
+    )
+    const strict = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2024', '--module', 'nodenext']
+    run(process.execPath, [bin('tsc'), ...strict, '--types', 'node', program])
+    const call = (item: string): unknown => JSON.parse(run(process.execPath, [program, url, item]))
+    assert.deepEqual(call('tea'), [202, 'completed', '1.50', null, null])
+    assert.deepEqual(call('coffee'), [202, 'failed', null, 'coffee', null])
   })
 })
