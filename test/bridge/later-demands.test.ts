@@ -124,6 +124,14 @@ describe('the command', { concurrency: 2 }, () => {
       assert.match(said, says)
     })
 
+  test('stands behind a proxy by --public-url alone, where its links and answers begin', async () => {
+    const address = 'https://bridge.example/gate'
+    const { said, url } = await runBridge([plain, ...to, '--later', '--public-url', address, ...data('proxied')])
+    assert.match(said, /answers come later to https:\/\/bridge\.example\/gate\/replies\//)
+    const { servers } = (await (await fetch(`${new URL(url).origin}/openapi.json`)).json()) as { servers: unknown }
+    assert.deepEqual(servers, [{ url: address }])
+  })
+
   test('ends before a REST service', async () => {
     const api = write('api.json', JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1' }, paths: {} }))
     assert.match((await runBridge([api, ...to, '--later'])).said, /--later is about answers by WS-Addressing/)
