@@ -7,7 +7,9 @@
  *      left out.
  *  (4) A redirection is not followed: it would carry credentials elsewhere.
  */
+import { markPassing } from '../base/marked-octets.ts'
 import { isJsonObject, type Json, type JsonObject, stringOf } from '../base/objects.ts'
+import { PassingOctets } from '../base/passing-octets.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { createXmlJsonCodec, UnfitMessage, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement, TypeMembers } from '../contract/xml-type.ts'
@@ -26,7 +28,9 @@ import {
   readOverload,
   readSeconds,
 } from './port-caller.ts'
-import { fetchAnswer, type RestAnswer, type RestAsk } from './rest-transport.ts'
+import { FlowingContent } from './rest-flow.ts'
+import { FlowingForm, type FlowingPart, isOctetsMember } from './rest-passing.ts'
+import { fetchAnswer, type PassingBody, type RestAnswer, type RestAsk } from './rest-transport.ts'
 import { RestValues, typeMembersOf } from './rest-values.ts'
 
 /** @param to the address that the paths of the description are added to */
@@ -80,6 +84,8 @@ class ExchangeCaller {
   readonly #output: XmlJsonCodec
   readonly #outputMembers: TypeMembers
   readonly #faults: ReadonlyMap<string, AnyRootElement>
+  /** The member that has all octets of an answer; undefined: its content is no octets. */
+  readonly #octetsKey: string | undefined
 
   constructor(base: string, rest: RestPort, name: string, exchange: RestExchange, options: CallerOptions) {
     this.#base = base
@@ -90,12 +96,17 @@ class ExchangeCaller {
     this.#inputMembers = typeMembersOf(exchange.input.type()) ?? {}
     this.#output = codecOf(exchange.output)
     this.#outputMembers = typeMembersOf(exchange.output.type()) ?? {}
+    const { answer } = exchange
+    const key = answer && 'key' in answer.as && !isJsonType(answer.mediaType) ? answer.as.key : undefined
+    this.#octetsKey = key !== undefined && isOctetsMember(this.#outputMembers[key]) ? key : undefined
     this.#faults = new Map(Object.entries(rest.port.exchanges[name]?.faults ?? {}))
   }
 
-  async ask({ input, fields = {}, signal }: PortCall): Promise<PortAnswer> {
+  async ask({ input, fields = {}, signal, passing }: PortCall): Promise<PortAnswer> {
     try {
-      const answer = await fetchAnswer(this.#buildRequest(input, fields), this.#options, signal)
+      const mayPass = (response: Pick<Response, 'status' | 'headers'>) =>
+        passing !== undefined && this.#mayPass(response)
+      const answer = await fetchAnswer(this.#buildRequest(input, fields), this.#options, { signal, mayPass })
       return answer.kind === 'response' ? this.#readAnswer(answer) : answer
     } catch (thrown) {
       if (!(thrown instanceof Unaskable)) throw thrown
@@ -108,6 +119,12 @@ class ExchangeCaller {
         unsent: thrown.problem,
       }
     }
+  }
+
+  /** Octets that are large, or of whose number nothing is known. */
+  #mayPass({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
+    const isLarge = !(Number(headers.get('content-length') ?? heldMax + 1) <= heldMax)
+    return this.#options.longestPassing !== undefined && status < 300 && isLarge && this.#octetsKey !== undefined
   }
 
   // The request
@@ -128,7 +145,9 @@ class ExchangeCaller {
         ...own,
         ...writeCookies(cookies, row, own['cookie'] ?? this.#options.fields?.['cookie']),
         accept: answer ? `${answer.mediaType}, application/problem+json;q=0.9, */*;q=0.1` : '*/*',
-        ...(content && sent !== undefined && !(sent instanceof FormData) && { 'content-type': content.mediaType }),
+        ...(content &&
+          sent !== undefined &&
+          !(sent instanceof FormData) && { 'content-type': typeOfSent(sent, content) }),
       },
       content: sent,
     }
@@ -136,7 +155,7 @@ class ExchangeCaller {
 
   #writeInput(input: unknown): JsonObject {
     try {
-      return this.#input.write(input) as JsonObject // of an object's type
+      return this.#input.write(markPassing(input)?.value ?? input) as JsonObject // of an object's type
     } catch (thrown) {
       throw thrown instanceof UnfitMessage ? new Unaskable(thrown.problem, thrown.message) : thrown
     }
@@ -171,6 +190,7 @@ class ExchangeCaller {
       if (given === undefined || !member) return undefined
       if (isJsonType(mediaType)) return writeJson(this.#values.writeMember(member, given))
       const value = (input as Readonly<Record<string, unknown>>)[as.key]
+      if (value instanceof PassingOctets) return new FlowingContent(value.read())
       return value instanceof Uint8Array ? value : stringOf(given)
     }
     const members = selectMembers(this.#inputMembers, as.keys)
@@ -180,17 +200,22 @@ class ExchangeCaller {
   }
 
   /** RFC 7578; OpenAPI §4.8.14.5: octets and objects have their media types. */
-  #writeParts(members: TypeMembers, row: JsonObject, input: unknown): FormData {
+  #writeParts(members: TypeMembers, row: JsonObject, input: unknown): FormData | FlowingForm {
     const form = new FormData()
+    const coming: FlowingPart[] = []
     for (const [key, member] of Object.entries(members)) {
       const given = (input as Readonly<Record<string, unknown>>)[key]
       const name = this.#values.nameOf(key, member)
       const written = this.#values.writeMembers({ [key]: member }, row)[name]
       if (written === undefined || written === null) continue
+      if (given instanceof PassingOctets) {
+        coming.push({ name, octets: given, arrival: given.arrival })
+        continue
+      }
       const values = [given].flat().every(each => each instanceof Uint8Array) ? [given].flat() : [written].flat()
       for (const each of values) form.append(name, toFormPart(each as Json | Uint8Array)) // as written or given
     }
-    return form
+    return coming.length === 0 ? form : new FlowingForm(form, coming)
   }
 
   // The answer
@@ -204,6 +229,7 @@ class ExchangeCaller {
         `a redirection to ${answer.fields.get('location') ?? 'nowhere'}, which is not followed`,
       )
     const part = this.#exchange.answer
+    if (part && answer.passing) return this.#readPassing(answer, answer.passing)
     if (!part || answer.content.length === 0) return this.#readOutput(answer, {})
     if (!isJsonType(part.mediaType)) return this.#readOctets(answer, part)
     if (!isJsonType(answer.mediaType))
@@ -220,17 +246,22 @@ class ExchangeCaller {
     const value = members[key] && this.#values.readMember(members[key], json)
     return value === undefined ? {} : { [key]: value }
   }
+  /** All but the octets is known. */
+  #readPassing(answer: RestResponse, { octets, over, failure }: PassingBody): PortAnswer {
+    const read = this.#readOutput(answer, {})
+    if (read.kind !== 'answer' || this.#octetsKey === undefined) {
+      octets.drop()
+      return read
+    }
+    const content = { [this.#octetsKey]: octets, ...(read.content as object) } // of an object's type
+    return { ...read, content, passing: { over, failure } }
+  }
   #readOctets(answer: RestResponse, { as }: ContentPart): PortAnswer {
     const { status, content } = answer
     if (!('key' in as)) return describeGarbage(status, 'a form, which is not read')
     const read = this.#readOutput(answer, {})
     if (read.kind !== 'answer') return read
-    const member = this.#outputMembers[as.key]
-    const isOctets =
-      member?.particle.kind === 'element' &&
-      member.particle.type().definition.kind === 'builtIn' &&
-      isBase64(member.particle.type().definition)
-    const value = isOctets ? content : new TextDecoder().decode(content)
+    const value = this.#octetsKey === as.key ? content : new TextDecoder().decode(content)
     return { ...read, content: { [as.key]: value, ...(read.content as object) } } // of an object's type
   }
   /** (3) */
@@ -277,8 +308,10 @@ const selectMembers = (members: TypeMembers, keys: readonly string[]): TypeMembe
 
 type RestResponse = Extract<RestAnswer, { readonly kind: 'response' }>
 
-const isBase64 = (definition: { readonly kind: string; readonly name?: unknown }): boolean =>
-  definition.name === 'base64Binary'
+/** Held, however it comes. */
+const heldMax = 256 * 1024
+const typeOfSent = (sent: RestAsk['content'], { mediaType }: ContentPart): string =>
+  sent instanceof FlowingForm ? sent.mediaType : mediaType
 
 function checkRead(codec: XmlJsonCodec, json: Json): { readonly value: unknown; readonly flaw: string | undefined } {
   const problems: Parameters<XmlJsonCodec['read']>[1] = []

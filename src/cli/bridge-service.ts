@@ -68,7 +68,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const isSoap = described?.kind !== 'rest'
   const { contract, resources, callerOf, close } = isSoap
     ? await bridgeSoap(await openPorts(file, flags, grants, described?.ports), flags, limits)
-    : await bridgeRest(described.api, file, flags)
+    : await bridgeRest(described.api, file, flags, limits)
   const replies = requireReplies(contract.ports, flags)
   const isKept = replies !== undefined || !isOpen(contract)
   const data = flags.data ?? (isKept ? join('data', `${contract.service}.sqlite`) : ':memory:')
@@ -195,7 +195,12 @@ async function describeBehind(
 }
 
 /** Each operation of the description, or of the map, is an exchange of one port. */
-async function bridgeRest(described: RestPort, file: string, flags: BridgeFlags): Promise<Bridged> {
+async function bridgeRest(
+  described: RestPort,
+  file: string,
+  flags: BridgeFlags,
+  limits: BridgeLimits,
+): Promise<Bridged> {
   const { map } = flags
   refuseDressFlags(flags)
   refuseLaterFlags(flags)
@@ -207,7 +212,9 @@ async function bridgeRest(described: RestPort, file: string, flags: BridgeFlags)
       ? { rest: described, contract: describeBridge(described.name, described.namespace, [described.port]) }
       : await loadApiMap(map, file, described)
   const caller = createBridgedRestCaller(rest, flags.to, callerOptions(flags))
-  return { contract, callerOf: () => caller, close: () => {} }
+  const { passRestInputs } = await import('../bridge/rest-passing.ts')
+  const ports = contract.ports.map(each => passRestInputs(each, rest, limits.longestPassing))
+  return { contract: { ...contract, ports }, callerOf: () => caller, close: () => {} }
 }
 /** The ports of a map, or those that the WSDL describes. */
 const openPorts = (

@@ -146,7 +146,7 @@ export interface Received {
   /** The connection ended before the response did. */
   readonly isCut: boolean
 }
-const receive = (request: http.ClientRequest): Promise<Received> =>
+export const receive = (request: http.ClientRequest): Promise<Received> =>
   new Promise((resolve, reject) => {
     request.on('response', response => {
       const pieces: Buffer[] = []

@@ -29,7 +29,9 @@ export function attachReferred(
 }
 
 /** What is held comes first, then octets as they arrive. */
-async function* listInOrder(attached: readonly Attached[]): AsyncGenerator<Attached, void, undefined> {
+export async function* listInOrder<T extends Pick<Attached, 'arrival'>>(
+  attached: readonly T[],
+): AsyncGenerator<T, void, undefined> {
   yield* attached.filter(each => !each.arrival)
   const waiting = new Map(attached.flatMap(each => (each.arrival ? [[each.arrival.key, each] as const] : [])))
   const order = [...waiting.values()][0]?.arrival?.order
