@@ -34,14 +34,18 @@ export class TimeShares {
     this.#callers = callers
   }
 
-  /** Counts work of the party that ends now and has held the event loop for so long. */
-  spend(party: string, heldMs: number, nowMs: number): void {
+  /**
+   * Counts work of the party that ends now and has held the event loop for so long.
+   *
+   * @param since requests of all parties when it began
+   */
+  spend(party: string, heldMs: number, nowMs: number, since: number): void {
     const known = this.#used.get(party)
     const left = known ? leftOf(known, nowMs - heldMs) : 0
     const ms = left + heldMs
     const rest = this.#rests.get(party)
     const isResting = rest && nowMs < rest.untilMs // and has gone on, since others had not asked
-    const seen = isResting ? rest.seen : known && left > 0 ? known.seen : this.#callers.requests
+    const seen = isResting ? rest.seen : known && left > 0 ? known.seen : since
     if (ms < turnMs) {
       this.#used.set(party, { ms, atMs: nowMs, seen })
       return

@@ -97,11 +97,11 @@ export class Turns {
    * caller has rested.
    */
   beginPart(caller: string): EndPart {
-    const { activeMs, clock, later, sleep } = this.#loop
-    const beganMs = activeMs()
+    const { activeMs, callers, clock, later, sleep } = this.#loop
+    const [beganMs, since] = [activeMs(), callers.requests]
     return () => {
       const nowMs = clock()
-      this.#shares.spend(caller, Math.min(partMaxMs, activeMs() - beganMs), nowMs)
+      this.#shares.spend(caller, Math.min(partMaxMs, activeMs() - beganMs), nowMs, since)
       const restMs = this.#shares.restsUntilMs(caller) - nowMs
       return new Promise(resolve => {
         if (restMs > 0) sleep(resolve, restMs)
@@ -121,7 +121,7 @@ export class Turns {
   /** Steps until the end of the work or of the turn. */
   #advance<T>(caller: string, steps: WorkSteps<T>): IteratorResult<unknown, T> {
     this.#countTurn()
-    const { clock } = this.#loop
+    const { callers, clock } = this.#loop
     const startMs = clock()
     const before = this.#spentMs
     try {
@@ -134,7 +134,7 @@ export class Turns {
       const nowMs = clock()
       const ms = nowMs - startMs
       this.#spentMs = before + ms
-      this.#shares.spend(caller, ms, nowMs)
+      this.#shares.spend(caller, ms, nowMs, callers.requests)
     }
   }
 

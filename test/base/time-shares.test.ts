@@ -44,7 +44,7 @@ for (const [title, works, restsUntil] of rows)
     const shares = new TimeShares(callers)
     for (const [atMs, heldMs] of works) {
       assert.equal(shares.restsUntilMs('one'), 0, `before ${atMs}`)
-      shares.spend('one', heldMs, atMs)
+      shares.spend('one', heldMs, atMs, callers.requests)
       callers.note('other')
     }
     assert.equal(Math.round(shares.restsUntilMs('one')), restsUntil)
@@ -56,33 +56,43 @@ test('a party that asks alone does not rest; one does as soon as others have ask
   const shares = new TimeShares(callers)
   callers.note('other')
   callers.note('one')
-  shares.spend('one', 6, 6)
+  shares.spend('one', 6, 6, callers.requests)
   callers.note('one')
-  shares.spend('one', 6, 12)
+  shares.spend('one', 6, 12, callers.requests)
   assert.equal(shares.restsUntilMs('one'), 0)
   callers.note('other')
   assert.equal(shares.restsUntilMs('one'), 12 + 48)
 })
 
+test('a party rests where others have asked while its work was done', () => {
+  const callers = new RecentCallers()
+  const shares = new TimeShares(callers)
+  const since = callers.requests
+  callers.note('other')
+  callers.note('one')
+  shares.spend('one', 10, 10, since)
+  assert.equal(shares.restsUntilMs('one'), 50)
+})
+
 test('a party that goes on alone rests as soon as others ask', () => {
   const callers = new RecentCallers()
   const shares = new TimeShares(callers)
-  shares.spend('one', 10, 10)
+  shares.spend('one', 10, 10, callers.requests)
   assert.equal(shares.restsUntilMs('one'), 0)
   callers.note('other')
   callers.note('one')
-  shares.spend('one', 10, 20)
+  shares.spend('one', 10, 20, callers.requests)
   assert.equal(shares.restsUntilMs('one'), 60)
 })
 
 test('what counts no more is forgotten, and nothing before', () => {
   const callers = new RecentCallers()
   const shares = new TimeShares(callers)
-  shares.spend('rests', 10, 10)
-  shares.spend('used', 5, 10)
+  shares.spend('rests', 10, 10, 0)
+  shares.spend('used', 5, 10, 0)
   callers.note('other')
   shares.forget(29.9)
-  shares.spend('used', 9.99, 29.9) // 0.02 are left of the first
+  shares.spend('used', 9.99, 29.9, 1) // 0.02 are left of the first
   assert.ok(shares.restsUntilMs('used') > 0)
   assert.equal(shares.restsUntilMs('rests'), 50)
   shares.forget(50)
@@ -103,7 +113,7 @@ test('however it comes, a party that rests when it is told to holds the loop for
       for (const each of works) {
         nowMs = Math.max(nowMs + each.idleMs, shares.restsUntilMs('one')) + each.heldMs
         heldMs += each.heldMs
-        shares.spend('one', each.heldMs, nowMs)
+        shares.spend('one', each.heldMs, nowMs, callers.requests)
         callers.note('other')
       }
       const longestMs = 40 // a turn and the longest work are ahead of their rest

@@ -76,6 +76,7 @@ export class Http1Connection implements Turn {
   #turn = -1
   #begun = 0
   #turnBegan = 0
+  #turnSeen = 0
   #drained = 0
   /** Ends what `open` began. */
   #stopReading: (() => void) | undefined
@@ -173,7 +174,10 @@ export class Http1Connection implements Turn {
     }
     if (++this.#begun < 2) return true
     const now = performance.now()
-    if (this.#begun === 2) this.#turnBegan = now
+    if (this.#begun === 2) {
+      this.#turnBegan = now
+      this.#turnSeen = this.context.peers.requests
+    }
     return this.#begun <= requestsPerTurn && now - this.#turnBegan < turnMs
   }
   /**
@@ -183,7 +187,11 @@ export class Http1Connection implements Turn {
   #readNextTurn(): void {
     const { shares } = this.context
     const nowMs = performance.now()
-    if (this.#turnBegan > 0) shares.spend(this.from, nowMs - this.#turnBegan, nowMs)
+    if (this.#turnBegan > 0) {
+      // The first request of a turn is not timed.
+      const [all, timed] = [this.#begun - 1, this.#begun - 2]
+      shares.spend(this.from, ((nowMs - this.#turnBegan) * all) / Math.max(1, timed), nowMs, this.#turnSeen)
+    }
     this.#turnBegan = 0
     const restMs = shares.restsUntilMs(this.from) - nowMs
     shares.forget(nowMs)
