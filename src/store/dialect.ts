@@ -33,6 +33,11 @@ export interface Dialect {
   readonly uncompressed: (table: string, column: string) => readonly Sql[]
   /** A number for functions of text. */
   readonly small: (number: Sql) => Sql
+  /**
+   * At most so many rows. For a parameter alone SQLite makes its plan anew at each execution, since
+   * its value may change the plan; a sum's value it does not know before.
+   */
+  readonly limit: (rows: Sql) => Sql
   /** A row where this table exists. */
   readonly hasTable: (table: string) => Sql
   readonly boolean: (value: boolean) => Cell
@@ -86,6 +91,7 @@ export const sqlite: Dialect = {
   descending: sql`desc`,
   buildsBeside: false,
   json: sqliteJson,
+  limit: rows => sql`limit ${rows} + 0`,
   locking: sql``,
   byIndex: index => sql`indexed by ${sql.id(index)}`,
   choosing: sql``,
@@ -118,6 +124,7 @@ export const postgres: Dialect = {
   descending: sql`desc nulls last`,
   buildsBeside: true,
   json: postgresJson,
+  limit: rows => sql`limit ${rows}`,
   locking: sql`for update`,
   byIndex: () => sql``,
   choosing: sql`for update skip locked`,

@@ -140,13 +140,13 @@ export function compileListing(
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
   const backwards = from?.backwards === true
-  const size = bind(query.size + 1)
-  const offset = query.offset === undefined ? undefined : bind(query.offset)
+  const atMost = dialect.limit(bind(query.size + 1))
+  const part = query.offset === undefined ? atMost : sql`${atMost} offset ${bind(query.offset)}`
   form.push(
     ...keys.map(key => `${key.descending ? '-' : '+'}${key.column}`),
     ...(cursor ?? []).map(each => (each.cell === null ? '0' : '1')),
     backwards ? 'b' : 'f',
-    offset ? 'o' : '',
+    query.offset === undefined ? '' : 'o',
     query.counted === 'exact' ? 'e' : '',
   )
   return {
@@ -154,7 +154,7 @@ export function compileListing(
     values,
     texts: () =>
       compileTexts({
-        ...{ table, query, own, dialect, columns, keys, cursor, size, offset },
+        ...{ table, query, own, dialect, columns, keys, cursor, part },
         ...{ filters, grants, watched, sought, candidates },
       }),
   }
@@ -169,8 +169,8 @@ interface ListingParts {
   readonly columns: Sql
   readonly keys: readonly SortKey[]
   readonly cursor: readonly PlacedKey[] | undefined
-  readonly size: Sql
-  readonly offset: Sql | undefined
+  /** Of the rows in their order, which are given. */
+  readonly part: Sql
   readonly filters: readonly Sql[]
   readonly grants: readonly Sql[]
   readonly watched: readonly Sql[]
@@ -181,7 +181,7 @@ interface ListingParts {
 }
 
 function compileTexts(parts: ListingParts): Texts {
-  const { table, query, own, columns, keys, cursor, size, offset, filters, grants, watched, sought, candidates } = parts
+  const { table, query, own, columns, keys, cursor, part, filters, grants, watched, sought, candidates } = parts
   const backwards = query.from?.backwards === true
   const conditions = [...watched, ...filters, ...grants, ...sought, ...candidates]
   const chosen = sql`from ${quoteName(table.name)} where ${allOf(conditions)}`
@@ -189,7 +189,7 @@ function compileTexts(parts: ListingParts): Texts {
   const matches = conditions.length === watched.length ? sql`from ${quoteName(table.name)}` : chosen
   const beyond = (back: boolean, at: boolean) => (cursor ? sql`and ${conditionBeyond(keys, cursor, back, at)}` : sql``)
   const order = writeOrder(parts)
-  const place = sql`${chosen} ${beyond(backwards, false)} order by ${order} limit ${size}${offset ? sql` offset ${offset}` : sql``}`
+  const place = sql`${chosen} ${beyond(backwards, false)} order by ${order} ${part}`
   return {
     // Candidates come in no order: to sort their keys costs half of what sorting whole rows does.
     page:
@@ -204,7 +204,7 @@ function compileTexts(parts: ListingParts): Texts {
     ...(sought.length > 0 && {
       near: nearTexts(table, {
         ...chooseLooked(table, { ...query, filters: own }, filters, [...watched, ...grants], sought),
-        ...{ columns, beyond: beyond(backwards, false), order, size, offset },
+        ...{ columns, beyond: beyond(backwards, false), order, part },
       }),
     }),
   }
@@ -251,28 +251,27 @@ interface LookParts {
   /** The condition of the cursor. */
   readonly beyond: Sql
   readonly order: Sql
-  readonly size: Sql
-  readonly offset: Sql | undefined
+  /** Of the rows in their order, which are given. */
+  readonly part: Sql
 }
 
-function nearTexts(table: Table, { looked, asked, columns, beyond, order, size, offset }: LookParts): NearTexts {
+function nearTexts(table: Table, { looked, asked, columns, beyond, order, part }: LookParts): NearTexts {
   const at = quoteName(table.name)
   const from = sql`from ${at} where ${allOf(looked)}`
   const next = sql`${from} ${beyond} order by ${order}`
   const among = (place: Sql, most = lookedMax): Sql =>
     sql`from (select * ${place} limit ${sql.lit(most)}) as ${at} where ${allOf(asked)}`
-  const matches = (place: Sql, limit: Sql): Sql =>
-    sql`select count(*) from (select 1 ${among(place)} limit ${limit}) as "matches"`
+  const matches = (place: Sql, counted: Sql): Sql =>
+    sql`select count(*) from (select 1 ${among(place)} ${counted}) as "matches"`
   const rows = (cursor: Sql): Sql =>
     sql`select count(*) from (select 1 ${from} ${cursor} limit ${sql.lit(lookedMax + 1)}) as "rows"`
-  const limit = offset ? sql`${size} offset ${offset}` : size
   return {
-    matches: matches(next, limit),
+    matches: matches(next, part),
     rows: rows(beyond),
-    count: matches(from, sql.lit(countedMax + 1)),
+    count: matches(from, sql`limit ${sql.lit(countedMax + 1)}`),
     countRows: rows(sql``),
-    page: sql`select ${columns} ${among(next)} order by ${order} limit ${limit}`,
-    farPage: sql`select ${columns} ${among(next, farLookedMax)} order by ${order} limit ${limit}`,
+    page: sql`select ${columns} ${among(next)} order by ${order} ${part}`,
+    farPage: sql`select ${columns} ${among(next, farLookedMax)} order by ${order} ${part}`,
     farEnd: sql`select ${columns} ${next} limit 1 offset ${sql.lit(farLookedMax - 1)}`,
   }
 }

@@ -235,7 +235,7 @@ function compileJobs(dialect: Dialect) {
     dropJob: compileStatement(dialect, sql`delete from "_job" where "id" = ${parameterAt(0)}`),
     jobs: compileStatement(
       dialect,
-      sql`select ${columns} from "_job" where "state" = ${parameterAt(0)} order by "modified" desc, "id" limit ${parameterAt(1)}`,
+      sql`select ${columns} from "_job" where "state" = ${parameterAt(0)} order by "modified" desc, "id" ${dialect.limit(parameterAt(1))}`,
     ),
     putJob: compileStatement(
       dialect,
@@ -253,13 +253,13 @@ const compileDeeds = (dialect: Dialect) => ({
   deeds: compileStatement(
     dialect,
     sql`select "sequence", ${columnList(deedColumns)} from "_deed" where "sequence" > ${parameterAt(0)} and "at" < ${parameterAt(1)}
-        order by "sequence" limit ${parameterAt(2)}`,
+        order by "sequence" ${dialect.limit(parameterAt(2))}`,
   ),
   beforeRemoval: compileStatement(dialect, dialect.removal('_deed')[0]),
   removeDeeds: compileStatement(
     dialect,
     sql`delete from "_deed" where "sequence" in (select "sequence" from "_deed" where "sequence" <= ${parameterAt(1)}
-        and "at" < ${parameterAt(0)} order by "sequence" limit ${parameterAt(2)}) returning 1`,
+        and "at" < ${parameterAt(0)} order by "sequence" ${dialect.limit(parameterAt(2))}) returning 1`,
   ),
   afterRemoval: compileStatement(dialect, dialect.removal('_deed')[1]),
 })
@@ -272,7 +272,7 @@ const compileChanges = (dialect: Dialect) => ({
   changes: compileStatement(
     dialect,
     sql`select ${columnList(changeColumns)} from "_change" where "sequence" > ${parameterAt(0)}
-        order by "sequence" limit ${parameterAt(1)}`,
+        order by "sequence" ${dialect.limit(parameterAt(1))}`,
   ),
   swept: compileStatement(dialect, sql`select "is" from "_shape" where "of" = 'store' and "name" = 'swept'`),
 })

@@ -10,6 +10,7 @@ import { resource, role, service, t } from '../../src/index.ts'
 import type { ItemPage, Query } from '../../src/service/store.ts'
 import { sqlite } from '../../src/store/dialect.ts'
 import { compileListing, compileProbe } from '../../src/store/listing.ts'
+import { compileRecords } from '../../src/store/records.ts'
 import { type Sql, sql } from '../../src/store/sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
 import { compileStatement } from '../../src/store/statement.ts'
@@ -152,6 +153,17 @@ describe('B5: where the statistics tell of a third of a million books by one aut
         [],
       )
     })
+
+  test('SQLite makes no plan anew for the number of rows that are asked for', () => {
+    const listed = [query, { ...query, offset: 40 }].flatMap(each => {
+      const { near, ...own } = compileListing(table, tables, each, sqlite, sql`"id"`, lead).texts()
+      return [...Object.values(own), ...Object.values(near ?? {})].map(text => compileStatement(sqlite, text).text)
+    })
+    const kept = Object.values(compileRecords(sqlite)).map(({ text }) => text)
+    const asked = [...listed, ...kept].filter(text => text.includes('limit ?'))
+    assert.ok(asked.length > 6, `${asked.length} have such a number`)
+    for (const text of asked) assert.doesNotMatch(text, /limit \?(?! \+ 0)/)
+  })
 })
 
 test('words of rows come into the index once a sweep, however many are written meanwhile', {
