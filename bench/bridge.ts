@@ -124,34 +124,26 @@ export const bridgeLateness = (): Promise<Row[]> => withBridge(lateness)
  */
 async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> {
   const [title, against] = ['bridge, ms added to the p99 at 70 % load', 'the service behind, asked without it']
-  const missing = compile(folder, 'load') ?? compile(folder, 'forward')
+  const missing = compile(folder, 'load')
   if (missing) return skipped(title, against, missing)
   const id = `o-${'#'.repeat(9)}`
   const soap = `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><GetOrder xmlns="urn:diglot:orders:v2"><id>${id}</id></GetOrder></e:Body></e:Envelope>`
   const direct = timedLoad(folder, behind, post('/soap/v2', behind.port, soap), `<id>${id}</id>`)
   const bridged = timedLoad(folder, target, post(path, target.port, JSON.stringify({ id })), `"id":"${id}"`)
   for (const each of [direct, bridged]) await each(0, quick ? 1 : 10)
-  const work = await costOf(bridged, target, 500)
-  const port = await freePort()
-  const words = [join(folder, 'forward'), String(port), String(behind.port), work.toFixed(0)]
-  const forward = await launch('one in C', port, words)
-  const forwarded = timedLoad(folder, forward, post('/soap/v2', behind.port, soap), `<id>${id}</id>`)
   const rounds: Round[] = []
   for (let tries = 0; rounds.length < spells && tries < spells * 3; tries++) {
     const before = stolen()
-    const round = await roundOf({ direct, bridged, forwarded }, target)
+    const round = await roundOf(direct, bridged, target)
     if (stolen() === before || spells * 3 - tries <= spells - rounds.length) rounds.push(round)
   }
   const middle = (of: (round: Round) => number): number => median(rounds.map(of))
-  await stopped(forward)
   const p99 = [middle(each => each.bridged.p99), middle(each => each.direct.p99)]
   const p50 = [middle(each => each.bridged.p50), middle(each => each.direct.p50)]
   const shown = (both: readonly number[]): string => both.map(each => `${each.toFixed(2)} ms`).join(', ')
   const rates = `at ${middle(each => each.rate).toFixed(0)}/s of ${middle(each => each.most).toFixed(0)}`
-  const added = (by: 'bridged' | 'forwarded'): number => middle(each => each[by].p99 - each.direct.p99)
-  const inC = `one in C of ${work.toFixed(0)} µs adds ${added('forwarded').toFixed(1)} ms`
-  const note = `${shown(p99)} ${rates}; p50 ${shown(p50)}; ${inC}`
-  return { what: title, against, ratio: added('bridged'), goal: '≤ 2', note }
+  const ratio = middle(each => each.bridged.p99 - each.direct.p99)
+  return { what: title, against, ratio, goal: '≤ 2', note: `${shown(p99)} ${rates}; p50 ${shown(p50)}` }
 }
 
 const spells = quick ? 2 : 9
@@ -163,8 +155,6 @@ interface Round {
   readonly rate: number
   readonly direct: Percentiles
   readonly bridged: Percentiles
-  /** By a program that does nothing else, with as much work for each call. */
-  readonly forwarded: Percentiles
 }
 /** Milliseconds that half of the requests, and 99 of a hundred, took. */
 interface Percentiles {
@@ -176,23 +166,19 @@ interface Percentiles {
  * Requests that come one by one cost more than those that come together, so a spell at half of the most says what they
  * cost. Both are taken anew in each round: the speed of a machine drifts.
  */
-async function roundOf(loads: Record<'direct' | 'bridged' | 'forwarded', TimedLoad>, target: Target): Promise<Round> {
-  const { direct, bridged, forwarded } = loads
+async function roundOf(direct: TimedLoad, bridged: TimedLoad, target: Target): Promise<Round> {
   const [count = Number.NaN] = await bridged(0, spellTakes)
   const most = count / spellTakes
-  const rate = Math.round(700_000 / (await costOf(bridged, target, Math.round(most / 2))))
+  const half = Math.round(most / 2)
+  const before = await cpu(target)
+  await bridged(half, spellTakes)
+  const cost = ((await cpu(target)) - before) / (half * spellTakes)
+  const rate = Math.round(700_000 / cost)
   const timed = async (load: TimedLoad): Promise<Percentiles> => {
     const [p50 = Number.NaN, p99 = Number.NaN] = await load(rate, spellTakes)
     return { p50, p99 }
   }
-  return { most, rate, direct: await timed(direct), bridged: await timed(bridged), forwarded: await timed(forwarded) }
-}
-
-/** Microseconds of its core for each request at this rate. */
-async function costOf(load: TimedLoad, target: Target, rate: number): Promise<number> {
-  const before = await cpu(target)
-  await load(rate, spellTakes)
-  return ((await cpu(target)) - before) / (rate * spellTakes)
+  return { most, rate, direct: await timed(direct), bridged: await timed(bridged) }
 }
 
 /** Answers what `load.c` says: how many came, or at a rate above 0 how late they were. */

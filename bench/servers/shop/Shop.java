@@ -3,6 +3,7 @@ import javax.jws.WebService;
 import javax.xml.ws.Endpoint;
 import stubs.CreateOrder;
 import stubs.CreateOrderResponse;
+import stubs.Lines;
 import stubs.Order;
 import stubs.OrderDraft;
 import stubs.ShopPortType;
@@ -25,7 +26,7 @@ public final class Shop implements ShopPortType {
     order.setCurrency(draft.getCurrency());
     order.setDelivery(draft.getDelivery());
     order.setExpress(draft.isExpress());
-    order.setLines(new Order.Lines());
+    order.setLines(new Lines());
     order.getLines().getLine().addAll(draft.getLines().getLine());
     order.setNote(draft.getNote());
     order.setVersion("1");

@@ -11,10 +11,10 @@ int ShopSoap11Service::CreateOrder(_ns1__CreateOrder *asked, _ns1__CreateOrderRe
   ns1__Order *order = soap_new_ns1__Order(soap, -1);
   order->id = "o-1";
   order->customer = draft.customer;
-  order->currency = static_cast<_ns1__Order_currency>(draft.currency); // the same values in the same order
+  order->currency = draft.currency;
   order->delivery = draft.delivery;
   order->express = draft.express;
-  order->lines.line = draft.lines.line;
+  order->lines = draft.lines;
   order->note = draft.note;
   order->version = "1";
   answer.order = order;
