@@ -4,6 +4,7 @@
  * has used: it takes a fifth of the time at most, by one long work or by many short ones. A party
  * that asks alone does not wait. All times are in milliseconds, by one clock.
  */
+
 /** Of one turn of the event loop. */
 export const turnMs = 10
 const restFactor = 4
@@ -29,6 +30,7 @@ export class TimeShares {
   readonly #callers: Pick<RecentCallers, 'requests' | 'hasOthers'>
   readonly #used = new Map<string, Used>()
   readonly #rests = new Map<string, Rest>()
+  #forgetsAtMs = 0
 
   constructor(callers: Pick<RecentCallers, 'requests' | 'hasOthers'>) {
     this.#callers = callers
@@ -40,6 +42,7 @@ export class TimeShares {
    * @param since requests of all parties when it began
    */
   spend(party: string, heldMs: number, nowMs: number, since: number): void {
+    this.#forget(nowMs)
     const known = this.#used.get(party)
     const left = known ? leftOf(known, nowMs - heldMs) : 0
     const ms = left + heldMs
@@ -60,8 +63,15 @@ export class TimeShares {
     return rest && this.#callers.hasOthers(party, rest.seen) ? rest.untilMs : 0
   }
 
-  /** Forgets what counts no more. */
-  forget(nowMs: number): void {
+  /** Parties of which something is remembered. */
+  get size(): number {
+    return this.#used.size + this.#rests.size
+  }
+
+  /** What counts no more, once in the time of the longest rest. */
+  #forget(nowMs: number): void {
+    if (nowMs < this.#forgetsAtMs) return
+    this.#forgetsAtMs = nowMs + restMaxMs
     for (const [party, { untilMs }] of this.#rests) if (untilMs <= nowMs) this.#rests.delete(party)
     for (const [party, used] of this.#used) if (leftOf(used, nowMs) === 0) this.#used.delete(party)
   }

@@ -144,7 +144,6 @@ export class Turns {
     this.#loop.later(() => {
       this.#isCounting = false
       this.#spentMs = 0
-      this.#shares.forget(this.#loop.clock())
       while (this.#spentMs < turnMs && this.#takeTurn());
       if (this.#queues.size > 0) this.#awaitNext()
     })

@@ -91,12 +91,13 @@ test('what counts no more is forgotten, and nothing before', () => {
   shares.spend('rests', 10, 10, 0)
   shares.spend('used', 5, 10, 0)
   callers.note('other')
-  shares.forget(29.9)
   shares.spend('used', 9.99, 29.9, 1) // 0.02 are left of the first
   assert.ok(shares.restsUntilMs('used') > 0)
   assert.equal(shares.restsUntilMs('rests'), 50)
-  shares.forget(50)
-  assert.equal(shares.restsUntilMs('rests'), 0)
+  for (let i = 0; i < 10_000; i++) shares.spend(`party ${i}`, 1, 100 + i, 0)
+  assert.ok(shares.size < 1000, `${shares.size} parties are remembered`)
+  shares.spend('last', 1, 20_000, 0)
+  assert.equal(shares.size, 1)
 })
 
 test('however it comes, a party that rests when it is told to holds the loop for a fifth of the time', () => {

@@ -8,8 +8,8 @@
  *  (3) A connection that ends after a response is first closed for writing and drained for a while,
  *      so that a reset does not take the response away from a client that is still sending (§9.6).
  *  (4) Octets that have no reader yet are held within a bound; beyond it their sender is held back.
- *  (5) While others ask, the requests that one address sends ahead take a fifth of the time at most
- *      (`base/time-shares.ts`).
+ *  (5) While others ask, an address that sends more requests ahead than a turn has takes a fifth of
+ *      the time with them at most (`base/time-shares.ts`).
  * Deliberately absent: routes, media types, caches; CONNECT, Upgrade and unknown expectations go to
  * `serve` as they are.
  */
@@ -194,7 +194,6 @@ export class Http1Connection implements Turn {
     }
     this.#turnBegan = 0
     const restMs = shares.restsUntilMs(this.from) - nowMs
-    shares.forget(nowMs)
     this.socket.pause()
     if (restMs > 0) setTimeout(this.#goOn, restMs)
     else setImmediate(this.#goOn)
