@@ -22,7 +22,8 @@ export const afterAll =
   (response, request) =>
     void request.resume().on('end', () => serve(response, request))
 
-async function startBehind(serve: Serve) {
+/** A service that answers by hand. */
+export async function startBehind(serve: Serve) {
   let open = 0
   const server = http.createServer((request, response) => {
     open++

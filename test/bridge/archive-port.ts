@@ -54,3 +54,9 @@ export const include = (id: string): string =>
 export const partHead = (id: string, fields = ''): string => `--b\r\nContent-ID: <${id}>\r\n${fields}\r\n`
 export const rootPart = (content: string): string =>
   `${partHead('root', 'Content-Type: application/xop+xml; type="text/xml"\r\n')}${envelopeOf(content)}\r\n`
+
+/** Octets that no text has, which are others for another seed. */
+export const octetsOf = (length: number, seed: number): Buffer =>
+  Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
+export const joined = (...parts: readonly (string | Uint8Array)[]): Buffer =>
+  Buffer.concat(parts.map(each => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each)))

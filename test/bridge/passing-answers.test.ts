@@ -3,14 +3,10 @@ import assert from 'node:assert/strict'
 import type * as http from 'node:http'
 import { test } from 'node:test'
 import { afterAll, type Received, type Serve, startBridge, waitUntil, waitUntilStill } from './archive-bridge.ts'
-import { include, packageType, partHead, rootPart } from './archive-port.ts'
+import { include, joined, octetsOf, packageType, partHead, rootPart } from './archive-port.ts'
 
 const filesOf = (one: string, two = ''): string =>
   `<Files xmlns="urn:archive"><title>a&amp;b</title><one>${one}</one>${two && `<two>${two}</two>`}</Files>`
-const octetsOf = (length: number, seed: number): Buffer =>
-  Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
-const joined = (...parts: (string | Uint8Array)[]): Buffer =>
-  Buffer.concat(parts.map(each => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each)))
 const big = octetsOf(700_001, 7)
 const other = octetsOf(300_002, 9)
 const reply =

@@ -94,14 +94,23 @@ async function keepFile(port: number, mebioctets: number): Promise<void> {
 }
 
 const mtom = 'multipart/related; type="application/xop+xml", text/xml'
-async function fetchPackage(port: number, mebioctets: number): Promise<void> {
-  behind.answerMebi = mebioctets
-  const headers = { 'content-type': 'text/xml', soapaction: '"urn:Fetch"', accept: mtom }
-  const { request, length } = begin(port, '/soap/Archive', headers)
-  request.end(envelopeOf('<Ask xmlns="urn:archive"><name>x</name></Ask>'))
-  const octets = (await length) - mebioctets * mebi
-  assert.ok(octets > 0 && octets < 2000, `${octets} octets around ${mebioctets} MB`)
-}
+/** The octets come as a part of a package. */
+const fetchBySoap =
+  (path: string, action: string, message: string) =>
+  async (port: number, mebioctets: number): Promise<void> => {
+    behind.answerMebi = mebioctets
+    const headers = { 'content-type': 'text/xml', soapaction: `"${action}"`, accept: mtom }
+    const { request, length } = begin(port, path, headers)
+    request.end(envelopeOf(message))
+    const octets = (await length) - mebioctets * mebi
+    assert.ok(octets > 0 && octets < 2000, `${octets} octets around ${mebioctets} MB`)
+  }
+const fetchPackage = fetchBySoap('/soap/Archive', 'urn:Fetch', '<Ask xmlns="urn:archive"><name>x</name></Ask>')
+const getContent = fetchBySoap(
+  '/soap/Operations',
+  'urn:files/GetFile',
+  '<GetFile xmlns="urn:files"><id>7</id></GetFile>',
+)
 
 async function keepPackage(port: number, mebioctets: number): Promise<void> {
   const { request, length } = begin(port, '/soap/Archive', { 'content-type': packageType, soapaction: '"urn:Keep"' })
@@ -110,15 +119,6 @@ async function keepPackage(port: number, mebioctets: number): Promise<void> {
   request.end('\r\n--b--\r\n')
   assert.ok((await length) < 1000)
   assert.ok(behind.receivedOctets > mebioctets * mebi, `${behind.receivedOctets} octets came`)
-}
-
-async function getContent(port: number, mebioctets: number): Promise<void> {
-  behind.answerMebi = mebioctets
-  const headers = { 'content-type': 'text/xml', soapaction: '"urn:files/GetFile"', accept: mtom }
-  const { request, length } = begin(port, '/soap/Operations', headers)
-  request.end(envelopeOf('<GetFile xmlns="urn:files"><id>7</id></GetFile>'))
-  const octets = (await length) - mebioctets * mebi
-  assert.ok(octets > 0 && octets < 2000, `${octets} octets around ${mebioctets} MB`)
 }
 
 async function putContent(port: number, mebioctets: number): Promise<void> {

@@ -1,39 +1,21 @@
 /** Octets that pass between a client of SOAP and a REST service (docs/bridge.md, Files before a REST service). */
 import assert from 'node:assert/strict'
 import * as http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { readMultipart } from '../../src/base/multipart-reader.ts'
 import { createBridge, describeBridge } from '../../src/bridge/bridged-service.ts'
 import { createBridgedRestCaller } from '../../src/bridge/rest-caller.ts'
 import { passRestInputs } from '../../src/bridge/rest-passing.ts'
 import { startHosted } from '../host/hosted-service.ts'
-import { type Received, receive, waitUntil } from './archive-bridge.ts'
-import { envelopeOf, include, packageType, partHead, rootPart } from './archive-port.ts'
+import { type Received, receive, type Serve, startBehind, waitUntil } from './archive-bridge.ts'
+import { envelopeOf, include, joined, octetsOf, packageType, partHead, rootPart } from './archive-port.ts'
 import { readFileApi } from './file-api.ts'
 
-const octetsOf = (length: number, seed: number): Buffer =>
-  Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
-const joined = (...parts: (string | Uint8Array)[]): Buffer =>
-  Buffer.concat(parts.map(each => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each)))
 const big = octetsOf(6_000_001, 7)
 const other = octetsOf(5_000_002, 9)
 
-type Serve = (request: http.IncomingMessage, response: http.ServerResponse) => void
 async function startBridge(serve: Serve, { timeLimit = 20_000, longestPassing = 20_000_000 } = {}) {
-  let open = 0
-  const server = http.createServer((request, response) => {
-    open++
-    request.on('error', () => {})
-    response.on('close', () => void open--)
-    serve(request, response)
-  })
-  await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
-  after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { to, countOpen } = await startBehind(serve)
   const rest = readFileApi()
   const caller = createBridgedRestCaller(rest, to, { timeLimit, longestPassing })
   const notes: string[] = []
@@ -52,7 +34,7 @@ async function startBridge(serve: Serve, { timeLimit = 20_000, longestPassing = 
   }
   const countRunning = async () =>
     Number(/^diglot_behind_calls\{state="running"\} (\d+)$/m.exec((await hosted.ask('GET', '/metrics')).text)?.[1])
-  return { begin, notes, countOpen: () => open, countRunning }
+  return { begin, notes, countOpen, countRunning }
 }
 
 const messageOf = (name: string, content: string): string => `<${name} xmlns="urn:files">${content}</${name}>`
@@ -63,7 +45,7 @@ const end = '--b--\r\n'
 function keepContents() {
   const arrived: { readonly type: string; readonly fields: http.IncomingHttpHeaders; readonly content: Buffer }[] = []
   const broken: string[] = []
-  const serve: Serve = (request, response) => {
+  const serve: Serve = (response, request) => {
     Array.fromAsync(request, each => Buffer.from(each)).then(
       pieces => {
         const content = Buffer.concat(pieces)
@@ -89,9 +71,9 @@ const put = rootPart(messageOf('PutFile', `<id>7</id><content>${include('1')}</c
 test('octets of a package are the content of a request, as they come', async () => {
   let began = 0
   const { serve, arrived, broken } = keepContents()
-  const bridge = await startBridge((request, response) => {
+  const bridge = await startBridge((response, request) => {
     began++
-    serve(request, response)
+    serve(response, request)
   })
   const { request, answer } = bridge.begin('PutFile', { 'content-type': packageType })
   const content = joined(put, part('1', big), end)
@@ -181,7 +163,7 @@ async function fetchFile(bridge: Awaited<ReturnType<typeof startBridge>>, header
 const takesPackage = { accept: 'multipart/related; type="application/xop+xml", text/xml' }
 const reply =
   (send: (response: http.ServerResponse) => void, fields: http.OutgoingHttpHeaders = {}): Serve =>
-  (_, response) =>
+  response =>
     send(response.writeHead(200, { 'content-type': 'application/octet-stream', ...fields }))
 
 for (const [title, fields] of [
@@ -221,7 +203,7 @@ for (const [title, serve, note] of [
 test('an answer that announces more than may pass is refused, and one of an error is held', async () => {
   const long = await startBridge(reply(response => void response.write('x'), { 'content-length': 30_000_000 }))
   assert.match((await fetchFile(long)).content.toString(), /Fault/)
-  const failing = await startBridge((_, response) => void response.writeHead(500).end(octetsOf(1_000_000, 1)))
+  const failing = await startBridge(response => void response.writeHead(500).end(octetsOf(1_000_000, 1)))
   assert.match((await fetchFile(failing)).content.toString(), /Fault/)
 })
 

@@ -15,12 +15,8 @@ import {
   waitUntil,
   waitUntilStill,
 } from './archive-bridge.ts'
-import { envelopeOf, include, packageType, partHead, rootPart } from './archive-port.ts'
+import { envelopeOf, include, joined, octetsOf, packageType, partHead, rootPart } from './archive-port.ts'
 
-const octetsOf = (length: number, seed: number): Buffer =>
-  Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
-const joined = (...parts: (string | Uint8Array)[]): Buffer =>
-  Buffer.concat(parts.map(each => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each)))
 const big = octetsOf(6_000_001, 7)
 const other = octetsOf(5_000_002, 9)
 const small = octetsOf(1000, 3)

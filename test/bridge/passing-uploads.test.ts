@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import type * as http from 'node:http'
 import { test } from 'node:test'
 import { answerKept, keepPackages, kept, type Serve, startBridge, waitUntil, waitUntilStill } from './archive-bridge.ts'
+import { joined, octetsOf } from './archive-port.ts'
 
-const octetsOf = (length: number, seed: number): Buffer =>
-  Buffer.alloc(length, Buffer.from([seed, 1, 2, 3, 254, 13, 10]))
 const big = octetsOf(3_000_001, 7)
 const other = octetsOf(2_000_002, 9)
 const small = octetsOf(1000, 9)
@@ -18,8 +17,6 @@ const partHead = (name: string, type: string): string =>
 const message = (json: unknown): string => `${partHead('message', 'application/json')}${JSON.stringify(json)}\r\n`
 const file = (name: string, octets: Uint8Array): Buffer =>
   joined(partHead(name, 'application/octet-stream'), octets, '\r\n')
-const joined = (...parts: (string | Uint8Array)[]): Buffer =>
-  Buffer.concat(parts.map(each => (typeof each === 'string' ? Buffer.from(each, 'latin1') : each)))
 const form = (...parts: (string | Uint8Array)[]): Buffer => joined(...parts, '--f--\r\n')
 
 // Whole uploads
