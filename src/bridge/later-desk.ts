@@ -195,8 +195,9 @@ export class LaterDesk implements LaterCalls {
     const { answers, answersOfCaller } = this.#options.limits
     if (this.#waiting.size >= answers)
       refuse({ kind: 'unavailable', after: retryAfter, cause: `${answers} calls wait for answers that come later` })
-    const own = [...this.#waiting.values()].filter(each => each.party === party).length
-    if (own >= answersOfCaller) refuse({ kind: 'too-many', after: retryAfter, limit: answersOfCaller })
+    const own = this.#waiting.values().filter(each => each.party === party)
+    if (own.take(answersOfCaller).toArray().length >= answersOfCaller)
+      refuse({ kind: 'too-many', after: retryAfter, limit: answersOfCaller })
   }
 
   #noteDoubt(job: string, id: string, first: PortAnswer): void {

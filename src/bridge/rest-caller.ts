@@ -10,6 +10,7 @@
 import { markPassing } from '../base/marked-octets.ts'
 import { isJsonObject, type Json, type JsonObject, stringOf } from '../base/objects.ts'
 import { PassingOctets } from '../base/passing-octets.ts'
+import { mayBeLarge } from '../client/passing-answer.ts'
 import type { FieldProblem } from '../contract/field-json.ts'
 import { createXmlJsonCodec, UnfitMessage, type XmlJsonCodec } from '../contract/xml-json.ts'
 import type { AnyRootElement, TypeMembers } from '../contract/xml-type.ts'
@@ -123,8 +124,8 @@ class ExchangeCaller {
 
   /** Octets that are large, or of whose number nothing is known. */
   #mayPass({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
-    const isLarge = !(Number(headers.get('content-length') ?? heldMax + 1) <= heldMax)
-    return this.#options.longestPassing !== undefined && status < 300 && isLarge && this.#octetsKey !== undefined
+    const isOctets = this.#octetsKey !== undefined && mayBeLarge(headers.get('content-length'))
+    return this.#options.longestPassing !== undefined && status < 300 && isOctets
   }
 
   // The request
@@ -308,8 +309,6 @@ const selectMembers = (members: TypeMembers, keys: readonly string[]): TypeMembe
 
 type RestResponse = Extract<RestAnswer, { readonly kind: 'response' }>
 
-/** Held, however it comes. */
-const heldMax = 256 * 1024
 const typeOfSent = (sent: RestAsk['content'], { mediaType }: ContentPart): string =>
   sent instanceof FlowingForm ? sent.mediaType : mediaType
 

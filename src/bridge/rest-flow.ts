@@ -27,15 +27,28 @@ export interface ArrivedHead {
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
+/** What is asked, with content that flows. */
+export interface FlowingAsk {
+  readonly address: string
+  readonly method: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly content: FlowingContent
+}
+
 export class FlowingRequest {
   /** Why its sender did not bring all of it. */
   failure: { readonly reason: unknown } | undefined
+  readonly #content: FlowingContent
+  readonly #time: ServiceTime
   readonly #asked: ClientRequest
   readonly #response: Promise<IncomingMessage>
   readonly #closed: Promise<void>
   #isAnswered = false
 
-  constructor(address: string, method: string, fields: Readonly<Record<string, string>>, { signal }: ServiceTime) {
+  constructor({ address, method, fields, content }: FlowingAsk, time: ServiceTime) {
+    const { signal } = time
+    this.#content = content
+    this.#time = time
     const module = address.startsWith('https:') ? 'node:https' : 'node:http'
     const headers = { ...fields, 'transfer-encoding': 'chunked' }
     this.#asked = process.getBuiltinModule(module).request(address, { method, headers, agent: false, signal })
@@ -43,8 +56,8 @@ export class FlowingRequest {
     this.#closed = new Promise(resolve => void this.#asked.on('close', () => resolve()))
   }
 
-  async send(content: FlowingContent, time: ServiceTime): Promise<ArrivedHead> {
-    void this.#pump(content.pieces, time)
+  async send(): Promise<ArrivedHead> {
+    void this.#pump()
     const response = await this.#response
     this.#isAnswered = true
     const headers = new Headers()
@@ -58,8 +71,9 @@ export class FlowingRequest {
     if (!this.#asked.writableFinished) this.#asked.destroy()
   }
 
-  async #pump(content: AsyncIterable<Uint8Array>, time: ServiceTime): Promise<void> {
-    const pieces: AsyncIterator<Uint8Array, void, boolean> = content[Symbol.asyncIterator]()
+  async #pump(): Promise<void> {
+    const time = this.#time
+    const pieces: AsyncIterator<Uint8Array, void, boolean> = this.#content.pieces[Symbol.asyncIterator]()
     try {
       for (let isDone = false; ; ) {
         time.stop()

@@ -49,18 +49,18 @@ export async function fetchAnswer(
   { signal, mayPass }: RestFetch = {},
 ): Promise<RestAnswer> {
   const limit = new AnswerLimit(bounds.timeLimit, signal)
-  const flow = content instanceof FlowingContent ? new FlowingRequest(address, method, fields, limit) : undefined
+  const flow =
+    content instanceof FlowingContent ? new FlowingRequest({ method, address, fields, content }, limit) : undefined
   try {
-    const response =
-      flow && content instanceof FlowingContent
-        ? await flow.send(content, limit)
-        : await fetch(address, {
-            method,
-            headers: fields,
-            redirect: 'manual',
-            signal: limit.signal,
-            ...(content !== undefined && { body: content as Uint8Array<ArrayBuffer> | string | FormData }),
-          })
+    const response = flow
+      ? await flow.send()
+      : await fetch(address, {
+          method,
+          headers: fields,
+          redirect: 'manual',
+          signal: limit.signal,
+          ...(content !== undefined && { body: content as Uint8Array<ArrayBuffer> | string | FormData }),
+        })
     return await readResponse(response, bounds, limit, mayPass?.(response) === true)
   } catch (thrown) {
     if (flow?.failure) throw flow.failure.reason

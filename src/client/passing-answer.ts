@@ -18,13 +18,16 @@ import { refuseAnswer } from './opened-answer.ts'
 import type { ArrivingOctets, PassingResponses, TransportResponse } from './transport.ts'
 
 const heldMax = 256 * 1024
+/** By its Content-Length: content that is not held because it is small. Without one it may be. */
+export const mayBeLarge = (announced: string | null | undefined): boolean =>
+  !(Number(announced ?? heldMax + 1) <= heldMax)
 
 /** Large packages pass, up to so many octets; what announces less is held. */
 export const passPackages = (octetsMax: number): PassingResponses => ({
   mayPass: (status, fields) =>
     status < 300 &&
     parseMediaType(fields['content-type'] ?? '')?.essence === 'multipart/related' &&
-    !(Number(fields['content-length'] ?? heldMax + 1) <= heldMax),
+    mayBeLarge(fields['content-length']),
   octetsMax,
 })
 
