@@ -131,11 +131,10 @@ export function compileListing(
     referenceCondition(table, filter, steps, i, dialect, bind, form),
   )
   const grants = grantConditions(table, query.within, bind, form)
-  const words = (query.words ?? []).flatMap(word => wordConditions(table, query, word, dialect, bind, form))
+  const searched = bindWords(table, query, bind, form)
   const led = lead && selectLed(table, tables, query, lead, dialect, bind, form)
   const candidates = led ? [sql`${quoteName(table.name)}."id" in (${led})`] : []
   const watched = watch ? [watch] : []
-  const sought = [...references, ...words]
   const keys = sortKeys(table, query)
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
@@ -155,7 +154,8 @@ export function compileListing(
     texts: () =>
       compileTexts({
         ...{ table, query, own, dialect, columns, keys, cursor, part },
-        ...{ filters, grants, watched, sought, candidates },
+        ...{ filters, grants, watched, candidates },
+        sought: [...references, ...wordConditions(table, searched, dialect)],
       }),
   }
 }
@@ -370,21 +370,35 @@ function grantConditions(table: Table, groups: Query['within'], bind: (cell: Cel
   return [anyOf(alternatives)]
 }
 
-/** The word occurs in one of the paths; text without any word restricts nothing. */
-function wordConditions(
-  table: Table,
-  query: Query,
-  word: string,
-  dialect: Dialect,
-  bind: (cell: Cell) => Sql,
-  form: string[],
-): Sql[] {
-  const text = foldText(word)
-  if (text === '') return []
-  const part = bind(text)
-  const searched = searchedPaths(table, query)
-  form.push('word', ...searched.map(each => each.name))
-  return [anyOf(searched.map(path => pathCondition(table.name, path, 0, dialect, part)))]
+/** Words of one search whose conditions are written out: few rows have so many. */
+const writtenWordsMax = 8
+
+interface SearchedWords {
+  readonly paths: readonly SearchPath[]
+  readonly written: readonly Sql[]
+  /** The JSON array of all others: a text for each number of words would be one of a megabyte. */
+  readonly others: Sql | undefined
+}
+/** Text without any word restricts nothing. */
+function bindWords(table: Table, query: Query, bind: (cell: Cell) => Sql, form: string[]): SearchedWords {
+  const words = (query.words ?? []).map(foldText).filter(text => text !== '')
+  const written = words.slice(0, writtenWordsMax).map(bind)
+  const others = words.length > writtenWordsMax ? bind(JSON.stringify(words.slice(writtenWordsMax))) : undefined
+  const paths = words.length > 0 ? searchedPaths(table, query) : []
+  form.push(`words ${written.length}${others ? ' and others' : ''}`, ...paths.map(each => each.name))
+  return { paths, written, others }
+}
+
+/** Each word occurs in one of the paths. */
+function wordConditions(table: Table, { paths, written, others }: SearchedWords, dialect: Dialect): Sql[] {
+  const occurs = (part: Sql): Sql => anyOf(paths.map(path => pathCondition(table.name, path, 0, dialect, part)))
+  if (!others) return written.map(occurs)
+  const { json } = dialect
+  const isMissing = sql`(${occurs(json.itemText('sought word'))}) is not true`
+  return [
+    ...written.map(occurs),
+    sql`not exists (select 1 from ${json.items(json.of(others), 'sought word')} where ${isMissing})`,
+  ]
 }
 
 export const searchedPaths = (table: Table, { paths }: Query): readonly SearchPath[] =>

@@ -1148,7 +1148,10 @@ const search: readonly Case[] = [
       const note = words.join(' ')
       await store.write(writer => writer.put('items', 'i-1', { id: 'i-1', note }, {}, undefined, 1))
       assert.deepEqual(idsOf(await list(store, 'items', { words })), ['i-1'])
-      assert.deepEqual(idsOf(await list(store, 'items', { words: [...words.slice(1), 'none'] })), [])
+      for (const missing of [0, 7, 8, 9, 250, 499])
+        assert.deepEqual(idsOf(await list(store, 'items', { words: words.with(missing, 'none') })), [], `${missing}`)
+      for (const count of [7, 8, 9, 10, 250])
+        assert.deepEqual(idsOf(await list(store, 'items', { words: words.slice(-count) })), ['i-1'], `${count}`)
     }),
   ],
   [
