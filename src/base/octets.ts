@@ -6,6 +6,10 @@
  */
 import { encodeBase64 } from './base64.ts'
 
+/** How many octets a text has in UTF-8. */
+export const countUtf8 = (text: string): number =>
+  /[^\0-\x7f]/.test(text) ? new TextEncoder().encode(text).length : text.length
+
 export type Pieces = AsyncGenerator<Uint8Array, void, boolean | undefined>
 
 /**

@@ -172,7 +172,7 @@ export function bindReads(
 ): BridgedResource {
   const { asked, codec } = item
   const inputOf = (id: string): unknown => {
-    const value = codec.read(id, { resolve: () => undefined })
+    const value = codec.read(id, { qname: () => undefined })
     return value instanceof Flaw
       ? undefined
       : { ...emptyInputOf(port.exchanges[item.exchange]?.input ?? 'empty'), [asked]: value }

@@ -194,7 +194,7 @@ function writeNames(members: readonly TypeMember[], read: ItemOfReads): (item: V
     return { ...pickCarried({ ...carriedNothing, sent: versions }, item), ...Object.fromEntries(names) }
   }
 }
-const noPrefixes = { resolve: () => undefined }
+const noPrefixes = { qname: () => undefined }
 
 export function readCreate(exchange: string, each: PortExchange, read: ItemOfReads): BridgedCreate | undefined {
   const { input, output } = each

@@ -184,9 +184,10 @@ class ClientCall {
   }
 
   /** All of a piece was read; what of it was content passes. */
-  passOn(piece: Buffer): void {
+  passOn(piece: Buffer, isLent: boolean): void {
     if (this.#slices.length === 0) return
-    this.#arriving?.add(this.#slices, piece)
+    const own = isLent ? copySlices(this.#slices) : undefined
+    this.#arriving?.add(own ? [own] : this.#slices, own ?? piece)
     this.#slices = []
   }
 
@@ -230,9 +231,19 @@ class ClientCall {
     return true
   }
 }
+/** In a buffer that is theirs alone, so that its memory can be freed. */
+function copySlices(slices: readonly Buffer[]): Buffer {
+  const own = Buffer.allocUnsafeSlow(slices.reduce((sum, each) => sum + each.length, 0))
+  let at = 0
+  for (const each of slices) at += each.copy(own, at)
+  return own
+}
 const endLate = (call: ClientCall): void => call.endLate()
 /** What is longer than a timer can be would end at once. */
 const timerMaxMs = 2 ** 31 - 1
+
+/** @param isLent the octets are valid until it returns: what is kept of them is copied */
+type TakePiece = (octets: Buffer, isLent: boolean) => void
 
 class Pool {
   readonly limits: ResponseLimits
@@ -241,6 +252,11 @@ class Pool {
   readonly #connectionsMax: number
   readonly #waitingMax: number
   readonly #idleMs: number
+  /**
+   * All connections read into it, one after the other: a buffer for each read would be a third of
+   * the collector's work. Not on Windows, where several reads are under way at once.
+   */
+  readonly #room = process.platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(64 * 1024)
   readonly #open = new Set<ClientConnection>()
   /** The one used last comes first. */
   readonly #free: ClientConnection[] = []
@@ -277,21 +293,30 @@ class Pool {
   }
 
   #openAnother(): ClientConnection {
-    const connection = new ClientConnection(this, this.#connect())
+    const connection = new ClientConnection(this)
     this.#open.add(connection)
     return connection
   }
 
-  #connect(): net.Socket {
+  connect(onData: TakePiece): net.Socket {
+    const onOwned = (piece: Buffer | string): void => onData(piece as Buffer, false) // without an encoding
     const { protocol, hostname, port } = this.#url
     const host = hostname.replace(/^\[|\]$/g, '')
     if (protocol === 'http:') {
-      return process.getBuiltinModule('node:net').connect({ host, port: Number(port || 80), noDelay: true })
+      const plain = { host, port: Number(port || 80), noDelay: true }
+      const onread = this.#room && { buffer: this.#room, callback: (count: number) => this.#lend(count, onData) }
+      const socket = process.getBuiltinModule('node:net').connect({ ...plain, ...(onread && { onread }) })
+      return onread ? socket.resume() : socket.on('data', onOwned)
     }
     const named = process.getBuiltinModule('node:net').isIP(host) === 0 ? { servername: host } : {}
     const own = { host, port: Number(port || 443), ALPNProtocols: ['http/1.1'] }
     const socket = process.getBuiltinModule('node:tls').connect({ ...named, ...this.#options.tls, ...own })
-    return socket.setNoDelay(true)
+    return socket.setNoDelay(true).on('data', onOwned)
+  }
+
+  #lend(count: number, onData: TakePiece): boolean {
+    if (this.#room) onData(this.#room.subarray(0, count), true)
+    return true
   }
 
   /** A connection that can carry another. */
@@ -358,15 +383,15 @@ class ClientConnection {
   #error: unknown
   #isGone = false
 
-  constructor(pool: Pool, socket: net.Socket) {
+  constructor(pool: Pool) {
     this.#pool = pool
+    const socket = pool.connect(this.#onData)
     this.#socket = socket
     this.#responses = new Responses(pool.limits)
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
       this.isOpen = true
       this.#call?.write(socket)
     })
-    socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('error', error => {
       this.#error = error
@@ -398,11 +423,11 @@ class ClientConnection {
     this.#socket.unref()
   }
 
-  readonly #onData = (piece: Buffer): void => {
+  readonly #onData: TakePiece = (piece, isLent) => {
     const call = this.#call
     try {
-      const response = call && this.#responses.take(piece)
-      call?.passOn(piece)
+      const response = call && this.#responses.take(piece, isLent)
+      call?.passOn(piece, isLent)
       if (response) this.#finish(call, response)
       else if (!call) this.destroy() // (1) nothing was asked
     } catch (thrown) {

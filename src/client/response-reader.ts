@@ -41,7 +41,7 @@ function refuse(detail: string): never {
 const interimMax = 16
 const statusLine = /^HTTP\/1\.([01]) ([1-5][0-9][0-9])(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/
 /** RFC 9112 §5: no white space before the colon, no line that goes on in the next. */
-const fieldLine = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)\r\n/y
+const fieldLine = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n/y
 const chunkLine = /^([0-9A-Fa-f]{1,8})[ \t]*(;[\t\x20-\x7e\x80-\xff]*)?$/
 const headEnd = Buffer.from('\r\n\r\n')
 const lineFeed = 10
@@ -77,8 +77,13 @@ export class Responses {
     this.#limits = limits
   }
 
-  /** The response, once all of it is there. The piece is kept. @throws Unreadable */
-  take(piece: Buffer): TransportResponse | undefined {
+  /**
+   * The response, once all of it is there.
+   *
+   * @param isLent the memory of the piece is used again; otherwise parts of it are kept
+   * @throws Unreadable
+   */
+  take(piece: Buffer, isLent = false): TransportResponse | undefined {
     this.hasBegun = true
     let at = 0
     while (this.#state === 'head') {
@@ -86,7 +91,7 @@ export class Responses {
       if (next === undefined) return undefined
       at = next
     }
-    if (this.#state === 'counted') return this.#readCounted(piece, at)
+    if (this.#state === 'counted') return this.#readCounted(piece, at, isLent)
     if (this.#state !== 'to the end') return this.#readChunks(piece, at)
     this.#add(piece, at, piece.length)
     return undefined
@@ -163,11 +168,12 @@ export class Responses {
 
   // Content
 
-  #readCounted(piece: Buffer, at: number): TransportResponse | undefined {
+  #readCounted(piece: Buffer, at: number, isLent: boolean): TransportResponse | undefined {
     const length = this.#missing
     if (this.#sink) return this.#passCounted(this.#sink, piece, at)
     if (this.#length === 0 && piece.length - at >= length) {
-      this.#content = piece.subarray(at, at + length)
+      const content = piece.subarray(at, at + length)
+      this.#content = isLent ? Buffer.from(content) : content
       this.#length = length
       return this.#finish(at + length === piece.length)
     }
@@ -272,10 +278,11 @@ function readFields(head: string, from: number): HttpFields {
   let at = from
   while (at < head.length) {
     fieldLine.lastIndex = at
-    const [line, name = '', value = ''] = fieldLine.exec(head) ?? refuse('a field is malformed')
-    at += line.length
-    const key = name.toLowerCase()
-    const text = trimSpace(value)
+    if (!fieldLine.test(head)) refuse('a field is malformed')
+    const colon = head.indexOf(':', at)
+    const key = head.slice(at, colon).toLowerCase()
+    at = fieldLine.lastIndex
+    const text = trimSpace(head.slice(colon + 1, at - 2))
     const before = fields[key]
     fields[key] = before === undefined ? text : `${before}, ${text}`
   }

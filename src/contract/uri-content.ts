@@ -85,7 +85,7 @@ function readUriMember({ type, marks }: UriMember, texts: readonly string[]): un
 }
 function readUriText(type: AnyXmlType, { initial, isFixed }: AnyMember['marks'], text: string): unknown {
   const codec = simpleCodecOf(type)
-  const around = { resolve: () => undefined }
+  const around = { qname: () => undefined }
   const value = codec.read(text === '' && initial !== undefined ? initial : text, around)
   if (value instanceof Flaw || !isFixed || initial === undefined) return value
   return equalsText(codec, value, initial, around) ? value : new Flaw('const', `must be ${initial}`)

@@ -57,10 +57,10 @@ export interface XmlJsonCodec {
 /** The codec of the content of one global element; its name is not in the JSON. */
 export function createXmlJsonCodec(root: AnyRootElement, nameOfXml: NameOfXml): XmlJsonCodec {
   return {
-    read: (json, problems) => convertRoot(root, json, { isReading: true, problems, nameOfXml }),
+    read: (json, problems) => convertRoot(root, json, { isReading: true, problems, nameOfXml, path: [] }),
     write: value => {
       const problems: FieldProblem[] = []
-      const json = convertRoot(root, value, { isReading: false, problems, nameOfXml })
+      const json = convertRoot(root, value, { isReading: false, problems, nameOfXml, path: [] })
       const [first] = problems
       if (first) throw new UnfitMessage(root.name.local, first)
       return json as Json // without a flaw every part was made of JSON
@@ -80,15 +80,16 @@ interface Conversion {
   readonly isReading: boolean
   readonly problems: FieldProblem[]
   readonly nameOfXml: NameOfXml
+  /** Of the value at hand: a key stands here while what is under it is converted. */
+  readonly path: (string | number)[]
 }
-type FlawPath = FieldProblem['path']
 type MemberRow = Readonly<Record<string, unknown>>
 
 /** The content is refused anyway, and its sender has enough to mend. */
 const problemsMax = 100
 
-function addFlawAt({ problems }: Conversion, path: FlawPath, { code, detail }: Flaw): undefined {
-  if (problems.length < problemsMax) problems.push({ path, code, detail })
+function addFlawHere({ problems, path }: Conversion, { code, detail }: Flaw, ...below: readonly string[]): undefined {
+  if (problems.length < problemsMax) problems.push({ path: [...path, ...below], code, detail })
 }
 const isMemberRow = (value: unknown): value is MemberRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
@@ -102,7 +103,7 @@ interface ElementPlace {
 const convertRoot = (root: AnyRootElement, given: unknown, how: Conversion): unknown => {
   const { name, form, marks } = root
   const type = root.type()
-  return convertFixed(type, marks, convertElement(type, { form, name }, marks.isNillable, given, how, []), how, [])
+  return convertFixed(type, marks, convertElement(type, { form, name }, marks.isNillable, given, how), how)
 }
 
 function convertElement(
@@ -111,40 +112,47 @@ function convertElement(
   isNillable: boolean,
   given: unknown,
   how: Conversion,
-  path: FlawPath,
 ): unknown {
-  if (given !== null) return convertTyped(type, place, given, how, path)
-  return isNillable ? null : addFlawAt(how, path, new Flaw('type', 'must not be null'))
+  if (given !== null) return convertTyped(type, place, given, how)
+  return isNillable ? null : addFlawHere(how, new Flaw('type', 'must not be null'))
 }
 
-function convertTyped(type: AnyXmlType, place: ElementPlace, given: unknown, how: Conversion, path: FlawPath): unknown {
+function convertTyped(type: AnyXmlType, place: ElementPlace, given: unknown, how: Conversion): unknown {
   const { definition } = type
   switch (definition.kind) {
     case 'complex':
       if (definition.isAbstract)
-        return addFlawAt(how, [...path, '$type'], new Flaw('required', 'is required: the type is abstract'))
-      return convertComplex(definition, place.form, given, how, path)
+        return addFlawHere(how, new Flaw('required', 'is required: the type is abstract'), '$type')
+      return convertComplex(definition, place.form, given, how)
     case 'derivable':
-      return convertDerivable(definition, place, given, how, path)
+      return convertDerivable(definition, place, given, how)
     case 'array':
-      if (!Array.isArray(given)) return addFlawAt(how, path, typeFlaw('an array'))
-      return given.map((each, at) =>
-        convertElement(definition.item(), { ...place, name: undefined }, true, each, how, [...path, at]),
+      if (!Array.isArray(given)) return addFlawHere(how, typeFlaw('an array'))
+      return convertEach(given, how, each =>
+        convertElement(definition.item(), { ...place, name: undefined }, true, each, how),
       )
     default:
-      if (isSimpleType(type)) return convertSimple(type, given, how, path)
-      return convertXml(given, found => isSameName(found, place.name), how, path)
+      if (isSimpleType(type)) return convertSimple(type, given, how)
+      return convertXml(given, found => isSameName(found, place.name), how)
   }
 }
+
+const convertEach = (all: readonly unknown[], { path }: Conversion, convert: (each: unknown) => unknown): unknown[] =>
+  all.map((each, at) => {
+    path.push(at)
+    const value = convert(each)
+    path.pop()
+    return value
+  })
 
 const isSameName = (found: QualifiedName, name: QualifiedName | undefined): boolean =>
   name === undefined || (found.uri === name.uri && found.local === name.local)
 
 /** The text of one element. */
-function convertXml(given: unknown, fits: (name: QualifiedName) => boolean, how: Conversion, path: FlawPath): unknown {
+function convertXml(given: unknown, fits: (name: QualifiedName) => boolean, how: Conversion): unknown {
   const name = typeof given === 'string' ? how.nameOfXml(given) : undefined
-  if (!name) return addFlawAt(how, path, typeFlaw('the text of one XML element'))
-  return fits(name) ? given : addFlawAt(how, path, new Flaw('type', `must not be the element ${name.local}`))
+  if (!name) return addFlawHere(how, typeFlaw('the text of one XML element'))
+  return fits(name) ? given : addFlawHere(how, new Flaw('type', `must not be the element ${name.local}`))
 }
 
 // Objects
@@ -154,20 +162,15 @@ function convertDerivable(
   place: ElementPlace,
   given: unknown,
   how: Conversion,
-  path: FlawPath,
 ): unknown {
   const named = isMemberRow(given) ? ownMember(given, '$type') : undefined
-  if (!isMemberRow(given) || named === undefined) return convertTyped(definition.type, place, given, how, path)
+  if (!isMemberRow(given) || named === undefined) return convertTyped(definition.type, place, given, how)
   const tagged = listTaggedTypes(definition)
   const found = tagged.find(({ tag }) => tag === named)?.type.definition
   if (found?.kind !== 'complex')
-    return addFlawAt(
-      how,
-      [...path, '$type'],
-      new Flaw('enum', `must be one of ${tagged.map(each => each.tag).join(', ')}`),
-    )
+    return addFlawHere(how, new Flaw('enum', `must be one of ${tagged.map(each => each.tag).join(', ')}`), '$type')
   const { $type, ...members } = given
-  const row = convertComplex(found, place.form, members, how, path)
+  const row = convertComplex(found, place.form, members, how)
   return isMemberRow(row) ? { $type, ...row } : row
 }
 
@@ -176,13 +179,12 @@ function convertComplex(
   around: NamespaceForm,
   given: unknown,
   how: Conversion,
-  path: FlawPath,
 ): unknown {
-  if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
+  if (!isMemberRow(given)) return addFlawHere(how, typeFlaw('an object'))
   const { members, keys } = typeMembersOf(definition)(around)
   // A value of a derived type may stand where its base alone is expected.
-  reportUnknown(keys, given, how, path, how.isReading ? undefined : '$type')
-  return convertMembers(members, given, how, path)
+  reportUnknown(keys, given, how, how.isReading ? undefined : '$type')
+  return convertMembers(members, given, how)
 }
 
 /** A member, and the place of its element. */
@@ -210,15 +212,10 @@ function placeOf({ key, member: { marks }, form }: DeclaredMember): ElementPlace
   return { form, name: { uri, local: marks.name ?? key } }
 }
 
-function convertMembers(
-  members: readonly PlacedMember[],
-  given: MemberRow,
-  how: Conversion,
-  path: FlawPath,
-): MemberRow {
+function convertMembers(members: readonly PlacedMember[], given: MemberRow, how: Conversion): MemberRow {
   const row: Record<string, unknown> = {}
   for (const each of members) {
-    const value = convertMember(each, given, how, path)
+    const value = convertMember(each, given, how)
     if (value === undefined) continue
     // Keys are names of others: `__proto__` is a member like any other.
     if (each.key !== '__proto__') row[each.key] = value
@@ -227,65 +224,64 @@ function convertMembers(
   return row
 }
 
-function reportUnknown(
-  known: ReadonlySet<string>,
-  given: MemberRow,
-  how: Conversion,
-  path: FlawPath,
-  besides?: string,
-): void {
+function reportUnknown(known: ReadonlySet<string>, given: MemberRow, how: Conversion, besides?: string): void {
   for (const key of Object.keys(given))
     if (!known.has(key) && key !== besides && given[key] !== undefined)
-      addFlawAt(how, [...path, key], new Flaw('unknown', 'is not a known member'))
+      addFlawHere(how, new Flaw('unknown', 'is not a known member'), key)
 }
 
-function convertMember(placed: PlacedMember, row: MemberRow, how: Conversion, path: FlawPath): unknown {
-  const { key, member } = placed
-  const given = ownMember(row, key)
-  const here = [...path, key]
-  if (member.marks.isMany) return convertMany(placed, given, how, here)
-  if (given !== undefined) return convertOne(placed, given, how, here)
+function convertMember(placed: PlacedMember, row: MemberRow, how: Conversion): unknown {
+  how.path.push(placed.key)
+  const value = convertGiven(placed, ownMember(row, placed.key), how)
+  how.path.pop()
+  return value
+}
+
+function convertGiven(placed: PlacedMember, given: unknown, how: Conversion): unknown {
+  const { member } = placed
+  if (member.marks.isMany) return convertMany(placed, given, how)
+  if (given !== undefined) return convertOne(placed, given, how)
   const { min, initial } = member.marks
   if (member.particle.kind === 'attribute' && initial !== undefined)
     return how.isReading ? simpleCodecOf(member.particle.type).read(initial, clarkNames) : undefined
-  return min > 0 ? addFlawAt(how, here, new Flaw('required', 'is required')) : undefined
+  return min > 0 ? addFlawHere(how, new Flaw('required', 'is required')) : undefined
 }
 
-function convertMany(placed: PlacedMember, given: unknown, how: Conversion, path: FlawPath): unknown {
+function convertMany(placed: PlacedMember, given: unknown, how: Conversion): unknown {
   const { member } = placed
   const { max } = member.marks
   const all = given ?? []
-  if (!Array.isArray(all)) return addFlawAt(how, path, typeFlaw('an array'))
+  if (!Array.isArray(all)) return addFlawHere(how, typeFlaw('an array'))
   if (!how.isReading && all.length === 0 && member.marks.least !== undefined) return undefined
   // JSON tells an empty array from none, a value does not.
   const min = countRequired(member.marks, how.isReading && given !== undefined ? 1 : all.length)
-  if (all.length < min) return addFlawAt(how, path, new Flaw('minItems', describeLeast(min, 'items')))
-  if (all.length > max) return addFlawAt(how, path, new Flaw('maxItems', `must have at most ${max} items`))
-  return all.map((each, at) => convertOne(placed, each, how, [...path, at]))
+  if (all.length < min) return addFlawHere(how, new Flaw('minItems', describeLeast(min, 'items')))
+  if (all.length > max) return addFlawHere(how, new Flaw('maxItems', `must have at most ${max} items`))
+  return convertEach(all, how, each => convertOne(placed, each, how))
 }
 
-function convertOne({ member, form, place }: PlacedMember, given: unknown, how: Conversion, path: FlawPath): unknown {
+function convertOne({ member, form, place }: PlacedMember, given: unknown, how: Conversion): unknown {
   const { particle, marks } = member
   switch (particle.kind) {
     case 'attribute':
     case 'text':
-      return convertFixed(particle.type, marks, convertSimple(particle.type, given, how, path), how, path)
+      return convertFixed(particle.type, marks, convertSimple(particle.type, given, how), how)
     case 'element': {
       const type = particle.type()
-      return convertFixed(type, marks, convertElement(type, place, marks.isNillable, given, how, path), how, path)
+      return convertFixed(type, marks, convertElement(type, place, marks.isNillable, given, how), how)
     }
     case 'reference': {
       const { type, form, name, isNillable } = particle.to()
-      const value = convertElement(type(), { form, name }, isNillable || marks.isNillable, given, how, path)
-      return convertFixed(type(), initialOf(member), value, how, path)
+      const value = convertElement(type(), { form, name }, isNillable || marks.isNillable, given, how)
+      return convertFixed(type(), initialOf(member), value, how)
     }
     case 'choice':
     case 'sequence':
-      return convertGroup(particle, form, given, how, path)
+      return convertGroup(particle, form, given, how)
     case 'any':
-      return convertXml(given, ({ uri }) => matchesNamespace(particle.namespaces, form.uri, uri), how, path)
+      return convertXml(given, ({ uri }) => matchesNamespace(particle.namespaces, form.uri, uri), how)
     case 'anyAttribute':
-      return convertOthers(given, uri => matchesNamespace(particle.namespaces, form.uri, uri), how, path)
+      return convertOthers(given, uri => matchesNamespace(particle.namespaces, form.uri, uri), how)
   }
 }
 
@@ -294,27 +290,26 @@ function convertGroup(
   form: NamespaceForm,
   given: unknown,
   how: Conversion,
-  path: FlawPath,
 ): unknown {
-  if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
+  if (!isMemberRow(given)) return addFlawHere(how, typeFlaw('an object'))
   const { members: branches, keys } = groupMembersOf(members)(form)
-  reportUnknown(keys, given, how, path)
+  reportUnknown(keys, given, how)
   const there = branches.filter(({ key }) => ownMember(given, key) !== undefined)
   const isEmptyAllowed = branches.length === 0 || branches.some(({ member }) => mayBeWithoutElements(member))
   if (kind === 'choice' && (there.length > 1 || (there.length === 0 && !isEmptyAllowed)))
-    return addFlawAt(how, path, new Flaw('choice', `must have exactly one of ${[...keys].join(', ')}`))
-  return convertMembers(kind === 'choice' ? there : branches, given, how, path)
+    return addFlawHere(how, new Flaw('choice', `must have exactly one of ${[...keys].join(', ')}`))
+  return convertMembers(kind === 'choice' ? there : branches, given, how)
 }
 
 const checkAttributeText = compileStringCheck({ kind: 'string' })
 /** Attributes of any name: `{namespace}local` → text. */
-function convertOthers(given: unknown, fits: (uri: string) => boolean, how: Conversion, path: FlawPath): unknown {
-  if (!isMemberRow(given)) return addFlawAt(how, path, typeFlaw('an object'))
+function convertOthers(given: unknown, fits: (uri: string) => boolean, how: Conversion): unknown {
+  if (!isMemberRow(given)) return addFlawHere(how, typeFlaw('an object'))
   for (const [key, value] of Object.entries(given)) {
     const name = parseAttributeKey(key)
-    if (!name || !fits(name.uri)) addFlawAt(how, [...path, key], new Flaw('unknown', 'is not allowed here'))
+    if (!name || !fits(name.uri)) addFlawHere(how, new Flaw('unknown', 'is not allowed here'), key)
     const text = checkAttributeText(value)
-    if (text instanceof Flaw) addFlawAt(how, [...path, key], text)
+    if (text instanceof Flaw) addFlawHere(how, text, key)
   }
   return given
 }
@@ -324,16 +319,16 @@ function convertOthers(given: unknown, fits: (uri: string) => boolean, how: Conv
 const clarkText = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/
 /** Values in a declaration are in James Clark's notation already. */
 const clarkNames = {
-  resolve: (text: string): QualifiedName | undefined => {
+  qname: (text: string): QualifiedName | undefined => {
     const [, uri = '', local] = clarkText.exec(text) ?? []
     return local === undefined ? undefined : { uri, local }
   },
 }
 
-function convertSimple(type: AnyXmlType, given: unknown, how: Conversion, path: FlawPath): unknown {
+function convertSimple(type: AnyXmlType, given: unknown, how: Conversion): unknown {
   const value = how.isReading ? readSimpleJson(type, given) : given
   const checked = value instanceof Flaw ? value : simpleCodecOf(type).check(value)
-  if (checked instanceof Flaw) return addFlawAt(how, path, checked)
+  if (checked instanceof Flaw) return addFlawHere(how, checked)
   return how.isReading ? checked : writeSimpleJson(type, checked)
 }
 
@@ -343,7 +338,6 @@ function convertFixed(
   { isFixed, initial }: Pick<AnyMember['marks'], 'initial' | 'isFixed'>,
   converted: unknown,
   how: Conversion,
-  path: FlawPath,
 ): unknown {
   if (!isFixed || initial === undefined) return converted
   const text = findTextType(type)
@@ -352,7 +346,7 @@ function convertFixed(
   const value = how.isReading ? given : readSimpleJson(text.type, given)
   return equalsText(simpleCodecOf(text.type), value, initial, clarkNames)
     ? converted
-    : addFlawAt(how, path, new Flaw('const', `must be ${initial}`))
+    : addFlawHere(how, new Flaw('const', `must be ${initial}`))
 }
 
 const isInList = (name: string): boolean => name === 'IDREFS' || name === 'ENTITIES' || name === 'NMTOKENS'

@@ -15,7 +15,7 @@ import type { AnyXmlType, BuiltInName, QualifiedName, SchemaFacets, SimpleDefini
 /** The namespaces around a text, for QNames in it. */
 export interface NamesAround {
   /** The name that a QName means here. */
-  readonly resolve: (text: string) => QualifiedName | undefined
+  qname(text: string): QualifiedName | undefined
 }
 /** Gives a namespace a prefix, for QNames in a text that is written. */
 export type PrefixFor = (uri: string) => string
@@ -160,8 +160,8 @@ const decimalCodec: SimpleCodec = {
 const clarkText = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/
 /** §3.2.18: the namespace is a part of the value, the prefix is not. */
 const qnameCodec: SimpleCodec = {
-  read: (text, { resolve }) => {
-    const name = resolve(trimXmlSpace(text))
+  read: (text, around) => {
+    const name = around.qname(trimXmlSpace(text))
     if (!name) return typeFlaw('a QName whose prefix is declared')
     return name.uri === '' ? name.local : `{${name.uri}}${name.local}`
   },
@@ -236,13 +236,13 @@ type CheckFacet = (value: unknown) => Flaw | undefined
 function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
   const base = simpleCodecOf(of)
   const normalize = facets.whiteSpace === undefined ? undefined : spaceNormalizers[facets.whiteSpace]
-  const patterns = (facets.patterns ?? []).map(pattern => [pattern, compileXsdMatcher(pattern)] as const)
+  const patterns = (facets.patterns ?? []).map(pattern => ({ pattern, matches: compileXsdMatcher(pattern) }))
   const checks = [...valueChecks(base, facets), ...boundChecks(base, facets), ...digitChecks(facets)]
   const sized = restrictLength(base, facets)
   const collapses = facets.whiteSpace === 'collapse' || !base.keepsSpace
   const checkText = (text: string): Flaw | undefined => {
-    const wrong = patterns.find(([, matches]) => matches && !matches(text))
-    return wrong && new Flaw('pattern', `must match ${wrong[0]}`)
+    const wrong = patterns.find(({ matches }) => matches && !matches(text))
+    return wrong && new Flaw('pattern', `must match ${wrong.pattern}`)
   }
   const { writeOthers: listOthers } = base
   const writeOthers =
@@ -310,7 +310,7 @@ function sizeOf(value: unknown): number | undefined {
 
 const lexicalContext: NamesAround = {
   // A value in a declaration is in James Clark's notation already.
-  resolve: text => {
+  qname: text => {
     const [, uri = '', local] = clarkText.exec(text) ?? []
     return local === undefined ? undefined : { uri, local }
   },
@@ -339,9 +339,10 @@ function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
   ): CheckFacet[] => {
     const limit = bound === undefined ? undefined : base.read(bound, lexicalContext)
     if (bound === undefined || limit instanceof Flaw) return []
+    const compare = compareWith(limit)
     return [
       value => {
-        const order = compareOrdered(value, limit)
+        const order = compare(value)
         return order === undefined || holds(order) ? undefined : new Flaw(code, `must be ${phrase} ${bound}`)
       },
     ]
@@ -354,6 +355,19 @@ function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
   ]
 }
 
+const doubleLengthMax = 15
+/** What puts a value before a limit, at it or behind it; undefined: they have no order. */
+function compareWith(limit: unknown): (value: unknown) => number | undefined {
+  if (typeof limit !== 'string' || limit.length > doubleLengthMax || !decimalText.test(limit))
+    return value => compareOrdered(value, limit)
+  const double = Number(limit)
+  // A double tells any two decimals of 15 digits apart, and keeps their order (IEEE 754).
+  return value =>
+    typeof value === 'string' && value.length <= doubleLengthMax && decimalText.test(value)
+      ? Number(value) - double
+      : compareOrdered(value, limit)
+}
+
 function compareOrdered(one: unknown, other: unknown): number | undefined {
   if (typeof one === 'number' && typeof other === 'number') return one - other
   if (typeof one === 'bigint' && typeof other === 'bigint') return one < other ? -1 : one > other ? 1 : 0
@@ -364,8 +378,6 @@ function compareOrdered(one: unknown, other: unknown): number | undefined {
 }
 
 function compareDecimals(one: string, other: string): number {
-  // A double tells any two decimals of 15 digits apart, and keeps their order (IEEE 754).
-  if (one.length <= 15 && other.length <= 15) return Number(one) - Number(other)
   const places = Math.max(...[one, other].map(text => fractionOf(text).length))
   const [left, right] = [unitsOf(one, places), unitsOf(other, places)]
   return left < right ? -1 : left > right ? 1 : 0
@@ -389,13 +401,28 @@ function digitChecks({ totalDigits, fractionDigits }: SchemaFacets): CheckFacet[
           value =>
             count(String(value)) > max ? new Flaw('totalDigits', `must have at most ${max} ${phrase}`) : undefined,
         ]
-  const significant = (text: string): string => fractionOf(text).replace(/0+$/, '')
   return [
-    ...check(
-      totalDigits,
-      text => (text.split('.')[0] ?? '').replace(/^[+-]?0*/, '').length + significant(text).length,
-      'digits',
-    ),
-    ...check(fractionDigits, text => significant(text).length, 'digits behind the point'),
+    ...check(totalDigits, text => countWholeDigits(text) + countFractionDigits(text), 'digits'),
+    ...check(fractionDigits, countFractionDigits, 'digits behind the point'),
   ]
+}
+
+const zero = 0x30
+function pointOf(text: string): number {
+  const point = text.indexOf('.')
+  return point < 0 ? text.length : point
+}
+/** Before the point, without leading zeros. */
+function countWholeDigits(text: string): number {
+  const point = pointOf(text)
+  let from = text.startsWith('-') || text.startsWith('+') ? 1 : 0
+  while (from < point && text.charCodeAt(from) === zero) from++
+  return point - from
+}
+/** Behind the point, without zeros at the end. */
+function countFractionDigits(text: string): number {
+  const from = pointOf(text) + 1
+  let to = text.length
+  while (to > from && text.charCodeAt(to - 1) === zero) to--
+  return Math.max(to - from, 0)
 }

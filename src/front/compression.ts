@@ -2,6 +2,7 @@
  * Content codings for responses without an entity tag (rule A4.18). A face codes those that have
  * one, since each coding is a representation with a tag of its own (RFC 9110 §8.8.3.3).
  */
+import { countUtf8 } from '../base/octets.ts'
 import { writeVary } from '../http/cache.ts'
 import type { Response } from '../http/message.ts'
 import { acceptableEncodings } from '../http/negotiate.ts'
@@ -15,9 +16,7 @@ const codedFromOctets = 1024
 /** Whether the octets are enough: a text has up to three for each unit of its length. */
 export const isWorthCoding = (content: string | Uint8Array): boolean =>
   content.length > codedFromOctets ||
-  (typeof content === 'string' &&
-    3 * content.length > codedFromOctets &&
-    new TextEncoder().encode(content).length > codedFromOctets)
+  (typeof content === 'string' && 3 * content.length > codedFromOctets && countUtf8(content) > codedFromOctets)
 
 const isText = /^(?:text\/(?!event-stream)|application\/(?:[a-z.+-]*[+/])?(?:json|xml|javascript)\b|image\/svg\+xml)/i
 
@@ -28,7 +27,7 @@ export function compressResponse(
 ): Response {
   const { content, fields } = response
   if (content === undefined || (typeof content !== 'string' && !(content instanceof Uint8Array))) return response
-  if (!isWorthCoding(content) || fields['etag'] !== undefined || fields['content-encoding'] !== undefined)
+  if (fields['etag'] !== undefined || fields['content-encoding'] !== undefined || !isWorthCoding(content))
     return response
   const names = Object.keys(codings)
   if (names.length === 0 || !isText.test(String(fields['content-type'] ?? ''))) return response

@@ -8,6 +8,7 @@
  *  (3) An exception of a mount is our bug: 500, the incident, and no internals.
  */
 import { type Maybe, settleFor } from '../base/maybe.ts'
+import { countUtf8 } from '../base/octets.ts'
 import { type HttpFields, isAborted, type Request, type Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import type { FaceContext } from '../service/face-context.ts'
@@ -124,7 +125,7 @@ function finishResponse({ front, entry, startMs }: Visit, response: Response): R
 function withoutContent(response: Response): Response {
   const { status, fields, content } = response
   if (content === undefined) return response
-  const length = typeof content === 'string' ? new TextEncoder().encode(content).length : octetLength(content)
+  const length = typeof content === 'string' ? countUtf8(content) : octetLength(content)
   return { status, fields: length === undefined ? fields : { ...fields, 'content-length': String(length) } }
 }
 const octetLength = (content: Exclude<Response['content'], string | undefined>): number | undefined =>

@@ -151,7 +151,7 @@ function makeForeign(namespaces: WildcardNamespaces): string {
 // Simple types
 
 /** Names in values are in James Clark's notation, which needs no prefix. */
-const plainNames: NamesAround = { resolve: text => ({ uri: '', local: text }) }
+const plainNames: NamesAround = { qname: text => ({ uri: '', local: text }) }
 
 function makeFixed(type: AnyXmlType, { isFixed, initial }: ReturnType<typeof initialOf>): unknown {
   if (!isFixed || initial === undefined || !isSimpleType(type)) return undefined

@@ -169,9 +169,8 @@ function createExchangeServing(app: Implementation, parts: ServiceParts, read: S
       givesContent: true as const,
       underWay: [],
     }
-    const provider = createProviderContext(about)
-    const store = storeOf?.(provider) ?? parts.store
-    const reading = isSafe ? (readOf?.(provider) ?? read) : store
+    const store = storeOf?.(createProviderContext(about)) ?? parts.store
+    const reading = isSafe ? (readOf?.(createProviderContext(about)) ?? read) : store
     const write: StoreReach['write'] = async work => {
       const result = await store.write(
         async writer => {

@@ -4,9 +4,11 @@
  * its own, and what it changes is the work of `ctx.transaction`.
  */
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
-import { createContext } from './handler-context.ts'
+import { createContext, createHandlerLog } from './handler-context.ts'
 import { type AskedFacts, addAskedFacts, type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
+import { createItemReaders } from './handler-items.ts'
 import { createInnerWork } from './inner-work.ts'
+import { failUnimplemented } from './refusal.ts'
 import { findChangeRefusal } from './refusal-faults.ts'
 
 /**
@@ -14,23 +16,19 @@ import { findChangeRefusal } from './refusal-faults.ts'
  * @param reach one transaction for each write
  */
 export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSafe: boolean): ExchangeBasis {
-  const { operation } = about
+  const { operation, caller, party, id } = about
   const inner = createInnerWork(`${operation}: a transaction runs: read by the items that its work is given`)
-  const ctx = createContext(about, {
-    read: work => inner.outside(() => reach.read(work)),
-    write: () => {
-      throw new Error(`${operation}: items are changed in ctx.transaction(tx => …), by tx.items`)
-    },
-  })
-  const { caller, now, id, items, services, log, unimplemented } = ctx
   const basis: Omit<ExchangeBasis, keyof AskedFacts> = {
-    caller,
-    now,
-    id,
-    items: { get: items.get, list: items.list, all: items.all },
-    services,
-    log,
-    party: about.party,
+    ...{ caller, party, id },
+    now: new Date(about.now).toISOString(),
+    items: createItemReaders(about, {
+      read: work => inner.outside(() => reach.read(work)),
+      write: () => {
+        throw new Error(`${operation}: items are changed in ctx.transaction(tx => …), by tx.items`)
+      },
+    }),
+    services: about.app.services,
+    log: createHandlerLog(about),
     transaction: async work => {
       if (isSafe) throw new Error(`${operation} is safe, and changes nothing: leave out \`safe\`, or the transaction`)
       return inner.outside(
@@ -38,7 +36,7 @@ export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSa
       )
     },
     refusalOf: findChangeRefusal,
-    unimplemented,
+    unimplemented: () => failUnimplemented(operation),
   }
   return addAskedFacts(basis, about)
 }

@@ -68,7 +68,7 @@ function setAnswerHeader({ app, operation, headers }: ContextFacts, name: string
 }
 const noHeader = { detail: 'is not a declared header of answers' }
 
-function createHandlerLog({ log, request, operation, caller }: ContextFacts): HandlerLog {
+export function createHandlerLog({ log, request, operation, caller }: ContextFacts): HandlerLog {
   const write = (level: keyof HandlerLog, ...[message, fields]: Parameters<HandlerLog['info']>) =>
     log?.(level, message, { request, operation, subject: caller.subject }, fields)
   return {

@@ -70,8 +70,7 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
     }
   }
   return {
-    ...createItemReader(about, reach, resource => restrictionOf(about, resource)),
-    all: createItemReader(about, reach, () => 'all'),
+    ...createItemReaders(about, reach),
     create: async (name: string, draft: Values) => {
       const of = requireResource(about, name)
       const id = of.isSingle ? singleId : String(draft['id'] ?? about.id(idPrefix(of)))
@@ -224,6 +223,15 @@ function restrictionOf(about: ContextFacts, name: string): Query['within'] {
     `${operation} reads ${name}, which this caller may never read: use ctx.items.all to read for the service`,
   )
 }
+
+/** What the caller may read, and by `all` everything. */
+export const createItemReaders = (
+  about: ContextFacts,
+  reach: StoreReach,
+): ItemReader<Service> & { readonly all: ItemReader<Service> } => ({
+  ...createItemReader(about, reach, resource => restrictionOf(about, resource)),
+  all: createItemReader(about, reach, () => 'all'),
+})
 
 function createItemReader(
   about: ContextFacts,

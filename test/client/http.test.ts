@@ -77,6 +77,36 @@ test('one text: a request line, Host, the fields, the length in octets, the cont
   assert.equal(second?.content, '\0\xff!')
 })
 
+describe('the content of a response stays while its connection carries others', () => {
+  const lengths = [5, 5000, 60_000, 300_000]
+  for (const length of lengths)
+    test(`${length} octets, held`, async () => {
+      const { server, post } = await serving(({ content }) => scriptedResponse(content.repeat(length)))
+      const held = [await post({ ...one, content: 'a' }), await post({ ...one, content: 'b' })]
+      assert.deepEqual(
+        held.map(({ content }) => text(content)),
+        ['a'.repeat(length), 'b'.repeat(length)],
+      )
+      assert.equal(server.connections(), 1)
+    })
+  for (const length of lengths)
+    test(`${length} octets, passing, read when others have come`, async () => {
+      const { post } = await serving(({ content }) => scriptedResponse(content.repeat(length)))
+      const passing = { mayPass: () => true, octetsMax: length }
+      const arriving = await Promise.all(
+        ['a', 'b'].map(
+          async content => (await post({ ...one, content, passing })).arriving ?? assert.fail('it is held'),
+        ),
+      )
+      if (length < 100_000) await Promise.all(arriving.map(({ over }) => over)) // more waits for its reader
+      const read = await Promise.all(arriving.map(each => Array.fromAsync(each)))
+      assert.deepEqual(
+        read.map(pieces => text(Buffer.concat(pieces))),
+        ['a'.repeat(length), 'b'.repeat(length)],
+      )
+    })
+})
+
 describe('(1) a connection is used again, or not', async () => {
   const rows: readonly (readonly [string, string, number])[] = [
     ['a whole answer', scriptedResponse('a'), 1],

@@ -142,9 +142,7 @@ function isNil(graph: Graph, accessor: Element): boolean {
 }
 
 function readEncodedText({ codec, type }: TextPlan, graph: Graph, at: Element): unknown {
-  const value = codecOfReference(type, codec, graph.reading).read(takeText(graph, at), {
-    resolve: text => at.qname(text),
-  })
+  const value = codecOfReference(type, codec, graph.reading).read(takeText(graph, at), at)
   return value instanceof Flaw ? refuseElement(at, value.detail) : value
 }
 
@@ -156,7 +154,7 @@ function readStruct(plan: ComplexPlan, graph: Graph, at: Element): Record<string
     if (text === undefined && !isOptional) refuseElement(at, `must have the attribute ${name.local}`)
     if (text === undefined) continue
     countText(graph, at, text.length)
-    const value = codecOfReference(type, codec, graph.reading).read(text, { resolve: qname => at.qname(qname) })
+    const value = codecOfReference(type, codec, graph.reading).read(text, at)
     if (value instanceof Flaw) refuseElement(at, `${name.local} ${value.detail}`)
     row[key] = value
   }

@@ -15,7 +15,7 @@ import { Flaw, typeFlaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { isBase64Type, lengthsOfOctets } from '../../contract/octet-types.ts'
 import { countRequired } from '../../contract/xml-members.ts'
-import { equalsText, type NamesAround, type SimpleCodec } from '../../contract/xml-simple.ts'
+import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
 import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
@@ -76,7 +76,7 @@ function requireFixed({ type, initial = '' }: ElementPlan, cursor: Cursor, value
   if (text) requireSame(cursor, text.codec, initial, text.value, '')
 }
 function requireSame(cursor: Cursor, codec: SimpleCodec, initial: string, value: unknown, prefix: string): void {
-  if (value !== undefined && !equalsText(codec, value, initial, cursorNames(cursor)))
+  if (value !== undefined && !equalsText(codec, value, initial, cursor))
     refuseContent(cursor, `${prefix}must be ${initial}`)
 }
 
@@ -96,8 +96,6 @@ function readTyped(plan: TypePlan, cursor: Cursor, reading: LiteralReading, init
       return readComplex(plan, cursor, reading, initial)
   }
 }
-
-const cursorNames = (cursor: Cursor): NamesAround => ({ resolve: text => cursor.qname(text) })
 
 // Simple types
 
@@ -154,7 +152,7 @@ function readTextContent(
   const octets = takePart(cursor, reading.parts, undefined)
   const isEmpty = octets instanceof Uint8Array && octets.length === 0
   const text = isEmpty ? initial : octets ? undefined : cursor.value
-  const value = text === undefined ? octets : codec.read(text, cursorNames(cursor))
+  const value = text === undefined ? octets : codec.read(text, cursor)
   return checkOctets(type, codec, value, cursor, reading)
 }
 
@@ -162,7 +160,7 @@ function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralRea
   const text = cursor.text()
   if (text === undefined) return refuseContent(cursor, 'is an element where only text is expected')
   const content = text === '' && initial !== undefined ? initial : text
-  const value = codec.read(content, cursorNames(cursor))
+  const value = codec.read(content, cursor)
   return value instanceof Flaw ? readUnrestricted(codec, content, value, cursor, reading) : value
 }
 
@@ -174,7 +172,7 @@ function readUnrestricted(
   cursor: Cursor,
   reading: LiteralReading,
 ): unknown {
-  const value = reading.forgive && unrestricted ? unrestricted.read(text, cursorNames(cursor)) : flaw
+  const value = reading.forgive && unrestricted ? unrestricted.read(text, cursor) : flaw
   if (!(value instanceof Flaw) && reading.forgive?.('facets', pathOf(cursor), flaw.detail)) return value
   return addFlaw(cursor, reading, flaw)
 }
@@ -286,7 +284,7 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
     const text = cursor.attribute(name) ?? initial
     if (text === undefined && !isOptional) refuseOrForgive(cursor, reading, `must have the attribute ${name.local}`)
     if (text === undefined) continue
-    const read = codec.read(text, cursorNames(cursor))
+    const read = codec.read(text, cursor)
     const value =
       read instanceof Flaw
         ? readUnrestricted(
@@ -305,19 +303,33 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
 
 /** From the first child to what does not belong to these particles. */
 function readSequence(parts: readonly ParticlePlan[], cursor: Cursor, reading: LiteralReading, row: ElementRow): void {
-  for (const [at, part] of parts.entries()) {
-    const found: unknown[] = []
-    while (found.length < part.max && cursor.event === 'start' && mayTake(part, found.length, cursor.name))
-      found.push(readParticle(part, cursor, reading))
-    while (found.length < countRequired(part, found.length)) {
-      if (!isEmptiableOnce(part)) {
-        refuseLacking(cursor, reading, parts.slice(at), part)
-        break
-      }
-      found.push(emptyValue(part))
-    }
-    setMember(part, found, row)
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at] as ParticlePlan // within the length
+    if (!part.isMany && cursor.event === 'start' && mayTake(part, 0, cursor.name))
+      row[part.key] = readParticle(part, cursor, reading)
+    else setMember(part, readRepeated(parts, at, cursor, reading), row)
   }
+}
+
+/** As many values of the particle as there are and may be; not fewer than it demands. */
+function readRepeated(
+  parts: readonly ParticlePlan[],
+  at: number,
+  cursor: Cursor,
+  reading: LiteralReading,
+): readonly unknown[] {
+  const part = parts[at] as ParticlePlan // its callers have it from there
+  const found: unknown[] = []
+  while (found.length < part.max && cursor.event === 'start' && mayTake(part, found.length, cursor.name))
+    found.push(readParticle(part, cursor, reading))
+  while (found.length < countRequired(part, found.length)) {
+    if (!isEmptiableOnce(part)) {
+      refuseLacking(cursor, reading, parts.slice(at), part)
+      break
+    }
+    found.push(emptyValue(part))
+  }
+  return found
 }
 
 /** XML Schema Part 1 §3.8.4, `all`. */

@@ -127,7 +127,7 @@ function requireFixedValue(
   value: unknown,
   writing: MessageWriting,
 ): void {
-  if (!equalsText(codec, value, initial, { resolve: () => undefined })) writing.fail(`must be ${initial}`)
+  if (!equalsText(codec, value, initial, { qname: () => undefined })) writing.fail(`must be ${initial}`)
 }
 
 /** An item of an array, whose name says nothing. */
