@@ -38,7 +38,7 @@ const bounds: Readonly<Record<string, { readonly files: number; readonly functio
     'GET 304': { files: 51, functions: 154, calls: 196 },
     'GET 200': { files: 51, functions: 156, calls: 203 },
     'POST 201': { files: 85, functions: 381, calls: 828 },
-    'SOAP GetOrder': { files: 61, functions: 264, calls: 406 },
+    'SOAP GetOrder': { files: 61, functions: 266, calls: 406 },
   }
 for (const [journey, most] of Object.entries(bounds))
   test(`${journey}: a request passes no more files, functions and calls than it did`, () => {

@@ -16,10 +16,13 @@ import { createXmlJsonCodec, UnfitMessage, type XmlJsonCodec } from '../contract
 import type { AnyRootElement, TypeMembers } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
 import { isJsonType } from '../http/media-type.ts'
+import type { HttpFields } from '../http/message.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { percentEncode, writeQuery } from '../http/uri.ts'
 import type { ContentPart, NamedPart } from '../import/openapi/exchange-types.ts'
 import type { RestExchange, RestPort } from '../import/openapi/rest-port.ts'
+import { fetchAnswer } from './fetch-transport.ts'
+import { createKeptTransport, type KeptTransportOptions } from './kept-transport.ts'
 import {
   type CallerOptions,
   describeGarbage,
@@ -29,19 +32,33 @@ import {
   readOverload,
   readSeconds,
 } from './port-caller.ts'
-import { FlowingContent } from './rest-flow.ts'
 import { FlowingForm, type FlowingPart, isOctetsMember } from './rest-passing.ts'
-import { fetchAnswer, type PassingBody, type RestAnswer, type RestAsk } from './rest-transport.ts'
+import {
+  FlowingContent,
+  type PassingBody,
+  type RestAsk,
+  type RestHead,
+  type RestResponse,
+  type RestTransport,
+} from './rest-transport.ts'
 import { RestValues, typeMembersOf } from './rest-values.ts'
 
-/** @param to the address that the paths of the description are added to */
-export function createRestCaller(rest: RestPort, to: string, options: CallerOptions): PortCaller {
+/**
+ * @param to the address that the paths of the description are added to
+ * @param transport what carries the requests; default `fetch`, which holds each response
+ */
+export function createRestCaller(
+  rest: RestPort,
+  to: string,
+  options: CallerOptions,
+  transport: RestTransport = fetchAnswer,
+): PortCaller {
   const url = URL.parse(to)
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw new TypeError(`${to} is not the base of addresses: give one such as https://shop.example/api/v1`)
   const base = url.href.replace(/\/+$/, '')
   const callers = new Map(
-    [...rest.exchanges].map(([name, each]) => [name, new ExchangeCaller(base, rest, name, each, options)]),
+    [...rest.exchanges].map(([name, each]) => [name, new ExchangeCaller(base, rest, name, each, options, transport)]),
   )
   return async (name, call) => {
     const caller = callers.get(name)
@@ -50,9 +67,16 @@ export function createRestCaller(rest: RestPort, to: string, options: CallerOpti
   }
 }
 
-/** The same for a bridge: what a service says of its callers is not for those of the bridge. */
-export function createBridgedRestCaller(rest: RestPort, to: string, options: CallerOptions): PortCaller {
-  const ask = createRestCaller(rest, to, options)
+/**
+ * The same for a bridge: what a service says of its callers is not for those of the bridge, and its
+ * connections are kept.
+ */
+export function createBridgedRestCaller(
+  rest: RestPort,
+  to: string,
+  options: CallerOptions & KeptTransportOptions,
+): PortCaller {
+  const ask = createRestCaller(rest, to, options, createKeptTransport(to, options))
   return async (exchange, call) => hideOwnRefusal(await ask(exchange, call))
 }
 function hideOwnRefusal(answer: PortAnswer): PortAnswer {
@@ -79,6 +103,7 @@ class ExchangeCaller {
   readonly #base: string
   readonly #exchange: RestExchange
   readonly #options: CallerOptions
+  readonly #transport: RestTransport
   readonly #values: RestValues
   readonly #input: XmlJsonCodec
   readonly #inputMembers: TypeMembers
@@ -88,8 +113,16 @@ class ExchangeCaller {
   /** The member that has all octets of an answer; undefined: its content is no octets. */
   readonly #octetsKey: string | undefined
 
-  constructor(base: string, rest: RestPort, name: string, exchange: RestExchange, options: CallerOptions) {
+  constructor(
+    base: string,
+    rest: RestPort,
+    name: string,
+    exchange: RestExchange,
+    options: CallerOptions,
+    transport: RestTransport,
+  ) {
     this.#base = base
+    this.#transport = transport
     this.#exchange = exchange
     this.#options = options
     this.#values = new RestValues(rest.differences)
@@ -105,9 +138,8 @@ class ExchangeCaller {
 
   async ask({ input, fields = {}, signal, passing }: PortCall): Promise<PortAnswer> {
     try {
-      const mayPass = (response: Pick<Response, 'status' | 'headers'>) =>
-        passing !== undefined && this.#mayPass(response)
-      const answer = await fetchAnswer(this.#buildRequest(input, fields), this.#options, { signal, mayPass })
+      const mayPass = (head: RestHead) => passing !== undefined && this.#mayPass(head)
+      const answer = await this.#transport(this.#buildRequest(input, fields), this.#options, { signal, mayPass })
       return answer.kind === 'response' ? this.#readAnswer(answer) : answer
     } catch (thrown) {
       if (!(thrown instanceof Unaskable)) throw thrown
@@ -123,8 +155,8 @@ class ExchangeCaller {
   }
 
   /** Octets that are large, or of whose number nothing is known. */
-  #mayPass({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
-    const isOctets = this.#octetsKey !== undefined && mayBeLarge(headers.get('content-length'))
+  #mayPass({ status, fields }: RestHead): boolean {
+    const isOctets = this.#octetsKey !== undefined && mayBeLarge(fields['content-length'])
     return this.#options.longestPassing !== undefined && status < 300 && isOctets
   }
 
@@ -227,14 +259,15 @@ class ExchangeCaller {
     if (status >= 300)
       return describeGarbage(
         status,
-        `a redirection to ${answer.fields.get('location') ?? 'nowhere'}, which is not followed`,
+        `a redirection to ${answer.fields['location'] ?? 'nowhere'}, which is not followed`,
       )
     const part = this.#exchange.answer
     if (part && answer.passing) return this.#readPassing(answer, answer.passing)
     if (!part || answer.content.length === 0) return this.#readOutput(answer, {})
     if (!isJsonType(part.mediaType)) return this.#readOctets(answer, part)
-    if (!isJsonType(answer.mediaType))
-      return describeGarbage(status, `${answer.mediaType || 'no media type'} in place of ${part.mediaType}`)
+    const mediaType = mediaTypeOf(answer)
+    if (!isJsonType(mediaType))
+      return describeGarbage(status, `${mediaType || 'no media type'} in place of ${part.mediaType}`)
     const { value, failure } = parseJson(answer.content)
     if (failure) return describeGarbage(status, `not JSON: ${failure.reason}, at ${failure.at}`)
     const row =
@@ -271,22 +304,23 @@ class ExchangeCaller {
     return flaw === undefined ? { kind: 'answer', content: value, blocks: {} } : describeGarbage(status, flaw)
   }
 
-  #readFields(given: Headers): JsonObject {
+  #readFields(given: HttpFields): JsonObject {
     return Object.fromEntries(
       this.#exchange.answerFields.flatMap(({ key, name }) => {
-        const [text, member] = [given.get(name), this.#outputMembers[key]]
-        const value = text === null || !member ? undefined : this.#values.readFieldText(member, text)
+        const [text, member] = [given[name.toLowerCase()], this.#outputMembers[key]]
+        const value = text === undefined || !member ? undefined : this.#values.readFieldText(member, text)
         return value === undefined ? [] : [[key, value]]
       }),
     )
   }
 
-  #readFailure({ status, mediaType, content, fields }: RestResponse): PortAnswer {
-    const { value } = isJsonType(mediaType) ? parseJson(content) : {}
+  #readFailure(answer: RestResponse): PortAnswer {
+    const { status, content, fields } = answer
+    const { value } = isJsonType(mediaTypeOf(answer)) ? parseJson(content) : {}
     const said = isJsonObject(value) ? value : {}
     const reason = explainError(said) ?? reasonPhrases[status] ?? `status ${status}`
     const declared = isJsonObject(value) ? this.#readDeclared(status, value) : undefined
-    const after = readSeconds(fields.get('retry-after') ?? undefined)
+    const after = readSeconds(fields['retry-after'])
     const code = status < 500 ? 'Sender' : 'Receiver'
     return { kind: 'fault', code, reason, status, declared, ...(after !== undefined && { after }) }
   }
@@ -307,7 +341,9 @@ class ExchangeCaller {
 const selectMembers = (members: TypeMembers, keys: readonly string[]): TypeMembers =>
   Object.fromEntries(keys.flatMap(key => (members[key] ? [[key, members[key]]] : [])))
 
-type RestResponse = Extract<RestAnswer, { readonly kind: 'response' }>
+/** Without parameters, in lower case; empty: none. */
+const mediaTypeOf = ({ fields }: RestHead): string =>
+  (fields['content-type'] ?? '').replace(/;.*$/s, '').trim().toLowerCase()
 
 const typeOfSent = (sent: RestAsk['content'], { mediaType }: ContentPart): string =>
   sent instanceof FlowingForm ? sent.mediaType : mediaType

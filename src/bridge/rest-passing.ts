@@ -8,7 +8,7 @@ import type { AnyMember } from '../contract/xml-type.ts'
 import { isJsonType } from '../http/media-type.ts'
 import type { RestExchange, RestPort } from '../import/openapi/rest-port.ts'
 import { listInOrder } from '../soap/mime/write-package.ts'
-import { FlowingContent } from './rest-flow.ts'
+import { FlowingContent } from './rest-transport.ts'
 import { typeMembersOf } from './rest-values.ts'
 import { contentOfMember } from './xml-fields.ts'
 

@@ -211,7 +211,8 @@ async function bridgeRest(
     map === undefined
       ? { rest: described, contract: describeBridge(described.name, described.namespace, [described.port]) }
       : await loadApiMap(map, file, described)
-  const caller = createBridgedRestCaller(rest, flags.to, callerOptions(flags))
+  const { decodings } = await import('../host/zlib-codings.ts')
+  const caller = createBridgedRestCaller(rest, flags.to, { ...callerOptions(flags), decoders: decodings })
   const { passRestInputs } = await import('../bridge/rest-passing.ts')
   const ports = contract.ports.map(each => passRestInputs(each, rest, limits.longestPassing))
   return { contract: { ...contract, ports }, callerOf: () => caller, close: () => {} }

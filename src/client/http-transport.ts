@@ -1,5 +1,5 @@
 /**
- * POSTs over connections of HTTP/1.1 that are kept. What always holds, by number:
+ * Requests over connections of HTTP/1.1 that are kept. What always holds, by number:
  *  (1) A connection carries one message at a time and is used again only when its response was
  *      whole, nothing followed it, all of the message was sent, and neither side said that it ends.
  *  (2) No more connections than allowed, no more calls waiting for one than allowed; those that
@@ -40,20 +40,57 @@ const responseLimits: ResponseLimits = { head: 32 * 1024, content: longestDefaul
 
 /** POSTs to one address. */
 export function createHttpTransport(address: string, options: HttpOptions = {}): ClientTransport {
+  const url = parseHttpAddress(address)
+  const pool = new Pool(url, options)
+  return {
+    prepare: fields => {
+      const start = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${writeLines(fields)}`
+      return sending => pool.send(start, sending)
+    },
+    close: () => pool.close(),
+  }
+}
+
+/** One request of any method. */
+export interface PooledRequest extends Omit<TransportRequest, 'content' | 'fields'> {
+  readonly method: string
+  /** The path and the query (RFC 9112 §3.2.1). */
+  readonly target: string
+  readonly fields: HttpFields
+  /** Undefined: none. */
+  readonly content: TransportRequest['content'] | undefined
+}
+export interface HttpPool {
+  /** @throws TransportFailure, the signal's reason, or what the content that flows has thrown */
+  send(request: PooledRequest): Promise<TransportResponse>
+  /** Accepts no more; what is under way ends with a `TransportFailure`. */
+  close(): void
+}
+/** Requests of any method to the host of one address. */
+export function createHttpPool(address: string, options: HttpOptions = {}): HttpPool {
+  const url = parseHttpAddress(address)
+  const pool = new Pool(url, options)
+  return {
+    send: async request => {
+      const { method, target, fields, ...sending } = request
+      if (!/^[A-Za-z]+$/.test(method) || !/^\/[!-~]*$/.test(target))
+        throw new TypeError(
+          `${method} ${target} is an invalid request line: give a method, and a path in visible ASCII`,
+        )
+      const start = `${method} ${target} HTTP/1.1\r\nhost: ${url.host}\r\n${writeLines(fields)}`
+      return await pool.send(start, { ...sending, fields: undefined, hasNoContent: method === 'HEAD' })
+    },
+    close: () => pool.close(),
+  }
+}
+
+function parseHttpAddress(address: string): URL {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TypeError(`${address} is not an http or https address: give one such as https://shop.example/soap`)
   if (url.username !== '' || url.password !== '')
     throw new TypeError('the address contains credentials: give them as `credentials`')
-  const pool = new Pool(url, options)
-  return {
-    prepare: fields => {
-      const start = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${writeLines(fields)}`
-      return sending =>
-        new Promise((resolve, reject) => pool.begin(new ClientCall(pool, start, sending, { resolve, reject })))
-    },
-    close: () => pool.close(),
-  }
+  return url
 }
 
 /** (4) RFC 9110 §5.5; framing and connection are this file's. */
@@ -74,6 +111,12 @@ interface Settlement {
   readonly reject: (reason: unknown) => void
 }
 
+/** What one call sends: a request without content has none, and HEAD has a response without. */
+interface SentCall extends Omit<TransportRequest, 'content'> {
+  readonly content: TransportRequest['content'] | undefined
+  readonly hasNoContent?: boolean
+}
+
 /** One call while it is under way. */
 class ClientCall {
   connection: ClientConnection | undefined = undefined
@@ -82,7 +125,7 @@ class ClientCall {
   isSent = true
   readonly #pool: Pool
   readonly #start: string
-  readonly #sending: TransportRequest
+  readonly #sending: SentCall
   readonly #settlement: Settlement
   #timer: NodeJS.Timeout
   /** The content of its response, where that passes. */
@@ -90,7 +133,7 @@ class ClientCall {
   /** Of that, what the last piece of the socket has. */
   #slices: Buffer[] = []
 
-  constructor(pool: Pool, start: string, sending: TransportRequest, settlement: Settlement) {
+  constructor(pool: Pool, start: string, sending: SentCall, settlement: Settlement) {
     this.#pool = pool
     this.#start = sending.fields ? start + writeLines(sending.fields) : start
     this.#sending = sending
@@ -112,6 +155,10 @@ class ClientCall {
       socket.write(text, length === content.length ? 'latin1' : 'utf8') // one octet each: ASCII, the same in both
       return
     }
+    if (content === undefined) {
+      socket.write(`${this.#start}\r\n`, 'latin1')
+      return
+    }
     const length = content.reduce((sum, piece) => sum + piece.length, 0)
     socket.cork()
     socket.write(`${this.#start}content-length: ${length}\r\n\r\n`, 'latin1')
@@ -121,6 +168,10 @@ class ClientCall {
 
   get mayPass(): boolean {
     return this.#sending.passing !== undefined
+  }
+  /** Whatever its response announces (RFC 9112 §6.3). */
+  get hasNoContent(): boolean {
+    return this.#sending.hasNoContent === true
   }
 
   /**
@@ -273,7 +324,11 @@ class Pool {
     this.limits = { ...responseLimits, content: options.longest ?? responseLimits.content }
   }
 
-  begin(call: ClientCall): void {
+  send(start: string, sending: SentCall): Promise<TransportResponse> {
+    return new Promise((resolve, reject) => this.#begin(new ClientCall(this, start, sending, { resolve, reject })))
+  }
+
+  #begin(call: ClientCall): void {
     if (call.isSettled) return
     const connection = this.#isClosed
       ? undefined
@@ -414,6 +469,7 @@ class ClientConnection {
     if (this.#until > 0) this.#socket.ref()
     this.#until = 0
     this.#responses.sinkOf = call.mayPass ? (status, fields) => call.sinkOf(status, fields, this.#socket) : undefined
+    this.#responses.hasNoContent = call.hasNoContent
     if (this.isOpen) call.write(this.#socket)
   }
 

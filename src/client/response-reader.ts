@@ -68,6 +68,8 @@ export class Responses {
   #sink: ContentSink | undefined
   /** Whether the content of a response is held, by its head. */
   sinkOf: ((status: number, fields: HttpFields) => ContentSink | undefined) | undefined
+  /** The response at hand is that to a HEAD. */
+  hasNoContent = false
   /** An octet of a response has come, and its end has not. */
   hasBegun = false
   /** Whether the last response leaves its connection fit for another. */
@@ -137,7 +139,7 @@ export class Responses {
     const { 'content-length': length, 'transfer-encoding': coding, connection } = fields
     this.mayKeep = persists && (connection === undefined || !/(^|[\s,])close($|[\s,])/i.test(connection))
     this.#missing = 0
-    if (this.#status === 204 || this.#status === 304) {
+    if (this.#status === 204 || this.#status === 304 || this.hasNoContent) {
       // A server that announces content for them may be about to send it: what follows could be
       // that.
       if (coding !== undefined || (this.#status === 204 && length !== undefined && length !== '0')) this.mayKeep = false

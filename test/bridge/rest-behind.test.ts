@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { createBridge, describeBridge } from '../../src/bridge/bridged-service.ts'
 import { createBridgedRestCaller } from '../../src/bridge/rest-caller.ts'
 import { mapApi } from '../../src/cli/mapped-api.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import type { Service } from '../../src/contract/service.ts'
+import { decodings } from '../../src/host/zlib-codings.ts'
 import { importContract } from '../../src/import/import-command.ts'
 import { readRestPort } from '../../src/import/openapi/rest-port.ts'
 import { startHosted } from '../host/hosted-service.ts'
@@ -187,7 +188,7 @@ async function startBridge(
   })
   const rest = mapped ? mapApi(described, mapped, { map: 'map.ts', document: 'shop.json' }) : described
   const notes: string[] = []
-  const caller = createBridgedRestCaller(rest, to, { timeLimit })
+  const caller = createBridgedRestCaller(rest, to, { timeLimit, decoders: decodings })
   const contract = describeBridge(rest.name, rest.namespace, [rest.port])
   const app = createBridge(contract, { callerOf: () => caller, note: line => void notes.push(line) })
   const { ask } = await startHosted({}, app)
@@ -367,7 +368,13 @@ const failures: readonly (readonly [
     response =>
       void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('{}'),
     /Server</,
-    /lost/,
+    /coding gzip.*invalid/,
+  ],
+  [
+    'a coding that was not asked for',
+    [200, 'application/json', '{}', { 'content-encoding': 'compress' }],
+    /Server</,
+    /coding compress.*unknown/,
   ],
   [
     'a length short of the content',
@@ -383,7 +390,7 @@ const failures: readonly (readonly [
     /Server</,
     /lost/,
   ],
-  ['what is not HTTP', ({ socket }) => void socket?.end('SSH-2.0-dropbear\r\n\r\n'), /Server</, /lost/],
+  ['what is not HTTP', ({ socket }) => void socket?.end('SSH-2.0-dropbear\r\n\r\n'), /Server</, /no-http/],
   ['an answer of 17 MiB', [200, 'application/json', `"${'x'.repeat(17 * 1024 * 1024)}"`], /Server</, /too-long/],
 ]
 for (const [title, answer, body, note] of failures)
@@ -394,6 +401,31 @@ for (const [title, answer, body, note] of failures)
     assert.match(fault.body, body)
     assert.match(notes.join(), note)
   })
+
+test('RFC 9110 §12.5.3 no coding is asked for, and one that is used all the same is read', async () => {
+  const asked: unknown[] = []
+  for (const coding of ['gzip', 'x-gzip', 'br']) {
+    const octets = coding === 'br' ? brotliCompressSync(JSON.stringify(item)) : gzipSync(JSON.stringify(item))
+    const answer = (response: http.ServerResponse) => {
+      asked.push(response.req.headers['accept-encoding'])
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(octets)
+    }
+    const { call } = await startBridge({ answer })
+    assert.equal((await call('GetItem', '<id>a</id>')).body, `<GetItemResponse>${itemXml}</GetItemResponse>`, coding)
+  }
+  assert.deepEqual(asked, ['identity', 'identity', 'identity'])
+})
+
+test('RFC 9112 §9.3 calls one after the other go over one connection', async () => {
+  const ports = new Set<number | undefined>()
+  const answer = (response: http.ServerResponse) => {
+    ports.add(response.req.socket.remotePort)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(item))
+  }
+  const { call } = await startBridge({ answer })
+  for (let i = 0; i < 3; i++) assert.equal((await call('GetItem', '<id>a</id>')).status, 200)
+  assert.equal(ports.size, 1)
+})
 
 test('RFC 9110 §10.2.3 a limit behind that says when to come again is Busy until then', async () => {
   const answer = (response: http.ServerResponse) => void response.writeHead(429, { 'retry-after': '7' }).end()

@@ -9,7 +9,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { TransportFailure } from '../../src/client/errors.ts'
-import { createHttpTransport, type HttpOptions } from '../../src/client/http-transport.ts'
+import { createHttpPool, createHttpTransport, type HttpOptions } from '../../src/client/http-transport.ts'
 import type { TransportRequest } from '../../src/client/transport.ts'
 import { issueCertificate } from './issued.ts'
 import { type Script, scriptedResponse, startScriptedServer } from './scripted.ts'
@@ -104,6 +104,58 @@ describe('the content of a response stays while its connection carries others', 
         read.map(pieces => text(Buffer.concat(pieces))),
         ['a'.repeat(length), 'b'.repeat(length)],
       )
+    })
+})
+
+describe('requests of any method to one host', () => {
+  async function pooled(script: Script) {
+    const server = await startScriptedServer(script)
+    const pool = createHttpPool(server.address)
+    after(() => pool.close())
+    const send = (method: string, target: string, content?: string) =>
+      pool.send({ method, target, fields: { 'x-a': 'b' }, content, timeLimit: 2000, signal: undefined })
+    return { server, send }
+  }
+  test('RFC 9112 §6.3 the response to HEAD has no content, whatever it announces', async () => {
+    const { server, send } = await pooled(({ line }) =>
+      line.startsWith('HEAD') ? 'HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n' : scriptedResponse('content'),
+    )
+    for (const method of ['HEAD', 'GET', 'HEAD', 'DELETE']) {
+      const { fields, content } = await send(method, '/a?b=c')
+      assert.equal(fields['content-length'], '7')
+      assert.equal(text(content), method === 'HEAD' ? '' : 'content')
+    }
+    assert.equal(server.connections(), 1)
+    assert.deepEqual(
+      server.asked.map(({ line }) => line),
+      ['HEAD /a?b=c HTTP/1.1', 'GET /a?b=c HTTP/1.1', 'HEAD /a?b=c HTTP/1.1', 'DELETE /a?b=c HTTP/1.1'],
+    )
+  })
+  test('RFC 9110 §8.6 a request without content says no length, and one with content does', async () => {
+    const { server, send } = await pooled(() => scriptedResponse('a'))
+    await send('GET', '/')
+    await send('PUT', '/', '')
+    await send('PATCH', '/', 'ab')
+    assert.deepEqual(
+      server.asked.map(({ fields, content }) => [fields['content-length'], content]),
+      [
+        [undefined, ''],
+        ['0', ''],
+        ['2', 'ab'],
+      ],
+    )
+  })
+  for (const [method, target] of [
+    ['GET', 'http://other/'],
+    ['GET', '/a b'],
+    ['GET', '/a\r\nx: y'],
+    ['GET /', '/'],
+    ['', '/'],
+  ] as const)
+    test(`RFC 9112 §3 ${JSON.stringify([method, target])} is no request line, and nothing is sent`, async () => {
+      const { server, send } = await pooled(() => scriptedResponse('a'))
+      await assert.rejects(send(method, target), TypeError)
+      assert.equal(server.connections(), 0)
     })
 })
 
