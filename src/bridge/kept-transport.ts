@@ -52,7 +52,8 @@ export function createKeptTransport(base: string, options: KeptTransportOptions 
 }
 
 async function writeSent({ fields, content }: RestAsk) {
-  const sent = { 'accept-encoding': 'identity', ...fields }
+  const names = Object.keys(fields).map(name => name.toLowerCase())
+  const sent = names.includes('accept-encoding') ? fields : { ...fields, 'accept-encoding': 'identity' }
   if (content instanceof FlowingContent) return { fields: sent, content: undefined, flowing: content.pieces }
   if (!(content instanceof FormData))
     return { fields: sent, content: content instanceof Uint8Array ? [content] : content }

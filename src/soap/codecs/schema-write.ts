@@ -60,7 +60,9 @@ export class MessageWriting {
     return uri === 'http://www.w3.org/XML/1998/namespace' ? `xml:${local}` : `${this.prefixFor(uri)}:${local}`
   }
   declarations(): string {
-    return Array.from(this.#prefixes, ([uri, prefix]) => ` xmlns:${prefix}=${writeAttribute(uri)}`).join('')
+    let text = ''
+    for (const [uri, prefix] of this.#prefixes) text += ` xmlns:${prefix}=${writeAttribute(uri)}`
+    return text
   }
   fail(detail: string): never {
     throw new UnfitValue([...this.path], detail)
