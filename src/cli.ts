@@ -4,8 +4,8 @@
  * in one line without a stack.
  */
 import './host/node-version.ts'
+import { expandProxyFlag } from './cli/listen-options.ts'
 import { createProgram } from './cli/program.ts'
-import { expandProxyFlag } from './cli/serve-service.ts'
 import { exitStatusOf } from './cli/usage.ts'
 
 try {

@@ -30,7 +30,6 @@ export const addLaterOptions = (command: Command): Command =>
   command
     .option('--later', 'answers come later, by WS-Addressing, to the address of --replies')
     .option('--replies <url>', 'the address of this bridge for the service behind (default: --public-url)')
-    .option('--public-url <url>', 'the address that clients use')
     .option('--answer-limit <seconds>', 'in which an answer that comes later has to come', secondsOption, 86_400)
     .option('--answers <number>', 'calls that wait for such answers at once', callsOption, 10_000)
     .option('--answers-of-caller <number>', 'those of one caller', callsOption, 100)

@@ -18,6 +18,23 @@ import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } fr
 import { addLaterOptions, type LaterFlags, markLaterPorts, refuseLaterFlags, requireReplies } from './bridge-later.ts'
 import { addLimitOptions, type LimitFlags, readLimitFlags } from './bridge-limit-options.ts'
 import { type BridgedContract, loadApiMap, loadBridge } from './bridge-map.ts'
+import {
+  addOriginOption,
+  addTlsOptions,
+  addTokenOptions,
+  createAccessLogOption,
+  createHostOption,
+  createProxyOption,
+  createPublicUrlOption,
+  type IssuerFlags,
+  keysText,
+  type ProxyFlags,
+  proxySettingsOf,
+  readIssuerFlags,
+  readTlsFlags,
+  reloadOnSignal,
+  type TlsFlags,
+} from './listen-options.ts'
 import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
@@ -32,19 +49,31 @@ export function addBridgeCommand(program: Command): void {
     .option('--from <folder>', 'where documents are that the description refers to; repeatable', collectOption, [])
     .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
     .addOption(createPortOption())
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(createHostOption())
+    .addOption(createProxyOption())
+    .addOption(createPublicUrlOption())
     .option('--role <name>', 'a role whose callers may ask; repeatable', collectOption, [])
     .option('--anyone', 'callers need no credentials here')
     .option(
       '--data <file>',
       'where credentials of callers and calls with a later answer are kept (default: ./data/<service>.sqlite, or nowhere without either)',
     )
+    .option('--keys <file>', keysText)
+    .addOption(createAccessLogOption())
     .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
     .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
-  addLaterOptions(addDressOptions(addLimitOptions(command))).action(bridgeCommand)
+  for (const addOptions of [addTlsOptions, addTokenOptions, addOriginOption, addLimitOptions, addDressOptions])
+    addOptions(command)
+  addLaterOptions(command).action(bridgeCommand)
 }
 
-interface BridgeFlags extends DressFlags, LimitFlags, LaterFlags {
+interface BridgeFlags
+  extends DressFlags,
+    LimitFlags,
+    LaterFlags,
+    ProxyFlags,
+    Omit<TlsFlags, 'authorities'>,
+    IssuerFlags {
   readonly to: string
   readonly map?: string
   readonly from: readonly string[]
@@ -54,6 +83,9 @@ interface BridgeFlags extends DressFlags, LimitFlags, LaterFlags {
   readonly role: readonly string[]
   readonly anyone?: boolean
   readonly data?: string
+  readonly keys?: string
+  readonly origin: readonly string[]
+  readonly accessLog?: boolean
   readonly timeLimit: number
   readonly authorization?: string
 }
@@ -63,6 +95,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { startService } = await import('../host/serve.ts')
   const { createFolderOf } = await import('../store/private-file.ts')
   const limits = readLimitFlags(flags)
+  const [tls, tokens] = [readTlsFlags(flags), readIssuerFlags(flags)]
   const grants = flags.map === undefined ? grantsOfFlags(flags) : refuseGrantFlags(flags)
   const described = await describeBehind(file, flags, grants)
   const isSoap = described?.kind !== 'rest'
@@ -89,7 +122,11 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     host: flags.host,
     data,
     insecure: true, // no people of a seed have passwords here; callers are said by the flags or the map
-    ...(flags.publicUrl !== undefined && { settings: { publicUrl: flags.publicUrl } }),
+    ...(tls && { tls }),
+    ...(tokens && { tokens }),
+    ...(flags.keys !== undefined && { keys: flags.keys }),
+    accessLog: flags.accessLog === true,
+    settings: { ...proxySettingsOf(flags), origins: flags.origin },
     onError: (incident, thrown) => console.error(`incident ${incident}:`, thrown),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -97,10 +134,13 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
       close()
       void server.close(10_000).then(() => process.exit(0))
     })
+  reloadOnSignal(server)
   for (const each of resources ?? []) console.log(describeBridged(each))
   if (replies !== undefined) console.log(`answers come later to ${replies}/replies/`)
   if (!isOpen(contract))
-    console.log(`credentials of callers: diglot key --keys ${data}.keys --subject <name> --role <role>`)
+    console.log(
+      `credentials of callers: diglot key --keys ${flags.keys ?? `${data}.keys`} --subject <name> --role <role>`,
+    )
   console.log(`bridging ${server.url}${isSoap ? '/api' : '/soap/Operations'} to ${flags.to}`)
 }
 

@@ -1,12 +1,20 @@
 /** `diglot mock`: a contract served by examples, for tests of its clients. */
 import type { Command } from 'commander'
-import type { MockServer, startMock, startOpenApiMock } from '../mock/start-mock.ts'
+import type { MockServer, MockServerOptions, startMock, startOpenApiMock } from '../mock/start-mock.ts'
+import {
+  addTlsOptions,
+  createProxyOption,
+  type ProxyFlags,
+  publicUrlText,
+  readTlsFlags,
+  type TlsFlags,
+} from './listen-options.ts'
 import { collectOption, createPortOption, pairOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
 /** Adds `mock`. */
 export function addMockCommand(program: Command): void {
-  program
+  const command = program
     .command('mock')
     .description('serve a contract by examples, with states that move, and with answers that misbehave on demand')
     .argument('[contract]', 'a module that exports a contract or an implementation, a WSDL 1.1, or an OpenAPI document')
@@ -29,10 +37,12 @@ export function addMockCommand(program: Command): void {
       collectOption,
       [],
     )
-    .action(mockCommand)
+    .addOption(createProxyOption())
+    .option('--public-url <url>', publicUrlText)
+  addTlsOptions(command).action(mockCommand)
 }
 
-interface MockFlags {
+interface MockFlags extends ProxyFlags, Omit<TlsFlags, 'authorities'> {
   readonly port: number
   readonly host: string
   readonly exposed?: boolean
@@ -49,7 +59,12 @@ interface MockFlags {
   readonly from: readonly string[]
 }
 
-async function mockCommand(file: string | undefined, flags: MockFlags): Promise<void> {
+/** What a mock is told of where it listens. */
+type Listening = Pick<MockServerOptions, 'tls'>
+
+async function mockCommand(file: string | undefined, words: MockFlags): Promise<void> {
+  const tls = readTlsFlags(words)
+  const flags: MockFlags & Listening = { ...words, ...(tls && { tls }) }
   const { record, to, replay } = flags
   const given = [file, record, replay].filter(each => each !== undefined)
   if (given.length !== 1)
@@ -59,24 +74,31 @@ async function mockCommand(file: string | undefined, flags: MockFlags): Promise<
   const { isOpenApiName } = await import('../mock/mocked-openapi.ts')
   if (file !== undefined && isOpenApiName(file)) return mockOpenApi(file, flags, startOpenApiMock)
   if (file !== undefined) return mockContract(file, flags, startMock)
+  refusePublicUrl(flags, 'a recording')
   const source = replay === undefined ? { record: record ?? '', to: to ?? '' } : { replay }
   announceMock(await startRecordedMock(source, flags), replay === undefined ? [`recording ${to} to ${record}`] : [])
 }
 
 async function mockOpenApi(
   file: string,
-  { example: examples, as, ...flags }: MockFlags,
+  { example: examples, as, ...flags }: MockFlags & Listening,
   start: typeof startOpenApiMock,
 ): Promise<void> {
+  refusePublicUrl(flags, 'an OpenAPI document')
   if (as !== undefined) failUsage('--as names a person, and an OpenAPI document has none: any credentials count')
   const server = await start(file, { ...flags, examples })
   for (const line of server.losses) process.stderr.write(`${line}\n`)
   announceMock(server, server.operations)
 }
 
+function refusePublicUrl({ publicUrl }: ProxyFlags, what: string): void {
+  if (publicUrl !== undefined)
+    failUsage(`--public-url stands in links and descriptions, which a mock of ${what} does not write: leave it out`)
+}
+
 async function mockContract(
   file: string,
-  { from, example: examples, ...flags }: MockFlags,
+  { from, example: examples, ...flags }: MockFlags & Listening,
   start: typeof startMock,
 ): Promise<void> {
   const [{ loadMockedContract }, { endpointsOf }] = await Promise.all([

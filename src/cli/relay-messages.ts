@@ -1,11 +1,19 @@
 /** `diglot relay`: a SOAP intermediary. */
 import type { Command } from 'commander'
+import {
+  addTlsOptions,
+  createProxyOption,
+  type ProxyFlags,
+  readTlsFlags,
+  reloadOnSignal,
+  type TlsFlags,
+} from './listen-options.ts'
 import { collectOption, wholeNumberOption } from './option-types.ts'
 import { printError } from './usage.ts'
 
 /** Adds `relay`. */
 export function addRelayCommand(program: Command): void {
-  program
+  const command = program
     .command('relay')
     .description('a SOAP intermediary: process the blocks for this node, forward messages to the next')
     .requiredOption('--listen <port>', 'port; 0 picks a free one', wholeNumberOption(0, 65535))
@@ -13,19 +21,35 @@ export function addRelayCommand(program: Command): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--role <uri>', 'a role that this node plays besides next; repeatable', collectOption, [])
     .option('--uri <uri>', 'URI of this node in faults (default: the address it listens on)')
-    .action(relayCommand)
+    .addOption(createProxyOption())
+    .option('--time-limit <milliseconds>', 'for an answer of the next node', wholeNumberOption(1, 600_000), 30_000)
+    .option(
+      '--longest <octets>',
+      'of a message, which is held in memory',
+      wholeNumberOption(1, 1024 ** 3),
+      16 * 1024 ** 2,
+    )
+  addTlsOptions(command).action(relayCommand)
 }
 
-interface RelayFlags {
+interface RelayFlags extends Pick<ProxyFlags, 'trustProxy'>, Omit<TlsFlags, 'authorities'> {
   readonly listen: number
   readonly to: string
   readonly host: string
   readonly role: readonly string[]
   readonly uri?: string
+  readonly timeLimit: number
+  readonly longest: number
 }
-async function relayCommand({ listen: port, to, host, role: roles, uri }: RelayFlags): Promise<void> {
+async function relayCommand(flags: RelayFlags): Promise<void> {
+  const { listen: port, to, host, role: roles, uri, trustProxy, timeLimit: timeLimitMs, longest: octetsMax } = flags
+  const tls = readTlsFlags(flags)
   const { startSoapRelay: relaying } = await import('../host/soap/soap-relay.ts')
-  const listener = await relaying({ port, host, to, roles, uri, onError: printError })
+  const listener = await relaying({
+    ...{ port, host, to, roles, uri, tls, trustProxy, timeLimitMs, octetsMax },
+    onError: printError,
+  })
+  reloadOnSignal({ reload: () => tls && listener.secure(tls) })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void listener.close(10_000).then(() => process.exit(0)))
   console.log(`relaying from ${listener.url} to ${to}`)

@@ -8,11 +8,26 @@ import type { Partner } from '../host/trust/signers.ts'
 import { type CertificateNameKind, certificateNameKinds } from '../identity/certificate-name.ts'
 import { type OcspHash, ocspHashes } from '../security/crypto/ocsp-response.ts'
 import type { CertificatePurpose } from '../security/crypto/trust.ts'
+import {
+  addOriginOption,
+  addTlsOptions,
+  addTokenOptions,
+  createAccessLogOption,
+  createHostOption,
+  createProxyOption,
+  createPublicUrlOption,
+  type IssuerFlags,
+  keysText,
+  type ProxyFlags,
+  proxySettingsOf,
+  readIssuerFlags,
+  readTlsFlags,
+  reloadOnSignal,
+  type TlsFlags,
+} from './listen-options.ts'
 import { loadService, serviceText } from './locate-service.ts'
-import { collectOption, createPortOption, pairOption, wholeNumberOption } from './option-types.ts'
+import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
 import { failUsage, printError } from './usage.ts'
-
-const proxyFields: readonly string[] = ['x-forwarded', 'forwarded']
 
 /** Adds `serve`. */
 export function addServeCommand(program: Command): void {
@@ -27,46 +42,24 @@ export function addServeCommand(program: Command): void {
 
 /** Where it listens, and keeps what it knows. */
 function addPlaceOptions(command: Command): Command {
-  return command
+  command
     .addOption(createPortOption())
-    .addOption(new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'))
+    .addOption(createHostOption())
     .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
     .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
     .addOption(new Option('--replica <url>', 'a standby of the database, for safe requests').env('REPLICA_URL'))
     .option('--trace', 'add Diglot-Trace to responses, for development')
-    .addOption(
-      new Option(
-        '--trust-proxy [fields]',
-        'trust the proxy in front: read these fields of it and no others (default: x-forwarded), leave content coding to it',
-      ).choices(proxyFields),
-    )
-    .addOption(new Option('--public-url <url>', 'the address that clients use').env('PUBLIC_URL'))
-    .option(
-      '--tls-key <file>',
-      'PEM key: serve HTTPS, with HTTP/2 for clients that choose it; requires --tls-certificate',
-    )
-    .option('--tls-certificate <file>', 'PEM certificate of the key, then the intermediate ones')
-    .option('--authorities <file>', 'PEM certificates of authorities that issue client certificates')
+    .addOption(createProxyOption())
+    .addOption(createPublicUrlOption())
+  return addTlsOptions(command).option(
+    '--authorities <file>',
+    'PEM certificates of authorities that issue client certificates',
+  )
 }
 
 /** How callers prove who they are, and which pages may call. */
 function addCallerOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--jwks <file or url>', 'keys of the issuer of bearer tokens; requires --issuer').env('DIGLOT_JWKS'),
-    )
-    .addOption(new Option('--issuer <iss>', 'issuer of accepted tokens').env('DIGLOT_ISSUER'))
-    .addOption(
-      new Option('--audience <aud>', 'audience of accepted tokens (default: the service)').env('DIGLOT_AUDIENCE'),
-    )
-    .option('--roles <place>', 'place of the roles in a token, such as realm_access.roles (default: roles)')
-    .option('--claim <name=place>', 'place of a claim of the policies in a token; repeatable', pairOption, {})
-    .option(
-      '--algorithm <name>',
-      'algorithm of accepted tokens; repeatable (default: all asymmetric ones)',
-      collectOption,
-      [],
-    )
+  addTokenOptions(command)
     .addOption(
       new Option(
         '--openid <issuer>',
@@ -82,8 +75,8 @@ function addCallerOptions(command: Command): Command {
         'DIGLOT_KEY',
       ),
     )
-    .option('--keys <file>', 'API keys, as diglot key writes them (default: next to the data)')
-    .option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
+    .option('--keys <file>', keysText)
+  return addOriginOption(command)
 }
 
 /** How SOAP messages prove themselves, and where replies may go. */
@@ -151,28 +144,17 @@ function addProcessOptions(command: Command): Command {
       collectOption,
       [],
     )
-    .option('--access-log', 'log a line for each request')
+    .addOption(createAccessLogOption())
     .option('--no-work', 'run no jobs here; diglot work does')
 }
 
-/** `--trust-proxy` without a kind of fields: the argument behind it is not its value. */
-export const expandProxyFlag = (args: readonly string[]): string[] =>
-  args.map((each, at) =>
-    each === '--trust-proxy' && !proxyFields.includes(args[at + 1] ?? '') ? `${each}=${proxyFields[0]}` : each,
-  )
-
-interface ServeFlags {
+interface ServeFlags extends ProxyFlags, TlsFlags, IssuerFlags {
   readonly port: number
   readonly host: string
   readonly data?: string
   readonly database?: string
   readonly replica?: string
   readonly trace?: boolean
-  readonly trustProxy?: 'x-forwarded' | 'forwarded'
-  readonly publicUrl?: string
-  readonly tlsKey?: string
-  readonly tlsCertificate?: string
-  readonly authorities?: string
   readonly signers?: string
   readonly partner: readonly string[]
   readonly messageKey?: string
@@ -184,12 +166,6 @@ interface ServeFlags {
   readonly revocation?: 'required' | 'ifKnown'
   readonly purpose: readonly string[]
   readonly certificateName: CertificateNameKind
-  readonly jwks?: string
-  readonly issuer?: string
-  readonly audience?: string
-  readonly roles?: string
-  readonly claim: Readonly<Record<string, string>>
-  readonly algorithm: readonly string[]
   readonly openid?: string
   readonly openidClient?: string
   readonly openidSecret?: string
@@ -206,24 +182,6 @@ interface ServeFlags {
   readonly docs?: string
   readonly docsReader: readonly string[]
   readonly work: boolean
-}
-function tlsOf({ tlsKey: key, tlsCertificate: certificate, authorities }: ServeFlags): ServeOptions['tls'] {
-  if (key !== undefined && certificate !== undefined) return { key, certificate, authorities }
-  if (key === undefined && certificate === undefined && authorities === undefined) return undefined
-  const needed = authorities === undefined ? 'must be given together' : 'are required by --authorities'
-  failUsage(`--tls-key and --tls-certificate ${needed}`)
-}
-function tokensOf({ jwks, issuer = '', audience, roles, claim, algorithm }: ServeFlags): ServeOptions['tokens'] {
-  if (jwks === undefined && issuer !== '') failUsage('--issuer requires --jwks')
-  if (jwks === undefined) return undefined
-  return {
-    jwks,
-    issuer,
-    audience,
-    roles,
-    ...(Object.keys(claim).length > 0 && { claims: claim }),
-    ...(algorithm.length > 0 && { algorithms: algorithm }),
-  }
 }
 
 /** Roles and claims are where bearer tokens have them: both come from one issuer. */
@@ -309,8 +267,8 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
     import('../host/safety.ts'),
   ])
   const siblings = cluster?.connectToPrimary()
-  const tls = tlsOf(flags)
-  const tokens = tokensOf(flags)
+  const tls = readTlsFlags(flags)
+  const tokens = readIssuerFlags(flags)
   const openid = openIdOf(flags)
   const messageSecurity = await messageSecurityOf(flags)
   const docs = docsOf(flags)
@@ -338,20 +296,13 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
     settings: {
       origins: flags.origin,
       trace: flags.trace === true,
-      trustProxy: flags.trustProxy ?? false,
-      ...(flags.publicUrl !== undefined && { publicUrl: flags.publicUrl }),
+      ...proxySettingsOf(flags),
     },
   }
   const server = await startService(app, options)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void server.close().then(() => process.exit(0)))
-  process.on('SIGHUP', () => {
-    try {
-      server.reload()
-    } catch (thrown) {
-      printError(thrown)
-    }
-  })
+  reloadOnSignal(server)
   const lines = [`listening on ${server.url}`]
   if (process.stdout.isTTY && allowsSeededPasswords(options) && isForThisMachine(options))
     lines.push(...(await writeExample(app, server)))

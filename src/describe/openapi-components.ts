@@ -201,7 +201,7 @@ export const parameterComponents: Members = {
     'header',
     'Idempotency-Key',
     { type: 'string' },
-    'A quoted string; a request is carried out only once for each key.',
+    'A quoted string; a request with credentials is carried out only once for each key.',
   ),
   prefer: parameterComponent('header', 'Prefer', { type: 'string' }, 'RFC 7240.'),
 }

@@ -188,7 +188,7 @@ class VersionDocument {
       : isConditional(operation)
         ? ['ifMatch']
         : []
-    const once = method === 'POST' ? ['idempotencyKey'] : []
+    const once = method === 'POST' && keepsAnswer(operation) ? ['idempotencyKey'] : []
     return [
       ...this.#queryParameters(address, operation),
       ...this.#headerParameters(operation),
@@ -574,6 +574,10 @@ function contentOf(operation: Operation, type: string, schema: JsonSchema): Memb
 
 /** PUT may make a single resource, unless it is there. */
 const isMadeOnce = (operation: Operation): boolean => operation.kind === 'create' && operation.resource.isSingle
+
+/** Nothing is kept of a read, nor of an exchange, but of a call whose answer comes later. */
+const keepsAnswer = (operation: Operation): boolean =>
+  !operation.safe && (operation.kind !== 'exchange' || operation.exchange.later !== undefined)
 
 const isConditional = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
 

@@ -37,7 +37,7 @@ export class Unsafe extends Error {
  * What makes the service reachable from other machines; undefined if nothing does. A proxy on this
  * machine connects to a loopback address, and its clients come from anywhere.
  */
-function findWayIn({ host = '127.0.0.1', settings = {} }: SafetyOptions): string | undefined {
+export function findWayIn({ host = '127.0.0.1', settings = {} }: SafetyOptions): string | undefined {
   const { publicUrl, trustProxy = false } = settings
   if (!isLoopbackAddress(host)) return host
   const url = isHttpAddress(publicUrl ?? '') ? URL.parse(publicUrl ?? '') : undefined

@@ -1,5 +1,6 @@
 /** Starts a service: its parts first, then its address; if one fails, all are closed. */
 import type { Implementation } from '../contract/implement.ts'
+import { proxiedLimits } from '../server/limits.ts'
 import { startListener } from '../server/listener.ts'
 import { openService } from './open-service.ts'
 import { addFrontGauges } from './operations/gauges.ts'
@@ -12,8 +13,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
-    // Behind a proxy every client comes from its address.
-    limits: { ...(context.settings.trustProxy && { connectionsPerAddress: Infinity }), ...options.limits },
+    limits: proxiedLimits(context.settings.trustProxy !== false, options.limits),
     onError: service.failed,
     onRefusal: service.refused,
   })

@@ -7,7 +7,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isLoopbackAddress } from '../base/address.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { omitUndefined } from '../base/objects.ts'
 import type { Person } from '../contract/implement.ts'
@@ -17,12 +16,16 @@ import type { AnyService } from '../contract/service.ts'
 import { openService } from '../host/open-service.ts'
 import { quietLogger } from '../host/operations/log.ts'
 import { openAllOrNothing, type ServiceOptions } from '../host/options.ts'
+import { findWayIn } from '../host/safety.ts'
 import type { Request, Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import { reasonPhrases } from '../http/status.ts'
+import { proxiedLimits } from '../server/limits.ts'
 import { startNodeListener } from '../server/node-listener.ts'
 import { frameResponse } from '../server/response-framing.ts'
 import type { Serve } from '../server/server-context.ts'
+import type { Tls } from '../server/tls.ts'
+import type { ProxyFields } from '../service/face-context.ts'
 import { writeFaultEnvelope } from '../soap/envelope.ts'
 import { faultReason } from '../soap/fault.ts'
 import { soap11, versions } from '../soap/version.ts'
@@ -49,6 +52,12 @@ export interface MockServerOptions extends MockOptions, Pick<ServiceOptions, 'me
   readonly exposed?: boolean
   /** How every answer misbehaves that no Mock-Behavior field is sent for. Default: not. */
   readonly behavior?: string
+  /** HTTPS. Default: none. */
+  readonly tls?: Tls
+  /** The address that clients use, which links and descriptions name. Default: as they ask. */
+  readonly publicUrl?: string
+  /** The one kind of fields by which a proxy in front is believed. Default: no proxy is in front. */
+  readonly trustProxy?: ProxyFields
   /** The role whose person a request without credentials comes from. Default: none. */
   readonly as?: string
 }
@@ -77,6 +86,7 @@ export async function startMock(contract: AnyService, options: MockServerOptions
     logger: quietLogger,
     onError: (_, thrown) => void process.emitWarning(thrown instanceof Error ? thrown : String(thrown)),
     ...(options.clock && { clock: options.clock }),
+    settings: omitUndefined({ publicUrl: options.publicUrl, trustProxy: options.trustProxy }),
     ...(options.messageSecurity && { messageSecurity: options.messageSecurity }),
   }
   const clock = options.clock ?? Date.now
@@ -113,7 +123,8 @@ export async function startRecordedMock(source: MockSource, options: MockServerO
 }
 
 /** The options of `startOpenApiMock`. */
-export interface OpenApiMockServerOptions extends Omit<MockServerOptions, 'as' | 'messageSecurity' | 'clock'> {
+export interface OpenApiMockServerOptions
+  extends Omit<MockServerOptions, 'as' | 'messageSecurity' | 'clock' | 'publicUrl'> {
   /** Folders with documents that this one refers to by address. */
   readonly from?: readonly string[]
 }
@@ -168,11 +179,12 @@ interface WireCarrier {
 async function startMisbehaving(
   answer: Serve,
   name: string,
-  { host = '127.0.0.1', port = 0, exposed = false, behavior = '' }: MockServerOptions,
+  { host = '127.0.0.1', port = 0, exposed = false, behavior = '', tls, publicUrl, trustProxy }: MockServerOptions,
 ) {
-  if (!isLoopbackAddress(host) && !exposed)
+  const way = findWayIn({ host, settings: omitUndefined({ publicUrl, trustProxy }) })
+  if (way !== undefined && !exposed)
     throw new Error(
-      `${host} can be reached from other machines, and a mock answers everyone: give --exposed if they may`,
+      `${way} can be reached from other machines, and a mock answers everyone: give --exposed if they may`,
     )
   const always = parseMisbehaviours(behavior)
   if (typeof always === 'string') throw new Error(always)
@@ -186,7 +198,11 @@ async function startMisbehaving(
     if (typeof behaviours === 'string' || !isOfConnection(behaviours)) return response
     return writeToConnection(request, response, behaviours)
   }
-  return startNodeListener(spoil, { host, port }, (incoming, outgoing) => ({ carrier: { incoming, outgoing } }))
+  return startNodeListener(
+    spoil,
+    { host, port, tls, limits: proxiedLimits(trustProxy !== undefined, undefined) },
+    (incoming, outgoing) => ({ carrier: { incoming, outgoing } }),
+  )
 }
 
 const behavioursOf = ({ fields }: Request, always: readonly Misbehaviour[]): readonly Misbehaviour[] | string => {

@@ -74,6 +74,12 @@ export const defaultLimits: ServerLimits = {
   controls: 100,
 }
 
+/** Behind a proxy every client comes from its address; limits that are given come first. */
+export const proxiedLimits = (
+  isBehindProxy: boolean,
+  given: Partial<ServerLimits> | undefined,
+): Partial<ServerLimits> => ({ ...(isBehindProxy && { connectionsPerAddress: Infinity }), ...given })
+
 /**
  * What the parsers themselves accept: more than the limits above, so that a long target reaches the
  * face

@@ -689,6 +689,7 @@ test('OpenAPI has the job, its end by its caller, and its result', async () => {
     Object.keys(at('').post.responses).filter(each => each < '300'),
     ['202'],
   )
+  assert.match(JSON.stringify(at('').post.parameters), /idempotencyKey/, 'its job is kept')
   assert.equal(at('').get, undefined, 'it is asked by POST alone, though its name reads')
   assert.equal(at('/jobs/{id}').get.operationId, 'v1_Shop_GetPrice_job')
   assert.ok(at('/jobs/{id}/cancellation').post.responses['200'])

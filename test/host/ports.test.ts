@@ -326,6 +326,7 @@ test('OpenAPI describes exchanges: content, answers, faults by status, header fi
   })
   assert.deepEqual(components.schemas['v1.xml.Line'].required, ['item', 'count'])
   assert.deepEqual(described.parameters[0].name, 'Soap-Session')
+  assert.doesNotMatch(JSON.stringify(described.parameters), /idempotencyKey/, 'it is refused: no answer is kept')
   assert.match(JSON.stringify(described.responses['409']), /"fault":\{"type":"object","properties":\{"reason"/)
   assert.ok(paths['/api/v1/Shop/GetHours'].get)
 })

@@ -24,7 +24,9 @@ import { respondToRefusal } from '../../front/refusal.ts'
 import { type MediaType, parseMediaType, writeMediaType } from '../../http/media-type.ts'
 import type { Request, Response } from '../../http/message.ts'
 import { respond } from '../../http/respond.ts'
+import { proxiedLimits } from '../../server/limits.ts'
 import { type HttpListener, type ListenOptions, startListener } from '../../server/listener.ts'
+import type { ProxyFields } from '../../service/face-context.ts'
 import { Refused } from '../../service/refusal.ts'
 import { writeFaultEnvelope } from '../../soap/envelope.ts'
 import { faultReason } from '../../soap/fault.ts'
@@ -49,6 +51,11 @@ export interface RelayOptions extends Omit<ListenOptions, 'onError'> {
   readonly octetsMax?: number
   /** Milliseconds for the next node to answer, and for octets of a package. Default: 30,000. */
   readonly timeLimitMs?: number
+  /**
+   * The one kind of fields by which a proxy in front is believed; it bounds the connections of each
+   * address. Default: no proxy is in front.
+   */
+  readonly trustProxy?: ProxyFields | undefined
   /** Gets exceptions of block handlers, and failures of the next node. */
   readonly onError?: (thrown: unknown) => void
 }
@@ -59,10 +66,16 @@ export async function startSoapRelay(options: RelayOptions): Promise<HttpListene
   if (!to || !/^https?:$/.test(to.protocol))
     throw new Error(`cannot relay to ${options.to}: not an http or https address`)
   const { roles = [], blocks = [], onError = () => {}, octetsMax = 16 * 1024 * 1024, timeLimitMs = 30_000 } = options
+  const { trustProxy = false } = options
   let uri = options.uri ?? ''
   const context: RelayContext = { to, node: () => ({ uri, roles, blocks }), octetsMax, timeLimitMs, onError }
   const front = createFront(
-    { clock: Date.now, id: randomUUID, report: (_, thrown) => onError(thrown), settings: relaySettings },
+    {
+      clock: Date.now,
+      id: randomUUID,
+      report: (_, thrown) => onError(thrown),
+      settings: { ...relaySettings, trustProxy },
+    },
     [
       {
         name: 'soap',
@@ -72,13 +85,17 @@ export async function startSoapRelay(options: RelayOptions): Promise<HttpListene
       },
     ],
   )
-  const listener = await startListener(front, { ...options, onError })
+  const listener = await startListener(front, {
+    ...options,
+    limits: proxiedLimits(trustProxy !== false, options.limits),
+    onError,
+  })
   uri ||= listener.url
   return listener
 }
 
 /** A relay has no credentials and no pages. */
-const relaySettings = { trustProxy: false, trace: false, passwordsOnLoopback: false, origins: [] }
+const relaySettings = { trace: false, passwordsOnLoopback: false, origins: [] }
 
 interface RelayContext {
   readonly to: URL

@@ -1,0 +1,123 @@
+/** The options of each command that listens: where, over TLS, behind a proxy, for which callers. */
+import { type Command, Option } from 'commander'
+import type { ServeOptions, Server } from '../host/serve.ts'
+import type { Tls } from '../server/tls.ts'
+import type { ProxyFields, Settings } from '../service/face-context.ts'
+import { collectOption, pairOption } from './option-types.ts'
+import { failUsage, printError } from './usage.ts'
+
+const proxyFields: readonly ProxyFields[] = ['x-forwarded', 'forwarded']
+
+/** `--host` of what may serve in a container. */
+export const createHostOption = (): Option =>
+  new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1')
+
+export const createProxyOption = (): Option =>
+  new Option(
+    '--trust-proxy [fields]',
+    'trust the proxy in front: read these fields of it and no others (default: x-forwarded), leave content coding to it',
+  ).choices(proxyFields)
+
+/** Of `--public-url`. */
+export const publicUrlText = 'the address that clients use'
+export const createPublicUrlOption = (): Option => new Option('--public-url <url>', publicUrlText).env('PUBLIC_URL')
+
+export interface ProxyFlags {
+  readonly trustProxy?: ProxyFields
+  readonly publicUrl?: string
+}
+
+/** What a service is told of the proxy in front of it. */
+export const proxySettingsOf = ({ trustProxy, publicUrl }: ProxyFlags): Pick<Settings, 'trustProxy' | 'publicUrl'> => ({
+  trustProxy: trustProxy ?? false,
+  ...(publicUrl !== undefined && { publicUrl }),
+})
+
+/** `--trust-proxy` without a kind of fields: the argument behind it is not its value. */
+export const expandProxyFlag = (args: readonly string[]): string[] =>
+  args.map((each, at) =>
+    each === '--trust-proxy' && !proxyFields.some(fields => fields === args[at + 1])
+      ? `${each}=${proxyFields[0]}`
+      : each,
+  )
+
+export interface TlsFlags {
+  readonly tlsKey?: string
+  readonly tlsCertificate?: string
+  readonly authorities?: string
+}
+
+export const addTlsOptions = (command: Command): Command =>
+  command
+    .option('--tls-key <file>', 'PEM key: serve HTTPS; requires --tls-certificate')
+    .option('--tls-certificate <file>', 'PEM certificate of the key, then the intermediate ones')
+
+/** Ends with a usage error where half of a pair is missing. */
+export function readTlsFlags({ tlsKey: key, tlsCertificate: certificate, authorities }: TlsFlags): Tls | undefined {
+  if (key !== undefined && certificate !== undefined) return { key, certificate, authorities }
+  if (key === undefined && certificate === undefined && authorities === undefined) return undefined
+  const needed = authorities === undefined ? 'must be given together' : 'are required by --authorities'
+  failUsage(`--tls-key and --tls-certificate ${needed}`)
+}
+
+export interface IssuerFlags {
+  readonly jwks?: string
+  readonly issuer?: string
+  readonly audience?: string
+  readonly roles?: string
+  readonly claim: Readonly<Record<string, string>>
+  readonly algorithm: readonly string[]
+}
+
+/** Bearer tokens of an issuer elsewhere. */
+export const addTokenOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--jwks <file or url>', 'keys of the issuer of bearer tokens; requires --issuer').env('DIGLOT_JWKS'),
+    )
+    .addOption(new Option('--issuer <iss>', 'issuer of accepted tokens').env('DIGLOT_ISSUER'))
+    .addOption(
+      new Option('--audience <aud>', 'audience of accepted tokens (default: the service)').env('DIGLOT_AUDIENCE'),
+    )
+    .option('--roles <place>', 'place of the roles in a token, such as realm_access.roles (default: roles)')
+    .option('--claim <name=place>', 'place of a claim of the policies in a token; repeatable', pairOption, {})
+    .option(
+      '--algorithm <name>',
+      'algorithm of accepted tokens; repeatable (default: all asymmetric ones)',
+      collectOption,
+      [],
+    )
+
+/** Undefined: no tokens of others. Ends with a usage error where the keys are missing. */
+export function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
+  const { jwks, issuer = '', audience, roles, claim, algorithm } = flags
+  if (jwks === undefined && issuer !== '') failUsage('--issuer requires --jwks')
+  if (jwks === undefined) return undefined
+  return {
+    jwks,
+    issuer,
+    audience,
+    roles,
+    ...(Object.keys(claim).length > 0 && { claims: claim }),
+    ...(algorithm.length > 0 && { algorithms: algorithm }),
+  }
+}
+
+/** Of `--keys`. */
+export const keysText = 'API keys, as diglot key writes them (default: next to the data)'
+
+export const addOriginOption = (command: Command): Command =>
+  command.option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
+
+export const createAccessLogOption = (): Option => new Option('--access-log', 'log a line for each request')
+
+/** SIGHUP: the files of key and certificate are read again; the old ones stay where that fails. */
+export function reloadOnSignal(server: Pick<Server, 'reload'>): void {
+  process.on('SIGHUP', () => {
+    try {
+      server.reload()
+    } catch (thrown) {
+      printError(thrown)
+    }
+  })
+}

@@ -1,0 +1,188 @@
+/** What listens besides `serve` has its options: a proxy in front, TLS, tokens, pages of others, a log. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { keyPair } from '../security/message.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const cli = ['--conditions=diglot-source', join(root, 'src', 'cli.ts')]
+const carrier = join(root, 'examples', 'freight', 'carrier.wsdl')
+const pets = join(root, 'test', 'mock', 'pets.yaml')
+const folder = mkdtempSync(join(tmpdir(), 'diglot-listen-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+const write = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+const tls = [
+  ...['--tls-key', write('key.pem', String(keyPair('alice').key.export({ type: 'pkcs8', format: 'pem' })))],
+  ...['--tls-certificate', write('certificate.pem', keyPair('alice').pem)],
+]
+
+/** Requests that came behind, each unanswered. */
+const held: http.IncomingMessage[] = []
+const server = http.createServer(request => void held.push(request.resume()))
+await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
+after(() => {
+  server.closeAllConnections()
+  server.close()
+})
+const behind = `http://127.0.0.1:${(server.address() as AddressInfo).port}/soap`
+
+/** A command that has begun to listen, its address, and all that it says. */
+async function run(...words: readonly string[]) {
+  const child = spawn(process.execPath, [...cli, ...words], { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder })
+  after(() => child.kill('SIGKILL'))
+  const running = { child, said: '', url: '' }
+  return await new Promise<typeof running>(resolve => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', piece => {
+        running.said += piece
+        running.url = /(?:bridging|mocking on|relaying from) (https?:\/\/[\d.:]+)/.exec(running.said)?.[1] ?? ''
+        if (running.url !== '') resolve(running)
+      })
+    child.once('close', () => resolve(running))
+  })
+}
+const bridge = (...words: readonly string[]) =>
+  run('bridge', carrier, '--to', behind, '--port', '0', '--anyone', ...words)
+const refuse = (...words: readonly string[]) => {
+  const { status, stderr } = spawnSync(process.execPath, [...cli, ...words], { encoding: 'utf8', timeout: 60_000 })
+  return { status, stderr }
+}
+async function until(holds: () => boolean): Promise<void> {
+  for (let left = 5_000; !holds(); left--) {
+    assert.ok(left > 0, 'it did not happen in time')
+    await new Promise(resolve => setTimeout(resolve, 2))
+  }
+}
+const book = (url: string, client: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(`${url}/api/v1/FreightPort/TrackShipment`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': client, ...headers },
+    body: '"DE-0000001"',
+  })
+
+/** Over TLS, by any certificate. */
+const getSecurely = (address: string): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const asking = https.get(address, { rejectUnauthorized: false, agent: false }, response => {
+      let text = ''
+      response.setEncoding('utf8').on('data', piece => {
+        text += piece
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    asking.on('error', reject)
+  })
+
+const narrow = ['--calls', '3', '--calls-of-caller', '1', '--waiting-of-caller', '1']
+
+test('diglot bridge --trust-proxy: callers behind a proxy are told apart by their addresses', async () => {
+  const { url, said } = await bridge('--trust-proxy', ...narrow)
+  assert.notEqual(url, '', said)
+  const before = held.length
+  const asked = ['192.0.2.1', '192.0.2.1', '192.0.2.2'].map(each => book(url, each).catch(() => undefined))
+  await until(() => held.length === before + 2)
+  const full = await book(url, '192.0.2.1')
+  assert.equal(full.status, 503, 'one of this caller is under way, and one waits')
+  assert.equal(held.length, before + 2)
+  void asked
+})
+
+test('diglot bridge without --trust-proxy: what a client says of its address counts for nothing', async () => {
+  const { url } = await bridge(...narrow)
+  const before = held.length
+  const statuses: number[] = []
+  for (const client of [1, 2, 3, 4])
+    book(url, `192.0.2.${client}`).then(
+      ({ status }) => void statuses.push(status),
+      () => {},
+    )
+  await until(() => statuses.length === 2)
+  assert.deepEqual(statuses, [503, 503], 'one is under way and one waits, whatever their fields say')
+  assert.equal(held.length, before + 1)
+})
+
+test('diglot bridge --access-log --trust-proxy: the log has the address of the client', async () => {
+  const running = await bridge('--trust-proxy=forwarded', '--access-log')
+  await fetch(`${running.url}/api`, { headers: { forwarded: 'for=192.0.2.77', 'x-forwarded-for': '192.0.2.1' } })
+  await until(() => /192\.0\.2\.77/.test(running.said))
+  assert.doesNotMatch(running.said, /192\.0\.2\.1"/)
+})
+
+test('diglot bridge --tls-key: HTTPS, with files that SIGHUP reads again', async () => {
+  const { url, child } = await bridge(...tls)
+  assert.match(url, /^https:/)
+  assert.equal((await getSecurely(`${url}/api`)).status, 200)
+  child.kill('SIGHUP')
+  assert.equal((await getSecurely(`${url}/api`)).status, 200)
+  assert.equal(child.exitCode, null)
+})
+
+test('diglot bridge --jwks --issuer: tokens of an issuer elsewhere; --origin: pages of that origin', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'ES256', use: 'sig' }
+  const jwks = write('jwks.json', JSON.stringify({ keys: [jwk] }))
+  const { url, said } = await run(
+    ...['bridge', carrier, '--to', behind, '--port', '0', '--role', 'clerk', '--data', join(folder, 'tokens.sqlite')],
+    ...['--jwks', jwks, '--issuer', 'https://issuer.example', '--audience', 'us', '--roles', 'realm.roles'],
+    ...['--origin', 'https://app.example', '--time-limit', '50'],
+  )
+  assert.notEqual(url, '', said)
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const exp = Math.floor(Date.now() / 1000) + 300
+  const claims = { iss: 'https://issuer.example', aud: 'us', sub: 'carla', exp, realm: { roles: ['clerk'] } }
+  const signed = `${part({ alg: 'ES256', kid: 'k' })}.${part(claims)}`
+  const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+  const token = `${signed}.${signature.toString('base64url')}`
+  const origin = 'https://app.example'
+  assert.equal((await book(url, '192.0.2.1')).status, 401)
+  const allowed = await book(url, '192.0.2.1', { authorization: `Bearer ${token}`, origin })
+  assert.equal(allowed.status, 504, 'it was asked behind, where no answer comes')
+  assert.equal(allowed.headers.get('access-control-allow-origin'), origin)
+})
+
+test('diglot mock and diglot relay: a proxy in front, and TLS', async () => {
+  const mock = await run('mock', carrier, '--port', '0', ...tls, '--public-url', 'http://localhost:1/shop')
+  const wsdl = await getSecurely(`${mock.url}/soap/FreightPort?wsdl`)
+  assert.match(wsdl.text, /location="http:\/\/localhost:1\/shop\/soap\/FreightPort"/, mock.said)
+  const relay = await run('relay', '--listen', '0', '--to', behind, '--trust-proxy', '--time-limit', '50', ...tls)
+  assert.equal((await getSecurely(`${relay.url}/`)).status, 405, relay.said)
+})
+
+test('diglot relay --time-limit and --longest: a late answer and a long message end', async () => {
+  const { url } = await run('relay', '--listen', '0', '--to', behind, '--time-limit', '50', '--longest', '600')
+  const send = (text: string) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'text/xml' },
+      body: `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><a>${text}</a></e:Body></e:Envelope>`,
+    })
+  assert.match(await (await send('')).text(), /did not answer in time/)
+  assert.equal((await send('x'.repeat(1000))).status, 413)
+})
+
+test('what the options of a listener do not fit is a usage error, or says what other machines reach', () => {
+  const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [['bridge', carrier, '--to', behind, '--anyone', '--tls-key', 'k.pem'], 2, /must be given together/],
+    [['bridge', carrier, '--to', behind, '--anyone', '--issuer', 'i'], 2, /--issuer requires --jwks/],
+    [['bridge', carrier, '--to', behind, '--anyone', '--trust-proxy=x-real-ip'], 2, /Allowed choices are x-forwarded/],
+    [['relay', '--listen', '0', '--to', behind, '--tls-certificate', 'c.pem'], 2, /must be given together/],
+    [['mock', carrier, '--port', '0', '--trust-proxy'], 1, /a service behind a proxy .* give --exposed/],
+    [['mock', carrier, '--port', '0', '--public-url', 'https://a.example'], 1, /https:\/\/a\.example .* --exposed/],
+    [['mock', pets, '--port', '0', '--public-url', 'http://localhost'], 2, /a mock of an OpenAPI document/],
+  ]
+  for (const [words, status, why] of rows) {
+    const said = refuse(...words)
+    assert.equal(said.status, status, said.stderr)
+    assert.match(said.stderr, why)
+  }
+})
