@@ -99,3 +99,5 @@ export const repliesSegment = 'replies'
 
 /** The name of the jobs that calls of an exchange are: the path of its operation. */
 export const laterJobName = (port: string, exchange: string): string => `${port}/${exchange}`
+/** No other job has a path as its name. */
+export const isLaterJob = (job: string): boolean => job.includes('/')

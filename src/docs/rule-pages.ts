@@ -1,6 +1,8 @@
 /** Pages of what holds for all operations: rights, refusals, headers, message security, ports. */
 import { escapeMarkup } from '../base/markup.ts'
+import { hasAttachedParts, mayReferToParts, splitBody } from '../contract/attached-parts.ts'
 import {
+  type AttachmentForm,
   type CallerProof,
   type ExchangeSecurity,
   endpointsOf,
@@ -8,7 +10,7 @@ import {
   type SecurityRule,
   type ServedEndpoint,
 } from '../contract/endpoint-rule.ts'
-import { portPath } from '../contract/exchange.ts'
+import { type ExchangeBody, portPath } from '../contract/exchange.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { fieldOfHeader, headersOf, type NamedHeader } from '../contract/header.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
@@ -146,10 +148,13 @@ export function buildSecurityPage(service: Service, editions: readonly Described
   const operationsOf = (version: string) => editions.find(each => each.version === version)?.operations ?? []
   const namesOf = (version: string) => operationsOf(version).flatMap(each => (each.message ? [each.name] : []))
   const secured = [
-    ...endpointsOf(service).map(({ path, version, security }) => ({ path, security, names: namesOf(version) })),
+    ...endpointsOf(service).map(({ path, version, security }) => ({
+      ...{ path, security, names: namesOf(version), attaching: [] }, // only ports have attachments
+    })),
     ...service.ports.flatMap(port => {
       const names = Object.keys(port.exchanges).filter(name => port.exchanges[name]!.allow.length > 0)
-      return names.length > 0 ? [{ path: portPath(port), security: port.security, names }] : []
+      const attaching = names.filter(name => hasAttachedParts(port.exchanges[name]!))
+      return names.length > 0 ? [{ path: portPath(port), security: port.security, names, attaching }] : []
     }),
   ].filter(({ security }) => security !== undefined)
   if (secured.length === 0) return undefined
@@ -164,9 +169,11 @@ export function buildSecurityPage(service: Service, editions: readonly Described
 interface SecuredPlace extends Pick<ServedEndpoint, 'path' | 'security'> {
   /** Its operations, as far as readers may know of them. */
   readonly names: readonly string[]
+  /** Of them, those with attachments. */
+  readonly attaching: readonly string[]
 }
 
-function writeSecuredEndpoint({ path, security, names }: SecuredPlace): PageMarkup {
+function writeSecuredEndpoint({ path, security, names, attaching }: SecuredPlace): PageMarkup {
   const heading = `POST ${path}`
   if (security === 'settings' || security === undefined)
     return writeSection(
@@ -177,20 +184,22 @@ function writeSecuredEndpoint({ path, security, names }: SecuredPlace): PageMark
       ),
     )
   const own = Object.entries(security.operations ?? {}).filter(([name]) => names.includes(name))
+  const isCommon = (name: string) => own.every(([other]) => other !== name)
   return writeSection(
     heading,
     {},
-    writeExchangeRule('Every message', security),
+    writeExchangeRule('Every message', security, attaching.some(isCommon)),
     ...own.map(([name, rule]) =>
       rule === 'none'
         ? [buildElement('h3', {}, escapeMarkup(name)), writeText('Its messages may come without proof.')].join('')
-        : writeExchangeRule(name, rule),
+        : writeExchangeRule(name, rule, attaching.includes(name)),
     ),
   )
 }
 function writeExchangeRule(
   title: string,
-  { callers, encrypted, answers, symmetric }: ExchangeSecurity | SecurityRule,
+  { callers, encrypted, answers, symmetric, attachments = 'content' }: ExchangeSecurity | SecurityRule,
+  mayAttach: boolean,
 ): PageMarkup {
   const answer = symmetric ? answersByExchangeKey[answers ?? 'none'] : answersByCertificate[answers ?? 'none']
   return [
@@ -203,10 +212,17 @@ function writeExchangeRule(
         ? `The content of the Body is encrypted ${symmetric ? 'by such a key' : 'to the certificate of the service'}.`
         : 'Nothing has to be encrypted; use TLS.',
     ),
+    ...(mayAttach ? [writeText(attachmentTexts[attachments])] : []),
     writeText(answer),
   ].join('')
 }
 
+const attachmentTexts: Readonly<Record<AttachmentForm, string>> = {
+  content:
+    'Where the Body is signed, so is the content of each attachment; where it is encrypted, so is that (SwA Profile 1.1 §5).',
+  complete:
+    'Where the Body is signed, so is each attachment, its content and the fields that say what it is; where it is encrypted, so is the content (SwA Profile 1.1 §5).',
+}
 const exchangeKeyTexts = {
   direct:
     'A key that is made for each exchange, and sent encrypted to the certificate of the service, signs the message by HMAC; the signature of the sender endorses that signature (WS-SecurityPolicy §7.4).',
@@ -250,11 +266,12 @@ export function buildPortPage({ ports }: Service): SitePage | undefined {
   const sections = shown.map(({ port, namespace, names, soap, description, exchanges }) => {
     const rows = Object.entries(exchanges)
       .filter(([, { allow }]) => allow.length > 0)
-      .map(([name, { style, action, output, faults, allow }]) => [
+      .map(([name, { style, action, input, output, faults, allow }]) => [
         writeCode(name),
         style,
         writeCode(action),
         output === undefined ? 'one-way' : 'answered',
+        describeAttachments(input, output ?? 'empty'),
         escapeMarkup(Object.keys(faults).join(', ')),
         escapeMarkup(allow.map(describeGrantee).join('; ')),
       ])
@@ -271,6 +288,7 @@ export function buildPortPage({ ports }: Service): SitePage | undefined {
           { name: 'style' },
           { name: 'action' },
           { name: 'answer' },
+          { name: 'attachments' },
           { name: 'faults' },
           { name: 'allowed to' },
         ],
@@ -279,4 +297,21 @@ export function buildPortPage({ ports }: Service): SitePage | undefined {
     )
   })
   return { path: sitePlaces.ports, title: 'Ports of others', main: sections.join('\n'), trail }
+}
+
+/** Parts next to the envelopes of an exchange, with the media types that they may have. */
+function describeAttachments(input: ExchangeBody, output: ExchangeBody): PageMarkup {
+  const described = [
+    ['request', input],
+    ['answer', output],
+  ] as const
+  return described
+    .flatMap(([message, body]) => {
+      const parts = splitBody(body).attached.map(({ name, mediaTypes }) =>
+        [writeCode(name), ...(mediaTypes.length > 0 ? [` (${escapeMarkup(mediaTypes.join(', '))})`] : [])].join(''),
+      )
+      const all = mayReferToParts(body) ? [...parts, 'those that it refers to (swaRef)'] : parts
+      return all.length > 0 ? [`${message}: ${all.join(', ')}`] : []
+    })
+    .join('; ')
 }

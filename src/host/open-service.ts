@@ -25,7 +25,7 @@ import type { FaceContext, Settings } from '../service/face-context.ts'
 import type { Identities } from '../service/identity-port.ts'
 import type { JobContext } from '../service/job.ts'
 import { LargeWork } from '../service/large-work.ts'
-import { createLaterLedger } from '../service/later-ledger.ts'
+import { countAbandonedCalls, createLaterLedger } from '../service/later-ledger.ts'
 import type { Store } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
@@ -244,6 +244,12 @@ function createContext(
 async function openLaterCalls({ app, world, opened }: Site, store: Store): Promise<LaterReceiver | undefined> {
   const { clock } = world
   const ledger = createLaterLedger(app.contract, store, clock)
+  if (app.contract.ports.length > 0)
+    for (const [exchange, calls] of await countAbandonedCalls(app.contract, store))
+      world.logger.warn(
+        { exchange, calls },
+        'calls wait for answers of an exchange that has none which come later any more: they are refused, and the calls are removed a day after their time is over',
+      )
   const receiver = await app.later?.open(ledger, { clock, id: createItemIdentifier })
   opened.defer(() => receiver?.close())
   return receiver

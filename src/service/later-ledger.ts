@@ -2,7 +2,7 @@
  * Calls whose answers come later, kept as jobs that no worker takes: a restart loses none of them,
  * and each ends once.
  */
-import type { KeptLaterCall, LaterCall, LaterLedger } from '../contract/later-call.ts'
+import { isLaterJob, type KeptLaterCall, type LaterCall, type LaterLedger } from '../contract/later-call.ts'
 import type { Caller } from '../contract/policy.ts'
 import type { KeyedRequest } from '../contract/port-handlers.ts'
 import { listLaterOperations } from '../contract/port-operation.ts'
@@ -52,6 +52,17 @@ export function createLaterLedger(contract: Service, store: Store, clock: () => 
     },
   }
 }
+/**
+ * Calls that wait for answers of exchanges that this contract does not have, or whose answers come
+ * at once: how many there are, by the name of their job. A sweep removes them in the end.
+ */
+export async function countAbandonedCalls(contract: Service, store: Store): Promise<ReadonlyMap<string, number>> {
+  const names = new Set(listLaterOperations(contract).map(each => each.job.job))
+  const rows = await store.read(reader => reader.jobs('running', rowsMax))
+  const abandoned = rows.filter(({ job }) => isLaterJob(job) && !names.has(job))
+  return new Map([...Map.groupBy(abandoned, each => each.job)].map(([job, each]) => [job, each.length]))
+}
+
 /** All of them: their number is bounded where they are started. */
 const rowsMax = 2 ** 31 - 1
 

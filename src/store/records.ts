@@ -4,6 +4,7 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import { laterJobName } from '../contract/later-call.ts'
 import { listLaterOperations } from '../contract/port-operation.ts'
 import type { Service } from '../contract/service.ts'
 import type { AuditRecord, ChangeRecord, JobRow } from '../service/store.ts'
@@ -377,6 +378,11 @@ export function compileExpiries(
       batch: sweepBatch,
       values: (now: number) => [now - job.keep * 1000, job.job],
     })),
+    ...abandonedCalls(service).map(where => ({
+      statement: oldest('_job', 'id', where),
+      batch: sweepBatch,
+      values: (now: number) => [now - abandonedKeptMs, ...listLaterJobs(service)],
+    })),
     {
       statement: oldest('_change', 'sequence', sql`"at" <= ${parameterAt(0)}`),
       batch: sweepBatch,
@@ -384,6 +390,22 @@ export function compileExpiries(
       mark,
     },
     ...(formerKept === Number.POSITIVE_INFINITY ? [] : formers),
+  ]
+}
+
+const abandonedKeptMs = 24 * 3600 * 1000
+const listLaterJobs = (service: Service): readonly string[] => listLaterOperations(service).map(each => each.job.job)
+/**
+ * Calls of exchanges that are not declared any more, or whose answers come at once now: they can
+ * neither be answered nor asked for. Takes a time, then the names of those that are declared.
+ */
+function abandonedCalls(service: Service): readonly Sql[] {
+  const { length } = listLaterJobs(service)
+  const declared = length === 0 ? sql`` : sql` and "job" not in (${parameterList(1, length)})`
+  const undeclared = sql`"job" like ${sql.lit(laterJobName('%', '%'))}${declared}`
+  return [
+    sql`"state" not in ('queued', 'running') and "modified" <= ${parameterAt(0)} and ${undeclared}`,
+    sql`"state" = 'running' and "leased" <= ${parameterAt(0)} and ${undeclared}`, // until it was due
   ]
 }
 

@@ -15,7 +15,7 @@ import { exchange, type Port, port } from '../../src/contract/exchange.ts'
 import { anyone, type Caller, type Grant } from '../../src/contract/policy.ts'
 import { x } from '../../src/contract/xml-type.ts'
 import { openService } from '../../src/host/open-service.ts'
-import { quietLogger } from '../../src/host/operations/log.ts'
+import { type Logger, quietLogger } from '../../src/host/operations/log.ts'
 import { openAllOrNothing } from '../../src/host/options.ts'
 import { createMemoryFetch } from '../../src/testing/memory-fetch.ts'
 
@@ -95,6 +95,8 @@ interface Choice {
   readonly worn?: PortDressOptions
   readonly policy?: PortPolicy
   readonly keep?: number
+  /** Default: none. */
+  readonly logger?: Logger
   /** Default: answers 202. */
   readonly behind?: Behind
 }
@@ -132,7 +134,7 @@ export async function openLaterBridge(choice: Choice = {}, clock = { now: start 
     data,
     clock: () => clock.now,
     flood: 0,
-    logger: quietLogger,
+    logger: choice.logger ?? quietLogger,
     onError: (_: string, thrown: unknown) => void incidents.push(thrown),
   }
   const hosted = (carrier: object) => carrier as Caller
@@ -192,6 +194,7 @@ export async function openLaterBridge(choice: Choice = {}, clock = { now: start 
     incidents,
     readFigure,
     open,
+    app,
   }
 }
 

@@ -10,6 +10,8 @@ import { TransportFailure } from '../../src/client/errors.ts'
 import { exchange, port } from '../../src/contract/exchange.ts'
 import { role } from '../../src/contract/policy.ts'
 import { x } from '../../src/contract/xml-type.ts'
+import { quietLogger } from '../../src/host/operations/log.ts'
+import { openStore } from '../../src/host/serve.ts'
 import { createLaterLedger } from '../../src/service/later-ledger.ts'
 import {
   accepted,
@@ -646,6 +648,52 @@ test('a restart loses no call: an answer that comes after it finds its job', asy
   const failed = await third.ask('GET', late.job, { as: 'maria' })
   assert.equal(stateOf(failed).failure, 'GatewayTimeout')
   assert.deepEqual([...first.incidents, ...second.incidents, ...third.incidents], [])
+})
+
+test('calls of an exchange that is gone are named at start, and removed a day after their time is over', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-gone-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  const data = join(folder, 'bridge.sqlite')
+  const clock = { now: Date.parse('2026-03-01T09:00:00Z') }
+  const limits = { answerLimit: 60_000 }
+  const first = await openLaterBridge({ data, limits }, clock)
+  const [ended, waiting] = [await first.begin('maria'), await first.begin('maria')]
+  await first.answer(ended.message)
+  await first.close()
+
+  const { Tell, Ping, GetPrice } = shopPort.exchanges
+  const exchanges = { Tell, Ping, AskPrice: GetPrice }
+  const bridged = port('Shop', { namespace: 'urn:shop:wsdl', soap: '1.1', exchanges })
+  const said: unknown[] = []
+  const logger = { ...quietLogger, warn: (fields: object) => void said.push(fields) }
+  const second = await openLaterBridge({ data, limits, bridged, logger }, clock)
+  assert.deepEqual(said, [{ exchange: 'Shop/GetPrice', calls: 1 }])
+  assert.equal(await second.readFigure('diglot_later_calls'), '0')
+  assert.equal((await second.answer(waiting.message)).status, 404)
+  const other = await second.ask('POST', '/api/v1/Shop/AskPrice', { as: 'maria', body: { item: 'tea' } })
+  assert.equal(other.status, 202, 'it is declared')
+  await second.close()
+
+  const store = await openStore(second.app, { data })
+  const listLeft = () =>
+    store.read(reader => Promise.all([ended, waiting].map(({ job }) => reader.job(job.split('/').at(-1) ?? ''))))
+  const day = 24 * 3_600_000
+  await store.sweep(clock.now + day - 1)
+  assert.deepEqual(
+    (await listLeft()).map(each => each?.state),
+    ['completed', 'running'],
+    'its exchange may come back',
+  )
+  await store.sweep(clock.now + day)
+  assert.deepEqual(
+    (await listLeft()).map(each => each?.state),
+    [undefined, 'running'],
+  )
+  await store.sweep(clock.now + day + 60_000)
+  assert.deepEqual(await listLeft(), [undefined, undefined])
+  const declared = other.fields['location']?.split('/').at(-1) ?? ''
+  assert.equal((await store.read(reader => reader.job(declared)))?.state, 'running')
+  await store.close()
 })
 
 describe('by SOAP', () => {

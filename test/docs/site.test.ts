@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { anyone, header, implement, resource, role, service, t } from 'diglot'
+import { anyone, exchange, header, implement, port, resource, role, type SecurityRule, service, t, x } from 'diglot'
 import { startTestService } from 'diglot/testing'
 import bank from '../../examples/bank/service.ts'
 import helloApp, { hello } from '../../examples/hello/service.ts'
@@ -44,6 +44,48 @@ test('a single resource has pages with examples of both faces, and none of a lis
     assert.match(pageOf(files, 'v1/operations/CreateRates.html'), /Makes the rates, once[\s\S]*PUT \/api\/v1\/rates/)
     assert.equal(files.has('v1/operations/ListRates.html'), false)
   }
+})
+
+test('attachments of a port: which parts a message has, and what proves them', async () => {
+  const album = x.namespace('urn:album')
+  const open = exchange({
+    action: 'urn:Open',
+    input: album.element('Open', x.string),
+    output: x.body({ cover: x.attachment(x.base64Binary, 'image/png', 'image/jpeg'), note: x.attachment(x.string) }),
+  })
+  const refer = exchange({ action: 'urn:Refer', input: album.element('Refer', x.swaRef), output: 'empty' })
+  const close = exchange({ action: 'urn:Close', input: album.element('Close', x.string), output: 'empty' })
+  const pageOfRule = async (security: SecurityRule) => {
+    const declared = port('Album', {
+      namespace: 'urn:album',
+      security,
+      allow: [anyone],
+      exchanges: { open, refer, close },
+    })
+    const app = implement(service('album', { namespace: 'urn:album', resources: [], ports: [declared] }), {
+      Album: {
+        open: () => ({
+          cover: { mediaType: 'image/png', value: new Uint8Array() },
+          note: { mediaType: 'text/plain', value: '' },
+        }),
+        refer: () => {},
+        close: () => {},
+      },
+    })
+    const files = await site(app)
+    const rows = pageOf(files, 'ports.html').split('<tr ')
+    assert.match(
+      rows.find(each => each.includes('>open<')) ?? '',
+      /answer: <code>cover<\/code> \(image\/png, image\/jpeg\), <code>note<\/code>/,
+    )
+    assert.match(rows.find(each => each.includes('>refer<')) ?? '', /request: those that it refers to \(swaRef\)/)
+    assert.match(rows.find(each => each.includes('>close<')) ?? '', /"Attachments"><\/td>/)
+    return pageOf(files, 'message-security.html')
+  }
+  assert.match(await pageOfRule({ callers: ['x509'] }), /so is the content of each attachment/)
+  assert.match(await pageOfRule({ callers: ['x509'], attachments: 'complete' }), /the fields that say what it is/)
+  const own = { open: 'none', refer: 'none' } as const
+  assert.doesNotMatch(await pageOfRule({ callers: ['x509'], operations: own }), /attachment/, 'close has none')
 })
 
 describe('the site of the orders service', () => {
