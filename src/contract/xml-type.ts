@@ -166,8 +166,16 @@ interface RootMarks {
   readonly initial: string | undefined
   /** `initial` is its only value. */
   readonly isFixed: boolean
+  /** Of octets: the media types that are expected, as `Accept` has them. It is not checked. */
+  readonly expects: string | undefined
 }
-const plainRoot: RootMarks = { isNillable: false, isPart: false, initial: undefined, isFixed: false }
+const plainRoot: RootMarks = {
+  isNillable: false,
+  isPart: false,
+  initial: undefined,
+  isFixed: false,
+  expects: undefined,
+}
 
 /** A global element: a message, the detail of a fault, or what a member refers to. Immutable. */
 export class RootElement<T> {
@@ -199,6 +207,10 @@ export class RootElement<T> {
   /** The only value that it may have, as text. */
   fixed(initial: string): RootElement<T> {
     return new RootElement(this.name, this.type, this.form, { ...this.marks, initial, isFixed: true })
+  }
+  /** The media types that its octets are expected to have, as `Accept` has them: for readers. */
+  expecting(mediaTypes: string): RootElement<T> {
+    return new RootElement(this.name, this.type, this.form, { ...this.marks, expects: mediaTypes })
   }
 }
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a type parameter; no value has it
@@ -250,6 +262,8 @@ interface MemberMarks {
   readonly initial: string | undefined
   /** `initial` is its only value. */
   readonly isFixed: boolean
+  /** Of octets in an element: the media types that are expected, as `Accept` has them. */
+  readonly expects: string | undefined
   /** Undefined: it is in the XML. */
   readonly attached: AttachmentMark | undefined
 }
@@ -263,6 +277,7 @@ const onceMarks: MemberMarks = {
   uri: undefined,
   initial: undefined,
   isFixed: false,
+  expects: undefined,
   attached: undefined,
 }
 
@@ -307,6 +322,13 @@ export class Member<T, O extends boolean = false> {
   /** The only value that it may have, as text. */
   fixed(initial: string): Member<T, O> {
     return new Member(this.particle, { ...this.marks, initial, isFixed: true })
+  }
+  /**
+   * The media types that the octets of an element are expected to have, as `Accept` has them:
+   * `'image/png, image/*;q=0.5'`. It is what readers of the WSDL are told, and is not checked.
+   */
+  expecting(mediaTypes: string): Member<T, O> {
+    return new Member(this.particle, { ...this.marks, expects: mediaTypes })
   }
 }
 

@@ -41,8 +41,8 @@ export class PortJsonSchemas {
   }
 
   /** The content of a global element. */
-  element({ type, isNillable }: AnyRootElement): JsonSchema {
-    return orNull(this.#type(type()), isNillable)
+  element({ type, marks }: AnyRootElement): JsonSchema {
+    return orNull(addExpected(this.#type(type()), marks), marks.isNillable)
   }
 
   #type(type: AnyXmlType): JsonSchema {
@@ -125,9 +125,15 @@ export class PortJsonSchemas {
       case 'text':
         return this.#type(particle.type)
       case 'element':
-        return orNull({ ...this.#type(particle.type()), ...describeAttached(marks.attached) }, marks.isNillable)
+        return orNull(
+          { ...addExpected(this.#type(particle.type()), marks), ...describeAttached(marks.attached) },
+          marks.isNillable,
+        )
       case 'reference':
-        return orNull(this.#type(particle.to().type()), particle.to().isNillable || marks.isNillable)
+        return orNull(
+          addExpected(this.#type(particle.to().type()), particle.to().marks),
+          particle.to().isNillable || marks.isNillable,
+        )
       case 'sequence':
         return this.#members(Object.entries(particle.members), {})
       case 'choice':
@@ -166,6 +172,9 @@ export class PortJsonSchemas {
   }
 }
 
+/** JSON Schema Validation §8.4, of octets with one media type that is no range. */
+const addExpected = (schema: JsonSchema, { expects = '*' }: { readonly expects: string | undefined }): JsonSchema =>
+  schema['type'] !== 'string' || /[*,;]/.test(expects) ? schema : { ...schema, contentMediaType: expects }
 /** JSON Schema Validation §8.4. */
 const describeAttached = (mark: AttachmentMark | undefined): JsonSchema =>
   mark && hasOneMediaType(mark) ? { contentMediaType: mark.mediaTypes[0] ?? '' } : {}

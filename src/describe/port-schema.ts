@@ -24,6 +24,7 @@ import { type Attributes, type MarkupContent, writeTag } from './markup.ts'
 
 const xsNs = 'http://www.w3.org/2001/XMLSchema'
 const xmlNs = 'http://www.w3.org/XML/1998/namespace'
+const mediaUri = 'http://www.w3.org/2005/05/xmlmime'
 const encodingNs = 'http://schemas.xmlsoap.org/soap/encoding/'
 
 /** Prefixes of one document; each namespace has one. */
@@ -126,8 +127,18 @@ export class PortSchemas {
     const draft = this.#draft(name.uri)
     if (draft.names.has(`element ${name.local}`)) return
     draft.names.add(`element ${name.local}`)
-    const about = { nillable: marks.isNillable || undefined, [marks.isFixed ? 'fixed' : 'default']: marks.initial }
+    const about = {
+      nillable: marks.isNillable || undefined,
+      [marks.isFixed ? 'fixed' : 'default']: marks.initial,
+      ...this.#expected(marks),
+    }
     draft.content.push(this.#typedTag('xs:element', { name: name.local, ...about }, type(), draft, form))
+  }
+
+  /** Describing Media Content of Binary Data in XML §2.2. */
+  #expected({ expects }: { readonly expects: string | undefined }): Attributes {
+    if (expects === undefined) return {}
+    return { [this.#prefixes.qname({ uri: mediaUri, local: 'expectedContentTypes' })]: expects }
   }
 
   /** A tag with a type: by its name, or inside. */
@@ -328,10 +339,11 @@ export class PortSchemas {
           nillable: marks.isNillable || undefined,
           [marks.isFixed ? 'fixed' : 'default']: marks.initial,
           ...occurs,
+          ...this.#expected(marks),
         }
         const name = marks.name ?? key
         if (uri !== '' && uri !== draft.uri)
-          return [this.#foreignTag({ uri, local: name }, particle.type(), draft, form, occurs)]
+          return [this.#foreignTag({ uri, local: name }, particle.type(), draft, form, occurs, this.#expected(marks))]
         // In a schema without a target namespace, no element is qualified.
         const isUnqualified = uri === '' && draft.uri !== ''
         draft.forms.add(isUnqualified ? 'unqualified' : 'qualified')
@@ -369,11 +381,13 @@ export class PortSchemas {
     draft: SchemaDraft,
     form: NamespaceForm,
     occurs: Attributes,
+    about: Attributes,
   ): string {
     const other = this.#draft(name.uri)
     if (!other.names.has(`element ${name.local}`)) {
       other.names.add(`element ${name.local}`)
-      other.content.push(this.#typedTag('xs:element', { name: name.local }, type, other, { ...form, uri: name.uri }))
+      const there = { ...form, uri: name.uri }
+      other.content.push(this.#typedTag('xs:element', { name: name.local, ...about }, type, other, there))
     }
     return writeTag('xs:element', { ref: this.#refer(name, draft), ...occurs })
   }

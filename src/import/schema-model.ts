@@ -70,17 +70,22 @@ const knownAttributes: Readonly<Record<string, AnyXmlType>> = {
   '{http://www.w3.org/2004/11/xmlmime}contentType': x.string,
   '{http://www.w3.org/ns/wsdl-instance}wsdlLocation': x.list(x.anyURI),
 }
+/** Of media types of binary data, and what it was called first. */
+const mediaUris = ['http://www.w3.org/2005/05/xmlmime', 'http://www.w3.org/2004/11/xmlmime'] as const
 /** `id` and `href`, which the encoding reads itself. */
 const encodingAttributes: ReadonlySet<string> = new Set(encodingUris.map(uri => `{${uri}}commonAttributes`))
 /** Octets with their media type (Describing Media Content of Binary Data in XML §2.1). */
 const knownTypes: ReadonlyMap<string, AnyXmlType> = new Map(
-  ['http://www.w3.org/2005/05/xmlmime', 'http://www.w3.org/2004/11/xmlmime'].flatMap(uri =>
+  mediaUris.flatMap(uri =>
     (['base64Binary', 'hexBinary'] as const).map(name => {
       const contentType = x.attribute(x.string).in(uri).optional()
       return [`{${uri}}${name}`, x.namespace(uri).type(name, { value: x.text(x[name]), contentType })] as const
     }),
   ),
 )
+
+/** Describing Media Content of Binary Data in XML §2.2. */
+const expectedNames: ReadonlySet<string> = new Set(mediaUris.map(uri => `{${uri}}expectedContentTypes`))
 
 /** A part of a type under the key that it wishes for. */
 interface Part {
@@ -898,7 +903,9 @@ function joinOccurs(inner: Occurs, outer: Occurs): Occurs | undefined {
 }
 function withMarks(member: AnyMember, node: Element): AnyMember {
   const isNillable = hasTrue(node, 'nillable')
-  return withInitial(isNillable ? member.nillable() : member, node)
+  const marked = withInitial(isNillable ? member.nillable() : member, node)
+  const expected = node.attributes.find(({ name }) => expectedNames.has(`{${name.uri}}${name.local}`))
+  return expected ? marked.expecting(expected.value.trim()) : marked
 }
 function withInitial(member: AnyMember, node: Element): AnyMember {
   const raw = (local: string) => node.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value

@@ -225,7 +225,7 @@ class Printer {
     const type = this.#reference(root.type(), '', root.name.uri)
     if (root.isPart) return `x.part(${quoteLiteral(root.name.uri)}, ${quoteLiteral(root.name.local)}, ${type})`
     const namespace = this.#namespaces.get(root.name.uri)?.name ?? 'x'
-    const marks = `${root.isNillable ? '.nillable()' : ''}${writeInitial(root.marks)}`
+    const marks = `${root.isNillable ? '.nillable()' : ''}${writeInitial(root.marks)}${writeExpected(root.marks)}`
     return `${namespace}.element(${quoteLiteral(root.name.local)}, ${type})${marks}`
   }
 
@@ -348,7 +348,7 @@ class Printer {
     if (marks.isNillable && particle.kind !== 'reference') text += '.nillable()'
     if (marks.name !== undefined) text += `.named(${quoteLiteral(marks.name)})`
     if (usual !== undefined && marks.uri !== undefined && marks.uri !== usual) text += `.in(${quoteLiteral(marks.uri)})`
-    text += writeInitial(marks)
+    text += `${writeInitial(marks)}${writeExpected(marks)}`
     if (!marks.isMany) return marks.min === 0 ? `${text}.optional()` : text
     if (marks.least !== undefined)
       return `${text}.manyOrNone(${marks.least}${Number.isFinite(marks.max) ? `, ${marks.max}` : ''})`
@@ -625,6 +625,9 @@ const valueTypes: Readonly<Partial<Record<BuiltInName, string>>> = {
   swaRef: 'Uint8Array',
   ...Object.fromEntries(['IDREFS', 'ENTITIES', 'NMTOKENS'].map(name => [name, 'readonly string[]'])),
 }
+
+const writeExpected = ({ expects }: { readonly expects: string | undefined }): string =>
+  expects === undefined ? '' : `.expecting(${quoteLiteral(expects)})`
 
 const writeAttachment = ({ mediaTypes, isText }: AttachmentMark): string =>
   `x.attachment(${[isText ? 'x.string' : 'x.base64Binary', ...mediaTypes.map(quoteLiteral)].join(', ')})`
