@@ -14,7 +14,8 @@ export interface HealthContext {
   readonly load: Pick<LoadGauge, 'inFlight' | 'inFlightMax' | 'isDraining'>
 }
 
-type Check = 'ok' | 'failed'
+/** `unknown`: it could not be asked. */
+type Check = 'ok' | 'failed' | 'unknown'
 
 export function createHealthPages(context: PageContext, health: HealthContext): Mount {
   const live = (): Maybe<Response> => writeHealth(200, 'live')
@@ -44,7 +45,7 @@ async function checkReadiness({ store, load }: HealthContext): Promise<Response>
   const isWhole = dropped?.length === 0
   const checks = {
     store: checkOf(isReached),
-    shape: checkOf(isWhole),
+    shape: isReached ? checkOf(isWhole) : 'unknown',
     load: checkOf(!full),
     draining: checkOf(!draining),
   }

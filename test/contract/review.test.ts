@@ -488,6 +488,45 @@ const cases: readonly MistakenCase[] = [
     /fault NotFound is built into Diglot: use another name/,
   ],
   [
+    'a fault without a title',
+    app([
+      js('x', {
+        fields: id,
+        states: ['a', 'b'],
+        actions: (on: JsOn) => ({
+          pay: on('a').to('b', { rel: 'payment', faults: [fault('Broke', { status: 409 } as never)] }),
+        }),
+      }).rules(read),
+    ]),
+    /fault Broke has no title: give it some words for people/,
+  ],
+  [
+    'a fault whose title is empty',
+    app([
+      js('x', {
+        fields: id,
+        states: ['a', 'b'],
+        actions: (on: JsOn) => ({
+          pay: on('a').to('b', { rel: 'payment', faults: [fault('Broke', { status: 409, title: ' ' })] }),
+        }),
+      }).rules(read),
+    ]),
+    /fault Broke has no title/,
+  ],
+  [
+    'a fault with half a status',
+    app([
+      js('x', {
+        fields: id,
+        states: ['a', 'b'],
+        actions: (on: JsOn) => ({
+          pay: on('a').to('b', { rel: 'payment', faults: [fault('Broke', { status: 409.5, title: 'Broke' })] }),
+        }),
+      }).rules(read),
+    ]),
+    /fault Broke has the invalid status 409\.5/,
+  ],
+  [
     'a mandatory field hidden from a version',
     app([resource('x', { fields: { ...id, n: t.string() } }).rules(read)], {
       versions: { v1: { without: { x: ['n'] } }, v2: {} },

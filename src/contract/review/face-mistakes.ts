@@ -116,10 +116,15 @@ export function findFaultMistakes(contract: Service): string[] {
         ? [`fault ${fault.fault} is built into Diglot: use another name`]
         : []),
       ...(known && known !== fault ? [`fault ${fault.fault} is declared twice: share one declaration`] : []),
-      ...(fault.status >= 400 && fault.status <= 599
+      ...(Number.isInteger(fault.status) && fault.status >= 400 && fault.status <= 599
         ? []
         : [
             `fault ${fault.fault} has the invalid status ${fault.status}: use 4xx for errors of the client, 5xx for errors of the service`,
+          ]),
+      ...(typeof fault.title === 'string' && fault.title.trim() !== ''
+        ? []
+        : [
+            `fault ${fault.fault} has no title: give it some words for people, which both faces show when it ends a call`,
           ]),
       ...(known ? [] : findAllFieldMistakes(contract, `fault ${fault.fault}`, fault.detail)),
     ]
