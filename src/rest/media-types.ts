@@ -2,31 +2,21 @@
  * Media types of each kind of response, in our order of preference, with their writers (rule A1.6).
  */
 
-import type { Maybe } from '../base/maybe.ts'
 import type { PortExchange } from '../contract/exchange.ts'
-import type { ErasedHandlers, Values } from '../contract/implement.ts'
+import type { ErasedHandlers } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
 import { splitElements } from '../http/grammar.ts'
-import { singleStep, type WorkSteps } from '../service/turns.ts'
-import { writeCsv } from './formats/csv.ts'
-import type { DocumentContext, RepresentationDocument } from './formats/document.ts'
-import { writeHal, writeHalForms } from './formats/hal.ts'
-import { writeXml } from './formats/xml.ts'
-
-type DocumentWriter = (
-  document: RepresentationDocument,
-  writing: DocumentContext,
-) => WorkSteps<Maybe<string | Uint8Array>>
+import { csvWriter } from './formats/csv.ts'
+import type { DocumentWriter } from './formats/document.ts'
+import { halFormsWriter, halWriter } from './formats/hal.ts'
+import { xmlWriter } from './formats/xml.ts'
 
 export interface Offer {
   /** As Accept names it. */
   readonly type: string
   /** As Content-Type names it. */
   readonly sent: string
-  /**
-   * A long document is written in steps, so that others have their turns between them. A page
-   * depends on more than its document: the exchange writes it.
-   */
+  /** A page depends on more than its document: the exchange writes it. */
   readonly write: DocumentWriter | 'page'
   /** A text, which a content coding makes smaller. */
   readonly coded: boolean
@@ -48,13 +38,13 @@ const textOffer = (type: string, write: Offer['write'], sent = type): Offer => (
   steady: true,
 })
 
-const hal = textOffer('application/hal+json', writeHal)
-const json = textOffer('application/json', writeHal)
-const xml = textOffer('application/xml', writeXml, 'application/xml;charset=utf-8')
-const textXml = textOffer('text/xml', writeXml, 'text/xml;charset=utf-8')
+const hal = textOffer('application/hal+json', halWriter)
+const json = textOffer('application/json', halWriter)
+const xml = textOffer('application/xml', xmlWriter, 'application/xml;charset=utf-8')
+const textXml = textOffer('text/xml', xmlWriter, 'text/xml;charset=utf-8')
 const html: Offer = { ...textOffer('text/html', 'page', 'text/html;charset=utf-8'), steady: false }
-const forms = textOffer('application/prs.hal-forms+json', writeHalForms)
-const csv = textOffer('text/csv', writeCsv, 'text/csv;charset=utf-8;header=present')
+const forms = textOffer('application/prs.hal-forms+json', halFormsWriter)
+const csv = textOffer('text/csv', csvWriter, 'text/csv;charset=utf-8;header=present')
 
 /** The media type that names a service and its version (rule A9.2). */
 export const vendorType = (service: string, version: string): string =>
@@ -77,7 +67,7 @@ const applicationOffers = (formats: ErasedHandlers['formats']): Offer[] =>
     type,
     sent: type.startsWith('text/') ? `${type};charset=utf-8` : type,
     // The document of an item or an output: its value is the row.
-    write: (document: RepresentationDocument) => singleStep(() => write(document.value as Values)),
+    write: { write: ({ value }) => write(value) },
     coded: type.startsWith('text/'),
     steady: false,
   }))
@@ -89,7 +79,7 @@ export function compileOffers(
   handlers: ErasedHandlers | undefined,
 ): Offers {
   const basic = [hal, json, xml, html, forms, textXml]
-  const versioned = textOffer(vendor, writeHal)
+  const versioned = textOffer(vendor, halWriter)
   switch (operation?.kind) {
     case 'remove':
     case 'putFile':
@@ -122,14 +112,14 @@ export function compileOffers(
 }
 
 /** The document of a port has its text written already (`port-call.ts`). */
-const writeWritten: DocumentWriter = ({ value }) => singleStep(() => String(value['text']))
+const writtenWriter: DocumentWriter = { write: ({ value }) => String(value['text']) }
 const offersOfOutput = ({ output }: PortExchange, vendor: string): Offer[] =>
   typeof output === 'object' ? writtenOffers(vendor) : []
 const writtenOffers = (vendor: string): Offer[] => [
-  textOffer('application/json', writeWritten),
-  textOffer('application/xml', writeWritten, 'application/xml;charset=utf-8'),
-  textOffer('text/xml', writeWritten, 'text/xml;charset=utf-8'),
-  textOffer(vendor, writeWritten),
+  textOffer('application/json', writtenWriter),
+  textOffer('application/xml', writtenWriter, 'application/xml;charset=utf-8'),
+  textOffer('text/xml', writtenWriter, 'text/xml;charset=utf-8'),
+  textOffer(vendor, writtenWriter),
 ]
 
 /** A writer of the application replaces ours. */

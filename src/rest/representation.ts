@@ -13,7 +13,7 @@ import { finishSteps, type WorkSteps } from '../service/turns.ts'
 import { offeredLinks, type ResourceView } from './api-version.ts'
 import { writeBrowserPage } from './browse/browser-page.ts'
 import { callsOf, type Exchange } from './exchange.ts'
-import { type RepresentationDocument, writingOf } from './formats/document.ts'
+import { type RepresentationDocument, writeItemsInSteps, writingOf } from './formats/document.ts'
 import type { ItemDocument, SelectedItem, Variant } from './memory.ts'
 import { fileVersionTag, representationTag } from './tags.ts'
 
@@ -60,11 +60,18 @@ export function* writeInSteps(
 ): WorkSteps<Maybe<string | Uint8Array>> {
   const { offer } = exchange.head
   if (offer?.write === 'page') return yield* writeBrowserPage(exchange, document)
-  return offer ? yield* offer.write(document, writingOf(exchange)) : ''
+  if (!offer) return ''
+  const context = writingOf(exchange)
+  return offer.write.write(document, context, yield* writeItemsInSteps(offer.write, document, context))
 }
 /** All at once. */
-export const writeRepresentation = (exchange: Exchange, document: RepresentationDocument): Maybe<string | Uint8Array> =>
-  finishSteps(writeInSteps(exchange, document))
+export function writeRepresentation(exchange: Exchange, document: RepresentationDocument): Maybe<string | Uint8Array> {
+  const { offer } = exchange.head
+  if (offer === undefined || offer.write === 'page' || document.items)
+    return finishSteps(writeInSteps(exchange, document))
+  return offer.write.write(document, writingOf(exchange), noItems)
+}
+const noItems: readonly string[] = []
 
 /** Row 23: the validators that the precondition is compared with. */
 export function validatorsOf(exchange: Exchange, current: Snapshot): Validators {

@@ -10,8 +10,8 @@ import { writeQuery } from '../../http/uri.ts'
 import { finishSteps } from '../../service/turns.ts'
 import type { MessagePair } from '../compiled-face.ts'
 import type { Exchange } from '../exchange.ts'
-import { type RepresentationDocument, writingOf } from '../formats/document.ts'
-import { writeHal } from '../formats/hal.ts'
+import { type RepresentationDocument, writeItemsInSteps, writingOf } from '../formats/document.ts'
+import { halWriter } from '../formats/hal.ts'
 import type { Offer } from '../media-types.ts'
 import { representationTag } from '../tags.ts'
 
@@ -25,7 +25,9 @@ export function writeExchangePanel(exchange: Exchange, document: RepresentationD
 
 /** As far as it shows. */
 function writeShownJson(exchange: Exchange, document: RepresentationDocument): string {
-  const write = (shown: RepresentationDocument): string => finishSteps(writeHal(shown, writingOf(exchange)))
+  const context = writingOf(exchange)
+  const write = (shown: RepresentationDocument): string =>
+    halWriter.write(shown, context, finishSteps(writeItemsInSteps(halWriter, shown, context)))
   const { items } = document
   return items ? writeShownRows(shownCharacters, items, rows => write({ ...document, items: rows })) : write(document)
 }

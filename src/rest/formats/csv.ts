@@ -3,28 +3,38 @@
  * they are, but for text that a spreadsheet would take for a formula; anything else as its JSON.
  */
 
+import { memoizeByObject } from '../../base/memo.ts'
 import { ownMember } from '../../base/objects.ts'
-import type { AnyField } from '../../contract/field.ts'
+import type { AnyField, Fields } from '../../contract/field.ts'
 import { valueWriter } from '../../contract/field-json.ts'
 import { writeScalar } from '../../contract/lexical/scalar.ts'
 import { foldScalar, isScalar, type ScalarCases } from '../../contract/shape.ts'
-import type { WorkSteps } from '../../service/turns.ts'
-import type { DocumentContext, RepresentationDocument } from './document.ts'
+import type { DocumentContext, DocumentWriter, RepresentationDocument } from './document.ts'
 
-export function* writeCsv(
-  { fields, value, items, columns = {} }: RepresentationDocument,
-  { only }: DocumentContext,
-): WorkSteps<string> {
-  const shown = Object.entries(items ? columns : fields).filter(
-    ([name, field]) => !field.isInternal && (!only || only.has(name)),
-  )
-  let text = `${shown.map(([name]) => quoteCell(name)).join(',')}\r\n`
-  for (const row of items?.map(item => item.value) ?? [value]) {
-    text += `${shown.map(([name, field]) => writeCell(field, ownMember(row, name))).join(',')}\r\n`
-    yield
-  }
-  return text
+export const csvWriter = {
+  write: (document: RepresentationDocument, { only }: DocumentContext, items: readonly string[]): string => {
+    const shown = listShown(document, only)
+    const rows = document.items ? items.join('') : writeRow(shown, document.value)
+    return `${shown.map(([name]) => quoteCell(name)).join(',')}\r\n${rows}`
+  },
+  writeItem: ({ value }: RepresentationDocument, { only }: DocumentContext, of: RepresentationDocument): string =>
+    writeRow(listShown(of, only), value),
+} satisfies DocumentWriter
+
+type ShownFields = readonly (readonly [name: string, field: AnyField])[]
+const listOpen = memoizeByObject(
+  (fields: Fields): ShownFields => Object.entries(fields).filter(([, field]) => !field.isInternal),
+)
+const noColumns: Fields = {}
+function listShown(
+  { items, columns = noColumns, fields }: RepresentationDocument,
+  only: ReadonlySet<string> | undefined,
+): ShownFields {
+  const open = listOpen(items ? columns : fields)
+  return only ? open.filter(([name]) => only.has(name)) : open
 }
+const writeRow = (shown: ShownFields, row: RepresentationDocument['value']): string =>
+  `${shown.map(([name, field]) => writeCell(field, ownMember(row, name))).join(',')}\r\n`
 
 function writeCell(field: AnyField, value: unknown): string {
   if (value === undefined || value === null) return ''

@@ -2,8 +2,10 @@
  * What a representation says, before it is in any media type: members in the contract's order, then
  * links.
  */
+import type { Maybe } from '../../base/maybe.ts'
 import type { Fields } from '../../contract/field.ts'
 import type { Values } from '../../contract/implement.ts'
+import type { WorkSteps } from '../../service/turns.ts'
 
 export interface DocumentLink {
   readonly rel: string
@@ -43,6 +45,33 @@ export interface DocumentContext {
   readonly namespace: string
   /** The members that were asked for (rule A4.24), of the document or of its items; absent: all. */
   readonly only: ReadonlySet<string> | undefined
+}
+
+/** Writes documents in one media type. */
+export interface DocumentWriter {
+  /** @param items those of a collection, each written by `writeItem` */
+  write(
+    document: RepresentationDocument,
+    context: DocumentContext,
+    items: readonly string[],
+  ): Maybe<string | Uint8Array>
+  /** One item of a collection; only for media types that collections have. */
+  writeItem?(item: RepresentationDocument, context: DocumentContext, collection: RepresentationDocument): string
+}
+
+/** A long document is written in steps, so that others have their turns between its items. */
+export function* writeItemsInSteps(
+  { writeItem }: DocumentWriter,
+  collection: RepresentationDocument,
+  context: DocumentContext,
+): WorkSteps<readonly string[]> {
+  const { items = [] } = collection
+  const written: string[] = []
+  for (const item of items) {
+    written.push(writeItem?.(item, context, collection) ?? '')
+    yield
+  }
+  return written
 }
 
 export const writingOf = ({

@@ -9,8 +9,7 @@ import { type AnyField, type Fields, mayBeLeftOut } from '../../contract/field.t
 import { type MembersWriter, membersWriter, quoteJson } from '../../contract/field-json.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
 import { writeJson } from '../../http/json.ts'
-import type { WorkSteps } from '../../service/turns.ts'
-import type { DocumentContext, DocumentForm, DocumentLink, RepresentationDocument } from './document.ts'
+import type { DocumentContext, DocumentForm, DocumentLink, DocumentWriter, RepresentationDocument } from './document.ts'
 
 const writerOfAll = memoizeByObject((fields: Fields) => membersWriter(fields, undefined))
 const writersOfSelection = memoizeByObject((only: ReadonlySet<string>) =>
@@ -23,31 +22,29 @@ const writerOf = (fields: Fields, only: ReadonlySet<string> | undefined): Member
 export const writePlainJson = (document: Pick<RepresentationDocument, 'fields' | 'value'>): string =>
   `{${writerOf(document.fields, undefined)(document.value)}}`
 
-export const writeHal = (document: RepresentationDocument, { only }: DocumentContext): WorkSteps<string> =>
-  writeObject(document, only, '')
+const writeItem = (item: RepresentationDocument, { only }: DocumentContext): string => `{${writeMembers(item, only)}}`
+
+export const halWriter = {
+  write: (document: RepresentationDocument, { only }: DocumentContext, items: readonly string[]): string =>
+    `{${writeMembers(document, only, items)}}`,
+  writeItem,
+} satisfies DocumentWriter
 
 /** HAL-FORMS 2.01: what each link that is not for GET takes. */
-export const writeHalForms = (document: RepresentationDocument, { only }: DocumentContext): WorkSteps<string> =>
-  writeObject(document, only, writeTemplates(document.links))
-
-/** Members next to the items of a collection follow them. */
-function* writeObject(
-  document: RepresentationDocument,
-  only: ReadonlySet<string> | undefined,
-  more: string,
-): WorkSteps<string> {
-  if (!document.items) return `{${writeMembers(document, only)}${more}}`
-  let items = ''
-  for (const item of document.items) {
-    items += `${items === '' ? '{' : ',{'}${writeMembers(item, only)}}`
-    yield
-  }
-  return `{"items":[${items}],${writeMembers(document, undefined)}${more}}`
+export const halFormsWriter: DocumentWriter = {
+  write: (document, { only }, items) => `{${writeMembers(document, only, items)}${writeTemplates(document.links)}}`,
+  writeItem,
 }
 
-function writeMembers({ fields, value, links }: RepresentationDocument, only: ReadonlySet<string> | undefined): string {
-  const members = writerOf(fields, only)(value)
-  return `${members}${members === '' ? '' : ','}"_links":{${linksJson(links)}}`
+/** Members next to the items of a collection follow them, and are not those that were asked for. */
+function writeMembers(
+  { fields, value, links, items }: RepresentationDocument,
+  only: ReadonlySet<string> | undefined,
+  written: readonly string[] = [],
+): string {
+  const start = items ? `"items":[${written.join()}],` : ''
+  const members = writerOf(fields, items ? undefined : only)(value)
+  return `${start}${members}${members === '' ? '' : ','}"_links":{${linksJson(links)}}`
 }
 
 function linksJson(links: readonly DocumentLink[]): string {

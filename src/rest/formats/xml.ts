@@ -13,31 +13,28 @@ import { compileScalarWriter } from '../../contract/lexical/scalar.ts'
 import { listEntries } from '../../contract/map-entries.ts'
 import { foldShape, isScalar, type ShapeCases } from '../../contract/shape.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
-import type { WorkSteps } from '../../service/turns.ts'
 import { clarkNotation, type Element, escapeText, Malformed, parseXml } from '../../xml/index.ts'
 import { writeAttribute } from '../../xml/write.ts'
-import type { DocumentContext, RepresentationDocument } from './document.ts'
+import type { DocumentWriter, RepresentationDocument } from './document.ts'
 import { entriesJson, readTextValue } from './untyped-text.ts'
 
 const atom = 'http://www.w3.org/2005/Atom'
 const schemaInstance = 'http://www.w3.org/2001/XMLSchema-instance'
 const head = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-export function* writeXml(document: RepresentationDocument, { namespace, only }: DocumentContext): WorkSteps<string> {
-  const { items = [], fields, value, links } = document
-  const name = toXmlName(document.name)
-  let text = `${head}<${name} xmlns=${writeAttribute(namespace)}${attributesXml(fields, value)}>`
-  for (const item of items) {
-    text += writeItemElement(item, only)
-    yield
-  }
-  return `${text}${membersXml(fields, value, document.items ? undefined : only)}${linksXml(links)}</${name}>`
-}
-
-/** In the namespace of the collection around it. */
-function writeItemElement({ name, fields, value, links }: RepresentationDocument, only?: ReadonlySet<string>): string {
-  const tag = toXmlName(name)
-  return `<${tag}${attributesXml(fields, value)}>${membersXml(fields, value, only)}${linksXml(links)}</${tag}>`
+export const xmlWriter: DocumentWriter = {
+  write: (document, { namespace, only }, items) => {
+    const { fields, value, links } = document
+    const name = toXmlName(document.name)
+    const start = `<${name} xmlns=${writeAttribute(namespace)}${attributesXml(fields, value)}>`
+    const members = membersXml(fields, value, document.items ? undefined : only)
+    return `${head}${start}${items.join('')}${members}${linksXml(links)}</${name}>`
+  },
+  /** In the namespace of the collection around it. */
+  writeItem: ({ name, fields, value, links }, { only }) => {
+    const tag = toXmlName(name)
+    return `<${tag}${attributesXml(fields, value)}>${membersXml(fields, value, only)}${linksXml(links)}</${tag}>`
+  },
 }
 
 const linksXml = (links: RepresentationDocument['links']): string =>
