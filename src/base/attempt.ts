@@ -24,7 +24,7 @@ export const isCryptoError = (thrown: unknown): boolean =>
   /^ERR_(?:OSSL|CRYPTO)_/.test(errorCodeOf(thrown)) || (thrown instanceof Error && uncoded.test(thrown.message))
 const uncoded = /^(?:error:[0-9A-F]{8}:|Unsupported state|Trying to add data in unsupported state)/
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** UTF-8 (RFC 3629), a byte order mark kept as a character. */
 export function decodeUtf8(octets: Uint8Array): string | undefined {

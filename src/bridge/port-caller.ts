@@ -26,7 +26,7 @@ import {
 import { isRepeatable, timingOf } from '../client/repeated-post.ts'
 import { type ClientTransport, longestDefault, type TransportResponse } from '../client/transport.ts'
 import type { Port, PortExchange } from '../contract/exchange.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Caller } from '../contract/policy.ts'
 import { parseRetryAfter } from '../http/fields.ts'
 import { refuse } from '../service/refusal.ts'

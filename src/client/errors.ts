@@ -5,7 +5,8 @@
  * what it was made from.
  */
 import type { DetailOf, Fault } from '../contract/fault.ts'
-import { describeProblems, type FieldProblem } from '../contract/field-json.ts'
+import { describeProblems } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Values } from '../contract/implement.ts'
 import type { HttpFields } from '../http/message.ts'
 import type { Code, Reason } from '../soap/fault.ts'

@@ -7,7 +7,7 @@
 import type { ReadingOrder } from '../base/passing-octets.ts'
 import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
 import { fault } from '../contract/fault.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import { mayLeaveOctets } from '../contract/octet-types.ts'
 import { createActionNamer } from '../contract/port-names.ts'
 import { type Forgiven, type Leniency, Mending, mendElement } from '../soap/codecs/mended-element.ts'

@@ -4,7 +4,7 @@
  * service, used the other way round.
  */
 
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import { fieldsOfHeaders, type HeaderValues, isOfRequest, isOfResponse } from '../contract/header.ts'
 import type { Values } from '../contract/implement.ts'
 import { type MembersOf, requireKnownMembers } from '../contract/member-kinds.ts'

@@ -117,11 +117,15 @@ export type Restriction = 'all' | readonly Readonly<Record<string, string>>[]
 
 /** The rows that a caller may see. */
 export function readRestriction(grants: readonly Grant[], caller: Caller, now: number): Restriction {
-  const mine = grants.filter(grant => isGranted(grant, caller, now))
-  if (mine.some(grant => Object.keys(grant.where).length === 0)) return 'all'
-  return mine.map(grant =>
-    Object.fromEntries(Object.entries(grant.where).map(([field, claim]) => [field, caller.claims[claim] as string])),
-  ) // `isGranted` has seen that each claim exists
+  const rows: Readonly<Record<string, string>>[] = []
+  for (const grant of grants) {
+    if (!isGranted(grant, caller, now)) continue
+    const where = Object.entries(grant.where)
+    if (where.length === 0) return 'all'
+    // `isGranted` has seen that each claim exists.
+    rows.push(Object.fromEntries(where.map(([field, claim]) => [field, caller.claims[claim] as string])))
+  }
+  return rows
 }
 
 /** The rows of both restrictions. */

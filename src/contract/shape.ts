@@ -35,28 +35,14 @@ export function foldScalar<R, A extends readonly unknown[] = []>(
 }
 
 export function foldShape<R, A extends readonly unknown[] = []>(shape: Shape, cases: ShapeCases<R, A>, ...rest: A): R {
-  switch (shape.kind) {
-    case 'list':
-      return cases.list(shape, ...rest)
-    case 'map':
-      return cases.map(shape, ...rest)
-    case 'object':
-      return cases.object(shape, ...rest)
-    case 'union':
-      return cases.union(shape, ...rest)
-    default:
-      return cases.scalar(shape, ...rest)
-  }
+  const kind = shape.kind as keyof ShapeCases<R, A> // or that of a scalar, which has no case of its own
+  // The case of its kind accepts the shape.
+  const chosen = (cases[kind] ?? cases.scalar) as (shape: Shape, ...rest: A) => R
+  return chosen(shape, ...rest)
 }
 
-const scalarOnly: ShapeCases<boolean> = {
-  scalar: () => true,
-  list: () => false,
-  map: () => false,
-  object: () => false,
-  union: () => false,
-}
-export const isScalar = (shape: Shape): shape is Scalar => foldShape(shape, scalarOnly)
+/** Each structure has a case of its own, as in any table. */
+export const isScalar = (shape: Shape): shape is Scalar => !Object.hasOwn(innerChanges, shape.kind)
 
 export const asList = (shape: Shape): ListShape | undefined => (shape.kind === 'list' ? shape : undefined)
 export const asMap = (shape: Shape): MapShape | undefined => (shape.kind === 'map' ? shape : undefined)

@@ -2,7 +2,8 @@
 import type { Json } from '../base/objects.ts'
 import { fillDefaults } from './default-values.ts'
 import { type Completed, Field, type Presence } from './field.ts'
-import { type FieldProblem, readFields } from './field-json.ts'
+import { readFields } from './field-json.ts'
+import type { FieldProblem } from './given-fields.ts'
 
 /** A value as JSON has it: octets are base64 text, a 64-bit integer may be a number. */
 export type ContentOf<T> = T extends Uint8Array

@@ -2,7 +2,7 @@
  * The content of an element as parameters of an address: its children by their local names, where
  * they are of simple types (WSDL 2.0 Part 2 §4.2, §6.8.2).
  */
-import { Flaw } from './lexical/flaw.ts'
+import { boundFlaw, Flaw } from './lexical/flaw.ts'
 import { countRequired } from './xml-members.ts'
 import { equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
 import type { AnyMember, AnyRootElement, AnyXmlType, BuiltInName } from './xml-type.ts'
@@ -78,8 +78,8 @@ function readUriMember({ type, marks }: UriMember, texts: readonly string[]): un
   if (texts.length === 0 && marks.isNillable && !marks.isMany && marks.min > 0) return null
   if (texts.length < marks.min) return new Flaw('required', 'is required')
   const least = countRequired(marks, texts.length)
-  if (texts.length < least) return new Flaw('minItems', `must be given at least ${least} times`)
-  if (texts.length > marks.max) return new Flaw('maxItems', `must be given at most ${marks.max} times`)
+  if (texts.length < least) return boundFlaw('minItems', `must be given at least ${least} times`)
+  if (texts.length > marks.max) return boundFlaw('maxItems', `must be given at most ${marks.max} times`)
   const values = texts.map(text => (text === '' && marks.isNillable ? null : readUriText(type, marks, text)))
   return values.find(each => each instanceof Flaw) ?? (marks.isMany ? values : values[0])
 }

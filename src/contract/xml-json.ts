@@ -9,8 +9,8 @@
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { type Json, ownMember } from '../base/objects.ts'
-import type { FieldProblem } from './field-json.ts'
-import { describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
+import type { FieldProblem } from './given-fields.ts'
+import { boundFlaw, describeLeast, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileStringCheck } from './lexical/text.ts'
 import {
   countRequired,
@@ -255,8 +255,8 @@ function convertMany(placed: PlacedMember, given: unknown, how: Conversion): unk
   if (!how.isReading && all.length === 0 && member.marks.least !== undefined) return undefined
   // JSON tells an empty array from none, a value does not.
   const min = countRequired(member.marks, how.isReading && given !== undefined ? 1 : all.length)
-  if (all.length < min) return addFlawHere(how, new Flaw('minItems', describeLeast(min, 'items')))
-  if (all.length > max) return addFlawHere(how, new Flaw('maxItems', `must have at most ${max} items`))
+  if (all.length < min) return addFlawHere(how, boundFlaw('minItems', describeLeast(min, 'items')))
+  if (all.length > max) return addFlawHere(how, boundFlaw('maxItems', `must have at most ${max} items`))
   return convertEach(all, how, each => convertOne(placed, each, how))
 }
 

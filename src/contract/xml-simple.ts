@@ -5,7 +5,7 @@
 import { encodeHex } from '../base/base64.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import type { Scalar, StringType } from './field.ts'
-import { Flaw, typeFlaw } from './lexical/flaw.ts'
+import { boundFlaw, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
 import { parseInstant } from './lexical/temporal.ts'
 import { countCharacters, trimXmlSpace } from './lexical/text.ts'
@@ -242,7 +242,7 @@ function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
   const collapses = facets.whiteSpace === 'collapse' || !base.keepsSpace
   const checkText = (text: string): Flaw | undefined => {
     const wrong = patterns.find(({ matches }) => matches && !matches(text))
-    return wrong && new Flaw('pattern', `must match ${wrong.pattern}`)
+    return wrong && boundFlaw('pattern', `must match ${wrong.pattern}`)
   }
   const { writeOthers: listOthers } = base
   const writeOthers =
@@ -298,8 +298,8 @@ function restrictLength(base: SimpleCodec, { length, minLength, maxLength }: Sch
     const size = sizeOf(value)
     if (size === undefined || (size >= min && size <= max)) return value
     return size < min
-      ? new Flaw('minLength', `must have a length of at least ${min}`)
-      : new Flaw('maxLength', `must have a length of at most ${max}`)
+      ? boundFlaw('minLength', `must have a length of at least ${min}`)
+      : boundFlaw('maxLength', `must have a length of at most ${max}`)
   }
   return { ...base, read: (text, around) => check(base.read(text, around)), check: value => check(base.check(value)) }
 }
@@ -343,7 +343,7 @@ function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
     return [
       value => {
         const order = compare(value)
-        return order === undefined || holds(order) ? undefined : new Flaw(code, `must be ${phrase} ${bound}`)
+        return order === undefined || holds(order) ? undefined : boundFlaw(code, `must be ${phrase} ${bound}`)
       },
     ]
   }
@@ -399,7 +399,7 @@ function digitChecks({ totalDigits, fractionDigits }: SchemaFacets): CheckFacet[
       ? []
       : [
           value =>
-            count(String(value)) > max ? new Flaw('totalDigits', `must have at most ${max} ${phrase}`) : undefined,
+            count(String(value)) > max ? boundFlaw('totalDigits', `must have at most ${max} ${phrase}`) : undefined,
         ]
   return [
     ...check(totalDigits, text => countWholeDigits(text) + countFractionDigits(text), 'digits'),

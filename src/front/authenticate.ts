@@ -30,7 +30,8 @@ function authenticateAlone(request: Request, context: AuthenticationContext, ser
   if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
   const found = proveCredentials(request, context.identities, () => isConfidential(request, context.settings))
   if (found === 'untaken') return refuse({ kind: 'unauthenticated' })
-  return chain(found, caller => caller ?? refuse({ kind: 'unauthenticated' }))
+  if (!(found instanceof Promise)) return found ?? refuse({ kind: 'unauthenticated' })
+  return found.then(caller => caller ?? refuse({ kind: 'unauthenticated' }))
 }
 
 /** A browser adds its cookie or certificate to any request: an invalid one counts as none. */

@@ -83,7 +83,9 @@ function compileFront(context: FrontContext, all: readonly Mount[], options: Fro
   // A trusted proxy in front compresses by itself.
   const { settings, id } = context
   const nameRequest = (request: Request): string =>
-    hostedNameOf(request) ?? (settings.trustProxy ? traceNameOf(request.fields) : undefined) ?? id()
+    (request.id === undefined ? undefined : hostedNameOf(request.id)) ??
+    (settings.trustProxy ? traceNameOf(request.fields) : undefined) ??
+    id()
   return { ...options, context, nameRequest, mounts, gate, codings: settings.trustProxy ? {} : codings }
 }
 
@@ -145,8 +147,7 @@ function finishThrown(visit: Visit, thrown: unknown): Response {
 }
 
 /** (2) From the host that has mounted the service. */
-const hostedNameOf = ({ id }: Request): string | undefined =>
-  id !== undefined && /^[\w.:+=@-]{1,128}$/.test(id) ? id : undefined
+const hostedNameOf = (id: string): string | undefined => (/^[\w.:+=@-]{1,128}$/.test(id) ? id : undefined)
 
 /** (2) W3C Trace Context §3.2: the identifier of the trace is the second part of traceparent. */
 function traceNameOf(fields: HttpFields): string | undefined {

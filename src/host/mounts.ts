@@ -5,9 +5,8 @@ import { endpointsOf, mainEndpoint } from '../contract/endpoint-rule.ts'
 import { portPath } from '../contract/exchange.ts'
 import type { LaterReceiver } from '../contract/later-call.ts'
 import type { Service } from '../contract/service.ts'
-import type { Entry, Mount } from '../front/entry.ts'
+import type { Mount } from '../front/entry.ts'
 import { respondToRefusal } from '../front/refusal.ts'
-import type { Response } from '../http/message.ts'
 import { respond } from '../http/respond.ts'
 import type { People } from '../identity/identities.ts'
 import type { OpenIdSignIn } from '../identity/openid.ts'
@@ -24,7 +23,6 @@ import { createRestMount } from '../rest/face.ts'
 import type { DocumentLink } from '../rest/formats/document.ts'
 import type { FaceContext } from '../service/face-context.ts'
 import type { ReplyTargets } from '../soap/headers/addressing.ts'
-import type { SoapEndpoint } from '../soap/http/binding.ts'
 import type { ClusterPeers } from './operations/cluster.ts'
 import { collectMetrics, expositionType, type Metrics, writeExposition } from './operations/metrics.ts'
 import type { MessageSecurityPort } from './trust/message-security.ts'
@@ -109,26 +107,16 @@ function createSoapMount(context: FaceContext, { security, elsewhere }: MountPar
   setTimeout(loadedAfterMs, undefined, { ref: false })
     .then(load)
     .catch(() => {})
-  const askEndpoint = (entry: Entry, ask: (endpoint: SoapEndpoint) => Maybe<Response>, otherwise: () => Response) =>
-    chain(load(), find => {
-      const endpoint = find(entry.path)
-      return endpoint ? ask(endpoint) : otherwise()
-    })
   return {
     name: 'soap',
     segments: [...new Set(['soap', ...endpointsOf(context.app.contract).map(({ path }) => path.split('/')[1]!)])],
     serve: entry =>
-      askEndpoint(
-        entry,
-        endpoint => endpoint.serve(entry),
-        () => respond(404, { detail: 'this SOAP endpoint does not exist' }),
+      chain(
+        load(),
+        find => find(entry.path)?.serve(entry) ?? respond(404, { detail: 'this SOAP endpoint does not exist' }),
       ),
     refuse: (entry, refusal) =>
-      askEndpoint(
-        entry,
-        endpoint => endpoint.refuse(entry, refusal),
-        () => respondToRefusal(refusal),
-      ),
+      chain(load(), find => find(entry.path)?.refuse(entry, refusal) ?? respondToRefusal(refusal)),
   }
 }
 

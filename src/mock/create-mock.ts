@@ -25,7 +25,7 @@ import type { ExchangeContext } from '../contract/port-handlers.ts'
 import { type AnyAction, type Resource, singleId } from '../contract/resource.ts'
 import { type AnyService, type Service, withoutUniqueKeys } from '../contract/service.ts'
 import { isScalar } from '../contract/shape.ts'
-import { findProblems } from '../contract/typed-value.ts'
+import { checkValue } from '../contract/typed-value.ts'
 import { claimDemandedFault } from './demanded.ts'
 import { makeMessage } from './example-message.ts'
 import type { ExamplePlace } from './example-text.ts'
@@ -178,7 +178,7 @@ function chooseSound(fields: Fields, ...values: readonly Values[]): Values {
   for (const value of values)
     for (const [name, field] of Object.entries(fields)) {
       const member = ownMember(value, name)
-      if (name !== 'id' && member !== undefined && findProblems({ [name]: field }, { [name]: member }, []).length === 0)
+      if (name !== 'id' && member !== undefined && checkValue({ [name]: field }, { [name]: member }).length === 0)
         found[name] = member
     }
   return found

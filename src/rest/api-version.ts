@@ -49,6 +49,8 @@ export interface ApiVersion {
 export interface ResourceView {
   readonly resource: Resource
   readonly one: string
+  /** Where the item with this identifier is. */
+  readonly at: (from: LinkBase, id: string) => string
   readonly linkers: readonly Linker[]
   /** The links of an item depend on item and caller alone: no grant has another condition. */
   readonly steady: boolean
@@ -60,7 +62,8 @@ interface Linker {
   readonly asks: Operation | undefined
   /** Only for callers that see this field of every item: what it leads to is found by it. */
   readonly sees?: AnyField | undefined
-  readonly href: (at: LinkBase, item: Snapshot) => string | undefined
+  /** What follows the address of the item; or the whole address, where it leads elsewhere. */
+  readonly href: string | ((from: LinkBase, item: Snapshot) => string | undefined)
   readonly form?: DocumentForm
 }
 
@@ -117,53 +120,51 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
     : ({ place }: LinkBase, id: string) => `${place}/${resource.name}/${id}`
   const edit = kind('replace') ?? kind('patch')
   const linkers: Linker[] = [
-    { rel: 'self', asks: undefined, href: (from, item) => at(from, item.id) },
+    { rel: 'self', asks: undefined, href: '' },
     ...(kind('list')
       ? [{ rel: 'collection', asks: undefined, href: ({ place }: LinkBase) => `${place}/${resource.name}` }]
       : []),
     ...(resource.within === undefined ? [] : [{ rel: 'up', asks: undefined, href: ({ place }: LinkBase) => place }]),
-    ...nestedLinkers(resource, resources, offered, at),
+    ...nestedLinkers(resource, resources, offered),
     ...ownRelations(resource, resources).map(([rel, relation]) => ({
       rel,
       asks: undefined,
       sees: 'of' in relation ? resources.find(each => each.name === relation.of)?.fields[relation.by] : undefined,
-      href: (from: LinkBase, item: Snapshot) => {
-        if ('of' in relation) return `${at(from, item.id)}/${relation.of}`
-        if (relation.by === resource.within) return from.place
-        const shape = resource.fields[relation.by]?.shape
-        const id = item.value[relation.by]
-        return shape?.kind === 'ref' && typeof id === 'string' ? `${from.base}/${shape.resource}/${id}` : undefined
-      },
+      href: 'of' in relation ? `/${relation.of}` : compileReferenceHref(resource, relation.by),
     })),
-    ...Object.keys(resource.files).map(part => ({
-      rel: part,
-      asks: undefined,
-      href: (from: LinkBase, item: Snapshot) => `${at(from, item.id)}/${part}`,
-    })),
+    ...Object.keys(resource.files).map(part => ({ rel: part, asks: undefined, href: `/${part}` })),
     ...(edit
       ? [
           {
             rel: 'edit',
             asks: edit,
-            href: (from: LinkBase, item: Snapshot) => at(from, item.id),
+            href: '',
             form: { method: 'PUT', title: 'edit', fields: resource.fields } as const,
           },
         ]
       : []),
-    ...own.flatMap(each => (each.kind === 'act' || each.kind === 'look' ? [actionLinker(each, at)] : [])),
+    ...own.flatMap(each => (each.kind === 'act' || each.kind === 'look' ? [actionLinker(each)] : [])),
     ...(kind('remove')
       ? [
           {
             rel: 'delete',
             asks: kind('remove'),
-            href: (from: LinkBase, item: Snapshot) => at(from, item.id),
+            href: '',
             form: { method: 'DELETE', title: 'delete', fields: {} } as const,
           },
         ]
       : []),
   ]
   const steady = !hasConditionalFields(resource) && linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
-  return { resource, one: singularOf(resource), linkers, steady }
+  return { resource, one: singularOf(resource), at, linkers, steady }
+}
+
+/** Where the item that this field names is, if it names one. */
+function compileReferenceHref({ fields, within }: Resource, by: string): Linker['href'] {
+  if (by === within) return ({ place }) => place
+  const shape = fields[by]?.shape
+  return ({ base }, { value: { [by]: id } }) =>
+    shape?.kind === 'ref' && typeof id === 'string' ? `${base}/${shape.resource}/${id}` : undefined
 }
 
 /** Those that lead anywhere else than to the items in one. */
@@ -173,28 +174,15 @@ const ownRelations = (resource: Resource, resources: readonly Resource[]) =>
   )
 
 /** The collections in an item, where there is something to do with them. */
-const nestedLinkers = (
-  resource: Resource,
-  resources: readonly Resource[],
-  offered: OfferedOperations,
-  at: (from: LinkBase, id: string) => string,
-): Linker[] =>
+const nestedLinkers = (resource: Resource, resources: readonly Resource[], offered: OfferedOperations): Linker[] =>
   listNested(resource, resources)
     .filter(nested => offered.get(nested)?.some(({ kind }) => kind === 'list' || kind === 'create'))
-    .map(({ name }) => ({
-      rel: name,
-      asks: undefined,
-      href: (from: LinkBase, item: Snapshot) => `${at(from, item.id)}/${name}`,
-    }))
+    .map(({ name }) => ({ rel: name, asks: undefined, href: `/${name}` }))
 
-function actionLinker(
-  operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>,
-  at: (from: LinkBase, id: string) => string,
-): Linker {
+function actionLinker(operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>): Linker {
   const { action, verb, kind } = operation
   const form: DocumentForm = { method: 'POST', title: verb, fields: action.input }
-  const href = (from: LinkBase, item: Snapshot) => `${at(from, item.id)}/${action.rel}`
-  return { rel: action.link, asks: operation, href, ...(kind === 'act' && { form }) }
+  return { rel: action.link, asks: operation, href: `/${action.rel}`, ...(kind === 'act' && { form }) }
 }
 
 export interface OfferedLinks {
@@ -215,12 +203,13 @@ export function offeredLinks(
   calls: Calls,
 ): OfferedLinks {
   const links: DocumentLink[] = []
+  const own = view.at(from, item.id)
   const open = openFieldsOf(view.resource, viewer, item.value)
   let mask = 0
   for (const [i, { rel, asks, sees, href, form }] of view.linkers.entries()) {
     if (asks && !calls.offers(asks, viewer.caller, item)) continue
     if (sees && !seesAlways(sees, viewer)) continue
-    const to = href(from, item)
+    const to = typeof href === 'string' ? own + href : href(from, item)
     if (to === undefined) continue
     mask += 2 ** i
     const offered = form?.fields === view.resource.fields ? { ...form, fields: open } : form

@@ -1,7 +1,7 @@
 /** A REST face, compiled once: the contract in each of its versions, and the face's context. */
 import type { Maybe } from '../base/maybe.ts'
 import type { OctetDecoder } from '../base/octets.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import { headersOf, isOfRequest } from '../contract/header.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'

@@ -15,7 +15,7 @@ import { Refused, Unimplemented } from '../service/refusal.ts'
 import { Unavailable, unavailableRefusal } from '../service/store.ts'
 import type { WorkSteps } from '../service/turns.ts'
 import { answerRedraw, answerRefusedForm, redirectAfterForm } from './browse/form-answer.ts'
-import { type PageForm, readPageForm } from './browse/page-form.ts'
+import { type PageForm, type PageFormReading, readPageForm } from './browse/page-form.ts'
 import { addRestFields } from './common-fields.ts'
 import { type CompiledFace, compileFace, type RestOptions } from './compiled-face.ts'
 import { decisionsPage, entryPage, problemPage } from './entry-pages.ts'
@@ -35,7 +35,12 @@ export function createRestMount(context: FaceContext, options: RestOptions = {})
   return {
     name: 'rest',
     segments: ['', 'api', 'problems', 'decisions'],
-    serve: entry => serveEntry(face, entry),
+    serve: entry => {
+      const asked = entry.query === '' ? undefined : readPageForm(entry)
+      return asked
+        ? servePageForm(face, entry, asked)
+        : settleFor(new Exchange(face, entry), answerExchange, addRestFields, respondToThrown)
+    },
     refuse: (entry, refusal) => respondWithRefusal(new Exchange(face, entry), refusal),
   }
 }
@@ -48,12 +53,10 @@ export function createRestFace(
   return createFront(context, [createRestMount(context, options)], options)
 }
 
-function serveEntry(face: CompiledFace, entry: Entry): Maybe<Response> {
-  const asked = readPageForm(entry)
-  if (asked && 'form' in asked) return serveForm(face, asked.entry, asked.form)
-  if (asked) return redirectTo(`${face.api.prefix}${entry.path}${asked.redirect}`)
-  return settleFor(new Exchange(face, entry), answerExchange, addRestFields, respondToThrown)
-}
+const servePageForm = (face: CompiledFace, entry: Entry, asked: PageFormReading): Maybe<Response> =>
+  'form' in asked
+    ? serveForm(face, asked.entry, asked.form)
+    : redirectTo(`${face.api.prefix}${entry.path}${asked.redirect}`)
 
 const respondToThrown = (exchange: Exchange, thrown: unknown): Response =>
   respondWithRefusal(exchange, toRefusal(exchange, thrown))
@@ -104,8 +107,13 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
     if (exchange.form?.redraw) return answerRedraw(exchange)
     if (exchange.operation?.kind === 'exchange') return answerPortCall(exchange, exchange.operation)
     if (exchange.operation?.kind === 'getAnswer') return answerKeptCall(exchange, exchange.operation)
-    const isLong = exchange.operation && isPaged(exchange.operation)
-    return isLong ? performInTurns(exchange, answerInSteps(exchange)) : answerAtOnce(exchange)
+    if (exchange.operation && isPaged(exchange.operation)) return performInTurns(exchange, answerInSteps(exchange))
+    // Only a job can be waited for; any other outcome is final.
+    return chain(performOperation(exchange), outcome =>
+      outcome.kind === 'job'
+        ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
+        : replyWith(exchange, outcome),
+    )
   })
 
 /** A page may be long work, from its reading to its last octet. */
@@ -116,14 +124,6 @@ function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
     ? outcome.then(found => performInTurns(exchange, replyInSteps(exchange, found)))
     : yield* replyInSteps(exchange, outcome)
 }
-
-/** Only a job can be waited for; any other outcome is final. */
-const answerAtOnce = (exchange: Exchange): Maybe<Response> =>
-  chain(performOperation(exchange), outcome =>
-    outcome.kind === 'job'
-      ? waitForJob(exchange, outcome).then(seen => replyWith(exchange, seen))
-      : replyWith(exchange, outcome),
-  )
 
 function answerPage(exchange: Exchange, page: FacePage): Maybe<Response> {
   exchange.row = 30

@@ -10,7 +10,7 @@ import { type MultipartPart, type PartLimits, readMultipart } from '../base/mult
 import type { Json } from '../base/objects.ts'
 import { joinOctets, type Pieces } from '../base/octets.ts'
 import type { PassingOctets } from '../base/passing-octets.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { XmlJsonCodec } from '../contract/xml-json.ts'
 import { applyJsonPatch } from '../http/json-patch.ts'
 import { arrayIndex, parsePointer, valueAt, writePointer } from '../http/json-pointer.ts'

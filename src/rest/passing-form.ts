@@ -13,7 +13,7 @@ import type { MultipartPart } from '../base/multipart-reader.ts'
 import type { Json } from '../base/objects.ts'
 import type { Pieces } from '../base/octets.ts'
 import { type ArrivalOrder, PassingOctets, standInOctets } from '../base/passing-octets.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import { isRecord, writePointer } from '../http/json-pointer.ts'
 
 /** Reads a message, and finds its problems. */

@@ -25,7 +25,7 @@ import { contentLimitOf, restLimits } from './limits.ts'
 import { refuseRequest } from './refusal.ts'
 import { shortDigest, shortenDigest, validatorsOf } from './representation.ts'
 import { parseTyped, readInput } from './request-content.ts'
-import { itemTemplateOf } from './route.ts'
+import { itemTemplateOf, type Route } from './route.ts'
 
 export function performOperation(exchange: Exchange): Maybe<Outcome> {
   const call = toCall(exchange)
@@ -35,13 +35,13 @@ export function performOperation(exchange: Exchange): Maybe<Outcome> {
 
 async function performWithContent(exchange: Exchange, call: Call): Promise<Outcome> {
   const calls = callsOf(exchange)
-  await requireOwner(exchange)
+  if (exchange.route?.within) await requireOwner(exchange, exchange.route.within)
   if (!exchange.head.acceptsContent) return runInTurn(exchange, () => calls.perform(call))
   // A replay gets its first response whatever the current state is; the transaction finds it.
   if (isWorthChecking(exchange) && !call.once && !exchange.form) await calls.precheck(call)
   exchange.row = 26
   if (exchange.operation?.kind === 'putFile')
-    return calls.perform(withFile(exchange, call, await whileArriving(receiveFile(exchange))))
+    return calls.perform(withFile(exchange, call, await receiveFile(exchange).catch(refuseAborted)))
   const octets = await readOctets(exchange)
   if (exchange.form) exchange.typed = parseTyped(octets)
   const complete = withContent(exchange, call, octets)
@@ -62,10 +62,10 @@ function isWorthChecking({ entry: { request } }: Exchange): boolean {
 }
 
 /** `/customers/{id}/orders`: a caller that may not see the owner does not find its items. */
-async function requireOwner(exchange: Exchange): Promise<void> {
-  const { route, id, parents, edition, caller, entry } = exchange
-  if (!route?.within || id === undefined) return
-  const at = itemTemplateOf(route.within.of, edition.service.resources)
+async function requireOwner(exchange: Exchange, { of }: NonNullable<Route['within']>): Promise<void> {
+  const { id, parents, edition, caller, entry } = exchange
+  if (id === undefined) return
+  const at = itemTemplateOf(of, edition.service.resources)
   const owner = edition.routes.all.find(each => each.template === at)
   const get = owner?.methods.get('GET')
   if (!get) return
@@ -153,15 +153,15 @@ export function onceFor({ entry, caller, headers }: Exchange, field: string): No
 /** Row 26: the octets, decoded. */
 export async function readOctets(exchange: Exchange): Promise<Uint8Array> {
   const limit = contentLimitOf(exchange.operation)
+  const content = exchange.entry.request.content.bytes(limit)
   const bytes =
-    (await whileArriving(exchange.entry.request.content.bytes(limit))) ?? refuseRequest({ kind: 'too-large', limit })
+    (content instanceof Promise ? await content.catch(refuseAborted) : content) ??
+    refuseRequest({ kind: 'too-large', limit })
   if (exchange.head.contentCoding === 'identity' || bytes.length === 0) return bytes
   const found = exchange.face.options.decodings?.[exchange.head.contentCoding]?.(bytes, limit)
   if (found === 'too-large') return refuseRequest({ kind: 'too-large', limit })
   return found ?? refuseUndecodable(exchange)
 }
-
-const whileArriving = <T>(octets: T | Promise<T>) => (octets instanceof Promise ? octets.catch(refuseAborted) : octets)
 
 /**
  * The sender left or stalled: no client is left to read the response, and the fault is not ours.
@@ -172,23 +172,24 @@ function refuseAborted(thrown: unknown): never {
 }
 
 /** The same key with other content belongs to another request. */
-function addFingerprint({ head: { mediaType } }: Exchange, call: Call, digest: () => string): Call {
-  if (!call.once) return call
-  return { ...call, once: { ...call.once, fingerprint: `${call.once.fingerprint} ${mediaType} ${digest()}` } }
-}
+const addFingerprint = ({ head: { mediaType } }: Exchange, once: NonNullable<Call['once']>, digest: string) => ({
+  ...once,
+  fingerprint: `${once.fingerprint} ${mediaType} ${digest}`,
+})
 
 const withFile = (exchange: Exchange, call: Call, octets: ReceivedFile): Call => ({
-  ...addFingerprint(exchange, call, () => shortenDigest(octets.digest())),
+  ...call,
+  once: call.once && addFingerprint(exchange, call.once, shortenDigest(octets.digest())),
   file: { mediaType: exchange.head.mediaType, octets },
 })
 
 function withContent(exchange: Exchange, call: Call, bytes: Uint8Array): Call {
-  const full = addFingerprint(exchange, call, () => shortDigest(bytes))
+  const once = call.once && addFingerprint(exchange, call.once, shortDigest(bytes))
   const input = readInput(exchange, bytes)
   if (exchange.entry.request.method === 'PUT') exchange.received = bytes
   return exchange.operation?.kind === 'search'
-    ? { ...full, query: searchQuery(exchange, input(undefined).value) }
-    : { ...full, input }
+    ? { ...call, once, query: searchQuery(exchange, input(undefined).value) }
+    : { ...call, once, input }
 }
 
 /**

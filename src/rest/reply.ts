@@ -94,7 +94,7 @@ const isMinimal = (exchange: Exchange): boolean => {
 function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<Response> {
   const resource = requireOwnResource(exchange)
   const { name } = resource
-  if (!exchange.isSafe && isMinimal(exchange)) {
+  if (!exchange.isSafe && exchange.entry.request.fields['prefer'] !== undefined && isMinimal(exchange)) {
     const location = created ? { location: exchange.place + itemPathOf(resource, item.id) } : {}
     return { status: created ? 201 : 204, fields: { ...location, ...minimalTag(exchange, name, item) } }
   }
@@ -104,7 +104,7 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
     const fields: FieldDraft = {}
     if (created) fields['location'] = href
     if (!exchange.isSafe) fields['content-location'] = href
-    if (isStoredUnchanged(exchange, octets)) {
+    if (exchange.entry.request.method !== 'PUT' || isStoredUnchanged(exchange, octets)) {
       fields['etag'] = selected.etag
       const { entry, face } = exchange
       fields['last-modified'] = writeDate(item.modified, exchange.isSafe ? entry.now : face.context.clock())
@@ -121,8 +121,7 @@ function itemReply(exchange: Exchange, item: Snapshot, created: boolean): Maybe<
  * links, and often computes fields; so it says so only where the representation has the very
  * octets that were sent. After any other method a validator means no such thing.
  */
-function isStoredUnchanged({ received, head, entry }: Exchange, octets: string | Uint8Array): boolean {
-  if (entry.request.method !== 'PUT') return true
+function isStoredUnchanged({ received, head }: Exchange, octets: string | Uint8Array): boolean {
   return received !== undefined && head.mediaType === head.offer?.type && decodeUtf8(received) === octets
 }
 

@@ -13,7 +13,8 @@ import { memoizeByObject } from '../base/memo.ts'
 import type { Json } from '../base/objects.ts'
 import type { PortExchange } from '../contract/exchange.ts'
 import { type Fields, mayBeLeftOut } from '../contract/field.ts'
-import { type FieldProblem, type ReadOptions, readFields, readOptions } from '../contract/field-json.ts'
+import { type ReadOptions, readFields, readOptions } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import { type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
 import { parseTextTree, type TextMembers } from '../html/text-tree.ts'
 import { parseJson } from '../http/json.ts'
@@ -147,20 +148,18 @@ export function readInput(exchange: Exchange, bytes: Uint8Array): (current: Snap
   return current => {
     if (operation?.kind === 'patch' && current) return applyPatch(exchange, operation, bytes, current)
     const shape = operation ? contentShapeOf(operation) : noMembers
-    const how = readOptions(['_links'])
+    const how: ReadOptions = { ignored: linksAlone, server: [] }
     const problems: FieldProblem[] = []
     const value = readFields(shape.fields, readJson(exchange, shape, bytes), problems, how)
-    return requireNoProblems(
-      value,
-      how,
-      operation?.kind === 'create' ? problems.filter(isNotOwned(operation)) : problems,
-    )
+    if (problems.length > 0)
+      refuseInvalid(operation?.kind === 'create' ? problems.filter(isNotOwned(operation)) : problems)
+    return { value, server: how.server }
   }
 }
+const linksAlone: ReadonlySet<string> = new Set(['_links'])
 
-function requireNoProblems(value: Input['value'], how: ReadOptions, problems: readonly FieldProblem[]): Input {
+function refuseInvalid(problems: readonly FieldProblem[]): void {
   if (problems.length > 0) refuse({ kind: 'invalid', problems })
-  return { value, server: how.server }
 }
 
 /** A field that a grant binds to a claim may be left out: the service fills it in or refuses. */
@@ -216,7 +215,8 @@ function applyPatch(
   const how = readOptions()
   const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)
-  return requireNoProblems(value, how, [...problems, ...findRemovedReadOnly(resource.fields, before, json)])
+  refuseInvalid([...problems, ...findRemovedReadOnly(resource.fields, before, json)])
+  return { value, server: how.server }
 }
 
 function applyOperations(before: Json, patch: Json): Json {

@@ -51,7 +51,8 @@ const onlyDigits = /^\d+$/
  */
 export function frameResponse(response: Response, method: string): FramedResponse {
   const { status, fields } = response
-  const content = encodeLong(response.content)
+  const given = response.content
+  const content = typeof given === 'string' && given.length > longText ? Buffer.from(given) : given
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw new Unsendable(`${status} is not a final status: use 200 to 599`)
   // RFC 9110 §9.3.6: for the client, what follows would be the tunnel.
@@ -145,9 +146,6 @@ function readLength(value: string | readonly string[]): number {
 
 /** Characters from which a text is encoded once, in place of counted first and encoded after. */
 const longText = 64 * 1024
-
-const encodeLong = (content: Response['content']): Response['content'] =>
-  typeof content === 'string' && content.length > longText ? Buffer.from(content) : content
 
 function countOctets(content: NonNullable<Response['content']>): number | undefined {
   if (typeof content === 'string') return Buffer.byteLength(content)

@@ -240,11 +240,9 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
     }
     const end = parts.watch?.({ request: call.request, operation: operation.name, subject: caller.subject }, 'call')
     try {
-      return await performOnce(call, writer, change.about.now, async () => {
-        const outcome = await perform(change)
-        await writer.record((did.deed = deedOf(change, outcome)))
-        return outcome
-      })
+      return await (call.once
+        ? performOnce(call, call.once, writer, facts.now, () => performRecorded(change, did, perform))
+        : performRecorded(change, did, perform))
     } finally {
       end?.()
     }
@@ -260,7 +258,7 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
   }
   const changeByCall = (call: Call, did: Did): Promise<Outcome> => {
     const { operation, party } = call.admitted
-    if (operation.kind !== 'bulk') return transact(call, did, change => performChange(change, operation))
+    if (operation.kind !== 'bulk') return transact(call, did, performChange)
     return removeItems(
       { call, about: about(call) },
       operation,
@@ -274,7 +272,9 @@ function createChanges(app: Implementation, parts: ServiceParts, about: FactFind
     const did: Did = { deed: undefined, isJobQueued: false }
     let isKept = false
     try {
-      const outcome = await locks.run(call, () => changeByCall(call, did))
+      const outcome = await (call.once
+        ? locks.run(call, call.once, () => changeByCall(call, did))
+        : changeByCall(call, did))
       isKept = did.deed !== undefined
       return outcome
     } finally {
@@ -354,8 +354,20 @@ function performRead(look: ReadContext, operation: Operation): Maybe<Outcome> {
   }
 }
 
-function performChange(change: WriteContext, operation: Operation): Promise<Outcome> {
+/** The change with its record in the audit. */
+async function performRecorded<T extends Outcome | undefined>(
+  change: WriteContext,
+  did: Did,
+  perform: Perform<T>,
+): Promise<T> {
+  const outcome = await perform(change)
+  await change.writer.record((did.deed = deedOf(change, outcome)))
+  return outcome
+}
+
+function performChange(change: WriteContext): Promise<Outcome> {
   const { call, about, writer } = change
+  const { operation } = call.admitted
   switch (operation.kind) {
     case 'create':
       return createItem(change, operation)

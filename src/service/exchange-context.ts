@@ -4,7 +4,7 @@
  * its own, and what it changes is the work of `ctx.transaction`.
  */
 import type { ExchangeBasis } from '../contract/port-handlers.ts'
-import { createContext, createHandlerLog } from './handler-context.ts'
+import { createContext } from './handler-context.ts'
 import { type AskedFacts, addAskedFacts, type ContextFacts, reachOf, type StoreReach } from './handler-facts.ts'
 import { createItemReaders } from './handler-items.ts'
 import { createInnerWork } from './inner-work.ts'
@@ -28,7 +28,6 @@ export function createExchangeBasis(about: ContextFacts, reach: StoreReach, isSa
       },
     }),
     services: about.app.services,
-    log: createHandlerLog(about),
     transaction: async work => {
       if (isSafe) throw new Error(`${operation} is safe, and changes nothing: leave out \`safe\`, or the transaction`)
       return inner.outside(

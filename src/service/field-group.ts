@@ -8,7 +8,7 @@
 import { omitUndefined, ownMember, pickMembers } from '../base/objects.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Fields } from '../contract/field.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Reshape } from '../contract/reshape.ts'
 import type { Resource } from '../contract/resource.ts'

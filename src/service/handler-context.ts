@@ -1,6 +1,6 @@
 /** The context of a handler: the time, the caller, and other items, in the same transaction. */
 
-import type { AfterOptions, Context, HandlerLog } from '../contract/context.ts'
+import type { AfterOptions, Context } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import type { Fault } from '../contract/fault.ts'
 import { fieldsOfHeaders, headersOf, isOfResponse } from '../contract/header.ts'
@@ -22,7 +22,6 @@ export function createContext(about: ContextFacts, reach: StoreReach): Context {
       services: about.app.services,
       headers: about.headers?.given ?? {},
       setHeader: (name: string, value: unknown) => setAnswerHeader(about, name, value),
-      log: createHandlerLog(about),
       after: (job: string, input: Values, options: AfterOptions = {}) => startAfter(about, reach, job, input, options),
       ...createEndings(about),
       unimplemented: () => failUnimplemented(about.operation),
@@ -67,16 +66,6 @@ function setAnswerHeader({ app, operation, headers }: ContextFacts, name: string
   if (written !== undefined) headers?.answer.set(name, written)
 }
 const noHeader = { detail: 'is not a declared header of answers' }
-
-export function createHandlerLog({ log, request, operation, caller }: ContextFacts): HandlerLog {
-  const write = (level: keyof HandlerLog, ...[message, fields]: Parameters<HandlerLog['info']>) =>
-    log?.(level, message, { request, operation, subject: caller.subject }, fields)
-  return {
-    info: (...given) => write('info', ...given),
-    warn: (...given) => write('warn', ...given),
-    error: (...given) => write('error', ...given),
-  }
-}
 
 /** Jobs of one party that handlers have started and that wait. */
 const afterJobsMax = 1000

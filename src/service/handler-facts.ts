@@ -2,6 +2,7 @@
 
 import { createLateMembers } from '../base/late-members.ts'
 import type { Maybe } from '../base/maybe.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import type { HandlerLog } from '../contract/context.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { ErasedHandlers, Implementation } from '../contract/implement.ts'
@@ -82,13 +83,25 @@ export interface ContextFacts {
 
 /** What few handlers ask for. */
 export interface AskedFacts {
+  readonly log: HandlerLog
   readonly signal: AbortSignal
   readonly trace: Readonly<Record<string, string>>
 }
 export const addAskedFacts = createLateMembers<ContextFacts, AskedFacts>({
+  log: createHandlerLog,
   signal: about => about.signal(),
   trace: about => about.trace?.() ?? {},
 })
+
+function createHandlerLog({ log, request, operation, caller }: ContextFacts): HandlerLog {
+  const write = (level: keyof HandlerLog, ...[message, fields]: Parameters<HandlerLog['info']>) =>
+    log?.(level, message, { request, operation, subject: caller.subject }, fields)
+  return {
+    info: (...given) => write('info', ...given),
+    warn: (...given) => write('warn', ...given),
+    error: (...given) => write('error', ...given),
+  }
+}
 
 /** Whether values that a handler gives are the caller's: those of inner handlers are not. */
 export const isOfContent = ({ givesContent, underWay }: ContextFacts): boolean =>
@@ -99,9 +112,14 @@ export const itemKey = (resource: string, id: string): string => `${resource} ${
 /** A signal that is never aborted. */
 export const endlessSignal = (): AbortSignal => new AbortController().signal
 
+const resourcesByName = memoizeByObject(
+  ({ resources }: Implementation['contract']): ReadonlyMap<string, Resource> =>
+    new Map(resources.map(each => [each.name, each])),
+)
+
 /** @throws Error for a name that no resource has: a handler's bug */
 export function requireResource({ app, operation }: ContextFacts, name: string): Resource {
-  const found = app.contract.resources.find(each => each.name === name)
+  const found = resourcesByName(app.contract).get(name)
   if (found) return found
   throw new Error(`${operation}: ${name} is not a resource: name one of the contract`)
 }

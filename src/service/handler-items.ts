@@ -11,10 +11,10 @@
  */
 import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
 import { allowsComparison, comparisons, findFilterField } from '../contract/filter-field.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Values } from '../contract/implement.ts'
-import { mayEverBeAllowed, readRestriction } from '../contract/policy.ts'
+import { readRestriction } from '../contract/policy.ts'
 import { type Resource, singleId } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import { checkValue } from '../contract/typed-value.ts'
@@ -215,12 +215,11 @@ async function recordDeed({ about, writer }: ItemChange, resource: string, item:
 }
 
 /** The items that the caller may read; throws for a caller that may never read any. */
-function restrictionOf(about: ContextFacts, name: string): Query['within'] {
-  const { operation, caller, now } = about
-  const grants = readGrants(requireResource(about, name))
-  if (mayEverBeAllowed(grants, caller, now)) return readRestriction(grants, caller, now)
+function restrictionOf({ operation, caller, now }: ContextFacts, resource: Resource): Query['within'] {
+  const rows = readRestriction(readGrants(resource), caller, now)
+  if (rows === 'all' || rows.length > 0) return rows
   throw new Error(
-    `${operation} reads ${name}, which this caller may never read: use ctx.items.all to read for the service`,
+    `${operation} reads ${resource.name}, which this caller may never read: use ctx.items.all to read for the service`,
   )
 }
 
@@ -229,24 +228,25 @@ export const createItemReaders = (
   about: ContextFacts,
   reach: StoreReach,
 ): ItemReader<Service> & { readonly all: ItemReader<Service> } => ({
-  ...createItemReader(about, reach, resource => restrictionOf(about, resource)),
+  ...createItemReader(about, reach, restrictionOf),
   all: createItemReader(about, reach, () => 'all'),
 })
 
 function createItemReader(
   about: ContextFacts,
   reach: StoreReach,
-  within: (resource: string) => Query['within'],
+  within: (about: ContextFacts, resource: Resource) => Query['within'],
 ): ItemReader<Service> {
   return {
-    get: async (resource: string, ...given: readonly unknown[]) => {
-      const [id] = withId<[id: string]>(about, resource, given)
+    get: async (name: string, ...given: readonly unknown[]) => {
+      const resource = requireResource(about, name)
+      const id = resource.isSingle ? singleId : given[0]
       if (typeof id !== 'string')
         throw new Error(
-          `${about.operation}: ctx.items.get('${resource}') has the identifier ${String(id)}: give a text, where the reference is set`,
+          `${about.operation}: ctx.items.get('${name}') has the identifier ${String(id)}: give a text, where the reference is set`,
         )
-      const mine = within(requireResource(about, resource).name)
-      const value = (await reach.read(reader => findCurrent(reader, resource, id)))?.value
+      const mine = within(about, resource)
+      const value = (await reach.read(reader => findCurrent(reader, name, id)))?.value
       return value && isWithin(value, mine) ? value : undefined
     },
     list: (name: string, where: Values = {}, { order = [] }: { readonly order?: readonly string[] } = {}) => {
@@ -255,7 +255,7 @@ function createItemReader(
         throw new Error(`${about.operation}: ${name} is single and has no list: use ctx.items.get('${name}')`)
       const query = {
         filters: toFilters(about, resource, where),
-        within: within(name),
+        within: within(about, resource),
         sort: toSort(about, resource, order),
       }
       const place = `${about.operation}: ctx.items.list('${name}')`

@@ -12,20 +12,20 @@ import { packTyped, unpackTyped } from './typed-json.ts'
 
 const keepMs = 24 * 3_600_000
 
-export function idempotencyKeyOf(call: Call): string | undefined {
-  const { operation, caller, party } = call.admitted
+type Once = NonNullable<Call['once']>
+
+function idempotencyKeyOf({ admitted: { operation, caller, party } }: Call, { key }: Once): string {
   // Anonymous callers of other addresses have keys of their own.
   const owner = caller.subject === undefined ? [null, party] : [caller.subject]
-  return call.once && JSON.stringify([...owner, operation.name, call.once.key])
+  return JSON.stringify([...owner, operation.name, key])
 }
 
 /** The keys of calls that run now, here: a second call is refused instead of waiting. */
 export class KeyLocks {
   readonly #held = new Set<string>()
 
-  run<T>(call: Call, work: () => Promise<T>): Promise<T> {
-    const key = idempotencyKeyOf(call)
-    if (key === undefined) return work()
+  run<T>(call: Call, once: Once, work: () => Promise<T>): Promise<T> {
+    const key = idempotencyKeyOf(call, once)
     if (this.#held.has(key)) refuse({ kind: 'in-flight' })
     this.#held.add(key)
     return work().finally(() => this.#held.delete(key))
@@ -35,21 +35,13 @@ export class KeyLocks {
 /** @param work resolves to undefined where a further transaction of the call follows */
 export async function performOnce<T extends Outcome | undefined>(
   call: Call,
+  once: Once,
   writer: StoreWriter,
   now: number,
   work: () => Promise<T>,
 ): Promise<Outcome | T> {
-  const key = idempotencyKeyOf(call)
-  return key === undefined || !call.once ? work() : performOrRecall(call.once, key, writer, now, work)
-}
-
-async function performOrRecall<T extends Outcome | undefined>(
-  { fingerprint, space }: NonNullable<Call['once']>,
-  key: string,
-  writer: StoreWriter,
-  now: number,
-  work: () => Promise<T>,
-): Promise<Outcome | T> {
+  const { fingerprint, space } = once
+  const key = idempotencyKeyOf(call, once)
   const memo = await writer.recall(space, key)
   if (memo && memo.expires > now) {
     const before = unpackTyped(memo.value) as { fingerprint: string; outcome: Outcome } // written below, and only there

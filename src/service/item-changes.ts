@@ -8,7 +8,7 @@ import { memoizeByObject } from '../base/memo.ts'
 import type { Context } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import { type Fields, mayBeLeftOut } from '../contract/field.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { ActionResult, ErasedHandlers, Values } from '../contract/implement.ts'
 import { listNested } from '../contract/nesting.ts'
 import { isAllowed } from '../contract/policy.ts'
@@ -49,7 +49,8 @@ export async function addItem(
 ): Promise<Snapshot> {
   const { about, writer } = change
   requireSound(about, resource.name, value, sound)
-  await requireUnique(change, resource.name, id, value)
+  const { unique } = requireResource(about, resource.name).given
+  if (unique) await requireUnique(change, resource.name, unique, id, value)
   const item = await writer.put(resource.name, id, value, {}, undefined, about.now)
   await recordChange(about, writer, resource.name, 'created', item)
   return item
@@ -65,7 +66,8 @@ export async function putChanged(
 ): Promise<Snapshot> {
   const { about, writer } = change
   requireSound(about, resource, value)
-  await requireUnique(change, resource, was.id, value, was.value)
+  const { unique } = requireResource(about, resource).given
+  if (unique) await requireUnique(change, resource, unique, was.id, value, was.value)
   const item = await writer.put(resource, was.id, value, kept, was, about.now)
   await recordChange(about, writer, resource, 'changed', item)
   return item
@@ -76,13 +78,14 @@ export async function putChanged(
  * stays as it was is not asked for: the index of the store has kept it.
  */
 async function requireUnique(
-  { about, writer }: ItemChange,
+  { writer }: ItemChange,
   resource: string,
+  unique: readonly (readonly string[])[],
   id: string,
   value: Values,
   was?: Values,
 ): Promise<void> {
-  for (const keys of requireResource(about, resource).given.unique ?? []) {
+  for (const keys of unique) {
     const isWhole = keys.every(field => value[field] !== undefined && value[field] !== null)
     if (!isWhole || (was && keys.every(field => isSameValue(was[field], value[field])))) continue
     const same = keys.map((field): Filter => ({ field, is: 'eq', value: value[field] }))
@@ -151,12 +154,10 @@ export function requireFitting(change: ItemChange, place: string, fields: Fields
 
 /** A field that a claim may fill is required after all for a caller without that claim. */
 export function requireAllFields(change: ItemChange, resource: Resource, draft: Values): void {
-  const missing = requiredFieldsOf(resource).filter(name => draft[name] === undefined)
-  endByProblems(
-    change,
-    resource.name,
-    missing.map(name => ({ path: [name], code: 'required', detail: 'is required' })),
-  )
+  const problems: FieldProblem[] = []
+  for (const name of requiredFieldsOf(resource))
+    if (draft[name] === undefined) problems.push({ path: [name], code: 'required', detail: 'is required' })
+  if (problems.length > 0) endByProblems(change, resource.name, problems)
 }
 const requiredFieldsOf = memoizeByObject(({ fields }: Resource): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) => (mayBeLeftOut(field) ? [] : [name])),
@@ -202,12 +203,12 @@ export async function requireReferences(
   place: string,
   fields: Fields,
   value: Values,
-  current: Values = {},
+  current?: Values,
 ): Promise<void> {
-  const stood = findReferences(fields, current).map(nameOfReference)
+  const stood = current ? findReferences(fields, current).map(nameOfReference) : []
   const problems: FieldProblem[] = []
   for (const reference of findReferences(fields, value)) {
-    const at = stood.indexOf(nameOfReference(reference))
+    const at = stood.length === 0 ? -1 : stood.indexOf(nameOfReference(reference))
     if (at >= 0) stood.splice(at, 1)
     else if (!(await mayReferTo(change, reference)))
       problems.push({
@@ -216,7 +217,7 @@ export async function requireReferences(
         detail: `refers to ${reference.id}, which does not exist in ${reference.resource}`,
       })
   }
-  endByProblems(change, place, problems)
+  if (problems.length > 0) endByProblems(change, place, problems)
 }
 const nameOfReference = ({ resource, id }: FoundReference): string => `${resource} ${id}`
 

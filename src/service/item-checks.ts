@@ -6,7 +6,7 @@
 
 import { chain, type Maybe } from '../base/maybe.ts'
 import { findSetBars, findUnseenFields, guardedFieldsOf, type Viewer } from '../contract/field-access.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Implementation, Values } from '../contract/implement.ts'
 import { findParent, listAncestors } from '../contract/nesting.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -247,8 +247,8 @@ export function viewGuarded(resource: Resource, viewer: Viewer, value: Values): 
 }
 
 /**
- * Refuses what content sets and the caller may not set. The value that stands may be sent again, by
- * a caller that sees it: others could find it out by trying.
+ * Refuses what content sets and the caller may not set; asked where there are bars. The value that
+ * stands may be sent again, by a caller that sees it: others could find it out by trying.
  * @param sent the content with what stays inside of its values
  */
 export function requireSettable(
@@ -256,7 +256,6 @@ export function requireSettable(
   given: Values,
   { sent, standing }: { readonly sent: Values; readonly standing: Values },
 ): void {
-  if (bars.size === 0) return
   const isOther = (name: string): boolean =>
     given[name] !== undefined && (unseen.includes(name) || !isSameValue(sent[name], standing[name]))
   refuseBarred([...bars].filter(([name]) => isOther(name)))

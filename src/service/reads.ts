@@ -2,7 +2,7 @@
 
 import { chain, type Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { ErasedHandlers } from '../contract/implement.ts'
 import {
   findMissingIndex,

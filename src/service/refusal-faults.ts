@@ -1,6 +1,7 @@
 /** Refusals that have a fault of every contract, or one that a contract declares, in its terms. */
 import { Busy, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from '../contract/fault.ts'
-import { describeProblems, type FieldProblem } from '../contract/field-json.ts'
+import { describeProblems } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Values } from '../contract/implement.ts'
 import type { ChangeRefusal } from '../contract/port-handlers.ts'
 import { type Refusal, Refused } from './refusal.ts'

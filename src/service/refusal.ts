@@ -5,7 +5,7 @@
  */
 import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 
 export type Refusal =
   | { readonly kind: 'not-found' }

@@ -5,7 +5,7 @@
  */
 import { chain, type Maybe, settle } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import { listOperations, type Operation } from '../contract/operation.ts'
 import type { Service, VersionRule } from '../contract/service.ts'
 import { hasOtherFields, renameKeys, withoutLeftOut } from '../contract/version-view.ts'

@@ -9,7 +9,7 @@
 import { memoizeByObject } from '../base/memo.ts'
 import { ownMember } from '../base/objects.ts'
 import type { AnyField, Fields } from '../contract/field.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Retype } from '../contract/retype.ts'

@@ -110,17 +110,15 @@ async function putCreated(
   requireAllFields(change, resource, draft)
   const made = newItemFields(resource, id)
   const view = viewGuarded(resource, about, { ...draft, ...made })
-  requireSettable(view, input.value, { sent: draft, standing: fillDefaults(fields, {}) })
+  if (view.bars.size > 0) requireSettable(view, input.value, { sent: draft, standing: fillDefaults(fields, {}) })
   if (!isAllowed(grants, call.admitted.caller, about.now, { ...draft, id })) refuse({ kind: 'forbidden' })
   const value = await deriveValue(change, resource, draft, made)
-  requireReadOnlyAgreement(input.server, [value], view.unseen)
-  const item = await addItem(change, resource, id, value, checkedValues(change, input))
+  if (input.server.length > 0) requireReadOnlyAgreement(input.server, [value], view.unseen)
+  // A face has checked these values; a handler may have changed them.
+  const sound = change.handlers.derive ? undefined : input.value
+  const item = await addItem(change, resource, id, value, sound)
   return { kind: 'item', item, created: true }
 }
-
-/** Values that a face has checked, unless a handler may have changed them. */
-const checkedValues = ({ handlers }: WriteContext, { value }: Input): Values | undefined =>
-  handlers.derive ? undefined : value
 
 /**
  * Read-only fields in content are ignored if they equal the old or the new state, else refused. One
@@ -155,15 +153,16 @@ export async function replaceItem(change: WriteContext, operation: OperationOf<'
   }
   requireAllFields(change, resource, { ...known, ...draft })
   if (!isOfferedByState(operation, item)) refuseByState(change, item)
-  requireSettable(view, input.value, {
-    sent: keepReadOnlyMembers(resource.fields, draft, item.value),
-    standing: item.value,
-  })
+  if (view.bars.size > 0)
+    requireSettable(view, input.value, {
+      sent: keepReadOnlyMembers(resource.fields, draft, item.value),
+      standing: item.value,
+    })
   if (operation.kind === 'patch') requireRemovable(view, input.value, call.hidden)
   const value = await deriveValue(change, resource, draft, retained, item.value)
   // For the new value, too: a caller that may change its own item may not give it away.
   if (!isAllowed(operation.grants, call.admitted.caller, about.now, value)) refuse({ kind: 'forbidden' })
-  requireReadOnlyAgreement(input.server, [item.value, value], view.unseen)
+  if (input.server.length > 0) requireReadOnlyAgreement(input.server, [item.value, value], view.unseen)
   // What changes nothing makes no version: the tags that others hold stay good.
   if (isSameValue(item.value, value)) return { kind: 'item', item, created: false }
   return { kind: 'item', item: await putChanged(change, resource.name, item, value), created: false }

@@ -90,7 +90,7 @@ export interface SoapNode extends SoapOptions {
   readonly place: NodeRoles
   /** The caller, where a page of ours has proven them. */
   readonly proven?: Caller
-  /** Of a contract's version: how it ends, and the path of this endpoint in the newest version. */
+  /** Of a contract's version that ends: how, and the path of this endpoint in the newest version. */
   readonly ending?: { readonly rule: VersionRule; readonly at: number; readonly successor: string }
   /** For faults before an operation is known. */
   readonly wording: FaultWording

@@ -47,7 +47,7 @@ import { closeEnvelope, type Envelope, openEnvelope, openEnvelopeTree, strictPar
 import { agreeOnAction, agreeOnReplies, isAddressingBlock, readAddressing, statedAction } from './headers/addressing.ts'
 import { type Block, readBlock as blockContent, findBlock } from './headers/block.ts'
 import { requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
-import type { BoundOperation, OperationRequest } from './operations/bound-operation.ts'
+import type { BoundOperation, OperationRequest, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, refuseMessage } from './refusal.ts'
 import { replyWithAnswer, replyWithFault } from './replies.ts'
 import { type ProtectAnswer, securityName, type VerifyMessage } from './security-port.ts'
@@ -75,7 +75,7 @@ export const processMessage = (node: SoapNode, message: ReceivedMessage): Maybe<
 function runSteps(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
   const envelope = openMessage(node, known) // XML, its version, its Envelope
   const blocks = targetedBlocks(envelope.blocks, envelope.version, node.place) // blocks for this node
-  known.addressing = readAddressing(blocks)
+  known.addressing = blocks.length === 0 ? undefined : readAddressing(blocks)
   requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // every mandatory one
   return chain(proveSender(node, known, envelope, blocks), proven => {
     known.protect = proven.protect
@@ -97,7 +97,8 @@ function processBody(
   const content = readBody(known, exchange, proven) // Body to its end, message to its last byte
   return chain(proven.caller ?? known.message.caller(), caller => {
     known.message.notes.subject = caller.subject
-    return chain(content.sound ? processBlocks(node, known, blocks, caller) : undefined, () =>
+    const isAddressed = content.sound && blocks.length > 0
+    return chain(isAddressed ? processBlocks(node, known, blocks, caller) : undefined, () =>
       // blocks with handlers
       performExchange(node, known, exchange, { content: content.row, caller }),
     )
@@ -110,18 +111,28 @@ function performExchange(
   exchange: BoundOperation,
   request: Pick<OperationRequest, 'content' | 'caller'> & Partial<Pick<OperationRequest, 'expects' | 'passing'>>,
 ): Maybe<SentMessage> {
-  const { turns, largeWork } = node.serving
-  const from = request.caller.subject ?? `@${known.message.from}`
-  // A list may be long work: reading it is one step, writing it another.
-  const inTurn = <T>(step: () => Maybe<T>): Maybe<T> =>
-    turns && exchange.isLong ? chain(turns.run(from, step), result => result) : step()
+  const { largeWork } = node.serving
   const perform = () => exchange.perform({ ...operationFacts(known, exchange), ...request })
-  const isLarge = !exchange.isLong && known.message.bytes.length >= largeContentOctets
-  return chain(requireRoom(node, known), () =>
-    chain(isLarge && largeWork ? largeWork.run(from, async () => perform()) : inTurn(perform), answer =>
-      inTurn(() => replyWithAnswer(node, known, exchange, answer)),
-    ),
-  )
+  const reply = (answer: OperationResponse) => replyWithAnswer(node, known, exchange, answer)
+  const { agreed, message } = known
+  const room = agreed && node.elsewhere ? requireRoom(known, agreed, node.elsewhere) : undefined
+  const from = request.caller.subject ?? `@${message.from}`
+  if (exchange.isLong) return chain(room, () => performList(node, from, perform, reply))
+  const isLarge = message.bytes.length >= largeContentOctets
+  const answer = chain(room, isLarge && largeWork ? () => largeWork.run(from, async () => perform()) : perform)
+  return chain(answer, reply)
+}
+
+/** A list may be long work: reading it is one step, writing it another. */
+function performList(
+  { serving: { turns } }: SoapNode,
+  from: string,
+  perform: () => Maybe<OperationResponse>,
+  reply: (answer: OperationResponse) => Maybe<SentMessage>,
+): Maybe<SentMessage> {
+  const inTurn = <T>(step: () => Maybe<T>): Maybe<T> =>
+    turns ? chain(turns.run(from, step), result => result) : step()
+  return chain(inTurn(perform), answer => inTurn(() => reply(answer)))
 }
 
 /** A reply is written while it is sent where it goes back, and nothing has to prove all of it. */
@@ -131,9 +142,11 @@ function passingBack({ agreed, protect, message }: Exchanged): ReadingOrder | un
 }
 
 /** A reply that cannot wait for its address is refused, back to where the message came from. */
-function requireRoom({ elsewhere }: SoapNode, known: Exchanged): Maybe<void> {
-  const { agreed } = known
-  if (!elsewhere || !agreed) return
+function requireRoom(
+  known: Exchanged,
+  agreed: NonNullable<Exchanged['agreed']>,
+  elsewhere: NonNullable<SoapNode['elsewhere']>,
+): Maybe<void> {
   const addresses = [agreed.reply, agreed.fault].flatMap(each => (each.to === 'address' ? [each.address] : []))
   if (addresses.length === 0) return
   known.agreed = { reply: { to: 'back' }, fault: { to: 'back' } }

@@ -4,7 +4,7 @@
  */
 import type { Fault } from '../contract/fault.ts'
 import { Busy, Invalid, VersionConflict } from '../contract/fault.ts'
-import type { FieldProblem } from '../contract/field-json.ts'
+import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Current } from '../service/outcome.ts'
 import { type Refusal, Refused } from '../service/refusal.ts'

@@ -118,7 +118,8 @@ function deliver(
   action: string,
   message: SentMessage,
 ): Maybe<SentMessage> {
-  return chain(protect ? protectSent(node, protect, message) : message, sent => sendTo(node, destination, action, sent))
+  if (!protect) return sendTo(node, destination, action, message)
+  return chain(protectSent(node, protect, message), sent => sendTo(node, destination, action, sent))
 }
 
 /**

@@ -197,18 +197,21 @@ function decimalColumn(digits: number, places: number): SingleColumn {
  */
 function orderedColumns(name: string, keyOf: (text: string) => string, parse?: (cell: Cell) => unknown): StoredColumns {
   const column = `${name}#order`
-  const key = (value: unknown): string => keyOf(String(value))
   return {
     stored: name,
     columns: [
       { name, kind: 'text', wide: false },
       { name: column, kind: 'text', wide: false, key: true },
     ],
-    cells: value => (isNothing(value) ? [absentCell, absentCell] : [String(value), key(value)]),
+    cells: value => {
+      if (isNothing(value)) return [absentCell, absentCell]
+      const text = String(value)
+      return [text, keyOf(text)]
+    },
     value: parse && ((row, at) => (isNothing(row[at]) ? undefined : parse(row[at] ?? absentCell))),
     compared: {
       column,
-      cell: value => (isNothing(value) ? absentCell : key(value)),
+      cell: value => (isNothing(value) ? absentCell : keyOf(String(value))),
       text: parse ? undefined : name,
     },
     present: false,

@@ -176,6 +176,11 @@ const addLateValue = createLateMembers<LateValue, Pick<Snapshot, 'value'>>({
   value: late => (late.value ??= late.read()),
 })
 
-const createCellsWriter =
-  (table: Table): ItemStatements['cells'] =>
-  value => [...table.fields.flatMap(each => each.cells(value[each.field])), ...table.words.map(each => each.of(value))]
+function createCellsWriter({ fields, words }: Table): ItemStatements['cells'] {
+  return value => {
+    const written: Cell[] = []
+    for (const { field, cells } of fields) written.push(...cells(value[field]))
+    for (const { of } of words) written.push(of(value))
+    return written
+  }
+}

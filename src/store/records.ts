@@ -109,8 +109,11 @@ const recordOf =
     Object.fromEntries(columns.map((column, i) => [column, row[i] ?? undefined])) as T
 const cellsOf =
   <T>(columns: readonly (keyof T & string)[]) =>
-  (record: T): readonly Cell[] =>
-    columns.map(column => (record[column] ?? null) as Cell)
+  (record: T): readonly Cell[] => {
+    const cells: Cell[] = []
+    for (const column of columns) cells.push((record[column] ?? null) as Cell)
+    return cells
+  }
 
 export const jobOf = recordOf<JobRow>(jobColumns)
 export const jobCells = cellsOf<JobRow>(jobColumns)

@@ -105,8 +105,8 @@ function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
 }
 
 export class SqlReader implements StoreReader {
-  protected readonly schema: StoreSchema
-  protected on: StatementRunner
+  declare protected readonly schema: StoreSchema
+  declare protected on: StatementRunner
   constructor(schema: StoreSchema, on: StatementRunner) {
     this.schema = schema
     this.on = on
@@ -442,8 +442,9 @@ export class SqlWriter extends SqlReader implements StoreWriter {
       return chain(this.on.first(items.insert, cells), row => {
         if (!row) return this.#refuseStale(items, id)
         const [version, isUsedAgain] = row
-        const begun = isUsedAgain ? this.on.run(this.schema.records.begin, [resource, id]) : undefined
-        return chain(begun, () => snapshot(Number(version), now, now))
+        const made = snapshot(Number(version), now, now)
+        if (!isUsedAgain) return made
+        return chain(this.on.run(this.schema.records.begin, [resource, id]), () => made)
       })
     }
     const { version: seen } = replaced

@@ -32,8 +32,12 @@ export function compileStatement(dialect: Dialect, text: Sql, named = true): Sta
   }
 }
 
-export const boundParameters = (of: Statement, values: readonly Cell[]): readonly Cell[] =>
-  of.straight && of.places.length === values.length ? values : of.places.map(at => values[at] ?? null)
+export function boundParameters({ straight, places }: Statement, values: readonly Cell[]): readonly Cell[] {
+  if (straight && places.length === values.length) return values
+  const bound: Cell[] = []
+  for (const at of places) bound.push(values[at] ?? null)
+  return bound
+}
 
 /** Names from the contract, quoted; never from a request. */
 export const quoteName = (text: string): Sql => sql.id(text)

@@ -12,6 +12,7 @@
  * not wait.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { attempt, errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { closedStore, Unavailable } from '../service/store.ts'
@@ -60,7 +61,7 @@ export interface Lent {
 }
 interface QueueEntry {
   readonly lent: Lent
-  readonly run: () => unknown
+  readonly run: (lent: Lent) => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (thrown: unknown) => void
 }
@@ -72,17 +73,13 @@ type OnSettled = () => void
 class CallerLines<T> {
   /** The caller with the next turn comes first. No line is empty. */
   readonly #lines = new Map<string, T[]>()
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
+  size = 0
 
   add(caller: string, one: T): void {
     const line = this.#lines.get(caller)
     if (line) line.push(one)
     else this.#lines.set(caller, [one])
-    this.#size++
+    this.size++
   }
 
   take(): T | undefined {
@@ -90,7 +87,7 @@ class CallerLines<T> {
       const next = line.shift()
       this.#lines.delete(caller)
       if (line.length > 0) this.#lines.set(caller, line)
-      this.#size--
+      this.size--
       return next
     }
     return undefined
@@ -114,11 +111,11 @@ export class Queue {
   /** @param caller whose turn it takes */
   add<T, L extends Lent>(lent: L, work: (lent: L) => Maybe<T>, caller = ''): Promise<T> {
     if (this.#closed) return Promise.reject(new Unavailable(1, closedStore))
-    return new Promise<T>((resolve, reject) => {
-      const run = AsyncLocalStorage.bind(() => work(lent))
-      this.#waiting.add(caller, { lent, run, resolve: resolve as (value: unknown) => void, reject }) // `run` gives a T
-      this.#running ??= this.#drain()
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const run = AsyncLocalStorage.bind(work) as QueueEntry['run'] // which gets this lent alone
+    this.#waiting.add(caller, { lent, run, resolve: resolve as (value: unknown) => void, reject }) // `run` gives a T
+    this.#running ??= this.#drain()
+    return promise
   }
 
   /** Works in the line. */
@@ -174,13 +171,13 @@ export class Queue {
     let before = 0
     for (let turns = 0; turns < gatherTurnsMax && this.#waiting.size > before; turns++) {
       before = this.#waiting.size
-      await new Promise(resolve => setImmediate(resolve))
+      await nextTurn()
     }
   }
 
   async #runGroup(): Promise<void> {
     this.#open = true
-    await Promise.all(this.#looks)
+    if (this.#looks.size > 0) await Promise.all(this.#looks)
     try {
       await this.#transaction.begin()
     } catch (thrown) {
@@ -225,7 +222,7 @@ export class Queue {
     this.#transaction.save()
     let answer: unknown
     try {
-      answer = next.run()
+      answer = next.run(next.lent)
     } catch (thrown) {
       return this.#fail(next, thrown)
     }
@@ -249,11 +246,12 @@ export class Queue {
   }
 
   #limitTime(answer: Promise<unknown>): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const { work } = this.#bounds
-      const late = new Unavailable(1, `a work held the store for more than ${work} ms: do what is slow in a job`)
-      const timer = setTimeout(reject, work, late)
-      answer.then(resolve, reject).finally(() => clearTimeout(timer))
-    })
+    const { work } = this.#bounds
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const timer = setTimeout(() => {
+      reject(new Unavailable(1, `a work held the store for more than ${work} ms: do what is slow in a job`))
+    }, work)
+    answer.then(resolve, reject)
+    return promise.finally(() => clearTimeout(timer))
   }
 }

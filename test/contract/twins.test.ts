@@ -5,8 +5,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Fields, t } from '../../src/contract/field.ts'
-import { quoteJson } from '../../src/contract/field-json.ts'
+import type { Json } from '../../src/base/objects.ts'
+import { type AnyField, type Field, type Fields, t } from '../../src/contract/field.ts'
+import { quoteJson, readFields, readOptions } from '../../src/contract/field-json.ts'
+import type { FieldProblem } from '../../src/contract/given-fields.ts'
 import {
   checkAnyDecimal,
   compileDecimalCheck,
@@ -19,7 +21,8 @@ import { parseAnyInteger, parseInteger } from '../../src/contract/lexical/number
 import { isAnyDay, isDay } from '../../src/contract/lexical/temporal.ts'
 import { compileStringCheck } from '../../src/contract/lexical/text.ts'
 import type { ScalarOf } from '../../src/contract/shape.ts'
-import { checkValue, findProblems, isSoundValue } from '../../src/contract/typed-value.ts'
+import { checkValue } from '../../src/contract/typed-value.ts'
+import { checkPlainly, readPlainly } from './plain-fields.ts'
 
 /** Numbers, and what is nearly one. */
 const numberLike = fc.oneof(
@@ -129,7 +132,7 @@ const record = (members: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Re
   fc.record(Object.fromEntries(Object.entries(members).map(([name, values]) => [name, mostly(values)])), {
     requiredKeys: Object.keys(members).filter(name => name !== 'due'),
   })
-const values = record({
+const likely: Record<string, fc.Arbitrary<unknown>> = {
   name: fc.constantFrom('', 'a', 'abc', '😀😀😀'),
   count: fc.oneof(fc.nat(), nothing),
   large: fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 62n }), fc.constant(null)),
@@ -144,29 +147,132 @@ const values = record({
     fc.constant({ by: 'cash' }),
     fc.constant({ by: 'stamps' }),
   ),
-})
+}
+const plainValue = { name: 'a', large: 1n, lines: [{ product: 'p-1', price: '1.00' }], payment: { by: 'cash' } }
 
-test('A2.1 a value is sound where nothing is found wrong with it', () => {
-  const seen = { sound: 0, flawed: 0 }
-  fc.assert(
-    fc.property(values, value => {
-      const isSound = isSoundValue(fields, value)
-      seen[isSound ? 'sound' : 'flawed']++
-      assert.equal(findProblems(fields, value, []).length === 0, isSound)
-      assert.deepEqual(checkValue(fields, value), findProblems(fields, value, []))
+/** Fields of every kind of shape, some inside of others. */
+const { shapes } = fc.letrec<{ shapes: Field<unknown>; members: Fields }>(tie => ({
+  shapes: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    fc.constantFrom<Field<unknown>>(
+      t.string({ max: 3 }),
+      t.int({ min: 0 }),
+      t.long(),
+      t.double(),
+      t.boolean(),
+      t.decimal(4, 2),
+      t.date(),
+      t.enum('a', 'b'),
+      t.ref('products'),
+      t.bytes({ max: 2 }),
+    ),
+    fc
+      .tuple(tie('shapes'), fc.nat(1), fc.integer({ min: 1, max: 3 }))
+      .map(([item, min, max]) => t.list(item, { min, max })),
+    fc
+      .tuple(tie('shapes'), fc.boolean())
+      .map(([value, isShort]) => t.map(value, { max: 2, ...(isShort && { key: t.string({ max: 2 }) }) })),
+    tie('members').map(fields => t.object(fields)),
+    fc.tuple(tie('members'), tie('members')).map(([card, cash]) => t.union('by', { card, cash })),
+  ),
+  members: fc.dictionary(
+    fc.constantFrom('name', 'of', 'lines', 'toString', 'x'),
+    fc
+      .tuple(tie('shapes'), fc.subarray(['optional', 'nullable', 'readOnly', 'internal', 'default'] as const))
+      .map(([field, marks]) =>
+        marks.reduce((of: AnyField, mark) => (mark === 'default' ? of.default('a') : of[mark]()), field),
+      ),
+    { maxKeys: 4 },
+  ),
+}))
+const randomFields = fc.dictionary(fc.constantFrom('name', 'of', 'by', 'constructor'), shapes, { maxKeys: 4 })
+
+/** What a field may be given, and what not. */
+const { given } = fc.letrec<{ given: unknown }>(tie => ({
+  given: fc.oneof(
+    { maxDepth: 4, depthSize: 'medium' },
+    fc.constantFrom<unknown>('a', 'abcd', 'p-1', '1.00', '2026-11-21', 'INF', 'AAE=', 3, -1, 1.5, 7n, true, null, {}),
+    fc.array(tie('given'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom('name', 'of', 'by', 'lines', 'toString', 'x', 'long key'), tie('given'), {
+      maxKeys: 4,
     }),
-    { numRuns: 1000 },
+    fc.record({ by: fc.constantFrom('card', 'cash', 'stamps'), name: tie('given'), of: tie('given') }),
+  ),
+}))
+const typed = fc.oneof(given, fc.constantFrom<unknown>(undefined, new Uint8Array(2), [undefined], Number.NaN))
+const whole = (values: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unknown>> =>
+  fc.dictionary(fc.constantFrom('name', 'of', 'by', 'constructor', '_links', 'else'), values, { maxKeys: 5 })
+
+/** Of one shape and values that mostly suit it, or of any shape and any values. */
+const pairs = (values: fc.Arbitrary<unknown>): fc.Arbitrary<[Fields, Record<string, unknown>]> =>
+  fc.oneof(fc.tuple(fc.constant(fields), record(likely)), fc.tuple(randomFields, whole(values)))
+
+/** That of a value: how many have none, and how many have some. */
+function countSound() {
+  const seen = { sound: 0, flawed: 0 }
+  return { see: (problems: readonly unknown[]) => seen[problems.length === 0 ? 'sound' : 'flawed']++, seen }
+}
+
+test('A2.1 one visit reads content and finds what is wrong with it as a walk for either does', () => {
+  const { see, seen } = countSound()
+  fc.assert(
+    fc.property(pairs(given), ([fields, json]) => {
+      const [one, two] = [readOptions(new Set(['_links'])), readOptions(new Set(['_links']))]
+      const [found, plain]: FieldProblem[][] = [[], []]
+      const value = readFields(fields, json as Json, found ?? [], one)
+      const expected = readPlainly(fields, json as Json, plain ?? [], two)
+      assert.deepEqual(found, plain)
+      assert.deepEqual(one.server, two.server)
+      see(found ?? [])
+      // A client reads on where a newer service has sent more.
+      if (found?.every(({ code }) => code === 'unknown')) assert.deepEqual(value, expected)
+    }),
+    { numRuns: 4000 },
   )
   assert.ok(seen.sound > 50 && seen.flawed > 50, JSON.stringify(seen))
 })
 
+test('A2.1 the same visit finds all that is wrong with a typed value, and all in its order', () => {
+  const { see, seen } = countSound()
+  fc.assert(
+    fc.property(pairs(typed), ([fields, value]) => {
+      const found = checkValue(fields, value)
+      see(found)
+      assert.deepEqual(found, checkPlainly(fields, value, []))
+    }),
+    { numRuns: 4000 },
+  )
+  assert.ok(seen.sound > 50 && seen.flawed > 50, JSON.stringify(seen))
+})
+
+test('A2.1 content with more than a hundred problems is told the same of them', () => {
+  for (const json of [
+    Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`unknown${i}`, i])),
+    {
+      lines: Array.from({ length: 150 }, () => ({ product: 1, more: 2 })),
+      tags: [Array.from({ length: 99 }, () => 'c')],
+    },
+    { by: Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`k${i}`, 'a'])) },
+  ]) {
+    const [found, plain]: FieldProblem[][] = [[], []]
+    const known = { ...fields, by: t.map(t.int(), { max: 3 }).optional() }
+    readFields(known, json as Json, found ?? [])
+    readPlainly(known, json as Json, plain ?? [])
+    assert.ok((found?.length ?? 0) >= 100)
+    assert.deepEqual(found, plain)
+    assert.deepEqual(checkValue(known, json), checkPlainly(known, json, []))
+  }
+})
+
 test('A2.1 members of a value that is known to be sound are not checked again, all others are', () => {
   fc.assert(
-    fc.property(values, values, (sound, changed) => {
-      fc.pre(isSoundValue(fields, sound))
+    fc.property(record(likely), record(likely), (sound, changed) => {
+      fc.pre(checkValue(fields, sound).length === 0)
       const value = { ...sound, name: changed['name'] }
-      assert.equal(isSoundValue(fields, value, sound), findProblems(fields, value, []).length === 0)
+      assert.deepEqual(checkValue(fields, value, sound), checkPlainly(fields, value, []))
     }),
     { numRuns: 300 },
   )
+  const wrong = { ...plainValue, count: -1 }
+  assert.deepEqual([checkValue(fields, wrong).length, checkValue(fields, wrong, wrong).length], [1, 0])
 })

@@ -1,7 +1,7 @@
 /** Values of others' schemas in JSON (docs/import.md, "By REST"): read, written and checked as in XML. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FieldProblem } from '../../src/contract/field-json.ts'
+import type { FieldProblem } from '../../src/contract/given-fields.ts'
 import { createXmlJsonCodec } from '../../src/contract/xml-json.ts'
 import { type AnyRootElement, type AnyXmlType, x } from '../../src/contract/xml-type.ts'
 import { parseJson, writeJson } from '../../src/http/json.ts'

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
-import type { FieldProblem } from '../../src/contract/field-json.ts'
+import type { FieldProblem } from '../../src/contract/given-fields.ts'
 import { createXmlJsonCodec } from '../../src/contract/xml-json.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
 import { parseJson, writeJson } from '../../src/http/json.ts'

@@ -8,7 +8,7 @@ import { writePatternText } from '../../src/base/pattern-text.ts'
 import { createRestClient } from '../../src/client/rest/rest-client.ts'
 import { createSoapClient } from '../../src/client/soap-client.ts'
 import type { Service } from '../../src/contract/service.ts'
-import { findProblems } from '../../src/contract/typed-value.ts'
+import { checkValue } from '../../src/contract/typed-value.ts'
 import type { AnyXmlType } from '../../src/contract/xml-type.ts'
 import { writeXsd } from '../../src/describe/index.ts'
 import { anyone, exchange, port, resource, service, t, x } from '../../src/index.ts'
@@ -69,7 +69,7 @@ test('every seeded item passes the checks of its contract, and the same seed giv
   const itemsOf = (seed: number) => createMock(shop, { seed }).seed().items ?? {}
   for (let seed = 1; seed <= 20; seed++)
     for (const each of (shop as unknown as Service).resources)
-      for (const item of itemsOf(seed)[each.name] ?? []) assert.deepEqual(findProblems(each.fields, item, []), [])
+      for (const item of itemsOf(seed)[each.name] ?? []) assert.deepEqual(checkValue(each.fields, item), [])
   assert.deepEqual(itemsOf(7), itemsOf(7))
   assert.notDeepEqual(itemsOf(7), itemsOf(8))
 })

@@ -29,7 +29,7 @@ for (const [name, create] of [
   ['a handler', (about: ContextFacts) => createContext(about, reach)],
   ['the handler of an exchange', (about: ContextFacts) => createExchangeBasis(about, reach, true)],
 ] as const) {
-  test(`${name} gets its signal and its trace when it asks, also in a copy of its context`, () => {
+  test(`${name} gets its log, its signal and its trace when it asks, also in a copy of its context`, () => {
     const { about, countAsked } = aboutOf('00-1')
     const ctx = create(about)
     assert.equal(countAsked(), 0)
@@ -44,7 +44,7 @@ for (const [name, create] of [
     const accessorsOf = (ctx: object) =>
       Object.values(Object.getOwnPropertyDescriptors(ctx)).flatMap(each => each.get ?? [])
     const [one, other] = [create(aboutOf().about), create(aboutOf().about)].map(accessorsOf)
-    assert.equal(one?.length, 2)
+    assert.equal(one?.length, 3)
     assert.ok(one.every((each, i) => each === other?.[i]))
   })
 }

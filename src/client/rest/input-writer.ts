@@ -4,7 +4,8 @@
  */
 import { type Json, mapMembers, ownMember } from '../../base/objects.ts'
 import type { AnyField, Fields } from '../../contract/field.ts'
-import { type FieldProblem, readFields } from '../../contract/field-json.ts'
+import { readFields } from '../../contract/field-json.ts'
+import type { FieldProblem } from '../../contract/given-fields.ts'
 import type { Values } from '../../contract/implement.ts'
 import { writeScalar } from '../../contract/lexical/scalar.ts'
 import { entryFields, foldShape, type ShapeCases } from '../../contract/shape.ts'

@@ -4,7 +4,8 @@
  */
 import { type Json, ownMember } from '../../base/objects.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../../contract/fault.ts'
-import { type FieldProblem, readFields } from '../../contract/field-json.ts'
+import { readFields } from '../../contract/field-json.ts'
+import type { FieldProblem } from '../../contract/given-fields.ts'
 import type { Values } from '../../contract/implement.ts'
 import { parsePointer } from '../../http/json-pointer.ts'
 import type { HttpFields } from '../../http/message.ts'

@@ -4,7 +4,8 @@
  * may have more.
  */
 import type { Fields } from '../../contract/field.ts'
-import { type FieldProblem, readFields } from '../../contract/field-json.ts'
+import { readFields } from '../../contract/field-json.ts'
+import type { FieldProblem } from '../../contract/given-fields.ts'
 import type { Values } from '../../contract/implement.ts'
 import { isJsonRecord, type JsonRecord, parseExactJson } from './exact-json.ts'
 import { HalLinks } from './hal-links.ts'

@@ -3,7 +3,7 @@
  * units.
  */
 import type { ScalarOf } from '../shape.ts'
-import { Flaw, typeFlaw } from './flaw.ts'
+import { boundFlaw, type Flaw, typeFlaw } from './flaw.ts'
 import { pointCode, zeroCode } from './text.ts'
 
 const decimalText = /^([+-]?)([0-9]*)(?:\.([0-9]*))?$/
@@ -72,12 +72,12 @@ export function checkAnyDecimal({ digits, places, min, max }: ScalarOf<'decimal'
   const units = parseScaledDecimal(value, places)
   if (units === undefined)
     return typeFlaw(`decimal text with at most ${places} places, such as "${writeScaledDecimal(1250, places)}"`)
-  if (min !== undefined && !min.startsWith('-') && /^[+-]/.test(value)) return new Flaw('pattern', 'must have no sign')
+  if (min !== undefined && !min.startsWith('-') && /^[+-]/.test(value)) return boundFlaw('pattern', 'must have no sign')
   if (min !== undefined && units < (parseScaledDecimal(min, places) ?? 0n))
-    return new Flaw('minimum', `must be at least ${min}`)
+    return boundFlaw('minimum', `must be at least ${min}`)
   if (max !== undefined && units > (parseScaledDecimal(max, places) ?? 0n))
-    return new Flaw('maximum', `must be at most ${max}`)
+    return boundFlaw('maximum', `must be at most ${max}`)
   return (units < 0n ? -units : units) >= 10n ** BigInt(digits)
-    ? new Flaw('totalDigits', `must have at most ${digits} digits`)
+    ? boundFlaw('totalDigits', `must have at most ${digits} digits`)
     : writeScaledDecimal(units, places)
 }

@@ -4,7 +4,7 @@
  */
 import type { IntType, LongType } from '../field.ts'
 import type { ScalarOf } from '../shape.ts'
-import { Flaw, typeFlaw } from './flaw.ts'
+import { boundFlaw, Flaw, typeFlaw } from './flaw.ts'
 import { minusCode, zeroCode } from './text.ts'
 
 export const integerText = /^[+-]?[0-9]{1,400}$/
@@ -137,13 +137,13 @@ function compileRangeCheck<N extends number | bigint>(range: NumberRange<N>, ofT
     const found = checkRange(value, range)
     if (!(found instanceof Flaw)) return found
     const wider = checkRange(value, ofType)
-    return wider instanceof Flaw ? new Flaw(wider.code, wider.detail, true) : found
+    return wider instanceof Flaw ? new Flaw(wider.code, wider.detail) : found
   }
 }
 
 /** NaN is in no range (Part 2 §3.2.5). */
 function checkRange<N extends number | bigint>(value: N, { lowest, highest }: NumberRange<N>): N | Flaw {
-  if (lowest !== undefined && !(value >= lowest)) return new Flaw('minimum', `must be at least ${lowest}`)
-  if (highest !== undefined && !(value <= highest)) return new Flaw('maximum', `must be at most ${highest}`)
+  if (lowest !== undefined && !(value >= lowest)) return boundFlaw('minimum', `must be at least ${lowest}`)
+  if (highest !== undefined && !(value <= highest)) return boundFlaw('maximum', `must be at most ${highest}`)
   return value
 }

@@ -9,7 +9,7 @@ import { memoizeByObject } from '../../base/memo.ts'
 import type { Scalar } from '../field.ts'
 import { foldScalar, type ScalarCases, type ScalarOf } from '../shape.ts'
 import { compileDecimalCheck } from './decimal.ts'
-import { Flaw, typeFlaw } from './flaw.ts'
+import { boundFlaw, Flaw, typeFlaw } from './flaw.ts'
 import {
   compileDoubleCheck,
   compileIntCheck,
@@ -48,14 +48,14 @@ const xsdTypes: ScalarCases<string> = {
 export type ScalarCheck = (value: unknown) => unknown | Flaw
 export const compileScalarCheck = (shape: Scalar): ScalarCheck => foldScalar(shape, checks)
 export const checkScalar = (shape: Scalar, value: unknown): unknown | Flaw => scalarCheckOf(shape)(value)
-const scalarCheckOf = memoizeByObject(compileScalarCheck)
+const scalarCheckOf = /* @__PURE__ */ memoizeByObject(compileScalarCheck)
 
 /** Octets (XML Schema Part 2 §3.2.15 hexBinary, §3.2.16 base64Binary). */
 const compileBytesCheck =
   ({ encoding, max = Number.POSITIVE_INFINITY }: ScalarOf<'bytes'>) =>
   (value: unknown): Uint8Array | Flaw => {
     if (!(value instanceof Uint8Array)) return typeFlaw(encoding === 'hex' ? 'hexadecimal bytes' : 'base64 bytes')
-    return value.length > max ? new Flaw('maxLength', `must have at most ${max} octets`) : value
+    return value.length > max ? boundFlaw('maxLength', `must have at most ${max} octets`) : value
   }
 
 const checkIdentifier = (value: unknown): string | Flaw =>
@@ -88,7 +88,7 @@ const checks: ScalarCases<ScalarCheck> = {
 export type ScalarReader = (text: string) => unknown | Flaw
 export const compileScalarReader = (shape: Scalar): ScalarReader => foldScalar(shape, readers)
 export const readScalar = (shape: Scalar, text: string): unknown | Flaw => scalarReaderOf(shape)(text)
-const scalarReaderOf = memoizeByObject(compileScalarReader)
+const scalarReaderOf = /* @__PURE__ */ memoizeByObject(compileScalarReader)
 
 function compileTrimmedReader(shape: Scalar): ScalarReader {
   const check = compileScalarCheck(shape)

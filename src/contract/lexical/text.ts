@@ -4,7 +4,7 @@
  */
 import type { StringType } from '../field.ts'
 import type { ScalarOf } from '../shape.ts'
-import { describeLeast, Flaw, typeFlaw } from './flaw.ts'
+import { boundFlaw, describeLeast, Flaw, typeFlaw } from './flaw.ts'
 
 /** UTF-16 units. */
 export const zeroCode = 48
@@ -78,11 +78,11 @@ export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) 
       return new Flaw('character', 'contains a character that XML cannot carry')
     // A character has one UTF-16 unit or two: characters are counted only where that can matter.
     if (value.length < min * 2 && countCharacters(value) < min)
-      return new Flaw('minLength', describeLeast(min, 'characters'))
+      return boundFlaw('minLength', describeLeast(min, 'characters'))
     if (value.length > max && countCharacters(value) > max)
-      return new Flaw('maxLength', `must have at most ${max} characters`)
+      return boundFlaw('maxLength', `must have at most ${max} characters`)
     if (form && !form.test(value)) return typeFlaw(`of type ${xsd}`)
-    if (pattern && !pattern.test(value)) return new Flaw('pattern', `must match ${shape.pattern}`)
+    if (pattern && !pattern.test(value)) return boundFlaw('pattern', `must match ${shape.pattern}`)
     return value
   }
 }

@@ -13,7 +13,8 @@ import {
   type StringType,
   t,
 } from '../../contract/field.ts'
-import { type FieldProblem, readFields } from '../../contract/field-json.ts'
+import { readFields } from '../../contract/field-json.ts'
+import type { FieldProblem } from '../../contract/given-fields.ts'
 import { integersByFormat, isIntType, isLongType } from '../../contract/lexical/integer-format.ts'
 import { intBounds, isRangeWithin, longBounds, type NumberRange } from '../../contract/lexical/number.ts'
 import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'

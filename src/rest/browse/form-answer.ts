@@ -4,7 +4,7 @@
  *  (1) What was typed is kept, whatever was refused once the content had been read.
  *  (2) The current item is read as any other: admitted, and in one look at the store.
  */
-import type { FieldProblem } from '../../contract/field-json.ts'
+import type { FieldProblem } from '../../contract/given-fields.ts'
 import { normalizeRows, placeControl } from '../../html/controls.ts'
 import { labelOf, writeSection } from '../../html/element.ts'
 import { writePage } from '../../html/frame.ts'

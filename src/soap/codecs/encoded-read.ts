@@ -10,7 +10,7 @@
  */
 
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
-import { checkCount } from '../../contract/field-json.ts'
+import { checkCount } from '../../contract/given-fields.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'

@@ -12,7 +12,7 @@
  */
 
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
-import { checkCount } from '../../contract/field-json.ts'
+import { checkCount } from '../../contract/given-fields.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { compileScalarCheck, compileScalarReader, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'

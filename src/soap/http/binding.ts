@@ -44,11 +44,9 @@ export function compileSoapEndpoint(serving: FaceContext, endpoint: Endpoint, op
   const exchanges = bindOperations(serving, endpoint.version, endpoint.style)
   const node = compileNode(serving, endpoint, exchanges, { realm: contract.service, ...options })
   const rule = contract.versions[endpoint.version] ?? {}
-  const successor = successorOf(contract, endpoint.path, endpoint.version)
-  return bindNode({
-    ...node,
-    ending: { rule, at: endOfVersion(rule), successor: prefixOf(serving.settings) + successor },
-  })
+  if (!rule.retired && !isEnding(rule)) return bindNode(node)
+  const successor = prefixOf(serving.settings) + successorOf(contract, endpoint.path, endpoint.version)
+  return bindNode({ ...node, ending: { rule, at: endOfVersion(rule), successor } })
 }
 
 /** The same path of the newest version, or else that version's first endpoint. */
@@ -160,9 +158,8 @@ function addEnding({ node: { ending } }: EndpointRequest, response: Response): R
 }
 
 /** A fault for a request that speaks SOAP, else 410. */
-function requireServed({ ending }: SoapNode, { request, now }: Entry): void {
-  if (!ending || now < ending.at) return
-  const { successor } = ending
+function requireServed({ at, successor }: NonNullable<SoapNode['ending']>, { request, now }: Entry): void {
+  if (now < at) return
   if (request.method === 'POST' && announcedVersion(request)) refuseMessage({ kind: 'retired', successor })
   endExchange(410, `this version is no longer served: use ${successor}`, { link: linkToSuccessor(successor) })
 }
@@ -181,7 +178,7 @@ const allowOfOperation = writeAllow(['GET'])
 function respondToEntry({ node, entry }: EndpointRequest): Maybe<Response> {
   const { request } = entry
   const operation = operationAt(node, entry)
-  requireServed(node, entry)
+  if (node.ending) requireServed(node.ending, entry)
   if (request.method === 'POST' && operation === '') return receivePost(node, entry)
   if (operation !== '' && !isRetrievable(node, entry, operation)) refuseUnknownOperation()
   const allow = operation === '' && entry.query === '' ? allowOfEndpoint : allowOfOperation

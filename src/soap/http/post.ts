@@ -54,7 +54,7 @@ function toReceivedMessage(node: SoapNode, entry: Entry, type: MediaType, conten
     media: version,
     action: actionOf(version, root, type, fields),
     parts: content.parts,
-    takesPackage: content.type.essence === 'application/xop+xml' || acceptsPackage(fields['accept']),
+    takesPackage: content.type.essence === 'application/xop+xml' || acceptsPackage(fields['accept'] ?? ''),
     ...requestFacts(node, entry),
   }
 }
@@ -141,11 +141,11 @@ const quotedUri = memoizeByText((field: string): string | undefined => /^"([^"\\
  * Whether the client says that it reads XOP: by its type, or as the type of a package (XOP §4.1,
  * §5). `multipart/related` alone is also sent by clients that know SOAP with Attachments only.
  */
-export const acceptsPackage = (field: string | undefined): boolean =>
-  field !== undefined &&
+const acceptsPackage = memoizeByText((field: string): boolean =>
   parseAccept(field).some(
     ({ type, subtype, parameters, quality }) =>
       quality > 0 &&
       ((type === 'application' && subtype === 'xop+xml') ||
         (type === 'multipart' && subtype === 'related' && parameters['type']?.toLowerCase() === 'application/xop+xml')),
-  )
+  ),
+)
