@@ -23,10 +23,10 @@ export function buildItemDocument(exchange: Exchange, resource: string, item: Sn
   if (!view) throw new Error(`${resource} is not a resource of ${exchange.edition.version}`)
   const known = exchange.face.memory.documentsOf(item)
   const { place } = exchange
-  const same = view.steady
-    ? known.find(each => each.edition === exchange.edition && each.base === place && each.caller === exchange.caller)
-    : undefined
-  return same ?? composeDocument(exchange, view, item, known, place)
+  if (view.steady)
+    for (const each of known)
+      if (each.edition === exchange.edition && each.base === place && each.caller === exchange.caller) return each
+  return composeDocument(exchange, view, item, known, place)
 }
 
 function composeDocument(

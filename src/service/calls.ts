@@ -100,9 +100,8 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     perform: call => {
       const { operation } = call.admitted
       if (!operation.safe) return change(call)
-      const handlers = handlersOf(app, operationNameOf(operation))
       return (readOf?.(createProviderContext(about(call))) ?? read).read(reader =>
-        performRead({ call, about: about(call), handlers, reader }, operation),
+        performRead({ call, about: about(call), reader }, operation),
       )
     },
     offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),

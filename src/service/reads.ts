@@ -3,7 +3,6 @@
 import { chain, type Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
-import type { ErasedHandlers } from '../contract/implement.ts'
 import {
   findMissingIndex,
   type ListForm,
@@ -17,7 +16,7 @@ import type { Resource } from '../contract/resource.ts'
 import type { Service } from '../contract/service.ts'
 import type { Call } from './call.ts'
 import { createContext } from './handler-context.ts'
-import { type ContextFacts, readOnlyReach } from './handler-facts.ts'
+import { type ContextFacts, handlersOf, readOnlyReach } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
 import {
   findItem,
@@ -35,7 +34,6 @@ import type { ItemPage, Query, Snapshot, StoreReader } from './store.ts'
 export interface ReadContext {
   readonly call: Call
   readonly about: ContextFacts
-  readonly handlers: ErasedHandlers
   readonly reader: StoreReader
 }
 
@@ -61,10 +59,12 @@ export const listItems = (look: ReadContext, operation: OperationOf<'list' | 'se
   )
 
 /** A handler may refuse words; it is asked of places alone that the caller finds. */
-function askSearching({ call, about, handlers, reader }: ReadContext, { kind }: Operation): Maybe<void> {
-  const { searching } = handlers
-  if (kind === 'search' && searching)
-    return searching(createContext(about, readOnlyReach(reader)), call.query?.words ?? [])
+function askSearching(
+  { call, about, reader }: ReadContext,
+  { kind, resource }: OperationOf<'list' | 'search'>,
+): Maybe<void> {
+  const searching = kind === 'search' ? handlersOf(about.app, resource.name).searching : undefined
+  if (searching) return searching(createContext(about, readOnlyReach(reader)), call.query?.words ?? [])
 }
 
 /** A page of the items that this caller may see, restricted in the database and not afterwards. */
@@ -113,11 +113,11 @@ const tooManyWords: FieldProblem = { path: ['q'], code: 'maxLength', detail: `ha
 
 /** An action that only reads: not found in a state that does not allow it. */
 export async function readAction(look: ReadContext, operation: OperationOf<'look'>): Promise<Outcome> {
-  const { call, about, handlers, reader } = look
+  const { call, about, reader } = look
   const item = await requireItem(look, operation)
   if (!isOfferedByState(operation, item)) refuse({ kind: 'not-found' })
   if (isUnchanged(call, item)) return { kind: 'unchanged', current: item }
-  const handler = handlers.actions[operation.verb]
+  const handler = handlersOf(about.app, operation.resource.name).actions[operation.verb]
   if (!handler) throw new Error(`${operation.name} has no handler`)
   const output = await handler(createContext(about, readOnlyReach(reader)), item.value, {})
   const sound = requireSoundOutput(operation.name, operation.action.output ?? {}, output ?? {})
