@@ -60,3 +60,16 @@ test('OpenAPI §4.8.8.2 two templates of one address: the first counts, and the 
   assert.ok(lines.includes('GET /orders/{name}: belongs to no resource: it is the exchange Named'))
   assert.deepEqual(found.service.resources.map(({ name }) => name), ['orders'])
 }) // biome-ignore format: one line
+
+test('JSON Schema §6.1.2, §6.1.3 what is true or false alone is a boolean, also without a type', () => {
+  const members = { more: { const: true }, flag: { enum: [true, false] }, typed: { type: 'boolean' } }
+  const document = documentOf({ '/a': { get: { responses: { 200: json({ type: 'object', properties: members }) } } } })
+  const { port, losses } = readRestPort(document, 'shop.json', [], how)
+  assert.deepEqual(linesOf(losses), ['GetAResponse.more: its values are not checked: an enumeration has texts'])
+  const { output } = port.exchanges['GetA'] ?? {}
+  assert.ok(output && output !== 'empty')
+  const { definition } = output.type()
+  assert.ok(definition.kind === 'complex')
+  for (const { particle } of Object.values(definition.members))
+    assert.deepEqual(particle.kind === 'element' && particle.type().definition, { kind: 'builtIn', name: 'boolean' })
+})

@@ -16,6 +16,7 @@ import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
 import {
+  readBooleanBounds,
   readIntegerBounds,
   readNumberBounds,
   readTextBounds,
@@ -326,6 +327,7 @@ const boundsOfTypes: Readonly<Record<string, (schema: JsonObject, wide: AnyXmlTy
   __proto__: null as never,
   integer: readIntegerBounds,
   number: readNumberBounds,
+  boolean: readBooleanBounds,
   string: (schema, wide) => (wide === x.string || wide === x.anyURI ? readTextBounds(schema) : noBounds()),
 }
 const integerTypes: Readonly<Record<string, AnyXmlType>> = {

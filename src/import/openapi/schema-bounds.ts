@@ -1,6 +1,6 @@
 /** The bounds of scalars in a JSON Schema, as facets of XML Schema or as numbers. */
 
-import { type Json, type JsonObject, stringOf } from '../../base/objects.ts'
+import { type Json, type JsonObject, jsonItems, stringOf } from '../../base/objects.ts'
 import { intBounds, longBounds, type NumberRange } from '../../contract/lexical/number.ts'
 import type { AnyXmlType, SchemaFacets } from '../../contract/xml-type.ts'
 import { type SchemaPattern, toSchemaPattern } from '../../describe/schema-pattern.ts'
@@ -114,6 +114,13 @@ export function readNumberBounds(schema: JsonObject): SchemaBounds {
     },
     unchecked: listUncheckedValues(schema),
   }
+}
+
+/** One value of the two is not all that there are. */
+export function readBooleanBounds(schema: JsonObject): SchemaBounds {
+  const values = new Set(schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']])
+  const isOne = values.has(true) !== values.has(false)
+  return { facets: {}, unchecked: isOne ? listUncheckedValues(schema) : [] }
 }
 
 export const listUncheckedValues = (schema: JsonObject): readonly string[] => [

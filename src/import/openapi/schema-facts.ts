@@ -82,13 +82,14 @@ function joinAllOf(document: OpenApiDocument, schema: JsonObject): JsonObject {
   return joined
 }
 
+const scalarKinds = ['string', 'number', 'boolean'] as const
 /** Keywords that say of what kind a value is where `type` does not. */
 export function impliedType(schema: JsonObject): string {
   if (schema['properties'] || schema['patternProperties'] || schema['additionalProperties'] !== undefined)
     return 'object'
   if (schema['items']) return 'array'
   const [value] = schema['const'] === undefined ? jsonItems(schema['enum']) : [schema['const']]
-  return typeof value === 'string' ? 'string' : typeof value === 'number' || typeof value === 'bigint' ? 'number' : ''
+  return typeof value === 'bigint' ? 'number' : (scalarKinds.find(kind => kind === typeof value) ?? '')
 }
 
 /**
