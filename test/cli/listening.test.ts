@@ -86,7 +86,7 @@ const getSecurely = (address: string): Promise<{ status: number; text: string }>
 const narrow = ['--calls', '3', '--calls-of-caller', '1', '--waiting-of-caller', '1']
 
 test('diglot bridge --trust-proxy: callers behind a proxy are told apart by their addresses', async () => {
-  const { url, said } = await bridge('--trust-proxy', ...narrow)
+  const { url, said, child } = await bridge('--trust-proxy', ...narrow)
   assert.notEqual(url, '', said)
   const before = held.length
   const asked = ['192.0.2.1', '192.0.2.1', '192.0.2.2'].map(each => book(url, each).catch(() => undefined))
@@ -94,11 +94,12 @@ test('diglot bridge --trust-proxy: callers behind a proxy are told apart by thei
   const full = await book(url, '192.0.2.1')
   assert.equal(full.status, 503, 'one of this caller is under way, and one waits')
   assert.equal(held.length, before + 2)
-  void asked
+  child.kill('SIGKILL') // what waits is not asked in another test
+  await Promise.all(asked)
 })
 
 test('diglot bridge without --trust-proxy: what a client says of its address counts for nothing', async () => {
-  const { url } = await bridge(...narrow)
+  const { url, child } = await bridge(...narrow)
   const before = held.length
   const statuses: number[] = []
   for (const client of [1, 2, 3, 4])
@@ -109,6 +110,7 @@ test('diglot bridge without --trust-proxy: what a client says of its address cou
   await until(() => statuses.length === 2)
   assert.deepEqual(statuses, [503, 503], 'one is under way and one waits, whatever their fields say')
   assert.equal(held.length, before + 1)
+  child.kill('SIGKILL')
 })
 
 test('diglot bridge --access-log --trust-proxy: the log has the address of the client', async () => {
