@@ -126,7 +126,7 @@ export const bridgeLateness = (): Promise<Row[]> => withBridge(lateness)
  */
 async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> {
   const [title, against] = ['bridge, ms added to the p99 at 70 % load', 'the service behind, asked without it']
-  const missing = compile(folder, 'load')
+  const missing = compile(folder, 'load') ?? compile(folder, 'constant')
   if (missing) return skipped(title, against, missing)
   const id = `o-${'#'.repeat(9)}`
   const soap = `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><GetOrder xmlns="urn:diglot:orders:v2"><id>${id}</id></GetOrder></e:Body></e:Envelope>`
@@ -136,7 +136,7 @@ async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> 
   const rounds: Round[] = []
   for (let tries = 0; rounds.length < spells && tries < spells * 3; tries++) {
     const before = stolen()
-    const round = await roundOf(direct, bridged, target)
+    const round = await roundOf(folder, direct, bridged, target)
     if (stolen() === before || spells * 3 - tries <= spells - rounds.length) rounds.push(round)
   }
   const middle = (of: (round: Round) => number): number => median(rounds.map(of))
@@ -145,7 +145,8 @@ async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> 
   const shown = (both: readonly number[]): string => both.map(each => `${each.toFixed(2)} ms`).join(', ')
   const rates = `at ${middle(each => each.rate).toFixed(0)}/s of ${middle(each => each.most).toFixed(0)}`
   const ratio = middle(each => each.bridged.p99 - each.direct.p99)
-  return { what: title, against, ratio, goal: '≤ 2', note: `${shown(p99)} ${rates}; p50 ${shown(p50)}` }
+  const least = `one in C that works as long for each ${middle(each => each.constant.p99).toFixed(2)} ms`
+  return { what: title, against, ratio, goal: '≤ 2', note: `${shown(p99)} ${rates}; p50 ${shown(p50)}; ${least}` }
 }
 
 const spells = quick ? 2 : 9
@@ -157,6 +158,8 @@ interface Round {
   readonly rate: number
   readonly direct: Percentiles
   readonly bridged: Percentiles
+  /** Of a program in C, with one thread and no collector: what the machine adds. */
+  readonly constant: Percentiles
 }
 /** Milliseconds that half of the requests, and 99 of a hundred, took. */
 interface Percentiles {
@@ -168,7 +171,7 @@ interface Percentiles {
  * Requests that come one by one cost more than those that come together, so a spell at half of the most says what they
  * cost. Both are taken anew in each round: the speed of a machine drifts.
  */
-async function roundOf(direct: TimedLoad, bridged: TimedLoad, target: Target): Promise<Round> {
+async function roundOf(folder: string, direct: TimedLoad, bridged: TimedLoad, target: Target): Promise<Round> {
   const [count = Number.NaN] = await bridged(0, spellTakes)
   const most = count / spellTakes
   const half = Math.round(most / 2)
@@ -180,7 +183,26 @@ async function roundOf(direct: TimedLoad, bridged: TimedLoad, target: Target): P
     const [p50 = Number.NaN, p99 = Number.NaN] = await load(rate, spellTakes)
     return { p50, p99 }
   }
-  return { most, rate, direct: await timed(direct), bridged: await timed(bridged) }
+  const [alone, through] = [await timed(direct), await timed(bridged)]
+  return { most, rate, direct: alone, bridged: through, constant: await withConstant(folder, cost, timed) }
+}
+
+/** Microseconds that the kernel takes for a request of the program in C. */
+const kernelTakes = 25
+/** Asked as often as the bridge, and on its core, which it keeps busy for as long. */
+async function withConstant(
+  folder: string,
+  cost: number,
+  timed: (load: TimedLoad) => Promise<Percentiles>,
+): Promise<Percentiles> {
+  const [port, text] = [await freePort(), '"id":"o-1"']
+  const work = String(Math.max(cost - kernelTakes, 1))
+  const target = await launch('one in C', port, [join(folder, 'constant'), String(port), work, text])
+  try {
+    return await timed(timedLoad(folder, target, post('/', port, '{}'), text))
+  } finally {
+    await stopped(target)
+  }
 }
 
 /** Answers what `load.c` says: how many came, or at a rate above 0 how late they were. */
