@@ -7,7 +7,7 @@
 import type { OctetDecoder, Pieces } from '../base/octets.ts'
 import { PassingOctets } from '../base/passing-octets.ts'
 import { TransportFailure } from '../client/errors.ts'
-import { createHttpPool } from '../client/http-transport.ts'
+import { createHttpPool, type HttpOptions } from '../client/http-transport.ts'
 import { type ArrivingOctets, longestDefault, type TransportResponse } from '../client/transport.ts'
 import type { HttpFields } from '../http/message.ts'
 import { describeGarbage, type PortAnswer } from './port-caller.ts'
@@ -21,24 +21,28 @@ import {
   type RestTransport,
 } from './rest-transport.ts'
 
-export interface KeptTransportOptions {
-  /** Octets of an answer that is held; default 16 MiB. */
-  readonly longest?: number | undefined
+export interface KeptTransportOptions extends HttpOptions {
   /** Decoders of content codings by name; default none. */
   readonly decoders?: Readonly<Record<string, OctetDecoder>> | undefined
 }
 
+export interface KeptTransport {
+  readonly ask: RestTransport
+  /** Accepts no more; what is under way ends without an answer. */
+  close(): void
+}
+
 /** @param base an address of the service: each request goes to its host */
-export function createKeptTransport(base: string, options: KeptTransportOptions = {}): RestTransport {
+export function createKeptTransport(base: string, options: KeptTransportOptions = {}): KeptTransport {
   const { longest = longestDefault, decoders = {} } = options
   const { origin } = new URL(base)
-  const pool = createHttpPool(base, { longest })
-  return async (ask, bounds, reception) => {
+  const pool = createHttpPool(base, options)
+  const ask: RestTransport = async (asked, bounds, reception) => {
     try {
       const response = await pool.send({
-        method: ask.method,
-        target: ask.address.slice(origin.length),
-        ...(await writeSent(ask)),
+        method: asked.method,
+        target: asked.address.slice(origin.length),
+        ...(await writeSent(asked)),
         timeLimit: bounds.timeLimit,
         signal: reception.signal,
         passing: choosePassing(bounds, reception),
@@ -49,6 +53,7 @@ export function createKeptTransport(base: string, options: KeptTransportOptions 
       return { kind: 'silence', why: thrown.why, mayHaveRun: thrown.mayHaveRun }
     }
   }
+  return { ask, close: () => pool.close() }
 }
 
 async function writeSent({ fields, content }: RestAsk) {

@@ -22,7 +22,6 @@ import { percentEncode, writeQuery } from '../http/uri.ts'
 import type { ContentPart, NamedPart } from '../import/openapi/exchange-types.ts'
 import type { RestExchange, RestPort } from '../import/openapi/rest-port.ts'
 import { fetchAnswer } from './fetch-transport.ts'
-import { createKeptTransport, type KeptTransportOptions } from './kept-transport.ts'
 import {
   type CallerOptions,
   describeGarbage,
@@ -67,16 +66,14 @@ export function createRestCaller(
   }
 }
 
-/**
- * The same for a bridge: what a service says of its callers is not for those of the bridge, and its
- * connections are kept.
- */
+/** The same for a bridge: what a service says of its callers is not for those of the bridge. */
 export function createBridgedRestCaller(
   rest: RestPort,
   to: string,
-  options: CallerOptions & KeptTransportOptions,
+  options: CallerOptions,
+  transport: RestTransport,
 ): PortCaller {
-  const ask = createRestCaller(rest, to, options, createKeptTransport(to, options))
+  const ask = createRestCaller(rest, to, options, transport)
   return async (exchange, call) => hideOwnRefusal(await ask(exchange, call))
 }
 function hideOwnRefusal(answer: PortAnswer): PortAnswer {

@@ -130,9 +130,10 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     onError: (incident, thrown) => console.error(`incident ${incident}:`, thrown),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
+    process.once(signal, async () => {
+      await server.close(10_000) // which waits for calls under way
       close()
-      void server.close(10_000).then(() => process.exit(0))
+      process.exit(0)
     })
   reloadOnSignal(server)
   for (const each of resources ?? []) console.log(describeBridged(each))
@@ -251,11 +252,14 @@ async function bridgeRest(
     map === undefined
       ? { rest: described, contract: describeBridge(described.name, described.namespace, [described.port]) }
       : await loadApiMap(map, file, described)
+  const { createKeptTransport } = await import('../bridge/kept-transport.ts')
+  const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
   const { decodings } = await import('../host/zlib-codings.ts')
-  const caller = createBridgedRestCaller(rest, flags.to, { ...callerOptions(flags), decoders: decodings })
+  const transport = createKeptTransport(flags.to, { ...transportOptionsOf(limits), decoders: decodings })
+  const caller = createBridgedRestCaller(rest, flags.to, callerOptions(flags), transport.ask)
   const { passRestInputs } = await import('../bridge/rest-passing.ts')
   const ports = contract.ports.map(each => passRestInputs(each, rest, limits.longestPassing))
-  return { contract: { ...contract, ports }, callerOf: () => caller, close: () => {} }
+  return { contract: { ...contract, ports }, callerOf: () => caller, close: () => transport.close() }
 }
 /** The ports of a map, or those that the WSDL describes. */
 const openPorts = (

@@ -1,5 +1,6 @@
 /** A bridge to an address, in a process of its own, which tells how much memory it takes. */
 import { createBridge, describeBridge, openPort } from '../../src/bridge/bridged-service.ts'
+import { createKeptTransport } from '../../src/bridge/kept-transport.ts'
 import { passInputs } from '../../src/bridge/passing-inputs.ts'
 import { createPortCaller } from '../../src/bridge/port-caller.ts'
 import { createBridgedRestCaller } from '../../src/bridge/rest-caller.ts'
@@ -25,7 +26,7 @@ function bridgeArchive() {
 }
 function bridgeFileApi() {
   const rest = readFileApi()
-  const caller = createBridgedRestCaller(rest, to, limits)
+  const caller = createBridgedRestCaller(rest, to, limits, createKeptTransport(to).ask)
   const port = passRestInputs(rest.port, rest, limits.longestPassing)
   return createBridge(describeBridge('files', rest.namespace, [port]), { callerOf: () => caller, note })
 }

@@ -4,6 +4,7 @@ import * as http from 'node:http'
 import { test } from 'node:test'
 import { readMultipart } from '../../src/base/multipart-reader.ts'
 import { createBridge, describeBridge } from '../../src/bridge/bridged-service.ts'
+import { createKeptTransport } from '../../src/bridge/kept-transport.ts'
 import { createBridgedRestCaller } from '../../src/bridge/rest-caller.ts'
 import { passRestInputs } from '../../src/bridge/rest-passing.ts'
 import { startHosted } from '../host/hosted-service.ts'
@@ -17,7 +18,7 @@ const other = octetsOf(5_000_002, 9)
 async function startBridge(serve: Serve, { timeLimit = 20_000, longestPassing = 20_000_000 } = {}) {
   const { to, countOpen } = await startBehind(serve)
   const rest = readFileApi()
-  const caller = createBridgedRestCaller(rest, to, { timeLimit, longestPassing })
+  const caller = createBridgedRestCaller(rest, to, { timeLimit, longestPassing }, createKeptTransport(to).ask)
   const notes: string[] = []
   const app = createBridge(describeBridge('files', rest.namespace, [passRestInputs(rest.port, rest, longestPassing)]), {
     callerOf: () => caller,

@@ -9,6 +9,7 @@ import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { createBridge, describeBridge } from '../../src/bridge/bridged-service.ts'
+import { createKeptTransport } from '../../src/bridge/kept-transport.ts'
 import { createBridgedRestCaller } from '../../src/bridge/rest-caller.ts'
 import { mapApi } from '../../src/cli/mapped-api.ts'
 import { anyone } from '../../src/contract/policy.ts'
@@ -188,7 +189,9 @@ async function startBridge(
   })
   const rest = mapped ? mapApi(described, mapped, { map: 'map.ts', document: 'shop.json' }) : described
   const notes: string[] = []
-  const caller = createBridgedRestCaller(rest, to, { timeLimit, decoders: decodings })
+  const transport = createKeptTransport(to, { connections: 64, decoders: decodings })
+  after(() => transport.close())
+  const caller = createBridgedRestCaller(rest, to, { timeLimit }, transport.ask)
   const contract = describeBridge(rest.name, rest.namespace, [rest.port])
   const app = createBridge(contract, { callerOf: () => caller, note: line => void notes.push(line) })
   const { ask } = await startHosted({}, app)

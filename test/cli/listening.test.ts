@@ -26,9 +26,12 @@ const tls = [
   ...['--tls-certificate', write('certificate.pem', keyPair('alice').pem)],
 ]
 
-/** Requests that came behind, each unanswered. */
-const held: http.IncomingMessage[] = []
-const server = http.createServer(request => void held.push(request.resume()))
+/** To requests that came behind, each unanswered. */
+const held: http.ServerResponse[] = []
+const server = http.createServer((request, response) => {
+  request.resume()
+  held.push(response)
+})
 await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
 after(() => {
   server.closeAllConnections()
@@ -53,12 +56,19 @@ async function run(...words: readonly string[]) {
 }
 const bridge = (...words: readonly string[]) =>
   run('bridge', carrier, '--to', behind, '--port', '0', '--anyone', ...words)
+const bridgePets = (...words: readonly string[]) =>
+  run('bridge', pets, '--to', behind, '--port', '0', '--anyone', ...words)
 const refuse = (...words: readonly string[]) => {
   const { status, stderr } = spawnSync(process.execPath, [...cli, ...words], { encoding: 'utf8', timeout: 60_000 })
   return { status, stderr }
 }
-async function until(holds: () => boolean): Promise<void> {
-  for (let left = 5_000; !holds(); left--) {
+const unreachable = (url: string): Promise<boolean> =>
+  fetch(`${url}/health/live`).then(
+    () => false,
+    () => true,
+  )
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let left = 5_000; !(await holds()); left--) {
     assert.ok(left > 0, 'it did not happen in time')
     await new Promise(resolve => setTimeout(resolve, 2))
   }
@@ -111,6 +121,39 @@ test('diglot bridge without --trust-proxy: what a client says of its address cou
   assert.deepEqual(statuses, [503, 503], 'one is under way and one waits, whatever their fields say')
   assert.equal(held.length, before + 1)
   child.kill('SIGKILL')
+})
+
+const track =
+  '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><ShipmentTrack xmlns="http://carrier.example/freight/messages"/></e:Body></e:Envelope>'
+const getPet = (url: string, id: number) =>
+  fetch(`${url}/soap/Operations`, {
+    method: 'POST',
+    headers: { 'content-type': 'text/xml', soapaction: '""' },
+    body: `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><GetPet xmlns="urn:pet-store"><petId>${id}</petId></GetPet></e:Body></e:Envelope>`,
+  })
+for (const [title, start, ask, type, content] of [
+  ['SOAP', () => bridge(), (url: string) => book(url, '192.0.2.1'), 'text/xml', track],
+  ['REST', () => bridgePets(), (url: string) => getPet(url, 1), 'application/json', '{"id":1,"name":"Rex"}'],
+] as const)
+  test(`diglot bridge: SIGTERM lets a call to a ${title} service end`, async () => {
+    const { url, child } = await start()
+    const before = held.length
+    const asked = ask(url)
+    await until(() => held.length === before + 1)
+    child.kill('SIGTERM')
+    await until(() => unreachable(url))
+    held.at(-1)?.writeHead(200, { 'content-type': type }).end(content)
+    const answer = await asked
+    assert.equal(answer.status, 200, await answer.text())
+  })
+
+test('diglot bridge: each call to a REST service that has its turn has a connection', async () => {
+  const { url, child } = await bridgePets('--calls', '80')
+  const before = held.length
+  const asked = Array.from({ length: 40 }, (_, id) => getPet(url, id).catch(() => undefined))
+  await until(() => held.length === before + 40)
+  child.kill('SIGKILL')
+  await Promise.all(asked)
 })
 
 test('diglot bridge --access-log --trust-proxy: the log has the address of the client', async () => {
