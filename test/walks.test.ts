@@ -35,10 +35,10 @@ for (const [heading, journey] of Object.entries(walks))
  */
 const bounds: Readonly<Record<string, { readonly files: number; readonly functions: number; readonly calls: number }>> =
   {
-    'GET 304': { files: 49, functions: 146, calls: 185 },
-    'GET 200': { files: 49, functions: 146, calls: 190 },
-    'POST 201': { files: 83, functions: 315, calls: 652 },
-    'SOAP GetOrder': { files: 58, functions: 246, calls: 382 },
+    'GET 304': { files: 49, functions: 147, calls: 185 },
+    'GET 200': { files: 49, functions: 147, calls: 190 },
+    'POST 201': { files: 83, functions: 318, calls: 652 },
+    'SOAP GetOrder': { files: 58, functions: 248, calls: 382 },
   }
 for (const [journey, most] of Object.entries(bounds))
   test(`${journey}: a request passes no more files, functions and calls than it did`, () => {

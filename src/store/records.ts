@@ -331,7 +331,8 @@ export interface Retention {
   /** What is known of a removed or moved identifier (410, 301). Default: for ever. */
   readonly formerKept?: number
 }
-const weekMs = 7 * 24 * 3600 * 1000
+const dayMs = 24 * 3600 * 1000
+const weekMs = 7 * dayMs
 
 /** What a sweep deletes, a batch at a time; returns a row for each. */
 export function compileExpiries(
@@ -372,19 +373,23 @@ export function compileExpiries(
       where "mediaType" is null and "version" < ${parameterAt(0)} limit ${sql.lit(sweepBatch)}) returning 1`,
   ].map(text => ({ statement: compileStatement(dialect, text), batch: sweepBatch, values: formerValues }))
   const empty = sql`${over} and not exists (select 1 from "_piece" where "_piece"."content" = "_content"."id")`
+  const laterJobs = listLaterOperations(service).map(each => each.job)
+  const declaredJobs = [...service.jobs, ...laterJobs]
+  // Of older ones nothing declared is left: what the index finds has to go.
+  const abandonedKeptMs = Math.max(dayMs, ...declaredJobs.map(({ keep }) => keep * 1000))
   return [
     { statement: memos, batch: sweepBatch, values: now => [now] },
     { statement: pieces, batch: pieceSweepBatch, values: now => [now] },
     { statement: oldest('_content', 'id', empty), batch: sweepBatch, values: now => [now] },
-    ...[...service.jobs, ...listLaterOperations(service).map(each => each.job)].map(job => ({
+    ...declaredJobs.map(job => ({
       statement: oldest('_job', 'id', finished),
       batch: sweepBatch,
       values: (now: number) => [now - job.keep * 1000, job.job],
     })),
-    ...abandonedCalls(service).map(where => ({
+    ...abandonedCalls(laterJobs.length).map(where => ({
       statement: oldest('_job', 'id', where),
       batch: sweepBatch,
-      values: (now: number) => [now - abandonedKeptMs, ...listLaterJobs(service)],
+      values: (now: number) => [now - abandonedKeptMs, ...laterJobs.map(({ job }) => job)],
     })),
     {
       statement: oldest('_change', 'sequence', sql`"at" <= ${parameterAt(0)}`),
@@ -396,15 +401,12 @@ export function compileExpiries(
   ]
 }
 
-const abandonedKeptMs = 24 * 3600 * 1000
-const listLaterJobs = (service: Service): readonly string[] => listLaterOperations(service).map(each => each.job.job)
 /**
  * Calls of exchanges that are not declared any more, or whose answers come at once now: they can
  * neither be answered nor asked for. Takes a time, then the names of those that are declared.
  */
-function abandonedCalls(service: Service): readonly Sql[] {
-  const { length } = listLaterJobs(service)
-  const declared = length === 0 ? sql`` : sql` and "job" not in (${parameterList(1, length)})`
+function abandonedCalls(declaredCount: number): readonly Sql[] {
+  const declared = declaredCount === 0 ? sql`` : sql` and "job" not in (${parameterList(1, declaredCount)})`
   const undeclared = sql`"job" like ${sql.lit(laterJobName('%', '%'))}${declared}`
   return [
     sql`"state" not in ('queued', 'running') and "modified" <= ${parameterAt(0)} and ${undeclared}`,

@@ -105,8 +105,8 @@ function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
 }
 
 export class SqlReader implements StoreReader {
-  declare protected readonly schema: StoreSchema
-  declare protected on: StatementRunner
+  protected readonly schema: StoreSchema
+  protected on: StatementRunner
   constructor(schema: StoreSchema, on: StatementRunner) {
     this.schema = schema
     this.on = on

@@ -73,13 +73,17 @@ type OnSettled = () => void
 class CallerLines<T> {
   /** The caller with the next turn comes first. No line is empty. */
   readonly #lines = new Map<string, T[]>()
-  size = 0
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
 
   add(caller: string, one: T): void {
     const line = this.#lines.get(caller)
     if (line) line.push(one)
     else this.#lines.set(caller, [one])
-    this.size++
+    this.#size++
   }
 
   take(): T | undefined {
@@ -87,7 +91,7 @@ class CallerLines<T> {
       const next = line.shift()
       this.#lines.delete(caller)
       if (line.length > 0) this.#lines.set(caller, line)
-      this.size--
+      this.#size--
       return next
     }
     return undefined
