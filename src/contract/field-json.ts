@@ -57,7 +57,8 @@ export const readFields = (
   how = readOptions(),
 ): Record<string, unknown> => jsonReaderOf(fields)(json, { ...how, problems, path: [] })
 
-const jsonScalarReaders: ScalarCases<ScalarCheck> = {
+/** Of values in JSON, which has no number for some, and no octets. */
+export const jsonScalarReaders: ScalarCases<ScalarCheck> = {
   string: compileScalarCheck,
   boolean: compileScalarCheck,
   int: compileScalarCheck,

@@ -6,17 +6,16 @@
 import type { Json } from '../../src/base/objects.ts'
 import { ownMember } from '../../src/base/objects.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from '../../src/contract/field.ts'
-import { type ReadOptions, readOptions } from '../../src/contract/field-json.ts'
+import { jsonScalarReaders, type ReadOptions, readOptions } from '../../src/contract/field-json.ts'
 import { checkCount, type FieldProblem } from '../../src/contract/given-fields.ts'
 import type { Values } from '../../src/contract/implement.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
-import { checkScalar, compileScalarCheck, compileScalarReader } from '../../src/contract/lexical/scalar.ts'
+import { checkScalar, compileScalarCheck } from '../../src/contract/lexical/scalar.ts'
 import {
   entryFields,
   foldScalar,
   foldShape,
   type MapShape,
-  type ScalarCases,
   type ShapeCases,
   type UnionShape,
 } from '../../src/contract/shape.ts'
@@ -154,31 +153,6 @@ const jsonReaders: ShapeCases<MemberReader> = {
       const { [on]: _told, ...members } = json
       return { [on]: which, ...readPlainly(of[which] ?? {}, members, problems, how, path) }
     },
-}
-
-type JsonScalarCheck = (json: Json) => unknown | Flaw
-const jsonScalarReaders: ScalarCases<JsonScalarCheck> = {
-  string: compileScalarCheck,
-  boolean: compileScalarCheck,
-  int: compileScalarCheck,
-  long: compileScalarCheck,
-  decimal: compileScalarCheck,
-  double: shape => {
-    const [check, read] = [compileScalarCheck(shape), compileScalarReader(shape)]
-    // JSON has no number for these three: they are text.
-    return json => (typeof json === 'string' && /^(-?INF|NaN)$/.test(json) ? read(json) : check(json))
-  },
-  date: compileScalarCheck,
-  time: compileScalarCheck,
-  dateTime: compileScalarCheck,
-  duration: compileScalarCheck,
-  bytes: shape => {
-    const [check, read] = [compileScalarCheck(shape), compileScalarReader(shape)]
-    return json => (typeof json === 'string' ? read(json) : check(undefined))
-  },
-  enum: compileScalarCheck,
-  id: compileScalarCheck,
-  ref: compileScalarCheck,
 }
 
 /** What is wrong with a key, at the place of its value. */
