@@ -19,23 +19,13 @@ import { addLaterOptions, type LaterFlags, markLaterPorts, refuseLaterFlags, req
 import { addLimitOptions, type LimitFlags, readLimitFlags } from './bridge-limit-options.ts'
 import { type BridgedContract, loadApiMap, loadBridge } from './bridge-map.ts'
 import {
-  addOriginOption,
-  addTlsOptions,
-  addTokenOptions,
-  createAccessLogOption,
-  createHostOption,
-  createProxyOption,
-  createPublicUrlOption,
-  type IssuerFlags,
-  keysText,
-  type ProxyFlags,
-  proxySettingsOf,
-  readIssuerFlags,
-  readTlsFlags,
+  addCallerOptions,
+  addListenOptions,
+  type ListenFlags,
+  readListenFlags,
   reloadOnSignal,
-  type TlsFlags,
 } from './listen-options.ts'
-import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
+import { collectOption, wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
 /** Adds `bridge`. */
@@ -48,44 +38,26 @@ export function addBridgeCommand(program: Command): void {
     .option('--map <contract.ts>', 'the contract to serve: written by diglot import, then edited')
     .option('--from <folder>', 'where documents are that the description refers to; repeatable', collectOption, [])
     .option('--fetch <host>', 'a host whose documents may be fetched; repeatable (default: none)', collectOption, [])
-    .addOption(createPortOption())
-    .addOption(createHostOption())
-    .addOption(createProxyOption())
-    .addOption(createPublicUrlOption())
     .option('--role <name>', 'a role whose callers may ask; repeatable', collectOption, [])
     .option('--anyone', 'callers need no credentials here')
     .option(
       '--data <file>',
       'where credentials of callers and calls with a later answer are kept (default: ./data/<service>.sqlite, or nowhere without either)',
     )
-    .option('--keys <file>', keysText)
-    .addOption(createAccessLogOption())
     .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
     .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
-  for (const addOptions of [addTlsOptions, addTokenOptions, addOriginOption, addLimitOptions, addDressOptions])
-    addOptions(command)
+  for (const addOptions of [addListenOptions, addCallerOptions, addLimitOptions, addDressOptions]) addOptions(command)
   addLaterOptions(command).action(bridgeCommand)
 }
 
-interface BridgeFlags
-  extends DressFlags,
-    LimitFlags,
-    LaterFlags,
-    ProxyFlags,
-    Omit<TlsFlags, 'authorities'>,
-    IssuerFlags {
+interface BridgeFlags extends DressFlags, LimitFlags, LaterFlags, Omit<ListenFlags, 'authorities'> {
   readonly to: string
   readonly map?: string
   readonly from: readonly string[]
   readonly fetch: readonly string[]
-  readonly port: number
-  readonly host: string
   readonly role: readonly string[]
   readonly anyone?: boolean
   readonly data?: string
-  readonly keys?: string
-  readonly origin: readonly string[]
-  readonly accessLog?: boolean
   readonly timeLimit: number
   readonly authorization?: string
 }
@@ -95,7 +67,7 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const { startService } = await import('../host/serve.ts')
   const { createFolderOf } = await import('../store/private-file.ts')
   const limits = readLimitFlags(flags)
-  const [tls, tokens] = [readTlsFlags(flags), readIssuerFlags(flags)]
+  const listening = readListenFlags(flags)
   const grants = flags.map === undefined ? grantsOfFlags(flags) : refuseGrantFlags(flags)
   const described = await describeBehind(file, flags, grants)
   const isSoap = described?.kind !== 'rest'
@@ -118,15 +90,9 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
     resources,
   )
   const server = await startService(app, {
-    port: flags.port,
-    host: flags.host,
+    ...listening,
     data,
     insecure: true, // no people of a seed have passwords here; callers are said by the flags or the map
-    ...(tls && { tls }),
-    ...(tokens && { tokens }),
-    ...(flags.keys !== undefined && { keys: flags.keys }),
-    accessLog: flags.accessLog === true,
-    settings: { ...proxySettingsOf(flags), origins: flags.origin },
     onError: (incident, thrown) => console.error(`incident ${incident}:`, thrown),
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

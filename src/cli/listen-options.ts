@@ -3,14 +3,10 @@ import { type Command, Option } from 'commander'
 import type { ServeOptions, Server } from '../host/serve.ts'
 import type { Tls } from '../server/tls.ts'
 import type { ProxyFields, Settings } from '../service/face-context.ts'
-import { collectOption, pairOption } from './option-types.ts'
+import { collectOption, createPortOption, pairOption } from './option-types.ts'
 import { failUsage, printError } from './usage.ts'
 
 const proxyFields: readonly ProxyFields[] = ['x-forwarded', 'forwarded']
-
-/** `--host` of what may serve in a container. */
-export const createHostOption = (): Option =>
-  new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1')
 
 export const createProxyOption = (): Option =>
   new Option(
@@ -20,7 +16,6 @@ export const createProxyOption = (): Option =>
 
 /** Of `--public-url`. */
 export const publicUrlText = 'the address that clients use'
-export const createPublicUrlOption = (): Option => new Option('--public-url <url>', publicUrlText).env('PUBLIC_URL')
 
 export interface ProxyFlags {
   readonly trustProxy?: ProxyFields
@@ -28,7 +23,7 @@ export interface ProxyFlags {
 }
 
 /** What a service is told of the proxy in front of it. */
-export const proxySettingsOf = ({ trustProxy, publicUrl }: ProxyFlags): Pick<Settings, 'trustProxy' | 'publicUrl'> => ({
+const proxySettingsOf = ({ trustProxy, publicUrl }: ProxyFlags): Pick<Settings, 'trustProxy' | 'publicUrl'> => ({
   trustProxy: trustProxy ?? false,
   ...(publicUrl !== undefined && { publicUrl }),
 })
@@ -60,7 +55,7 @@ export function readTlsFlags({ tlsKey: key, tlsCertificate: certificate, authori
   failUsage(`--tls-key and --tls-certificate ${needed}`)
 }
 
-export interface IssuerFlags {
+interface IssuerFlags {
   readonly jwks?: string
   readonly issuer?: string
   readonly audience?: string
@@ -70,7 +65,7 @@ export interface IssuerFlags {
 }
 
 /** Bearer tokens of an issuer elsewhere. */
-export const addTokenOptions = (command: Command): Command =>
+const addTokenOptions = (command: Command): Command =>
   command
     .addOption(
       new Option('--jwks <file or url>', 'keys of the issuer of bearer tokens; requires --issuer').env('DIGLOT_JWKS'),
@@ -89,7 +84,7 @@ export const addTokenOptions = (command: Command): Command =>
     )
 
 /** Undefined: no tokens of others. Ends with a usage error where the keys are missing. */
-export function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
+function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
   const { jwks, issuer = '', audience, roles, claim, algorithm } = flags
   if (jwks === undefined && issuer !== '') failUsage('--issuer requires --jwks')
   if (jwks === undefined) return undefined
@@ -103,13 +98,40 @@ export function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
   }
 }
 
-/** Of `--keys`. */
-export const keysText = 'API keys, as diglot key writes them (default: next to the data)'
+/** Of a service: where callers reach it, how they prove themselves, and what it logs of them. */
+export interface ListenFlags extends ProxyFlags, TlsFlags, IssuerFlags {
+  readonly port: number
+  readonly host: string
+  readonly keys?: string
+  readonly origin: readonly string[]
+  readonly accessLog?: boolean
+}
 
-export const addOriginOption = (command: Command): Command =>
-  command.option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
+export const addListenOptions = (command: Command): Command =>
+  addTlsOptions(
+    command
+      .addOption(createPortOption())
+      .addOption(new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'))
+      .addOption(createProxyOption())
+      .addOption(new Option('--public-url <url>', publicUrlText).env('PUBLIC_URL')),
+  ).option('--access-log', 'log a line for each request')
 
-export const createAccessLogOption = (): Option => new Option('--access-log', 'log a line for each request')
+export const addCallerOptions = (command: Command): Command =>
+  addTokenOptions(command)
+    .option('--keys <file>', 'API keys, as diglot key writes them (default: next to the data)')
+    .option('--origin <origin>', 'an origin whose pages may call; repeatable', collectOption, [])
+
+export function readListenFlags(flags: ListenFlags) {
+  const { port, host, keys, origin: origins, accessLog } = flags
+  const [tls, tokens] = [readTlsFlags(flags), readIssuerFlags(flags)]
+  return {
+    ...{ port, host, accessLog: accessLog === true },
+    ...(tls && { tls }),
+    ...(tokens && { tokens }),
+    ...(keys !== undefined && { keys }),
+    settings: { ...proxySettingsOf(flags), origins },
+  }
+}
 
 /** SIGHUP: the files of key and certificate are read again; the old ones stay where that fails. */
 export function reloadOnSignal(server: Pick<Server, 'reload'>): void {

@@ -9,24 +9,14 @@ import { type CertificateNameKind, certificateNameKinds } from '../identity/cert
 import { type OcspHash, ocspHashes } from '../security/crypto/ocsp-response.ts'
 import type { CertificatePurpose } from '../security/crypto/trust.ts'
 import {
-  addOriginOption,
-  addTlsOptions,
-  addTokenOptions,
-  createAccessLogOption,
-  createHostOption,
-  createProxyOption,
-  createPublicUrlOption,
-  type IssuerFlags,
-  keysText,
-  type ProxyFlags,
-  proxySettingsOf,
-  readIssuerFlags,
-  readTlsFlags,
+  addCallerOptions,
+  addListenOptions,
+  type ListenFlags,
+  readListenFlags,
   reloadOnSignal,
-  type TlsFlags,
 } from './listen-options.ts'
 import { loadService, serviceText } from './locate-service.ts'
-import { collectOption, createPortOption, wholeNumberOption } from './option-types.ts'
+import { collectOption, wholeNumberOption } from './option-types.ts'
 import { failUsage, printError } from './usage.ts'
 
 /** Adds `serve`. */
@@ -35,31 +25,24 @@ export function addServeCommand(program: Command): void {
     .command('serve')
     .description('serve a contract and its handlers until stopped')
     .argument('[service.ts]', serviceText)
-  const groups = [addPlaceOptions, addCallerOptions, addMessageOptions, addProcessOptions]
+  const groups = [addPlaceOptions, addSignInOptions, addMessageOptions, addProcessOptions]
   for (const addOptions of groups) addOptions(command)
   command.action(serveCommand)
 }
 
 /** Where it listens, and keeps what it knows. */
 function addPlaceOptions(command: Command): Command {
-  command
-    .addOption(createPortOption())
-    .addOption(createHostOption())
+  return addListenOptions(command)
+    .option('--authorities <file>', 'PEM certificates of authorities that issue client certificates')
     .option('--data <file>', 'database file, or :memory: (default: ./data/<service>.sqlite)')
     .addOption(new Option('--database <url>', 'PostgreSQL in place of a file').env('DATABASE_URL'))
     .addOption(new Option('--replica <url>', 'a standby of the database, for safe requests').env('REPLICA_URL'))
     .option('--trace', 'add Diglot-Trace to responses, for development')
-    .addOption(createProxyOption())
-    .addOption(createPublicUrlOption())
-  return addTlsOptions(command).option(
-    '--authorities <file>',
-    'PEM certificates of authorities that issue client certificates',
-  )
 }
 
 /** How callers prove who they are, and which pages may call. */
-function addCallerOptions(command: Command): Command {
-  addTokenOptions(command)
+function addSignInOptions(command: Command): Command {
+  return addCallerOptions(command)
     .addOption(
       new Option(
         '--openid <issuer>',
@@ -75,8 +58,6 @@ function addCallerOptions(command: Command): Command {
         'DIGLOT_KEY',
       ),
     )
-    .option('--keys <file>', keysText)
-  return addOriginOption(command)
 }
 
 /** How SOAP messages prove themselves, and where replies may go. */
@@ -144,13 +125,10 @@ function addProcessOptions(command: Command): Command {
       collectOption,
       [],
     )
-    .addOption(createAccessLogOption())
     .option('--no-work', 'run no jobs here; diglot work does')
 }
 
-interface ServeFlags extends ProxyFlags, TlsFlags, IssuerFlags {
-  readonly port: number
-  readonly host: string
+interface ServeFlags extends ListenFlags {
   readonly data?: string
   readonly database?: string
   readonly replica?: string
@@ -172,13 +150,10 @@ interface ServeFlags extends ProxyFlags, TlsFlags, IssuerFlags {
   readonly openidPeople?: boolean
   readonly openidSignOutHere?: boolean
   readonly key?: string
-  readonly keys?: string
-  readonly origin: readonly string[]
   readonly replyTo: readonly string[]
   readonly insecure?: boolean
   readonly http: 'own' | 'node'
   readonly workers: number
-  readonly accessLog?: boolean
   readonly docs?: string
   readonly docsReader: readonly string[]
   readonly work: boolean
@@ -267,37 +242,27 @@ async function serveCommand(file: string | undefined, flags: ServeFlags): Promis
     import('../host/safety.ts'),
   ])
   const siblings = cluster?.connectToPrimary()
-  const tls = readTlsFlags(flags)
-  const tokens = readIssuerFlags(flags)
+  const { settings, ...listening } = readListenFlags(flags)
   const openid = openIdOf(flags)
   const messageSecurity = await messageSecurityOf(flags)
   const docs = docsOf(flags)
   const app = await loadService(file)
   const options: ServeOptions = {
-    port: flags.port,
-    host: flags.host,
+    ...listening,
     ...(flags.data !== undefined && { data: flags.data }),
     ...(flags.database !== undefined && { database: flags.database }),
     ...(flags.replica !== undefined && { replica: flags.replica }),
-    ...(tls && { tls }),
-    ...(tokens && { tokens }),
     ...(openid && { openid }),
     ...(flags.key !== undefined && { key: flags.key }),
-    ...(flags.keys !== undefined && { keys: flags.keys }),
     insecure: flags.insecure === true,
     http: flags.http,
     replies: flags.replyTo,
-    accessLog: flags.accessLog === true,
     ...(!flags.work && { work: false as const }),
     siblings,
     certificateName: flags.certificateName,
     ...(messageSecurity && { messageSecurity }),
     ...(docs !== undefined && { docs }),
-    settings: {
-      origins: flags.origin,
-      trace: flags.trace === true,
-      ...proxySettingsOf(flags),
-    },
+    settings: { ...settings, trace: flags.trace === true },
   }
   const server = await startService(app, options)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
