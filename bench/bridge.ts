@@ -80,7 +80,7 @@ const behindWords = (port: number): readonly string[] => [
 ]
 const portNameOf = (file: string): string => /<wsdl:port name="([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1] ?? ''
 
-/** Seconds until both run as they will run: a call passes much code, and after 2 s costs twice as much. */
+/** Seconds until both run as they will run: a call passes much code, and the first thousands cost twice as much. */
 const warm = 15
 export const bridgeBeside = (): Promise<Row[]> => withBridge(besideHand)
 async function besideHand({ target, ask, words }: Bridge): Promise<Row> {

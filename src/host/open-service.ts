@@ -248,7 +248,7 @@ async function openLaterCalls({ app, world, opened }: Site, store: Store): Promi
     for (const [exchange, calls] of await countAbandonedCalls(app.contract, store))
       world.logger.warn(
         { exchange, calls },
-        'calls wait for answers of an exchange that has none which come later any more: they are refused, and the calls are removed a day after their time is over',
+        'calls wait for an exchange whose answers do not come later any more: answers to them are refused, and a day or more after their time is over they are removed',
       )
   const receiver = await app.later?.open(ledger, { clock, id: createItemIdentifier })
   opened.defer(() => receiver?.close())
