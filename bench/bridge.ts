@@ -3,23 +3,20 @@
  * not counted, and messages that differ. CPU per call in alternating pairs; memory before and after 100,000 calls; how much
  * later an answer comes than without it, under load.
  */
-import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { shop } from '../examples/orders/contract.ts'
 import type { Service } from '../src/contract/service.ts'
 import { writeWsdl11 } from '../src/describe/wsdl11.ts'
+import { type Lateness, type SentLoad, sendLoad, timeBusySpells } from './busy-spell.ts'
 import {
   type Ask,
   compare,
-  cpu,
   freePort,
   inFolder,
   Line,
   launch,
   median,
-  on,
   peersInstalled,
   quick,
   type Row,
@@ -30,7 +27,6 @@ import {
   type Target,
 } from './harness.ts'
 import { compile } from './native.ts'
-import { stolen } from './start.ts'
 
 const what = 'bridge, GetOrder by JSON, another order each time'
 const post = (path: string, host: number, content: string, fields = ''): string =>
@@ -121,8 +117,8 @@ async function memoryOf({ target, ask }: Bridge): Promise<Row> {
 
 export const bridgeLateness = (): Promise<Row[]> => withBridge(lateness)
 /**
- * Requests at fixed times, so many that the bridge's core is busy for 70 % of the time, each for another order: to the service
- * behind and through the bridge, in turn. The load has its core in common with the service, so it sleeps between two requests.
+ * Requests at fixed times, so many that the bridge's core is busy for 70 % of the time, each for another order: through the
+ * bridge and to the service behind, in turn, and to a program in C instead. The load has its core in common with the service, so it sleeps between two requests.
  */
 async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> {
   const [title, against] = ['bridge, ms added to the p99 at 70 % load', 'the service behind, asked without it']
@@ -130,91 +126,47 @@ async function lateness({ folder, target, path, behind }: Bridge): Promise<Row> 
   if (missing) return skipped(title, against, missing)
   const id = `o-${'#'.repeat(9)}`
   const soap = `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><GetOrder xmlns="urn:diglot:orders:v2"><id>${id}</id></GetOrder></e:Body></e:Envelope>`
-  const direct = timedLoad(folder, behind, post('/soap/v2', behind.port, soap), `<id>${id}</id>`)
-  const bridged = timedLoad(folder, target, post(path, target.port, JSON.stringify({ id })), `"id":"${id}"`)
-  for (const each of [direct, bridged]) await each(0, quick ? 1 : 10)
-  const rounds: Round[] = []
-  for (let tries = 0; rounds.length < spells && tries < spells * 3; tries++) {
-    const before = stolen()
-    const round = await roundOf(folder, direct, bridged, target)
-    if (stolen() === before || spells * 3 - tries <= spells - rounds.length) rounds.push(round)
-  }
-  const middle = (of: (round: Round) => number): number => median(rounds.map(of))
-  const p99 = [middle(each => each.bridged.p99), middle(each => each.direct.p99)]
-  const p50 = [middle(each => each.bridged.p50), middle(each => each.direct.p50)]
+  const toService = { request: post('/soap/v2', behind.port, soap), contains: `<id>${id}</id>` }
+  const toBridge = { request: post(path, target.port, JSON.stringify({ id })), contains: `"id":"${id}"` }
+  const direct = sendLoad(folder, behind, toService, true)
+  const bridged = sendLoad(folder, target, toBridge, true)
+  await direct.ask(quick ? 1 : 10)
+  await bridged.ask(quick ? 1 : 10)
+  const most = await bridged.ask(spellTakes)
+  const spells = await timeBusySpells(
+    { target, load: bridged, most, count: quick ? 2 : 9, seconds: spellTakes },
+    async ({ rate, cost }) => ({
+      direct: await direct.time(rate, spellTakes),
+      constant: await timeConstant(folder, cost, load => load.time(rate, spellTakes)),
+    }),
+  )
+  const middle = (of: (spell: (typeof spells)[number]) => number): number => median(spells.map(of))
+  const p99 = [middle(each => each.p99), middle(each => each.direct.p99)]
+  const p50 = [middle(each => each.p50), middle(each => each.direct.p50)]
   const shown = (both: readonly number[]): string => both.map(each => `${each.toFixed(2)} ms`).join(', ')
-  const rates = `at ${middle(each => each.rate).toFixed(0)}/s of ${middle(each => each.most).toFixed(0)}`
-  const ratio = middle(each => each.bridged.p99 - each.direct.p99)
+  const busy = `${(middle(each => each.share) * 100).toFixed(0)} % busy`
+  const rates = `at ${middle(each => each.rate).toFixed(0)}/s of ${most.toFixed(0)}, ${busy}`
+  const ratio = middle(each => each.p99 - each.direct.p99)
   const least = `one in C that works as long for each ${middle(each => each.constant.p99).toFixed(2)} ms`
   return { what: title, against, ratio, goal: '≤ 2', note: `${shown(p99)} ${rates}; p50 ${shown(p50)}; ${least}` }
 }
 
-const spells = quick ? 2 : 9
 const spellTakes = quick ? 1 : 3
-
-interface Round {
-  /** Requests a second: as many as the bridge answered just before, and those that keep its core busy for 70 % of the time. */
-  readonly most: number
-  readonly rate: number
-  readonly direct: Percentiles
-  readonly bridged: Percentiles
-  /** Of a program in C, with one thread and no collector: what the machine adds. */
-  readonly constant: Percentiles
-}
-/** Milliseconds that half of the requests, and 99 of a hundred, took. */
-interface Percentiles {
-  readonly p50: number
-  readonly p99: number
-}
-
-/**
- * Requests that come one by one cost more than those that come together, so a spell at half of the most says what they
- * cost. Both are taken anew in each round: the speed of a machine drifts.
- */
-async function roundOf(folder: string, direct: TimedLoad, bridged: TimedLoad, target: Target): Promise<Round> {
-  const [count = Number.NaN] = await bridged(0, spellTakes)
-  const most = count / spellTakes
-  const half = Math.round(most / 2)
-  const before = await cpu(target)
-  await bridged(half, spellTakes)
-  const cost = ((await cpu(target)) - before) / (half * spellTakes)
-  const rate = Math.round(700_000 / cost)
-  const timed = async (load: TimedLoad): Promise<Percentiles> => {
-    const [p50 = Number.NaN, p99 = Number.NaN] = await load(rate, spellTakes)
-    return { p50, p99 }
-  }
-  const [alone, through] = [await timed(direct), await timed(bridged)]
-  return { most, rate, direct: alone, bridged: through, constant: await withConstant(folder, cost, timed) }
-}
 
 /** Microseconds that the kernel takes for a request of the program in C. */
 const kernelTakes = 25
 /** Asked as often as the bridge, and on its core, which it keeps busy for as long. */
-async function withConstant(
+async function timeConstant(
   folder: string,
   cost: number,
-  timed: (load: TimedLoad) => Promise<Percentiles>,
-): Promise<Percentiles> {
+  time: (load: SentLoad) => Promise<Lateness>,
+): Promise<Lateness> {
   const [port, text] = [await freePort(), '"id":"o-1"']
   const work = String(Math.max(cost - kernelTakes, 1))
   const target = await launch('one in C', port, [join(folder, 'constant'), String(port), work, text])
   try {
-    return await timed(timedLoad(folder, target, post('/', port, '{}'), text))
+    return await time(sendLoad(folder, target, { request: post('/', port, '{}'), contains: text }, true))
   } finally {
     await stopped(target)
-  }
-}
-
-/** Answers what `load.c` says: how many came, or at a rate above 0 how late they were. */
-type TimedLoad = (rate: number, seconds: number) => Promise<readonly number[]>
-/** The load with a message, whose # are numbers that differ. */
-function timedLoad(folder: string, { port }: Target, request: string, contains: string): TimedLoad {
-  const file = join(folder, `request-${port}`)
-  writeFileSync(file, request)
-  return async (rate, seconds) => {
-    const words = [join(folder, 'load'), String(port), String(rate), String(seconds), file, contains, 'shared']
-    const [program = '', ...rest] = on(1, words)
-    const { stdout } = await promisify(execFile)(program, rest)
-    return stdout.split(' ').map(Number)
   }
 }

@@ -26,11 +26,12 @@ import {
 import { orderXml, shop } from './servers/shop.ts'
 import { type Peer, peers } from './soap-peers.ts'
 
-const envelope = (body: string): string =>
-  `<?xml version="1.0" encoding="UTF-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>${body}</soap:Body></soap:Envelope>`
+/** A message whose names have a prefix, which may be another each time. */
+const envelope = (body: string, prefix = 'soap'): string =>
+  `<?xml version="1.0" encoding="UTF-8"?><${prefix}:Envelope xmlns:${prefix}="http://schemas.xmlsoap.org/soap/envelope/"><${prefix}:Body>${body}</${prefix}:Body></${prefix}:Envelope>`
 
-function post(path: string, action: string, body: string, fields = ''): string {
-  const content = envelope(body)
+export function post(path: string, action: string, body: string, fields = '', prefix?: string): string {
+  const content = envelope(body, prefix)
   return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/xml; charset=utf-8\r\nSOAPAction: "${action}"\r\n${fields}Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`
 }
 

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { type BusySpell, type Lateness, sendLoad, timeBusySpells } from './busy-spell.ts'
 import {
   type Ask,
   accepts,
@@ -40,7 +41,7 @@ const hello = (id = 'greetings'): Ask => ({
 })
 
 /** Words to run one of them: the package as it is published, not its sources. */
-type Words = (port: number) => readonly string[]
+export type Words = (port: number) => readonly string[]
 const diglot =
   (folder: string, count = 1): Words =>
   port => [process.execPath, program('hello.js'), String(port), join(folder, `hello-${count}.sqlite`), String(count)]
@@ -49,7 +50,7 @@ const fastify: Words = port => [process.execPath, program('hello-fastify.js'), S
 export async function startBench(): Promise<Row[]> {
   peersInstalled()
   stayOff()
-  published()
+  buildPackage()
   return [
     ...(await inFolder(starting)),
     ...(await inFolder(keeping)),
@@ -60,7 +61,7 @@ export async function startBench(): Promise<Row[]> {
 }
 
 /** dist/ as it would be published now; what the checker says of types is the checker's. */
-function published(): void {
+export function buildPackage(): void {
   spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
     cwd: root,
   })
@@ -70,14 +71,14 @@ function published(): void {
 // Start
 
 async function starting(folder: string): Promise<Row[]> {
-  const ours = () => first(diglot(folder), hello())
+  const ours = () => timeToFirst(diglot(folder), hello())
   await ours() // the file and its key stand from here on
-  const found = await paired(quick ? 3 : 11, ours, () => first(fastify, hello()))
+  const found = await paired(quick ? 3 : 11, ours, () => timeToFirst(fastify, hello()))
   return [row('start to first answer (time)', 'Fastify hello', '≤ 1', found, 'ms')]
 }
 
 /** Milliseconds from the start of a process to its first answer. */
-async function first(words: Words, ask: Ask): Promise<number> {
+export async function timeToFirst(words: Words, ask: Ask): Promise<number> {
   const port = await freePort()
   const [command = '', ...rest] = on(0, words(port))
   const began = performance.now()
@@ -149,7 +150,7 @@ async function growing(folder: string): Promise<Row[]> {
   try {
     const last = { target: large, ask: hello(`greetings${count - 1}`) }
     const found = await compare(last, { target: small, ask: hello() })
-    const took = await times(quick ? 1 : 5, i => first(diglot(join(folder, `new-${i}-`), count), hello()))
+    const took = await times(quick ? 1 : 5, i => timeToFirst(diglot(join(folder, `new-${i}-`), count), hello()))
     const start = { what: `start to first answer with ${count} resources, on no file`, against: '1 s', goal: '≥ 1' }
     return [
       row(`item GET of ${count} resources`, 'own cost of 1', '≤ 1.1', found),
@@ -187,7 +188,6 @@ async function waiting(folder: string): Promise<Row[]> {
   ]
   try {
     const { item } = await orderAsk(data)
-    writeFileSync(join(folder, 'request'), item.request)
     const all: Late[] = []
     for (const target of targets) all.push(await lateOf(folder, target, item))
     const shown = ({ p50, p99, rate }: Late): string => `${p99.toFixed(2)} ms, ${p50.toFixed(2)} ms at ${rate}/s`
@@ -206,60 +206,16 @@ async function working(folder: string, text: string): Promise<Target> {
   return launch('one in C of 15 µs', port, [join(folder, 'constant'), String(port), '15', text])
 }
 
-export interface Late {
-  readonly p50: number
-  readonly p99: number
-  /** Requests a second that keep the server's core busy for 70 % of the time. */
-  readonly rate: number
-}
-
-/** Requests that come one by one cost more than those that come together, so a spell at half of the most says what they cost. */
-async function rateOf(folder: string, target: Target, ask: Ask): Promise<number> {
-  const line = await Line.open(target.port, 32)
-  await line.ask(ask, quick ? 5000 : 30_000)
-  const began = performance.now()
-  const most = ((await line.ask(ask, Number.POSITIVE_INFINITY, began + 3000)) / (performance.now() - began)) * 1000
-  line.close()
-  const before = await cpu(target)
-  await spell(folder, target, ask, Math.round(most / 2))
-  const cost = ((await cpu(target)) - before) / (Math.round(most / 2) * spellTakes)
-  return Math.round(700_000 / cost)
-}
-
-const spells = quick ? 2 : 10
-const spellTakes = 2
-
-/** The middle of some spells; those in which the host gave the machine's time to another machine are taken again. */
 export async function lateOf(folder: string, target: Target, ask: Ask): Promise<Late> {
-  const rate = await rateOf(folder, target, ask)
-  const kept: (readonly [number, number])[] = []
-  for (let tries = 0; kept.length < spells && tries < spells * 3; tries++) {
-    const before = stolen()
-    const seen = await spell(folder, target, ask, rate)
-    if (stolen() === before || spells * 3 - tries <= spells - kept.length) kept.push(seen)
-  }
-  const middle = (at: 0 | 1): number => median(kept.map(each => each[at]))
-  return { rate, p50: middle(0), p99: middle(1) }
+  const load = sendLoad(folder, target, ask)
+  await load.ask(quick ? 1 : 5)
+  const most = await load.ask(3)
+  const count = quick ? 2 : 10
+  const spells = await timeBusySpells({ target, load, most, count, seconds: 2 }, () => ({}))
+  const middle = (of: (spell: BusySpell) => number): number => median(spells.map(of))
+  return { rate: middle(each => each.rate), p50: middle(each => each.p50), p99: middle(each => each.p99) }
 }
-
-/** Ticks of 10 ms that the host has given to others since the machine was started (proc(5), steal). */
-export const stolen = (): number =>
-  Number(readFileSync('/proc/stat', 'latin1').split('\n')[0]?.trim().split(/ +/)[8] ?? 0)
-
-/** Some seconds of requests at fixed times: milliseconds that half of them, and 99 of a hundred, took. */
-export async function spell(
-  folder: string,
-  { port }: Target,
-  ask: Ask,
-  rate: number,
-): Promise<readonly [number, number]> {
-  const request = join(folder, 'request')
-  const words = [join(folder, 'load'), String(port), String(rate), String(spellTakes), request, ask.contains]
-  const [program = '', ...rest] = on(1, words)
-  const { stdout } = await promisify(execFile)(program, rest)
-  const [p50 = Number.NaN, p99 = Number.NaN] = stdout.split(' ').map(Number)
-  return [p50, p99]
-}
+export type Late = Lateness & Pick<BusySpell, 'rate'>
 
 // Workers
 
@@ -273,36 +229,56 @@ async function together(folder: string): Promise<Row[]> {
   const missing = compile(folder, 'load')
   if (missing) return whats.map(each => skipped(...each, missing))
   const data = join(folder, 'orders.sqlite')
+  return await withWorkers(data, async (one, two) => {
+    const { item, page } = await orderAsk(data)
+    const rows: Row[] = []
+    for (const [i, ask] of [item, page].entries()) {
+      const looks = await compareWorkers(one, two, (target, seconds) => asked(folder, target, ask, seconds))
+      rows.push(perCore(whats[i]!, looks))
+    }
+    return rows
+  })
+}
+
+/** A service of one process and one of two workers, on the same file. */
+export async function withWorkers<T>(data: string, work: (one: Target, two: Target) => Promise<T>): Promise<T> {
   const one = await served(data, 1)
   const two = await served(data, 2)
   try {
-    const { item, page } = await orderAsk(data)
-    const rows: Row[] = []
-    for (const [i, ask] of [item, page].entries())
-      rows.push(await workers(whats[i]!, one, two, (target, seconds) => asked(folder, target, ask, seconds)))
-    return rows
+    return await work(one, two)
   } finally {
     for (const each of [one, two]) await stopped(each)
   }
 }
 
-async function workers(
-  [what, against]: readonly [string, string],
+export interface WorkersLook {
+  readonly one: Asked
+  readonly two: Asked
+}
+export async function compareWorkers(
   one: Target,
   two: Target,
   ask: (target: Target, seconds?: number) => Promise<Asked>,
-): Promise<Row> {
+): Promise<readonly WorkersLook[]> {
   for (const each of [one, two]) await ask(each, 3)
-  const looks: { one: Asked; two: Asked }[] = []
+  const looks: WorkersLook[] = []
   for (let i = 0; i < (quick ? 1 : 5); i++) looks.push({ two: await ask(two), one: await ask(one) })
-  const middle = (of: (look: (typeof looks)[number]) => number): number => median(looks.map(of))
+  return looks
+}
+
+function perCore([what, against]: readonly [string, string], looks: readonly WorkersLook[]): Row {
+  const middle = (of: (look: WorkersLook) => number): number => median(looks.map(of))
+  const left = ({ rate, load }: Asked): number => 2 - (rate * load) / 1e6
+  const ratio = middle(each => (2 * each.two.rate) / left(each.two) / each.one.rate)
+  return { what, against, ratio, goal: '≥ 1.7', note: describeWorkers(looks) }
+}
+export function describeWorkers(looks: readonly WorkersLook[]): string {
+  const middle = (of: (look: WorkersLook) => number): number => median(looks.map(of))
   const rates = `${middle(each => each.two.rate).toFixed(0)}/s, ${middle(each => each.one.rate).toFixed(0)}/s`
   const costs = `${middle(each => each.two.cost).toFixed(0)} µs, ${middle(each => each.one.cost).toFixed(0)} µs of CPU`
   const load = `${middle(each => each.two.load).toFixed(0)} µs of the load's`
-  const left = ({ rate, load }: Asked): number => 2 - (rate * load) / 1e6
-  const ratio = middle(each => (2 * each.two.rate) / left(each.two) / each.one.rate)
-  const cores = `${middle(each => left(each.two)).toFixed(2)} cores left of 2`
-  return { what, against, ratio, goal: '≥ 1.7', note: `${rates} with ${cores}; ${costs}, ${load}` }
+  const cores = `${middle(each => 2 - (each.two.rate * each.two.load) / 1e6).toFixed(2)} cores left of 2`
+  return `${rates} with ${cores}; ${costs}, ${load}`
 }
 
 /** On both cores, as it would be. */
@@ -322,7 +298,7 @@ async function served(data: string, count: number): Promise<Target> {
   return { name: `${count} workers`, process: child, port }
 }
 
-interface Asked {
+export interface Asked {
   readonly rate: number
   /** Microseconds of CPU a request, all processes of the service. */
   readonly cost: number
@@ -330,7 +306,7 @@ interface Asked {
   readonly load: number
 }
 
-async function asked(folder: string, target: Target, ask: Ask, seconds = quick ? 2 : 4): Promise<Asked> {
+export async function asked(folder: string, target: Target, ask: Ask, seconds = quick ? 2 : 4): Promise<Asked> {
   const request = join(folder, 'request')
   writeFileSync(request, ask.request)
   const words = [join(folder, 'load'), String(target.port), '0', String(seconds), request, ask.contains]

@@ -4,11 +4,8 @@
  * with the same SELECT, npm soap, and the floor: a bare socket with the same SELECT and JSON (`servers/floor.js`).
  */
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import app from '../examples/orders/service.ts'
-import { writeWsdl11 } from '../src/describe/wsdl11.ts'
 import { signToken } from '../src/identity/bearer-token.ts'
 import { openLocalKey } from '../src/identity/local-key.ts'
 import { drawBelow, fillOrders, states } from './growth-data.ts'
@@ -35,6 +32,8 @@ import {
   type Target,
 } from './harness.ts'
 import { resident } from './large.ts'
+import { variedProcess } from './varied-process.ts'
+import { variedSoap } from './varied-soap.ts'
 
 const orders = quick ? 2000 : 100_000
 const callers = quick ? 50 : 1000
@@ -110,8 +109,9 @@ export const varied = (): Promise<Row[]> =>
       return [
         ...(await items(peers, heads)),
         ...(await lists(peers, heads, data)),
-        ...(await soapOrders(folder, data, diglot, heads)),
+        ...(await variedSoap(folder, { data, diglot, clerk: heads.clerk, draw: createDraw('soap') })),
         ...(await million(diglot, heads)),
+        ...(await variedProcess(folder, { data, count: orders, clerk: heads.clerk })),
       ]
     } finally {
       for (const each of [diglot, fastify, floor, ...(typeof go === 'string' ? [] : [go])]) stop(each)
@@ -283,34 +283,6 @@ function pageOf(drawn: number, positions: readonly Position[], clerk: string) {
   if (drawn % 3 === 1) return ask(`customer=${of(customers)}&sort=-total`, `customer&${of(customers)}`)
   const { cursor, order, id } = of(positions)
   return ask(`cursor=${cursor}`, `after&${order}&${order}&${id}`)
-}
-
-// SOAP
-
-async function soapOrders(folder: string, data: string, diglot: Target, { clerk }: Heads): Promise<Row[]> {
-  const wsdl = join(folder, 'orders.wsdl')
-  writeFileSync(wsdl, writeWsdl11(app.contract, 'v2', { address: 'http://127.0.0.1/soap/v2', soap: '1.1' }))
-  const npm = await start('npm soap', 'soap.js', [wsdl, '/soap/v2', data])
-  try {
-    const side = (target: Target): Side => {
-      const draw = createDraw('soap')
-      return { target, ask: asking(() => getOrder(`o-g${draw()}`, clerk)) }
-    }
-    const found = await compare(side(diglot), side(npm))
-    return [row('SOAP GetOrder, uniform, messages differ', 'npm soap 1.13, same SELECT', '≥ 3.5', found)]
-  } finally {
-    stop(npm)
-  }
-}
-
-function getOrder(id: string, clerk: string): Pick<Ask, 'request' | 'contains'> {
-  const prefix = `p${id.length}`
-  const content = `<?xml version="1.0" encoding="UTF-8"?><${prefix}:Envelope xmlns:${prefix}="http://schemas.xmlsoap.org/soap/envelope/"><${prefix}:Body><GetOrder xmlns="urn:diglot:orders:v2"><id>${id}</id></GetOrder></${prefix}:Body></${prefix}:Envelope>`
-  const fields = `Content-Type: text/xml; charset=utf-8\r\nSOAPAction: "urn:diglot:orders:v2/GetOrder"\r\n${clerk}`
-  return {
-    request: `POST /soap/v2 HTTP/1.1\r\nHost: 127.0.0.1\r\n${fields}\r\nContent-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`,
-    contains: `>${id}</`,
-  }
 }
 
 // A million requests

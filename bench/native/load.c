@@ -1,6 +1,7 @@
 /*
  * load PORT RATE SECONDS FILE TEXT [shared]: sends the request in FILE over 64 connections; each answer must contain TEXT.
- * A run of # in both is a number, another one for each request, in as many digits.
+ * A run of # in both is a number, another one for each request, in as many digits; a run of ~ is one drawn at random that has as
+ * many digits and does not begin with 0.
  *
  * At a RATE above 0 (requests a second) it sends whether or not those before are answered. What one took counts from the moment it
  * was due: a server that stands still delays all who come meanwhile. Says the median and the 99th percentile in milliseconds, and
@@ -24,7 +25,7 @@ static char request[room], sent_last[room];
 static size_t length;
 static const char *expected_text;
 static char expected[connections][256];
-static unsigned long turn;
+static unsigned long turn, drawn = 88172645463325252;
 static int sockets[connections];
 static double due[connections];
 static size_t held[connections];
@@ -53,13 +54,23 @@ static int opened(int port)
   return made;
 }
 
-/* `from` with the number in place of each #, from the last digit on. */
+/* Xorshift: every number but 0, in an order of its own. */
+static void draw(void)
+{
+  drawn ^= drawn << 13;
+  drawn ^= drawn >> 7;
+  drawn ^= drawn << 17;
+}
+
+/* `from` with a number in place of each run of # or ~, from the last digit on. */
 static void numbered(char *to, const char *from, size_t count, unsigned long number)
 {
-  unsigned long left = number;
+  unsigned long left = number, left_drawn = drawn;
   for (size_t i = count; i-- > 0;) {
-    to[i] = from[i] == '#' ? '0' + left % 10 : from[i];
+    int is_first = i == 0 || from[i - 1] != '~';
+    to[i] = from[i] == '#' ? '0' + left % 10 : from[i] != '~' ? from[i] : is_first ? '1' + left_drawn % 9 : '0' + left_drawn % 10;
     left = from[i] == '#' ? left / 10 : number;
+    left_drawn = from[i] == '~' ? left_drawn / 10 : drawn;
   }
 }
 
@@ -67,6 +78,7 @@ static void ask(int which, double at)
 {
   due[which] = at;
   held[which] = 0;
+  draw();
   numbered(sent_last, request, length, ++turn);
   numbered(expected[which], expected_text, strlen(expected_text) + 1, turn);
   if (write(sockets[which], sent_last, length) != (ssize_t)length) fail("a request could not be sent");
@@ -167,6 +179,7 @@ int main(int count, char **words)
   expected_text = words[5];
   if (strlen(expected_text) >= sizeof expected[0]) fail("too long a TEXT");
   turn = (unsigned long)now() * 1000; /* numbers of another run are others */
+  drawn ^= turn;
   prctl(PR_SET_TIMERSLACK, 1);
   connected(atoi(words[1]));
   if (rate > 0) at_a_rate(rate, seconds, count == 7);
