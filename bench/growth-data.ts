@@ -17,7 +17,7 @@ export function drawBelow(limit: number, ...of: readonly (string | number)[]): n
   return createHash('md5').update(of.join(' ')).digest().readUInt32BE(0) % limit
 }
 
-const orderValue = (i: number) => ({
+export const orderValue = (i: number) => ({
   id: `o-g${i}`,
   customer: `c-${1 + drawBelow(3, i, 'customer')}`,
   lines: [{ product: `p-${1 + drawBelow(20, i, 'product')}`, quantity: 1 + drawBelow(9, i), price: '12.50' }],

@@ -34,6 +34,7 @@ import {
 import { resident } from './large.ts'
 import { variedProcess } from './varied-process.ts'
 import { variedSoap } from './varied-soap.ts'
+import { variedWrites } from './varied-writes.ts'
 
 const orders = quick ? 2000 : 100_000
 const callers = quick ? 50 : 1000
@@ -76,16 +77,16 @@ interface Heads {
   readonly draw: () => readonly string[]
 }
 
+/** The field line of a clerk. */
+async function signHead(data: string, subject: string): Promise<string> {
+  const claims = { subject, roles: ['clerk'], expires: 36_000 }
+  return `Authorization: Bearer ${await signToken(openLocalKey(`${data}.key`), 'orders', claims, Date.now())}`
+}
 async function signHeads(data: string): Promise<Heads> {
-  const key = openLocalKey(`${data}.key`)
-  const headOf = async (subject: string) => {
-    const claims = { subject, roles: ['clerk'], expires: 36_000 }
-    return `Authorization: Bearer ${await signToken(key, 'orders', claims, Date.now())}`
-  }
-  const all = await Promise.all(Array.from({ length: callers }, (_, i) => headOf(`clerk ${i}`)))
+  const all = await Promise.all(Array.from({ length: callers }, (_, i) => signHead(data, `clerk ${i}`)))
   let at = 0
   return {
-    clerk: await headOf('clara'),
+    clerk: await signHead(data, 'clara'),
     draw: () => {
       at++
       return [all[at % all.length] ?? '', `User-Agent: client/${at % 97}.${at}`, `X-Request: ${at}`]
@@ -111,6 +112,7 @@ export const varied = (): Promise<Row[]> =>
         ...(await lists(peers, heads, data)),
         ...(await variedSoap(folder, { data, diglot, clerk: heads.clerk, draw: createDraw('soap') })),
         ...(await million(diglot, heads)),
+        ...(await variedWrites(folder, { count: orders, sign: file => signHead(file, 'clara') })),
         ...(await variedProcess(folder, { data, count: orders, clerk: heads.clerk })),
       ]
     } finally {

@@ -14,6 +14,7 @@ import {
   type Filter,
   type Former,
   type ItemPage,
+  isFormer,
   type JobRow,
   type PagePlace,
   type Query,
@@ -97,6 +98,8 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
  * once.
  */
 const formsMax = 500
+/** Items that one work finds again without asking. */
+const readItemsMax = 1000
 
 function itemsOf(schema: StoreSchema, resource: string): ItemStatements {
   const found = schema.items.get(resource)
@@ -408,6 +411,22 @@ const stagedKeptMs = 3_600_000
 const retiredKeptMs = 600_000
 
 export class SqlWriter extends SqlReader implements StoreWriter {
+  /** Items that this work has read: it finds them as they were until it writes. */
+  readonly #read = new Map<string, Snapshot>()
+
+  /** A reference and the handler that follows it are answered by one statement. */
+  override get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
+    const name = `${resource} ${id}`
+    const known = this.#read.get(name)
+    if (known) return known
+    return chain(this.find(resource, id, 'get'), found => {
+      // A work that reads more than that asks again: its memory stays bounded.
+      if (this.#read.size >= readItemsMax) this.#read.clear()
+      if (found && !isFormer(found)) this.#read.set(name, found)
+      return found
+    })
+  }
+
   getForChange(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
     return this.find(resource, id, 'getForChange')
   }
@@ -428,6 +447,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     replaced: Replaced | undefined,
     now: number,
   ): Maybe<Snapshot> {
+    this.#read.clear()
     const items = itemsOf(this.schema, resource)
     const snapshot = (version: number, modified: number, created: number): Snapshot => ({
       id,
@@ -471,6 +491,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
   }
 
   #end(resource: string, id: string, seen: number, to: string | null, now: number): Maybe<void> {
+    this.#read.clear()
     const items = itemsOf(this.schema, resource)
     const { end, emptyFiles } = this.schema.records
     return chain(this.on.first(items.remove, [id, seen]), (row): Maybe<void> => {

@@ -395,6 +395,28 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(stands && !isFormer(stands) && stands.value, emptied.value)
   })
 
+  test('an item that a write has read is not asked for again until that write changes something', async t => {
+    const { store } = await opened(t)
+    const value = { id: 'i-1', maker: 'm-1', note: 'b', rank: 1 }
+    const made = await store.write(writer => writer.put('items', 'i-1', value, {}, undefined, 1))
+    const asked = t.mock.method(StatementSync.prototype, 'get')
+    const countOf = () => asked.mock.calls.length
+    await store.write(async writer => {
+      const first = await writer.get('items', 'i-1')
+      const before = countOf()
+      assert.equal(await writer.get('items', 'i-1'), first)
+      assert.equal(countOf(), before)
+      const changed = await writer.put('items', 'i-1', { ...value, rank: 2 }, {}, made, 2)
+      const found = await writer.get('items', 'i-1')
+      assert.deepEqual(found && !isFormer(found) && found.value, changed.value)
+      await writer.remove('items', 'i-1', changed.version, 3)
+      assert.ok(isFormer((await writer.get('items', 'i-1')) ?? assert.fail('nothing is left of it')))
+    })
+    const before = countOf()
+    await store.write(writer => writer.get('items', 'i-1'))
+    assert.ok(countOf() > before, 'the next write asks for itself')
+  })
+
   test('taking a job, queueing one and asking whether an item is referred to read indexes alone, and sort nothing', async t => {
     const { file, store } = await opened(t)
     await store.write(async writer => {
