@@ -163,6 +163,12 @@ function splitForm(resource: Resource, { filters, sort }: ListForm): [ReadonlySe
   return [equal, (sort.length > 0 ? sort : usualOrder(resource)).filter(({ field }) => !equal.has(field))]
 }
 
+/** The id comes last in any case. */
+function withoutLastId(order: readonly OrderKey[]): readonly OrderKey[] {
+  const last = order.at(-1)
+  return last?.field === 'id' && !last.descending ? order.slice(0, -1) : order
+}
+
 /**
  * The keys of absent fields, as the index that serves a list has them before those of its order,
  * and in the direction in which the list follows it. All items of the list are equal in them, which
@@ -171,7 +177,8 @@ function splitForm(resource: Resource, { filters, sort }: ListForm): [ReadonlySe
 export function findAbsentKeys(resource: Resource, indexes: readonly ListIndex[], form: ListForm): readonly OrderKey[] {
   const absent = new Set(form.filters.filter(isAbsence).map(({ field }) => field))
   if (absent.size === 0) return []
-  const [equal, order] = splitForm(resource, form)
+  const [equal, sorted] = splitForm(resource, form)
+  const order = withoutLastId(sorted)
   const index = findServingIndex(resource, indexes, form)
   const isReversed = order.length > 0 && index?.keys[equal.size]?.descending !== order[0]?.descending
   return (index?.keys.slice(0, equal.size) ?? [])
@@ -180,11 +187,33 @@ export function findAbsentKeys(resource: Resource, indexes: readonly ListIndex[]
 }
 
 function findServingIndex(resource: Resource, indexes: readonly ListIndex[], form: ListForm): ListIndex | undefined {
-  const [equal, order] = splitForm(resource, form)
+  const [equal, sorted] = splitForm(resource, form)
+  const order = withoutLastId(sorted)
   const absent = new Set(form.filters.filter(isAbsence).map(({ field }) => field))
   return indexes.find(
     index => servesOrder(resource, index, equal, order) && !(index.isSparse && absent.has(index.keys[0]?.field ?? '')),
   )
+}
+
+/** Whether an index has the items of a list in its order, ids of equal ones included. */
+export function isStoredInOrder(resource: Resource, indexes: readonly ListIndex[], form: ListForm): boolean {
+  const [equal, sorted] = splitForm(resource, form)
+  const order = withoutLastId(sorted)
+  if (equal.size + order.length === 0) return true // by the ids themselves
+  const isNext = (keys: readonly OrderKey[]) => (key: OrderKey, at: number) => {
+    const own = keys[equal.size + at]
+    return own?.field === key.field && own.descending === key.descending
+  }
+  return indexes.some(
+    ({ keys, isUnique }) =>
+      !isUnique && isBegunBy(keys, equal) && keys.length === equal.size + order.length && order.every(isNext(keys)),
+  )
+}
+
+/** Whether the first keys are these fields, in any order. */
+function isBegunBy(keys: readonly OrderKey[], fields: ReadonlySet<string>): boolean {
+  const first = new Set(keys.slice(0, fields.size).map(({ field }) => field))
+  return first.size === fields.size && [...fields].every(field => first.has(field))
 }
 
 const isRange = (is: string): boolean => ['gt', 'gte', 'lt', 'lte'].includes(is)
@@ -196,9 +225,7 @@ function servesOrder(
   equal: ReadonlySet<string>,
   order: readonly OrderKey[],
 ): boolean {
-  if (isUnique) return false
-  const first = new Set(keys.slice(0, equal.size).map(({ field }) => field))
-  if (first.size < equal.size || [...equal].some(field => !first.has(field))) return false
+  if (isUnique || !isBegunBy(keys, equal)) return false
   const rest = keys.slice(equal.size)
   const isReversed = order.length > 0 && order[0]?.descending !== rest[0]?.descending
   const fits = order.every(

@@ -38,6 +38,16 @@ export interface Dialect {
    * its value may change the plan; a sum's value it does not know before.
    */
   readonly limit: (rows: Sql) => Sql
+  /**
+   * Ranges of rows in order are merged as far as a limit goes, in one statement. SQLite would sort
+   * them all; there a statement more costs less than that.
+   */
+  readonly mergesRanges: boolean
+  /**
+   * Where no index has rows in their order, keys are sorted, and only the rows of the page are read
+   * whole. PostgreSQL may plan to look for these among all.
+   */
+  readonly sortsKeys: boolean
   /** A row where this table exists. */
   readonly hasTable: (table: string) => Sql
   readonly boolean: (value: boolean) => Cell
@@ -92,6 +102,8 @@ export const sqlite: Dialect = {
   buildsBeside: false,
   json: sqliteJson,
   limit: rows => sql`limit ${rows} + 0`,
+  mergesRanges: false,
+  sortsKeys: true,
   locking: sql``,
   byIndex: index => sql`indexed by ${sql.id(index)}`,
   choosing: sql``,
@@ -125,6 +137,8 @@ export const postgres: Dialect = {
   buildsBeside: true,
   json: postgresJson,
   limit: rows => sql`limit ${rows}`,
+  mergesRanges: true,
+  sortsKeys: false,
   locking: sql`for update`,
   byIndex: () => sql``,
   choosing: sql`for update skip locked`,

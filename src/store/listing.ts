@@ -7,16 +7,16 @@
  *  (3) No text of a request is part of a statement: every name is looked up among the contract's
  *      columns.
  */
-import { findAbsentKeys, findMissingOrder } from '../contract/list-index.ts'
-import { countedMax, type Filter, type Query } from '../service/store.ts'
-import type { Compared } from './column.ts'
+import { creationField, findAbsentKeys, findMissingOrder, isStoredInOrder } from '../contract/list-index.ts'
+import { countedMax, type Filter, type Query, type Sort } from '../service/store.ts'
+import { type Compared, valueColumns } from './column.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { walkReferences } from './json-walk.ts'
 import { foldText, type Step } from './search-dialect.ts'
 import { selectCandidates, selectReferrers } from './search-index.ts'
 import { sql } from './sql.ts'
-import { allOf, anyOf, isTextCell, joinList, parameterAt, quoteName } from './statement.ts'
-import type { SearchPath, Table } from './table.ts'
+import { allOf, anyOf, isTextCell, joinList, parameterAt, quoteName, quoteNames } from './statement.ts'
+import { columnsOf, type SearchPath, systemColumns, type Table } from './table.ts'
 
 /**
  * What it takes to run a list: the form's key and texts, and the values for the places that the
@@ -26,11 +26,14 @@ export interface Listing {
   /** Equal for queries whose texts are equal. */
   readonly form: string
   readonly values: readonly Cell[]
+  /** Of the limit among the values: one row more than the page has. */
+  readonly limitAt: number
   /** Written only when the form is new. */
   readonly texts: () => Texts
 }
 export interface Texts {
-  readonly page: Sql
+  /** The rows of each are before those of the next, which is asked for as many as are left. */
+  readonly page: readonly Sql[]
   readonly count: Sql
   /** A row where there is one at or beyond the cursor, in the direction opposite to the page's. */
   readonly other: Sql
@@ -54,6 +57,7 @@ export interface NearTexts<T = Sql> {
 }
 
 interface SortKey {
+  readonly field: string
   readonly column: string
   readonly descending: boolean
   readonly present: boolean
@@ -139,6 +143,7 @@ export function compileListing(
   const { from } = query
   const cursor = from && keys.map((key, i) => placeKey(key, i + 1 < keys.length ? from.keys[i] : from.id, bind))
   const backwards = from?.backwards === true
+  const limitAt = values.length
   const atMost = dialect.limit(bind(query.size + 1))
   const part = query.offset === undefined ? atMost : sql`${atMost} offset ${bind(query.offset)}`
   form.push(
@@ -151,6 +156,7 @@ export function compileListing(
   return {
     form: form.join('\n'),
     values,
+    limitAt,
     texts: () =>
       compileTexts({
         ...{ table, query, own, dialect, columns, keys, cursor, part },
@@ -184,46 +190,109 @@ function compileTexts(parts: ListingParts): Texts {
   const { table, query, own, columns, keys, cursor, part, filters, grants, watched, sought, candidates } = parts
   const backwards = query.from?.backwards === true
   const conditions = [...watched, ...filters, ...grants, ...sought, ...candidates]
-  const chosen = sql`from ${quoteName(table.name)} where ${allOf(conditions)}`
+  const at = quoteName(table.name)
+  const chosen = sql`from ${at} where ${allOf(conditions)}`
   // Without `where true`, which would keep SQLite from counting by the b-tree alone.
-  const matches = conditions.length === watched.length ? sql`from ${quoteName(table.name)}` : chosen
-  const beyond = (back: boolean, at: boolean) => (cursor ? sql`and ${conditionBeyond(keys, cursor, back, at)}` : sql``)
-  const order = writeOrder(parts)
-  const place = sql`${chosen} ${beyond(backwards, false)} order by ${order} ${part}`
+  const matches = conditions.length === watched.length ? sql`from ${at}` : chosen
+  const beyond = cursor ? sql`and ${conditionBeyond(keys, cursor, backwards)}` : sql``
+  const order = writeOrder(parts, keys, query.filters)
   return {
-    // Candidates come in no order: to sort their keys costs half of what sorting whole rows does.
-    page:
-      candidates.length > 0
-        ? sql`select ${columns} from ${quoteName(table.name)} where "id" in (select "id" ${place}) order by ${order}`
-        : sql`select ${columns} ${place}`,
+    page: pageTexts(parts, conditions),
     count:
       query.counted === 'exact'
         ? sql`select count(*) ${matches}`
         : sql`select count(*) from (select 1 ${matches} limit ${sql.lit(countedMax + 1)}) as "matches"`,
-    other: sql`select 1 ${chosen} ${beyond(!backwards, true)} limit 1`,
+    other: otherText(parts, conditions),
     ...(sought.length > 0 && {
       near: nearTexts(table, {
         ...chooseLooked(table, { ...query, filters: own }, filters, [...watched, ...grants], sought),
-        ...{ columns, beyond: beyond(backwards, false), order, part },
+        ...{ columns, beyond, order, part },
       }),
     }),
   }
 }
 
-function writeOrder({ table, query, keys, dialect }: ListingParts): Sql {
+/**
+ * Rows beyond a cursor are in ranges, and in each of these all conditions are of one place in an
+ * index, so that no row before the cursor is looked at, however many have the same values.
+ */
+function pageTexts(parts: ListingParts, conditions: readonly Sql[]): readonly Sql[] {
+  const { table, query, dialect, keys, cursor, part, candidates } = parts
   const backwards = query.from?.backwards === true
-  const absent = findAbsentKeys(table.resource, table.lists, query).map(({ field, descending }) => ({
+  if (!cursor) return [rangeText(parts, { equal: [], conditions })]
+  // Candidates are looked up once, for all ranges.
+  if (candidates.length > 0)
+    return [rangeText(parts, { equal: [], conditions: [conditionBeyond(keys, cursor, backwards), ...conditions] })]
+  // The condition of a range comes first: of two that an index could begin at SQLite takes the first.
+  const ranges = rangesBeyond(keys, cursor, backwards).map(({ equal, condition }) => ({
+    equal,
+    conditions: [condition, ...conditions],
+  }))
+  if (!dialect.mergesRanges || ranges.length < 2) return ranges.map(range => rangeText(parts, range))
+  const nameOf = (_: SortKey, i: number): Sql => quoteName(`key ${i}`)
+  const keyColumns = keys.map((key, i) => sql`, ${keyColumn(table, key)} as ${nameOf(key, i)}`)
+  const all = ranges.map(
+    (range, i) => sql`select * from (${rangeText(parts, range, keyColumns)}) as ${quoteName(`range ${i}`)}`,
+  )
+  const order = joinList(keys.map((key, i) => sql`${nameOf(key, i)} ${directionOf(parts, key)}`))
+  return [
+    sql`select ${rowNames(table)} from (${sql.join(all, sql` union all `)}) as "ranges" order by ${order} ${part}`,
+  ]
+}
+
+/**
+ * The rows that meet conditions, in the order of the keys in which they are not all equal. Where
+ * they are sorted, which candidates always are, their keys are: whole rows cost two to ten times as
+ * much.
+ */
+function rangeText(
+  parts: ListingParts,
+  { equal, conditions }: { readonly equal: readonly Filter[]; readonly conditions: readonly Sql[] },
+  more: readonly Sql[] = [],
+): Sql {
+  const { table, query, dialect, columns, keys, part, candidates } = parts
+  const filters = [...query.filters, ...equal]
+  const sort = keys.slice(equal.length)
+  const at = quoteName(table.name)
+  const order = writeOrder(parts, sort, filters)
+  const rows = sql`from ${at} where ${allOf(conditions)} order by ${order} ${part}`
+  const read = sql`select ${columns}${sql.join(more, sql``)}`
+  const isSorted = dialect.sortsKeys && !isStoredInOrder(table.resource, table.lists, { filters, sort })
+  return candidates.length === 0 && !isSorted
+    ? sql`${read} ${rows}`
+    : sql`${read} from ${at} where "id" in (select "id" ${rows}) order by ${order}`
+}
+
+const rowNames = (table: Table): Sql =>
+  quoteNames([...systemColumns, ...valueColumns(columnsOf(table)).map(each => each.name)])
+
+/** Whether there is a row, at or before the cursor where there is one. */
+function otherText({ table, query, keys, cursor }: ListingParts, conditions: readonly Sql[]): Sql {
+  const from = sql`from ${quoteName(table.name)}`
+  const ranges = cursor ? rangesBeyond(keys, cursor, query.from?.backwards !== true, true) : [{ condition: undefined }]
+  const all = ranges.map(
+    ({ condition }) => sql`select 1 ${from} where ${allOf([...(condition ? [condition] : []), ...conditions])}`,
+  )
+  return sql`${sql.join(all, sql` union all `)} limit 1`
+}
+
+/**
+ * Qualified: a bare name would be the column of the result, which is text where the table has a
+ * wide integer.
+ */
+const keyColumn = (table: Table, key: Pick<SortKey, 'column'>): Sql =>
+  sql`${quoteName(table.name)}.${quoteName(key.column)}`
+const directionOf = ({ query, dialect }: ListingParts, { descending }: Pick<SortKey, 'descending'>): Sql =>
+  descending === (query.from?.backwards === true) ? dialect.ascending : dialect.descending
+
+/** @param filters of the rows, all that are equal in a field by it included */
+function writeOrder(parts: ListingParts, keys: readonly SortKey[], filters: readonly Filter[]): Sql {
+  const { table } = parts
+  const absent = findAbsentKeys(table.resource, table.lists, { filters, sort: keys }).map(({ field, descending }) => ({
     ...requireCompared(table, field),
     descending,
   }))
-  return joinList(
-    [...absent, ...keys].map(
-      // Qualified: a bare name would be the column of the result, which is text where the table
-      // has a wide integer.
-      key =>
-        sql`${quoteName(table.name)}.${quoteName(key.column)} ${key.descending === backwards ? dialect.ascending : dialect.descending}`,
-    ),
-  )
+  return joinList([...absent, ...keys].map(key => sql`${keyColumn(table, key)} ${directionOf(parts, key)}`))
 }
 
 /**
@@ -421,6 +490,7 @@ function pathCondition(row: string, path: SearchPath, at: number, dialect: Diale
 }
 
 const creationKey: SortKey = {
+  field: creationField,
   column: '_created',
   descending: true,
   present: true,
@@ -428,9 +498,9 @@ const creationKey: SortKey = {
 }
 
 function sortKeys(table: Table, query: Query): SortKey[] {
-  const asked = query.sort.map(({ field, descending }) => ({ ...requireCompared(table, field), descending }))
-  const id = { ...requireCompared(table, 'id'), descending: false }
-  return [...(asked.length > 0 ? asked : [creationKey]), id]
+  const keyOf = ({ field, descending }: Sort): SortKey => ({ field, ...requireCompared(table, field), descending })
+  const asked = query.sort.map(keyOf)
+  return [...(asked.length > 0 ? asked : [creationKey]), keyOf({ field: 'id', descending: false })]
 }
 
 interface PlacedKey {
@@ -442,35 +512,66 @@ function placeKey(key: SortKey, of: unknown, bind: (cell: Cell) => Sql): PlacedK
   return { cell, value: cell === null ? sql`null` : bind(cell) }
 }
 
+/** Rows that are equal in the first keys of an order, and beyond a place in the next one. */
+interface KeyRange {
+  /** One for each of the keys in which they are equal. */
+  readonly equal: readonly Filter[]
+  readonly condition: Sql
+}
+
 /**
- * The rows after a place in the order of the keys, or before it: those where the first key that
- * differs is beyond. The leading bound on the first key adds nothing, but lets an index start
- * there.
+ * The rows after a place in the order of the keys, or before it, as ranges in their order: first
+ * those that differ from the place in the last key alone.
+ *
+ * @param inclusive with the row at the place
  */
-function conditionBeyond(
+function rangesBeyond(
   keys: readonly SortKey[],
   cursor: readonly PlacedKey[],
   backwards: boolean,
-  inclusive: boolean,
-): Sql {
-  const same = (i: number): Sql => {
-    const at = cursor[i]
-    return !at || at.cell === null
-      ? sql`${quoteName(keys[i]?.column ?? '')} is null`
-      : sql`${quoteName(keys[i]?.column ?? '')} = ${at.value}`
-  }
-  const alternatives = keys.map((key, i) =>
-    allOf([...Array.from({ length: i }, (_, j) => same(j)), keyBeyond(key, cursor[i], key.descending !== backwards)]),
-  )
-  if (inclusive) alternatives.push(allOf(keys.map((_, i) => same(i))))
-  return allOf([...leadingBound(keys[0], cursor[0], backwards), anyOf(alternatives)])
+  inclusive = false,
+): KeyRange[] {
+  const last = keys.length - 1
+  return keys
+    .flatMap((key, i) => {
+      const same = keys.slice(0, i).map((each, at) => equality(each, cursor[at]))
+      const equal = same.map(each => each.filter)
+      const isIncluded = inclusive && i === last
+      return piecesBeyond(key, cursor[i], key.descending !== backwards, isIncluded).map(piece => ({
+        equal: piece.isAbsent ? [...equal, absenceOf(key)] : equal,
+        condition: allOf([...same.map(each => each.condition), piece.condition]),
+      }))
+    })
+    .toReversed()
 }
 
-function keyBeyond(key: SortKey, at: PlacedKey | undefined, falling: boolean): Sql {
+const absenceOf = ({ field }: SortKey): Filter => ({ field, is: 'absent', value: true })
+function equality(key: SortKey, at: PlacedKey | undefined): { readonly filter: Filter; readonly condition: Sql } {
   const column = quoteName(key.column)
-  if (!at || at.cell === null) return falling ? sql`false` : sql`${column} is not null`
-  if (!falling) return sql`${column} > ${at.value}`
-  return key.present ? sql`${column} < ${at.value}` : sql`(${column} < ${at.value} or ${column} is null)`
+  if (!at || at.cell === null) return { filter: absenceOf(key), condition: sql`${column} is null` }
+  return { filter: { field: key.field, is: 'eq', value: at.cell }, condition: sql`${column} = ${at.value}` }
+}
+
+/** From the last to the first: absent values come before all others ascending. */
+function piecesBeyond(
+  key: SortKey,
+  at: PlacedKey | undefined,
+  falling: boolean,
+  isIncluded: boolean,
+): readonly { readonly condition: Sql; readonly isAbsent?: true }[] {
+  const column = quoteName(key.column)
+  if (!at || at.cell === null) return falling ? [] : [{ condition: sql`${column} is not null` }]
+  const sign = sql`${signOf[`${falling ? 'lt' : 'gt'}${isIncluded ? 'e' : ''}`]}`
+  const beyond = { condition: sql`${column} ${sign} ${at.value}` }
+  return falling && !key.present ? [{ condition: sql`${column} is null`, isAbsent: true }, beyond] : [beyond]
+}
+
+/**
+ * The same in one condition. A bound on the first key adds nothing, but lets an index start there.
+ */
+function conditionBeyond(keys: readonly SortKey[], cursor: readonly PlacedKey[], backwards: boolean): Sql {
+  const ranges = rangesBeyond(keys, cursor, backwards).map(range => range.condition)
+  return allOf([...leadingBound(keys[0], cursor[0], backwards), anyOf(ranges)])
 }
 
 function leadingBound(key: SortKey | undefined, at: PlacedKey | undefined, backwards: boolean): Sql[] {

@@ -29,7 +29,7 @@ import {
 import { type Cells, endedRunner, octetsOf, type StatementRunner } from './connection.ts'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
-import { compileListing, farLookedMax, type Lead, lookedMax, type NearTexts } from './listing.ts'
+import { compileListing, farLookedMax, type Lead, type Listing, lookedMax, type NearTexts } from './listing.ts'
 import { goesOnFunction } from './read-thread-port.ts'
 import {
   changeCells,
@@ -69,7 +69,7 @@ export interface StoreSchema {
 }
 type LookAt = <T>(work: (reader: SqlReader) => Maybe<T>) => Maybe<T>
 interface ListStatements {
-  readonly page: Statement
+  readonly page: readonly Statement[]
   readonly count: Statement
   readonly other: Statement
   readonly near: NearTexts<Statement> | undefined
@@ -150,10 +150,10 @@ export class SqlReader implements StoreReader {
     const query = asked.sort.length > 0 ? asked : { ...asked, sort: declaredOrder(items.table.resource) }
     const itemOf = (row: Cells): Snapshot => this.schema.recent.item(items, row)
     return chain(this.#planSearch(items, query), plan => {
-      const { run, values } = this.#compile(items, query, plan.lead)
+      const { run, values, limitAt } = this.#compile(items, query, plan.lead)
       const { near } = run
-      const page = near && plan.looks ? (plan.looks === 'near' ? near.page : near.farPage) : run.page
-      return chain(this.on.rows(page, values, query.octets), rows =>
+      const page = near && plan.looks ? [plan.looks === 'near' ? near.page : near.farPage] : run.page
+      return chain(this.#pageRows(page, { values, limitAt }, query), rows =>
         chain(this.#hasOther(run, values, query, rows.length), other =>
           chain(query.counted ? this.#countMatches(items, query, plan) : undefined, total =>
             chain(
@@ -168,6 +168,23 @@ export class SqlReader implements StoreReader {
     })
   }
 
+  /** Of one statement after the other, until there is one more than fits on the page. */
+  #pageRows(
+    [statement, ...others]: readonly Statement[],
+    { values, limitAt }: Pick<Listing, 'values' | 'limitAt'>,
+    { size, octets }: PageBounds,
+  ): Maybe<readonly Cells[]> {
+    if (!statement) return []
+    return chain(this.on.rows(statement, values, octets), rows => {
+      if (others.length === 0) return rows
+      const fitting = countFitting(rows, { size, octets })
+      if (fitting.count < rows.length) return rows
+      const left = { size: size - fitting.count, octets: octets && Math.max(1, octets - fitting.octets) }
+      const asked = { values: values.with(limitAt, left.size + 1), limitAt }
+      return chain(this.#pageRows(others, asked, left), more => [...rows, ...more])
+    })
+  }
+
   /** A condition that is asked for each row that a list looks at. */
   protected get watch(): Sql | undefined {
     return undefined
@@ -176,8 +193,8 @@ export class SqlReader implements StoreReader {
   #compile(items: ItemStatements, query: Query, lead?: Lead) {
     const { tables, dialect } = this.schema
     const { watch } = this
-    const { form, values, texts } = compileListing(items.table, tables, query, dialect, items.columns, lead, watch)
-    return { run: this.#form(`${items.table.name}\n${watch ? 'watched' : ''}\n${form}`, texts), values }
+    const { form, texts, ...own } = compileListing(items.table, tables, query, dialect, items.columns, lead, watch)
+    return { run: this.#form(`${items.table.name}\n${watch ? 'watched' : ''}\n${form}`, texts), ...own }
   }
 
   #count(of: Statement | undefined, values: readonly Cell[]): Maybe<number> {
@@ -230,7 +247,7 @@ export class SqlReader implements StoreReader {
       const { page, count, other, near } = texts()
       const compile = (text: Sql): Statement => compileStatement(dialect, text, named)
       found = {
-        page: compile(page),
+        page: page.map(compile),
         count: compile(count),
         other: compile(other),
         near: near && {
@@ -392,8 +409,12 @@ function createPage(
   }
 }
 
+interface PageBounds {
+  readonly size: number
+  readonly octets?: number | undefined
+}
 /** The rows of a page: as many as its size and its octets allow, but one at least. */
-function countFitting(rows: readonly Cells[], { size, octets: max = Infinity }: Query) {
+function countFitting(rows: readonly Cells[], { size, octets: max = Infinity }: PageBounds) {
   let octets = 0
   for (const [count, row] of rows.entries()) {
     const length = octetsOf(row)

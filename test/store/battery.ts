@@ -412,6 +412,34 @@ const pageEnds: readonly Case[] = [
       assert.equal((await list(store, 'items', { ...order, size: 3 })).octets, a + b + c)
     }),
   ],
+  [
+    'so does a page behind a cursor, within the rows that equal it, at their end and beyond',
+    using(async store => {
+      const ranks = [1, 1, 1, 2, 2, undefined]
+      for (const [i, rank] of ranks.entries())
+        await put(store, `i-${i}`, { note: 'x'.repeat(100), ...(rank !== undefined && { rank }) })
+      for (const descending of [false, true]) {
+        const sort = [{ field: 'rank', descending }]
+        const all = await list(store, 'items', { sort })
+        const alone = await Promise.all(all.items.map((_, offset) => list(store, 'items', { sort, offset, size: 1 })))
+        for (const backwards of [false, true])
+          for (const [at, { edges }] of alone.entries()) {
+            const from = edges && { ...edges.first, backwards }
+            const rest = backwards ? all.items.slice(0, at).toReversed() : all.items.slice(at + 1)
+            for (let size = 1; size <= ranks.length; size++)
+              for (let fitting = 1; fitting <= ranks.length; fitting++) {
+                const sizes = rest.slice(0, fitting).map(each => alone[all.items.indexOf(each)]?.octets ?? 0)
+                const octets = sizes.reduce((x, y) => x + y, 0)
+                const page = await list(store, 'items', { sort, size, octets, ...(from && { from }) })
+                const expected = rest.slice(0, Math.min(size, fitting)).map(each => each.id)
+                assert.deepEqual(idsOf(page), backwards ? expected.toReversed() : expected)
+                assert.equal(backwards ? page.more.before : page.more.after, rest.length > expected.length)
+                assert.equal(page.isCut, fitting < size && fitting < rest.length)
+              }
+          }
+      }
+    }),
+  ],
 ]
 
 const deed = {

@@ -98,7 +98,10 @@ describe('a filter by a reference within, over 30,000 lists', async () => {
   for (const value of ['p-one', ['p-one', 'p-some']]) {
     const filter = within(value)
     const query: Query = { filters: [filter], within: 'all', sort: [], size: 20, counted: true }
-    const { page, count } = compileListing(table, tables, query, sqlite, sql`"id"`, { filter }).texts()
+    const { texts } = compileListing(table, tables, query, sqlite, sql`"id"`, { filter })
+    const [page] = texts().page
+    const { count } = texts()
+    assert.ok(page)
     const probe = compileProbe(table, tables, query, { filter }, sqlite, 5000).text()
     for (const [name, text] of Object.entries({ probe, page, count }))
       test(`no step reads a whole table or index: ${filter.is}, ${name}`, () => {

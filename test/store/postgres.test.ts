@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { anyone, resource, service, t as t_ } from '../../src/index.ts'
@@ -13,7 +13,7 @@ import { compileStoreSchema } from '../../src/store/sql-access.ts'
 import { boundParameters, compileStatement } from '../../src/store/statement.ts'
 import { compileTables } from '../../src/store/table.ts'
 import { proxy } from '../proxy.ts'
-import { absentLists, compilePage, desk } from './absent-lists.ts'
+import { absentLists, compilePages, cursorLists, desk } from './absent-lists.ts'
 import { type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
 import { server } from './postgres.ts'
@@ -58,20 +58,38 @@ test('B5 what a search reads besides its words is bounded: the list of new entri
   await place.remove()
 })
 
+/** Of a page of tickets, as PostgreSQL would read it from large tables. */
+async function planOfPage(t: TestContext, list: Parameters<typeof compilePages>[0]): Promise<string> {
+  const place = await running.place()
+  t.after(() => place.remove())
+  await (await place.open(desk)).close()
+  const [page, ...others] = compilePages(list, postgres)
+  assert.ok(page)
+  assert.deepEqual(others, [], 'one way to the server')
+  const client = new pg.Client({ connectionString: place.url ?? '' })
+  await client.connect()
+  t.after(() => client.end())
+  await client.query('set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off')
+  const { rows } = await client.query(`explain (costs off) ${page.text}`, [...page.values])
+  return rows.map(row => row['QUERY PLAN']).join('\n')
+}
+
 for (const [name, list, isServed] of absentLists)
   test(`B8 ${name}: ${isServed ? 'from an index, not sorted' : 'no index has it'}`, only, async t => {
-    const place = await running.place()
-    t.after(() => place.remove())
-    await (await place.open(desk)).close()
-    const { text, values } = compilePage(list, postgres)
-    const client = new pg.Client({ connectionString: place.url ?? '' })
-    await client.connect()
-    t.after(() => client.end())
-    await client.query('set enable_seqscan = off; set enable_bitmapscan = off; set enable_sort = off')
-    const { rows } = await client.query(`explain (costs off) ${text}`, [...values])
-    const plan = rows.map(row => row['QUERY PLAN']).join('\n')
-    // Items of one date are few, and put in the order of their ids.
-    assert.equal(!/^[\s>-]*Sort$/m.test(plan) && /Index Cond: \(.*IS NULL/.test(plan), isServed, plan)
+    const plan = await planOfPage(t, list)
+    // Items of one date are few, and put in the order of their ids; so are those of a page.
+    assert.equal(
+      !/^[\s>-]*Sort\n.*Sort Key.*\n(?![\s>-]*(Limit|Append))/m.test(plan) && /Index Cond: \(.*IS NULL/.test(plan),
+      isServed,
+      plan,
+    )
+  })
+
+for (const [name, list, ranges] of cursorLists)
+  test(`A2.3 behind a cursor no row before it is looked at: ${name}`, only, async t => {
+    const plan = await planOfPage(t, list)
+    assert.equal(plan.match(/Index Cond: /g)?.length, ranges.length, plan)
+    assert.doesNotMatch(plan, /Filter: /)
   })
 
 test(

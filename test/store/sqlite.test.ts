@@ -17,7 +17,7 @@ import { planMigration } from '../../src/store/migration.ts'
 import { compileStoreSchema } from '../../src/store/sql-access.ts'
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts'
 import { compileStatement } from '../../src/store/statement.ts'
-import { absentLists, compilePage, desk, formOf, tickets } from './absent-lists.ts'
+import { absentLists, compilePages, cursorLists, desk, formOf, tickets } from './absent-lists.ts'
 import { jobRow, type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
 
@@ -542,15 +542,51 @@ describe('sqlite: what only a file shows', () => {
   })
 })
 
+const planOf = (database: DatabaseSync, { text, values }: ReturnType<typeof compilePages>[number]): string =>
+  database
+    .prepare(`explain query plan ${text}`)
+    .all(...(values as SQLInputValue[]))
+    .map(each => String(each['detail']))
+    .join('; ')
+/** Where keys are sorted before rows are read: of the keys. */
+const keysPlanOf = (plan: string): string =>
+  plan.replace(/^SEARCH tickets USING INDEX \S+ \(id=\?\); LIST SUBQUERY 1; (.*); USE TEMP B-TREE FOR ORDER BY$/, '$1')
+
+test('rows that no index has in their order are sorted by their keys, by an index alone, and then read', async t => {
+  const { file } = await opened(t, {}, desk)
+  const database = new DatabaseSync(file)
+  t.after(() => database.close())
+  const plansOf = (descending: boolean) =>
+    compilePages({ sort: [{ field: 'closed', descending }] }, sqlite).map(each => planOf(database, each))
+  assert.deepEqual(plansOf(true).map(keysPlanOf), [
+    'SCAN tickets USING COVERING INDEX tickets#closed; USE TEMP B-TREE FOR LAST TERM OF ORDER BY',
+  ])
+  assert.deepEqual(plansOf(false), ['SCAN tickets USING INDEX tickets#closed'])
+})
+
+for (const [name, list, ranges] of cursorLists)
+  test(`A2.3 behind a cursor no row before it is looked at: ${name}`, async t => {
+    const { file } = await opened(t, {}, desk)
+    const database = new DatabaseSync(file)
+    t.after(() => database.close())
+    const plans = compilePages(list, sqlite).map(each => keysPlanOf(planOf(database, each)))
+    const terms = /^SEARCH tickets USING (?:COVERING )?INDEX \S+ \(([^)]*)\)(; USE TEMP B-TREE FOR LAST TERM.*)?$/
+    assert.deepEqual(
+      plans.map(plan => terms.exec(plan)?.[1]),
+      ranges,
+      plans.join('\n'),
+    )
+  })
+
 for (const [name, list, isServed] of absentLists)
   test(`B8 ${name}: ${isServed ? 'from an index' : 'no index has it'}`, async t => {
     assert.equal(findMissingIndex(tickets, listIndexesOf(tickets, desk), formOf(list)) === undefined, isServed)
     const { file } = await opened(t, {}, desk)
     const database = new DatabaseSync(file)
     t.after(() => database.close())
-    const { text, values } = compilePage(list, sqlite)
-    const steps = database.prepare(`explain query plan ${text}`).all(...(values as SQLInputValue[]))
-    const plan = steps.map(each => String(each['detail'])).join('; ')
+    const plan = compilePages(list, sqlite)
+      .map(each => keysPlanOf(planOf(database, each)))
+      .join('; ')
     // Items of one date are few, and put in the order of their ids.
     assert.equal(/SEARCH tickets USING/.test(plan) && !/TEMP B-TREE FOR ORDER BY/.test(plan), isServed, plan)
   })
