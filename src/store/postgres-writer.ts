@@ -71,11 +71,15 @@ export function compileWriteStatements({ tables }: StoreSchema): WriteStatements
 }
 
 const lastChange = compileStatement(postgres, sql`select coalesce(max("sequence"), 0) from "_change"`)
-/** Takes a sequence, then JSON, the names of resources. */
-const noChangeSince = compileStatement(
+/**
+ * Takes a sequence, then JSON, the names of resources. With an upper bound, without which a plan
+ * for any sequence reads all changes there are.
+ */
+export const noChangeSince = compileStatement(
   postgres,
   failWhere(sql`exists (select 1 from "_change" where "sequence" > ${parameterAt(0)}::bigint
-    and "resource" in (select jsonb_array_elements_text(${parameterAt(1)}::text::jsonb)))`),
+    and "sequence" <= (select max("sequence") from "_change")
+    and "resource" = any (array(select jsonb_array_elements_text(${parameterAt(1)}::text::jsonb))))`),
 )
 /** Takes JSON, an array of `resource` and `id`: what was made leaves no record of a former item. */
 const noFormer = compileStatement(

@@ -7,6 +7,7 @@ import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Store, type StoreReader, Unavailable } from '../../src/service/store.ts'
 import { postgres } from '../../src/store/dialect.ts'
 import { openPostgresReplica, openPostgresStore } from '../../src/store/postgres.ts'
+import { noChangeSince } from '../../src/store/postgres-writer.ts'
 import { foldText } from '../../src/store/search-dialect.ts'
 import { fillSearch } from '../../src/store/search-growth.ts'
 import { compileStoreSchema } from '../../src/store/sql-access.ts'
@@ -56,6 +57,23 @@ test('B5 what a search reads besides its words is bounded: the list of new entri
   for (const { reloptions } of options) assert.deepEqual(reloptions, ['gin_pending_list_limit=64'])
   await store.close()
   await place.remove()
+})
+
+test('(3) whether what was read by lists has changed costs no more with many changes', only, async t => {
+  const place = await running.place()
+  t.after(() => place.remove())
+  await (await place.open(desk)).close()
+  const client = new pg.Client({ connectionString: place.url ?? '' })
+  await client.connect()
+  t.after(() => client.end())
+  await client.query(`insert into "_change" ("at", "resource", "id", "version", "what", "operation")
+    select 1, 'tickets', 't-' || n, n, 'changed', 'x' from generate_series(1, 20000) as n`)
+  await client.query('analyze "_change"; set plan_cache_mode = force_generic_plan')
+  await client.query(`prepare unchanged as ${noChangeSince.text}`)
+  const { rows } = await client.query(`explain (costs off) execute unchanged (19990, '["tickets"]')`)
+  const plan = rows.map(row => row['QUERY PLAN']).join('\n')
+  assert.doesNotMatch(plan, /Seq Scan on _change/)
+  assert.match(plan, /Index Cond: \(\(sequence > /)
 })
 
 /** Of a page of tickets, as PostgreSQL would read it from large tables. */
