@@ -2,7 +2,7 @@
  * What each operation costs as its collection grows: CPU for one request over 10³ and 10⁵ orders (`--million`: 10⁶, too), on
  * SQLite and, where `DIGLOT_POSTGRES` has the address of a PostgreSQL on this machine, on PostgreSQL, whose server's CPU is
  * counted besides. An entry above 1.5 times its value at 10³ is marked. Requests go to the service as a host hands them over,
- * without a socket. `--keep FOLDER` keeps the databases for the next run (on PostgreSQL they stay in any case).
+ * without a socket. Names of operations choose some of them. `--keep FOLDER` keeps the databases for the next run (on PostgreSQL they stay in any case).
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,12 @@ type Place = (rows: number) => Promise<{ readonly data: string; readonly databas
 /** Microseconds of CPU of a database server. */
 type ServerCpu = () => number
 
-async function measure(place: Place, rows: number, serverCpu: ServerCpu): Promise<readonly Cost[]> {
+async function measure(
+  place: Place,
+  rows: number,
+  serverCpu: ServerCpu,
+  chosen: readonly Operation[],
+): Promise<readonly Cost[]> {
   const at = await place(rows)
   await fillOrders(at, rows)
   const limits = { reads: { count: 1e9, seconds: 1 }, changes: { count: 1e9, seconds: 1 } }
@@ -54,9 +59,9 @@ async function measure(place: Place, rows: number, serverCpu: ServerCpu): Promis
     return runPeriod(world, operation, serverCpu)
   }
   try {
-    for (const operation of operations) await run(operation) // the compiler's time
+    for (const operation of chosen) await run(operation) // the compiler's time
     const found: Cost[] = []
-    for (const operation of operations) found.push(await measureOperation(() => run(operation)))
+    for (const operation of chosen) found.push(await measureOperation(() => run(operation)))
     return found
   } finally {
     await shop.close()
@@ -100,8 +105,21 @@ async function placeOnPostgres(url: string): Promise<{ place: Place; cpu: Server
   return { place, cpu }
 }
 
+/** All, where none is named. */
+function chooseOperations(names: readonly string[]): readonly Operation[] {
+  const unknown = names.filter(name => !operations.some(each => each.name === name))
+  if (unknown.length > 0)
+    throw new Error(`there is no ${unknown.join(', ')}; there are ${operations.map(each => each.name).join(', ')}`)
+  return names.length > 0 ? operations.filter(({ name }) => names.includes(name)) : operations
+}
+
 /** Prints the tables, and gives the entries that grow more than they may. */
-export async function growth(isMillion: boolean, keep: string | undefined): Promise<readonly string[]> {
+export async function growth(
+  isMillion: boolean,
+  keep: string | undefined,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const chosen = chooseOperations(names)
   const sizes = [1e3, 1e5, ...(isMillion ? [1e6] : [])]
   const folder = keep ?? mkdtempSync(join(tmpdir(), 'diglot-growth-'))
   const url = process.env['DIGLOT_POSTGRES']
@@ -109,8 +127,8 @@ export async function growth(isMillion: boolean, keep: string | undefined): Prom
   const inFile: Place = async rows => ({ data: join(folder, `growth-${rows}.sqlite`) })
   const grown: string[] = []
   try {
-    grown.push(...(await printTable('SQLite', sizes, inFile, () => 0)))
-    if (postgres) grown.push(...(await printTable('PostgreSQL', sizes, postgres.place, postgres.cpu)))
+    grown.push(...(await printTable('SQLite', sizes, inFile, () => 0, chosen)))
+    if (postgres) grown.push(...(await printTable('PostgreSQL', sizes, postgres.place, postgres.cpu, chosen)))
   } finally {
     if (keep === undefined) rmSync(folder, { recursive: true, force: true })
   }
@@ -122,12 +140,13 @@ async function printTable(
   sizes: readonly number[],
   place: Place,
   serverCpu: ServerCpu,
+  chosen: readonly Operation[],
 ): Promise<readonly string[]> {
   const figures: (readonly Cost[])[] = []
-  for (const rows of sizes) figures.push(await measure(place, rows, serverCpu))
+  for (const rows of sizes) figures.push(await measure(place, rows, serverCpu, chosen))
   console.log(`| µs of CPU on ${database} | ${sizes.map(rows => rows.toLocaleString('en')).join(' | ')} |`)
   console.log(`| --- |${' --- |'.repeat(sizes.length)}`)
-  return operations.flatMap(({ name }, at) => {
+  return chosen.flatMap(({ name }, at) => {
     const costs = figures.map(each => each[at] ?? { own: 0, server: 0 })
     const [first = 0] = costs.map(sum)
     console.log(`| ${name} | ${costs.map(cost => writeCost(cost, sum(cost) / first)).join(' | ')} |`)

@@ -45,7 +45,7 @@ const { positionals, values } = parseArgs({
   },
 })
 if (positionals[0] === 'growth') {
-  const grown = await (await import('./growth.ts')).growth(values.million === true, values.keep)
+  const grown = await (await import('./growth.ts')).growth(values.million === true, values.keep, positionals.slice(1))
   if (grown.length > 0) console.log(`\ngrows: ${grown.join('; ')}`)
   process.exit()
 }

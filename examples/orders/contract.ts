@@ -132,6 +132,7 @@ export const orders = resource('orders', {
   indexes: [
     ['state', 'total'],
     ['customer', 'total'],
+    ['total', '-placedAt'],
   ],
   unserved: 'refuse',
   search: ['note', 'customer.name', 'lines.product.name'],
