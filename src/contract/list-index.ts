@@ -239,6 +239,25 @@ function servesOrder(
   )
 }
 
+/**
+ * A filter whose values are taken to belong to few items each, and the index for where they do not.
+ */
+export interface AssumedFilter {
+  readonly field: string
+  readonly keys: readonly string[]
+}
+
+/** The filters by single values whose items no index has in the usual order. */
+export function listAssumedFilters(resource: Resource, indexes: readonly ListIndex[]): readonly AssumedFilter[] {
+  if (resource.given.unserved === 'accept') return []
+  return (resource.given.filter ?? []).flatMap(field => {
+    if (field === 'id' || findFilterField(resource, field)?.path !== undefined || hasFewValues(resource, field))
+      return []
+    const missing = findMissingOrder(resource, indexes, { filters: [{ field, is: 'eq' }], sort: [] })
+    return missing ? [{ field, keys: missing.keys }] : []
+  })
+}
+
 /** For a person: which lists of a resource no index serves, a line for each filter. */
 export function findUnservedLists(resource: Resource, service: Service): readonly string[] {
   const { given, name } = resource

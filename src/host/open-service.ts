@@ -7,6 +7,7 @@ import { RecentCallers } from '../base/time-shares.ts'
 import { endpointsOf } from '../contract/endpoint-rule.ts'
 import type { Implementation } from '../contract/implement.ts'
 import type { LaterReceiver } from '../contract/later-call.ts'
+import { writeIndex } from '../contract/list-index.ts'
 import { findContractWarnings } from '../contract/review-warnings.ts'
 import { accessLogEntry } from '../front/access-log.ts'
 import { createFront, type FrontOptions } from '../front/front.ts'
@@ -26,7 +27,7 @@ import type { Identities } from '../service/identity-port.ts'
 import type { JobContext } from '../service/job.ts'
 import { LargeWork } from '../service/large-work.ts'
 import { countAbandonedCalls, createLaterLedger } from '../service/later-ledger.ts'
-import type { Store } from '../service/store.ts'
+import { type Store, Unavailable } from '../service/store.ts'
 import { Turns } from '../service/turns.ts'
 import { createFolderOf } from '../store/private-file.ts'
 import { startOutbox } from './delivery/outbox.ts'
@@ -116,6 +117,7 @@ export async function openService(
   await warnOfMistakes(site)
   const holdings = await openHoldings(site, surroundings)
   const { store, key, replica } = holdings
+  await warnOfCrowded(site, store)
   const figures = new Metrics()
   const committed: (() => void)[] = []
   const work = startWork(site, store)
@@ -168,6 +170,21 @@ async function warnOfMistakes({ app, options, world }: Site): Promise<void> {
     world.logger.warn(
       { ...former, made: dataFileOf(app, options) },
       'a new database is made next to that of another service: if this one had that name, give its file by `data`',
+    )
+}
+
+/** The data may say what the contract cannot. */
+async function warnOfCrowded({ world }: Site, store: Store): Promise<void> {
+  const found = await store.findCrowded?.().catch((thrown: unknown) => {
+    if (thrown instanceof Unavailable) return [] // readiness tells
+    throw thrown
+  })
+  for (const { resource, field, items, keys } of found ?? [])
+    world.logger.warn(
+      {
+        warning: `about ${items} items of ${resource} have the same ${field}, and a list of them puts all in order: declare indexes: [${writeIndex(keys)}]; unserved: 'accept' ends this warning`,
+      },
+      'the data asks for an index',
     )
 }
 

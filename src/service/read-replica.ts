@@ -42,6 +42,7 @@ const bindStore = (store: Store): Omit<Store, 'read'> => ({
   sweep: now => store.sweep(now),
   ready: () => store.ready(),
   ...(store.findDropped && { findDropped: () => store.findDropped!() }),
+  ...(store.findCrowded && { findCrowded: () => store.findCrowded!() }),
   usage: () => store.usage?.(),
   close: () => store.close(),
 })

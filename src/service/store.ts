@@ -318,9 +318,25 @@ export interface Store {
    * `notes`, `notes.text`. For operators. Rejects where the store is out of reach.
    */
   findDropped?(): Promise<readonly string[]>
+  /**
+   * Filters that the contract takes to leave few items and that leave many, by the statistics of
+   * the database; none where it has none yet. For operators. Rejects where the store is out of
+   * reach.
+   */
+  findCrowded?(): Promise<readonly CrowdedFilter[]>
   /** Current use, if the store can tell. */
   usage?(): Usage | undefined
   close(): Promise<void>
+}
+
+/** A filter by a field whose values have many items each, in no order that a list asks for. */
+export interface CrowdedFilter {
+  readonly resource: string
+  readonly field: string
+  /** Of one value, on average; an estimate. */
+  readonly items: number
+  /** Of the index that would serve its lists, as rules declare it. */
+  readonly keys: readonly string[]
 }
 
 /** How far a store is with something that it completes while others read and write. */

@@ -48,6 +48,12 @@ export interface Dialect {
    * whole. PostgreSQL may plan to look for these among all.
    */
   readonly sortsKeys: boolean
+  readonly statistics: {
+    /** A row where there are any. */
+    readonly exist: Sql
+    /** Table, column or index, and how many rows have one value of its first column, on average. */
+    readonly rowsOfValue: Sql
+  }
   /** A row where this table exists. */
   readonly hasTable: (table: string) => Sql
   readonly boolean: (value: boolean) => Cell
@@ -104,6 +110,12 @@ export const sqlite: Dialect = {
   limit: rows => sql`limit ${rows} + 0`,
   mergesRanges: false,
   sortsKeys: true,
+  statistics: {
+    exist: sql`select 1 from sqlite_master where type = 'table' and name = 'sqlite_stat1'`,
+    // "Rows, rows of one value of the first column, …": the cast takes the digits in front.
+    rowsOfValue: sql`select "tbl", "idx", cast(substr("stat", instr("stat", ' ') + 1) as integer) from sqlite_stat1
+      where "idx" is not null`,
+  },
   locking: sql``,
   byIndex: index => sql`indexed by ${sql.id(index)}`,
   choosing: sql``,
@@ -139,6 +151,15 @@ export const postgres: Dialect = {
   limit: rows => sql`limit ${rows}`,
   mergesRanges: true,
   sortsKeys: false,
+  statistics: {
+    exist: sql`select 1`,
+    // A number of values below zero is a share of the rows.
+    rowsOfValue: sql`select s."tablename", s."attname", (1 - s."null_frac") *
+        case when s."n_distinct" > 0 then c."reltuples" / s."n_distinct" else -1 / nullif(s."n_distinct", 0) end
+      from pg_stats as s join pg_class as c on c."relname" = s."tablename"
+        and c."relnamespace" = current_schema()::regnamespace
+      where s."schemaname" = current_schema()`,
+  },
   locking: sql`for update`,
   byIndex: () => sql``,
   choosing: sql`for update skip locked`,

@@ -19,6 +19,7 @@ import type { Service } from '../contract/service.ts'
 import { KeyTurns } from '../service/key-turns.ts'
 import { type ReadWork, type Store, Unavailable, type Usage, type WriteTurn, type WriteWork } from '../service/store.ts'
 import type { StatementRunner } from './connection.ts'
+import { findCrowded } from './crowded-filters.ts'
 import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
 import { findDropped } from './dropped-names.ts'
@@ -129,6 +130,8 @@ export async function openPostgresStore(
         ),
     findDropped: () =>
       probe.run(beginRead, on => executeSteps(findDropped(schema.tables), on), Math.min(time, promptMs)),
+    findCrowded: () =>
+      probe.run(beginRead, on => executeSteps(findCrowded(schema.tables, postgres), on), Math.min(time, promptMs)),
     usage: () => (reads === writes ? writes.usage() : addUsage(writes.usage(), reads.usage())),
     close: async () => {
       await builds.stop()

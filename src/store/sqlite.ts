@@ -37,6 +37,7 @@ import {
   type WriteWork,
 } from '../service/store.ts'
 import { type Cells, octetsOf, type StatementRunner, takenKey } from './connection.ts'
+import { findCrowded } from './crowded-filters.ts'
 import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { findDropped } from './dropped-names.ts'
@@ -464,6 +465,7 @@ function createFileStore(
     fill,
     ready: async () => readers.ready() && mayWrite(),
     findDropped: async () => runMigration(findDropped(schema.tables), looking),
+    findCrowded: async () => runMigration(findCrowded(schema.tables, sqlite), looking),
     usage: () => ({ waiting: queue.length }),
     backup: async to => {
       const source = new DatabaseSync(file, { readOnly: true })

@@ -203,3 +203,19 @@ test('whatever is thrown has words in the log', () => {
     assert.doesNotMatch(error, /\[object Object\]/)
   }
 })
+
+test('B8 a filter that leaves many items, as the data shows, is told at start with its index', async () => {
+  const data = join(folder, 'crowded.sqlite')
+  const first = await startHosted({ data })
+  await first.server.close(0)
+  assert.deepEqual(told(first.lines, 'the data asks for an index'), [])
+  const database = new DatabaseSync(data)
+  database.exec(`analyze; update sqlite_stat1 set "stat" = '100 900 1' where "idx" = 'orders#note'`)
+  database.close()
+  const { lines } = await startHosted({ data })
+  assert.deepEqual(told(lines, 'the data asks for an index'), [
+    {
+      warning: `about 900 items of orders have the same note, and a list of them puts all in order: declare indexes: [['note', '-placedAt']]; unserved: 'accept' ends this warning`,
+    },
+  ])
+})

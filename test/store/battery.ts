@@ -27,6 +27,7 @@ import {
   Unavailable,
 } from '../../src/service/store.ts'
 import type { MigrationWish } from '../../src/store/migration.ts'
+import { crowdedFilters } from './crowded-filters.ts'
 import { every, everything, members } from './every-type.ts'
 import { files } from './files.ts'
 import { migrations } from './migrations.ts'
@@ -405,7 +406,8 @@ const pageEnds: readonly Case[] = [
         [1, a, 1, false],
       ]
       for (const [size, octets, count, isCut] of rows) {
-        const page = await list(store, 'items', { ...order, size, octets })
+        const page = await list(store, 'items', { ...order, size, octets, counted: true })
+        assert.equal(page.total, 3, 'also of what did not fit')
         const told = [page.items.length, page.octets, page.isCut, page.more.after]
         assert.deepEqual(told, [count, [a, b, c].slice(0, count).reduce((x, y) => x + y), isCut, count < 3])
       }
@@ -1736,6 +1738,7 @@ const restarts: readonly Case[] = [
   ],
   ...migrations,
   ...rollingChanges,
+  ...crowdedFilters,
 ]
 
 /**

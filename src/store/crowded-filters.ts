@@ -1,0 +1,35 @@
+/**
+ * Filters whose lists are longer than the contract takes them to be: no declaration says how many
+ * items have one value, but the statistics do that a database makes for its own plans.
+ */
+import { listAssumedFilters } from '../contract/list-index.ts'
+import type { CrowdedFilter } from '../service/store.ts'
+import type { Steps } from './database-shape.ts'
+import type { Dialect } from './dialect.ts'
+import { fewRows } from './long-query.ts'
+import type { Table } from './table.ts'
+
+export function* findCrowded(
+  tables: ReadonlyMap<string, Table>,
+  { statistics }: Dialect,
+): Steps<readonly CrowdedFilter[]> {
+  if ((yield { text: statistics.exist }).length === 0) return []
+  const rows = yield { text: statistics.rowsOfValue }
+  const known = new Map(rows.map(([table, name, count]) => [`${table}\n${name}`, Number(count)]))
+  return [...tables.values()].flatMap(table =>
+    listAssumedFilters(table.resource, table.lists).flatMap(({ field, keys }) => {
+      const items = Math.max(
+        0,
+        ...namesInStatistics(table, field).map(name => known.get(`${table.name}\n${name}`) ?? 0),
+      )
+      return items > fewRows ? [{ resource: table.resource.name, field, items: Math.round(items), keys }] : []
+    }),
+  )
+}
+
+/** PostgreSQL has statistics of columns, SQLite of indexes. */
+function namesInStatistics({ compared, indexes }: Table, field: string): readonly string[] {
+  const column = compared.get(field)?.column
+  if (column === undefined) return []
+  return [column, ...indexes.filter(each => each.columns[0]?.name === column).map(each => each.name)]
+}
