@@ -155,7 +155,7 @@ export class SqlReader implements StoreReader {
       const page = near && plan.looks ? [plan.looks === 'near' ? near.page : near.farPage] : run.page
       return chain(this.#pageRows(page, { values, limitAt }, query), rows =>
         chain(this.#hasOther(run, values, query, rows.length), other =>
-          chain(query.counted ? this.#countMatches(items, query, plan) : undefined, total =>
+          chain(query.counted ? this.#totalOf(items, query, plan, rows) : undefined, total =>
             chain(
               near && plan.looks === 'far' && rows.length <= query.size
                 ? this.on.first(near.farEnd, values)
@@ -210,6 +210,11 @@ export class SqlReader implements StoreReader {
       countMatches: () => countNear('matches'),
       countRows: () => countNear('rows'),
     })
+  }
+
+  #totalOf(items: ItemStatements, query: Query, plan: SearchPlan, rows: readonly Cells[]): Maybe<number | undefined> {
+    if (!isLastPage(rows, query) || plan.isFrequent) return this.#countMatches(items, query, plan)
+    return totalOf(query, (query.offset ?? 0) + rows.length)
   }
 
   /** Undefined where they are more than are counted, or where counting would look at many rows. */
@@ -407,6 +412,12 @@ function createPage(
     isCut: (extra && count < query.size) || ended !== undefined,
     ...(ended && { looked: farLookedMax }),
   }
+}
+
+/** Whether a page by number has the last rows of its list, so that nothing has to be counted. */
+function isLastPage(rows: readonly Cells[], query: Query): boolean {
+  if (query.from || rows.length > query.size) return false
+  return (rows.length > 0 || (query.offset ?? 0) === 0) && countFitting(rows, query).count === rows.length
 }
 
 interface PageBounds {
