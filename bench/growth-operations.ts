@@ -1,5 +1,7 @@
 /** The operations that `growth.ts` measures, on both faces. Ids, filters, words and amounts differ each time. */
-import { states } from './growth-data.ts'
+import { orders } from '../examples/orders/contract.ts'
+import { writeCursor } from '../src/rest/page-cursor.ts'
+import { states, totalOf } from './growth-data.ts'
 
 export interface Answer {
   readonly status: number
@@ -142,13 +144,11 @@ export const operations: readonly Operation[] = [
   {
     name: 'the page behind a cursor',
     times: 60,
-    prepare: async ({ ask, rows, below }) => {
-      const { json } = await ask(
-        'GET',
-        `/api/v2/orders?size=20&total[gte]=${below(900)}.00&sort=total&page=${1 + below(Math.min(400, rows / 500))}`,
-      )
-      const links = json['_links'] as Readonly<Record<string, { readonly href: string }>>
-      return links['next']?.href ?? '/api/v2/orders'
+    prepare: async ({ rows, below }) => {
+      const at = below(rows)
+      const place = { keys: [totalOf(at)], id: `o-g${at}`, backwards: false }
+      const cursor = writeCursor(orders, [{ field: 'total', descending: false }], place)
+      return `/api/v2/orders?size=20&total[gte]=${Math.floor(Number(totalOf(at)) / 2)}.00&sort=total&cursor=${cursor}`
     },
     run: ({ ask }, href) => ask('GET', href),
   },

@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { drawBelow, fillOrders, orderValue, states } from './growth-data.ts'
+import { drawBelow, fillOrders, states, totalOf } from './growth-data.ts'
 import { type Ask, cpu, disk, Line, median, quick, type Row, start, stopped, type Target } from './harness.ts'
 
 const connections = 32
@@ -62,7 +62,7 @@ const changeRows: readonly ChangeRow[] = [
     goals: { floor: '≤ 1.15' },
     status: 201,
     make: (turn, clerk) => {
-      const content = { method: 'card', amount: orderValue(placedAt(turn)).total }
+      const content = { method: 'card', amount: totalOf(placedAt(turn)) }
       const id = `o-g${placedAt(turn)}`
       return {
         request: requestOf('POST', `/api/orders/${id}/payment`, [clerk, json], content),
