@@ -6,7 +6,7 @@
  */
 import { memoizeByObject } from '../base/memo.ts'
 import { basicCredentials, bearerToken, type Challenge, parseCredentials, writeChallenges } from './authorization.ts'
-import type { LastingFields } from './lasting-fields.ts'
+import type { LastingCredentials } from './lasting-fields.ts'
 import type { Request } from './message.ts'
 
 /** Tells what credentials prove, as a `P`. */
@@ -23,15 +23,15 @@ export interface CredentialProver<P> {
  * of which either might be meant.
  */
 export function proveCredentials<P>(
-  { fields, lasting, from }: Request,
+  { fields, credentials, from }: Request,
   by: CredentialProver<P>,
   mayTravel: () => boolean,
 ): P | 'untaken' | undefined {
   const { authorization: field, 'api-key': key } = fields
   if (key !== undefined) return field === undefined ? by.key(key) : 'untaken'
   if (field === undefined) return undefined
-  const token = lasting ? tokenOf(lasting) : readToken(field)
-  if (token !== '') return by.bearer(token, lasting)
+  const token = credentials ? tokenOf(credentials) : readToken(field)
+  if (token !== '') return by.bearer(token, credentials)
   const basic = mayTravel() ? basicCredentials(field) : undefined
   if (basic) return by.password(basic.user, basic.password, from)
   const { scheme, token68 } = parseCredentials(field) ?? {}
@@ -40,7 +40,7 @@ export function proveCredentials<P>(
 
 /** Empty without a token. */
 const readToken = (field: string): string => bearerToken(field) ?? ''
-const tokenOf = memoizeByObject(({ authorization = '' }: LastingFields) => readToken(authorization))
+const tokenOf = memoizeByObject(({ authorization = '' }: LastingCredentials) => readToken(authorization))
 
 export interface Schemes {
   readonly realm: string

@@ -4,7 +4,7 @@
  * knows a stream or a socket.
  */
 
-import type { LastingFields } from './lasting-fields.ts'
+import type { LastingCredentials, LastingFields } from './lasting-fields.ts'
 
 /**
  * Fields by lower-case name, without prototype. Lines of one name are combined in order with ", "
@@ -46,6 +46,8 @@ export interface Request {
    * object for as long as they stay the same, so what they say is worth remembering.
    */
   readonly lasting?: LastingFields | undefined
+  /** The same of Authorization: one object for as long as one caller asks. */
+  readonly credentials?: LastingCredentials | undefined
   /** Octets of the field lines, where the server has counted them. */
   readonly fieldOctets?: number
   readonly content: Content

@@ -146,7 +146,8 @@ const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
 async function askTwice(face: OrdersOverRest['face'], asked: Request, isRepeated: boolean): Promise<Answer> {
   const first = await readAnswer(await face(asked))
   if (!isRepeated || !repeatable.has(asked.method) || asked.content !== noContent) return first
-  const again = { ...asked, lasting: selectLasting(asked.fields) }
+  const { authorization } = asked.fields
+  const again = { ...asked, lasting: selectLasting(asked.fields), credentials: { authorization } }
   await readAnswer(await face(again)) // what is found now is remembered
   const second = await readAnswer(await face(again))
   const outcome = ({ status, fields, text }: Answer) => {

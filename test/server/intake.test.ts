@@ -104,7 +104,7 @@ describe('what is held of it', () => {
   test('what is left of lent octets is copied by copyLent', () => {
     const held = new ReceiveBuffer()
     held.add(room, true)
-    held.take(6)
+    held.drop(6)
     held.copyLent()
     const before = held.octets.toString()
     room.fill('x')

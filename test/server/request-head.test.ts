@@ -53,31 +53,57 @@ suite('RFC 9112 §3 the request line', () => {
 suite('fields that last from request to request of a connection', () => {
   const lines = (...all: readonly string[]) => ['GET / HTTP/1.1', ...all, ''].join('\r\n')
   const one = ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'If-None-Match: "1"']
-  const table: readonly (readonly [title: string, next: readonly string[], isSame: boolean])[] = [
-    ['the same lines', one, true],
-    ['another condition', ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'If-None-Match: "2"'], true],
+  const table: readonly (readonly [title: string, next: readonly string[], isSame: boolean, isSameCaller: boolean])[] =
     [
-      'no condition, another order, a name',
-      ['X-Request-Id: 7', 'Accept: */*', 'Host: a', 'Authorization: Bearer x'],
-      true,
-    ],
-    ['another host', ['Host: b', 'Authorization: Bearer x', 'Accept: */*'], true],
-    ['another caller', ['Host: a', 'Authorization: Bearer y', 'Accept: */*'], false],
-    ['no caller', ['Host: a', 'Accept: */*'], false],
-    ['a field twice', ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'Accept: text/plain'], false],
-    ['content', [...one, 'Content-Type: application/json'], false],
-  ]
-  for (const [title, next, isSame] of table)
+      ['the same lines', one, true, true],
+      ['another condition', ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'If-None-Match: "2"'], true, true],
+      [
+        'no condition, another order, a name',
+        ['X-Request-Id: 7', 'Accept: */*', 'Host: a', 'Authorization: Bearer x'],
+        true,
+        true,
+      ],
+      ['another host', ['Host: b', 'Authorization: Bearer x', 'Accept: */*'], true, true],
+      ['another caller', ['Host: a', 'Authorization: Bearer y', 'Accept: */*'], true, false],
+      ['no caller', ['Host: a', 'Accept: */*'], true, false],
+      ['a caller twice', ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'Authorization: Bearer x'], true, false],
+      ['a field twice', ['Host: a', 'Authorization: Bearer x', 'Accept: */*', 'Accept: text/plain'], false, true],
+      ['content', [...one, 'Content-Type: application/json'], false, true],
+    ]
+  for (const [title, next, isSame, isSameCaller] of table)
     test(title, () => {
       const first = accepted(read(lines(...one)))
       assert.equal(first.lasting, undefined, 'nothing came before')
       const second = accepted(read(lines(...next), first.lines))
       assert.equal(second.lasting, isSame ? first.lines.lasting : undefined)
+      assert.equal(second.credentials, isSameCaller ? first.lines.credentials : undefined)
       const third = accepted(read(lines(...next), second.lines))
       assert.equal(third.lasting, second.lines.lasting)
-      for (const [name, value] of Object.entries(third.lines.lasting))
+      assert.equal(third.credentials, second.lines.credentials)
+      for (const [name, value] of Object.entries({ ...third.lines.lasting, ...third.lines.credentials }))
         assert.equal(third.lines.fields[name], value, name)
     })
+
+  test('names are those of each request, whatever the one before had in their place', () => {
+    const heads: readonly (readonly string[])[] = [
+      ['Host: a', 'Accept: b', 'Accept-Language: c'],
+      ['Host: a', 'Accept-Language: c', 'Accept: b'],
+      ['HOST: a', 'accept:b', 'Accept-Language:'],
+      ['Host: a', 'Accept-Language: c', 'Accept: b', 'X: d'],
+      ['X: d'],
+      ['Host: a', 'Host: b'],
+    ]
+    const fieldsOf = (each: readonly string[], before: Lines | undefined) =>
+      accepted(read(lines(...each), before)).lines
+    let before: Lines | undefined
+    for (const each of heads) {
+      const found = fieldsOf(each, before)
+      assert.deepEqual({ ...found.fields }, { ...fieldsOf(each, undefined).fields })
+      before = found
+    }
+    assert.equal(nameOf(read(lines('Host : a'), before)), 'fieldLine')
+    assert.equal(nameOf(read(lines('Host: a', 'Hostile'), before)), 'fieldLine')
+  })
 })
 
 suite('RFC 9112 §5 field lines', () => {
@@ -233,7 +259,7 @@ test('held octets come out as they went in', () =>
       for (const step of steps) {
         if (typeof step === 'number') {
           const count = Math.min(step, expected.length)
-          assert.deepEqual([...held.take(count)], expected.splice(0, count))
+          assert.deepEqual([...held.takeOwned(count)], expected.splice(0, count))
         } else {
           held.add(Buffer.from(step))
           expected.push(...step)

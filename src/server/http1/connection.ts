@@ -204,7 +204,7 @@ export class Http1Connection implements Turn {
   #readNext(): boolean {
     const { received, context } = this
     // §2.2: an empty line or two before a request.
-    while (received.octets[0] === 0x0d && received.octets[1] === 0x0a) received.take(2)
+    while (received.octets[0] === 0x0d && received.octets[1] === 0x0a) received.drop(2)
     if (received.octets.length === 0) return false
     const text = this.#findHead()
     if (text === undefined) {
@@ -212,7 +212,7 @@ export class Http1Connection implements Turn {
       return false
     }
     this.#searched = 0
-    received.take(text.length + 2)
+    received.drop(text.length + 2)
     const head = readRequestHead(text, this.#lines, context.limits)
     if ('detail' in head) this.#refuse(head)
     else this.#begin(head)
@@ -350,7 +350,7 @@ export class Http1Connection implements Turn {
 
   linger(): void {
     this.#isEnding = true
-    this.received.take(this.received.octets.length)
+    this.received.drop(this.received.octets.length)
     closeGracefully(this.socket, this.context)
   }
 }

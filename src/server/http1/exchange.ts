@@ -36,11 +36,23 @@ export class Http1Exchange implements ContentOwner {
   /** Asks for the response. */
   begin(content: Content): void {
     const { context, scheme, from, certificate, gone } = this.#turn
-    const { method, target, version, lines, lasting } = this.#head
+    const { method, target, version, lines, lasting, credentials } = this.#head
     const { fields } = lines
     const fieldOctets = lines.text.length
-    const about = { method, target, fields, lasting, fieldOctets }
-    const request = { ...about, content, scheme, version, from, certificate, gone }
+    const request: Request = {
+      method,
+      target,
+      fields,
+      lasting,
+      credentials,
+      fieldOctets,
+      content,
+      scheme,
+      version,
+      from,
+      certificate,
+      gone,
+    }
     this.#request = request
     try {
       const response = context.serve(request)

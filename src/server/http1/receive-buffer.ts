@@ -33,18 +33,17 @@ export class ReceiveBuffer {
     this.#isLent = false
   }
 
-  /** The same as `take`, for octets that are kept. */
+  /** Removes the first so many, for a reader that keeps them. */
   takeOwned(count: number): Buffer {
-    const taken = this.take(count)
+    const taken = this.octets.subarray(0, count)
+    this.drop(count)
     return this.#isLent ? copyOctets(taken) : taken
   }
 
   /** Removes the first so many. */
-  take(count: number): Buffer {
-    const taken = this.octets.subarray(0, count)
+  drop(count: number): void {
     this.octets = count === this.octets.length ? noOctets : this.octets.subarray(count)
     this.#room = undefined
-    return taken
   }
 }
 

@@ -11,7 +11,7 @@
  */
 import { memoizeByText } from '../../base/memo.ts'
 import { isToken, trimSpace } from '../../http/grammar.ts'
-import { hasLasting, type LastingFields, selectLasting } from '../../http/lasting-fields.ts'
+import { hasLasting, type LastingCredentials, type LastingFields, selectLasting } from '../../http/lasting-fields.ts'
 import type { HttpFields } from '../../http/message.ts'
 import { addFieldLine } from '../field-lines.ts'
 import type { ServerLimits } from '../limits.ts'
@@ -22,14 +22,23 @@ export interface Lines {
   /** As they came: a connection that repeats them is read once. */
   readonly text: string
   readonly fields: HttpFields
+  /** Their names, in their order. */
+  readonly names: readonly FieldName[]
   /** The object of the lines before, if they have the same ones. */
   readonly lasting: LastingFields
+  readonly credentials: LastingCredentials
   /** Octets of content; undefined when it comes chunked. */
   readonly length: number | undefined
   /** RFC 9112 §9.6 and, for HTTP/1.0, §C.2.2. */
   readonly connection: 'close' | 'keep-alive' | undefined
   /** RFC 9110 §10.1.1: the content is sent once we ask for it. */
   readonly expects: boolean
+}
+
+/** A name as a client spells it, with its colon. */
+interface FieldName {
+  readonly lead: string
+  readonly name: string
 }
 
 export interface Head {
@@ -39,6 +48,7 @@ export interface Head {
   readonly lines: Lines
   /** Those of the lines, if the connection has sent the same before. */
   readonly lasting: LastingFields | undefined
+  readonly credentials: LastingCredentials | undefined
 }
 
 /**
@@ -63,7 +73,9 @@ export function readRequestHead(text: string, before: Lines | undefined, limits:
   if ('detail' in lines) return lines
   // §6.1: a message of HTTP/1.0 with a transfer coding has faulty framing.
   if (version === '1.0' && lines.length === undefined) return refusals.framing10
-  return { method, target, version, lines, lasting: lines.lasting === before?.lasting ? lines.lasting : undefined }
+  const lasting = lines.lasting === before?.lasting ? lines.lasting : undefined
+  const credentials = lines.credentials === before?.credentials ? lines.credentials : undefined
+  return { method, target, version, lines, lasting, credentials }
 }
 
 /** RFC 9110 §9.1: any token. An unknown method is the face's to refuse, as in HTTP/2. */
@@ -85,31 +97,43 @@ function readVersion(text: string): Head['version'] | ServerRefusal {
   return /^HTTP\/\d\.\d$/.test(text) ? refusals.version : refusals.versionSyntax
 }
 
-/** (1) A control character, or half of a CRLF. */
-const unsoundCharacter = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/
+/** (1) In a line without its end: a control character, which half of a CRLF is. */
+const unsoundCharacter = /[^\t\x20-\x7e\x80-\xff]/
 
 /** §5: `text` is whole lines with their CRLF. */
 function readLines(text: string, before: Lines | undefined): Lines | ServerRefusal {
-  if (unsoundCharacter.test(text)) return refusals.fieldOctets
   const fields: Record<string, string> = Object.create(null)
+  const names: FieldName[] = []
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf('\r\n', at)
-    const colon = text.indexOf(':', at)
-    const name = colon < 0 || colon > end ? undefined : fieldNameOf(text.slice(at, colon))
-    if (name === undefined) return refusals.fieldLine
-    addFieldLine(fields, name, readValue(text, colon + 1, end))
+    const usual = before?.names[names.length]
+    const named = usual && text.startsWith(usual.lead, at) ? usual : readName(text, at, end)
+    if ('detail' in named) return named
+    const value = readValue(text, at + named.lead.length, end)
+    if (unsoundCharacter.test(value)) return refusals.fieldOctets
+    names.push(named)
+    addFieldLine(fields, named.name, value)
     at = end + 2
   }
   const length = readFraming(fields)
   if (typeof length === 'object') return length
-  const connection = readConnection(fields['connection'])
   const lasting = before && hasLasting(fields, before.lasting) ? before.lasting : selectLasting(fields)
-  return { text, fields, lasting, length, connection, expects: expectsContinue(fields['expect']) }
+  const authorization = fields['authorization']
+  const isSameCaller = before && before.credentials.authorization === authorization
+  const credentials = isSameCaller ? before.credentials : { authorization }
+  const connection = readConnection(fields['connection'])
+  return { text, fields, names, lasting, credentials, length, connection, expects: expectsContinue(fields['expect']) }
 }
 
-/** (3) In lower case; undefined when it is not a token. */
-const fieldNameOf = memoizeByText((text: string): string | undefined =>
-  isToken(text) ? text.toLowerCase() : undefined,
+/** (3) A client names its fields in one order, so most names are those of its request before. */
+function readName(text: string, at: number, end: number): FieldName | ServerRefusal {
+  const colon = text.indexOf(':', at)
+  return (colon < 0 || colon > end ? undefined : fieldNameOf(text.slice(at, colon))) ?? refusals.fieldLine
+}
+
+/** Undefined when it is not a token. */
+const fieldNameOf = memoizeByText((text: string): FieldName | undefined =>
+  isToken(text) ? { lead: `${text}:`, name: text.toLowerCase() } : undefined,
 )
 
 /** §5.1: OWS around a value is not part of it. */
@@ -136,7 +160,8 @@ function readFraming(fields: HttpFields): number | undefined | ServerRefusal {
   return codings.indexOf('chunked') === codings.length - 1 ? refusals.coding : refusals.framing
 }
 
-function readConnection(field = ''): Lines['connection'] {
+function readConnection(field: string | undefined): Lines['connection'] {
+  if (field === undefined) return undefined
   const options = field.toLowerCase().split(/[\s,]+/)
   return options.includes('close') ? 'close' : options.includes('keep-alive') ? 'keep-alive' : undefined
 }
