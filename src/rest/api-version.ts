@@ -18,7 +18,7 @@ import type { Calls } from '../service/call.ts'
 import { operationNameOf } from '../service/calls.ts'
 import type { Snapshot } from '../service/store.ts'
 import { compileVersionCalls } from '../service/version-calls.ts'
-import type { DocumentForm, DocumentLink } from './formats/document.ts'
+import type { DocumentForm } from './formats/document.ts'
 import { compileOffers, type Offers, vendorType } from './media-types.ts'
 import { compileRoutes, type Routes } from './route.ts'
 
@@ -57,14 +57,20 @@ export interface ResourceView {
 }
 
 /** One link that items may have; `asks`: the operation that the caller must be offered for it. */
-interface Linker {
+interface LinkerDraft {
   readonly rel: string
   readonly asks: Operation | undefined
   /** Only for callers that see this field of every item: what it leads to is found by it. */
   readonly sees?: AnyField | undefined
+  /** Only for items in which this field names another. */
+  readonly names?: string
   /** What follows the address of the item; or the whole address, where it leads elsewhere. */
-  readonly href: string | ((from: LinkBase, item: Snapshot) => string | undefined)
+  readonly href: string | ((from: LinkBase, item: Snapshot) => string)
   readonly form?: DocumentForm
+}
+interface Linker extends LinkerDraft {
+  /** Another power of two for each linker of a resource. */
+  readonly bit: number
 }
 
 /** How addresses begin: `base` those of the version, `place` those of items in a parent. */
@@ -119,19 +125,25 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
     ? ({ base }: LinkBase) => `${base}/${resource.name}`
     : ({ place }: LinkBase, id: string) => `${place}/${resource.name}/${id}`
   const edit = kind('replace') ?? kind('patch')
-  const linkers: Linker[] = [
+  const drafts: LinkerDraft[] = [
     { rel: 'self', asks: undefined, href: '' },
     ...(kind('list')
       ? [{ rel: 'collection', asks: undefined, href: ({ place }: LinkBase) => `${place}/${resource.name}` }]
       : []),
     ...(resource.within === undefined ? [] : [{ rel: 'up', asks: undefined, href: ({ place }: LinkBase) => place }]),
     ...nestedLinkers(resource, resources, offered),
-    ...ownRelations(resource, resources).map(([rel, relation]) => ({
-      rel,
-      asks: undefined,
-      sees: 'of' in relation ? resources.find(each => each.name === relation.of)?.fields[relation.by] : undefined,
-      href: 'of' in relation ? `/${relation.of}` : compileReferenceHref(resource, relation.by),
-    })),
+    ...ownRelations(resource, resources).flatMap(([rel, relation]) =>
+      'of' in relation
+        ? [
+            {
+              rel,
+              asks: undefined,
+              sees: resources.find(each => each.name === relation.of)?.fields[relation.by],
+              href: `/${relation.of}`,
+            },
+          ]
+        : referenceLinkers(resource, rel, relation.by),
+    ),
     ...Object.keys(resource.files).map(part => ({ rel: part, asks: undefined, href: `/${part}` })),
     ...(edit
       ? [
@@ -155,16 +167,17 @@ function viewOf(resource: Resource, resources: readonly Resource[], offered: Off
         ]
       : []),
   ]
+  const linkers = drafts.map((each, i) => ({ ...each, bit: 2 ** i }))
   const steady = !hasConditionalFields(resource) && linkers.every(({ asks }) => !asks?.grants.some(grant => grant.when))
   return { resource, one: singularOf(resource), at, linkers, steady }
 }
 
-/** Where the item that this field names is, if it names one. */
-function compileReferenceHref({ fields, within }: Resource, by: string): Linker['href'] {
-  if (by === within) return ({ place }) => place
+/** To the item that this field names, where it names one. */
+function referenceLinkers({ fields, within }: Resource, rel: string, by: string): LinkerDraft[] {
+  if (by === within) return [{ rel, asks: undefined, href: ({ place }) => place }]
   const shape = fields[by]?.shape
-  return ({ base }, { value: { [by]: id } }) =>
-    shape?.kind === 'ref' && typeof id === 'string' ? `${base}/${shape.resource}/${id}` : undefined
+  if (shape?.kind !== 'ref') return []
+  return [{ rel, asks: undefined, names: by, href: ({ base }, { value }) => `${base}/${shape.resource}/${value[by]}` }]
 }
 
 /** Those that lead anywhere else than to the items in one. */
@@ -174,19 +187,22 @@ const ownRelations = (resource: Resource, resources: readonly Resource[]) =>
   )
 
 /** The collections in an item, where there is something to do with them. */
-const nestedLinkers = (resource: Resource, resources: readonly Resource[], offered: OfferedOperations): Linker[] =>
+const nestedLinkers = (resource: Resource, resources: readonly Resource[], offered: OfferedOperations): LinkerDraft[] =>
   listNested(resource, resources)
     .filter(nested => offered.get(nested)?.some(({ kind }) => kind === 'list' || kind === 'create'))
     .map(({ name }) => ({ rel: name, asks: undefined, href: `/${name}` }))
 
-function actionLinker(operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>): Linker {
+function actionLinker(operation: Extract<Operation, { kind: 'act' | 'look' | 'kept' }>): LinkerDraft {
   const { action, verb, kind } = operation
   const form: DocumentForm = { method: 'POST', title: verb, fields: action.input }
   return { rel: action.link, asks: operation, href: `/${action.rel}`, ...(kind === 'act' && { form }) }
 }
 
+/** What a caller is offered of one item. */
 export interface OfferedLinks {
-  readonly links: readonly DocumentLink[]
+  readonly linkers: readonly Linker[]
+  /** The fields that forms of this caller have. */
+  readonly open: Fields
   /**
    * Which of all links these are, as bits, the fields that this caller may not see, and those that
    * it may set: part of what a tag distinguishes.
@@ -196,27 +212,24 @@ export interface OfferedLinks {
 
 /** Rule A3.4: the links of an item in its current state, for this caller. */
 export function offeredLinks(
-  view: ResourceView,
-  from: LinkBase,
+  { resource, linkers: all }: ResourceView,
   item: Snapshot,
   viewer: Viewer,
   calls: Calls,
 ): OfferedLinks {
-  const links: DocumentLink[] = []
-  const own = view.at(from, item.id)
-  const open = openFieldsOf(view.resource, viewer, item.value)
-  let mask = 0
-  for (const [i, { rel, asks, sees, href, form }] of view.linkers.entries()) {
+  const linkers: Linker[] = []
+  let bits = 0
+  for (const linker of all) {
+    const { asks, sees, names, bit } = linker
     if (asks && !calls.offers(asks, viewer.caller, item)) continue
     if (sees && !seesAlways(sees, viewer)) continue
-    const to = typeof href === 'string' ? own + href : href(from, item)
-    if (to === undefined) continue
-    mask += 2 ** i
-    const offered = form?.fields === view.resource.fields ? { ...form, fields: open } : form
-    links.push(offered ? { rel, href: to, form: offered } : { rel, href: to })
+    if (names !== undefined && typeof item.value[names] !== 'string') continue
+    linkers.push(linker)
+    bits += bit
   }
-  if (open === view.resource.fields && !item.unseen) return { links, mask }
-  return { links, mask: `${mask} ${item.unseen?.join() ?? ''} ${Object.keys(open).join()}` }
+  const open = openFieldsOf(resource, viewer, item.value)
+  const isPlain = open === resource.fields && !item.unseen
+  return { linkers, open, mask: isPlain ? bits : `${bits} ${item.unseen?.join() ?? ''} ${Object.keys(open).join()}` }
 }
 
 /** The fields of a search: words, and values that fields must equal. */

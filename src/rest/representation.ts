@@ -10,10 +10,10 @@ import type { Validators } from '../http/precondition.ts'
 import type { Current } from '../service/outcome.ts'
 import type { Snapshot } from '../service/store.ts'
 import { finishSteps, type WorkSteps } from '../service/turns.ts'
-import { offeredLinks, type ResourceView } from './api-version.ts'
+import { type LinkBase, type OfferedLinks, offeredLinks, type ResourceView } from './api-version.ts'
 import { writeBrowserPage } from './browse/browser-page.ts'
 import { callsOf, type Exchange } from './exchange.ts'
-import { type RepresentationDocument, writeItemsInSteps, writingOf } from './formats/document.ts'
+import { type DocumentLink, type RepresentationDocument, writeItemsInSteps, writingOf } from './formats/document.ts'
 import type { ItemDocument, SelectedItem, Variant } from './memory.ts'
 import { fileVersionTag, representationTag } from './tags.ts'
 
@@ -38,19 +38,55 @@ function composeDocument(
 ): ItemDocument {
   const { edition, base, caller } = exchange
   const viewer = { caller, now: exchange.entry.now }
-  const { links, mask } = offeredLinks(view, { base, place }, item, viewer, callsOf(exchange))
+  const offered = offeredLinks(view, item, viewer, callsOf(exchange))
+  const { mask } = offered
   const same = known.find(each => each.edition === edition && each.base === place && each.mask === mask)
   if (same) {
     same.caller = caller
     return same
   }
-  const { fields, isSingle } = view.resource
-  const title = isSingle ? view.one : `${view.one} ${item.id}`
-  const document = { name: view.one, title, fields, value: item.value, links }
+  const document = new ItemRepresentation(view, item, { base, place }, offered)
   const composed: ItemDocument = { edition, base: place, mask, document, caller, shown: undefined }
   // A change may still be rolled back.
   if (exchange.isSafe) exchange.face.memory.keepDocument(item, composed)
   return composed
+}
+
+/** Its links are made when they are first asked for: a 304 needs none. */
+class ItemRepresentation implements RepresentationDocument {
+  readonly name: string
+  readonly fields: RepresentationDocument['fields']
+  readonly value: RepresentationDocument['value']
+  readonly #view: ResourceView
+  readonly #item: Snapshot
+  readonly #from: LinkBase
+  readonly #offered: OfferedLinks
+  #links: readonly DocumentLink[] | undefined
+
+  constructor(view: ResourceView, item: Snapshot, from: LinkBase, offered: OfferedLinks) {
+    this.name = view.one
+    this.fields = view.resource.fields
+    this.value = item.value
+    this.#view = view
+    this.#item = item
+    this.#from = from
+    this.#offered = offered
+  }
+  get title(): string {
+    return this.#view.resource.isSingle ? this.name : `${this.name} ${this.#item.id}`
+  }
+  get links(): readonly DocumentLink[] {
+    if (this.#links) return this.#links
+    const links: DocumentLink[] = []
+    const { linkers, open } = this.#offered
+    const own = this.#view.at(this.#from, this.#item.id)
+    for (const { rel, href: to, form } of linkers) {
+      const href = typeof to === 'string' ? own + to : to(this.#from, this.#item)
+      if (!form) links.push({ rel, href })
+      else links.push({ rel, href, form: form.fields === this.fields ? { ...form, fields: open } : form })
+    }
+    return (this.#links = links)
+  }
 }
 
 /** The text of a document in the chosen media type, step by step; '' for a response without any. */
@@ -105,12 +141,9 @@ export function selectItem(exchange: Exchange, resource: string, item: Snapshot)
   const { document, mask } = one
   const { content, coding } = writeForCoding(exchange, document)
   const etag = representationTag(exchange, item.version, mask, coding)
-  const selected = { of: item, document, etag, mask, content, coding }
+  const selected = { of: item, document, etag, mask, content, coding, variant: exchange.head }
   // A text that the application writes may depend on more than the item.
-  if (exchange.head.offer?.steady && !exchange.parameters.only) {
-    const { offer, coding, identityTaken } = exchange.head
-    one.shown = { ...selected, variant: { offer, coding, identityTaken } }
-  }
+  if (exchange.head.offer?.steady && !exchange.parameters.only) one.shown = selected
   return (exchange.shown = selected)
 }
 

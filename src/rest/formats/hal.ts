@@ -3,10 +3,10 @@
  * with the transitions' templates.
  */
 
-import { memoizeByObject } from '../../base/memo.ts'
+import { memoizeByObject, memoizeByText } from '../../base/memo.ts'
 import { type Json, omitUndefined } from '../../base/objects.ts'
 import { type AnyField, type Fields, mayBeLeftOut } from '../../contract/field.ts'
-import { type MembersWriter, membersWriter, quoteJson } from '../../contract/field-json.ts'
+import { membersWriter, quoteJson } from '../../contract/field-json.ts'
 import { foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../../contract/shape.ts'
 import { writeJson } from '../../http/json.ts'
 import type { DocumentContext, DocumentForm, DocumentLink, DocumentWriter, RepresentationDocument } from './document.ts'
@@ -15,12 +15,10 @@ const writerOfAll = memoizeByObject((fields: Fields) => membersWriter(fields, un
 const writersOfSelection = memoizeByObject((only: ReadonlySet<string>) =>
   memoizeByObject((fields: Fields) => membersWriter(fields, only)),
 )
-const writerOf = (fields: Fields, only: ReadonlySet<string> | undefined): MembersWriter =>
-  (only ? writersOfSelection(only) : writerOfAll)(fields)
 
 /** The members alone, `_links` left out: what a patch is applied to. */
 export const writePlainJson = (document: Pick<RepresentationDocument, 'fields' | 'value'>): string =>
-  `{${writerOf(document.fields, undefined)(document.value)}}`
+  `{${writerOfAll(document.fields)(document.value)}}`
 
 const writeItem = (item: RepresentationDocument, { only }: DocumentContext): string => `{${writeMembers(item, only)}}`
 
@@ -43,18 +41,23 @@ function writeMembers(
   written: readonly string[] = [],
 ): string {
   const start = items ? `"items":[${written.join()}],` : ''
-  const members = writerOf(fields, items ? undefined : only)(value)
+  const writerOf = only && !items ? writersOfSelection(only) : writerOfAll
+  const members = writerOf(fields)(value)
   return `${start}${members}${members === '' ? '' : ','}"_links":{${linksJson(links)}}`
 }
 
 function linksJson(links: readonly DocumentLink[]): string {
   let text = ''
   for (const { rel, href, templated, type } of links) {
-    const more = `${templated ? ',"templated":true' : ''}${type === undefined ? '' : `,"type":${quoteJson(type)}`}`
-    text += `${text === '' ? '' : ','}${quoteJson(rel)}:{"href":${quoteJson(href)}${more}}`
+    text += `${text === '' ? '' : ','}${leadOfLink(rel)}${quoteJson(href)}`
+    if (templated) text += ',"templated":true'
+    if (type !== undefined) text += `,"type":${quoteJson(type)}`
+    text += '}'
   }
   return text
 }
+/** A contract has few relations, and each link of an item has one. */
+const leadOfLink = memoizeByText((rel: string) => `${quoteJson(rel)}:{"href":`)
 
 function writeTemplates(links: readonly DocumentLink[]): string {
   const forms = links.flatMap(link => (link.form ? [[link.rel, templateOf(link.href, link.form)] as const] : []))
