@@ -82,13 +82,15 @@ const leftOf = ({ ms, atMs }: Used, nowMs: number): number => Math.max(0, ms - M
 /** Whose requests come at the moment: so long work knows whether it holds up others. */
 export class RecentCallers {
   #requests = 0
-  #latest = { caller: '', inRow: 0 }
+  #latest = ''
+  /** Requests of the latest caller in a row. */
+  #inRow = 0
 
   /** To be told of each request that is admitted. */
   note(caller: string): void {
     this.#requests++
-    if (this.#latest.caller === caller) this.#latest.inRow++
-    else this.#latest = { caller, inRow: 1 }
+    this.#inRow = this.#latest === caller ? this.#inRow + 1 : 1
+    this.#latest = caller
   }
 
   /** The number of requests until now, for `hasOthers`. */
@@ -99,6 +101,6 @@ export class RecentCallers {
   /** Whether another caller has asked since there were so many requests. */
   hasOthers(caller: string, since: number): boolean {
     const later = this.#requests - since
-    return later > 0 && !(this.#latest.caller === caller && this.#latest.inRow >= later)
+    return later > 0 && !(this.#latest === caller && this.#inRow >= later)
   }
 }

@@ -64,9 +64,13 @@ export const prefixOf = ({ publicUrl, prefix = '' }: Pick<Settings, 'publicUrl' 
 /** The first segment of a target in any form, decoded as row 9 decodes it: it names the mount. */
 export function firstSegmentOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '')
-  const segment = /^\/([^/?#]*)/.exec(path)?.[1] ?? ''
+  if (!path.startsWith('/')) return ''
+  const end = path.slice(1).search(/[/?#]/)
+  const segment = end < 0 ? path.slice(1) : path.slice(1, end + 1)
   return segment.includes('%') ? (percentDecode(segment) ?? segment) : segment
 }
+
+const none: readonly never[] = []
 
 export const createEntry = (request: Request, id: string, now: number, mount: Mount): EntryDraft => ({
   request,
@@ -77,7 +81,7 @@ export const createEntry = (request: Request, id: string, now: number, mount: Mo
   path: '',
   query: '',
   host: '',
-  segments: [],
-  pairs: [],
+  segments: none,
+  pairs: none,
   notes: { operation: undefined, subject: undefined, cause: undefined },
 })

@@ -129,6 +129,8 @@ export interface DecodedPath {
  * escape.
  */
 export function parsePath(path: string): DecodedPath | undefined {
+  if (!path.includes('%') && !path.includes('//') && !path.includes('/.'))
+    return { segments: path.split('/').slice(1), clean: true } // most paths
   const segments: string[] = []
   const raw = path.split('/') // the first is empty, before the first slash
   let clean = true

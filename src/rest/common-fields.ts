@@ -1,6 +1,7 @@
 /** Fields of every response of this face: caching, Vary, rates, versions, the trace. */
 
-import { memoizeByText } from '../base/memo.ts'
+import { memoizeByObject } from '../base/memo.ts'
+import type { Operation } from '../contract/operation.ts'
 import { hasAmbientCredentials } from '../front/authenticate.ts'
 import { addVersionFields } from '../front/version-end.ts'
 import { writeVary } from '../http/cache.ts'
@@ -67,17 +68,15 @@ function addCaching(
 }
 
 function addRate({ operation, quota }: Admitted, fields: Record<string, string | readonly string[]>): void {
-  const { counted } = operation
-  const { limit, window, remaining, reset } = quota
-  const policy = ratePolicy(`${counted} ${limit} ${window}`)
+  const { policy, name } = ratePolicyOf(operation)
   fields['ratelimit-policy'] = policy
-  fields['ratelimit'] = `${policy.slice(0, policy.indexOf(';'))};r=${writeDecimal(remaining)};t=${reset}` // the name as the policy has it
+  fields['ratelimit'] = `${name};r=${writeDecimal(quota.remaining)};t=${quota.reset}`
 }
 
-/** By name, limit and window, of which a contract has few. */
-const ratePolicy = memoizeByText((key: string): string => {
-  const [name = '', limit, window] = key.split(' ')
-  return writeRateLimitPolicy([{ name, quota: Number(limit), window: Number(window) }]) ?? ''
+/** The policy, and its name as the policy has it. */
+const ratePolicyOf = memoizeByObject(({ counted, limit }: Operation) => {
+  const policy = writeRateLimitPolicy([{ name: counted, quota: limit.count, window: limit.seconds }]) ?? ''
+  return { policy, name: policy.slice(0, policy.indexOf(';')) }
 })
 
 /** The rows passed, the last of which ended the exchange, and how: `1-23; no=stale; status=412`. */

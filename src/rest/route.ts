@@ -18,6 +18,8 @@ export interface Route {
   readonly template: string
   /** The path of the parent of the items that it is about; '' for all that are in none. */
   readonly place: string
+  /** The last identifier of its path is that of an item: there is `{id}` in the template. */
+  readonly isOfItem: boolean
   /** Method → operation, without HEAD and OPTIONS. HEAD goes with GET; OPTIONS is everywhere. */
   readonly methods: ReadonlyMap<string, Operation>
   /** The value of Allow. */
@@ -64,7 +66,7 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
   let parents: string[] | undefined
   for (let i = from; i < segments.length; i++) {
     const segment = segments[i] as string // i is within
-    const named: RouteNode | undefined = at.names.get(segment)
+    const named: RouteNode | undefined = at.names.size > 0 ? at.names.get(segment) : undefined
     if (named) at = named
     else if (at.id && isIdentifier(segment)) {
       at = at.id
@@ -75,7 +77,7 @@ export function matchRoute(routes: Routes, segments: readonly string[], from: nu
   const { route } = at
   if (!route) return undefined
   // The last identifier of a collection's address is that of its parent.
-  if (!route.template.includes('{id}') && id !== undefined && route.id === undefined)
+  if (!route.isOfItem && id !== undefined && route.id === undefined)
     return { route, id: undefined, parents: [...(parents ?? []), id] }
   return { route, id: route.id ?? id, parents: parents ?? noParents }
 }
@@ -121,7 +123,8 @@ function createRoute(
   more: RouteFacts = {},
 ): Route {
   const found = new Map(methods.filter((each): each is readonly [string, Operation] => each[1] !== undefined))
-  return { template, methods: found, allow: writeAllow(found.keys()), place: '', ...more }
+  const isOfItem = template.includes('{id}')
+  return { template, isOfItem, methods: found, allow: writeAllow(found.keys()), place: '', ...more }
 }
 /** The path of the items of a resource. */
 export const collectionTemplateOf = (resource: Resource, resources: readonly Resource[]): string =>

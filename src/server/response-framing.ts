@@ -91,12 +91,19 @@ export function frameResponse(response: Response, method: string): FramedRespons
 
 interface NamedField {
   readonly name: string
+  /** How its line begins. */
+  readonly lead: string
   readonly kind: 'field' | 'length' | 'connection' | 'ours' | 'none'
   /** The last one that was valid: most fields repeat their value. */
   line: FieldLine
 }
 const fieldOfName = memoizeByText(
-  (name: string): NamedField => ({ name, kind: fieldKindOf(name), line: fieldLine(name, '') }),
+  (name: string): NamedField => ({
+    name,
+    lead: `${name}: `,
+    kind: fieldKindOf(name),
+    line: fieldLine(name, ''),
+  }),
 )
 
 /** (1), (2): the kind of a field by its name; `none` where it is not a name. */
@@ -135,7 +142,7 @@ export function frameOrFail(response: Response, method: string, onError: (error:
 function lineOf(named: NamedField, value: string): FieldLine {
   if (unsafeCharacter.test(value))
     throw new Unsendable(`the value of ${named.name} has a character that fields cannot have: use visible ASCII`)
-  return (named.line = fieldLine(named.name, value))
+  return (named.line = { name: named.name, value, text: `${named.lead}${value}\r\n` })
 }
 
 function readLength(value: string | readonly string[]): number {

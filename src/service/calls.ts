@@ -129,7 +129,7 @@ const createFactFinder =
       log,
       trace,
       ...(did && { queued: () => (did.isJobQueued = true) }),
-      underWay: call.id === undefined ? [] : [itemKey(operationNameOf(operation), call.id)],
+      underWay: call.id === undefined || operation.safe ? [] : [itemKey(operationNameOf(operation), call.id)],
     }
   }
 

@@ -30,8 +30,11 @@ const passedSlots = 8192
 export class RowCache {
   /** By identifier: two tables that have the same one share its place. */
   readonly #rows = new BoundedCache<string, CachedRow>(itemsMax)
-  /** Identifiers that came once, each in its slot until another takes it. */
-  readonly #passed = new Array<string>(passedSlots).fill('')
+  /**
+   * Identifiers that came once, each by a sum in its slot until another takes it. Two may have the
+   * same sum: then a row is kept that came once. Texts would outlive their requests here.
+   */
+  readonly #passed = new Int32Array(passedSlots)
 
   /** @param row begins with the cells that `systemColumns` names */
   item({ table, item: read }: RowKind, row: Cells): Snapshot {
@@ -45,18 +48,19 @@ export class RowCache {
   }
 
   #hasPassed(id: string): boolean {
-    const slot = slotOf(id)
-    if (this.#passed[slot] === id) return true
-    this.#passed[slot] = id
+    const sum = sumOf(id)
+    const slot = (sum ^ (sum >>> 15)) & (passedSlots - 1)
+    if (this.#passed[slot] === sum) return true
+    this.#passed[slot] = sum
     return false
   }
 }
 
 /** Of the last characters, in which identifiers differ. */
-function slotOf(id: string): number {
+function sumOf(id: string): number {
   let sum = 0
   for (let at = Math.max(0, id.length - 8); at < id.length; at++) sum = (Math.imul(sum, 31) + id.charCodeAt(at)) | 0
-  return (sum ^ (sum >>> 15)) & (passedSlots - 1)
+  return sum
 }
 
 function isSame(a: Cells, b: Cells): boolean {

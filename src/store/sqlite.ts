@@ -610,7 +610,7 @@ class FileReader extends SqlReader {
     if (!table || filters === 'short' || filters.some(filter => this.#leavesFew(table, query, filter)))
       return super.list(resource, query)
     this.#leave()
-    this.on = this.#laterRunner
+    this.on = this.#readLater()
     const describe = (): string => describeQuery(resource, query)
     return this.#threads.read(query.party ?? '', describe, async on =>
       new WatchedReader(this.schema, on).list(resource, query),
@@ -622,10 +622,12 @@ class FileReader extends SqlReader {
     return !(count instanceof Promise) && count <= fewRows // this runner answers at once
   }
 
-  readonly #laterRunner: StatementRunner = {
-    rows: (...asked) => this.#enter().rows(...asked),
-    first: (...asked) => this.#enter().first(...asked),
-    run: (...asked) => this.#enter().run(...asked),
+  #readLater(): StatementRunner {
+    return {
+      rows: (...asked) => this.#enter().rows(...asked),
+      first: (...asked) => this.#enter().first(...asked),
+      run: (...asked) => this.#enter().run(...asked),
+    }
   }
 
   #enter(): PreparedRunner {
