@@ -201,7 +201,6 @@ const smallFiles: Readonly<Record<string, string>> = {
   'client/rest/exact-json.ts': 'the small twin of http/json.ts',
   'contract/lexical/integer-format.ts': 'no browser loads its tables',
   'contract/review/declared-names.ts': 'six reviews share it, and none is above the others',
-  'describe/json-text.ts': 'it knows no OpenAPI, which alone writes by it',
   'host/node-version.ts': 'it is loaded first, and loads nothing that an older Node lacks',
   'import/loss.ts': 'every reader of descriptions tells its losses by it',
   'pages/look.ts': 'each mount of the front door is a file',

@@ -8,7 +8,7 @@ const endOf = ({ from, minutes }: Pick<Slot, 'from' | 'minutes'>): number => Dat
 
 /** Whether another appointment of the doctor is at this time. */
 async function isTaken(ctx: Context<typeof clinic>, wanted: Slot, id?: string): Promise<boolean> {
-  // XML Schema and so the contract have years of any length; the time of a program ends before.
+  // A year has four digits: what begins in the last hour of 9999 has no end.
   if (!(endOf(wanted) < Date.UTC(2100))) ctx.invalid(['from'], 'is too far away: give a time before 2100')
   for await (const each of ctx.items.all.list('appointments', { doctor: wanted.doctor })) {
     const overlaps = Date.parse(each.from) < endOf(wanted) && Date.parse(wanted.from) < endOf(each)

@@ -9,7 +9,6 @@ import { ownMember } from '../base/objects.ts'
 import { type AnyField, type Fields, mayBeLeftOut, type Scalar } from './field.ts'
 import { createMembersReaders, type FieldProblem } from './given-fields.ts'
 import { Flaw } from './lexical/flaw.ts'
-import { writeFloat } from './lexical/number.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter, type ScalarCheck } from './lexical/scalar.ts'
 import { entryFields, foldScalar, foldShape, isScalar, type ScalarCases, type ShapeCases } from './shape.ts'
 
@@ -162,9 +161,9 @@ const jsonScalarWriters: ScalarCases<JsonWriter> = {
   long: bareWriter,
   decimal: unescapedWriter,
   double: shape => {
-    const [finite, quoted] = [shape.xsd === 'float' ? writeFloat : String, unescapedWriter(shape)]
-    // `isFinite` is true of numbers alone.
-    return value => (Number.isFinite(value) ? finite(value as number) : quoted(value))
+    const write = compileScalarWriter(shape)
+    // `isFinite` is true of numbers alone. RFC 8259 §6 has minus zero.
+    return value => (Number.isFinite(value) ? write(value) : `"${write(value)}"`)
   },
   date: unescapedWriter,
   time: unescapedWriter,

@@ -29,11 +29,19 @@ export type Scalar =
       readonly max?: string
     }
   | { readonly kind: 'double'; readonly min?: number; readonly max?: number; readonly xsd?: 'double' | 'float' }
-  | { readonly kind: 'date' | 'time' | 'dateTime' | 'duration' }
+  | { readonly kind: 'date' | 'time' | 'dateTime'; readonly zone?: ZoneRule }
+  | { readonly kind: 'duration'; readonly zone?: undefined }
   | { readonly kind: 'bytes'; readonly max?: number; readonly encoding?: 'base64' | 'hex' }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
   | { readonly kind: 'id'; readonly prefix: string }
   | { readonly kind: 'ref'; readonly resource: string; readonly unseen?: boolean }
+
+/**
+ * Whether a date or time says its zone (XML Schema 1.1 Part 2 §4.3.14). With any rule it has a year
+ * from 0001 to 9999 and no hour 24, as RFC 3339 and the languages of most clients; without one it
+ * is any value of its type of XML Schema.
+ */
+export type ZoneRule = 'required' | 'optional' | 'prohibited'
 
 /** String types of XSD that differ from `xs:string` in white space and in the values they allow. */
 export type StringType =
@@ -314,34 +322,41 @@ type UnionValue<K extends string, U extends Readonly<Record<string, Fields>>> = 
 const defaultListMax = 1000
 function listBound(max: number | undefined): { readonly max?: number; readonly isDefaultMax?: boolean } {
   if (max === undefined) return { max: defaultListMax, isDefaultMax: true }
-  return max === Number.POSITIVE_INFINITY ? {} : { max }
+  return max === Infinity ? {} : { max }
 }
 
 /** The vocabulary. Lengths count characters (code points); limits are inclusive. */
 export const t = {
-  string: (facets: { min?: number; max?: number; pattern?: string; xsd?: StringType } = {}): Field<string> =>
+  string: (facets?: { min?: number; max?: number; pattern?: string; xsd?: StringType }): Field<string> =>
     new Field({ kind: 'string', ...facets }),
   boolean: (): Field<boolean> => new Field({ kind: 'boolean' }),
   /** 32 bit. */
-  int: (facets: { min?: number; max?: number; xsd?: IntType } = {}): Field<number> =>
-    new Field({ kind: 'int', ...facets }),
+  int: (facets?: { min?: number; max?: number; xsd?: IntType }): Field<number> => new Field({ kind: 'int', ...facets }),
   /** 64 bit, or more with `xsd: 'integer'`. */
-  long: (facets: { min?: bigint; max?: bigint; xsd?: LongType } = {}): Field<bigint> =>
+  long: (facets?: { min?: bigint; max?: bigint; xsd?: LongType }): Field<bigint> =>
     new Field({ kind: 'long', ...facets }),
   /**
    * Exact decimal text with all its places: `t.decimal(12, 2)` holds "1234567890.12". At most 18
    * digits.
    */
-  decimal: (digits: number, places: number, facets: { min?: string; max?: string } = {}): Field<string> =>
+  decimal: (digits: number, places: number, facets?: { min?: string; max?: string }): Field<string> =>
     new Field({ kind: 'decimal', digits, places, ...facets }),
-  double: (facets: { min?: number; max?: number; xsd?: 'double' | 'float' } = {}): Field<number> =>
+  double: (facets?: { min?: number; max?: number; xsd?: 'double' | 'float' }): Field<number> =>
     new Field({ kind: 'double', ...facets }),
-  date: (): Field<string> => new Field({ kind: 'date' }),
-  time: (): Field<string> => new Field({ kind: 'time' }),
-  dateTime: (): Field<string> => new Field({ kind: 'dateTime' }),
+  /** A day, without a zone unless `zone` says otherwise (RFC 3339 §5.6 full-date): 2026-11-21. */
+  date: (facets?: { zone?: ZoneRule }): Field<string> => new Field({ kind: 'date', zone: 'prohibited', ...facets }),
+  /** A time of day, with a zone or without one unless `zone` says which: 09:30:00. */
+  time: (facets?: { zone?: ZoneRule }): Field<string> => new Field({ kind: 'time', zone: 'optional', ...facets }),
+  /**
+   * A moment, with its zone unless `zone` says otherwise (RFC 3339 §5.6 date-time):
+   * 2026-11-21T09:30:00Z. Of one without a zone, lists and indexes take UTC for it.
+   */
+  dateTime: (facets?: { zone?: ZoneRule }): Field<string> =>
+    new Field({ kind: 'dateTime', zone: 'required', ...facets }),
+  /** As in XML Schema, with a sign and a fraction of its seconds where it has them: -PT1.5S. */
   duration: (): Field<string> => new Field({ kind: 'duration' }),
   /** Octets; base64 in JSON and XML (MTOM may carry them outside of it). `max` in octets. */
-  bytes: (facets: { max?: number; encoding?: 'base64' | 'hex' } = {}): Field<Uint8Array> =>
+  bytes: (facets?: { max?: number; encoding?: 'base64' | 'hex' }): Field<Uint8Array> =>
     new Field({ kind: 'bytes', ...facets }),
   enum: <const V extends readonly [string, ...string[]]>(...values: V): Field<V[number]> =>
     new Field({ kind: 'enum', values }),
@@ -352,7 +367,7 @@ export const t = {
    * The identifier of an item of another resource, which may be declared anywhere. Clients may name
    * what they may read; with `unseen` any item, so that they learn whether it exists.
    */
-  ref: (resource: string, facets: { unseen?: boolean } = {}): Field<string> =>
+  ref: (resource: string, facets?: { unseen?: boolean }): Field<string> =>
     new Field({ kind: 'ref', resource, ...facets }),
   /** The place of the state among the fields of a resource with states, which are its values. */
   state: (): Field<string, false, true> => new Field({ kind: 'enum', values: [] }, { ...noMarks, isReadOnly: true }),

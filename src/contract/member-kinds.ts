@@ -2,6 +2,7 @@
  * The kinds of values that members of declarations have. JavaScript, or TypeScript whose types were
  * stripped, may give another one: it is refused where it is given, with what to write instead.
  */
+import { isJsonObject, type Json } from '../base/objects.ts'
 
 /** A kind, and what it must be: the cure for what is not of it. */
 export interface MemberKind {
@@ -12,8 +13,8 @@ export interface MemberKind {
 }
 export type MemberKinds<T> = Readonly<Partial<Record<keyof T, MemberKind>>>
 
-export const isPlainRecord = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** As JSON has it, whatever its members are. */
+export const isPlainRecord = (value: unknown): value is object => isJsonObject(value as Json | undefined)
 /** By a member, not by its class: a contract may come from another copy of the package. */
 export const isMadeWith = (member: string, value: unknown): boolean => isPlainRecord(value) && member in value
 export const isRecordOf = (isOfKind: MemberKind['isOfKind'], value: unknown): boolean =>

@@ -16,7 +16,16 @@ import type { NamedHeader } from './header.ts'
 import { intBounds, intRange, longBounds, longRange, type NumberRange } from './lexical/number.ts'
 import { xsdTypeOf } from './lexical/scalar.ts'
 import { capitalize } from './lexical/text.ts'
-import { asObject, asRows, foldScalar, foldShape, type ListShape, type ScalarCases, type ShapeCases } from './shape.ts'
+import {
+  asObject,
+  asRows,
+  foldScalar,
+  foldShape,
+  type ListShape,
+  type ScalarCases,
+  type ScalarOf,
+  type ShapeCases,
+} from './shape.ts'
 import { everyFault, itemName, type Message, sharedTypeName, toXmlName } from './xml-message.ts'
 
 /**
@@ -255,6 +264,7 @@ const never = (): boolean => false
 const always = (): boolean => true
 const differs = (range: NumberRange, type: NumberRange): boolean =>
   range.lowest !== type.lowest || range.highest !== type.highest
+const hasZoneRule = ({ zone }: ScalarOf<'date' | 'time' | 'dateTime'>): boolean => zone !== undefined
 const narrowed: ScalarCases<boolean> = {
   string: ({ min, max, pattern, xsd }) => pattern !== undefined || (hasLength(xsd) && (min ?? max) !== undefined),
   boolean: never,
@@ -262,9 +272,9 @@ const narrowed: ScalarCases<boolean> = {
   long: shape => differs(longRange(shape), longBounds[shape.xsd ?? 'long']),
   decimal: always,
   double: ({ min, max }) => (min ?? max) !== undefined,
-  date: never,
-  time: never,
-  dateTime: never,
+  date: hasZoneRule,
+  time: hasZoneRule,
+  dateTime: hasZoneRule,
   duration: never,
   bytes: ({ max }) => max !== undefined,
   enum: ({ values }) => values.length > 0,

@@ -10,6 +10,7 @@ import { type AnyField, type Fields, mayBeLeftOut, type Scalar, type Shape } fro
 import { integerFormats } from '../contract/lexical/integer-format.ts'
 import { intRange, isRangeWithin, longBounds, longRange, type NumberRange } from '../contract/lexical/number.ts'
 import { compileScalarWriter } from '../contract/lexical/scalar.ts'
+import type { TemporalShape } from '../contract/lexical/temporal.ts'
 import { capitalize, identifierPattern } from '../contract/lexical/text.ts'
 import { describeField } from '../contract/operation-texts.ts'
 import {
@@ -25,6 +26,7 @@ import {
   type UnionShape,
 } from '../contract/shape.ts'
 import { itemName, toXmlName } from '../contract/xml-message.ts'
+import { temporalFormat, temporalPattern } from './temporal-pattern.ts'
 
 export type JsonSchema = { readonly [keyword: string]: Json }
 /**
@@ -209,7 +211,13 @@ const differsInContent = (fields: Fields): boolean =>
 export const scalarSchema = (shape: Scalar): JsonSchema => foldScalar(shape, scalarSchemas)
 
 export const identifierSchema: JsonSchema = { type: 'string', pattern: `^${identifierPattern}$` }
-const temporalSchema = (format: string) => (): JsonSchema => ({ type: 'string', format })
+/** A generator that knows the format makes a date of it, to which it could apply no pattern. */
+const temporalSchema = (shape: TemporalShape): JsonSchema => {
+  const format = temporalFormat(shape)
+  return format === undefined
+    ? { type: 'string', pattern: `^${temporalPattern(shape)}$`, 'x-xsd': shape.kind }
+    : { type: 'string', format }
+}
 const scalarSchemas: ScalarCases<JsonSchema> = {
   string: ({ min, max, pattern, xsd }) =>
     omitUndefined({
@@ -229,10 +237,10 @@ const scalarSchemas: ScalarCases<JsonSchema> = {
   },
   decimal: decimalSchema,
   double: doubleSchema,
-  date: temporalSchema('date'),
-  time: temporalSchema('time'),
-  dateTime: temporalSchema('date-time'),
-  duration: temporalSchema('duration'),
+  date: temporalSchema,
+  time: temporalSchema,
+  dateTime: temporalSchema,
+  duration: temporalSchema,
   bytes: bytesSchema,
   enum: ({ values }) => (values.length > 0 ? { type: 'string', enum: values } : { type: 'string' }),
   id: () => identifierSchema,

@@ -2,9 +2,10 @@ import type { Json } from '../base/objects.ts'
 
 /**
  * JSON for people: indented by two spaces, short values on one line; a bigint is written with all
- * its digits.
+ * its digits, minus zero with its sign.
  */
 export function writeJsonText(json: Json, indent = ''): string {
+  if (Object.is(json, -0)) return '-0'
   if (typeof json !== 'object' || json === null) return typeof json === 'bigint' ? String(json) : JSON.stringify(json)
   const inner = `${indent}  `
   if (Array.isArray(json))

@@ -30,6 +30,7 @@ import {
 import { itemName, toXmlName } from '../contract/xml-message.ts'
 import { type Attributes, writeAnnotation, writeTag } from './markup.ts'
 import { toSchemaPattern } from './schema-pattern.ts'
+import { temporalPattern } from './temporal-pattern.ts'
 
 /** The attributes of an array of these items in a SOAP encoding; prefixes `soapenc`, `wsdl`. */
 export type ArrayOf = (item: string) => readonly string[]
@@ -214,14 +215,18 @@ const narrowings: ScalarCases<Narrowing> = {
   long: shape => narrowNumber(shape, longRange(shape), longBounds[shape.xsd ?? 'long']),
   decimal: narrowDecimal,
   double: shape => narrowNumber(shape, { lowest: shape.min, highest: shape.max }),
-  date: notNarrowed,
-  time: notNarrowed,
-  dateTime: notNarrowed,
+  date: narrowTemporal,
+  time: narrowTemporal,
+  dateTime: narrowTemporal,
   duration: notNarrowed,
   bytes: ({ max }) => ({ facets: omitUndefined({ maxLength: max }) }),
   enum: ({ values }) => ({ facets: values.length > 0 ? { enumeration: values } : {} }),
   id: identifierNarrowing,
   ref: identifierNarrowing,
+}
+
+function narrowTemporal(shape: ScalarOf<'date' | 'time' | 'dateTime'>): Narrowing {
+  return { facets: omitUndefined({ pattern: shape.zone && temporalPattern(shape) }) }
 }
 
 function narrowString(shape: ScalarOf<'string'>): Narrowing {

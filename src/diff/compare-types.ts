@@ -14,6 +14,7 @@ import {
   type WireMember,
   type WireType,
 } from './wire-type.ts'
+import { compareZones, nameZone } from './zone-facet.ts'
 
 /**
  * `wider`: the new type has all values of the old one and more. `narrower`: fewer. `other`: neither
@@ -303,7 +304,7 @@ const isWrittenAs = (base: string, wide: string): boolean =>
   isWithinBase(base, wide) || (wide === 'xs:string' && base.startsWith('xs:') && base !== 'xs:QName')
 
 function compareScalars(place: string, given: ScalarType, other: ScalarType): readonly TypeChange[] {
-  const [before, after] = [includeBounds(given), includeBounds(other)]
+  const [before, after] = [includeBounds(nameZone(given)), includeBounds(nameZone(other))]
   const values = compareEnumerations(place, before, after)
   if (isSameRange(before, after)) return values
   const facets = compareFacets(place, before.facets, after.facets, [before.base, after.base])
@@ -367,6 +368,7 @@ function compareEnumerations(
 
 /** Facets that a larger number widens (+1) or narrows (−1); others narrow. */
 const facetSigns: Readonly<Record<string, 1 | -1>> = {
+  zone: 1,
   maxLength: 1,
   maximum: 1,
   exclusiveMaximum: 1,
@@ -392,6 +394,8 @@ function compareFacets(
   return [...new Set([...before.keys(), ...after.keys()])].flatMap(name => {
     const [old, now] = [before.get(name), after.get(name)]
     if (old === now) return []
+    // Another format is told once: its zone belongs to it.
+    if (name === 'zone' && before.get('format') !== after.get('format')) return []
     if (isBound(name) && digestValue(from, String(old)) === digestValue(to, String(now))) return []
     const text = `${name} ${old ?? '(none)'} → ${now ?? '(none)'}`
     return [{ place, effect: effectOfFacet(isBound(name) ? to : 'number', name, old, now), text }]
@@ -405,7 +409,7 @@ function effectOfFacet(
 ): TypeEffect {
   if (before === undefined) return 'narrower'
   if (after === undefined) return 'wider'
-  const order = compareInOrder(base, String(after), String(before))
+  const order = name === 'zone' ? compareZones(after, before) : compareInOrder(base, String(after), String(before))
   const sign = facetSigns[name]
   return sign === undefined || !order ? 'other' : order * sign > 0 ? 'wider' : 'narrower'
 }

@@ -1,6 +1,6 @@
 /** Fields of a contract as rows of a table: what they are called, what they hold, what is due. */
 import { escapeMarkup } from '../base/markup.ts'
-import type { AnyField, Fields, Scalar } from '../contract/field.ts'
+import type { AnyField, Fields, Scalar, ZoneRule } from '../contract/field.ts'
 import { entryFields, foldScalar, foldShape, type ScalarCases, type ShapeCases } from '../contract/shape.ts'
 import { annotationOf, defaultText } from '../describe/xsd-types.ts'
 import { buildElement, type PageMarkup } from '../html/element.ts'
@@ -79,7 +79,12 @@ function boundsText(min: unknown, max: unknown, unit: string): string {
 }
 const numberText = (shape: Scalar & { readonly min?: unknown; readonly max?: unknown }): string =>
   boundsText(shape.min, shape.max, '')
-const kindText = ({ kind }: Scalar): string => kind
+const zoneWords: Readonly<Record<ZoneRule, string>> = {
+  required: ' with its zone',
+  optional: '',
+  prohibited: ' without a zone',
+}
+const describeZone = ({ zone = 'optional' }: { readonly zone?: ZoneRule }): string => zoneWords[zone]
 const scalarTexts: ScalarCases<string> = {
   string: ({ min, max, pattern, xsd }) =>
     `${xsd ?? 'text'}${boundsText(min, max, 'characters')}${pattern === undefined ? '' : `, matches ${pattern}`}`,
@@ -88,9 +93,9 @@ const scalarTexts: ScalarCases<string> = {
   long: shape => `integer of 64 bits${numberText(shape)}`,
   decimal: shape => `decimal of ${shape.digits} digits, ${shape.places} behind the point${numberText(shape)}`,
   double: shape => `floating point number${numberText(shape)}`,
-  date: kindText,
-  time: kindText,
-  dateTime: () => 'date and time (ISO 8601)',
+  date: shape => `date${describeZone(shape)}`,
+  time: shape => `time${describeZone(shape)}`,
+  dateTime: shape => `date and time (ISO 8601)${describeZone(shape)}`,
   duration: () => 'duration (ISO 8601)',
   bytes: ({ encoding = 'base64', max }) => `octets in ${encoding}${boundsText(undefined, max, 'octets')}`,
   enum: ({ values }) => values.join(' | '),

@@ -104,9 +104,9 @@ const scalarSamples: ScalarCases<Json | undefined, [name: string, source: Sample
     return typeof checkScalar(shape, one) === 'string' ? one : (shape.min ?? shape.max)
   },
   double: ({ min = 1, max = Number.POSITIVE_INFINITY }) => Math.min(Math.max(1, min), max),
-  date: () => '2026-01-05',
-  time: () => '09:00:00Z',
-  dateTime: () => '2026-01-05T09:00:00Z',
+  date: ({ zone }) => `2026-01-05${zone === 'required' ? 'Z' : ''}`,
+  time: ({ zone }) => `09:00:00${zone === 'prohibited' ? '' : 'Z'}`,
+  dateTime: ({ zone }) => `2026-01-05T09:00:00${zone === 'prohibited' ? '' : 'Z'}`,
   duration: () => 'PT1H',
   bytes: ({ encoding }) => (encoding === 'hex' ? '6578616d706c65' : 'ZXhhbXBsZQ=='),
   enum: ({ values }) => values[0],

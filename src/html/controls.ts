@@ -161,6 +161,7 @@ const dateText = /^(?:\d{4}-\d\d-\d\d)?$/
 const timeText = /^(?:\d\d:\d\d(?::\d\d)?)?$/
 /** As the page gives it back, without a zone, it is completed by the reader: UTC. */
 const momentText = /^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?$/
+const localText = /^(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)?$/
 const plainText = { autocapitalize: 'off', spellcheck: 'false' } as const
 
 const scalarControls: ScalarCases<PageMarkup, ControlArguments> = {
@@ -188,10 +189,13 @@ const scalarControls: ScalarCases<PageMarkup, ControlArguments> = {
       max: shape.max,
     }),
   double: inputWriter('text', /^/, { inputmode: 'decimal', ...plainText }),
-  date: inputWriter('date', dateText),
-  time: inputWriter('time', timeText, { step: 1 }),
-  dateTime: (_shape, common, text) =>
-    momentText.test(text)
+  // A picker gives no zone.
+  date: ({ zone }, common, text) =>
+    writeInputControl(common, text, zone !== 'required' && dateText.test(text) ? 'date' : 'text'),
+  time: ({ zone }, common, text) =>
+    writeInputControl(common, text, zone !== 'required' && timeText.test(text) ? 'time' : 'text', { step: 1 }),
+  dateTime: ({ zone }, common, text) =>
+    (zone === 'prohibited' ? localText : momentText).test(text)
       ? writeInputControl(common, text.replace('Z', ''), 'datetime-local', { step: 1 })
       : writeInputControl(common, text, 'text', plainText),
   duration: inputWriter('text', /^/, plainText),
@@ -238,7 +242,7 @@ const hints: ScalarCases<string> = {
   double: () => 'a number, INF, -INF or NaN',
   date: () => '',
   time: () => '',
-  dateTime: () => 'UTC',
+  dateTime: ({ zone }) => (zone === 'prohibited' ? '' : 'UTC'),
   duration: () => 'such as P1DT2H',
   bytes: () => 'in base64',
   enum: () => '',

@@ -87,7 +87,7 @@ export function makeScalar(shape: Scalar, place: ExamplePlace): unknown {
 
 const pairOfDigits = (number: number): string => String(number).padStart(2, '0')
 const day = (place: ExamplePlace): string => `2026-01-${pairOfDigits(1 + createChoose(place)(28))}`
-const timeOfDay = (place: ExamplePlace): string => `${pairOfDigits(8 + createChoose(place)(10))}:30:00Z`
+const timeOfDay = (place: ExamplePlace): string => `${pairOfDigits(8 + createChoose(place)(10))}:30:00`
 
 const candidates: ScalarCases<readonly unknown[], [place: ExamplePlace]> = {
   string: ({ min, max, pattern, xsd }, place) =>
@@ -108,9 +108,9 @@ const candidates: ScalarCases<readonly unknown[], [place: ExamplePlace]> = {
     return [`${whole}${fraction}`, min, max, '1', '0', '0.1', '-1'].flatMap(each => each ?? [])
   },
   double: ({ min, max }, place) => [(min ?? 0) + 0.5 + createChoose(place)(20), min, max, 0.5, 0],
-  date: (_, place) => [day(place)],
-  time: (_, place) => [timeOfDay(place)],
-  dateTime: (_, place) => [`${day(place)}T${timeOfDay(place)}`],
+  date: (_, place) => [day(place), `${day(place)}Z`],
+  time: (_, place) => [`${timeOfDay(place)}Z`, timeOfDay(place)],
+  dateTime: (_, place) => ['Z', ''].map(zone => `${day(place)}T${timeOfDay(place)}${zone}`),
   duration: (_, place) => [`PT${1 + createChoose(place)(12)}H`],
   bytes: ({ max }) => [Buffer.from('example').subarray(0, max)],
   enum: ({ values }, place) => [values[createChoose(place)(values.length)]],

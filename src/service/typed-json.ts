@@ -1,17 +1,20 @@
 /**
- * Typed values as JSON text and back, where bigint and octets keep their type: for outcomes and
- * inputs of jobs that the service stores.
+ * Typed values as JSON text and back, where bigint and octets keep their type, and numbers that
+ * JSON.stringify changes (NaN, the infinities, minus zero) their value: for outcomes and inputs of
+ * jobs that the service stores.
  */
 import { encodeBase64, requireBase64 } from '../base/base64.ts'
 import { ownMember } from '../base/objects.ts'
 
-type Packed = { readonly $n: string } | { readonly $b: string }
+type Packed = { readonly $n: string } | { readonly $b: string } | { readonly $d: string }
 const isPacked = (value: unknown): value is Packed =>
-  typeof value === 'object' && value !== null && (Object.hasOwn(value, '$n') || Object.hasOwn(value, '$b'))
+  typeof value === 'object' && value !== null && ['$n', '$b', '$d'].some(mark => Object.hasOwn(value, mark))
 
 export function packTyped(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part === 'bigint') return { $n: String(part) }
+    if (Object.is(part, -0)) return { $d: '-0' }
+    if (typeof part === 'number' && !Number.isFinite(part)) return { $d: String(part) }
     return part instanceof Uint8Array ? { $b: encodeBase64(part) } : part
   })
 }
@@ -32,6 +35,7 @@ export function isSameValue(a: unknown, b: unknown): boolean {
 export function unpackTyped(text: string): unknown {
   return JSON.parse(text, (_name, part: unknown) => {
     if (!isPacked(part)) return part
+    if ('$d' in part) return Number(part.$d)
     return '$n' in part ? BigInt(String(part.$n)) : requireBase64(String(part.$b))
   })
 }

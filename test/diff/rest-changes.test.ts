@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
+import { type AnyField, type Scalar, t } from '../../src/contract/field.ts'
+import { scalarSchema } from '../../src/describe/json-schema.ts'
 import { compareServices, isBreaking, type ServiceDifference } from '../../src/diff/compare-services.ts'
 import { readRestDescription } from '../../src/diff/read-openapi.ts'
 import { DiffImpossible } from '../../src/diff/service-description.ts'
@@ -35,6 +37,27 @@ describe('A9.3, A9.4 a type that is written and read', () => {
       assert.equal(worst(found.map(each => each.writers)), writers)
       assert.equal(worst(found.map(each => each.readers)), readers)
       assert.equal(found.some(isBreaking), [writers, readers].includes('breaking'))
+    })
+})
+
+describe('A9.3, A9.4 the zone of a date or time, as our own descriptions say it', () => {
+  const thing = (field: AnyField): Json => service(object({ a: scalarSchema(field.shape as Scalar) }))
+  const required = t.dateTime()
+  const optional = t.dateTime({ zone: 'optional' })
+  const prohibited = t.dateTime({ zone: 'prohibited' })
+  const rows: readonly (readonly [string, AnyField, AnyField, Verdict, Verdict])[] = [
+    ['a zone may be left out', required, optional, 'compatible', 'breaking'],
+    ['a zone has to be there', optional, required, 'breaking', 'compatible'],
+    ['a zone must not be there', optional, prohibited, 'breaking', 'compatible'],
+    ['a zone goes', required, prohibited, 'breaking', 'breaking'],
+    ['a day may have a zone', t.date(), t.date({ zone: 'optional' }), 'compatible', 'breaking'],
+    ['a day becomes a moment', t.date(), required, 'breaking', 'breaking'],
+  ]
+  for (const [title, before, after, writers, readers] of rows)
+    test(title, () => {
+      const found = compare(thing(before), thing(after))
+      const { text, ...verdicts } = only(found)
+      assert.deepEqual([verdicts.writers, verdicts.readers], [writers, readers], text)
     })
 })
 

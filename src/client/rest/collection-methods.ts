@@ -1,11 +1,11 @@
 /** Lists and searches: pages that lead to one another, and removal of all that match. */
+import { isJsonObject } from '../../base/objects.ts'
 import type { Values } from '../../contract/implement.ts'
 import { writeScalar } from '../../contract/lexical/scalar.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { type FetchedPage, Results } from '../results.ts'
 import type { BulkRemoval, NestedOptions, RequestOptions } from '../surface-types.ts'
-import { isJsonRecord } from './exact-json.ts'
 import { readDocument, toDocument } from './representation-reader.ts'
 import { jsonType, type ResourceMethods } from './resource-methods.ts'
 import { type RestReply, refuseReply } from './rest-reply.ts'
@@ -67,7 +67,7 @@ function readPage(
   const next = links.find('next')
   return {
     items: items
-      .filter(isJsonRecord)
+      .filter(isJsonObject)
       .map(item => methods.readMember(operation, reply, toDocument(item, reply), undefined, isPart)),
     ...(typeof total === 'number' && { total }),
     fetchNext: next && (() => follow(next)),

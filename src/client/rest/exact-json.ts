@@ -7,8 +7,6 @@
 import { attempt, isSyntaxError } from '../../base/attempt.ts'
 import type { Json } from '../../base/objects.ts'
 
-export type JsonRecord = { readonly [name: string]: Json }
-
 /** Undefined for other text. */
 export const parseExactJson = (text: string): Json | undefined =>
   attempt(() => JSON.parse(text, /\d{16}/.test(text) ? reviveInteger : undefined) as Json, isSyntaxError)
@@ -18,6 +16,3 @@ function reviveInteger(_name: string, value: Json, context?: { readonly source?:
   const isInexact = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
   return isInexact ? BigInt(source) : value
 }
-
-export const isJsonRecord = (json: Json | undefined): json is JsonRecord =>
-  typeof json === 'object' && json !== null && !Array.isArray(json)

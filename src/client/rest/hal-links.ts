@@ -1,17 +1,16 @@
 /** The links of a representation (draft-kelly-json-hal §5): every address that the client asks. */
-import type { Json } from '../../base/objects.ts'
-import { isJsonRecord, type JsonRecord } from './exact-json.ts'
+import { isJsonObject, type Json, type JsonObject, ownMember } from '../../base/objects.ts'
 
 /** Of a template; undefined ones are left out. */
 export type LinkValues = Readonly<Record<string, string | number | undefined>>
 
 export class HalLinks {
-  readonly #links: JsonRecord
+  readonly #links: JsonObject
   readonly #base: URL
 
   /** @param base the address of the representation, to which its links are relative */
   constructor(links: Json | undefined, base: URL) {
-    this.#links = isJsonRecord(links) ? links : {}
+    this.#links = isJsonObject(links) ? links : {}
     this.#base = base
   }
 
@@ -21,8 +20,8 @@ export class HalLinks {
 
   /** `values` are those of a template. */
   find(relation: string, values: LinkValues = {}): URL | undefined {
-    const link = Object.hasOwn(this.#links, relation) ? this.#links[relation] : undefined
-    if (!isJsonRecord(link) || typeof link['href'] !== 'string') return undefined
+    const link = ownMember(this.#links, relation)
+    if (!isJsonObject(link) || typeof link['href'] !== 'string') return undefined
     const href = link['templated'] === true ? expandLink(link['href'], values) : link['href']
     return href === undefined ? undefined : (URL.parse(href, this.#base) ?? undefined)
   }
@@ -36,7 +35,7 @@ export class HalLinks {
 export function expandLink(template: string, values: LinkValues): string | undefined {
   const href = template.replaceAll(/\{([?&]?)([\w.,]+)\}/g, (_, operator: string, names: string) => {
     const parts = names.split(',').flatMap(name => {
-      const value = Object.hasOwn(values, name) ? values[name] : undefined
+      const value = ownMember(values, name)
       if (value === undefined) return []
       return [(operator && `${name}=`) + encodeURIComponent(value)]
     })

@@ -2,7 +2,7 @@
  * A response without success → its error: a fault of the contract with its typed detail, where the
  * problem's type names one; another problem; or content that no service of this kind sends.
  */
-import { type Json, ownMember } from '../../base/objects.ts'
+import { isJsonObject, type Json, ownMember } from '../../base/objects.ts'
 import { builtInFaults, declaredFaults, type Fault } from '../../contract/fault.ts'
 import { readFields } from '../../contract/field-json.ts'
 import type { FieldProblem } from '../../contract/given-fields.ts'
@@ -11,7 +11,7 @@ import { parsePointer } from '../../http/json-pointer.ts'
 import type { HttpFields } from '../../http/message.ts'
 import { type CallError, FaultError, ProblemError } from '../errors.ts'
 import { toReplyFields } from '../field-views.ts'
-import { isJsonRecord, parseExactJson } from './exact-json.ts'
+import { parseExactJson } from './exact-json.ts'
 import { createAnswerError, type ReceivedText } from './rest-reply.ts'
 
 export type FaultsByName = ReadonlyMap<string, Fault>
@@ -37,7 +37,7 @@ const faultOfKind: Readonly<Record<string, string>> = {
 export function toRefusalError(operation: string, reply: ReceivedText, faults: FaultsByName): CallError {
   const { status, fields, text } = reply
   const members = /[/+]json\b/i.test(fields['content-type'] ?? '') ? parseExactJson(text) : undefined
-  if (!isJsonRecord(members)) {
+  if (!isJsonObject(members)) {
     const detail = `the service answered ${status} without problem details`
     return createAnswerError(operation, 'status', detail, reply)
   }
@@ -83,6 +83,6 @@ function sharedMembers(
 }
 
 const toFieldProblem = (error: Json): Json => {
-  const { pointer = '', code = '', detail = '' } = isJsonRecord(error) ? error : {}
+  const { pointer = '', code = '', detail = '' } = isJsonObject(error) ? error : {}
   return { path: parsePointer(String(pointer))?.join('.') ?? '', code, detail }
 }

@@ -3,17 +3,18 @@
  * bigint, octets are octets. Members that the contract does not know are ignored: a newer service
  * may have more.
  */
+import { isJsonObject, type JsonObject } from '../../base/objects.ts'
 import type { Fields } from '../../contract/field.ts'
 import { readFields } from '../../contract/field-json.ts'
 import type { FieldProblem } from '../../contract/given-fields.ts'
 import type { Values } from '../../contract/implement.ts'
-import { isJsonRecord, type JsonRecord, parseExactJson } from './exact-json.ts'
+import { parseExactJson } from './exact-json.ts'
 import { HalLinks } from './hal-links.ts'
 import { type RestReply, refuseReply } from './rest-reply.ts'
 
 /** A representation before its members are typed. */
 export interface HalDocument {
-  readonly members: JsonRecord
+  readonly members: JsonObject
   readonly links: HalLinks
 }
 
@@ -23,11 +24,11 @@ export function readDocument(operation: string, reply: RestReply): HalDocument {
     refuseReply(operation, 'media-type', `the content is of type ${reply.fields['content-type']}, not JSON`, reply)
   const value = parseExactJson(reply.text)
   if (value === undefined) return refuseReply(operation, 'malformed', 'the content is not JSON', reply)
-  if (!isJsonRecord(value)) return refuseReply(operation, 'structure', 'the content is not an object', reply)
+  if (!isJsonObject(value)) return refuseReply(operation, 'structure', 'the content is not an object', reply)
   return toDocument(value, reply)
 }
 
-export function toDocument({ _links, ...members }: JsonRecord, { target }: RestReply): HalDocument {
+export function toDocument({ _links, ...members }: JsonObject, { target }: RestReply): HalDocument {
   return { members, links: new HalLinks(_links, target) }
 }
 
@@ -39,7 +40,7 @@ export function readMembers(
   operation: string,
   reply: RestReply,
   fields: Fields,
-  members: JsonRecord,
+  members: JsonObject,
   isPart = false,
 ): Values {
   const problems: FieldProblem[] = []

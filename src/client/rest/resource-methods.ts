@@ -1,5 +1,6 @@
 /** The methods of a resource: reads and changes of items, by the links that each item has. */
 
+import type { JsonObject } from '../../base/objects.ts'
 import { VersionConflict } from '../../contract/fault.ts'
 import type { Fields } from '../../contract/field.ts'
 import { itemRelation, singularName } from '../../contract/field.ts'
@@ -11,7 +12,6 @@ import { writeJson } from '../../http/json.ts'
 import { FaultError, InputError } from '../errors.ts'
 import { toDraftFields, toReplyFields } from '../field-views.ts'
 import type { ChangeOptions, NestedOptions, RequestOptions } from '../surface-types.ts'
-import type { JsonRecord } from './exact-json.ts'
 import { writeChanges, writeInput } from './input-writer.ts'
 import { faultRead } from './problem-reader.ts'
 import { type HalDocument, readDocument, readMembers } from './representation-reader.ts'
@@ -200,4 +200,4 @@ export class ResourceMethods {
 }
 
 /** What has a tag is not compared by its members. */
-const noMembers: JsonRecord = {}
+const noMembers: JsonObject = {}

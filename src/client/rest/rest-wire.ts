@@ -197,8 +197,7 @@ function refuseRedirection(operation: string, response: Response): never {
 }
 
 /** draft-ietf-httpapi-idempotency-key-header §2.1: a quoted string, new for each call. */
-const createKey = (): string =>
-  `"${Array.from(crypto.getRandomValues(new Uint8Array(16)), octet => octet.toString(16).padStart(2, '0')).join('')}"`
+const createKey = (): string => `"${crypto.getRandomValues(new Uint32Array(4)).join('-')}"`
 
 const hasNotRun = (thrown: unknown): boolean => thrown instanceof ConnectionError && !thrown.mayHaveRun
 

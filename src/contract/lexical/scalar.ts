@@ -52,7 +52,7 @@ const scalarCheckOf = /* @__PURE__ */ memoizeByObject(compileScalarCheck)
 
 /** Octets (XML Schema Part 2 §3.2.15 hexBinary, §3.2.16 base64Binary). */
 const compileBytesCheck =
-  ({ encoding, max = Number.POSITIVE_INFINITY }: ScalarOf<'bytes'>) =>
+  ({ encoding, max = Infinity }: ScalarOf<'bytes'>) =>
   (value: unknown): Uint8Array | Flaw => {
     if (!(value instanceof Uint8Array)) return typeFlaw(encoding === 'hex' ? 'hexadecimal bytes' : 'base64 bytes')
     return value.length > max ? boundFlaw('maxLength', `must have at most ${max} octets`) : value

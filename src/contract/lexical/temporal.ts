@@ -1,38 +1,38 @@
 /** Dates, times and durations (XML Schema Part 2 §3.2.6–§3.2.9): text that keeps its zone. */
 import type { ScalarOf } from '../shape.ts'
-import { type Flaw, typeFlaw } from './flaw.ts'
+import { boundFlaw, type Flaw, typeFlaw } from './flaw.ts'
 import { minusCode, zeroCode, zonePattern } from './text.ts'
 
-const dateText = /^-?([1-9][0-9]{3,8}|0[0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(.*)$/
 const timeText = new RegExp(
   `^(([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,12})?|24:00:00(\\.0{1,12})?)${zonePattern}$`,
 )
 const zoneText = new RegExp(`^${zonePattern}$`)
 const durationText =
-  /^-?P(?=.)([0-9]{1,9}Y)?([0-9]{1,9}M)?([0-9]{1,9}D)?(T(?=.)([0-9]{1,9}H)?([0-9]{1,9}M)?([0-9]{1,9}(\.[0-9]{1,12})?S)?)?$/
+  /^-?P(?=.)(\d{1,9}Y)?(\d{1,9}M)?(\d{1,9}D)?(T(?=.)(\d{1,9}H)?(\d{1,9}M)?(\d{1,9}(\.\d{1,12})?S)?)?$/
 
 /**
- * Whether the day exists in its month (Part 2 §3.2.9), and the text after it matches. A year of
- * four digits is parsed by hand; the slow twin is `isAnyDay`.
+ * Whether the day exists in its month (Part 2 §3.2.9), and the text after it matches. By hand: an
+ * expression takes twice as long.
  */
 export function isDay(text: string, matchesTail: (tail: string) => boolean): boolean {
-  const [year, month, day] = [parseDigits(text, 0, 4), parseDigits(text, 5, 7), parseDigits(text, 8, 10)]
-  const isPlain = year >= 0 && text.charCodeAt(4) === minusCode && text.charCodeAt(7) === minusCode
-  if (!isPlain) return isAnyDay(text, matchesTail)
-  return day > 0 && day <= daysOfMonth(year, month) && matchesTail(text.slice(10))
+  const from = text.charCodeAt(0) === minusCode ? 1 : 0
+  const end = text.indexOf('-', from)
+  const digits = end - from
+  // A year has more than four digits only where it needs them.
+  if (digits < 4 || digits > 9 || (digits > 4 && text.charCodeAt(from) === zeroCode)) return false
+  const [year, month, day] = [
+    parseDigits(text, from, end),
+    parseDigits(text, end + 1, end + 3),
+    parseDigits(text, end + 4, end + 6),
+  ]
+  const isWritten = year >= 0 && day > 0 && text.charCodeAt(end + 3) === minusCode
+  return isWritten && day <= daysOfMonth(year, month) && matchesTail(text.slice(end + 6))
 }
 
-/** The slow twin of `isDay`: with years of more digits, and years before the first. */
-export function isAnyDay(text: string, matchesTail: (tail: string) => boolean): boolean {
-  const [, year, month, day, tail] = dateText.exec(text) ?? []
-  if (year === undefined || month === undefined || tail === undefined) return false
-  return Number(day) <= daysOfMonth(Number(year), Number(month)) && matchesTail(tail)
-}
-
-/** 0 for an unknown month. */
+/** 0 for an unknown month. The months of 31 days are the odd ones, from August on the even ones. */
 function daysOfMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : month >= 1 && month <= 12 ? 31 : 0
+  return month > 0 && month < 13 ? 30 + ((month + (month >> 3)) & 1) : 0
 }
 
 /** -1 where a character is not a digit. */
@@ -46,7 +46,7 @@ function parseDigits(text: string, from: number, to: number): number {
   return value
 }
 
-type TemporalShape = ScalarOf<'date' | 'time' | 'dateTime' | 'duration'>
+export type TemporalShape = ScalarOf<'date' | 'time' | 'dateTime' | 'duration'>
 interface TemporalForm {
   readonly matches: (text: string) => boolean
   /** For people. */
@@ -65,9 +65,17 @@ const formOf: Readonly<Record<TemporalShape['kind'], TemporalForm>> = {
   duration: { matches: text => durationText.test(text), example: 'a duration, such as P1DT12H' },
 }
 
-export function compileTemporalCheck({ kind }: TemporalShape): (value: unknown) => string | Flaw {
+/** RFC 3339 §5.6: a year of four digits, and no hour 24. XML Schema 1.0 has no year 0000. */
+const plainText = /^(?!0000|24:|.*T24)\d{2,4}[:-]/
+
+export function compileTemporalCheck({ kind, zone }: TemporalShape): (value: unknown) => string | Flaw {
   const { matches, example } = formOf[kind]
-  return value => (typeof value === 'string' && matches(value) ? value : typeFlaw(example))
+  const isOfRule = (text: string): boolean =>
+    plainText.test(text) && (zone === 'optional' || /Z|[+-]..:/.test(text) === (zone === 'required'))
+  return value => {
+    if (typeof value !== 'string' || !matches(value)) return typeFlaw(example)
+    return !zone || isOfRule(value) ? value : boundFlaw('pattern', `must be ${example} (zone ${zone})`)
+  }
 }
 
 /**

@@ -47,7 +47,7 @@ const nameChar = `${nameStart}\\-.0-9\\u00B7\\u0300-\\u036F\\u203F\\u2040`
 const ncName = new RegExp(`^[${nameStart}][${nameChar}]*$`, 'u')
 /** Namespaces in XML §3 [4]. */
 export const matchesNcName = (text: string): boolean => ncName.test(text)
-export const zonePattern = '(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?'
+export const zonePattern = '(Z|[+-](0\\d|1[0-3]):[0-5]\\d|[+-]14:00)?'
 /** Lexical spaces (§3.2, §3.3). */
 const formOfType: Readonly<Record<StringType, RegExp>> = {
   normalizedString: /^[^\t\r\n]*$/,
@@ -58,18 +58,18 @@ const formOfType: Readonly<Record<StringType, RegExp>> = {
   NMTOKEN: new RegExp(`^[:${nameChar}]+$`, 'u'),
   anyURI: /^[^\p{Cc} <>{}|\\^`"]*$/u,
   QName: new RegExp(`^([${nameStart}][${nameChar}]*:)?[${nameStart}][${nameChar}]*$`, 'u'),
-  gYear: new RegExp(`^-?([1-9][0-9]{3,}|0[0-9]{3})${zonePattern}$`),
-  gYearMonth: new RegExp(`^-?([1-9][0-9]{3,}|0[0-9]{3})-(0[1-9]|1[0-2])${zonePattern}$`),
+  gYear: new RegExp(`^-?([1-9]\\d{3,}|0\\d{3})${zonePattern}$`),
+  gYearMonth: new RegExp(`^-?([1-9]\\d{3,}|0\\d{3})-(0[1-9]|1[0-2])${zonePattern}$`),
   gMonth: new RegExp(`^--(0[1-9]|1[0-2])${zonePattern}$`),
-  gMonthDay: new RegExp(`^--(?!02-3|(0[469]|11)-31)(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])${zonePattern}$`),
-  gDay: new RegExp(`^---(0[1-9]|[12][0-9]|3[01])${zonePattern}$`),
+  gMonthDay: new RegExp(`^--(?!02-3|(0[469]|11)-31)(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])${zonePattern}$`),
+  gDay: new RegExp(`^---(0[1-9]|[12]\\d|3[01])${zonePattern}$`),
 }
 
 /** A pattern of the contract, anchored at both ends as patterns of XSD are. */
 export const compilePattern = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'u')
 
 export function compileStringCheck(shape: ScalarOf<'string'>): (value: unknown) => string | Flaw {
-  const { xsd, min = 0, max = Number.POSITIVE_INFINITY } = shape
+  const { xsd, min = 0, max = Infinity } = shape
   const form = xsd && formOfType[xsd]
   const pattern = shape.pattern === undefined ? undefined : compilePattern(shape.pattern)
   return value => {
@@ -93,8 +93,7 @@ const oneUnitText = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd]*$/
  * Characters that are not a Char of XML 1.0 §2.2: both faces refuse a value that one could not
  * carry.
  */
-const unsendableText =
-  /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
+const unsendableText = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
 
 /** Characters, not UTF-16 units. */
 export function countCharacters(text: string): number {

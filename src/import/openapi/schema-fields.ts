@@ -12,6 +12,7 @@ import {
   type LongType,
   type StringType,
   t,
+  type ZoneRule,
 } from '../../contract/field.ts'
 import { readFields } from '../../contract/field-json.ts'
 import type { FieldProblem } from '../../contract/given-fields.ts'
@@ -21,6 +22,7 @@ import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
 import { findPatternMistakes } from '../../contract/review/field-mistakes.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { builtInNames } from '../../contract/xml-type.ts'
+import { temporalPattern } from '../../describe/temporal-pattern.ts'
 import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
@@ -193,7 +195,7 @@ export class SchemaFields {
       return t.bytes(longest === undefined ? {} : { max: Math.floor((longest * 3) / 4) })
     if (encoding === 'base16')
       return t.bytes({ encoding: 'hex', ...(longest !== undefined && { max: Math.floor(longest / 2) }) })
-    const temporal = temporalFields[format]
+    const temporal = temporalFields[format] ?? findTemporal(schema)
     if (temporal) return temporal()
     return this.#decimal(schema) ?? this.#string(schema, format, place)
   }
@@ -372,10 +374,18 @@ const uuidPattern = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}'
 const temporalFields: Readonly<Record<string, () => AnyField>> = {
   __proto__: null as never,
   date: t.date,
-  time: t.time,
+  time: () => t.time({ zone: 'required' }),
   'date-time': t.dateTime,
   duration: t.duration,
 }
+/** Text that our own descriptions call a date or time: its pattern says which zone it has. */
+function findTemporal({ 'x-xsd': named, pattern }: JsonObject): (() => AnyField) | undefined {
+  if (named === 'duration') return t.duration
+  if (named !== 'date' && named !== 'time' && named !== 'dateTime') return undefined
+  const zone = zoneRules.find(zone => pattern === `^${temporalPattern({ kind: named, zone })}$`)
+  return () => t[named]({ zone: zone ?? 'optional' })
+}
+const zoneRules: readonly ZoneRule[] = ['required', 'optional', 'prohibited']
 /** The member that each of them requires with one text of its own. */
 function findCommonConstant(all: readonly SchemaFacts[]): string {
   const [first, ...others] = all.map(({ schema }) =>

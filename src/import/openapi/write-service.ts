@@ -17,6 +17,7 @@ import {
   foldShape,
   innerFields,
   type ScalarCases,
+  type ScalarOf,
   type ShapeCases,
 } from '../../contract/shape.ts'
 import { listReachedTypes } from '../../contract/xml-reach.ts'
@@ -364,6 +365,10 @@ function writeOptions(options: OptionValues): readonly string[] {
   return members.length === 0 ? [] : [`{ ${members.join(', ')} }`]
 }
 const writeBareCall = (kind: Scalar['kind']) => (): string => `t.${kind}()`
+/** A rule about zones that the type has by itself is left out. */
+const writeTemporalCall = ({ kind, zone }: ScalarOf<keyof typeof zoneByDefault>): string =>
+  `t.${kind}(${zone === zoneByDefault[kind] ? '' : writeOptions({ zone }).join('')})`
+const zoneByDefault = { date: 'prohibited', time: 'optional', dateTime: 'required' } as const
 const scalarTexts: ScalarCases<string> = {
   string: ({ kind: _, ...facets }) => `t.string(${writeOptions(facets).join('')})`,
   boolean: writeBareCall('boolean'),
@@ -372,9 +377,9 @@ const scalarTexts: ScalarCases<string> = {
   decimal: ({ kind: _, digits, places, ...facets }) =>
     `t.decimal(${[digits, places, ...writeOptions(facets)].join(', ')})`,
   double: ({ kind: _, ...facets }) => `t.double(${writeOptions(facets).join('')})`,
-  date: writeBareCall('date'),
-  time: writeBareCall('time'),
-  dateTime: writeBareCall('dateTime'),
+  date: writeTemporalCall,
+  time: writeTemporalCall,
+  dateTime: writeTemporalCall,
   duration: writeBareCall('duration'),
   bytes: ({ kind: _, ...facets }) => `t.bytes(${writeOptions(facets).join('')})`,
   enum: ({ values }) => `t.enum(${values.map(quoteLiteral).join(', ')})`,

@@ -189,7 +189,7 @@ const comparisons: ScalarCases<readonly string[]> = {
   double: () => ['gte', 'lte'],
   date: () => ['gte', 'lte'],
   time: () => ['gte', 'lte'],
-  dateTime: () => ['gte.utc', 'lte.utc'],
+  dateTime: ({ zone }) => (zone === 'prohibited' ? ['gte', 'lte'] : ['gte.utc', 'lte.utc']),
   duration: () => [''],
   bytes: () => [],
   enum: () => [''],

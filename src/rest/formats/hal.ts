@@ -100,7 +100,7 @@ const scalarHints: ScalarCases<InputHints> = {
   long: noHints,
   decimal: noHints,
   double: noHints,
-  date: () => ({ type: 'date' }),
+  date: ({ zone }) => (zone === 'prohibited' ? { type: 'date' } : {}),
   time: noHints,
   dateTime: noHints,
   duration: noHints,

@@ -115,8 +115,8 @@ export function entriesJson(entries: Json): Json {
 }
 
 /** Browsers give a time without seconds that are zero, and a moment without its zone: UTC. */
-function completeTime({ kind }: Scalar, text: string): string {
+function completeTime(shape: Scalar, text: string): string {
+  if (shape.kind !== 'time' && shape.kind !== 'dateTime') return text
   const whole = /^(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d$/.test(text) ? `${text}:00` : text
-  if (kind === 'time') return whole
-  return kind === 'dateTime' && /T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(whole) ? `${whole}Z` : text
+  return shape.zone !== 'prohibited' && /T\d\d:\d\d:\d\d(?:\.\d+)?$/.test(whole) ? `${whole}Z` : whole
 }

@@ -1,0 +1,53 @@
+/**
+ * The texts of dates, times and durations as one pattern, of the whole value, that the languages of
+ * JSON Schema and of XML Schema share: no anchor, no group that looks around. It says all but how
+ * many days a month has.
+ */
+import type { TemporalShape } from '../contract/lexical/temporal.ts'
+
+/** RFC 3339 §5.6. XML Schema 1.0 has no year 0000 (Part 2 §3.2.7.1), nor do most clients. */
+const plainYear = '([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])'
+/** XML Schema 1.1 Part 2 §3.3.7: before the first year, too, and of more digits. */
+const anyYear = '-?([1-9][0-9]{3,8}|0[0-9]{3})'
+const monthAndDay = '-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'
+const fraction = '(\\.[0-9]{1,12})?'
+const plainTime = `([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]${fraction}`
+const anyTime = `(${plainTime}|24:00:00(\\.0{1,12})?)`
+const zone = '(Z|[+\\-]((0[0-9]|1[0-3]):[0-5][0-9]|14:00))'
+
+/** A run of units in this order of which one at least is there: `P1Y2D`, but not `P`. */
+function writeUnits(units: readonly string[]): string {
+  const alternatives = units.map(
+    (unit, at) =>
+      unit +
+      units
+        .slice(at + 1)
+        .map(each => `(${each})?`)
+        .join(''),
+  )
+  return `(${alternatives.join('|')})`
+}
+const digitsOf = (unit: string): string => `[0-9]{1,9}${unit}`
+const days = writeUnits(['Y', 'M', 'D'].map(digitsOf))
+const hours = `T${writeUnits([digitsOf('H'), digitsOf('M'), `[0-9]{1,9}${fraction}S`])}`
+const durationPattern = `-?P(${days}(${hours})?|${hours})`
+
+export function temporalPattern(shape: TemporalShape): string {
+  if (shape.kind === 'duration') return durationPattern
+  const isPlain = shape.zone !== undefined
+  const zonePattern = { required: zone, optional: `${zone}?`, prohibited: '' }[shape.zone ?? 'optional']
+  const time = isPlain ? plainTime : anyTime
+  if (shape.kind === 'time') return time + zonePattern
+  const day = (isPlain ? plainYear : anyYear) + monthAndDay
+  return (shape.kind === 'date' ? day : `${day}T${time}`) + zonePattern
+}
+
+/** Formats of JSON Schema (Validation 2020-12 §7.3.1) that have all values of a shape. */
+const formats: readonly (readonly [kind: string, zone: string, format: string])[] = [
+  ['date', 'prohibited', 'date'],
+  ['time', 'required', 'time'],
+  ['dateTime', 'required', 'date-time'],
+]
+/** Undefined: some value of the shape is of no format, so a pattern has to say what it may be. */
+export const temporalFormat = (shape: TemporalShape): string | undefined =>
+  formats.find(([kind, zone]) => kind === shape.kind && zone === shape.zone)?.[2]
