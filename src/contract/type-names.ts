@@ -15,6 +15,7 @@ import type { Fields, Scalar, Shape } from './field.ts'
 import type { NamedHeader } from './header.ts'
 import { intBounds, intRange, longBounds, longRange, type NumberRange } from './lexical/number.ts'
 import { xsdTypeOf } from './lexical/scalar.ts'
+import { isSettled } from './lexical/settled-text.ts'
 import { capitalize } from './lexical/text.ts'
 import {
   asObject,
@@ -264,7 +265,9 @@ const never = (): boolean => false
 const always = (): boolean => true
 const differs = (range: NumberRange, type: NumberRange): boolean =>
   range.lowest !== type.lowest || range.highest !== type.highest
-const hasZoneRule = ({ zone }: ScalarOf<'date' | 'time' | 'dateTime'>): boolean => zone !== undefined
+/** A rule by which no text is refused for its zone leaves the type as it is. */
+const hasZoneType = (shape: ScalarOf<'date' | 'time' | 'dateTime'>): boolean =>
+  (shape.zone ?? 'optional') !== 'optional' && !isSettled(shape)
 const narrowed: ScalarCases<boolean> = {
   string: ({ min, max, pattern, xsd }) => pattern !== undefined || (hasLength(xsd) && (min ?? max) !== undefined),
   boolean: never,
@@ -272,9 +275,9 @@ const narrowed: ScalarCases<boolean> = {
   long: shape => differs(longRange(shape), longBounds[shape.xsd ?? 'long']),
   decimal: always,
   double: ({ min, max }) => (min ?? max) !== undefined,
-  date: hasZoneRule,
-  time: hasZoneRule,
-  dateTime: hasZoneRule,
+  date: hasZoneType,
+  time: hasZoneType,
+  dateTime: hasZoneType,
   duration: never,
   bytes: ({ max }) => max !== undefined,
   enum: ({ values }) => values.length > 0,

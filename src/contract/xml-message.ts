@@ -14,11 +14,12 @@
 
 import { memoizeByObject } from '../base/memo.ts'
 import { builtInFaults, type Fault, Forbidden, Invalid, NotFound, StateConflict, VersionConflict } from './fault.ts'
-import { type AnyField, Field, type Fields, mayBeLeftOut, type Shape, singularName, t, type ZoneRule } from './field.ts'
+import { type AnyField, Field, type Fields, mayBeLeftOut, type Shape, singularName, t } from './field.ts'
 import { hasCoveredFields } from './field-access.ts'
 import { findFilterField, messageNameOf } from './filter-field.ts'
 import { headersOfOperation, type NamedHeader } from './header.ts'
 import { type Job, jobStates } from './job.ts'
+import { isSettled } from './lexical/settled-text.ts'
 import { capitalize } from './lexical/text.ts'
 import { isCreatedByPut, listOperations, type Operation, type OperationOf, singularOf } from './operation.ts'
 import type { Grant } from './policy.ts'
@@ -416,13 +417,14 @@ export const itemName = (list: { readonly element?: string }, field: string | un
 
 /**
  * The type that all identifiers share in a schema, and that all dates or times of one rule about
- * zones do. Other scalars have a built-in type, or one of their own.
+ * zones do, where messages have to obey it. Other scalars have a built-in type, or one of their
+ * own.
  */
 export function sharedTypeName(shape: Shape): string | undefined {
   if (shape.kind === 'id' || shape.kind === 'ref') return 'Identifier'
-  return 'zone' in shape && shape.zone ? zoneWords[shape.zone] + capitalize(shape.kind) : undefined
+  if (!('zone' in shape) || !shape.zone || shape.zone === 'optional' || isSettled(shape)) return undefined
+  return (shape.zone === 'required' ? 'Zoned' : 'Local') + capitalize(shape.kind)
 }
-const zoneWords: Readonly<Record<ZoneRule, string>> = { required: 'Zoned', optional: 'Plain', prohibited: 'Local' }
 
 const latinNameText =
   /^[A-Z_a-z\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF][-.0-9A-Z_a-z\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u00FF]*$/

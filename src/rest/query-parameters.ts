@@ -5,7 +5,7 @@
 import { memoizeByObject, memoizeByText } from '../base/memo.ts'
 import { allowsComparison, comparisons, type FilterField, findFilterField } from '../contract/filter-field.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
-import { readScalar } from '../contract/lexical/scalar.ts'
+import { readSettledScalar } from '../contract/lexical/settled-text.ts'
 import { isPaged, type Operation } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
 import type { Pairs } from '../http/uri.ts'
@@ -107,7 +107,7 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
   if (operation.kind === 'search' && is !== 'eq') return undefined
   const values = is === 'in' ? value.split(',') : [value]
   const shape = is === 'absent' ? ({ kind: 'boolean' } as const) : found.shape
-  const typed = values.map(each => readScalar(shape, each))
+  const typed = values.map(each => readSettledScalar(shape, each))
   const flaw = typed.find(each => each instanceof Flaw)
   if (flaw instanceof Flaw) refuseParameter(text, flaw.detail)
   return { field: name, is, value: is === 'in' ? typed : typed[0] }

@@ -9,6 +9,7 @@ import type { FieldProblem } from '../../src/contract/given-fields.ts'
 import { parseScaledDecimal, writeScaledDecimal } from '../../src/contract/lexical/decimal.ts'
 import { Flaw } from '../../src/contract/lexical/flaw.ts'
 import { checkScalar, readScalar, writeScalar } from '../../src/contract/lexical/scalar.ts'
+import { readSettledScalar } from '../../src/contract/lexical/settled-text.ts'
 import { parseInstant } from '../../src/contract/lexical/temporal.ts'
 import { findReferences } from '../../src/contract/typed-value.ts'
 import { t } from '../../src/index.ts'
@@ -80,6 +81,24 @@ const cases: readonly Case[] = [
   ['a reference is not a dot segment', t.ref('x'), '..', flaw('type')],
   ['a prototype’s name is a name', t.enum('a'), 'constructor', flaw('enum')],
 ]
+const settled: readonly (readonly [title: string, field: { readonly shape: unknown }, text: string, value: unknown])[] =
+  [
+    ['a day without its zone', t.date(), ' 2028-02-29Z ', '2028-02-29'],
+    ['… which may be any', t.date(), '2028-02-29-05:00', '2028-02-29'],
+    ['… but no other text', t.date(), '2028-02-29+15:00', flaw('type')],
+    ['a day that has to have a zone', t.date({ zone: 'required' }), '2028-02-29', flaw('pattern')],
+    ['a moment without a zone in UTC', t.dateTime(), '2026-01-01T10:00:00 ', '2026-01-01T10:00:00Z'],
+    ['a moment as it is', t.dateTime(), '2026-01-01T10:00:00+01:00', '2026-01-01T10:00:00+01:00'],
+    ['a moment that must have no zone', t.dateTime({ zone: 'prohibited' }), '2026-01-01T10:00:00Z', flaw('pattern')],
+    ['any zone where there is no rule', t.date({ zone: 'optional' }), '2028-02-29Z', '2028-02-29Z'],
+  ]
+for (const [title, { shape }, text, value] of settled)
+  test(`§3.2.7, §3.2.9 messages and parameters give ${title}`, () => {
+    const found = readSettledScalar(shape as Scalar, text)
+    if (typeof value === 'object') assert.equal(found instanceof Flaw ? found.code : found, (value as Flaw).code)
+    else assert.equal(found, value)
+  })
+
 for (const [title, { shape }, text, value] of cases)
   test(title, () => {
     const found = readScalar(shape as Scalar, text)

@@ -23,14 +23,13 @@ const rows: readonly (readonly [title: string, names: readonly string[], expecte
   [
     'times of one rule about zones share a name',
     one({
-      from: t.dateTime(),
-      until: t.dateTime(),
-      on: t.date(),
-      at: t.time(),
-      local: t.dateTime({ zone: 'prohibited' }),
+      from: t.dateTime({ zone: 'prohibited' }),
+      until: t.dateTime({ zone: 'prohibited' }),
+      at: t.time({ zone: 'required' }),
     }),
-    ['ZonedDateTime', 'LocalDate', 'PlainTime', 'LocalDateTime'],
+    ['LocalDateTime', 'ZonedTime'],
   ],
+  ['a zone that a message may have, or need not', one({ from: t.dateTime(), on: t.date(), at: t.time() }), []],
   ['a narrowed one is named after its field', one({ page: t.int({ min: 1 }), state }), ['Page', 'State']],
   ['an identifier has the name that all share', one({ id: t.id('x'), owner: t.ref('people') }), ['Identifier']],
   ['a list and its items', one({ tags: t.list(t.string({ max: 3 })) }), ['Tags', 'Tag']],
@@ -104,9 +103,9 @@ test('B2.12 the types of the example are a vocabulary that one can read', () => 
   const names = namesOf(typeRootsOf(compileMessages(shop, 'v2'), 'document'))
   assert.equal(
     names.join(' '),
-    'Identifier Order Lines Line Quantity Price Currency Total Note ZonedDateTime State Carrier Page Size Orders Total2 OrderDraft ' +
+    'Identifier Order Lines Line Quantity Price Currency Total Note State Carrier Page Size Orders Total2 OrderDraft ' +
       'OrderDraftLines LineDraft Method Amount Payment Reason Tracking Customer Name Email Tier Customers Product Stock ' +
-      'Description Products ProductDraft Picture MediaType LocalDate Kind Job JobState Progress Report Rows Row RowAmount Totals ' +
+      'Description Products ProductDraft Picture MediaType Kind Job JobState Progress Report Rows Row RowAmount Totals ' +
       'CurrencyTotal Problems Problem Possible RetryAfter',
   )
 })

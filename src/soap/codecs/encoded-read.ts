@@ -13,7 +13,8 @@ import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
 import { checkCount } from '../../contract/given-fields.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { readSettledScalar } from '../../contract/lexical/settled-text.ts'
 import { collectEntries, findRepeatedKey, type MapEntry, repeatedKeyFlaw } from '../../contract/map-entries.ts'
 import {
   foldShape,
@@ -288,7 +289,7 @@ const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, place: Typ
 }
 
 function readText(graph: Graph, at: Element, shape: Scalar, text: string): unknown {
-  const value = readScalar(shape, text)
+  const value = readSettledScalar(shape, text)
   if (!(value instanceof Flaw)) return value
   if (value.isOfType) refuseElement(at, value.detail)
   graph.reading.found.push({ path: pathTo(at), code: value.code, detail: value.detail })

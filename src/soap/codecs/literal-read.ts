@@ -4,7 +4,7 @@
  *  (1) What is bound is valid against the schema that `describe/xsd.ts` writes of the same fields:
  *      order, occurrence, nil, types, facets. An element or attribute that is not declared is
  *      refused, and so is one in the wrong place.
- *  (2) A value keeps its exactness: it is what `contract/lexical/scalar.ts` reads of its text. An
+ *  (2) A value keeps its exactness: it is what `contract/lexical/` reads of its text. An
  *      xsi:type may only repeat the declared type.
  *  (3) The structure is decided at once; values outside of their bounds are collected, each with
  *      the path of its element.
@@ -14,7 +14,8 @@
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
 import { checkCount } from '../../contract/given-fields.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { compileScalarCheck, compileScalarReader, readScalar, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { compileScalarCheck, compileScalarReader, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { compileSettledReader, readSettledScalar } from '../../contract/lexical/settled-text.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { collectEntries, findRepeatedKey, type MapEntry, repeatedKeyFlaw } from '../../contract/map-entries.ts'
 import {
@@ -202,7 +203,7 @@ function readAttributes(
 }
 
 const readAttribute = ({ shape }: AnyField, text: string): unknown =>
-  isScalar(shape) ? readScalar(shape, text) : new Flaw('type', 'must be a scalar')
+  isScalar(shape) ? readSettledScalar(shape, text) : new Flaw('type', 'must be a scalar')
 
 /** Literal content under an encodingStyle: only one that promises nothing. */
 function checkEncoding(attribute: Name, value: string): void {
@@ -275,7 +276,7 @@ const contentReaders: ShapeCases<ReadValue, [place: TypePlace, space: Space, rul
 }
 
 function compileTextReader(shape: Scalar, rules: ElementRules): ReadValue {
-  const readText = compileScalarReader(shape)
+  const readText = compileSettledReader(shape)
   return (cursor, reading) => {
     if (cursor.attributes > 0) readAttributes(cursor, reading, rules, {})
     const text = cursor.text()

@@ -2,7 +2,7 @@
 import { memoizeByText } from '../../base/memo.ts'
 import type { Values } from '../../contract/implement.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { readScalar } from '../../contract/lexical/scalar.ts'
+import { readSettledScalar } from '../../contract/lexical/settled-text.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { toXmlName } from '../../contract/xml-message.ts'
 import type { Entry } from '../../front/entry.ts'
@@ -133,7 +133,7 @@ function readUriParameters({ name, request }: BoundOperation, pairs: Pairs): Val
     if (text === undefined && field.isOptional) continue
     if (text === undefined || another !== undefined)
       return refuseMessage({ kind: 'schema', path: pathOf(key), detail: 'must be given exactly once' })
-    const value = isScalar(field.shape) ? readScalar(field.shape, text) : undefined
+    const value = isScalar(field.shape) ? readSettledScalar(field.shape, text) : undefined
     if (value instanceof Flaw && value.isOfType)
       return refuseMessage({ kind: 'schema', path: pathOf(key), detail: value.detail })
     if (value instanceof Flaw)
