@@ -474,7 +474,7 @@ class VersionDocument {
       ...(this.#typesOf(operation).length > 0 ? ['NotAcceptable'] : []),
       ...(operation.safe ? [] : ['Conflict']),
       ...(isNamed ? ['Gone'] : []),
-      ...(isConditional(operation) || isMadeOnce(operation) ? ['PreconditionFailed'] : []),
+      ...(isConditional(operation) || isMadeOnce(operation) || isExchanged(operation) ? ['PreconditionFailed'] : []),
       ...(sends ? ['ContentTooLarge', 'UnsupportedMediaType', 'Unprocessable'] : []),
       ...(['PUT', 'PATCH', 'DELETE'].includes(method) && item && operation.kind !== 'create'
         ? ['PreconditionRequired']
@@ -564,6 +564,8 @@ type WriteResponse = (status: number, description: string, schema: JsonSchema, n
 /** Whether its answers are messages of a port. */
 const isOfPort = (operation: Operation): boolean =>
   operation.kind === 'getAnswer' || (operation.kind === 'exchange' && !operation.exchange.later)
+/** A question has no version, and an answer one of its own, which If-Match may compare with. */
+const isExchanged = ({ kind }: Operation): boolean => kind === 'exchange' || kind === 'getAnswer'
 
 /** XML follows `xml` of the schema; that of a port is described by WSDL, octets by nothing. */
 function contentOf(operation: Operation, type: string, schema: JsonSchema): Members {
