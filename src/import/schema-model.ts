@@ -84,7 +84,7 @@ const knownTypes: ReadonlyMap<string, AnyXmlType> = new Map(
   ),
 )
 
-/** Describing Media Content of Binary Data in XML §2.2. */
+/** Describing Media Content of Binary Data in XML §2.2: of an element, or of its type. */
 const expectedNames: ReadonlySet<string> = new Set(mediaUris.map(uri => `{${uri}}expectedContentTypes`))
 
 /** A part of a type under the key that it wishes for. */
@@ -244,7 +244,7 @@ export class SchemaModel {
     }
     const around = { form: found.form, place: `element ${splitClark(name).local}` }
     let type: AnyXmlType | undefined
-    const { marks } = withMarks(x.element(x.anyType), found.node)
+    const { marks } = withMarks(x.element(x.anyType), found.node, this.#typeNode(found.node, found.form))
     const made = new RootElement(
       splitClark(name),
       () => (type ??= this.#typeOfNode(found.node, around)),
@@ -665,6 +665,13 @@ export class SchemaModel {
     return undefined
   }
 
+  /** The declaration of the type of an element, where the schemas have one. */
+  #typeNode(node: Element, { uri }: Around['form']): Element | undefined {
+    const named = this.components.resolve(node, attributeOf(node, 'type'), uri)
+    if (named === undefined) return schemaChild(node, 'complexType') ?? schemaChild(node, 'simpleType')
+    return (this.components.find('complexType', named) ?? this.components.find('simpleType', named))?.node
+  }
+
   #elementPart(node: Element, around: Around, occurs: Occurs): Part[] {
     const reference = this.components.resolve(node, attributeOf(node, 'ref'), around.form.uri)
     if (reference !== undefined) return this.#referencePart(reference, around, occurs)
@@ -674,7 +681,7 @@ export class SchemaModel {
     const named = this.components.resolve(node, attributeOf(node, 'type'), around.form.uri)
     const type = memoizeOnce(() => this.#typeOfNode(node, { ...around, place }))
     const uri = uriOfLocal(node, around.form.elements, around)
-    const declared = withMarks(new Member({ kind: 'element', type }), node).in(uri)
+    const declared = withMarks(new Member({ kind: 'element', type }), node, this.#typeNode(node, around.form)).in(uri)
     const marked = named !== undefined && this.#isEndlessHere(named, node, around) ? declared.nillable() : declared
     const member = withOccurs(marked, occurs)
     this.#comment(member, node)
@@ -901,12 +908,15 @@ function joinOccurs(inner: Occurs, outer: Occurs): Occurs | undefined {
   const isLoose = inner.min <= 1 && (inner.max === 1 || inner.max === Number.POSITIVE_INFINITY)
   return isLoose ? { min: inner.min * outer.min, max: inner.max === 1 ? outer.max : inner.max } : undefined
 }
-function withMarks(member: AnyMember, node: Element): AnyMember {
+/** @param type the declaration of its type, which may say what media types are expected, too */
+function withMarks(member: AnyMember, node: Element, type: Element | undefined): AnyMember {
   const isNillable = hasTrue(node, 'nillable')
   const marked = withInitial(isNillable ? member.nillable() : member, node)
-  const expected = node.attributes.find(({ name }) => expectedNames.has(`{${name.uri}}${name.local}`))
-  return expected ? marked.expecting(expected.value.trim()) : marked
+  const expected = findExpected(node) ?? (type && findExpected(type))
+  return expected === undefined ? marked : marked.expecting(expected)
 }
+const findExpected = ({ attributes }: Element): string | undefined =>
+  attributes.find(({ name }) => expectedNames.has(`{${name.uri}}${name.local}`))?.value.trim()
 function withInitial(member: AnyMember, node: Element): AnyMember {
   const raw = (local: string) => node.attributes.find(({ name }) => name.uri === '' && name.local === local)?.value
   const [fixed, initial] = [raw('fixed'), raw('default')]

@@ -20,8 +20,14 @@ const schemasOf = (xmime: string) => `
       <xs:element name="photos" type="xs:hexBinary" m:expectedContentTypes="image/png, image/*;q=0.5" minOccurs="0" maxOccurs="9"/>
       <xs:element name="typed" type="m:base64Binary" m:expectedContentTypes="image/png" nillable="true"/>
       <xs:element name="bare" type="xs:base64Binary"/>
+      <xs:element name="picture" type="t:Picture"/>
+      <xs:element name="own" type="t:Picture" m:expectedContentTypes="image/webp"/>
+      <xs:element name="inner"><xs:complexType m:expectedContentTypes="audio/ogg"><xs:simpleContent>
+        <xs:extension base="m:base64Binary"/></xs:simpleContent></xs:complexType></xs:element>
       <xs:element ref="o:cover" minOccurs="0"/>
     </xs:sequence></xs:complexType></xs:element>
+    <xs:complexType name="Picture" m:expectedContentTypes="image/png"><xs:simpleContent>
+      <xs:restriction base="m:base64Binary"/></xs:simpleContent></xs:complexType>
   </xs:schema>
   <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:m="${xmime}" targetNamespace="urn:o">
     <xs:element name="cover" type="xs:base64Binary" m:expectedContentTypes="image/jpeg"/>
@@ -30,6 +36,9 @@ const expected = {
   scan: 'application/pdf',
   photos: 'image/png, image/*;q=0.5',
   typed: 'image/png',
+  picture: 'image/png',
+  own: 'image/webp',
+  inner: 'audio/ogg',
   cover: 'image/jpeg',
 }
 
