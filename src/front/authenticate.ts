@@ -21,10 +21,12 @@ export type AuthenticationContext = Pick<FaceContext, 'identities' | 'settings'>
  */
 export function authenticate(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
   const { hosted } = context.identities
-  if (hosted !== undefined && request.carrier !== undefined) {
-    const { carrier, ...carried } = request
-    return chain(hosted(carrier), caller => caller ?? authenticate(carried, context, service))
-  }
+  if (hosted === undefined || request.carrier === undefined) return authenticateAlone(request, context, service)
+  return chain(hosted(request.carrier), caller => caller ?? authenticateAlone(request, context, service))
+}
+
+/** By the credentials that the request itself has. */
+function authenticateAlone(request: Request, context: AuthenticationContext, service?: string): Maybe<Caller> {
   if (hasAmbientCredentials(request)) return authenticateAmbient(request, context, service)
   const found = proveCredentials(request, context.identities, () => isConfidential(request, context.settings))
   if (found === 'untaken') return refuse({ kind: 'unauthenticated' })
