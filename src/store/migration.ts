@@ -29,7 +29,7 @@ import { dropNamed } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
 import { findDuplicates, findLargeTables, growIndexes } from './list-index-growth.ts'
 import { findLongValues, type WarnOfLength } from './long-values.ts'
-import { declareRecordTables, migratePieces, migrateTurns } from './records.ts'
+import { declareRecordTables, migrateEnded, migratePieces, migrateTurns } from './records.ts'
 import { foldingVersion } from './search-dialect.ts'
 import { dropSearches, growSearches } from './search-growth.ts'
 import { sql } from './sql.ts'
@@ -72,10 +72,11 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
     for (const text of declareRecordTables(dialect)) yield { text }
     yield rememberShape('store', 'format', shapeFormat)
     yield rememberShape('store', 'jobs', 'turns')
+    yield rememberShape('store', 'ended', 'by job')
   }
   const shape =
     table.length === 0
-      ? new Map([['store', new Map(Object.entries({ format: shapeFormat, jobs: 'turns' }))]])
+      ? new Map([['store', new Map(Object.entries({ format: shapeFormat, jobs: 'turns', ended: 'by job' }))]])
       : readShape(yield { text: shapeRows })
   const large = yield* findLargeTables(schema, shape)
   const differences = [
@@ -91,6 +92,10 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
   if (shape.get('store')?.get('jobs') !== 'turns') {
     for (const text of migrateTurns(dialect)) yield { text }
     yield rememberShape('store', 'jobs', 'turns')
+  }
+  if (shape.get('store')?.get('ended') !== 'by job') {
+    for (const text of migrateEnded) yield { text }
+    yield rememberShape('store', 'ended', 'by job')
   }
   yield* dropSearches(schema, shape)
   for (const name of drop ?? []) yield* dropNamed(shape, name)

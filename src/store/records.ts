@@ -34,6 +34,7 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
       "leased" ${integer} not null, "due" ${integer} not null, ${joinList(turnColumns(dialect))})`,
     ...turnIndexes,
     sql`create index "_job#finished" on "_job" ("modified") where "state" not in ('queued', 'running')`,
+    endedIndex,
     sql`create table "_deed" ("sequence" ${dialect.counter}, "at" ${integer} not null, "subject" ${text} not null,
       "operation" ${text} not null, "resource" ${text} not null, "id" ${text} not null, "version" ${integer},
       "face" ${text} not null, "request" ${text} not null)`,
@@ -61,6 +62,11 @@ export const migrateTurns = (dialect: Dialect): readonly Sql[] => [
   ...turnIndexes,
   sql`drop index "_job#due"`,
 ]
+
+/** For the sweep of one kind: those of a longer life are not passed over. */
+const endedIndex = sql`create index "_job#ended" on "_job" ("job", "modified") where "state" not in ('queued', 'running')`
+/** What a store lacks that was created when all finished jobs shared the index by time alone. */
+export const migrateEnded: readonly Sql[] = [endedIndex]
 
 /**
  * Of `_file`: the name of its pieces, where it has more than one, and the octets in them; and the

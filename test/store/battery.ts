@@ -1502,6 +1502,21 @@ const records: readonly Case[] = [
     },
   ],
   [
+    'a database of an older program gets the index of finished jobs by kind, once',
+    async place => {
+      await (await place.open(everything)).close()
+      const { direct } = place
+      if (!direct) return
+      const again = 'create index "_job#ended" on "_job" ("job")'
+      await direct('drop index "_job#ended"; delete from "_shape" where "of" = \'store\' and "name" = \'ended\'')
+      await (await place.open(everything)).close()
+      await assert.rejects(async () => direct(again), /already exists/)
+      await direct('drop index "_job#ended"')
+      await (await place.open(everything)).close()
+      await direct(again) // what is marked as made is not looked for again
+    },
+  ],
+  [
     'A8.1 a lease passes over a party of which as many run as may',
     using(async store => {
       await store.write(async writer => {

@@ -1,12 +1,40 @@
 /** What a sweep looks for, by which it passes over no row that has to stay. */
 import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { job } from '../../src/contract/job.ts'
 import { service } from '../../src/contract/service.ts'
 import { sqlite } from '../../src/store/dialect.ts'
-import { compileExpiries } from '../../src/store/records.ts'
+import { compileExpiries, declareRecordTables } from '../../src/store/records.ts'
+import { compileStatement } from '../../src/store/statement.ts'
 
 const day = 24 * 3_600_000
+const reports = service('reports', {
+  ...{ namespace: 'urn:reports', resources: [] },
+  jobs: [3600, 7 * 86_400].map((keep, i) => job(`report-${i}`, { keep, input: {}, output: {}, allow: [] })),
+})
+
+test('jobs of a short life are found by their kind, past all that are kept for longer', () => {
+  const database = new DatabaseSync(':memory:')
+  for (const text of declareRecordTables(sqlite)) database.exec(compileStatement(sqlite, text).text)
+  const [sweep] = compileExpiries(reports, sqlite, {}).filter(({ statement }) => /"job" = /.test(statement.text))
+  assert.ok(sweep)
+  const { text } = sweep.statement
+  const add = database.prepare(`insert into "_job" ("id", "job", "state", "progress", "owner", "caller", "input",
+    "tries", "version", "created", "modified", "leased", "due") values (?, ?, 'done', 1, '', '', '', 0, 0, 0, ?, 0, 0)`)
+  const now = 10 * day
+  const values = sweep.values(now) as readonly (number | string)[]
+  for (let i = 0; i < 1000; i++) add.run(`kept-${i}`, 'report-1', 5 * day + i)
+  for (const [id, modified] of [['over', now - 2 * 3_600_000], ['young', now - 1000]] as const) add.run(id, 'report-0', modified) // biome-ignore format: one row
+  const plan = database.prepare(`explain query plan ${text}`).all(...values).map(row => String(row['detail'])) // biome-ignore format: one row
+  assert.ok(
+    plan.some(line => /USING (COVERING )?INDEX _job#ended \(job=\? AND modified<\?\)/.test(line)),
+    plan.join('\n'),
+  )
+  const gone = database.prepare(text).all(...values)
+  assert.deepEqual(gone.map(row => row['id']), ['over']) // biome-ignore format: one row
+  database.close()
+})
 
 /** Milliseconds before a sweep that begins by this of the job table. */
 function ageOf(keeps: readonly number[], text: RegExp): readonly number[] {

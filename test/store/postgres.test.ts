@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { anyone, resource, service, t as t_ } from '../../src/index.ts'
+import { anyone, job, resource, service, t as t_ } from '../../src/index.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Store, type StoreReader, Unavailable } from '../../src/service/store.ts'
 import { postgres } from '../../src/store/dialect.ts'
 import { openPostgresReplica, openPostgresStore } from '../../src/store/postgres.ts'
 import { noChangeSince } from '../../src/store/postgres-writer.ts'
+import { compileExpiries } from '../../src/store/records.ts'
 import { foldText } from '../../src/store/search-dialect.ts'
 import { fillSearch } from '../../src/store/search-growth.ts'
 import { compileStoreSchema } from '../../src/store/sql-access.ts'
@@ -91,6 +92,23 @@ async function planOfPage(t: TestContext, list: Parameters<typeof compilePages>[
   const { rows } = await client.query(`explain (costs off) ${page.text}`, [...page.values])
   return rows.map(row => row['QUERY PLAN']).join('\n')
 }
+
+test('jobs of a short life are found by their kind, past all that are kept for longer', only, async t => {
+  const place = await running.place()
+  t.after(() => place.remove())
+  await (await place.open(desk)).close()
+  const jobs = [job('digests', { keep: 3600, input: {}, output: {}, allow: [] })]
+  const contract = service('desk', { namespace: 'urn:desk', resources: [], jobs })
+  const [sweep] = compileExpiries(contract, postgres, {}).filter(({ statement }) => /"job" = /.test(statement.text))
+  assert.ok(sweep)
+  const client = new pg.Client({ connectionString: place.url ?? '' })
+  await client.connect()
+  t.after(() => client.end())
+  await client.query('set enable_seqscan = off; set enable_bitmapscan = off')
+  const { rows } = await client.query(`explain (costs off) ${sweep.statement.text}`, [...sweep.values(0)])
+  const plan = rows.map(row => row['QUERY PLAN']).join('\n')
+  assert.match(plan, /using "_job#ended"[^\n]*\n\s*Index Cond: \(\(job = [^\n]*modified <= /)
+})
 
 for (const [name, list, isServed] of absentLists)
   test(`B8 ${name}: ${isServed ? 'from an index, not sorted' : 'no index has it'}`, only, async t => {
