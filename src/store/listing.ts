@@ -519,9 +519,12 @@ interface KeyRange {
   readonly condition: Sql
 }
 
+/** Keys of an order that have ranges of their own: a caller may name many. */
+const rangedKeysMax = 3
+
 /**
  * The rows after a place in the order of the keys, or before it, as ranges in their order: first
- * those that differ from the place in the last key alone.
+ * those that differ from the place in the last key alone, or in any of those behind the first few.
  *
  * @param inclusive with the row at the place
  */
@@ -530,7 +533,24 @@ function rangesBeyond(
   cursor: readonly PlacedKey[],
   backwards: boolean,
   inclusive = false,
-): KeyRange[] {
+): readonly KeyRange[] {
+  const [first, others] = [keys.slice(0, rangedKeysMax), keys.slice(rangedKeysMax)]
+  if (others.length === 0) return rangeEachKey(keys, cursor, backwards, inclusive)
+  const same = first.map((key, i) => equality(key, cursor[i]))
+  const beyond = conditionBeyond(others, cursor.slice(rangedKeysMax), backwards, inclusive)
+  return [
+    { equal: same.map(each => each.filter), condition: allOf([...same.map(each => each.condition), beyond]) },
+    ...rangeEachKey(first, cursor, backwards, false),
+  ]
+}
+
+/** The same, each key with ranges of its own. */
+function rangeEachKey(
+  keys: readonly SortKey[],
+  cursor: readonly PlacedKey[],
+  backwards: boolean,
+  inclusive: boolean,
+): readonly KeyRange[] {
   const last = keys.length - 1
   return keys
     .flatMap((key, i) => {
@@ -569,8 +589,13 @@ function piecesBeyond(
 /**
  * The same in one condition. A bound on the first key adds nothing, but lets an index start there.
  */
-function conditionBeyond(keys: readonly SortKey[], cursor: readonly PlacedKey[], backwards: boolean): Sql {
-  const ranges = rangesBeyond(keys, cursor, backwards).map(range => range.condition)
+function conditionBeyond(
+  keys: readonly SortKey[],
+  cursor: readonly PlacedKey[],
+  backwards: boolean,
+  inclusive = false,
+): Sql {
+  const ranges = rangeEachKey(keys, cursor, backwards, inclusive).map(range => range.condition)
   return allOf([...leadingBound(keys[0], cursor[0], backwards), anyOf(ranges)])
 }
 

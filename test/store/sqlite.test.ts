@@ -564,6 +564,15 @@ test('rows that no index has in their order are sorted by their keys, by an inde
   assert.deepEqual(plansOf(false), ['SCAN tickets USING INDEX tickets#closed'])
 })
 
+test('an order of many keys is asked for in few ranges, however many a caller names', () => {
+  const sort = ['agent', 'closed', 'kind', 'due'].map(field => ({ field, descending: true }))
+  const keys = ['ann', '2026-01-01T12:00:00Z', 'question', '2026-01-01']
+  const pages = compilePages({ sort, from: { keys, id: 't-5', backwards: false } }, sqlite)
+  const rangesOfAgent = ['"agent" = ?', '"agent" = ?', '"agent" = ?', '"agent" = ?', '"agent" < ?', '"agent" is null']
+  assert.equal(pages.length, rangesOfAgent.length)
+  for (const [i, { text }] of pages.entries()) assert.ok(text.includes(rangesOfAgent[i] ?? ''), text)
+})
+
 for (const [name, list, ranges] of cursorLists)
   test(`A2.3 behind a cursor no row before it is looked at: ${name}`, async t => {
     const { file } = await opened(t, {}, desk)
