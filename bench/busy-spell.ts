@@ -11,6 +11,9 @@ import { type Ask, cpu, on, type Target } from './harness.ts'
 /** The part of its core that a server uses, and how far from it a spell may be. */
 const [wantedShare, tolerance] = [0.7, 0.04]
 
+/** Seconds before each spell in which `native/load.c` asks as often, and does not count. */
+const leadIn = 0.5
+
 /** Milliseconds that half of the requests, and 99 of a hundred, took from the moment they were due. */
 export interface Lateness {
   readonly p50: number
@@ -60,23 +63,18 @@ export interface BusySpell extends Lateness {
 
 /**
  * As many spells as asked for, in which the core was busy for 70 % of the time and the host gave its time to no other
- * machine, and what `beside` measures next to each; after three times as many tries the last ones are taken as they are,
- * and `share` says so.
+ * machine; after three times as many tries the last ones are taken as they are, and `share` says so. They follow each other:
+ * a program that has been idle for seconds collects all its garbage when it is asked again.
  */
-export async function timeBusySpells<T>(
-  { target, load, most, count, seconds }: BusyLoad,
-  beside: (spell: BusySpell) => T | Promise<T>,
-): Promise<(BusySpell & T)[]> {
-  const kept: (BusySpell & T)[] = []
+export async function timeBusySpells({ target, load, most, count, seconds }: BusyLoad): Promise<BusySpell[]> {
+  const kept: BusySpell[] = []
   let rate = Math.round(most / 2)
   for (let triesLeft = count * 3; kept.length < count && triesLeft > 0; triesLeft--) {
     const before = stolen()
-    const isLastChance = triesLeft <= count - kept.length
     const spell = await timeBusySpell(target, load, rate, seconds)
     rate = Math.round(Math.min((rate * wantedShare) / spell.share, most * 0.95))
-    if (!isLastChance && Math.abs(spell.share - wantedShare) > tolerance) continue
-    const others = await beside(spell)
-    if (isLastChance || stolen() === before) kept.push({ ...spell, ...others })
+    const isFit = Math.abs(spell.share - wantedShare) <= tolerance && stolen() === before
+    if (isFit || triesLeft <= count - kept.length) kept.push(spell)
   }
   return kept
 }
@@ -93,7 +91,7 @@ export interface BusyLoad {
 async function timeBusySpell(target: Target, load: SentLoad, rate: number, seconds: number): Promise<BusySpell> {
   const before = await cpu(target)
   const lateness = await load.time(rate, seconds)
-  const cost = ((await cpu(target)) - before) / (rate * seconds)
+  const cost = ((await cpu(target)) - before) / (rate * (seconds + leadIn))
   return { ...lateness, rate, cost, share: (cost * rate) / 1_000_000 }
 }
 

@@ -211,7 +211,7 @@ export async function lateOf(folder: string, target: Target, ask: Ask): Promise<
   await load.ask(quick ? 1 : 5)
   const most = await load.ask(3)
   const count = quick ? 2 : 10
-  const spells = await timeBusySpells({ target, load, most, count, seconds: 2 }, () => ({}))
+  const spells = await timeBusySpells({ target, load, most, count, seconds: 2 })
   const middle = (of: (spell: BusySpell) => number): number => median(spells.map(of))
   return { rate: middle(each => each.rate), p50: middle(each => each.p50), p99: middle(each => each.p99) }
 }

@@ -12,8 +12,10 @@ import { type Ask, cpu, disk, Line, median, quick, type Row, start, stopped, typ
 
 const connections = 32
 /** Of one measurement. */
-const requests = quick ? 64 : 800
+const requests = quick ? 64 : 500
 const rounds = quick ? 1 : 9
+/** Requests before anything is counted: a change passes much code. */
+const warm = quick ? 64 : 5000
 
 interface ChangeRow {
   readonly what: string
@@ -31,7 +33,7 @@ const json = 'Content-Type: application/json'
 /** Orders that are placed, one after the other: a payment needs one that is neither paid nor changed. */
 const placedAt = (turn: number): number => turn * states.length
 /** Orders behind those that are paid are changed. */
-const paidMax = requests * (rounds + 1)
+const paidMax = warm + requests * rounds
 
 const changeRows: readonly ChangeRow[] = [
   {
@@ -122,17 +124,17 @@ async function measureChange({ what, goals, status, make }: ChangeRow, clerk: st
     Object.entries(sides).map(([name, target]) => {
       let turn = 0
       const next = () => make(turn++, clerk)
-      return [name, () => measure(target, { ...make(0, clerk), status, vary: next })]
+      return [name, (count: number) => measure(target, { ...make(0, clerk), status, vary: next }, count)]
     }),
-  ) as Readonly<Record<keyof Sides, () => Promise<Measured>>> // the same names
-  const round = async (): Promise<Round> => ({
-    diglot: await measures.diglot(),
-    fastify: await measures.fastify(),
-    floor: await measures.floor(),
+  ) as Readonly<Record<keyof Sides, (count: number) => Promise<Measured>>> // the same names
+  const measureAll = async (count: number): Promise<Round> => ({
+    diglot: await measures.diglot(count),
+    fastify: await measures.fastify(count),
+    floor: await measures.floor(count),
   })
-  await round() // so that each runs as it will run
+  await measureAll(warm)
   const found: Round[] = []
-  for (let i = 0; i < rounds; i++) found.push(await round())
+  for (let i = 0; i < rounds; i++) found.push(await measureAll(requests))
   const middle = (of: (round: Round) => number): number => median(found.map(of))
   const costs = ([`diglot`, `floor`] as const).map(side => `${middle(each => each[side].cost).toFixed(0)} µs`)
   const rates = ([`diglot`, `fastify`] as const).map(side => `${middle(each => each[side].rate).toFixed(0)}/s`)
@@ -154,11 +156,11 @@ async function measureChange({ what, goals, status, make }: ChangeRow, clerk: st
   ]
 }
 
-async function measure(target: Target, ask: Ask): Promise<Measured> {
+async function measure(target: Target, ask: Ask, count: number): Promise<Measured> {
   const line = await Line.open(target.port, connections)
   try {
     const [before, began] = [await cpu(target), performance.now()]
-    const count = await line.ask(ask, requests)
+    await line.ask(ask, count)
     const took = performance.now() - began
     return { cost: ((await cpu(target)) - before) / count, rate: (count * 1000) / took }
   } finally {

@@ -4,7 +4,6 @@
  *  - fastify: a bare Fastify, a transaction a request, as a team writes it.
  *  - floor: a bare socket whose head is not parsed, and one transaction for all requests that are there.
  */
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
@@ -40,11 +39,15 @@ function perform(name, id) {
     total: '4.95',
   }
 }
+/** In the order in which they are made, as those of Diglot: an index takes them at its end. */
+let made = 0
+const nextId = () => `o-${Date.now().toString(36)}${String(made++).padStart(12, '0')}`
+
 /** POST to the collection makes one; below an order it is a payment. */
 function answer(target, content) {
   JSON.parse(content)
   const [, , , id, action] = target.split('/')
-  return id === undefined ? perform('create', `o-${randomUUID()}`) : perform(action ? 'pay' : 'change', id)
+  return id === undefined ? perform('create', nextId()) : perform(action ? 'pay' : 'change', id)
 }
 
 if (kind === 'fastify') await serveFastify()
@@ -59,7 +62,7 @@ async function serveFastify() {
     return result
   }
   const app = Fastify()
-  app.post('/api/orders', (_, reply) => reply.code(201).send(transact(() => perform('create', `o-${randomUUID()}`))))
+  app.post('/api/orders', (_, reply) => reply.code(201).send(transact(() => perform('create', nextId()))))
   app.patch('/api/orders/:id', request => transact(() => perform('change', request.params.id)))
   app.post('/api/orders/:id/payment', (request, reply) =>
     reply.code(201).send(transact(() => perform('pay', request.params.id))),
