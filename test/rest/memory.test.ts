@@ -72,7 +72,8 @@ test('A4.19 a connection whose tags, names and callers differ gets what each req
   type Asked = LastingFields & Partial<LastingCredentials>
   const lastingOf = new Map<string | undefined, LastingFields>() // one object for all callers
   const ask = async (asked: Asked, more: Record<string, string>) => {
-    const lasting = lastingOf.getOrInsertComputed(asked.accept, () => selectLasting(asked))
+    const lasting = lastingOf.get(asked.accept) ?? selectLasting(asked)
+    lastingOf.set(asked.accept, lasting)
     const fields = { ...(asked as Record<string, string>), ...more }
     const credentials = asked.authorization === undefined ? undefined : (asked as LastingCredentials)
     return readAnswer(await shop.face({ ...request('GET', path, fields), lasting, credentials }))
