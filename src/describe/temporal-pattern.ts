@@ -3,6 +3,7 @@
  * JSON Schema and of XML Schema share: no anchor, no group that looks around. It says all but how
  * many days a month has.
  */
+import type { ZoneRule } from '../contract/field.ts'
 import type { TemporalShape } from '../contract/lexical/temporal.ts'
 
 /** RFC 3339 §5.6. XML Schema 1.0 has no year 0000 (Part 2 §3.2.7.1), nor do most clients. */
@@ -42,12 +43,27 @@ export function temporalPattern(shape: TemporalShape): string {
   return (shape.kind === 'date' ? day : `${day}T${time}`) + zonePattern
 }
 
-/** Formats of JSON Schema (Validation 2020-12 §7.3.1) that have all values of a shape. */
-const formats: readonly (readonly [kind: string, zone: string, format: string])[] = [
-  ['date', 'prohibited', 'date'],
-  ['time', 'required', 'time'],
-  ['dateTime', 'required', 'date-time'],
-]
+/** A date or time with a rule about its zone. */
+export interface TemporalRule {
+  readonly kind: 'date' | 'time' | 'dateTime'
+  readonly zone: ZoneRule
+}
+/** Formats of JSON Schema (Validation 2020-12 §7.3.1) that have the values of a rule. */
+const rulesOfFormats: Readonly<Record<string, TemporalRule>> = {
+  __proto__: null as never,
+  date: { kind: 'date', zone: 'prohibited' },
+  time: { kind: 'time', zone: 'required' },
+  'date-time': { kind: 'dateTime', zone: 'required' },
+}
 /** Undefined: some value of the shape is of no format, so a pattern has to say what it may be. */
 export const temporalFormat = (shape: TemporalShape): string | undefined =>
-  formats.find(([kind, zone]) => kind === shape.kind && zone === shape.zone)?.[2]
+  Object.entries(rulesOfFormats).find(([, { kind, zone }]) => kind === shape.kind && zone === shape.zone)?.[0]
+
+const rulesByPattern: ReadonlyMap<string, TemporalRule> = new Map(
+  (['date', 'time', 'dateTime'] as const).flatMap(kind =>
+    (['required', 'optional', 'prohibited'] as const).map(zone => [temporalPattern({ kind, zone }), { kind, zone }]),
+  ),
+)
+/** What our own descriptions say by a format, or by a pattern, which counts where there is one. */
+export const findTemporalRule = (pattern: string | undefined, format: string): TemporalRule | undefined =>
+  pattern === undefined ? rulesOfFormats[format] : rulesByPattern.get(pattern.replace(/^\^|\$$/g, ''))

@@ -3,7 +3,7 @@
  * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
  */
 import { intBounds, longBounds, type NumberRange } from '../contract/lexical/number.ts'
-import { compareInOrder, digestValue } from './value-space.ts'
+import { compareInOrder, compareZones, digestValue, nameZone } from './value-space.ts'
 import {
   anyName,
   anyType,
@@ -14,7 +14,6 @@ import {
   type WireMember,
   type WireType,
 } from './wire-type.ts'
-import { compareZones, nameZone } from './zone-facet.ts'
 
 /**
  * `wider`: the new type has all values of the old one and more. `narrower`: fewer. `other`: neither

@@ -4,6 +4,8 @@
  * in `wire-type.ts`; a text that is not a value of its type stands for itself.
  */
 import { trimXmlSpace } from '../contract/lexical/text.ts'
+import { findTemporalRule } from '../describe/temporal-pattern.ts'
+import type { ScalarType } from './wire-type.ts'
 
 /** One text for each value of the type; only for comparing. */
 export function digestValue(base: string, text: string): string {
@@ -203,3 +205,27 @@ function compareDurations(a: DurationValue | undefined, b: DurationValue | undef
 }
 const readFraction = ({ fraction }: DurationValue): number =>
   Number(fraction.startsWith('-') ? `-0.${fraction.slice(1)}` : `0.${fraction}`)
+
+// Zones
+
+const formatOfKind = { date: 'date', time: 'time', dateTime: 'date-time' } as const
+
+/**
+ * The type with its zone as the facet `zone`, which our own descriptions say by a format or a
+ * pattern: a release that allows more zones is wider, whichever way either has it.
+ */
+export function nameZone(type: ScalarType): ScalarType {
+  const { pattern, format = '', ...others } = Object.fromEntries(type.facets)
+  const rule = findTemporalRule(pattern === undefined ? undefined : String(pattern), String(format))
+  if (!rule) return type
+  const { kind, zone } = rule
+  const isJson = type.base === 'string'
+  return {
+    ...type,
+    facets: new Map(Object.entries({ ...others, ...(isJson && { format: formatOfKind[kind] }), zone })),
+  }
+}
+
+/** Negative: the first has fewer values. Undefined: neither holds the other. */
+export const compareZones = (one: unknown, other: unknown): number | undefined =>
+  other === 'optional' ? -1 : one === 'optional' ? 1 : undefined

@@ -65,8 +65,9 @@ export const prefixOf = ({ publicUrl, prefix = '' }: Pick<Settings, 'publicUrl' 
 export function firstSegmentOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '')
   if (!path.startsWith('/')) return ''
-  const end = path.slice(1).search(/[/?#]/)
-  const segment = end < 0 ? path.slice(1) : path.slice(1, end + 1)
+  const rest = path.slice(1)
+  const end = rest.search(/[/?#]/)
+  const segment = end < 0 ? rest : rest.slice(0, end)
   return segment.includes('%') ? (percentDecode(segment) ?? segment) : segment
 }
 

@@ -443,18 +443,21 @@ const stagedKeptMs = 3_600_000
 const retiredKeptMs = 600_000
 
 export class SqlWriter extends SqlReader implements StoreWriter {
-  /** Items that this work has read: it finds them as they were until it writes. */
-  readonly #read = new Map<string, Snapshot>()
+  /**
+   * Items that this work has read: it finds them as they were until it writes. Each change begins
+   * with none, so that what was asked before it and comes behind it is not found there.
+   */
+  #read = new Map<string, Snapshot>()
 
   /** A reference and the handler that follows it are answered by one statement. */
   override get(resource: string, id: string): Maybe<Snapshot | Former | undefined> {
-    const name = `${resource} ${id}`
-    const known = this.#read.get(name)
+    const [read, name] = [this.#read, `${resource} ${id}`]
+    const known = read.get(name)
     if (known) return known
     return chain(this.find(resource, id, 'get'), found => {
       // A work that reads more than that asks again: its memory stays bounded.
-      if (this.#read.size >= readItemsMax) this.#read.clear()
-      if (found && !isFormer(found)) this.#read.set(name, found)
+      if (read.size >= readItemsMax) read.clear()
+      if (found && !isFormer(found)) read.set(name, found)
       return found
     })
   }
@@ -479,7 +482,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     replaced: Replaced | undefined,
     now: number,
   ): Maybe<Snapshot> {
-    this.#read.clear()
+    this.#read = new Map()
     const items = itemsOf(this.schema, resource)
     const snapshot = (version: number, modified: number, created: number): Snapshot => ({
       id,
@@ -523,7 +526,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
   }
 
   #end(resource: string, id: string, seen: number, to: string | null, now: number): Maybe<void> {
-    this.#read.clear()
+    this.#read = new Map()
     const items = itemsOf(this.schema, resource)
     const { end, emptyFiles } = this.schema.records
     return chain(this.on.first(items.remove, [id, seen]), (row): Maybe<void> => {

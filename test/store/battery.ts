@@ -119,6 +119,19 @@ const oneItem: readonly Case[] = [
     }),
   ],
   [
+    'a write that reads an item while it changes it finds the new value behind that, in any order',
+    using(async store => {
+      const before = await put(store, 'i-1', { rank: 1 })
+      await store.write(async writer => {
+        const reading = writer.get('items', 'i-1')
+        const changing = writer.put('items', 'i-1', { id: 'i-1', rank: 2 }, {}, before, 2000)
+        await Promise.all([reading, changing])
+        const found = await writer.get('items', 'i-1')
+        assert.deepEqual(found && !isFormer(found) && found.value, { id: 'i-1', rank: 2 })
+      })
+    }),
+  ],
+  [
     'a put over the version seen makes the next one; creation stays, what is left out goes',
     using(async store => {
       const before = await put(store, 'i-1', { note: 'a', rank: 1 }, undefined, 5)

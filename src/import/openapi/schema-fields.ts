@@ -12,7 +12,6 @@ import {
   type LongType,
   type StringType,
   t,
-  type ZoneRule,
 } from '../../contract/field.ts'
 import { readFields } from '../../contract/field-json.ts'
 import type { FieldProblem } from '../../contract/given-fields.ts'
@@ -22,7 +21,7 @@ import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
 import { findPatternMistakes } from '../../contract/review/field-mistakes.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { builtInNames } from '../../contract/xml-type.ts'
-import { temporalPattern } from '../../describe/temporal-pattern.ts'
+import { findTemporalRule } from '../../describe/temporal-pattern.ts'
 import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
@@ -382,10 +381,9 @@ const temporalFields: Readonly<Record<string, () => AnyField>> = {
 function findTemporal({ 'x-xsd': named, pattern }: JsonObject): (() => AnyField) | undefined {
   if (named === 'duration') return t.duration
   if (named !== 'date' && named !== 'time' && named !== 'dateTime') return undefined
-  const zone = zoneRules.find(zone => pattern === `^${temporalPattern({ kind: named, zone })}$`)
-  return () => t[named]({ zone: zone ?? 'optional' })
+  const rule = typeof pattern === 'string' ? findTemporalRule(pattern, '') : undefined
+  return () => t[named]({ zone: rule?.kind === named ? rule.zone : 'optional' })
 }
-const zoneRules: readonly ZoneRule[] = ['required', 'optional', 'prohibited']
 /** The member that each of them requires with one text of its own. */
 function findCommonConstant(all: readonly SchemaFacts[]): string {
   const [first, ...others] = all.map(({ schema }) =>

@@ -4,7 +4,7 @@
  */
 import type { Fault } from '../../contract/fault.ts'
 import { declaredFaults } from '../../contract/fault.ts'
-import { type AnyField, Field, type Fields, type Scalar, type Shape } from '../../contract/field.ts'
+import { type AnyField, Field, type Fields, type Scalar, type Shape, t } from '../../contract/field.ts'
 import type { Job } from '../../contract/job.ts'
 import { capitalize } from '../../contract/lexical/text.ts'
 import type { Grant } from '../../contract/policy.ts'
@@ -366,9 +366,11 @@ function writeOptions(options: OptionValues): readonly string[] {
 }
 const writeBareCall = (kind: Scalar['kind']) => (): string => `t.${kind}()`
 /** A rule about zones that the type has by itself is left out. */
-const writeTemporalCall = ({ kind, zone }: ScalarOf<keyof typeof zoneByDefault>): string =>
-  `t.${kind}(${zone === zoneByDefault[kind] ? '' : writeOptions({ zone }).join('')})`
-const zoneByDefault = { date: 'prohibited', time: 'optional', dateTime: 'required' } as const
+function writeTemporalCall({ kind, zone }: ScalarOf<'date' | 'time' | 'dateTime'>): string {
+  const { shape } = t[kind]()
+  const isDefault = shape.kind === kind && shape.zone === zone
+  return `t.${kind}(${isDefault ? '' : writeOptions({ zone }).join('')})`
+}
 const scalarTexts: ScalarCases<string> = {
   string: ({ kind: _, ...facets }) => `t.string(${writeOptions(facets).join('')})`,
   boolean: writeBareCall('boolean'),
