@@ -37,7 +37,7 @@ const bounds: Readonly<Record<string, { readonly files: number; readonly functio
   {
     'GET 304': { files: 48, functions: 143, calls: 180 },
     'GET 200': { files: 48, functions: 144, calls: 187 },
-    'POST 201': { files: 83, functions: 320, calls: 645 },
+    'POST 201': { files: 85, functions: 328, calls: 668 },
     'SOAP GetOrder': { files: 57, functions: 244, calls: 378 },
   }
 for (const [journey, most] of Object.entries(bounds))

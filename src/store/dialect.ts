@@ -39,6 +39,13 @@ export interface Dialect {
    */
   readonly limit: (rows: Sql) => Sql
   /**
+   * The beginnings of statements that write one row. SQLite keeps a copy of each page that a
+   * statement with a trigger or `returning` changes, in case a later row fails; `or fail` says that
+   * nothing has to be undone, since one row is checked before it is written.
+   */
+  readonly insertRow: Sql
+  readonly updateRow: Sql
+  /**
    * Ranges of rows in order are merged as far as a limit goes, in one statement. SQLite would sort
    * them all; there a statement more costs less than that.
    */
@@ -108,6 +115,8 @@ export const sqlite: Dialect = {
   buildsBeside: false,
   json: sqliteJson,
   limit: rows => sql`limit ${rows} + 0`,
+  insertRow: sql`insert or fail into`,
+  updateRow: sql`update or fail`,
   mergesRanges: false,
   sortsKeys: true,
   statistics: {
@@ -149,6 +158,8 @@ export const postgres: Dialect = {
   buildsBeside: true,
   json: postgresJson,
   limit: rows => sql`limit ${rows}`,
+  insertRow: sql`insert into`,
+  updateRow: sql`update`,
   mergesRanges: true,
   sortsKeys: false,
   statistics: {

@@ -73,7 +73,7 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
   const compileUpdate = (columns: readonly string[]): Statement => {
     const sets = columns.map((column, i) => sql`, ${quoteName(column)} = ${parameterAt(5 + i)}`)
     return make(
-      sql`update ${at} set "_version" = ${parameterAt(4)}, "_modified" = ${laterTime(sql`"_modified"`, parameterAt(1))}, "_kept" = ${parameterAt(2)}${sql.join(sets, sql``)}
+      sql`${dialect.updateRow} ${at} set "_version" = ${parameterAt(4)}, "_modified" = ${laterTime(sql`"_modified"`, parameterAt(1))}, "_kept" = ${parameterAt(2)}${sql.join(sets, sql``)}
         where "id" = ${parameterAt(0)} and "_version" = ${parameterAt(3)} returning "_modified", "_created"`,
     )
   }
@@ -91,7 +91,7 @@ export function compileItems(table: Table, dialect: Dialect): ItemStatements {
     getForChange: make(sql`select ${own} from ${at} where "id" = ${parameterAt(0)} ${dialect.locking}`),
     version: make(sql`select "_version" from ${at} where "id" = ${parameterAt(0)}`),
     insert: make(
-      sql`insert into ${at} (${head}${written.length === 0 ? sql`` : sql`, ${quoteNames(written)}`})
+      sql`${dialect.insertRow} ${at} (${head}${written.length === 0 ? sql`` : sql`, ${quoteNames(written)}`})
         values (${parameterAt(0)}, ${followingVersion(sql`coalesce(${former}, 0)`, parameterAt(3))}, ${parameterAt(1)}, ${parameterAt(1)}, ${parameterAt(2)}${more(written.length, 4)})
         on conflict ("id") do nothing returning "_version", exists ${former}`,
     ),

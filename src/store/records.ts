@@ -164,7 +164,7 @@ const compileFiles = (dialect: Dialect) => ({
   ),
   putFile: compileStatement(
     dialect,
-    sql`insert into "_file" ("resource", "id", "part", "mediaType", "bytes", "content", "length", "modified", "version")
+    sql`${dialect.insertRow} "_file" ("resource", "id", "part", "mediaType", "bytes", "content", "length", "modified", "version")
         values (${parameterList(0, 9)}) on conflict ("resource", "id", "part") do update set "mediaType" = excluded."mediaType",
         "bytes" = excluded."bytes", "before" = "_file"."content", "content" = excluded."content",
         "length" = excluded."length", "modified" = ${laterTime(sql`"_file"."modified"`, sql`excluded."modified"`)},
@@ -200,7 +200,7 @@ const compilePieces = (dialect: Dialect) => ({
    */
   claim: compileStatement(
     dialect,
-    sql`update "_content" set "expires" = null where "id" = ${parameterAt(0)} and "expires" > ${parameterAt(1)} returning 1`,
+    sql`${dialect.updateRow} "_content" set "expires" = null where "id" = ${parameterAt(0)} and "expires" > ${parameterAt(1)} returning 1`,
   ),
   retire: compileStatement(
     dialect,
@@ -225,7 +225,7 @@ function compileMemos(dialect: Dialect) {
     ),
     remember: compileStatement(
       dialect,
-      sql`insert into "_memo" ("space", "key", "value", "expires") values (${parameterList(0, 4)})
+      sql`${dialect.insertRow} "_memo" ("space", "key", "value", "expires") values (${parameterList(0, 4)})
         on conflict ("space", "key") do update set "value" = excluded."value", "expires" = excluded."expires"
         where "_memo"."expires" <= ${parameterAt(4)} returning 1`,
     ),
@@ -300,7 +300,7 @@ export function leaseStatement(dialect: Dialect, jobs: number): Statement {
     and (${running}) < ${parameterAt(2)} order by "turn", "due", "created", "id" limit 1 ${dialect.choosing}`
   return compileStatement(
     dialect,
-    sql`update "_job" set "state" = 'running', "leased" = ${parameterAt(1)}, "modified" = ${parameterAt(0)}, "tries" = "tries" + 1,
+    sql`${dialect.updateRow} "_job" set "state" = 'running', "leased" = ${parameterAt(1)}, "modified" = ${parameterAt(0)}, "tries" = "tries" + 1,
       "version" = ${followingVersion(sql`"version"`, parameterAt(3))} where "id" = coalesce((${over}), (${next}))
       returning ${joinList(jobColumns.map(quoteName))}`,
   )

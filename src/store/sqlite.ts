@@ -16,18 +16,13 @@
  * Deliberately absent: HTTP, XML, and the caller.
  */
 
-import { backup as copy, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { backup as copy, DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { attempt, errorCodeOf } from '../base/attempt.ts'
+import { attempt } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import type { Service } from '../contract/service.ts'
-import { Refused } from '../service/refusal.ts'
 import {
-  closedStore,
-  type Filter,
-  type ItemPage,
-  type Query,
   type ReadWork,
   type Store,
   type StoreWriter,
@@ -36,12 +31,11 @@ import {
   type WriteTurn,
   type WriteWork,
 } from '../service/store.ts'
-import { type Cells, octetsOf, type StatementRunner, takenKey } from './connection.ts'
+import type { Cells, StatementRunner } from './connection.ts'
 import { findCrowded } from './crowded-filters.ts'
 import type { Steps } from './database-shape.ts'
 import { type Cell, sqlite } from './dialect.ts'
 import { findDropped } from './dropped-names.ts'
-import { describeQuery, fewRows, judgeLength } from './long-query.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
 import { createPrivateFile } from './private-file.ts'
@@ -49,12 +43,12 @@ import { ReadThreads } from './read-thread.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { fillRows } from './row-filling.ts'
 import { listUnfilled, settleSearches } from './search-growth.ts'
-import { countCandidates } from './search-plan.ts'
-import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema, WatchedReader } from './sql-access.ts'
-import { boundParameters, compileStatement, type Statement } from './statement.ts'
+import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
+import { lockWaitMs, PreparedRunner, Readers, toStoreError } from './sqlite-connections.ts'
+import { GroupTransaction, RecordingRunner } from './sqlite-transaction.ts'
+import { compileStatement, type Statement } from './statement.ts'
 import { translateNames } from './stored-resources.ts'
-import type { Table } from './table.ts'
-import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds, type Transaction } from './write-queue.ts'
+import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds } from './write-queue.ts'
 
 /** The options of `openSqliteStore`. */
 export interface SqliteOptions extends Partial<QueueBounds>, Retention {
@@ -75,9 +69,6 @@ export interface SqliteStore extends Store {
 
 /** A copy in one step: no write restarts it. */
 const allPages = 2 ** 31 - 1
-/** For which one statement waits for another process, and with it the event loop. */
-const lockWaitMs = 20
-
 /**
  * Opens or creates the file and brings it to the contract's shape; throws where that takes more
  * than additions.
@@ -153,66 +144,6 @@ function runMigration<T>(steps: Steps<T>, on: PreparedRunner): T {
   return step.value
 }
 
-/** Up to the row that exceeds the octets: those after it are not even read. */
-function takeWithin(rows: Iterable<unknown>, octetsMax: number): Cells[] {
-  const taken: Cells[] = []
-  let octets = 0
-  for (const row of rows) {
-    taken.push(row as Cells) // rows are arrays
-    octets += octetsOf(row as Cells)
-    if (octets > octetsMax && taken.length > 1) break
-  }
-  return taken
-}
-
-/** A connection and its prepared statements. */
-class PreparedRunner implements StatementRunner {
-  readonly #database: DatabaseSync
-  /** What was prepared for a statement goes with the statement. */
-  readonly #prepared = new WeakMap<Statement, StatementSync>()
-  constructor(database: DatabaseSync) {
-    this.#database = database
-  }
-
-  #prepare(of: Statement): StatementSync {
-    const prepared = this.#database.prepare(of.text)
-    prepared.setReturnArrays(true)
-    this.#prepared.set(of, prepared)
-    return prepared
-  }
-  // Rows are arrays (setReturnArrays), and no cell is a boolean: the dialect has none.
-  rows(of: Statement, values: readonly Cell[], octets?: number): readonly Cells[] {
-    try {
-      const prepared = this.#prepared.get(of) ?? this.#prepare(of)
-      const parameters = boundParameters(of, values) as readonly SQLInputValue[]
-      if (octets !== undefined) return takeWithin(prepared.iterate(...parameters) as Iterable<unknown>, octets)
-      return prepared.all(...parameters) as unknown as readonly Cells[]
-    } catch (thrown) {
-      throw toStoreError(thrown)
-    }
-  }
-  first(of: Statement, values: readonly Cell[]): Cells | undefined {
-    try {
-      const prepared = this.#prepared.get(of) ?? this.#prepare(of)
-      return prepared.get(...(boundParameters(of, values) as readonly SQLInputValue[])) as unknown as Cells | undefined
-    } catch (thrown) {
-      throw toStoreError(thrown)
-    }
-  }
-  /**
-   * Not by `run` of node:sqlite, which returns the number of the last row inserted and throws where
-   * it is beyond 2^53: FTS5 writes such rows (its tombstones) in its own tables.
-   */
-  run(of: Statement, values: readonly Cell[]): void {
-    try {
-      const prepared = this.#prepared.get(of) ?? this.#prepare(of)
-      prepared.all(...(boundParameters(of, values) as readonly SQLInputValue[]))
-    } catch (thrown) {
-      throw toStoreError(thrown)
-    }
-  }
-}
-
 /** Milliseconds of one turn. */
 const turnMs = 5
 
@@ -250,79 +181,6 @@ class TurnRunner implements StatementRunner {
     await new Promise(resolve => setImmediate(resolve))
     this.begin()
     return answer
-  }
-}
-
-/**
- * SQLITE_BUSY, LOCKED, READONLY, FULL and CANTOPEN pass, or the operator mends them: the caller may
- * try again.
- */
-const passingCodes = new Set([5, 6, 8, 13, 14])
-/** SQLITE_CONSTRAINT_UNIQUE, of a program that does not know the key. */
-const keyTakenCode = 2067
-function toStoreError(thrown: unknown): unknown {
-  const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined
-  if (code === keyTakenCode) return new Refused(takenKey)
-  return (typeof code === 'number' && passingCodes.has(code & 0xff)) || (code === 1 && lacksName(thrown))
-    ? new Unavailable(1, thrown)
-    : thrown
-}
-/** SQLITE_ERROR: a newer program dropped what this one declares; another instance may answer. */
-const lacksName = (thrown: unknown): boolean =>
-  thrown instanceof Error && /no such (table|column)|has no column named/.test(thrown.message)
-
-/** Busy, closed, or an error of SQLite's. */
-const isOutOfReach = (thrown: unknown): boolean =>
-  thrown instanceof Unavailable || isSqliteError(thrown) || errorCodeOf(thrown) === 'ERR_INVALID_STATE'
-
-class GroupTransaction implements Transaction {
-  readonly #database: DatabaseSync
-  readonly #patience: number
-  readonly #committed: () => void
-  readonly #begin: StatementSync
-  readonly #commit: StatementSync
-  readonly #save: StatementSync
-  readonly #release: StatementSync
-  constructor(database: DatabaseSync, patience: number, committed: () => void) {
-    this.#database = database
-    this.#patience = patience
-    this.#committed = committed
-    this.#begin = database.prepare('begin immediate')
-    this.#commit = database.prepare('commit')
-    this.#save = database.prepare('savepoint work')
-    this.#release = database.prepare('release work')
-  }
-  async begin(): Promise<void> {
-    const until = performance.now() + this.#patience
-    for (let wait = 5; ; wait = Math.min(100, wait * 2)) {
-      try {
-        this.#begin.get()
-        return
-      } catch (thrown) {
-        const why = toStoreError(thrown)
-        if (!(why instanceof Unavailable) || performance.now() > until) throw why
-      }
-      await sleep(wait)
-    }
-  }
-  commit(): void {
-    this.#commit.get()
-    this.#committed()
-  }
-  rollback(): void {
-    this.#database.exec('rollback')
-  }
-  isOpen(): boolean {
-    return this.#database.isTransaction
-  }
-  save(): void {
-    this.#save.get()
-  }
-  release(): void {
-    this.#release.get()
-  }
-  undo(): void {
-    this.#database.exec('rollback to work; release work')
   }
 }
 
@@ -380,11 +238,10 @@ class Settler {
 
 /** Both kinds write alike. @param committed is called after each commit */
 function createWriters(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
-  const queue = new Queue(new GroupTransaction(writing, options.patience ?? 5000, committed), {
-    ...defaultBounds,
-    ...options,
-  })
-  const running = new PreparedRunner(writing)
+  const running = new RecordingRunner(writing)
+  const looking = new PreparedRunner(writing)
+  const transaction = new GroupTransaction(writing, running, options.patience ?? 5000, committed)
+  const queue = new Queue(transaction, { ...defaultBounds, ...options })
   let stuckUntil = 0
   const turns = new TurnRunner(running)
   const write = <T>(work: WriteWork<T>, turn?: WriteTurn): Promise<T> => {
@@ -400,7 +257,7 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
     return written
   }
   const mayWrite = (): boolean => performance.now() >= stuckUntil
-  const look = <T>(work: ReadWork<T>): Maybe<T> => queue.look(new SqlReader(schema, running), work)
+  const look = <T>(work: ReadWork<T>): Maybe<T> => queue.look(new SqlReader(schema, looking), work)
   const expiries = compileExpiries(schema.service, sqlite, options)
   const sweep = async (now: number): Promise<number> => {
     let count = 0
@@ -460,7 +317,7 @@ function createFileStore(
   const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
   return {
     write,
-    read: work => readers.read(work),
+    read: readers.read,
     sweep,
     fill,
     ready: async () => readers.ready() && mayWrite(),
@@ -500,177 +357,4 @@ function refreshStatistics(file: string): void {
     using own = new DatabaseSync(file)
     own.exec('pragma optimize = 0x10012')
   }, isSqliteError)
-}
-
-/**
- * Reads that begin in one turn of the event loop share a connection and its snapshot: the lock of a
- * snapshot costs twice as much as finding a row. A commit of ours ends the sharing, so that callers
- * see what they have written; a commit of another process is seen from the next turn on.
- */
-class Readers {
-  readonly #schema: StoreSchema
-  readonly #file: string
-  readonly #threads: ReadThreads
-  readonly #free: OpenReader[] = []
-  #busy = 0
-  #shared: OpenReader | undefined
-  #closed = false
-
-  constructor(schema: StoreSchema, file: string, threads: ReadThreads) {
-    this.#schema = schema
-    this.#file = file
-    this.#threads = threads
-    this.#free.push(new OpenReader(file))
-  }
-
-  read<T>(work: ReadWork<T>): Maybe<T> {
-    const reader = new FileReader(this.#schema, this, this.#threads)
-    let answer: Maybe<T>
-    try {
-      answer = work(reader)
-    } catch (thrown) {
-      reader.end()
-      throw thrown
-    }
-    if (answer instanceof Promise) return answer.finally(() => reader.end())
-    reader.end()
-    return answer
-  }
-
-  /** A connection and its snapshot, for one more reader. */
-  enter(): OpenReader {
-    const reading = this.#shared ?? this.#begin()
-    reading.users++
-    return reading
-  }
-
-  #begin(): OpenReader {
-    if (this.#closed) throw new Unavailable(1, closedStore)
-    if (this.#busy >= readsMax) throw new Unavailable(1, `${readsMax} reads are open already`)
-    const reading = this.#free.pop() ?? new OpenReader(this.#file)
-    reading.begin()
-    this.#busy++
-    this.#shared = reading
-    setImmediate(() => {
-      if (this.#shared === reading) this.renew()
-    })
-    return reading
-  }
-
-  /** Later reads see what is committed by now. */
-  renew(): void {
-    const reading = this.#shared
-    this.#shared = undefined
-    if (reading?.users === 0) this.#end(reading)
-  }
-
-  leave(reading: OpenReader): void {
-    reading.users--
-    if (reading.users === 0 && reading !== this.#shared) this.#end(reading)
-  }
-
-  #end(reading: OpenReader): void {
-    this.#busy--
-    // What was read is answered already: a failing disk ends the connection, not the process.
-    const isEnded = attempt(() => reading.end(), isSqliteError) !== undefined
-    if (!isEnded || this.#closed || this.#free.length >= idleReadersMax) reading.close()
-    else this.#free.push(reading)
-  }
-
-  ready(): boolean {
-    return attempt(() => this.read(() => true), isOutOfReach) === true
-  }
-
-  /** Reads under way keep their connection until they end. */
-  close(): void {
-    this.#closed = true
-    this.renew()
-    for (const reading of this.#free.splice(0)) reading.close()
-  }
-}
-/**
- * Reads in the event loop; lists that may take long by a thread. Meanwhile it holds no connection:
- * what it reads afterwards it reads in a later snapshot.
- */
-class FileReader extends SqlReader {
-  readonly #readers: Readers
-  readonly #threads: ReadThreads
-  #reading: OpenReader | undefined
-  constructor(schema: StoreSchema, readers: Readers, threads: ReadThreads) {
-    const reading = readers.enter()
-    super(schema, reading.on)
-    this.#readers = readers
-    this.#threads = threads
-    this.#reading = reading
-  }
-
-  override list(resource: string, query: Query): Maybe<ItemPage> {
-    const table = this.schema.tables.get(resource)
-    const filters = table ? judgeLength(table, query) : 'short'
-    if (!table || filters === 'short' || filters.some(filter => this.#leavesFew(table, query, filter)))
-      return super.list(resource, query)
-    this.#leave()
-    this.on = this.#readLater()
-    const describe = (): string => describeQuery(resource, query)
-    return this.#threads.read(query.party ?? '', describe, async on =>
-      new WatchedReader(this.schema, on).list(resource, query),
-    )
-  }
-
-  #leavesFew(table: Table, query: Query, filter: Filter): boolean {
-    const count = countCandidates(this.schema, this.on, table, query, { filter }, fewRows)
-    return !(count instanceof Promise) && count <= fewRows // this runner answers at once
-  }
-
-  #readLater(): StatementRunner {
-    return {
-      rows: (...asked) => this.#enter().rows(...asked),
-      first: (...asked) => this.#enter().first(...asked),
-      run: (...asked) => this.#enter().run(...asked),
-    }
-  }
-
-  #enter(): PreparedRunner {
-    this.#reading ??= this.#readers.enter()
-    this.on = this.#reading.on
-    return this.#reading.on
-  }
-
-  #leave(): void {
-    if (this.#reading) this.#readers.leave(this.#reading)
-    this.#reading = undefined
-  }
-
-  override end(): void {
-    super.end()
-    this.#leave()
-  }
-}
-
-/** A read that waits for something else holds a snapshot, so connections are few. */
-const readsMax = 64
-const idleReadersMax = 8
-
-class OpenReader {
-  readonly on: PreparedRunner
-  users = 0
-  readonly #database: DatabaseSync
-  readonly #begin: StatementSync
-  readonly #commit: StatementSync
-  constructor(file: string) {
-    this.#database = new DatabaseSync(file, { readOnly: true, timeout: lockWaitMs })
-    this.on = new PreparedRunner(this.#database)
-    this.#begin = this.#database.prepare('begin')
-    this.#commit = this.#database.prepare('commit')
-  }
-  begin(): void {
-    this.#begin.get()
-  }
-  end(): true {
-    this.#commit.get()
-    return true
-  }
-  close(): void {
-    this.#database.close()
-  }
 }

@@ -1,7 +1,7 @@
 /**
  * Writers in one line on one connection, in groups that share a transaction. What always holds:
- *  (1) One work at a time, each in a savepoint of its own, so that what it throws undoes it and
- *      nothing else.
+ *  (1) One work at a time, each between `save` and `release` or `undo`, so that what it throws
+ *      undoes it and nothing else.
  *  (2) No outcome is told, good or bad, before its transaction is durable. If that fails, nothing
  *      of the group has happened, and all of it is unavailable.
  *  (3) A work that takes too long is undone and is unavailable; what it tries afterwards throws.
@@ -28,6 +28,7 @@ export interface Transaction {
   rollback(): void
   /** Some failures end a transaction. */
   isOpen(): boolean
+  /** A work begins: `undo` leads back to here. */
   save(): void
   release(): void
   undo(): void

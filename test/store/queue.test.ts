@@ -47,7 +47,7 @@ const work = <T>(run: () => T | Promise<T>) => [{ end: () => {} }, run] as const
 const told = async (all: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(all)).map(each => (each.status === 'fulfilled' ? each.value : each.reason))
 
-test('works that come together share one transaction, each in a savepoint; one alone has its own', async () => {
+test('works that come together share one transaction, each saved by itself; one alone has its own', async () => {
   const noted = new Noted()
   const queue = new Queue(noted)
   assert.deepEqual(await told([1, 2].map(each => queue.add(...work(() => each)))), [1, 2])

@@ -8,9 +8,14 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, StatementSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { attempt } from '../../src/base/attempt.ts'
+import { t as field } from '../../src/contract/field.ts'
 import type { Values } from '../../src/contract/implement.ts'
 import { findMissingIndex, listIndexesOf } from '../../src/contract/list-index.ts'
-import type { Service } from '../../src/contract/service.ts'
+import { anyone } from '../../src/contract/policy.ts'
+import { resource } from '../../src/contract/resource.ts'
+import { type Service, service } from '../../src/contract/service.ts'
+import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Query, type Replaced, type Store, Unavailable } from '../../src/service/store.ts'
 import { sqlite } from '../../src/store/dialect.ts'
 import { planMigration } from '../../src/store/migration.ts'
@@ -20,6 +25,8 @@ import { compileStatement } from '../../src/store/statement.ts'
 import { absentLists, compilePages, cursorLists, desk, formOf, tickets } from './absent-lists.ts'
 import { jobRow, type Place, storeCases } from './battery.ts'
 import { everything } from './every-type.ts'
+
+const isRefused = (thrown: unknown): boolean => thrown instanceof Refused
 
 /** Memory that looks like a disk, where there is one: what is tested here is no disk's speed. */
 const temporary = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -480,6 +487,33 @@ describe('sqlite: what only a file shows', () => {
     mocked.mock.restore()
     await put(store, 't-2')
     assert.deepEqual((await towns(store)).sort(), ['t-1', 't-2'])
+  })
+
+  test('a write whose unique key is taken leaves nothing of its row, also where its work goes on', async t => {
+    const members = resource('members', {
+      fields: { id: field.id('m'), code: field.string({ max: 9 }), note: field.string().optional() },
+    }).rules({ unique: [['code']], search: ['note'], allow: { read: [anyone] } })
+    const contract = service('club', { namespace: 'urn:club', resources: [members] }) as unknown as Service
+    const { file, store } = await opened(t, {}, contract)
+    const value = (id: string, code: string) => ({ id, code, note: `note of ${id}` })
+    await store.write(writer => writer.put('members', 'm-1', value('m-1', 'a'), {}, undefined, 1))
+    await store.write(async writer => {
+      const put = (id: string, code: string, replaced?: Replaced) =>
+        attempt(() => Promise.resolve(writer.put('members', id, value(id, code), {}, replaced, 1)), isRefused)
+      const second = await put('m-2', 'b')
+      assert.equal(await put('m-3', 'a'), undefined, 'a new row')
+      assert.equal(await put('m-2', 'a', second), undefined, 'a row that changes')
+      await put('m-4', 'd')
+    })
+    using looking = new DatabaseSync(file, { readOnly: true })
+    const column = (text: string) =>
+      looking
+        .prepare(text)
+        .all()
+        .map(row => Object.values(row)[0])
+    assert.deepEqual(column('select code from members order by id'), ['a', 'b', 'd'])
+    assert.deepEqual(column('select id from "members##waiting" order by id'), ['m-1', 'm-2', 'm-4'])
+    assert.deepEqual(column('pragma integrity_check'), ['ok'])
   })
 
   test('records of the audit are only added', async t => {

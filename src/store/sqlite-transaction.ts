@@ -1,0 +1,196 @@
+/**
+ * The transaction that works on SQLite share. What always holds, by number:
+ *  (1) What a work wrote before it threw is gone; what the others of its group wrote stays.
+ *  (2) A work has no savepoint, for which SQLite would keep a copy of each page that the work
+ *      changes: a fifth of the cost of a change. What is written is recorded instead. If a work
+ *      throws after it has written, all is rolled back, and what the works before it wrote is
+ *      written again.
+ *  (3) Works that throw late cost the others little: after one, works have savepoints, up to the
+ *      end of the first group in which none throws late.
+ *  (4) The record is bounded: beyond its bounds the next works of the group have savepoints.
+ *  (5) If another process has written between the rollback and the next beginning, what the works
+ *      before have read may not hold any more: nothing of the group has happened.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { memoizeByObject } from '../base/memo.ts'
+import { Unavailable } from '../service/store.ts'
+import { type Cells, octetsOf } from './connection.ts'
+import type { Cell } from './dialect.ts'
+import { PreparedRunner, toStoreError } from './sqlite-connections.ts'
+import type { Statement } from './statement.ts'
+import type { Transaction } from './write-queue.ts'
+
+/** Statements that are recorded: more than two hundred works of a few statements each. */
+const recordedMax = 4000
+const recordedOctetsMax = 4 << 20
+
+/** Only what begins with `select` certainly changes nothing that is stored. */
+const mayWrite = memoizeByObject((of: Statement) => !/^\s*select\b/i.test(of.text))
+
+interface Written {
+  readonly of: Statement
+  readonly values: readonly Cell[]
+}
+
+/** The statements of works on the connection that writes; those that write are recorded. */
+export class RecordingRunner extends PreparedRunner {
+  readonly #database: DatabaseSync
+  /** How many statements have written since the transaction began. */
+  count = 0
+  /** Whether all that was written can be written again. */
+  isWhole = true
+  #record: Written[] = []
+  #octets = 0
+
+  constructor(database: DatabaseSync) {
+    super(database)
+    this.#database = database
+  }
+
+  override rows(of: Statement, values: readonly Cell[], octets?: number): readonly Cells[] {
+    if (!mayWrite(of)) return super.rows(of, values, octets)
+    this.requireTransaction()
+    const rows = super.rows(of, values, octets)
+    this.#add(of, values)
+    return rows
+  }
+  override first(of: Statement, values: readonly Cell[]): Cells | undefined {
+    if (!mayWrite(of)) return super.first(of, values)
+    this.requireTransaction()
+    const row = super.first(of, values)
+    this.#add(of, values)
+    return row
+  }
+  override run(of: Statement, values: readonly Cell[]): void {
+    if (mayWrite(of)) this.requireTransaction()
+    super.run(of, values)
+    if (mayWrite(of)) this.#add(of, values)
+  }
+
+  /** Some errors of SQLite end its transaction; a statement after that would be one of its own. */
+  requireTransaction(): void {
+    if (!this.#database.isTransaction)
+      throw new Unavailable(1, 'SQLite has ended the transaction: the error before this one tells why')
+  }
+
+  #add(of: Statement, values: readonly Cell[]): void {
+    this.count++
+    this.isWhole &&= this.count <= recordedMax && this.#octets < recordedOctetsMax
+    if (!this.isWhole) return
+    this.#octets += octetsOf(values)
+    this.#record.push({ of, values })
+  }
+
+  /** Another transaction begins, or this one has ended. */
+  forget(): void {
+    this.count = 0
+    this.isWhole = true
+    this.#record = []
+    this.#octets = 0
+  }
+
+  /** In a new transaction: the first statements of the last one. */
+  writeAgain(count: number): void {
+    const first = this.#record.slice(0, count)
+    this.forget()
+    for (const { of, values } of first) this.run(of, values)
+  }
+}
+
+export class GroupTransaction implements Transaction {
+  readonly #database: DatabaseSync
+  readonly #on: RecordingRunner
+  readonly #patienceMs: number
+  readonly #committed: () => void
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  readonly #save: StatementSync
+  readonly #release: StatementSync
+  readonly #dataVersion: StatementSync
+  /** It changes when another connection commits, and only then is it certain that none has. */
+  #seen: unknown
+  /** (3) */
+  #isWary = false
+  #hasThrownLate = false
+  /** How much was written before the work that runs. */
+  #before = 0
+  #hasSavepoint = false
+
+  /** @param committed is called after each commit */
+  constructor(database: DatabaseSync, on: RecordingRunner, patienceMs: number, committed: () => void) {
+    this.#database = database
+    this.#on = on
+    this.#patienceMs = patienceMs
+    this.#committed = committed
+    this.#begin = database.prepare('begin immediate')
+    this.#commit = database.prepare('commit')
+    this.#save = database.prepare('savepoint work')
+    this.#release = database.prepare('release work')
+    this.#dataVersion = database.prepare('pragma data_version')
+  }
+
+  async begin(): Promise<void> {
+    const until = performance.now() + this.#patienceMs
+    for (let wait = 5; ; wait = Math.min(100, wait * 2)) {
+      try {
+        this.#begin.get()
+        break
+      } catch (thrown) {
+        const why = toStoreError(thrown)
+        if (!(why instanceof Unavailable) || performance.now() > until) throw why
+      }
+      await sleep(wait)
+    }
+    this.#on.forget()
+    this.#hasThrownLate = false
+    this.#seen = this.#readDataVersion()
+  }
+
+  #readDataVersion(): unknown {
+    return this.#dataVersion.get()?.['data_version']
+  }
+
+  commit(): void {
+    this.#commit.get()
+    this.#on.forget()
+    this.#isWary = this.#hasThrownLate
+    this.#committed()
+  }
+  rollback(): void {
+    this.#database.exec('rollback')
+  }
+  isOpen(): boolean {
+    return this.#database.isTransaction
+  }
+
+  save(): void {
+    this.#on.requireTransaction()
+    this.#before = this.#on.count
+    this.#hasSavepoint = this.#isWary || !this.#on.isWhole // (4)
+    if (this.#hasSavepoint) this.#save.get()
+  }
+  release(): void {
+    this.#on.requireTransaction()
+    if (this.#hasSavepoint) this.#release.get()
+  }
+  undo(): void {
+    this.#on.requireTransaction()
+    const hasWritten = this.#on.count > this.#before
+    if (this.#hasSavepoint) this.#database.exec('rollback to work; release work')
+    else if (hasWritten) this.#undoByRecord()
+    this.#hasThrownLate ||= hasWritten
+  }
+
+  /** (1) (2) */
+  #undoByRecord(): void {
+    this.#database.exec('rollback')
+    this.#begin.get()
+    const seen = this.#readDataVersion()
+    if (this.#before > 0 && seen !== this.#seen)
+      throw new Unavailable(1, 'another process wrote while a transaction was made again') // (5)
+    this.#seen = seen
+    this.#isWary = true
+    this.#on.writeAgain(this.#before)
+  }
+}
