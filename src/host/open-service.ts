@@ -89,6 +89,8 @@ export interface Surroundings {
   readonly seededPasswords?: boolean
   /** The time that protected answers say, in milliseconds since 1970. Default: the clock's. */
   readonly protectedAt?: () => number
+  /** What stands between the service and its store. */
+  readonly store?: (kept: Store) => Store
   /** Leaves the people of the seed out, and so the time that their passwords take. */
   readonly withoutPeople?: boolean
 }
@@ -352,7 +354,11 @@ function startUpkeep(store: Store, { clock, failed }: World, filler: StoreFiller
 /** The store, the local key and the identities. */
 async function openPeople(
   { app, options, world, opened, spans }: Site,
-  { withoutPeople = false, seededPasswords = allowsSeededPasswords(options) }: Surroundings,
+  {
+    withoutPeople = false,
+    seededPasswords = allowsSeededPasswords(options),
+    store: stand = each => each,
+  }: Surroundings,
 ) {
   const { clock, logger, failed } = world
   const { service } = app.contract
@@ -365,7 +371,8 @@ async function openPeople(
     await openStore(app, options, says => logger.warn({ says }, 'stored values are longer than the contract allows')),
     each => each.close(),
   )
-  const store = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept
+  const traced = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept
+  const store = stand(traced)
   await seedStore(app, store, key, clock(), {
     withoutPeople,
     warn: warning => logger.warn({ warning }, 'the seed has what is likely not meant'),

@@ -49,7 +49,7 @@ import { type Block, readBlock as blockContent, findBlock } from './headers/bloc
 import { requireUnderstood, roleOf, targetedBlocks } from './headers/node.ts'
 import type { BoundOperation, OperationRequest, OperationResponse } from './operations/bound-operation.ts'
 import { type AnySoapRefusal, refuseMessage } from './refusal.ts'
-import { replyWithAnswer, replyWithFault } from './replies.ts'
+import { everythingBack, replyWithAnswer, replyWithFault } from './replies.ts'
 import { type ProtectAnswer, securityName, type VerifyMessage } from './security-port.ts'
 import type { SoapVersion } from './version.ts'
 
@@ -67,7 +67,22 @@ export const processMessage = (node: SoapNode, message: ReceivedMessage): Maybe<
   const known = createFacts(message)
   return settle(
     () => runSteps(node, known),
-    thrown => replyWithFault(node, known, findMalformed(known, thrown) ?? toSoapRefusal(node, message, thrown)),
+    thrown => replyWithRefusal(node, known, findMalformed(known, thrown) ?? toSoapRefusal(node, message, thrown)),
+  )
+}
+
+/**
+ * A reply or a fault for another address that cannot be kept until it is sent: the sender learns
+ * that instead, on its connection.
+ */
+function replyWithRefusal(node: SoapNode, known: Exchanged, refusal: AnySoapRefusal): Maybe<SentMessage> {
+  const { agreed } = known
+  return settle(
+    () => replyWithFault(node, known, refusal),
+    thrown => {
+      if (known.agreed === agreed) throw thrown
+      return replyWithFault(node, known, toSoapRefusal(node, known.message, thrown))
+    },
   )
 }
 
@@ -149,7 +164,7 @@ function requireRoom(
 ): Maybe<void> {
   const addresses = [agreed.reply, agreed.fault].flatMap(each => (each.to === 'address' ? [each.address] : []))
   if (addresses.length === 0) return
-  known.agreed = { reply: { to: 'back' }, fault: { to: 'back' } }
+  known.agreed = everythingBack
   const asked = forEachInTurn([...new Set(addresses)], address => elsewhere.requireRoom?.(address))
   return chain(asked, () => {
     known.agreed = agreed

@@ -2,11 +2,12 @@
 
 import { encodeBase64 } from '../base/base64.ts'
 import { fillMarks, type MarkedOctets } from '../base/marked-octets.ts'
-import { chain, type Maybe } from '../base/maybe.ts'
+import { chain, type Maybe, settle } from '../base/maybe.ts'
 import type { PassingOctets } from '../base/passing-octets.ts'
 import type { Exchanged, ExchangeFacts, SentMessage, SoapNode } from './endpoint.ts'
 import { writeEnvelope, writeFaultEnvelope } from './envelope.ts'
 import {
+  type AgreedAddressing,
   type Destination,
   duplicateRefusal,
   earlyFaultDestination,
@@ -104,6 +105,8 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
 }
 
 const back: Destination = { to: 'back' }
+/** Whatever was agreed: to the sender, on its connection. */
+export const everythingBack: AgreedAddressing = { reply: back, fault: back }
 
 /**
  * SOAP 1.2 Part 1 appendix A: a 1.1 message gets a 1.1 fault, and so does any at a 1.1-only node.
@@ -113,13 +116,20 @@ const versionOfMismatch = (node: SoapNode, media: SoapVersion): SoapVersion =>
 
 function deliver(
   node: SoapNode,
-  { protect }: ExchangeFacts,
+  known: ExchangeFacts,
   destination: Destination,
   action: string,
   message: SentMessage,
 ): Maybe<SentMessage> {
-  if (!protect) return sendTo(node, destination, action, message)
-  return chain(protectSent(node, protect, message), sent => sendTo(node, destination, action, sent))
+  const sent = known.protect ? protectSent(node, known.protect, message) : message
+  if (destination.to === 'back') return sent
+  return settle(
+    () => chain(sent, each => sendTo(node, destination, action, each)),
+    thrown => {
+      known.agreed = everythingBack // what cannot be kept for its address is told to the sender
+      throw thrown
+    },
+  )
 }
 
 /**
@@ -137,7 +147,6 @@ function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMe
 }
 
 function sendTo(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {
-  if (destination.to === 'back') return sent
   const { version, envelope: text, filling } = sent
   const accepted = { version, envelope: undefined }
   if (destination.to !== 'address' || text === undefined) return accepted

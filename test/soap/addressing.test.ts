@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
 import { refuse } from '../../src/service/refusal.ts'
+import { Unavailable } from '../../src/service/store.ts'
 import type { ReplyTargets } from '../../src/soap/headers/addressing.ts'
 import { bareElement } from '../../src/soap/operations/custom-operation.ts'
 import { suites } from '../suites.ts'
@@ -334,6 +335,18 @@ test('A8.1 where too many replies wait for an address the next is refused before
   assert.deepEqual([answer.status, answer.fields['retry-after'], answer.fault?.code], [429, '10', 'Receiver'])
   assert.deepEqual(sent, [])
   assert.equal((await full.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder') })).status, 200)
+})
+
+test('B4.11 a reply or fault that cannot be kept for its address is told to the sender: try again', async () => {
+  const send = async () => {
+    throw new Unavailable(1, 'the disk is full')
+  }
+  const full = await startConversation({}, { elsewhere: { allowed: () => true, send } })
+  const header = blocks(uri10, 'GetOrder', { replyTo: 'https://partner.example/replies' })
+  for (const [what, body] of Object.entries({ reply: get, fault: get.replace('o-1', 'o-nope') })) {
+    const answer = await full.post({ version: '1.2', body, header })
+    assert.deepEqual([answer.status, answer.fields['retry-after'], answer.fault?.code], [503, '1', 'Receiver'], what)
+  }
 })
 
 test('To may be mandatory, absent in 1.0, anonymous, or https where TLS ended before us; in 2004/08 it is required', async () => {
