@@ -10,10 +10,12 @@ import type { AnyRootElement, RootElement } from './xml-type.ts'
 export type ExchangeBody = AnyRootElement | 'empty'
 export type ExchangeFaults = Readonly<Record<string, AnyRootElement>>
 
-/** `wsam:Action` of a request and of its reply (WS-Addressing 1.0 Metadata §4.4.1). */
+/** `wsam:Action` of a request, its reply and its faults (WS-Addressing 1.0 Metadata §4.4.1). */
 export interface DeclaredActions {
   readonly request?: string
   readonly reply?: string
+  /** By the names of faults: clients of .NET read the detail of a fault by its action. */
+  readonly faults?: Readonly<Record<string, string>>
 }
 
 /** One exchange of a port: the message in, the message out, faults and header blocks. */

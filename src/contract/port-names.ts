@@ -58,7 +58,12 @@ export function createActionNamer(port: Port): (name: string) => MessageActions 
     return {
       request: exchange?.addressedAs.request ?? (exchange?.action || start + input),
       reply: exchange?.addressedAs.reply ?? start + output,
-      fault: fault => `${start}${operation}${delimiter}Fault${delimiter}${fault}`,
+      fault: fault => declaredFor(exchange, fault) ?? `${start}${operation}${delimiter}Fault${delimiter}${fault}`,
     }
   }
+}
+
+const declaredFor = (exchange: PortExchange | undefined, fault: string): string | undefined => {
+  const faults = exchange?.addressedAs.faults
+  return faults && Object.hasOwn(faults, fault) ? faults[fault] : undefined
 }

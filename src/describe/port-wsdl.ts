@@ -64,7 +64,7 @@ export function writePortWsdl(port: Port, address: string, policies?: AttachedPo
         'xmlns:wsdl': 'http://schemas.xmlsoap.org/wsdl/',
         'xmlns:tns': port.namespace || undefined,
         'xmlns:wsam': Object.values(port.exchanges).some(
-          ({ addressedAs: { request, reply } }) => (request ?? reply) !== undefined,
+          ({ addressedAs: { request, reply, faults } }) => (request ?? reply ?? faults) !== undefined,
         )
           ? 'http://www.w3.org/2007/05/addressing/metadata'
           : undefined,
@@ -255,7 +255,11 @@ function exchangesTag(port: Port): string {
           'wsam:Action': exchange.addressedAs.reply,
         }),
       listDetailFaults(exchange).map(([fault]) =>
-        writeTag('wsdl:fault', { name: fault, message: `${ownPrefix(port)}${name}_${fault}Fault` }),
+        writeTag('wsdl:fault', {
+          name: fault,
+          message: `${ownPrefix(port)}${name}_${fault}Fault`,
+          'wsam:Action': exchange.addressedAs.faults?.[fault],
+        }),
       ),
     ),
   )

@@ -11,6 +11,7 @@
  *
  * Types are not interpreted: the result has the schemas as trees.
  */
+import type { DeclaredActions } from '../contract/exchange.ts'
 import { describeActionPattern } from '../contract/port-names.ts'
 import { Malformed } from '../xml/malformed.ts'
 import { clarkNotation } from '../xml/name.ts'
@@ -95,7 +96,7 @@ export interface WsdlOperation {
   /** soapAction; empty if absent. */
   readonly action: string
   /** The [action] of its messages (WS-Addressing 1.0 Metadata §4.4). */
-  readonly addressedAs: { readonly request: string; readonly reply: string }
+  readonly addressedAs: Required<DeclaredActions>
   readonly style: 'document' | 'rpc'
   /** Undefined: it has none, or none that could be read. */
   readonly input: WsdlMessage | undefined
@@ -785,7 +786,7 @@ const actionNamespaces: readonly string[] = [
   'http://www.w3.org/2007/05/addressing/metadata',
   'http://www.w3.org/2006/05/addressing/wsdl',
 ]
-/** `wsam:Action` of an input or an output (WS-Addressing 1.0 Metadata §4.4.1). */
+/** `wsam:Action` of an input, an output or a fault (WS-Addressing 1.0 Metadata §4.4.1). */
 export const readDeclaredAction = (message: Element | undefined): string | undefined =>
   actionNamespaces
     .map(uri => message?.attributes.find(({ name }) => name.uri === uri && name.local === 'Action')?.value.trim())
@@ -793,13 +794,20 @@ export const readDeclaredAction = (message: Element | undefined): string | undef
 
 function readActions(operation: Element, portType: Element, action: string): WsdlOperation['addressedAs'] {
   const namespace = portType.parent && attributeValue(portType.parent, 'targetNamespace')
-  const [start] = describeActionPattern(namespace ?? '', attributeValue(portType, 'name') ?? '')
+  const [start, delimiter] = describeActionPattern(namespace ?? '', attributeValue(portType, 'name') ?? '')
   const [request = '', reply = ''] = messageNames(operation)
   const [input] = wsdlChildren(operation, 'input')
   const [output] = wsdlChildren(operation, 'output')
   return {
     request: readDeclaredAction(input) ?? (action || start + request),
     reply: readDeclaredAction(output) ?? start + reply,
+    faults: Object.fromEntries(
+      wsdlChildren(operation, 'fault').map(fault => {
+        const name = attributeValue(fault, 'name') ?? ''
+        const usual = `${start}${attributeValue(operation, 'name') ?? ''}${delimiter}Fault${delimiter}${name}`
+        return [name, readDeclaredAction(fault) ?? usual]
+      }),
+    ),
   }
 }
 

@@ -222,14 +222,20 @@ class Wsdl20Reader {
 
   /** §2.6: faults are declared by the interface, or by one that it extends; operations name them. */
   #readFaults(operation: Element): WsdlOperation['faults'] {
+    return this.#declaredFaults(operation).map(({ name, fault }) => ({
+      fault: name,
+      isBound: true,
+      ...this.#readMessage(fault, []),
+    }))
+  }
+  #declaredFaults(operation: Element): readonly { reference: Element; name: string; fault: Element }[] {
     const references = [...childrenNamed(operation, 'outfault'), ...childrenNamed(operation, 'infault')]
     const faults = operation.parent && this.#faultsOf(operation.parent)
     return references.flatMap(reference => {
       const name = this.#resolve(reference, 'ref') ?? ''
       const fault = faults?.get(name)
       if (!fault) this.#flaws.add(`operation ${nameOf(operation)}: fault ${name} is not found`)
-      const message = fault && this.#readMessage(fault, [])
-      return message ? [{ fault: name.slice(name.indexOf('}') + 1), isBound: true, ...message }] : []
+      return fault ? [{ reference, name: name.slice(name.indexOf('}') + 1), fault }] : []
     })
   }
 
@@ -253,16 +259,26 @@ class Wsdl20Reader {
     return known
   }
 
-  /** WS-Addressing 1.0 Metadata §4.4.2: an operation without a reply has no direction token. */
+  /**
+   * WS-Addressing 1.0 Metadata §4.4.2: an operation without a reply has no direction token; a fault
+   * has no operation in its action.
+   */
   #readActions(operation: Element, action: string, hasReply: boolean): WsdlOperation['addressedAs'] {
-    const namespace = operation.parent ? this.#namespaceOf(operation.parent) : ''
-    const [start] = describeActionPattern(namespace, operation.parent ? nameOf(operation.parent) : '')
+    const face = operation.parent
+    const namespace = face ? this.#namespaceOf(face) : ''
+    const [start] = describeActionPattern(namespace, face ? nameOf(face) : '')
     const usual = `${start}${nameOf(operation)}`
     const [input] = childrenNamed(operation, 'input')
     const [output] = childrenNamed(operation, 'output')
     return {
       request: readDeclaredAction(input) ?? (action || `${usual}${hasReply ? 'Request' : ''}`),
       reply: readDeclaredAction(output) ?? `${usual}Response`,
+      faults: Object.fromEntries(
+        this.#declaredFaults(operation).map(({ reference, name, fault }) => [
+          name,
+          readDeclaredAction(reference) ?? readDeclaredAction(fault) ?? start + name,
+        ]),
+      ),
     }
   }
 

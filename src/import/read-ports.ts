@@ -2,6 +2,7 @@
 
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import {
+  type DeclaredActions,
   type ExchangeBody,
   exchange,
   type Port,
@@ -126,14 +127,21 @@ function haveSameExchanges(one: Port, other: Port): boolean {
         a &&
         b &&
         a.action === b.action &&
-        a.addressedAs.request === b.addressedAs.request &&
-        a.addressedAs.reply === b.addressedAs.reply &&
+        isSameAction(a.addressedAs, b.addressedAs) &&
         a.style === b.style &&
         a.location === b.location &&
         isSameBody(a, b, 'input') &&
         isSameBody(a, b, 'output')
       )
     })
+  )
+}
+function isSameAction(one: DeclaredActions, other: DeclaredActions): boolean {
+  const [a, b] = [one.faults ?? {}, other.faults ?? {}]
+  return (
+    one.request === other.request &&
+    one.reply === other.reply &&
+    [...Object.keys(a), ...Object.keys(b)].every(name => a[name] === b[name])
   )
 }
 function isSameBody(one: PortExchange, other: PortExchange, which: 'input' | 'output'): boolean {
@@ -193,12 +201,16 @@ function readPort(
 function declareActions(found: Port, operations: ReadonlyMap<string, WsdlOperation>): Port {
   const nameActions = createActionNamer(found)
   const exchanges = Object.entries(found.exchanges).map(([key, exchange]): [string, PortExchange] => {
-    const { request, reply } = nameActions(key)
+    const { request, reply, fault } = nameActions(key)
     const said = operations.get(key)?.addressedAs
     if (!said) return [key, exchange]
+    const faults = Object.entries(said.faults).filter(
+      ([name, action]) => Object.hasOwn(exchange.faults, name) && action !== fault(name),
+    )
     const addressedAs = {
       ...(said.request !== request && { request: said.request }),
       ...(exchange.output !== undefined && said.reply !== reply && { reply: said.reply }),
+      ...(faults.length > 0 && { faults: Object.fromEntries(faults) }),
     }
     return [key, { ...exchange, addressedAs }]
   })

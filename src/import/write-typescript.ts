@@ -494,7 +494,6 @@ class Printer {
             : `${writeMemberKey(key)}: ${this.#identifiers.get(root) ?? 'undefined'}`,
         )
         .join(', ')
-    const actions = Object.entries(addressedAs).map(([key, uri]) => `${key}: ${quoteLiteral(uri)}`)
     const grants = allow.length > 0 ? this.#writeGrants(allow) : undefined
     const comment = (body: ExchangeBody) =>
       typeof body === 'string' || this.#identifiers.has(body)
@@ -503,7 +502,7 @@ class Printer {
     const parts = [
       ...(style === 'document' ? [] : [`style: ${quoteLiteral(style)}`]),
       `action: ${quoteLiteral(action)}`,
-      ...(actions.length === 0 ? [] : [`addressedAs: { ${actions.join(', ')} }`]),
+      ...(Object.keys(addressedAs).length > 0 ? [`addressedAs: ${writeConstant(addressedAs)}`] : []),
       `${comment(input)}input: ${this.#body(input)}`,
       ...(output === undefined ? [] : [`${comment(output)}output: ${this.#body(output)}`]),
       ...(Object.keys(faults).length > 0 ? [`faults: { ${roots(faults)} }`] : []),

@@ -36,6 +36,11 @@ export interface SoapFault {
   readonly about?: string
   /** Header blocks of the fault, as XML: Upgrade, NotUnderstood. */
   readonly blocks?: readonly string[]
+  /**
+   * The name that the description of its operation has for it, from which its action follows
+   * (WS-Addressing 1.0 Metadata §4.4). Default: that of the first subcode, where there is a detail.
+   */
+  readonly declaredAs?: string
 }
 
 /** A reason of a fault in one language (SOAP 1.2 Part 1 §5.4.2). */

@@ -13,6 +13,7 @@ import { createEchoNode, createPortContext } from '../soap/echo.ts'
 import { importText } from './folder-find.ts'
 
 const wsam = 'http://www.w3.org/2007/05/addressing/metadata'
+const wsa = 'http://www.w3.org/2005/08/addressing'
 const wsaw = 'http://www.w3.org/2006/05/addressing/wsdl'
 const wsdl = (input: string, output: string, soapAction = '', namespace = 'urn:hours') => `
 <wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="${namespace}" xmlns:wsam="${wsam}" xmlns:wsaw="${wsaw}" targetNamespace="${namespace}">
@@ -91,4 +92,60 @@ test('Metadata §4.4.4: overloaded operations have the actions of the names that
     [request, reply, fault('Late')],
     ['twoInput', 'twoOutput', 'add/Fault/Late'].map(each => `http://sums.example/SumsPortType/${each}`),
   )
+})
+
+const faultyWsdl = (fault: string, namespace = 'urn:hours') =>
+  wsdl('', ' ', '', namespace)
+    .replace(
+      '</wsdl:message>\n<wsdl:portType',
+      '</wsdl:message><wsdl:message name="No"><wsdl:part name="p" element="t:Closed"/></wsdl:message>\n<wsdl:portType',
+    )
+    .replace('</xs:schema>', '<xs:element name="Closed" type="xs:string"/></xs:schema>')
+    .replace(
+      '</wsdl:operation></wsdl:portType>',
+      `<wsdl:fault name="Closed" message="t:No"${fault}/></wsdl:operation></wsdl:portType>`,
+    )
+    .replace(
+      '</wsdl:output></wsdl:operation>',
+      '</wsdl:output><wsdl:fault name="Closed"><soap:fault name="Closed" use="literal"/></wsdl:fault></wsdl:operation>',
+    )
+const faultCases: readonly (readonly [what: string, text: string, action: string])[] = [
+  ['§4.4.4, the default', faultyWsdl(''), 'urn:hours:Desk:GetHours:Fault:Closed'],
+  ['§4.4.1, declared', faultyWsdl(' wsam:Action="urn:closed"'), 'urn:closed'],
+  ['§4.4.1, declared as in 2006', faultyWsdl(' wsaw:Action="urn:closed"'), 'urn:closed'],
+]
+for (const [what, text, action] of faultCases)
+  test(`WS-Addressing 1.0 Metadata ${what}: a fault that is raised has the action of its WSDL`, async () => {
+    const [found = assert.fail()] = importText(text).ports
+    const [served = assert.fail()] = importText(writePortWsdl(found, 'http://127.0.0.1/')).ports
+    for (const each of [found, served]) {
+      const context = createPortContext(each, (_, ctx) => ctx.fail('Closed', 'until Monday' as never))
+      const { post } = createEchoNode(bindExchanges(context, each))
+      const answer = await post({
+        header: `<a:Action xmlns:a="${wsa}">urn:hours:Desk:GetHoursRequest</a:Action><a:MessageID xmlns:a="${wsa}">urn:m:1</a:MessageID>`,
+        body: '<Day xmlns="urn:hours">Monday</Day>',
+        fields: { soapaction: '""' },
+      })
+      assert.match(answer.text, /<Closed|:Closed/)
+      assert.equal(/<wsa:Action[^>]*>([^<]*)</.exec(answer.text)?.[1], action, answer.text)
+    }
+  })
+
+test('Metadata §4.4.2: a fault of WSDL 2.0 has the action of its interface, without an operation', () => {
+  const described = (action: string) => `
+<description xmlns="http://www.w3.org/ns/wsdl" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:wsoap="http://www.w3.org/ns/wsdl/soap" xmlns:wsam="${wsam}" xmlns:t="http://hours.example" targetNamespace="http://hours.example">
+<types><xs:schema targetNamespace="http://hours.example"><xs:element name="Day" type="xs:string"/><xs:element name="Closed" type="xs:string"/></xs:schema></types>
+<interface name="Desk"><fault name="Closed" element="t:Closed"/>
+<operation name="GetHours" pattern="http://www.w3.org/ns/wsdl/in-out"><input element="t:Day"/><output element="t:Day"/><outfault ref="t:Closed"${action}/></operation></interface>
+<binding name="B" interface="t:Desk" type="http://www.w3.org/ns/wsdl/soap" wsoap:protocol="http://www.w3.org/2003/05/soap/bindings/HTTP/"><fault ref="t:Closed"/><operation ref="t:GetHours"/></binding>
+<service name="S" interface="t:Desk"><endpoint name="P" binding="t:B" address="http://127.0.0.1/"/></service></description>`
+  for (const [declared, action] of [
+    ['', 'http://hours.example/Desk/Closed'],
+    [' wsam:Action="urn:closed"', 'urn:closed'],
+  ] as const) {
+    const [found = assert.fail()] = importText(described(declared)).ports
+    assert.equal(createActionNamer(found)('GetHours').fault('Closed'), action)
+    const [again = assert.fail()] = importText(writePortWsdl(found, 'http://127.0.0.1/')).ports
+    assert.equal(createActionNamer(again)('GetHours').fault('Closed'), action)
+  }
 })

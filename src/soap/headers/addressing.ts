@@ -289,11 +289,11 @@ export function faultActionOf(
   { dialect }: Addressing,
   ofAddressing: boolean,
   own: ((fault: string) => string) | undefined,
-  { subcodes, faultcode, detail }: SoapFault,
+  { subcodes, faultcode, detail, declaredAs }: SoapFault,
 ): string {
   if (ofAddressing) return `${dialect.uri}/fault`
-  const declared = own && !faultcode && detail ? subcodes?.[0] : undefined
-  return own && declared ? own(declared.local) : dialect.soapFault
+  const name = declaredAs ?? (!faultcode && detail ? subcodes?.[0]?.local : undefined)
+  return own && name !== undefined ? own(name) : dialect.soapFault
 }
 
 /** Of the reference parameters of one message: a reply must not be much larger than its request. */

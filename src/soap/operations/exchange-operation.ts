@@ -167,8 +167,12 @@ function withoutForeignAttributes({ plan }: ElementCodec, cursor: Cursor, { arou
 }
 
 /** SOAP 1.1 §4.4: what a header block is wrong in is never said in the detail. */
-const placeFault = (exchange: PortExchange, fault: string, element: string): Pick<SoapFault, 'blocks' | 'detail'> =>
-  isHeaderFault(exchange, fault) ? { blocks: [element] } : { detail: element }
+const placeFault = (
+  exchange: PortExchange,
+  fault: string,
+  element: string,
+): Pick<SoapFault, 'blocks' | 'detail' | 'declaredAs'> =>
+  isHeaderFault(exchange, fault) ? { blocks: [element] } : { detail: element, declaredAs: fault }
 
 async function callHandler(
   exchange: PortExchange,
