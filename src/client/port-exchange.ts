@@ -20,7 +20,7 @@ import { type LiteralReading, type LiteralWriting, loneWriting } from '../soap/c
 import type { Envelope } from '../soap/envelope.ts'
 import { stripForeignAttributes } from '../soap/headers/block.ts'
 import { type SoapVersion, soap11, soap12 } from '../soap/version.ts'
-import { type Cursor, Element, readElement, walkTree } from '../xml/index.ts'
+import { type Cursor, clarkNotation, Element, type Name, readElement, walkTree } from '../xml/index.ts'
 import {
   isFlowing,
   type MessageContent,
@@ -317,12 +317,15 @@ export class CallableExchange {
     const { version, around, blocks } = envelope
     const { firsts, mayBegin, mend, read } = this.#answered
     const isMended = style !== 'encoded' && [...this.#endpoint.lenient].some(each => each !== 'envelope')
-    const cursor = isMended ? walkChildren(mend(readAnswerTree(envelope), mending)) : envelope.body
+    const whole =
+      isMended || (style === 'rpc' && version.rpcResult)
+        ? withoutResult(readAnswerTree(envelope), version.rpcResult)
+        : undefined
+    const cursor = whole ? walkChildren(isMended ? mend(whole, mending) : whole) : envelope.body
     const first = cursor.event === 'start' ? cursor.name : undefined
-    if (!firsts.includes(first) && !(first && mayBegin?.(first.uri))) {
-      const expected = firsts.map(each => each?.local ?? 'nothing').join(' or ')
-      refuseAnswer('unexpected', `the element ${first?.local ?? 'nothing'} in place of ${expected}`)
-    }
+    // SOAP 1.1 §7.1: the name of the struct that a method answers with is not significant.
+    const isNamed = firsts.includes(first) || (style === 'encoded' && first)
+    if (!isNamed && !(first && mayBegin?.(first.uri))) refuseAnswer('unexpected', describeMeeting(first, firsts))
     const { forgive } = mending
     const reading: LiteralReading = { found: [], parts, around, blocks, isResponse: true, ...(isMended && { forgive }) }
     return requireValid(read(cursor, reading, version), reading)
@@ -336,6 +339,12 @@ export class CallableExchange {
     })
     return Object.fromEntries(found)
   }
+}
+
+function describeMeeting(first: Name | undefined, firsts: readonly (Name | undefined)[]): string {
+  const twin = firsts.some(each => first && each?.local === first.local)
+  const describe = (name: Name | undefined) => (name && twin ? clarkNotation(name) : (name?.local ?? 'nothing'))
+  return `the element ${describe(first)} in place of ${firsts.map(describe).join(' or ')}`
 }
 
 /** WS-Addressing 1.0 SOAP Binding §5.1: an answer that goes elsewhere is not in the response. */
@@ -360,6 +369,14 @@ function readAnswerTree({ body: cursor, around }: Envelope): Element {
   const whole = new Element(around.parent, around.name, around.prefix, around.attributes, around.declarations)
   whole.append(children)
   return whole
+}
+/** SOAP 1.2 Part 2 §4.2.2: `rpc:result` names the return value; a WSDL does not tell it apart. */
+function withoutResult(body: Element, result: Name | undefined): Element {
+  for (const response of body.elements()) {
+    const at = response.children.findIndex(each => each.kind === 'element' && each.name === result)
+    if (at >= 0) response.splice(at, 1, [])
+  }
+  return body
 }
 function walkChildren(body: Element): Cursor {
   const cursor = walkTree(body)

@@ -10,36 +10,23 @@ import {
   schemaChildren,
 } from './schema-components.ts'
 
-export interface RequiredElements {
-  /** Complex types whose required elements lead back to them, or that stand between such types. */
-  readonly recursive: ReadonlySet<string>
-  /** Those that have no element on the way that may be nil. */
-  readonly endless: ReadonlySet<string>
-}
-
-export function findRecursiveTypes(components: SchemaComponents): RequiredElements {
-  const find = (isCounted: (element: SchemaComponent['node']) => boolean) => {
-    const leadsTo = new Map<string, readonly string[]>()
-    for (const name of components.names('complexType')) {
-      const found = components.find('complexType', name)
-      if (found) leadsTo.set(name, listRequiredTypes(components, found, isCounted))
-    }
-    return keepCircles(leadsTo)
+/** Complex types whose required elements lead back to them, none of which may be nil. */
+export function findEndlessTypes(components: SchemaComponents): ReadonlySet<string> {
+  const leadsTo = new Map<string, readonly string[]>()
+  for (const name of components.names('complexType')) {
+    const found = components.find('complexType', name)
+    if (found) leadsTo.set(name, listRequiredTypes(components, found))
   }
-  return { recursive: find(() => true), endless: find(node => !hasTrue(node, 'nillable')) }
+  return keepCircles(leadsTo)
 }
 
 /** Of elements that each value has: not those of a choice, of a group or of a base. */
-function listRequiredTypes(
-  components: SchemaComponents,
-  { node, form }: SchemaComponent,
-  isCounted: (element: SchemaComponent['node']) => boolean,
-): readonly string[] {
+function listRequiredTypes(components: SchemaComponents, { node, form }: SchemaComponent): readonly string[] {
   return schemaChildren(node).flatMap(child => {
     if (attributeOf(child, 'minOccurs') === '0') return []
     if (child.name.local === 'sequence' || child.name.local === 'all')
-      return listRequiredTypes(components, { node: child, form, location: '' }, isCounted)
-    if (child.name.local !== 'element' || !isCounted(child)) return []
+      return listRequiredTypes(components, { node: child, form, location: '' })
+    if (child.name.local !== 'element' || hasTrue(child, 'nillable')) return []
     return components.resolve(child, attributeOf(child, 'type'), form.uri) ?? []
   })
 }

@@ -3,10 +3,16 @@ import { memoizeOnce } from '../base/memo.ts'
 import type { ExchangeBody } from '../contract/exchange.ts'
 import { hasElementsAlone } from '../contract/xml-members.ts'
 import { type AnyMember, type AnyRootElement, Member, x } from '../contract/xml-type.ts'
-import type { WsdlAttachment, WsdlMessage, WsdlOperation, WsdlPart } from '../describe/read-wsdl.ts'
+import {
+  schemaNamespaces,
+  type WsdlAttachment,
+  type WsdlMessage,
+  type WsdlOperation,
+  type WsdlPart,
+} from '../describe/read-wsdl.ts'
 import type { Losses } from './loss.ts'
 import { splitClark } from './schema-components.ts'
-import type { SchemaModel } from './schema-model.ts'
+import { encodingUris, type SchemaModel } from './schema-model.ts'
 
 /** Reads the bodies of one document; messages of the same parts have the same body. */
 export class BodyReader {
@@ -103,9 +109,7 @@ export class BodyReader {
     const members = Object.fromEntries(
       message.parts.map(part => {
         const read = this.#readAccessor(part, local)
-        // SOAP 1.1 §5.1: nil stands for no value, and a list without one is empty.
-        const isList = isEncoded && part.type !== undefined && this.#model.isLinked(part.type)
-        const member = isList ? read.nillable() : read
+        const member = isEncoded && mayBeNil(part) ? read.nillable() : read
         this.#model.addComment(member, part.documentation)
         return [part.name, member]
       }),
@@ -128,6 +132,19 @@ export class BodyReader {
     })
   }
 }
+
+/**
+ * SOAP 1.1 §5.1: nil stands for no value, which a part has no word for (WSDL 1.1 §2.3). Toolkits
+ * write it of all but numbers and truth values, which have none in their languages.
+ */
+const mayBeNil = ({ type = '' }: WsdlPart): boolean => {
+  const { uri, local } = splitClark(type)
+  return !(primitives.has(local) && (schemaNamespaces.has(uri) || encodingUris.some(each => each === uri)))
+}
+const primitives: ReadonlySet<string> = new Set([
+  ...['boolean', 'float', 'double', 'byte', 'short', 'int', 'long'],
+  ...['unsignedByte', 'unsignedShort', 'unsignedInt', 'unsignedLong'],
+])
 
 /** Media types whose content is text, if the part has a type of text. */
 const textTypes = /^text\/|[/+](?:xml|json)(?:;|$)/i

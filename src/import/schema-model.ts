@@ -37,7 +37,7 @@ import { isNcName } from '../xml/character.ts'
 import type { Element } from '../xml/index.ts'
 import { findFreeName } from './constant-names.ts'
 import { type BlockedMethods, blockOf, type DerivedType, listDerivedTypes, maySubstitute } from './derivations.ts'
-import { findRecursiveGroups, findRecursiveTypes, type RequiredElements } from './endless-types.ts'
+import { findEndlessTypes, findRecursiveGroups } from './endless-types.ts'
 import type { Losses } from './loss.ts'
 import {
   attributeOf,
@@ -117,7 +117,7 @@ export class SchemaModel {
   readonly #parts = new Map<string, AnyRootElement>()
   readonly #derived: ReadonlyMap<string, readonly DerivedType[]>
 
-  readonly #required: RequiredElements
+  readonly #endless: ReadonlySet<string>
   readonly #recursiveGroups: ReadonlySet<string>
   /** Types without a name that got one, by their nodes and namespaces. */
   readonly #innerTypes = new Map<Element, Map<string, AnyXmlType>>()
@@ -125,18 +125,13 @@ export class SchemaModel {
 
   constructor(components: SchemaComponents, losses: Losses) {
     this.components = components
-    this.#required = findRecursiveTypes(components)
+    this.#endless = findEndlessTypes(components)
     this.#recursiveGroups = findRecursiveGroups(components)
     this.losses = losses
     this.#derived = listDerivedTypes(components)
   }
 
   // Types
-
-  /** Whether each value of the type has one of the same type in it, or nil: a linked list. */
-  isLinked(type: string): boolean {
-    return this.#required.recursive.has(type)
-  }
 
   /** The type itself; an element's may be one that is derived from it, see `typeOfElement`. */
   typeOf(name: string, place: string): AnyXmlType {
@@ -690,11 +685,10 @@ export class SchemaModel {
 
   /** An element that would lead back to the type around it without end: only nil can end it. */
   #isEndlessHere(type: string, node: Element, { form }: Around): boolean {
-    const { endless } = this.#required
-    if (!endless.has(type)) return false
+    if (!this.#endless.has(type)) return false
     const at = findAncestor(node, each => each.name.local === 'complexType')
     const name = at && attributeOf(at, 'name')
-    return name !== undefined && endless.has(`{${form.uri}}${name}`)
+    return name !== undefined && this.#endless.has(`{${form.uri}}${name}`)
   }
 
   /** A reference to the head of a substitution group is a choice among its members. */

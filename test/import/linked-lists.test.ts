@@ -22,8 +22,8 @@ const value = 'name="value" type="xs:int"'
 const cases: readonly (readonly [title: string, types: string, nillable: readonly string[]])[] = [
   ['a list', struct('List', value, 'name="next" type="t:List"'), ['list', 'next']],
   ['a list that says so', struct('List', value, 'name="next" type="t:List" nillable="true"'), ['list', 'next']],
-  ['an optional end', struct('List', value, 'name="next" type="t:List" minOccurs="0"'), []],
-  ['no list', struct('List', value), []],
+  ['an optional end', struct('List', value, 'name="next" type="t:List" minOccurs="0"'), ['list']],
+  ['no list', struct('List', value), ['list']],
   [
     'two types in turn',
     struct('List', 'name="of" type="t:Node"') + struct('Node', value, 'name="rest" type="t:List"'),
@@ -37,14 +37,34 @@ const cases: readonly (readonly [title: string, types: string, nillable: readonl
   [
     'a member of another struct',
     struct('List', 'name="head" type="t:Node"') + struct('Node', 'name="next" type="t:Node"'),
-    ['next'],
+    ['list', 'next'],
   ],
   [
     'a choice that may end',
     '<xs:complexType name="List"><xs:choice><xs:element name="end" type="xs:int"/><xs:element name="next" type="t:List"/></xs:choice></xs:complexType>',
-    [],
+    ['list'],
   ],
 ]
+/** Parameters have a type alone, whose values may be nil (SOAP 1.1 §5.1), but for numbers. */
+const parameters: readonly (readonly [type: string, mayBeNil: boolean])[] = [
+  ['xs:int', false],
+  ['xs:double', false],
+  ['xs:boolean', false],
+  ['xs:string', true],
+  ['xs:decimal', true],
+  ['enc:int', false],
+  ['enc:string', true],
+  ['enc:Array', true],
+]
+for (const [type, mayBeNil] of parameters)
+  test(`§5.1 a parameter of the type ${type} may${mayBeNil ? '' : ' not'} be nil`, () => {
+    const text = wsdl('')
+      .replace('type="t:List"', `type="${type}"`)
+      .replace('<definitions', '<definitions xmlns:enc="http://schemas.xmlsoap.org/soap/encoding/"')
+    assert.deepEqual(nillableNames(importText(text).ports[0]), mayBeNil ? ['list'] : [])
+    assert.deepEqual(nillableNames(importText(text.replace('"encoded"', '"literal"')).ports[0]), [])
+  })
+
 /** The names of members that may be nil, each once. */
 function nillableNames(port: Port | undefined): readonly string[] {
   const text = writeTypescript(importText(writePortWsdl(port ?? assert.fail('no port'), 'http://x/')), 'x.wsdl')

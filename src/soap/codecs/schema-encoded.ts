@@ -67,7 +67,8 @@ export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
     read: (cursor, reading, version) => {
       const names = { namespace: root.name.uri, types: typesIn(root.name.uri) }
       const { graph, call } = openGraph(cursor, reading, version, names)
-      return readEncodedValue(plans.ofRoot(root).type(), graph, call)
+      const plan = plans.ofRoot(root).type()
+      return readEncodedValue(plan, reading.isResponse ? nameReturn(plan, graph, call) : graph, call)
     },
     write: (value, version, writing = inlineWriting) =>
       writeCall(plans.ofRoot(root), value, encodings[version.number], writing),
@@ -77,11 +78,28 @@ export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
 
 // Reading
 
+/** Of a response: what is its return value, whatever the accessor of that is called. */
+interface ResponseGraph extends Graph {
+  readonly returned?: { readonly accessor: Element; readonly part: ElementPlan }
+}
+
+/**
+ * SOAP 1.1 §7.1: the return value comes first, and its name is not significant; SOAP 1.2 Part 2
+ * §4.2.2: `rpc:result` names it.
+ */
+function nameReturn(plan: TypePlan, graph: Graph, call: Element): ResponseGraph {
+  const [part] = plan.kind === 'complex' ? plan.content : []
+  const [accessor, ...others] = call.elements().filter(({ name }) => name !== graph.version.rpcResult)
+  if (plan.kind !== 'complex' || part?.kind !== 'element' || !accessor || findPart(plan.content, accessor)) return graph
+  const isThere = others.some(each => findPart(plan.content, each) === part)
+  return isThere ? graph : { ...graph, returned: { accessor, part } }
+}
+
 /**
  * A type may contain itself, and a reference may lead to an element that is around it, or to one
  * that has no end of references in it: neither may lead deeper than elements can be nested.
  */
-function readEncodedValue(plan: TypePlan, graph: Graph, accessor: Element): unknown {
+function readEncodedValue(plan: TypePlan, graph: ResponseGraph, accessor: Element): unknown {
   const at = resolveReference(graph, accessor)
   countElement(graph, at)
   if (graph.around.has(at)) refuseElement(accessor, 'leads to a value that it is a part of: a circle is not read')
@@ -93,7 +111,7 @@ function readEncodedValue(plan: TypePlan, graph: Graph, accessor: Element): unkn
   return value
 }
 
-function readReferred(plan: TypePlan, graph: Graph, at: Element): unknown {
+function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element): unknown {
   switch (plan.kind) {
     case 'simple':
       checkEncodedAttributes(graph, at, () => false)
@@ -121,7 +139,7 @@ function readReferred(plan: TypePlan, graph: Graph, at: Element): unknown {
   }
 }
 
-function readArray(plan: ArrayPlan, graph: Graph, at: Element): unknown {
+function readArray(plan: ArrayPlan, graph: ResponseGraph, at: Element): unknown {
   const cell = cellPlanOf(plan)
   const read = (cells: ArrayRows<Element | undefined>): unknown =>
     cells.map(each => (each === undefined ? null : each instanceof Element ? readItem(cell, graph, each) : read(each)))
@@ -131,7 +149,7 @@ function cellPlanOf({ item, dimensions }: ArrayPlan): TypePlan {
   const plan = item()
   return dimensions > 1 && plan.kind === 'array' ? cellPlanOf(plan) : plan
 }
-const readItem = (plan: TypePlan, graph: Graph, accessor: Element): unknown =>
+const readItem = (plan: TypePlan, graph: ResponseGraph, accessor: Element): unknown =>
   isNil(graph, accessor) ? null : readEncodedValue(plan, graph, accessor)
 /** Nil counts too: an array of it may be referred to often. */
 function isNil(graph: Graph, accessor: Element): boolean {
@@ -146,7 +164,7 @@ function readEncodedText({ codec, type }: TextPlan, graph: Graph, at: Element): 
   return value instanceof Flaw ? refuseElement(at, value.detail) : value
 }
 
-function readStruct(plan: ComplexPlan, graph: Graph, at: Element): Record<string, unknown> {
+function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   checkEncodedAttributes(graph, at, name => plan.attributes.some(each => each.name === name))
   for (const { key, name, codec, type, isOptional } of plan.attributes) {
@@ -160,14 +178,20 @@ function readStruct(plan: ComplexPlan, graph: Graph, at: Element): Record<string
   }
   if (plan.text) return { ...row, [plan.text.key]: readEncodedText(plan.text, graph, at) }
   if (hasText(at)) refuseElement(at, 'has text where elements are expected')
-  for (const each of at.elements()) readAccessor(plan.content, graph, each, row)
+  for (const each of at.elements()) if (!isResult(each, graph)) readAccessor(plan.content, graph, each, row)
   requireMembers(plan.content, at, row)
   return row
 }
 
+/** It says which accessor of a response has the return value. */
+const isResult = ({ name, parent }: Element, { version, reading, roots }: Graph): boolean =>
+  reading.isResponse === true && name === version.rpcResult && parent === roots[0]
+
+/** SOAP 1.1 §5.1: what may be nil may be left out as well. */
 function requireMembers(parts: readonly ParticlePlan[], at: Element, row: Record<string, unknown>): void {
   for (const part of parts) {
     if (part.isMany) row[part.key] ??= []
+    else if (part.kind === 'element' && part.isNillable && part.min > 0) row[part.key] ??= null
     else if (part.min > 0 && !Object.hasOwn(row, part.key) && !isEmptiable({ ...part, min: 1 }))
       refuseElement(
         at,
@@ -181,13 +205,12 @@ function requireMembers(parts: readonly ParticlePlan[], at: Element, row: Record
 /** Accessors have any order, so a group is found by the one element that is in it. */
 function readAccessor(
   parts: readonly ParticlePlan[],
-  graph: Graph,
+  graph: ResponseGraph,
   accessor: Element,
   row: Record<string, unknown>,
 ): void {
-  const { uri, local } = accessor.name
-  const isMeant = ({ name }: ElementPlan): boolean => name.local === local && (uri === '' || uri === name.uri)
-  const part = parts.find(each => leadsTo(each, isMeant))
+  const { returned } = graph
+  const part = returned?.accessor === accessor ? returned.part : findPart(parts, accessor)
   if (!part || part.kind === 'any') {
     const known = parts.flatMap(firstNames).map(each => each.local)
     refuseElement(accessor, `is not expected here: expected ${known.join(', ')}`)
@@ -204,6 +227,10 @@ function readAccessor(
   else if (Object.hasOwn(row, part.key)) refuseElement(accessor, 'is repeated')
   else if (!isNull || part.isNillable) row[part.key] = value
 }
+function findPart(parts: readonly ParticlePlan[], { name: { uri, local } }: Element): ParticlePlan | undefined {
+  const isMeant = ({ name }: ElementPlan): boolean => name.local === local && (uri === '' || uri === name.uri)
+  return parts.find(each => leadsTo(each, isMeant))
+}
 function appendMember(row: Record<string, unknown>, key: string, value: unknown): void {
   const known = row[key]
   if (Array.isArray(known)) known.push(value)
@@ -212,7 +239,7 @@ function appendMember(row: Record<string, unknown>, key: string, value: unknown)
 const leadsTo = (part: ParticlePlan, isMeant: (element: ElementPlan) => boolean): boolean =>
   part.kind === 'element' ? isMeant(part) : part.kind !== 'any' && part.parts.some(each => leadsTo(each, isMeant))
 
-function readGrouped(part: GroupPlan, graph: Graph, accessor: Element, row: Record<string, unknown>): void {
+function readGrouped(part: GroupPlan, graph: ResponseGraph, accessor: Element, row: Record<string, unknown>): void {
   const known = row[part.key] as Record<string, unknown> | Record<string, unknown>[] | undefined // set here alone
   const inside: Record<string, unknown> = part.kind === 'sequence' && known && !Array.isArray(known) ? known : {}
   readAccessor(part.parts, graph, accessor, inside)
