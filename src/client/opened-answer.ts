@@ -22,6 +22,7 @@ import {
 import { type AnySoapRefusal, createFault, Refused } from '../soap/refusal.ts'
 import { securityName } from '../soap/security-port.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
+import { isReadEncoding } from '../xml/encoding.ts'
 import {
   type Element,
   Malformed,
@@ -223,7 +224,7 @@ function openAnswerMessage(
   const media = root && soapVersionOf(root)
   if (!media && !expected.isLenient) refuseAnswer('media-type', 'the root of the package is not a SOAP message')
   const { charset } = type.parameters
-  if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
+  if (charset !== undefined && !isReadEncoding(charset))
     refuseAnswer('media-type', `the charset ${charset} is not supported`)
   const limits = charset === undefined ? expected.limits : { ...expected.limits, charset }
   const open = (found: OpenedEnvelope): OpenedAnswer => openBody(expected, response, found, media, request)

@@ -29,6 +29,9 @@ const encodingsOfLabel = new Map<string, readonly Encoding[]>([
   ['us-ascii', ['us-ascii']],
 ])
 
+/** Whether documents are read whose media type or declaration has this label. */
+export const isReadEncoding = (label: string): boolean => encodingsOfLabel.has(label.toLowerCase())
+
 const declarationStart = new TextEncoder().encode('<?xml')
 /** No honest declaration is longer, so the pattern sees no more. */
 const declarationOctetsMax = 1024

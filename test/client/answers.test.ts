@@ -58,9 +58,9 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
   ],
   [
     'a charset that is not read',
-    v => came(200, `${mediaType[v].split(';')[0]}; charset=iso-8859-1`, envelope(v, product)),
+    v => came(200, `${mediaType[v].split(';')[0]}; charset=windows-1252`, envelope(v, product)),
     'media-type',
-    /8859/,
+    /1252/,
   ],
   // Not XML
   ['not XML', v => came(200, mediaType[v], 'hello'), 'malformed', /octet/],
@@ -318,6 +318,13 @@ const taken: readonly (readonly [string, (version: Number) => TransportResponse]
   [
     'UTF-16',
     v => came(200, mediaType[v].replace('utf-8', 'utf-16'), Buffer.from(`\ufeff${envelope(v, product)}`, 'utf16le')),
+  ],
+  [
+    'ISO-8859-1, as old toolkits write it',
+    v => {
+      const text = `<?xml version="1.0" encoding="ISO-8859-1"?><!-- caf\xe9 -->${envelope(v, product)}`
+      return came(200, mediaType[v].replace('utf-8', 'ISO-8859-1'), Buffer.from(text, 'latin1'))
+    },
   ],
   ['no charset', v => came(200, mediaType[v].split(';')[0], envelope(v, product))],
   [

@@ -810,6 +810,17 @@ test('P27 xsi:schemaLocation is passed over', async () => {
   assert.equal((await shop.post({ version: '1.1', body: hinted })).status, 200)
 })
 
+test('RFC 7303 §3: a message in ISO-8859-1 is read by its charset, which its declaration may not contradict', async () => {
+  const send = (declared: string, charset: string) => {
+    const raw = Buffer.from(`<?xml version="1.0"${declared}?><!-- caf\xe9 -->${envelope(get)}`, 'latin1')
+    return shop.post({ raw, as: `text/xml; charset=${charset}` })
+  }
+  assert.equal((await send('', 'ISO-8859-1')).status, 200)
+  assert.equal((await send(' encoding="iso-8859-1"', 'ISO-8859-1')).status, 200)
+  assert.equal((await send(' encoding="UTF-8"', 'ISO-8859-1')).fault?.code, 'Client')
+  assert.equal((await send('', 'utf-8')).fault?.code, 'Client', 'the octet of é is no UTF-8')
+})
+
 test('P18 UTF-16 is read by its mark; charset and mark that contradict each other are refused', async () => {
   const raw = Buffer.from(`\ufeff${envelope(get)}`, 'utf16le')
   assert.equal((await shop.post({ raw, as: 'text/xml' })).status, 200)

@@ -7,6 +7,7 @@ import { type MediaType, parseMediaType } from '../../http/media-type.ts'
 import type { HttpFields, Request, Response } from '../../http/message.ts'
 import { parseAccept } from '../../http/negotiate.ts'
 import { pieceOctets } from '../../service/file-content.ts'
+import { isReadEncoding } from '../../xml/encoding.ts'
 import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
 import { processMessage } from '../face.ts'
 import { openPackage } from '../mime/parts.ts'
@@ -46,7 +47,7 @@ function toReceivedMessage(node: SoapNode, entry: Entry, type: MediaType, conten
   const root = requireRootType(content.type, type)
   const version = versionOfMediaType(root) ?? refuseMediaType()
   const { charset } = content.type.parameters
-  if (charset !== undefined && !/^utf-(8|16(le|be)?)$/i.test(charset))
+  if (charset !== undefined && !isReadEncoding(charset))
     endExchange(415, 'this charset is not supported: send UTF-8 or UTF-16', { accept: acceptedTypes })
   return {
     bytes: content.bytes,
