@@ -190,7 +190,6 @@ const formats: Readonly<Partial<Record<BuiltInName, JsonSchema>>> = {
   decimal: { type: 'string', pattern: '^[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)$' },
   float: { anyOf: [{ type: 'number' }, { enum: ['INF', '-INF', 'NaN'] }] },
   double: { anyOf: [{ type: 'number' }, { enum: ['INF', '-INF', 'NaN'] }] },
-  anyURI: { type: 'string', format: 'iri-reference' },
   hexBinary: { type: 'string', contentEncoding: 'base16' },
   base64Binary: { type: 'string', contentEncoding: 'base64' },
   swaRef: { type: 'string', contentEncoding: 'base64' },

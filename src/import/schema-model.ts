@@ -541,6 +541,9 @@ export class SchemaModel {
     if (found.node.name.local !== 'all') return { parts: this.#particle(group, around), isUnordered: false }
     const parts = this.#children(found.node, found.around)
     const isOptional = occursOf(group).min === 0
+    const [required] = parts.filter(({ member }) => member.marks.min > 0)
+    if (isOptional && required && parts.length > 1)
+      this.losses.add(around.place, `may be empty (xs:all): ${required.wish} may be absent beside others here`)
     const optional = parts.map(part =>
       isOptional ? { ...part, member: withOccurs(part.member, { min: 0, max: part.member.marks.max }) } : part,
     )

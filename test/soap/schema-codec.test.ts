@@ -70,6 +70,13 @@ test('Part 2 §3.2.1.1 anySimpleType takes any type of XML Schema that xsi:type 
   assert.throws(() => typed('urn:a'), Refused)
 })
 
+test('Part 2 §3.2.17 a URI may have what its reader would escape: spaces, braces, letters of any language', () => {
+  const page = a.element('page', x.anyURI)
+  for (const uri of ['http://h.example/an invoice.pdf', 'http://h.example/{id}|<é>', '', 'C:\\docs\\a.pdf'])
+    assert.equal(read(page, write(page, uri)), uri)
+  assert.equal(read(page, '<page xmlns="urn:a">\n urn:x </page>'), 'urn:x', 'white space around it is no part of it')
+})
+
 test('XOP 1.0 §3.2 in a package octets are those of their part, and a text beside them stays a text', () => {
   const photo = a.element('photo', x.object({ title: x.element(x.string), octets: x.element(x.base64Binary).many() }))
   const text = `<p:photo xmlns:p="urn:a"><p:title>AQID</p:title><p:octets><x:Include
