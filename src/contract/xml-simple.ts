@@ -98,13 +98,41 @@ export const scalarsByName: Readonly<Partial<Record<BuiltInName, Scalar>>> = {
 function stringScalar(xsd: StringType): Scalar {
   return { kind: 'string', xsd }
 }
-function mapNames<const N extends string>(names: readonly N[], as: (name: N) => Scalar): Record<N, Scalar> {
-  return Object.fromEntries(names.map(name => [name, as(name)])) as Record<N, Scalar> // one for each name
+function mapNames<const N extends string, T extends Scalar | BuiltInName = Scalar>(
+  names: readonly N[],
+  as: (name: N) => T,
+): Record<N, T> {
+  return Object.fromEntries(names.map(name => [name, as(name)])) as Record<N, T> // one for each name
 }
 const listItems: Readonly<Partial<Record<BuiltInName, BuiltInName>>> = {
   IDREFS: 'IDREF',
   ENTITIES: 'ENTITY',
   NMTOKENS: 'NMTOKEN',
+}
+
+/** The built-in types that others narrow, and what each of these narrows (Part 2 §3.3). */
+export const basesOfBuiltIns: Readonly<Partial<Record<BuiltInName, BuiltInName>>> = {
+  normalizedString: 'string',
+  token: 'normalizedString',
+  ...mapNames(['language', 'NMTOKEN', 'Name'], () => 'token'),
+  NCName: 'Name',
+  ...mapNames(['ID', 'IDREF', 'ENTITY'], () => 'NCName'),
+  integer: 'decimal',
+  ...mapNames(['long', 'nonNegativeInteger', 'nonPositiveInteger'], () => 'integer'),
+  int: 'long',
+  short: 'int',
+  byte: 'short',
+  negativeInteger: 'nonPositiveInteger',
+  ...mapNames(['unsignedLong', 'positiveInteger'], () => 'nonNegativeInteger'),
+  unsignedInt: 'unsignedLong',
+  unsignedShort: 'unsignedInt',
+  unsignedByte: 'unsignedShort',
+}
+/** Whether values of a built-in type are values of another one, which it narrows. */
+export function isNarrowerBuiltIn(name: BuiltInName, base: BuiltInName): boolean {
+  let at = basesOfBuiltIns[name]
+  while (at !== undefined && at !== base) at = basesOfBuiltIns[at]
+  return at !== undefined
 }
 
 function builtInCodec(name: BuiltInName): SimpleCodec {

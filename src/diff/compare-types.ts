@@ -3,6 +3,7 @@
  * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
  */
 import { intBounds, longBounds, type NumberRange } from '../contract/lexical/number.ts'
+import { basesOfBuiltIns } from '../contract/xml-simple.ts'
 import { compareInOrder, compareZones, digestValue, nameZone } from './value-space.ts'
 import {
   anyName,
@@ -269,27 +270,7 @@ const changeOfKind = (place: string, before: WireType, after: WireType, effect: 
 /** A base whose values are all values of another one (XML Schema Part 2 §3; JSON Schema §6.1.1). */
 const widerBases: Readonly<Record<string, string>> = {
   integer: 'number',
-  'xs:byte': 'xs:short',
-  'xs:short': 'xs:int',
-  'xs:int': 'xs:long',
-  'xs:long': 'xs:integer',
-  'xs:unsignedByte': 'xs:unsignedShort',
-  'xs:unsignedShort': 'xs:unsignedInt',
-  'xs:unsignedInt': 'xs:unsignedLong',
-  'xs:unsignedLong': 'xs:nonNegativeInteger',
-  'xs:positiveInteger': 'xs:nonNegativeInteger',
-  'xs:nonNegativeInteger': 'xs:integer',
-  'xs:negativeInteger': 'xs:nonPositiveInteger',
-  'xs:nonPositiveInteger': 'xs:integer',
-  'xs:integer': 'xs:decimal',
-  'xs:NCName': 'xs:Name',
-  'xs:ID': 'xs:NCName',
-  'xs:IDREF': 'xs:NCName',
-  'xs:Name': 'xs:token',
-  'xs:NMTOKEN': 'xs:token',
-  'xs:language': 'xs:token',
-  'xs:token': 'xs:normalizedString',
-  'xs:normalizedString': 'xs:string',
+  ...Object.fromEntries(Object.entries(basesOfBuiltIns).map(([name, base]) => [`xs:${name}`, `xs:${base}`])),
   // As clients find: each text of the one is a text of the other.
   'xs:float': 'xs:double',
 }

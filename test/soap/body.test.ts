@@ -74,6 +74,11 @@ const taken: readonly (readonly [string, string, Record<string, unknown>, string
     '<id i:type="t:Identifier">a</id><count i:type="xs:int">1</count><address i:type="t:Address"><street i:type="xs:string">s</street></address>',
     { id: 'a', count: 1, address: { street: 's' } },
   ],
+  [
+    'P25 xsi:type that narrows a built-in one',
+    '<id>a</id><count i:type="xs:short">1</count><price i:type="xs:int">7</price>',
+    { id: 'a', count: 1, price: '7.00' },
+  ],
   ['P27 hints of schemas', '<id i:noNamespaceSchemaLocation="http://127.0.0.1/">a</id>', { id: 'a' }],
   [
     'lists, of lists too',

@@ -77,6 +77,29 @@ test('Part 2 §3.2.17 a URI may have what its reader would escape: spaces, brace
   assert.equal(read(page, '<page xmlns="urn:a">\n urn:x </page>'), 'urn:x', 'white space around it is no part of it')
 })
 
+test('§3.3.4 xsi:type may name a built-in type that narrows the declared one, whose values count then', () => {
+  const typed = (root: AnyRootElement, type: string, text: string) =>
+    read(
+      root,
+      `<a:n xmlns:a="urn:a" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:s="http://www.w3.org/2001/XMLSchema" i:type="s:${type}">${text}</a:n>`,
+    )
+  const [decimal, text, long] = [a.element('n', x.decimal), a.element('n', x.string), a.element('n', x.long)]
+  assert.equal(typed(decimal, 'int', '12'), '12')
+  assert.equal(typed(decimal, 'unsignedByte', '12'), '12')
+  assert.equal(typed(text, 'NCName', 'b'), 'b')
+  assert.equal(typed(long, 'int', '12'), 12n)
+  for (const [root, type, value] of [
+    [decimal, 'int', '12.5'],
+    [decimal, 'byte', '128'],
+    [decimal, 'double', '1'],
+    [long, 'integer', '1'],
+    [long, 'constructor', '1'],
+    [text, 'date', '2026-01-01'],
+    [a.element('n', x.simple(x.decimal, { maxInclusive: '9' })), 'int', '1'],
+  ] as const)
+    assert.throws(() => typed(root, type, value), `${type} ${value}`)
+})
+
 test('XOP 1.0 §3.2 in a package octets are those of their part, and a text beside them stays a text', () => {
   const photo = a.element('photo', x.object({ title: x.element(x.string), octets: x.element(x.base64Binary).many() }))
   const text = `<p:photo xmlns:p="urn:a"><p:title>AQID</p:title><p:octets><x:Include

@@ -11,6 +11,7 @@
  *  (4) What `literal-write.ts` writes of a value is read as that value.
  */
 
+import { memoizeByText } from '../../base/memo.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
 import { checkCount } from '../../contract/given-fields.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
@@ -29,6 +30,8 @@ import {
 } from '../../contract/shape.ts'
 import { placeOfField, placeOfItem, type TypePlace } from '../../contract/type-names.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
+import { isNarrowerBuiltIn } from '../../contract/xml-simple.ts'
+import { builtInNames } from '../../contract/xml-type.ts'
 import { type Cursor, internName, type Name } from '../../xml/index.ts'
 import { refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, soap11, soap12, versions } from '../version.ts'
@@ -392,10 +395,17 @@ export function takePart(
   return text.trim().startsWith('cid:') ? parts.take(text.trim()) : undefined // WS-I Attachments Profile §4.4 swaRef
 }
 
-/** What xsi:type may say: the published type, or the built-in type that a scalar narrows. */
+/**
+ * What xsi:type may say: the published type, or the built-in type that a scalar narrows, and those
+ * that narrow this one. The value is read as that of its field in any case.
+ */
 function typesOf(shape: Shape, place: TypePlace, { types }: Space): ReadonlySet<Name> {
   const name = types.nameOf(shape, place)
   const published = name === undefined ? [] : [internName(types.uri, name)]
-  const builtIn = isScalar(shape) ? [internName(xsdUri, xsdTypeOf(shape))] : []
-  return new Set([...published, ...builtIn])
+  return new Set([...published, ...(isScalar(shape) ? builtInTypesOf(xsdTypeOf(shape)) : [])])
 }
+const builtInTypesOf = memoizeByText((base: string) => {
+  const found = builtInNames.find(each => each === base)
+  const narrower = found ? builtInNames.filter(each => isNarrowerBuiltIn(each, found)) : []
+  return [base, ...narrower].map(each => internName(xsdUri, each))
+})

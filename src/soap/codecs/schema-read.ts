@@ -15,9 +15,9 @@ import { Flaw, typeFlaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { isBase64Type, lengthsOfOctets } from '../../contract/octet-types.ts'
 import { countRequired } from '../../contract/xml-members.ts'
-import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
-import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
-import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
+import { equalsText, isNarrowerBuiltIn, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
+import { type AnyXmlType, builtInNames, isSwaRef, x } from '../../contract/xml-type.ts'
+import { type Cursor, clarkNotation, Element, type Name, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
 import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent, takePart } from './literal-read.ts'
 import {
@@ -119,10 +119,27 @@ function readSimple(
   const written = cursor.attribute(xsiType)
   const named = written === undefined ? undefined : cursor.qname(trimXmlSpace(written))
   const isAny = definition.kind === 'builtIn' && definition.name === 'anySimpleType'
-  if (written !== undefined && !(named && (names.has(named) || (isAny && named.uri === xsdUri))))
+  const narrower = named && findNarrower(type, named)
+  if (written !== undefined && !(named && (narrower || names.has(named) || (isAny && named.uri === xsdUri))))
     refuseContent(cursor, `must not have the xsi:type ${written}`)
-  return readPlannedText(codecOfReference(type, codec, reading), cursor, reading, initial)
+  const own = codecOfReference(type, codec, reading)
+  return readPlannedText(narrower ? narrowCodec(own, narrower) : own, cursor, reading, initial)
 }
+
+/** Part 1 §3.3.4, 4.3: xsi:type may name a type that is derived from the declared one. */
+function findNarrower({ definition }: AnyXmlType, { uri, local }: Name): SimpleCodec | undefined {
+  if (definition.kind !== 'builtIn' || uri !== xsdUri) return undefined
+  const name = builtInNames.find(each => each === local)
+  return name && isNarrowerBuiltIn(name, definition.name) ? simpleCodecOf(x[name]) : undefined
+}
+/** The values of the declared type, of which the narrower one has some. */
+const narrowCodec = (own: SimpleCodec, narrower: SimpleCodec): SimpleCodec => ({
+  ...own,
+  read: (text, around) => {
+    const narrow = narrower.read(text, around)
+    return narrow instanceof Flaw ? narrow : own.read(text, around)
+  },
+})
 
 /** A part that has not arrived yet has no length: only octets that are there are compared. */
 function readOctetsOf(type: AnyXmlType, codec: SimpleCodec, cursor: Cursor, reading: LiteralReading): unknown {
