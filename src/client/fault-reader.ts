@@ -55,7 +55,7 @@ export function readFault(
   faults: Faults,
   blocks: readonly Element[] = [],
 ): FaultRead {
-  const is11 = ['faultcode', 'faultstring'].some(local => findChild(element, '', local))
+  const is11 = ['faultcode', 'faultstring'].some(local => findChild11(element, local))
   const read = is11 ? readFault11(element) : readFault12(element, version)
   const about = blocks.filter(({ name }) => faults.get(name)?.mayBeBlock)
   return { ...read, declared: findDeclared([...read.entries, ...about], faults) }
@@ -72,17 +72,19 @@ const reasonOf = (element: Element): Reason => ({
   text: element.text.trim(),
 })
 
-/** SOAP 1.1: its children are in no namespace. */
+/** SOAP 1.1: its children are in no namespace; some senders give them that of the Fault. */
+const findChild11 = (fault: Element, local: string): Element | undefined =>
+  findChild(fault, '', local) ?? findChild(fault, fault.name.uri, local)
 function readFault11(fault: Element): FaultBody {
-  const code = readCode(findChild(fault, '', 'faultcode'))
-  const string = findChild(fault, '', 'faultstring')
+  const code = readCode(findChild11(fault, 'faultcode'))
+  const string = findChild11(fault, 'faultstring')
   return {
     code: code && standardCodeOf(code),
     codes: code ? [code] : [],
     reasons: string ? [reasonOf(string)] : [],
-    node: findChild(fault, '', 'faultactor')?.text.trim(),
+    node: findChild11(fault, 'faultactor')?.text.trim(),
     role: undefined,
-    entries: findChild(fault, '', 'detail')?.elements() ?? [],
+    entries: findChild11(fault, 'detail')?.elements() ?? [],
   }
 }
 

@@ -58,6 +58,21 @@ test('§4.4 SOAP 1.1: all of it', async () => {
   )
 })
 
+test('§4.4 SOAP 1.1: children in the namespace of the Fault are read, too', async () => {
+  const { code, reasons, node, fault } = await fault11(
+    whole11.replace(/<(\/?)(fault\w+|detail)/g, (_, slash, name) => `<${slash}e:${name}`),
+  )
+  assert.deepEqual(
+    { code, reasons, node, fault },
+    {
+      code: 'Sender',
+      reasons: [{ language: 'de', text: 'abgelehnt' }],
+      node: 'urn:node',
+      fault: 'PaymentDeclined',
+    },
+  )
+})
+
 test('an error that nothing catches is printed in a screenful: what failed, and the declared fault', async () => {
   const printed = inspect(await fault12(whole12))
   assert.match(printed, /^FaultError: PayOrder: declined\n +at /)
