@@ -174,6 +174,11 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
     { replyTo: '<w:Metadata/>' },
     ['InvalidAddressingHeader', 'MissingAddressInEPR'],
   ],
+  [
+    'a source endpoint without Address',
+    { more: `<w:From xmlns:w="${uri10}"><w:Metadata/></w:From>` },
+    ['InvalidAddressingHeader', 'MissingAddressInEPR'],
+  ],
   ['W7 To of another endpoint', { to: 'http://shop.example/soap/v2' }, ['DestinationUnreachable']],
   ['W7 To of another host', { to: 'http://other.example/soap/v1' }, ['DestinationUnreachable']],
   ['W7 To that is no URL', { to: 'mailto:fabrikam@example.com' }, ['DestinationUnreachable']],

@@ -142,6 +142,8 @@ export function agreeOnReplies(
       local: 'ProblemIRI',
       content: escapeText(to),
     })
+  const [from] = found.get('From') ?? []
+  if (from) requireAddressOf(dialect, 'From', from)
   const reply = chooseDestination(dialect, found, 'ReplyTo', facts) ?? back
   return { reply, fault: chooseDestination(dialect, found, 'FaultTo', facts) ?? reply }
 }
@@ -174,9 +176,7 @@ function chooseDestination(
 ): Destination | undefined {
   const reference = found.get(property)?.[0]
   if (!reference) return undefined
-  const addresses = reference.elements(internName(dialect.uri, 'Address'))
-  if (addresses.length !== 1) refuseProperty(dialect, property, 'must have one Address', 'MissingAddressInEPR')
-  const address = addresses[0]!.text.trim()
+  const address = requireAddressOf(dialect, property, reference)
   const flaw = findUnsafe(dialect, reference)
   if (flaw !== undefined) refuseProperty(dialect, property, flaw, 'InvalidEPR')
   if (address === dialect.anonymous) return back
@@ -190,6 +190,13 @@ function chooseDestination(
       'OnlyAnonymousAddressSupported',
     )
   return { to: 'address', address }
+}
+
+/** Core §2.2: an endpoint reference has one address. */
+function requireAddressOf(dialect: AddressingVersion, property: Property, reference: Element): string {
+  const addresses = reference.elements(internName(dialect.uri, 'Address'))
+  if (addresses.length !== 1) refuseProperty(dialect, property, 'must have one Address', 'MissingAddressInEPR')
+  return addresses[0]!.text.trim()
 }
 
 /** Host, port and path are equal; a proxy may have terminated TLS. */
