@@ -1,16 +1,22 @@
 /** The options of `diglot bridge` that bound what it asks of the service behind. */
 import type { Command } from 'commander'
 import { type BridgeLimits, completeLimits } from '../bridge/bridge-limits.ts'
+import { type Service, service } from '../contract/service.ts'
 import { wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
 export interface LimitFlags extends Omit<BridgeLimits, 'callsOfCaller'> {
   readonly callsOfCaller?: number
+  /** Requests of one caller in a minute; default: what the contract says. */
+  readonly reads?: number
+  readonly changes?: number
 }
 
 const usualLimits = completeLimits()
+const usualRates = service('any', { namespace: 'urn:any', resources: [] }).limits
 const callsOption = wholeNumberOption(1, 10_000)
 const waitingOption = wholeNumberOption(1, 100_000)
+const rateOption = wholeNumberOption(1, 10_000_000)
 const failuresOption = wholeNumberOption(1, 1_000_000)
 const pauseOption = wholeNumberOption(1, 3_600_000)
 const longestOption = wholeNumberOption(1, 1024 ** 3)
@@ -22,6 +28,16 @@ export const addLimitOptions = (command: Command): Command =>
     .option('--calls-of-caller <number>', 'those of one caller (default: half of them)', callsOption)
     .option('--waiting <number>', 'calls that wait for their turn', waitingOption, usualLimits.waiting)
     .option('--waiting-of-caller <number>', 'those of one caller', waitingOption, usualLimits.waitingOfCaller)
+    .option(
+      '--reads <number>',
+      `requests of one caller in a minute that read (default: ${usualRates.reads.count}, or as the map has it)`,
+      rateOption,
+    )
+    .option(
+      '--changes <number>',
+      `those that may change something (default: ${usualRates.changes.count}, or as the map has it)`,
+      rateOption,
+    )
     .option(
       '--failures <number>',
       'calls in a row without an answer, after which the service is left alone',
@@ -45,4 +61,15 @@ export function readLimitFlags(flags: LimitFlags): BridgeLimits {
     ...{ calls, waiting, waitingOfCaller, failures, pause, longest, longestPassing },
     ...(callsOfCaller !== undefined && { callsOfCaller }),
   })
+}
+
+/** The contract with the rates that the options name. */
+export function limitRates(contract: Service, { reads, changes }: Pick<LimitFlags, 'reads' | 'changes'>): Service {
+  const rate = (count: number) => ({ count, seconds: 60 })
+  const limits = {
+    ...contract.limits,
+    ...(reads !== undefined && { reads: rate(reads) }),
+    ...(changes !== undefined && { changes: rate(changes) }),
+  }
+  return { ...contract, limits }
 }

@@ -16,7 +16,7 @@ import type { Loss } from '../import/loss.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
 import { addDressOptions, type DressFlags, readDressFlags, refuseDressFlags } from './bridge-dress.ts'
 import { addLaterOptions, type LaterFlags, markLaterPorts, refuseLaterFlags, requireReplies } from './bridge-later.ts'
-import { addLimitOptions, type LimitFlags, readLimitFlags } from './bridge-limit-options.ts'
+import { addLimitOptions, type LimitFlags, limitRates, readLimitFlags } from './bridge-limit-options.ts'
 import { type BridgedContract, loadApiMap, loadBridge } from './bridge-map.ts'
 import {
   addCallerOptions,
@@ -71,9 +71,11 @@ async function bridgeCommand(file: string, flags: BridgeFlags): Promise<void> {
   const grants = flags.map === undefined ? grantsOfFlags(flags) : refuseGrantFlags(flags)
   const described = await describeBehind(file, flags, grants)
   const isSoap = described?.kind !== 'rest'
-  const { contract, resources, callerOf, close } = isSoap
+  const bridged = isSoap
     ? await bridgeSoap(await openPorts(file, flags, grants, described?.ports), flags, limits)
     : await bridgeRest(described.api, file, flags, limits)
+  const { resources, callerOf, close } = bridged
+  const contract = limitRates(bridged.contract, flags)
   const replies = requireReplies(contract.ports, flags)
   const isKept = replies !== undefined || !isOpen(contract)
   const data = flags.data ?? (isKept ? join('data', `${contract.service}.sqlite`) : ':memory:')

@@ -231,3 +231,21 @@ test('what the options of a listener do not fit is a usage error, or says what o
     assert.match(said.stderr, why)
   }
 })
+
+test('A8.1 diglot bridge --changes, --reads: a caller has so many requests in a minute', async () => {
+  const rates = ['--changes', '2', '--reads', '1']
+  for (const [{ url, child }, ask, count, refused] of [
+    [await bridge(...rates), (url: string) => book(url, '192.0.2.1'), 2, 429],
+    [await bridgePets(...rates), (url: string) => getPet(url, 1), 1, 429],
+  ] as const) {
+    const before = held.length
+    const asked = Array.from({ length: count }, () => ask(url).catch(() => undefined))
+    await until(() => held.length === before + count)
+    const next = await ask(url)
+    assert.equal(next.status, refused, await next.text())
+    assert.match(next.headers.get('retry-after') ?? '', /^\d+$/)
+    assert.equal(held.length, before + count, 'the service behind is not asked')
+    child.kill('SIGKILL')
+    await Promise.all(asked)
+  }
+})
