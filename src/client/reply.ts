@@ -7,7 +7,7 @@ import { strictParsing } from '../soap/envelope.ts'
 import { type Block, findBlock, readBlock } from '../soap/headers/block.ts'
 import type { HeaderCodec } from '../soap/headers/contract-header.ts'
 import type { SoapVersion } from '../soap/version.ts'
-import { clarkNotation, type Element, type Name, type ParseOptions } from '../xml/index.ts'
+import { clarkNotation, defaultXmlLimits, type Element, type Name, type ParseOptions } from '../xml/index.ts'
 import { AnswerError, FaultError } from './errors.ts'
 import { readFault } from './fault-reader.ts'
 import {
@@ -125,7 +125,20 @@ async function processBlocks(
   return reply
 }
 
-export const parserLimitsFor = (longest: number): ParseOptions => ({
-  ...strictParsing,
-  limits: { ...strictParsing.limits, bytes: longest },
-})
+/**
+ * What an answer may have grows with its length: a partner that was chosen may send a list of any
+ * size, one text, or a document as escaped text, within the octets that it may have.
+ */
+export function parserLimitsFor(longest: number): ParseOptions {
+  const limits = { ...defaultXmlLimits, ...strictParsing.limits }
+  const elements = Math.max(limits.elements, Math.ceil(longest / octetsOfElement))
+  const references = Math.max(limits.references, Math.ceil(longest / octetsOfReference))
+  return {
+    ...strictParsing,
+    limits: { ...limits, bytes: longest, text: longest, children: elements, elements, references },
+  }
+}
+/** An element in a list of records takes more: its tags and its text. */
+const octetsOfElement = 64
+/** The densest markup as text, `&lt;a/&gt;`, has one for each 5. */
+const octetsOfReference = 5
