@@ -105,6 +105,14 @@ export function refuseAnswer(why: FailureReason, detail: string, problems?: Answ
   throw new UnfitAnswer(why, detail, problems)
 }
 
+/** Of values outside of their bounds, the first ones are told: a list may have as many as items. */
+export function refuseFlaws(problems: AnswerError['problems']): never {
+  const told = problems.slice(0, flawsTold).map(({ path, detail }) => `${path} ${detail}`)
+  const others = problems.length - told.length
+  return refuseAnswer('invalid', [...told, ...(others > 0 ? [`and ${others} more`] : [])].join('; '), problems)
+}
+const flawsTold = 10
+
 /** What was thrown while an answer was read, if it is about the answer. */
 export function explainUnfit(thrown: unknown): UnfitAnswer | undefined {
   if (thrown instanceof UnfitAnswer) return thrown

@@ -39,6 +39,7 @@ import {
   type OpenedAnswer,
   openAnswer,
   refuseAnswer,
+  refuseFlaws,
   type SentRequest,
 } from './opened-answer.ts'
 import { holdSmallContent, passAnswerParts, passPackages } from './passing-answer.ts'
@@ -387,7 +388,7 @@ function walkChildren(body: Element): Cursor {
 
 /** Refuses a value outside of its bounds. */
 function requireValid<T>(value: T, { found }: LiteralReading): T {
-  if (found.length > 0) refuseAnswer('invalid', found.map(({ path, detail }) => `${path} ${detail}`).join('; '), found)
+  if (found.length > 0) refuseFlaws(found)
   return value
 }
 

@@ -17,6 +17,7 @@ import {
   type OpenedAnswer,
   openAnswer,
   refuseAnswer,
+  refuseFlaws,
   type SentRequest,
 } from './opened-answer.ts'
 import type { TransportResponse } from './transport.ts'
@@ -105,7 +106,7 @@ function readContent(expected: ExpectedReply, opened: Extract<OpenedAnswer, { ki
   const row = expected.read(body, reading, version)
   closeAnswer(opened)
   const { found } = reading
-  if (found.length > 0) refuseAnswer('invalid', found.map(({ path, detail }) => `${path} ${detail}`).join('; '), found)
+  if (found.length > 0) refuseFlaws(found)
   return row
 }
 

@@ -25,6 +25,10 @@ class Walker implements Cursor {
   /** For each open element, the index of the next child. */
   readonly #indexes: number[] = []
 
+  /** For each open element, its name, and its number among those of its name in a row. */
+  readonly #names: (Name | undefined)[] = []
+  readonly #ordinals: number[] = []
+
   constructor(root: Element) {
     this.#element = root
   }
@@ -43,6 +47,10 @@ class Walker implements Cursor {
   }
 
   #openElement(element: Element): Event {
+    const { depth } = this
+    this.#ordinals[depth] = this.#names[depth] === element.name ? this.#ordinals[depth]! + 1 : 1
+    this.#names[depth] = element.name
+    this.#names[depth + 1] = undefined
     this.#element = element
     this.#indexes[this.depth++] = 0
     return (this.event = 'start')
@@ -141,7 +149,8 @@ class Walker implements Cursor {
     let path = ''
     let element: Element | undefined = this.#element
     for (let level = this.depth; level > 0 && element; level--, element = element.parent) {
-      path = `/${element.name.local}[${ordinalOf(element)}]${path}`
+      const ordinal = level === 1 ? ordinalOf(element) : this.#ordinals[level - 1]
+      path = `/${element.name.local}[${ordinal}]${path}`
     }
     return path
   }

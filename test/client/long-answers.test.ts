@@ -2,12 +2,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AnswerError } from '../../src/client/errors.ts'
+import { refuseFlaws } from '../../src/client/opened-answer.ts'
 import { createPortClient } from '../../src/client/port-client.ts'
+import { parserLimitsFor } from '../../src/client/reply.ts'
 import type { ClientTransport } from '../../src/client/transport.ts'
 import { exchange, port } from '../../src/contract/exchange.ts'
+import { t } from '../../src/contract/field.ts'
 import { anyone } from '../../src/contract/policy.ts'
 import { service } from '../../src/contract/service.ts'
 import { x } from '../../src/contract/xml-type.ts'
+import { compileEncodedReader } from '../../src/soap/codecs/encoded-read.ts'
+import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
+import { type LiteralReading, typesIn } from '../../src/soap/codecs/values.ts'
+import { soap11 } from '../../src/soap/version.ts'
+import { type Element, Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
+import { assertLinear } from '../support/cost.ts'
 
 const ns = x.namespace('urn:t')
 const row = x.object({ a: x.element(x.int), b: x.element(x.string), c: x.element(x.string).optional() })
@@ -29,6 +38,11 @@ async function ask(inside: string, longest?: number) {
   }
   const options = { address: 'http://desk.example/', transport, ...(longest !== undefined && { longest }) }
   return createPortClient(contract, options).all(undefined)
+}
+function parse(text: string): Element {
+  const document = parseXml(Buffer.from(text), parserLimitsFor(16 * 1024 * 1024))
+  assert.ok(!(document instanceof Malformed))
+  return document.root
 }
 const rows = (count: number) => '<row><a>1</a><b>some text of a record</b><c>more</c></row>'.repeat(count)
 const document = (count: number) => '&lt;line&gt;of a document&lt;/line&gt;'.repeat(count)
@@ -58,4 +72,47 @@ test('what is longer than an answer may be asks for a client that takes more', a
   const large = rows(100_000)
   await assert.rejects(ask(large), /more than 262144 elements/)
   assert.equal((await ask(large, 64 * 1024 * 1024)).row.length, 100_000)
+})
+
+test('attack: an answer whose items are all wrong is judged in linear time, as a tree too, and told by the first ten', async () => {
+  const item = x.simple(x.string, { maxLength: 1 })
+  const Items = ns.element('Items', x.object({ item: x.element(item).many() }))
+  const wrong = (count: number) => {
+    const items = '<item>long</item>'.repeat(count)
+    return parse(`<Items xmlns="urn:t">${items}</Items>`)
+  }
+  const codec = createElementCodecs()(Items)
+  assertLinear(count => {
+    const root = wrong(count)
+    return () => {
+      const cursor = walkTree(root)
+      cursor.next()
+      const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+      codec.read(cursor, reading)
+      assert.equal(reading.found.at(-1)?.path, `/Items[1]/item[${count}]`)
+    }
+  }, 4000)
+  const flaws = Array.from({ length: 12 }, (_, at) => ({
+    path: `/a[${at}]`,
+    code: 'bound' as const,
+    detail: 'is long',
+  }))
+  assert.throws(() => refuseFlaws(flaws), { detail: /\/a\[9\] is long; and 2 more$/ })
+})
+
+test('attack: wrong items of an array of SOAP’s encoding are told in linear time', () => {
+  const fields = { items: t.list(t.string({ max: 1 }), { max: Infinity }) }
+  const read = compileEncodedReader('urn:t', fields, typesIn('urn:t'))
+  assertLinear(count => {
+    const items = '<item>long</item>'.repeat(count)
+    const root = parse(`<Body><m:ask xmlns:m="urn:t"><items>${items}</items></m:ask></Body>`)
+    return () => {
+      const cursor = walkTree(root)
+      cursor.next()
+      cursor.child()
+      const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+      read(cursor, reading, soap11)
+      assert.equal(reading.found.at(-1)?.path, `/ask[1]/items[1]/item[${count}]`)
+    }
+  }, 20_000)
 })

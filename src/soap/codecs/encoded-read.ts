@@ -9,6 +9,7 @@
  *      declared.
  */
 
+import { memoizeByObject } from '../../base/memo.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
 import { checkCount } from '../../contract/given-fields.ts'
 import type { Values } from '../../contract/implement.ts'
@@ -143,11 +144,21 @@ function checkEncodingOf(at: Element, version: SoapVersion): void {
 function pathTo(element: Element): string {
   let path = ''
   for (let at: Element | undefined = element; at && at.name.local !== 'Body'; at = at.parent) {
-    const same = at.parent?.elements(at.name) ?? []
-    path = `/${at.name.local}[${Math.max(same.indexOf(at), 0) + 1}]${path}`
+    path = `/${at.name.local}[${(at.parent && ordinalsIn(at.parent).get(at)) ?? 1}]${path}`
   }
   return path
 }
+/** Of the children, each among those of its name: a list may have as many flaws as items. */
+const ordinalsIn = memoizeByObject((parent: Element): ReadonlyMap<Element, number> => {
+  const counts = new Map<Name, number>()
+  return new Map(
+    parent.elements().map(child => {
+      const ordinal = (counts.get(child.name) ?? 0) + 1
+      counts.set(child.name, ordinal)
+      return [child, ordinal]
+    }),
+  )
+})
 
 /** SOAP 1.2 Part 2 §4.4, step 3. */
 export const refuseElement = (at: Element, detail: string, subcode: Name = asBadArguments): never =>
