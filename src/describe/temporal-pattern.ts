@@ -33,6 +33,12 @@ const days = writeUnits(['Y', 'M', 'D'].map(digitsOf))
 const hours = `T${writeUnits([digitsOf('H'), digitsOf('M'), `[0-9]{1,9}${fraction}S`])}`
 const durationPattern = `-?P(${days}(${hours})?|${hours})`
 
+/**
+ * The texts of two grammars: RFC 3339 Appendix A alone has weeks, `xs:duration` alone (Part 2
+ * §3.2.6) signs, fractions of a second, and units left out in the middle.
+ */
+export const anyDurationPattern = `(${durationPattern}|P[0-9]{1,9}W)`
+
 export function temporalPattern(shape: TemporalShape): string {
   if (shape.kind === 'duration') return durationPattern
   const isPlain = shape.zone !== undefined

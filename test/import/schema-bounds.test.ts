@@ -49,6 +49,8 @@ const rows: readonly (readonly [schema: object, values: readonly Json[], version
   [{ type: 'string', pattern: '[A-Z]{2}-[0-9]{3}' }, texts],
   [{ type: 'string', pattern: '^a|c$' }, texts],
   [{ type: 'string', pattern: 'x|^A[|(]?B|(c|d)$' }, texts],
+  [{ type: 'string', pattern: '^(?:a(b|c)?)$' }, texts],
+  [{ type: 'string', pattern: '^(?:ab)|(?:c)$' }, texts], // two groups, and two alternatives
   [{ type: 'string', pattern: '^\\d{4}$' }, texts],
   [{ type: 'string', pattern: 'a', maxLength: 2 }, texts],
   [{ type: 'integer', minimum: 1, maximum: 100 }, whole],

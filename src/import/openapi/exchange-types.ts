@@ -11,6 +11,7 @@ import {
   XmlType,
   x,
 } from '../../contract/xml-type.ts'
+import { anyDurationPattern } from '../../describe/temporal-pattern.ts'
 import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
@@ -339,7 +340,7 @@ const textTypes: Readonly<Record<string, AnyXmlType>> = {
   date: x.date,
   time: x.time,
   'date-time': x.dateTime,
-  duration: x.duration,
+  duration: x.simple(x.string, { patterns: [anyDurationPattern] }), // as text: XML has no weeks
   uri: x.anyURI,
   byte: x.base64Binary,
   binary: x.base64Binary,

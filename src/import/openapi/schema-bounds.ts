@@ -26,7 +26,7 @@ export function boundOf(schema: JsonObject, inclusive: string, exclusive: string
 /** JSON Schema searches; a pattern of a contract matches all of the text. */
 export function anchorPattern(given: string): string {
   const own = /^\^\(\?:([\s\S]*)\)\$$/.exec(given)?.[1]
-  if (own !== undefined && !/[()]/.test(own.replace(/\\./g, ''))) return own
+  if (own !== undefined && isOneGroup(own)) return own
   return splitAlternatives(given).map(anchorAlternative).join('|')
 }
 function anchorAlternative(given: string): string {
@@ -36,11 +36,24 @@ function anchorAlternative(given: string): string {
   return `${start ? '' : '[\\s\\S]*'}${middle}${end ? '' : '[\\s\\S]*'}`
 }
 
+/** A character with its escape, or a class. */
+const patternParts = /\\[\s\S]|\[(?:[^\]\\]|\\[\s\S])*\]|[\s\S]/g
+
+/** Whether the parentheses around it belong together. */
+function isOneGroup(inside: string): boolean {
+  let depth = 0
+  for (const [part] of inside.matchAll(patternParts)) {
+    if (part === '(') depth++
+    if (part === ')' && --depth < 0) return false
+  }
+  return true
+}
+
 /** A bar counts outside of groups and classes. */
 function splitAlternatives(pattern: string): readonly string[] {
   const found = ['']
   let depth = 0
-  for (const [part] of pattern.matchAll(/\\[\s\S]|\[(?:[^\]\\]|\\[\s\S])*\]|[\s\S]/g)) {
+  for (const [part] of pattern.matchAll(patternParts)) {
     if (part === '(') depth++
     if (part === ')') depth--
     if (part === '|' && depth === 0) found.push('')

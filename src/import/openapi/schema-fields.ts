@@ -21,7 +21,7 @@ import { capitalize, identifierPattern } from '../../contract/lexical/text.ts'
 import { findPatternMistakes } from '../../contract/review/field-mistakes.ts'
 import { isScalar } from '../../contract/shape.ts'
 import { builtInNames } from '../../contract/xml-type.ts'
-import { findTemporalRule } from '../../describe/temporal-pattern.ts'
+import { anyDurationPattern, findTemporalRule } from '../../describe/temporal-pattern.ts'
 import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
@@ -140,8 +140,9 @@ export class SchemaFields {
   #reference({ schema, type, isNullable }: SchemaFacts, name: string): AnyField | undefined {
     const to = this.references.get(name)
     if (name === 'id' && schema['pattern'] === `^${identifierPattern}$`) return t.id('id')
-    const isText =
-      type === 'string' && listedTexts(schema) === undefined && !(stringOf(schema['format']) in temporalFields)
+    const format = stringOf(schema['format'])
+    const isTime = format in temporalFields || format === 'duration'
+    const isText = type === 'string' && listedTexts(schema) === undefined && !isTime
     if (to === undefined || !isText) return undefined
     return isNullable ? t.ref(to).nullable() : t.ref(to)
   }
@@ -227,13 +228,14 @@ export class SchemaFields {
   }
   #pattern(schema: JsonObject, format: string, place: string): string | undefined {
     if (format === 'uuid') return uuidPattern
+    const usual = format === 'duration' ? anyDurationPattern : undefined
     const given = stringOf(schema['pattern'])
-    if (given === '') return undefined
+    if (given === '') return usual
     const pattern = anchorPattern(given)
     const [mistake] = findPatternMistakes(place, pattern)
     if (mistake === undefined) return pattern
     this.#losses.add(place, `the pattern ${given} is not checked: a contract takes other expressions`)
-    return undefined
+    return usual
   }
 
   #integer(schema: JsonObject, place: string): AnyField {
@@ -375,7 +377,6 @@ const temporalFields: Readonly<Record<string, () => AnyField>> = {
   date: t.date,
   time: () => t.time({ zone: 'required' }),
   'date-time': t.dateTime,
-  duration: t.duration,
 }
 /** Text that our own descriptions call a date or time: its pattern says which zone it has. */
 function findTemporal({ 'x-xsd': named, pattern }: JsonObject): (() => AnyField) | undefined {
