@@ -97,16 +97,21 @@ export const problemSchema: JsonSchema = {
   xml: problemXml,
 }
 
+export const refHeaders = (names: readonly string[]): Members =>
+  Object.fromEntries(names.map(name => [name, refTo('headers', name)]))
+
 export function problemResponse(description: string, schema: JsonSchema, more: readonly string[] = []): Members {
   return {
     description,
-    ...(more.length > 0 && { headers: Object.fromEntries(more.map(name => [name, refTo('headers', name)])) }),
+    ...(more.length > 0 && { headers: refHeaders(more) }),
     content: { 'application/problem+json': { schema }, 'application/problem+xml': { schema } },
   }
 }
 
 /** Rules A7.6–A7.18. */
 const refusals: readonly (readonly [name: string, status: number, description: string, ...headers: string[]])[] = [
+  ['Moved', 301, 'The resource has another address.', 'Location'],
+  ['MovedAsAsked', 308, 'The resource has another address: ask there in the same way.', 'Location'],
   ['BadRequest', 400, 'The request is malformed.'],
   ['Unauthorized', 401, 'Credentials are missing or invalid.', 'WWW-Authenticate'],
   ['Forbidden', 403, 'The caller may not do this.'],
@@ -114,9 +119,10 @@ const refusals: readonly (readonly [name: string, status: number, description: s
   ['NotAcceptable', 406, 'None of the accepted media types is available.'],
   ['Conflict', 409, 'The current state does not allow this; the problem lists what it allows.'],
   ['Gone', 410, 'The resource has been removed.'],
-  ['PreconditionFailed', 412, 'The resource has changed since it was read.', 'ETag'],
+  ['PreconditionFailed', 412, 'A precondition does not hold: the resource has changed, or exists.', 'ETag'],
   ['ContentTooLarge', 413, 'The content exceeds its limit.'],
   ['UnsupportedMediaType', 415, 'This media type or content coding is not supported.'],
+  ['RangeNotSatisfiable', 416, 'No part of the range is in the file.', 'Content-Range'],
   ['Unprocessable', 422, 'The content does not match its schema, or breaks a rule.'],
   ['PreconditionRequired', 428, 'If-Match is required.'],
   ['TooManyRequests', 429, 'The caller has exceeded a limit.', 'Retry-After'],
@@ -129,7 +135,7 @@ export const statusOfError: Readonly<Record<string, number>> = Object.fromEntrie
 export const errorResponses: Members = {
   NotModified: {
     description: 'The client has the current representation.',
-    headers: { ETag: refTo('headers', 'ETag') },
+    headers: refHeaders(['ETag', 'Last-Modified', 'Cache-Control', 'Vary', 'Preference-Applied']),
   },
   ...Object.fromEntries(
     refusals.map(([name, , description, ...more]) => [
@@ -147,6 +153,9 @@ export const headerComponents: Members = {
   Vary: headerComponent('The request fields that chose the representation.'),
   Location: headerComponent('The address of the new resource.'),
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
+  'Preference-Applied': headerComponent('The preferences that were honoured (RFC 7240 §3).'),
+  'Accept-Ranges': headerComponent('`bytes`: parts of it may be asked for.'),
+  'Content-Range': headerComponent('The octets that are sent, and how many there are (RFC 9110 §14.4).'),
   'WWW-Authenticate': headerComponent('The supported authentication schemes (RFC 9110 §11.6.1).'),
 }
 
@@ -194,14 +203,35 @@ export const parameterComponents: Members = {
     'header',
     'If-None-Match',
     { type: 'string' },
-    'Entity tags of representations that the client has.',
+    'Entity tags of representations that the client has; with `*` a change may only create.',
   ),
   ifModifiedSince: parameterComponent('header', 'If-Modified-Since', { type: 'string' }, 'An HTTP date.'),
+  ifUnmodifiedSince: parameterComponent('header', 'If-Unmodified-Since', { type: 'string' }, 'An HTTP date.'),
+  range: parameterComponent('header', 'Range', { type: 'string' }, 'Octets: `bytes=0-499`, `bytes=-500`.'),
+  ifRange: parameterComponent(
+    'header',
+    'If-Range',
+    { type: 'string' },
+    'The entity tag or date of the file that the range is of; for another one the whole file is sent.',
+  ),
   idempotencyKey: parameterComponent(
     'header',
     'Idempotency-Key',
     { type: 'string' },
     'A quoted string; a request with credentials is carried out only once for each key.',
   ),
-  prefer: parameterComponent('header', 'Prefer', { type: 'string' }, 'RFC 7240.'),
 }
+
+/** RFC 7240 §4, the parameter `handling` of §4.4, and `count` of PostgREST. */
+const preferenceTexts = {
+  handling: '`handling=lenient`: query parameters that are unknown are ignored.',
+  count: '`count=exact`: `total` counts any number of items.',
+  return: '`return=minimal`: an answer without content.',
+  'respond-async': '`respond-async`: it always is.',
+  wait: '`wait=20`: an answer that shows the job as it ended, or as it is after so many seconds.',
+} as const
+export type PreferenceName = keyof typeof preferenceTexts
+export const preferenceNames = Object.keys(preferenceTexts) as readonly PreferenceName[]
+
+export const preferParameter = (names: readonly PreferenceName[]): JsonSchema =>
+  parameterComponent('header', 'Prefer', { type: 'string' }, names.map(name => preferenceTexts[name]).join(' '))

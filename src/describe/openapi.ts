@@ -10,7 +10,7 @@ import { allowsComparison, type Comparison, findFilterField } from '../contract/
 import { headersOfOperation, isOfRequest, isOfResponse } from '../contract/header.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { listAncestors } from '../contract/nesting.ts'
-import { isCreatedByPut, type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
+import { isCreatedByPut, isPaged, type Operation, type OperationOf, singularOf } from '../contract/operation.ts'
 import { describeField, summaryOf, textsOfOperation } from '../contract/operation-texts.ts'
 import { isPublic } from '../contract/policy.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -29,10 +29,14 @@ import {
   linkSchema,
   type Members,
   octetsContent,
+  type PreferenceName,
   parameterComponents,
   parentParameter,
+  preferenceNames,
+  preferParameter,
   problemResponse,
   problemSchema,
+  refHeaders,
   refTo,
   removalSchema,
   statusOfError,
@@ -167,7 +171,10 @@ class VersionDocument {
       security: open ? [{}, { bearer: [] }, { basic: [] }] : [{ bearer: [] }, { basic: [] }],
       parameters: this.#parametersOf(address, method, operation),
       ...(body && { requestBody: body }),
-      responses: { ...this.#successResponses(operation), ...this.#failureResponses(address, method, operation, open) },
+      responses: {
+        ...this.#successResponses(operation, method),
+        ...this.#failureResponses(address, method, operation, open),
+      },
     }
   }
 
@@ -183,17 +190,20 @@ class VersionDocument {
   }
 
   #parametersOf(address: Address, method: string, operation: Operation): readonly JsonSchema[] {
-    const conditional = operation.safe
-      ? ['ifNoneMatch', 'ifModifiedSince']
-      : isConditional(operation)
-        ? ['ifMatch']
-        : []
     const once = method === 'POST' && keepsAnswer(operation) ? ['idempotencyKey'] : []
     return [
       ...this.#queryParameters(address, operation),
       ...this.#headerParameters(operation),
-      ...[...conditional, ...once, ...(method === 'GET' ? [] : ['prefer'])].map(name => refTo('parameters', name)),
+      ...[...conditionsOf(operation), ...once].map(name => refTo('parameters', name)),
+      ...this.#preferParameter(preferencesOf(operation, method)),
     ]
+  }
+
+  #preferParameter(names: readonly PreferenceName[]): readonly JsonSchema[] {
+    if (names.length === 0) return []
+    const known = ['prefer', ...names].join('.')
+    this.parameters[known] = preferParameter(names)
+    return [refTo('parameters', known)]
   }
 
   /** Headers of the contract that have an HTTP field, and the blocks of a port: JSON. */
@@ -329,17 +339,25 @@ class VersionDocument {
     return this.#documentContent(this.schemas.input(fields, name, element), isRequired)
   }
 
-  #successResponses(operation: Operation): Members {
-    const response = (status: number, description: string, schema: JsonSchema, names: readonly string[]) => ({
+  #successResponses(operation: Operation, method: string): Members {
+    const preferences = preferencesOf(operation, method)
+    const applied = preferences.length > 0 ? ['Preference-Applied'] : []
+    const allHeaders = (names: readonly string[]): Members => ({
+      ...refHeaders([...names, ...applied]),
+      ...this.#answerHeaders(operation),
+    })
+    const response: WriteResponse = (status, description, schema, names) => ({
       [status]: {
         description: joinSentences(description, this.#otherTypes(operation)),
-        headers: {
-          ...Object.fromEntries(names.map(name => [name, refTo('headers', name)])),
-          ...this.#answerHeaders(operation),
-        },
+        headers: allHeaders(names),
         content: this.#contentByType(operation, schema),
         ...this.#links(operation),
       },
+      // RFC 7240 §4.2: 201 and 202 are without content then.
+      ...(status === 200 &&
+        preferences.includes('return') && {
+          204: { description: 'Done; by `return=minimal`.', headers: allHeaders(minimalHeaders(operation, names)) },
+        }),
     })
     const itemHeaders = ['ETag', 'Last-Modified', 'Cache-Control', 'Vary']
     switch (operation.kind) {
@@ -377,15 +395,12 @@ class VersionDocument {
       case 'kept':
         return this.#actionResponse(operation, response)
       case 'getFile':
-        return {
-          200: {
-            description: 'The octets.',
-            headers: { ETag: refTo('headers', 'ETag') },
-            content: octetsContent(operation.file.mediaTypes),
-          },
-        }
+        return this.#fileResponses(operation, allHeaders)
       case 'putFile':
-        return { 201: { description: 'Created.' }, 204: { description: 'Replaced.' } }
+        return {
+          201: { description: 'Created.', headers: allHeaders(['ETag', 'Last-Modified', 'Location']) },
+          204: { description: 'Replaced.', headers: allHeaders(['ETag', 'Last-Modified']) },
+        }
       case 'startJob':
         return response(202, 'The job has been accepted.', this.schemas.linked('Job', jobFields), [
           'Location',
@@ -393,7 +408,10 @@ class VersionDocument {
         ])
       case 'getJob':
       case 'cancelJob':
-        return response(200, 'The job.', this.schemas.linked('Job', jobFields), ['Retry-After'])
+        return response(200, 'The job.', this.schemas.linked('Job', jobFields), [
+          ...(operation.safe ? itemHeaders : []),
+          'Retry-After',
+        ])
       case 'getResult':
         return response(200, 'The result.', this.schemas.linked(operation.job.one, operation.job.output), itemHeaders)
       case 'exchange':
@@ -405,6 +423,20 @@ class VersionDocument {
         return this.#portResponse(operation, response, operation.safe ? ['ETag'] : [])
       case 'getAnswer':
         return this.#portResponse(operation, response, ['ETag', 'Last-Modified'])
+    }
+  }
+
+  /** RFC 9110 §14, §15.3.7: several ranges come as `multipart/byteranges`. */
+  #fileResponses({ file }: OperationOf<'getFile'>, allHeaders: (names: readonly string[]) => Members): Members {
+    const validators = ['ETag', 'Last-Modified', 'Cache-Control', 'Vary', 'Accept-Ranges']
+    const content = octetsContent(file.mediaTypes)
+    return {
+      200: { description: 'The octets.', headers: allHeaders(validators), content },
+      206: {
+        description: 'The ranges.',
+        headers: allHeaders([...validators, 'Content-Range']),
+        content: { ...content, ...octetsContent(['multipart/byteranges']) },
+      },
     }
   }
 
@@ -423,7 +455,8 @@ class VersionDocument {
   ): Members {
     const schema = action.output ? this.schemas.linked(action.rel, action.output) : this.schemas.item(resource)
     if (kind === 'act' && action.kept) return response(201, `The ${action.rel}.`, schema, ['Location'])
-    return response(200, action.output ? `The ${action.rel}.` : 'The item.', schema, ['ETag'])
+    const names = kind === 'act' && action.output ? [] : ['ETag', 'Last-Modified']
+    return response(200, action.output ? `The ${action.rel}.` : 'The item.', schema, names)
   }
 
   #contentByType(operation: Operation, schema: JsonSchema): Members {
@@ -467,18 +500,22 @@ class VersionDocument {
     const isNamed = template.includes('{')
     const item = isNamed || ('resource' in operation && operation.resource.isSingle)
     const sends = this.#requestContent(operation, method) !== undefined
+    const isPlaced = isNamed && 'resource' in operation && operation.kind !== 'getSearch'
+    const once = method === 'POST' && keepsAnswer(operation)
     const names = [
+      ...(isPlaced ? [operation.safe ? 'Moved' : 'MovedAsAsked'] : []),
       'BadRequest',
-      ...(open ? [] : ['Unauthorized', 'Forbidden']),
+      'Unauthorized', // also where anyone may: for invalid credentials
+      ...(open && operation.safe ? [] : ['Forbidden']),
       ...(item ? ['NotFound'] : []),
-      ...(this.#typesOf(operation).length > 0 ? ['NotAcceptable'] : []),
+      ...(this.#typesOf(operation).length > 0 || operation.kind === 'getFile' ? ['NotAcceptable'] : []),
       ...(operation.safe ? [] : ['Conflict']),
       ...(isNamed ? ['Gone'] : []),
-      ...(isConditional(operation) || isMadeOnce(operation) || isExchanged(operation) ? ['PreconditionFailed'] : []),
-      ...(sends ? ['ContentTooLarge', 'UnsupportedMediaType', 'Unprocessable'] : []),
-      ...(['PUT', 'PATCH', 'DELETE'].includes(method) && item && operation.kind !== 'create'
-        ? ['PreconditionRequired']
-        : []),
+      'PreconditionFailed', // RFC 9110 §13.2.1: of any method
+      ...(operation.kind === 'getFile' ? ['RangeNotSatisfiable'] : []),
+      ...(sends ? ['ContentTooLarge', 'UnsupportedMediaType'] : []),
+      ...(sends || once ? ['Unprocessable'] : []),
+      ...(demandsPrecondition(operation) ? ['PreconditionRequired'] : []),
       'TooManyRequests',
       'InternalError',
       'Unavailable',
@@ -564,9 +601,6 @@ type WriteResponse = (status: number, description: string, schema: JsonSchema, n
 /** Whether its answers are messages of a port. */
 const isOfPort = (operation: Operation): boolean =>
   operation.kind === 'getAnswer' || (operation.kind === 'exchange' && !operation.exchange.later)
-/** A question has no version, and an answer one of its own, which If-Match may compare with. */
-const isExchanged = ({ kind }: Operation): boolean => kind === 'exchange' || kind === 'getAnswer'
-
 /** XML follows `xml` of the schema; that of a port is described by WSDL, octets by nothing. */
 function contentOf(operation: Operation, type: string, schema: JsonSchema): Members {
   if (/[/+]json$/.test(type)) return { schema }
@@ -581,7 +615,40 @@ const isMadeOnce = (operation: Operation): boolean => operation.kind === 'create
 const keepsAnswer = (operation: Operation): boolean =>
   !operation.safe && (operation.kind !== 'exchange' || operation.exchange.later !== undefined)
 
-const isConditional = ({ kind }: Operation): boolean => ['replace', 'patch', 'remove', 'act', 'putFile'].includes(kind)
+/** The parameters of preconditions that have a use (RFC 9110 §13.1, §14.2). */
+function conditionsOf(operation: Operation): readonly string[] {
+  const { kind } = operation
+  const unchanged = ['ifMatch', 'ifUnmodifiedSince']
+  if (operation.safe)
+    return ['ifNoneMatch', 'ifModifiedSince', ...unchanged, ...(kind === 'getFile' ? ['range', 'ifRange'] : [])]
+  if (isMadeOnce(operation)) return ['ifNoneMatch']
+  const makes = kind === 'putFile' || (kind === 'replace' && isCreatedByPut(operation.resource))
+  if (makes) return [...unchanged, 'ifNoneMatch']
+  return kind === 'replace' || kind === 'patch' || kind === 'remove' || kind === 'act' ? unchanged : []
+}
+
+/** Row 24 of the decisions. */
+const demandsPrecondition = (operation: Operation): boolean =>
+  (operation.kind === 'replace' || operation.kind === 'patch' || operation.kind === 'remove') &&
+  operation.resource.given.precondition !== false
+
+/** The preferences that it honours (RFC 7240), by name. */
+function preferencesOf(operation: Operation, method: string): readonly PreferenceName[] {
+  const { kind, safe } = operation
+  const isStarted = kind === 'startJob' || (kind === 'exchange' && operation.exchange.later !== undefined)
+  const honours: Readonly<Record<PreferenceName, boolean>> = {
+    handling: method !== 'DELETE', // an unknown filter of a removal is never ignored
+    count: isPaged(operation),
+    return: !safe && kind !== 'remove' && kind !== 'putFile',
+    'respond-async': isStarted,
+    wait: isStarted || kind === 'getJob' || kind === 'cancelJob',
+  }
+  return preferenceNames.filter(name => honours[name])
+}
+
+/** Of an answer without content: a PUT that is not stored as it came has no validator. */
+const minimalHeaders = ({ kind }: Operation, names: readonly string[]): readonly string[] =>
+  names.filter(name => name !== 'Last-Modified' && (name !== 'ETag' || kind !== 'replace'))
 
 const pageControls: readonly string[] = ['page', 'size', 'cursor', 'sort', 'fields']
 const equalityComparisons: readonly Comparison[] = ['ne']

@@ -1,7 +1,7 @@
 /** Fields of every response of this face: caching, Vary, rates, versions, the trace. */
 
 import { memoizeByObject } from '../base/memo.ts'
-import type { Operation } from '../contract/operation.ts'
+import { isPaged, type Operation } from '../contract/operation.ts'
 import { hasAmbientCredentials } from '../front/authenticate.ts'
 import { addVersionFields } from '../front/version-end.ts'
 import { writeVary } from '../http/cache.ts'
@@ -20,7 +20,7 @@ import type { AnyRestRefusal } from './refusal.ts'
 
 export function addRestFields(exchange: Exchange, response: Response, refusal?: AnyRestRefusal): Response {
   const own = response.fields['vary']
-  const hasPreferences = !exchange.isSafe || exchange.applied !== undefined
+  const hasPreferences = !exchange.isSafe || exchange.applied !== undefined || isCountedAsPreferred(exchange)
   const { isSafe, headerFields } = exchange
   const shared = hasPreferences ? `${exchange.face.api.vary}, Prefer` : exchange.face.api.vary
   const vary = isSafe && headerFields.length > 0 ? writeVary(shared, ...headerFields) : shared
@@ -37,6 +37,11 @@ export function addRestFields(exchange: Exchange, response: Response, refusal?: 
   if (exchange.face.context.settings.trace) fields['diglot-trace'] = writeTrace(exchange, response.status, refusal)
   return { ...response, fields }
 }
+
+/**
+ * RFC 7240 §2: Vary names Prefer, whether it was sent or not, where it may decide on the content.
+ */
+const isCountedAsPreferred = ({ operation }: Exchange): boolean => operation !== undefined && isPaged(operation)
 
 /**
  * Rule A1.3. What the contract makes public is shared for as long as it says, but only as an

@@ -9,9 +9,9 @@ import { fillMarks, type MarkedValue } from '../base/marked-octets.ts'
 import type { FieldDraft, Response } from '../http/message.ts'
 import { evaluatePreconditions } from '../http/precondition.ts'
 import type { Exchange } from './exchange.ts'
-import { preferenceOf } from './head-rows.ts'
 import { readPreconditions } from './perform.ts'
 import { refuseRequest } from './refusal.ts'
+import { isMinimal } from './reply.ts'
 
 /** @param text with the marks */
 export function replyWithPassing(
@@ -25,7 +25,7 @@ export function replyWithPassing(
   gone?.().addEventListener('abort', drop, { once: true }) // (2)
   if (exchange.isSafe && evaluatePreconditions(readPreconditions(exchange), method, {}) !== 'proceed')
     refuseRequest({ kind: 'stale' })
-  if (!exchange.isSafe && preferenceOf(entry.request, 'return') === 'minimal') {
+  if (!exchange.isSafe && isMinimal(exchange)) {
     drop()
     return { status: 204, fields }
   }

@@ -85,7 +85,8 @@ const requireOwnResource = (exchange: Exchange): Resource => {
   if (exchange.operation && 'resource' in exchange.operation) return exchange.operation.resource
   throw new Error('the operation has no resource')
 }
-const isMinimal = (exchange: Exchange): boolean => {
+/** Whether it prefers an answer without content; `return` is named as applied (RFC 7240 §4.2). */
+export const isMinimal = (exchange: Exchange): boolean => {
   const asked = preferenceOf(exchange.entry.request, 'return')
   if (asked === 'minimal' || asked === 'representation') applyPreference(exchange, 'return', asked)
   return asked === 'minimal'

@@ -157,21 +157,77 @@ test('A9.1 a version that is no longer served is left out', () => {
 const operation = (id: string) =>
   operationsIn(ours).find(each => String(each.operation['operationId']) === id)?.operation
 const statuses = [
-  ['A7.1 A7.6 GetOrder', 'v1_GetOrder', '200 304 400 401 403 404 406 410 429 500 503'],
-  ['A7.2 CreateOrder', 'v1_CreateOrder', '201 400 401 403 406 409 413 415 422 429 500 503'],
+  ['A7.1 A7.5 A7.6 GetOrder', 'v1_GetOrder', '200 301 304 400 401 403 404 406 410 412 429 500 503'],
+  ['A7.2 CreateOrder', 'v1_CreateOrder', '201 400 401 403 406 409 412 413 415 422 429 500 503'],
   [
     'A4.20 ReplaceOrder requires a precondition',
     'v1_ReplaceOrder',
-    '200 400 401 403 404 406 409 410 412 413 415 422 428 429 500 503',
+    '200 204 308 400 401 403 404 406 409 410 412 413 415 422 428 429 500 503',
   ],
-  ['A7.4 DeleteOrder', 'v1_DeleteOrder', '204 400 401 403 404 409 410 412 428 429 500 503'],
-  ['A4.11 PayOrder creates a payment', 'v1_PayOrder', '201 400 401 403 404 406 409 410 412 413 415 422 429 500 503'],
-  ['A3.1 StartReport', 'v1_StartReport', '202 400 401 403 406 409 413 415 422 429 500 503'],
-  ['A5.3 GetProduct is for anyone', 'v1_GetProduct', '200 304 400 404 406 410 429 500 503'],
+  ['A7.4 DeleteOrder', 'v1_DeleteOrder', '204 308 400 401 403 404 409 410 412 428 429 500 503'],
+  [
+    'A4.11 PayOrder creates a payment',
+    'v1_PayOrder',
+    '201 308 400 401 403 404 406 409 410 412 413 415 422 429 500 503',
+  ],
+  ['A3.1 StartReport', 'v1_StartReport', '202 400 401 403 406 409 412 413 415 422 429 500 503'],
+  ['A5.3 GetProduct is for anyone', 'v1_GetProduct', '200 301 304 400 401 404 406 410 412 429 500 503'],
+  [
+    'RFC 9110 §14 GetProductPicture has ranges',
+    'v1_GetProductPicture',
+    '200 206 301 304 400 401 404 406 410 412 416 429 500 503',
+  ],
 ] as const
 for (const [title, id, expected] of statuses)
   test(title, () => assert.equal(Object.keys(operation(id)?.['responses'] ?? {}).join(' '), expected))
 
+test('RFC 7240 §4 an operation says which preferences it honours, and the answers that they lead to', () => {
+  const rows: readonly (readonly [id: string, preferences: readonly string[], minimal?: readonly string[]])[] = [
+    ['v1_GetOrder', ['handling']],
+    ['v1_ListOrders', ['handling', 'count']],
+    ['v1_CreateOrder', ['handling', 'return']],
+    ['v1_ReplaceOrder', ['handling', 'return'], ['Cache-Control', 'Vary', 'Preference-Applied']],
+    ['v1_PatchOrder', ['handling', 'return'], ['ETag', 'Cache-Control', 'Vary', 'Preference-Applied']],
+    ['v1_DeleteOrder', []],
+    ['v1_PutProductPicture', ['handling']],
+    ['v1_ShipOrder', ['handling', 'return'], ['ETag', 'Preference-Applied']],
+    ['v1_StartReport', ['handling', 'return', 'respond-async', 'wait']],
+    ['v1_GetReportJob', ['handling', 'wait']],
+  ]
+  for (const [id, preferences, minimal] of rows) {
+    const { parameters, responses }: Loose = operation(id) ?? {}
+    const found = Object.values(parameters ?? {}).map(each => resolve(ours, String(each['$ref'])))
+    const text = String(found.find(each => String(each?.['name']) === 'Prefer')?.['description'] ?? '')
+    assert.deepEqual(
+      [...text.matchAll(/`([a-z-]+)[^`]*`:/g)].map(([, name]) => name),
+      preferences,
+      id,
+    )
+    if (id !== 'v1_DeleteOrder')
+      assert.deepEqual(
+        responses?.['204'] && Object.keys(responses['204']['headers'] ?? {}),
+        minimal ?? (id === 'v1_PutProductPicture' ? ['ETag', 'Last-Modified', 'Preference-Applied'] : undefined),
+        id,
+      )
+  }
+})
+test('RFC 6585 §3 no precondition is demanded where the contract says so', () => {
+  const boxes = (precondition: boolean) =>
+    resource('boxes', { fields: { id: t.id('b') } }).rules({
+      precondition,
+      bulk: true,
+      filter: ['id'],
+      allow: { read: [anyone], change: [anyone], bulk: [anyone], remove: [anyone] },
+    })
+  for (const demanded of [true, false]) {
+    const document = documentOf(service('boxes', { namespace: 'urn:x', resources: [boxes(demanded)] }) as Service)
+    const demands = operationsIn(document).filter(each => each.operation['responses']?.['428'])
+    assert.deepEqual(
+      demands.map(({ method, path }) => `${method} ${path}`),
+      demanded ? ['put', 'patch', 'delete'].map(each => `${each} /api/v1/boxes/{id}`) : [],
+    )
+  }
+})
 test('A5.1 an operation names the credentials that it requires', () => {
   assert.deepEqual(operation('v1_GetOrder')?.['security'], [{ bearer: [] }, { basic: [] }])
   assert.deepEqual(operation('v1_GetProduct')?.['security'], [{}, { bearer: [] }, { basic: [] }])
@@ -224,8 +280,9 @@ test('A4.23 a filter with the name of a control is a comparison, so that no para
     )
   const page = ['page', 'size', 'cursor', 'sort', 'fields']
   const compared = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'].map(each => `size[${each}]`)
-  assert.deepEqual(names('/api/v1/boxes'), [...page, ...compared, 'If-None-Match', 'If-Modified-Since'])
-  assert.deepEqual(names('/api/v1/search'), [...page, 'q', 'q[eq]', 'If-None-Match', 'If-Modified-Since'])
+  const fields = ['If-None-Match', 'If-Modified-Since', 'If-Match', 'If-Unmodified-Since', 'Prefer']
+  assert.deepEqual(names('/api/v1/boxes'), [...page, ...compared, ...fields])
+  assert.deepEqual(names('/api/v1/search'), [...page, 'q', 'q[eq]', ...fields])
 })
 test('A9.3 a field that a version does not have is not in its schemas', () => {
   const schemas = ours['components']?.['schemas']

@@ -28,6 +28,8 @@ describe('a collection of 1,001 and more items', async () => {
     assert.deepEqual([page.json.total, page.fields['preference-applied']], [1001, 'count=exact'])
     const plain = await shop.as.clara('GET', '/api/v1/products?size=1')
     assert.notEqual(plain.fields['etag'], page.fields['etag'])
+    // RFC 7240 §2: whether the request had the field or not.
+    for (const { fields } of [plain, page]) assert.match(fields['vary'] ?? '', /(^|, )Prefer$/)
   })
 
   it('a page by cursor counts nothing, also where an exact count is preferred', async () => {
