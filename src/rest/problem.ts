@@ -5,6 +5,7 @@ import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { describeProblems, membersWriter, writeJsonPointer } from '../contract/field-json.ts'
 import { parseJson } from '../http/json.ts'
+import type { HttpFields } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { type Problem, writeProblemJson, writeProblemXml } from '../http/problem.ts'
 import { writeMakingForm } from './browse/making-form.ts'
@@ -42,7 +43,7 @@ const explanations: Readonly<Record<RefusalKind, readonly [title: string, advice
     'Retired version',
     'This version is no longer served. The link `successor-version` leads to the current one.',
   ],
-  stale: ['Precondition failed', 'The resource has changed since it was read. Fetch it and retry.'],
+  stale: ['Precondition failed', 'The resource has changed since it was read, or does not exist. Fetch it and retry.'],
   'too-large': ['Content too large', 'The content is larger than the limit.'],
   'target-too-long': ['URI too long', 'The request-target is longer than 8 KiB. Send a search as content.'],
   'unsupported-media-type': [
@@ -133,7 +134,7 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
     case 'too-large':
       return { detail: `the content is larger than the limit of ${refusal.limit} octets` }
     case 'stale':
-      return { detail: explanations.stale[1] }
+      return { detail: explainFailed(exchange.entry.request.fields) }
     case 'unimplemented':
       return { detail: `${refusal.operation} is not implemented yet` }
     case 'failed':
@@ -141,6 +142,14 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
     default:
       return { detail: explanations[refusal.kind][1] }
   }
+}
+
+/** RFC 9110 §13.2.2: If-None-Match decides where neither field before it is sent. */
+function explainFailed(fields: HttpFields): string {
+  if (fields['if-none-match'] === undefined || fields['if-match'] !== undefined) return explanations.stale[1]
+  return fields['if-none-match'].trim() === '*'
+    ? 'If-None-Match: * asks for what does not exist, and the resource does.'
+    : 'The resource has one of the entity tags of If-None-Match, or these are malformed.'
 }
 
 const nameOffers = (offers: readonly string[]): string =>

@@ -191,7 +191,8 @@ export async function deriveValue(
     ...place,
     ...(state !== undefined && { state }),
   }
-  return compute ? computeValue(resource, compute, next) : next
+  // Of the newest version: another may leave out fields that the item has.
+  return compute ? computeValue(requireResource(change.about, resource.name), compute, next) : next
 }
 
 /**

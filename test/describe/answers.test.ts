@@ -111,6 +111,7 @@ async function askEverything(ask: Ask, work: () => Promise<unknown>): Promise<vo
   ] as Record<string, string>[])
     await create(fields)
   await create({ 'claim-channel': 'phone' })
+  await ask('ida', 'POST', '/api/v1/claims', json, { ...claim, remark: 'x' })
   await create({ 'idempotency-key': '"k"' })
   await ask('ida', 'POST', `${at}/claims`, { ...json, 'idempotency-key': '"k"' }, { ...claim, note: 'other' })
   for (const content of ['{', '{}', { ...claim, note: 'nope' }, { ...claim, member: 'm-9' }, 'x'.repeat(1_100_000)])

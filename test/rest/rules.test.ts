@@ -629,6 +629,22 @@ describe('A4 methods', async () => {
     assert.match(none.fields['vary'] ?? '', /Accept, Accept-Encoding/)
   })
 
+  it('A7.12 a 412 says which precondition fails: of what exists already, or of what has changed', async () => {
+    const shop = await startOrders()
+    const at = '/api/v1/orders/o-1'
+    const detailOf = async (method: 'GET' | 'PATCH', fields: Record<string, string>) => {
+      const given = { 'content-type': 'application/merge-patch+json', ...fields }
+      const answer = await shop.as.clara(method, at, given, method === 'GET' ? undefined : '{}')
+      assert.equal(answer.status, 412)
+      return answer.json.detail as string
+    }
+    const { etag = '' } = (await shop.as.clara('GET', at)).fields
+    assert.match(await detailOf('PATCH', { 'if-match': '"0-x"' }), /changed since it was read/)
+    assert.match(await detailOf('GET', { 'if-match': '"0-x"', 'if-none-match': '*' }), /changed since it was read/)
+    assert.match(await detailOf('PATCH', { 'if-none-match': '*' }), /asks for what does not exist/)
+    assert.match(await detailOf('PATCH', { 'if-none-match': etag }), /one of the entity tags/)
+  })
+
   it('A4.18 br, zstd and gzip, each with its own tag; small content as it is', async () => {
     const plain = await shop.as.clara('GET', '/api/v1/orders')
     const tags = new Set([plain.fields['etag']])
@@ -661,7 +677,10 @@ describe('A4 methods', async () => {
     assert.equal(gunzipSync(forced.bytes).toString(), small.text)
     const behind = await startOrders({ settings: { trustProxy: true } })
     const left = await behind.as.clara('GET', '/api/v1/orders', { 'accept-encoding': 'gzip' })
-    assert.deepEqual([left.fields['content-encoding'], left.fields['vary']], [undefined, 'Accept, Authorization, Prefer'])
+    assert.deepEqual(
+      [left.fields['content-encoding'], left.fields['vary']],
+      [undefined, 'Accept, Authorization, Prefer'],
+    )
   })
 
   it('A4.18 an item large enough is coded, and its tag holds for 304 and If-Match', async () => {

@@ -130,6 +130,46 @@ test('A2.1 content may repeat what is computed, before the change or after it, a
     assert.equal((await send({ first: 'Eve', name }, 'PATCH', '/bills/b-1', merge)).status, status, name)
 })
 
+test('A9.3 a change through a version that leaves fields out keeps them, where others are computed', async () => {
+  const boxes = resource('boxes', {
+    fields: {
+      id: t.id('b'),
+      label: t.string({ max: 20 }),
+      weight: t.int().optional(),
+      moves: t.int().readOnly().default(0),
+      long: t.boolean().computed(),
+    },
+  }).rules({ precondition: false, allow: { read: [anyone], create: [anyone], change: [anyone] } })
+  for (const renames of [{}, { boxes: { name: 'label' } }] as const) {
+    const store = service('boxes', {
+      namespace: 'urn:boxes',
+      resources: [boxes],
+      versions: { v1: { without: { boxes: ['weight', 'moves', 'long'] }, renames }, v2: {} },
+    })
+    await using running = await startTestService(
+      store as never,
+      implement(store, { boxes: { compute: ({ label }) => ({ long: label.length > 3 }) } }),
+    )
+    const ask = async (method: string, path: string, content: object, type = 'application/json') => {
+      const headers = { 'content-type': type }
+      const answer = await running.fetchAs()(`${running.address}/api/${path}`, {
+        ...{ method, headers },
+        ...(method !== 'GET' && { body: JSON.stringify(content) }),
+      })
+      const { _links, ...value } = JSON.parse(await answer.text())
+      assert.ok(answer.ok, JSON.stringify(value))
+      return value
+    }
+    const name = 'boxes' in renames ? 'name' : 'label'
+    const made = await ask('POST', 'v1/boxes', { [name]: 'box' })
+    assert.deepEqual(await ask('GET', `v2/boxes/${made.id}`, {}), { id: made.id, label: 'box', moves: 0, long: false })
+    await ask('PATCH', `v2/boxes/${made.id}`, { weight: 7 }, 'application/merge-patch+json')
+    await ask('PUT', `v1/boxes/${made.id}`, { [name]: 'boxes' })
+    await ask('PATCH', `v1/boxes/${made.id}`, { [name]: 'crate' }, 'application/merge-patch+json')
+    const all = { id: made.id, label: 'crate', weight: 7, moves: 0, long: true }
+    assert.deepEqual(await ask('GET', `v2/boxes/${made.id}`, {}), all)
+  }
+})
 test('an unchanged item keeps its tag, and a tag finds it unchanged', async () => {
   await using of = await startTestService(shop, app)
   const read = (more: object) =>
