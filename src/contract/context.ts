@@ -4,7 +4,7 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
-import type { ComputedKeys, Draft, Fields, Flatten, ParentKeys, StoredValue, Value } from './field.ts'
+import type { ComputedKeys, Draft, Fields, FieldsToSet, Flatten, ParentKeys, StoredValue, Value } from './field.ts'
 import type { HeaderValue, HeaderValues } from './header.ts'
 import type { FilterFields, SortName } from './item-query.ts'
 import type { Job } from './job.ts'
@@ -111,20 +111,19 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
     draft: NewItem<FieldsNamed<S, N>>,
   ): Promise<ItemNamed<S, N>>
   /**
-   * Sets fields of an item. `derive` is asked where one of them is a field that clients send; what
-   * is set here has the last word over it. Changes nothing, and makes no version, where all of them
-   * have these values. The state follows the machine: use `act` for it.
+   * Sets fields of an item; undefined removes the value of an optional one. `derive` is asked where
+   * one of them is a field that clients send; what is set here has the last word over it. Changes
+   * nothing, and makes no version, where all of them have these values. The state follows the
+   * machine: use `act` for it.
    */
   change<N extends keyof ResourcesByName<S> & string>(
     resource: N,
     ...given: [
       ...id: IdOf<S, N>,
-      set: {
-        readonly [K in Exclude<
-          keyof FieldsNamed<S, N>,
-          'id' | 'state' | ComputedKeys<FieldsNamed<S, N>>
-        >]?: FieldsNamed<S, N>[K]['type']
-      },
+      set: FieldsToSet<
+        FieldsNamed<S, N>,
+        Exclude<keyof FieldsNamed<S, N>, 'id' | 'state' | ComputedKeys<FieldsNamed<S, N>>>
+      >,
     ]
   ): Promise<ItemNamed<S, N>>
   /** Ends the call with 409, fault `StateConflict`, while other items refer to this one. */

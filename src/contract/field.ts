@@ -257,6 +257,13 @@ export type Value<F extends Fields> = Flatten<
   }
 >
 
+/** Some of the fields, with new values; undefined removes the value of an optional one. */
+export type FieldsToSet<F extends Fields, K extends keyof F> = Flatten<
+  { readonly [N in Exclude<K, OptionalKeys<F>>]?: F[N]['type'] } & {
+    readonly [N in Extract<K, OptionalKeys<F>>]?: F[N]['type'] | undefined
+  }
+>
+
 type WritableKeys<F extends Fields> = {
   [K in keyof F]: F[K]['flags'][1] extends true | 'computed' | 'parent' ? never : K
 }[keyof F]

@@ -7,7 +7,17 @@
 import type { Maybe } from '../base/maybe.ts'
 import type { Context, GivenDetail, JobHandlerContext } from './context.ts'
 import type { DetailOf, Fault } from './fault.ts'
-import type { Completed, ComputedKeys, Fields, Flatten, ParentKeys, Received, StoredValue, Value } from './field.ts'
+import type {
+  Completed,
+  ComputedKeys,
+  Fields,
+  FieldsToSet,
+  Flatten,
+  ParentKeys,
+  Received,
+  StoredValue,
+  Value,
+} from './field.ts'
 import type { Job } from './job.ts'
 import type { LaterCalls } from './later-call.ts'
 import { requireKnownMembers } from './member-kinds.ts'
@@ -37,19 +47,17 @@ type ServerKeys<F extends Fields> = {
  * the identifier, the state, which follows the machine, the parent, and what `compute` makes.
  */
 export type Derived<F extends Fields> = Pick<Value<F>, ServerKeys<F> & keyof Value<F>> &
-  Partial<Omit<Value<F>, 'id' | 'state' | ComputedKeys<F> | ParentKeys<F>>>
+  FieldsToSet<F, Exclude<keyof F, 'id' | 'state' | ComputedKeys<F> | ParentKeys<F>>>
 
 type InState<F extends Fields, From extends string> = Flatten<{
   readonly [K in keyof Value<F>]: K extends 'state' ? From : Value<F>[K]
 }>
 
 /** Fields to change; the state follows the machine, and the item stays in its parent. */
-type FieldsToSet<F extends Fields> = Flatten<{
-  readonly [K in Exclude<keyof F, 'id' | 'state' | ComputedKeys<F> | ParentKeys<F>>]?: F[K]['type']
-}>
+type SetByAction<F extends Fields> = FieldsToSet<F, Exclude<keyof F, 'id' | 'state' | ComputedKeys<F> | ParentKeys<F>>>
 type ActionEffect<F extends Fields, O> = [O] extends [Fields]
-  ? Flatten<{ readonly output: Value<O>; readonly set?: FieldsToSet<F> }>
-  : Flatten<{ readonly set?: FieldsToSet<F>; readonly output?: undefined }>
+  ? Flatten<{ readonly output: Value<O>; readonly set?: SetByAction<F> }>
+  : Flatten<{ readonly set?: SetByAction<F>; readonly output?: undefined }>
 
 type ActionHandler<S extends AnyService, F extends Fields, A, V> =
   A extends Action<infer From, infer _To, infer I, infer O, infer X, infer E>
