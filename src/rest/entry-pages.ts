@@ -64,7 +64,12 @@ function contractLinks(exchange: Exchange): DocumentLink[] {
   return [
     ...edition.service.resources.flatMap(resource => [
       ...linkTo(resource.name, collectionTemplateOf(resource, edition.service.resources)),
-      ...linkTo(itemRelation(resource.name, singularOf(resource)), itemTemplateOf(resource, edition.service.resources)),
+      ...(resource.isSingle
+        ? [] // the link of its name is that of its item
+        : linkTo(
+            itemRelation(resource.name, singularOf(resource)),
+            itemTemplateOf(resource, edition.service.resources),
+          )),
       ...writeSearchLink(exchange, resource),
     ]),
     ...postOnly('searches', operationAt('/searches', 'POST')),

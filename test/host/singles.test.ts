@@ -151,6 +151,10 @@ test('REST: Allow, links, tags and Location name the one address', async () => {
   assert.equal((await ask('clara', 'GET', `${at}?fields=beds`)).text.startsWith('{"beds":3,"_links"'), true)
   const entry = await ask(undefined, 'GET', '/api/v2')
   assert.equal(entry.json._links.settings.href, at)
+  assert.deepEqual(
+    Object.keys(entry.json._links).filter(rel => entry.json._links[rel].href === at),
+    ['settings'],
+  )
   assert.deepEqual(entry.json._links.host, { href: '/api/v2/hosts/{id}', templated: true })
 })
 
