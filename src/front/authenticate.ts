@@ -7,6 +7,7 @@
 import { isLoopbackAddress } from '../base/address.ts'
 import { chain, type Maybe } from '../base/maybe.ts'
 import { anonymous, type Caller } from '../contract/policy.ts'
+import { bearerToken } from '../http/authorization.ts'
 import { parseCookies } from '../http/cookie.ts'
 import { proveCredentials, writeChallengesFor } from '../http/credentials.ts'
 import type { Request } from '../http/message.ts'
@@ -55,7 +56,7 @@ export const hasAmbientCredentials = ({ fields }: Request): boolean =>
 export const sessionCookieName = (service: string, scheme: Request['scheme']): string =>
   scheme === 'https' ? `__Host-${service}` : service
 
-/** WWW-Authenticate: all schemes accepted for this request, and whether credentials failed. */
+/** WWW-Authenticate: all schemes accepted for this request, and whether a token failed. */
 export const writeAuthChallenges = (
   request: Request,
   { identities, settings }: AuthenticationContext,
@@ -65,7 +66,7 @@ export const writeAuthChallenges = (
     realm,
     passwords: isConfidential(request, settings),
     keys: identities.takesKeys?.() ?? false,
-    failed: !hasAmbientCredentials(request),
+    isTokenInvalid: bearerToken(request.fields['authorization'] ?? '') !== undefined,
   })
 
 type Origin = Pick<Request, 'from'>

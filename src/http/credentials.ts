@@ -46,13 +46,14 @@ export interface Schemes {
   readonly realm: string
   readonly passwords: boolean
   readonly keys: boolean
-  /** The request had credentials, and they proved nothing (RFC 6750 §3.1). */
-  readonly failed: boolean
+  /** The request had a token, and it proved nothing (RFC 6750 §3.1). */
+  readonly isTokenInvalid: boolean
 }
 
 /** WWW-Authenticate with every accepted scheme (RFC 9110 §11.6.1). */
-export function writeChallengesFor({ realm, passwords, keys, failed }: Schemes): string {
-  const bearer: Challenge = { scheme: 'Bearer', parameters: { realm, ...(failed && { error: 'invalid_token' }) } }
+export function writeChallengesFor({ realm, passwords, keys, isTokenInvalid }: Schemes): string {
+  const failure = isTokenInvalid && { error: 'invalid_token' }
+  const bearer: Challenge = { scheme: 'Bearer', parameters: { realm, ...failure } }
   const basic: Challenge = { scheme: 'Basic', parameters: { realm, charset: 'UTF-8' } }
   const key: Challenge = { scheme: 'ApiKey', parameters: { realm } }
   return writeChallenges([bearer, ...(passwords ? [basic] : []), ...(keys ? [key] : [])])

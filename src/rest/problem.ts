@@ -4,6 +4,7 @@ import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { Fields } from '../contract/field.ts'
 import { describeProblems, membersWriter, writeJsonPointer } from '../contract/field-json.ts'
+import { hasAmbientCredentials } from '../front/authenticate.ts'
 import { parseJson } from '../http/json.ts'
 import type { HttpFields } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
@@ -133,6 +134,10 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
       return { detail: `allowed methods: ${refusal.allow}` }
     case 'too-large':
       return { detail: `the content is larger than the limit of ${refusal.limit} octets` }
+    case 'unauthenticated':
+      return {
+        detail: hasAmbientCredentials(exchange.entry.request) ? explanations.unauthenticated[1] : badCredentials,
+      }
     case 'stale':
       return { detail: explainFailed(exchange.entry.request.fields) }
     case 'unimplemented':
@@ -143,6 +148,9 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
       return { detail: explanations[refusal.kind][1] }
   }
 }
+
+const badCredentials =
+  'The credentials are wrong or no longer valid, or of a scheme that WWW-Authenticate does not name. Send others.'
 
 /** RFC 9110 §13.2.2: If-None-Match decides where neither field before it is sent. */
 function explainFailed(fields: HttpFields): string {

@@ -179,10 +179,9 @@ for (const [title, fields, status] of callers)
       const answer = await shop.post({ version, body: get(), fields })
       assert.equal(answer.status, status)
       if (status !== 401) continue
-      assert.match(
-        String(answer.fields['www-authenticate']),
-        /^Bearer realm="orders", error="invalid_token", Basic realm="orders"/,
-      )
+      const failure = fields['authorization']?.startsWith('Bearer') ? ', error="invalid_token"' : ''
+      const challenges = `Bearer realm="orders"${failure}, Basic realm="orders"`
+      assert.ok(String(answer.fields['www-authenticate']).startsWith(challenges))
       assert.equal(answer.fault?.code, version === '1.1' ? 'Client' : 'Sender')
     }
   })
