@@ -116,13 +116,15 @@ const answerExchange = (exchange: Exchange): Maybe<Response> =>
     )
   })
 
-/** A page may be long work, from its reading to its last octet. */
+/**
+ * A page may be long work, from its reading to its last octet. No step ends while a promise is not
+ * awaited: one that is rejected meanwhile, by a refusal, would end the process.
+ */
 function* answerInSteps(exchange: Exchange): WorkSteps<Maybe<Response>> {
   const outcome = performOperation(exchange)
+  if (outcome instanceof Promise) return outcome.then(found => performInTurns(exchange, replyInSteps(exchange, found)))
   yield
-  return outcome instanceof Promise
-    ? outcome.then(found => performInTurns(exchange, replyInSteps(exchange, found)))
-    : yield* replyInSteps(exchange, outcome)
+  return yield* replyInSteps(exchange, outcome)
 }
 
 function answerPage(exchange: Exchange, page: FacePage): Maybe<Response> {
