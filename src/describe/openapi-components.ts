@@ -117,7 +117,12 @@ const refusals: readonly (readonly [name: string, status: number, description: s
   ['Forbidden', 403, 'The caller may not do this.'],
   ['NotFound', 404, 'The resource does not exist, or the caller may not see it.'],
   ['NotAcceptable', 406, 'None of the accepted media types is available.'],
-  ['Conflict', 409, 'The current state does not allow this; the problem lists what it allows.'],
+  [
+    'Conflict',
+    409,
+    'The current state does not allow this; the problem lists what it allows. Or a request of the same key has not ended.',
+    'Retry-After',
+  ],
   ['Gone', 410, 'The resource has been removed.'],
   ['PreconditionFailed', 412, 'A precondition does not hold: the resource has changed, or exists.', 'ETag'],
   ['ContentTooLarge', 413, 'The content exceeds its limit.'],
@@ -132,11 +137,14 @@ const refusals: readonly (readonly [name: string, status: number, description: s
 export const statusOfError: Readonly<Record<string, number>> = Object.fromEntries(
   refusals.map(([name, status]) => [name, status]),
 )
+const notModified = (more: readonly string[]): Members => ({
+  description: 'The client has the current representation.',
+  headers: refHeaders(['ETag', 'Last-Modified', 'Cache-Control', 'Vary', 'Preference-Applied', ...more]),
+})
 export const errorResponses: Members = {
-  NotModified: {
-    description: 'The client has the current representation.',
-    headers: refHeaders(['ETag', 'Last-Modified', 'Cache-Control', 'Vary', 'Preference-Applied']),
-  },
+  NotModified: notModified([]),
+  /** Of a job that is not done. */
+  JobNotModified: notModified(['Retry-After']),
   ...Object.fromEntries(
     refusals.map(([name, , description, ...more]) => [
       name,
@@ -196,7 +204,12 @@ export const parameterComponents: Members = {
     { type: 'string' },
     'Fields, separated by commas; `-` before a field reverses its order.',
   ),
-  fields: parameterComponent('query', 'fields', { type: 'string' }, 'The fields to include, separated by commas.'),
+  fields: parameterComponent(
+    'query',
+    'fields',
+    { type: 'string' },
+    'The fields to include, separated by commas; the others are absent then, also where the schema requires them.',
+  ),
   q: parameterComponent('query', 'q', { type: 'string' }, 'Words that must all occur.'),
   ifMatch: parameterComponent('header', 'If-Match', { type: 'string' }, 'Entity tags, one of which must be current.'),
   ifNoneMatch: parameterComponent(

@@ -521,7 +521,8 @@ class VersionDocument {
       'Unavailable',
     ]
     const shared = Object.fromEntries(names.map(name => [statusOfError[name] ?? 500, refTo('responses', name)]))
-    const conditional = operation.safe && { 304: refTo('responses', 'NotModified') }
+    const unchanged = operation.kind === 'getJob' ? 'JobNotModified' : 'NotModified'
+    const conditional = operation.safe && { 304: refTo('responses', unchanged) }
     const behind = this.#options.faultsBehind?.filter(({ status }) => !Object.hasOwn(shared, status)) ?? []
     return { ...conditional, ...shared, ...this.#problemResponses(behind), ...this.#declaredResponses(operation) }
   }

@@ -113,6 +113,7 @@ async function askEverything(ask: Ask, work: () => Promise<unknown>): Promise<vo
   await create({ 'claim-channel': 'phone' })
   await ask('ida', 'POST', '/api/v1/claims', json, { ...claim, remark: 'x' })
   await create({ 'idempotency-key': '"k"' })
+  await Promise.all([1, 2, 3].map(() => create({ 'idempotency-key': '"at once"' })))
   await ask('ida', 'POST', `${at}/claims`, { ...json, 'idempotency-key': '"k"' }, { ...claim, note: 'other' })
   for (const content of ['{', '{}', { ...claim, note: 'nope' }, { ...claim, member: 'm-9' }, 'x'.repeat(1_100_000)])
     await ask('ida', 'POST', `${at}/claims`, json, content)
@@ -269,6 +270,7 @@ async function askEverything(ask: Ask, work: () => Promise<unknown>): Promise<vo
   await ask('ida', 'POST', `${at}/statements`, json, { year: 2026 })
   const running = job.headers.get('location') ?? ''
   const result = running.replace('/jobs', '')
+  await ask('karl', 'GET', running, { 'if-none-match': '*' })
   await ask('karl', 'GET', running, { prefer: 'wait=1' })
   await ask('karl', 'GET', result)
   await ask('karl', 'POST', `${running}/cancellation`, minimal)
