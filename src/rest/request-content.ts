@@ -215,7 +215,8 @@ function applyPatch(
   const how = readOptions()
   const problems: FieldProblem[] = []
   const value = readFields(resource.fields, json, problems, how)
-  refuseInvalid([...problems, ...findRemovedReadOnly(resource.fields, before, json)])
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json) // what else is told by `readFields`
+  refuseInvalid(isObject ? [...problems, ...findRemovedReadOnly(resource.fields, before, json)] : problems)
   return { value, server: how.server }
 }
 

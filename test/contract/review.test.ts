@@ -501,6 +501,24 @@ const cases: readonly MistakenCase[] = [
     /fault Broke has no title: give it some words for people/,
   ],
   [
+    'RFC 9457 §3.1.4 a detail that is no text where a problem has one',
+    app([
+      js('x', {
+        fields: id,
+        states: ['a', 'b'],
+        actions: (on: JsOn) => ({
+          pay: on('a').to('b', {
+            rel: 'payment',
+            faults: [
+              fault('Broke', { status: 409, title: 'Broke', detail: { instance: t.string(), detail: t.int() } }),
+            ],
+          }),
+        }),
+      }).rules(read),
+    ]),
+    /^fault Broke\.detail is a text in every problem \(RFC 9457\): make it t\.string\(\), or give it another name$/m,
+  ],
+  [
     'a fault whose title is empty',
     app([
       js('x', {

@@ -442,6 +442,20 @@ describe('A4 methods', async () => {
     assert.deepEqual([is.note, is.currency], ['kept', 'USD'])
   })
 
+  it('A4.5 a patch that leaves no object is told once, and not for each read-only member', async () => {
+    const shop = await startOrders()
+    const rows: readonly (readonly [type: string, content: string])[] = [
+      ['application/merge-patch+json', 'null'],
+      ['application/merge-patch+json', '[1]'],
+      ['application/json-patch+json', '[{"op":"replace","path":"","value":"x"}]'],
+    ]
+    for (const [type, content] of rows) {
+      const given = { 'content-type': type, 'if-match': '*' }
+      const answer = await shop.as.clara('PATCH', '/api/v2/orders/o-1', given, content)
+      assert.deepEqual([answer.status, answer.json.detail], [422, 'the content must be an object'], content)
+    }
+  })
+
   it('A4.5 merge patch and JSON patch, on the representation without _links', async () => {
     const answer = await shop.as.clara('POST', '/api/v2/orders', json, { ...order, note: 'a' })
     const location = answer.fields['location'] ?? ''

@@ -127,6 +127,16 @@ export function findFaultMistakes(contract: Service): string[] {
             `fault ${fault.fault} has no title: give it some words for people, which both faces show when it ends a call`,
           ]),
       ...(known ? [] : findAllFieldMistakes(contract, `fault ${fault.fault}`, fault.detail)),
+      ...(known || !contract.hasRest ? [] : findMisusedMembers(fault)),
     ]
   })
 }
+
+/** RFC 9457 §3.1.4, §3.1.5: a detail stands among the members of a problem. */
+const findMisusedMembers = ({ fault, detail }: Fault): string[] =>
+  ['detail', 'instance'].flatMap(name => {
+    const kind = detail[name]?.shape.kind
+    return kind === undefined || kind === 'string'
+      ? []
+      : [`fault ${fault}.${name} is a text in every problem (RFC 9457): make it t.string(), or give it another name`]
+  })
