@@ -295,6 +295,41 @@ test('A8.1 replies that wait for one address have a bound, and others have their
   await store.close()
 })
 
+test('where no reply waits the store is asked once a second, and all that are due are delivered at once', async t => {
+  const { came, url } = await startReceiver()
+  const { store, time, posting } = await createEndedOutbox(url)
+  let looks = 0
+  const write = ((work, turn) => {
+    looks++
+    return store.write(work, turn)
+  }) as typeof store.write
+  const settle = async () => {
+    for (let before = -1; looks > before; ) {
+      before = looks
+      await new Promise(resolve => setImmediate(resolve))
+      await store.read(() => true)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  time.now -= 10_000 // the reply is not due yet
+  const outbox = startOutbox({ ...posting, store: { ...store, write } }, [url])
+  await settle()
+  const atStart = looks
+  for (let second = 1; second <= 5; second++) {
+    t.mock.timers.tick(1000)
+    await settle()
+    assert.equal(looks, atStart + second)
+  }
+  t.mock.timers.reset()
+  time.now += 20_000
+  const { send } = outbox.elsewhere
+  for (let i = 0; i < 3; i++) await send(url, { mediaType: 'text/xml', action: 'urn:a', content: '<m/>' })
+  await waitUntil(() => came.length === 4, 'all are delivered', 5)
+  await outbox.stop()
+  await store.close()
+})
+
 test('what someone had in hand when he died is delivered when his lease is over, and forgotten', async () => {
   const { came, url } = await startReceiver()
   const { store, failures, time, posting, lease } = await createEndedOutbox(url)

@@ -51,24 +51,11 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
   const { store, clock } = posting
   const allowed = compileAllowList(prefixes)
   const stopping = new AbortController()
-  const sleepers = new Set<() => void>()
-  const wake = (): void => {
-    for (const each of sleepers) each()
-  }
-  const sleep = (): Promise<void> =>
-    new Promise(resolve => {
-      const timer = setTimeout(() => wakeUp(), lookEveryMs).unref()
-      const wakeUp = (): void => {
-        clearTimeout(timer)
-        sleepers.delete(wakeUp)
-        resolve()
-      }
-      sleepers.add(wakeUp)
-    })
+  const idle = new IdleLoops()
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const busy = await deliverNextReply(posting, allowed, stopping.signal).catch(() => false) // the store is out of reach: retry later
-      if (!busy && !stopping.signal.aborted) await sleep()
+      const busy = await deliverNextReply(posting, allowed, stopping.signal, idle.wakeOne).catch(() => false) // the store is out of reach: retry later
+      if (!busy && !stopping.signal.aborted) await idle.sleep()
     }
   }
   const running = Array.from({ length: deliveriesMax }, run)
@@ -82,14 +69,42 @@ export function startOutbox(posting: Posting, prefixes: readonly string[]): Outb
       send: async (to, content) => {
         const message: OutboundMessage = { to, ...content }
         await store.write(writer => addJob(writer, [job], rowOf(message, posting.id('reply'), clock())))
-        wake()
+        idle.wakeOne()
       },
     },
     stop: async () => {
       stopping.abort(new Error('the service is stopping'))
-      wake()
+      idle.wakeAll()
       await Promise.all(running)
     },
+  }
+}
+
+/**
+ * Loops that found nothing to deliver: one of them looks again after a while, not each, and the
+ * next one as soon as it has found something.
+ */
+class IdleLoops {
+  readonly #sleepers = new Set<() => void>()
+  #timer: NodeJS.Timeout | undefined
+
+  sleep(): Promise<void> {
+    return new Promise(resolve => {
+      this.#sleepers.add(resolve)
+      this.#timer ??= setTimeout(this.wakeOne, lookEveryMs).unref()
+    })
+  }
+
+  readonly wakeOne = (): void => {
+    clearTimeout(this.#timer)
+    const [first] = this.#sleepers
+    if (first) this.#sleepers.delete(first)
+    this.#timer = this.#sleepers.size > 0 ? setTimeout(this.wakeOne, lookEveryMs).unref() : undefined
+    first?.()
+  }
+
+  wakeAll(): void {
+    while (this.#sleepers.size > 0) this.wakeOne()
   }
 }
 
@@ -116,15 +131,20 @@ const rowOf = (message: OutboundMessage, id: string, now: number): JobRow => ({
   turn: 0,
 })
 
-/** Delivers the next due reply; false if no reply is due. */
+/**
+ * Delivers the next due reply; false if no reply is due.
+ * @param found is called before it is delivered: others may be due, too
+ */
 async function deliverNextReply(
   posting: Posting,
   allowed: ReplyTargets['allowed'],
   stop: AbortSignal,
+  found: () => void,
 ): Promise<boolean> {
   const { store, clock, failed, resolve } = posting
   const row = await store.write(writer => writer.lease([job], clock(), clock() + leaseMs, hostDeliveriesMax))
   if (!row) return false
+  found()
   try {
     const message = JSON.parse(row.input) as OutboundMessage // written by `rowOf`
     if (!allowed(message.to)) throw new Undeliverable(`replies to ${message.to} are no longer allowed`)
