@@ -13,6 +13,8 @@ export class Told {
   readonly transfers: { readonly mark: string; readonly id: string; settled: boolean }[] = []
   readonly audits: { readonly id: string; readonly sum: number; readonly count: number }[] = []
   readonly followed: ToldChange[] = []
+  /** By the instance: when answers came to a client that asks for more than it may. */
+  readonly granted = new Map<string, number[]>()
   /** Names of messages whose replies go to the partner. */
   readonly messages: string[] = []
 }
@@ -196,6 +198,17 @@ export class Clients {
         if (!['queued', 'running'].includes(state)) break
         await world.pause(500)
       }
+    }
+  }
+
+  /** Asks more often than the limit allows. */
+  async greed(times: number): Promise<void> {
+    for (let n = 0; n < times; n++) {
+      const message = { method: 'GET', target: '/api/registers/r-1' }
+      const answer = await this.#world.ask(message).catch(giveUpLost)
+      if (answer?.status !== 200) continue
+      const granted = this.told.granted.get(answer.by) ?? []
+      this.told.granted.set(answer.by, [...granted, this.#world.scheduler.nowMs])
     }
   }
 

@@ -1,7 +1,7 @@
 /** What must hold when all is over: each effect once, and everybody told of it. */
 import { judgeFeed, judgeHistory } from '../support/history.ts'
 import { accounts, type Clients } from './clients.ts'
-import { auditCount } from './ledger.ts'
+import { auditCount, readLimit } from './ledger.ts'
 import type { World } from './world.ts'
 
 const startBalance = 100
@@ -36,6 +36,7 @@ export async function judge(world: World, clients: Clients): Promise<void> {
     ...judgeAudits(balances, told),
     ...judgeEvents(all, world),
     ...judgeReplies(world, told),
+    ...judgeLimits(world, told),
   ]
   for (const problem of problems) world.fail(problem)
 }
@@ -100,3 +101,11 @@ const judgeReplies = ({ partner }: World, { messages }: Clients['told']): readon
   messages.flatMap(id =>
     partner.replies.some(text => text.includes(`>${id}<`)) ? [] : [`the reply to ${id} did not come to the partner`],
   )
+
+/** Each window grants so many; one begins with the first answer, and when a clock has jumped. */
+const judgeLimits = ({ clockMoves }: World, { granted }: Clients['told']): readonly string[] =>
+  [...granted].flatMap(([by, times]) => {
+    const tookMs = (times.at(-1) ?? 0) - (times[0] ?? 0)
+    const windows = Math.floor(tookMs / (readLimit.seconds * 1000)) + 2 + clockMoves
+    return times.length > windows * readLimit.count ? [`${by} granted ${times.length} requests in ${tookMs} ms`] : []
+  })

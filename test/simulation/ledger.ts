@@ -51,10 +51,14 @@ export const audits = job('audits', {
   allow: [anyone],
 })
 
+/** Of each caller, at each instance. */
+export const readLimit = { count: 40, seconds: 10 }
+
 export const ledger = service('ledger', {
   namespace: 'urn:ledger',
   resources: [registers, quotes, accounts, transfers],
   jobs: [audits],
+  limits: { reads: readLimit },
 })
 
 /** Where audits are counted. */

@@ -6,7 +6,7 @@ import { quietLogger } from '../../src/host/operations/log.ts'
 import { openAllOrNothing } from '../../src/host/options.ts'
 import { Clients } from './clients.ts'
 import { judge } from './judge.ts'
-import { ledgerApp } from './ledger.ts'
+import { ledgerApp, readLimit } from './ledger.ts'
 import type { Scheduler } from './virtual-time.ts'
 import { World } from './world.ts'
 
@@ -68,6 +68,7 @@ async function live(world: World): Promise<void> {
     ...Array.from({ length: 3 }, (_, i) => world.as(`payer ${i}`, () => clients.transfer(`p${i}`, 2))),
     world.as('quoter', () => clients.quote('q', 2)),
     world.as('auditor', () => clients.audit('u', 1 + random.below(2))),
+    ...(random.chance(0.2) ? [world.as('greedy', () => clients.greed(3 * readLimit.count))] : []),
     world.as('teller', () => clients.tellPartner('s', 1 + random.below(2))),
   ]
   const following = world.as('follower', () => clients.follow(() => isQuiet))

@@ -30,6 +30,8 @@ export interface Message {
   readonly content?: string
 }
 export interface Answer {
+  /** The instance that gave it, in its life from one start to the next end. */
+  readonly by: string
   readonly status: number
   readonly fields: Response['fields']
   readonly text: string
@@ -77,6 +79,8 @@ export class World {
   readonly #server: ServerTroubles | undefined
   readonly #trace: ((line: string) => void) | undefined
   #starts = 0
+  /** How often a clock has jumped. */
+  clockMoves = 0
 
   /** @param folder has `base.sqlite`, the database of a ledger that was never used */
   constructor(scheduler: Scheduler, folder: string, trace?: (line: string) => void) {
@@ -160,6 +164,7 @@ export class World {
   }
 
   moveClock(at: number, byMs: number): void {
+    this.clockMoves++
     this.#skewsMs[at] = (this.#skewsMs[at] ?? 0) + byMs
   }
   setServerTroubles(troubles: ServerTroubles): void {
@@ -180,7 +185,9 @@ export class World {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     instance.exchanges.add(reject)
     const late = setTimeout(() => reject(new Lost('no answer in time')), patienceMs)
-    owners.run(instance, () => exchange(answer, message, subject)).then(resolve, reject)
+    owners
+      .run(instance, () => exchange(answer, message, subject))
+      .then(answered => resolve({ ...answered, by: instance.name }), reject)
     try {
       const answered = await promise
       await this.pause(random.between(...latencies))
@@ -209,7 +216,7 @@ export class World {
 const isPassing = ({ status, text }: Answer): boolean =>
   status === 429 || status === 503 || (status === 409 && text.includes('/in-flight')) || text.includes(':Receiver<')
 
-async function exchange(answer: OpenService['answer'], message: Message, subject: string): Promise<Answer> {
+async function exchange(answer: OpenService['answer'], message: Message, subject: string): Promise<Omit<Answer, 'by'>> {
   const content = message.content === undefined ? noContent : contentOf(message.content)
   const gone = new AbortController().signal
   const response = await answer({
