@@ -35,10 +35,10 @@ for (const [heading, journey] of Object.entries(walks))
  */
 const bounds: Readonly<Record<string, { readonly files: number; readonly functions: number; readonly calls: number }>> =
   {
-    'GET 304': { files: 48, functions: 143, calls: 180 },
-    'GET 200': { files: 48, functions: 144, calls: 187 },
-    'POST 201': { files: 85, functions: 328, calls: 668 },
-    'SOAP GetOrder': { files: 57, functions: 244, calls: 378 },
+    'GET 304': { files: 49, functions: 145, calls: 182 },
+    'GET 200': { files: 49, functions: 146, calls: 189 },
+    'POST 201': { files: 86, functions: 330, calls: 675 },
+    'SOAP GetOrder': { files: 58, functions: 246, calls: 380 },
   }
 for (const [journey, most] of Object.entries(bounds))
   test(`${journey}: a request passes no more files, functions and calls than it did`, () => {
