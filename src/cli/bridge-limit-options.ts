@@ -1,7 +1,7 @@
 /** The options of `diglot bridge` that bound what it asks of the service behind. */
 import type { Command } from 'commander'
 import { type BridgeLimits, completeLimits } from '../bridge/bridge-limits.ts'
-import { type Service, service } from '../contract/service.ts'
+import { type Service, usualRates } from '../contract/service.ts'
 import { wholeNumberOption } from './option-types.ts'
 import { failUsage } from './usage.ts'
 
@@ -13,7 +13,6 @@ export interface LimitFlags extends Omit<BridgeLimits, 'callsOfCaller'> {
 }
 
 const usualLimits = completeLimits()
-const usualRates = service('any', { namespace: 'urn:any', resources: [] }).limits
 const callsOption = wholeNumberOption(1, 10_000)
 const waitingOption = wholeNumberOption(1, 100_000)
 const rateOption = wholeNumberOption(1, 10_000_000)

@@ -112,6 +112,11 @@ interface ServiceLimits {
   readonly reads: Rate
   readonly changes: Rate
 }
+/** Of each caller, where a contract says nothing else. */
+export const usualRates: ServiceLimits = {
+  reads: { count: 6000, seconds: 60 },
+  changes: { count: 600, seconds: 60 },
+}
 
 /** The bound of a type parameter: a contract, whatever it declares. */
 export type AnyService = Service<readonly AnyResource[], readonly Job[], Versions>
@@ -165,7 +170,7 @@ export function service<
     endpoints: declaration.endpoints,
     hasRest: declaration.rest ?? true,
     ports: declaration.ports ?? ([] as unknown as P), // P's default
-    limits: { reads: { count: 6000, seconds: 60 }, changes: { count: 600, seconds: 60 }, ...declaration.limits },
+    limits: { ...usualRates, ...declaration.limits },
   }
 }
 

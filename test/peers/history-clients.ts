@@ -1,6 +1,14 @@
 /** Clients of two instances that record what they ask and see, while faults come; then their history is judged. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Deed, judgeFeed, judgeHistory, type QuotedPosition, type ToldChange } from '../support/history.ts'
+import {
+  type Deed,
+  judgeFeed,
+  judgeHistory,
+  outcomeOf,
+  type QuotedPosition,
+  readWholeFeed,
+  type ToldChange,
+} from '../support/history.ts'
 
 export interface Setting {
   /** Addresses of the instances that answer now; they change as faults come. */
@@ -158,13 +166,8 @@ class Clients {
     }
   }
 
-  async allChanges(): Promise<readonly ToldChange[]> {
-    const all: ToldChange[] = []
-    for (;;) {
-      const found = await this.changesAfter(all.at(-1)?.sequence ?? 0)
-      if (found.length === 0) return all
-      all.push(...found)
-    }
+  allChanges(): Promise<readonly ToldChange[]> {
+    return readWholeFeed(sequence => this.changesAfter(sequence))
   }
 
   async readAll(): Promise<ReadonlyMap<string, number>> {
@@ -179,12 +182,6 @@ class Clients {
 }
 
 const nothing = { status: 599, text: '', tag: undefined }
-
-function outcomeOf(status: number): Deed['outcome'] {
-  if (status >= 500) return 'unknown'
-  if (status === 412) return 'stale'
-  return status < 300 ? 'done' : 'refused'
-}
 
 /** @param seconds for which clients ask; faults come one after the other */
 export async function judgeService(setting: Setting, seconds: number): Promise<Judged> {

@@ -1,5 +1,5 @@
 /** Clients of the ledger: each does a few things, whatever it takes, and notes what it was told. */
-import type { Deed, QuotedPosition, ToldChange } from '../support/history.ts'
+import { type Deed, outcomeOf, type QuotedPosition, readWholeFeed, type ToldChange } from '../support/history.ts'
 import { replyAddress } from './partner.ts'
 import { type Answer, Lost, type World } from './world.ts'
 
@@ -222,13 +222,8 @@ export class Clients {
     return this.#require(`changes after ${after}`, answer, 200) ? JSON.parse(answer.text).items : []
   }
 
-  async allChanges(): Promise<readonly ToldChange[]> {
-    const all: ToldChange[] = []
-    for (;;) {
-      const found = await this.changesAfter(all.at(-1)?.sequence ?? 0)
-      if (found.length === 0) return all
-      all.push(...found)
-    }
+  allChanges(): Promise<readonly ToldChange[]> {
+    return readWholeFeed(sequence => this.changesAfter(sequence))
   }
 
   async follow(isOver: () => boolean): Promise<void> {
@@ -251,10 +246,4 @@ export class Clients {
 
 function giveUpLost(thrown: unknown): undefined {
   if (!(thrown instanceof Lost)) throw thrown
-}
-
-function outcomeOf(status: number): Deed['outcome'] {
-  if (status >= 500) return 'unknown'
-  if (status === 412) return 'stale'
-  return status < 300 ? 'done' : 'refused'
 }

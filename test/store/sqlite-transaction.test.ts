@@ -146,13 +146,19 @@ for (const [what, count, value] of [
     assert.equal(held().get(9998), 1)
   })
 
-test('(5) a write of another process between the rollback and the next beginning: nothing of the group has happened', async t => {
+/** On a file that another process changes behind each rollback. */
+async function openDisturbed(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'group-'))
   t.after(() => rm(folder, { recursive: true }))
-  const { database, add, put, held } = openQueue(t, join(folder, 'data.sqlite'))
+  const own = openQueue(t, join(folder, 'data.sqlite'))
   const other = new DatabaseSync(join(folder, 'data.sqlite'))
   t.after(() => other.close())
-  database.after = { rollback: () => other.exec('insert into "held" values (50, 1)') }
+  own.database.after = { rollback: () => other.exec('insert into "held" values (50, 1)') }
+  return own
+}
+
+test('(5) a write of another process between the rollback and the next beginning: nothing of the group has happened', async t => {
+  const { database, add, put, held } = await openDisturbed(t)
   const outcomes = await Promise.allSettled([add(() => put(1, 1)), add(throwLate(() => put(2, 2)))])
   for (const each of outcomes) assert.ok(each.status === 'rejected' && each.reason instanceof Unavailable)
   assert.deepEqual([...held()], [[50, 1]])
@@ -162,12 +168,7 @@ test('(5) a write of another process between the rollback and the next beginning
 })
 
 test('(5) the first of a group to write may throw late, whatever another process writes', async t => {
-  const folder = await mkdtemp(join(tmpdir(), 'group-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const { database, add, put, held } = openQueue(t, join(folder, 'data.sqlite'))
-  const other = new DatabaseSync(join(folder, 'data.sqlite'))
-  t.after(() => other.close())
-  database.after = { rollback: () => other.exec('insert into "held" values (50, 1)') }
+  const { add, put, held } = await openDisturbed(t)
   assert.deepEqual(await outcomesOf([add(throwLate(() => put(2, 2))), add(() => held().get(50))]), ['late', 1])
 })
 

@@ -36,6 +36,25 @@ export interface QuotedPosition {
   readonly position: number
 }
 
+/** Of a change by compare-and-set, by the status of its answer. */
+export function outcomeOf(status: number): Deed['outcome'] {
+  if (status >= 500) return 'unknown'
+  if (status === 412) return 'stale'
+  return status < 300 ? 'done' : 'refused'
+}
+
+/** @param changesAfter a part of the feed behind a sequence; none at its end */
+export async function readWholeFeed(
+  changesAfter: (sequence: number) => Promise<readonly ToldChange[]>,
+): Promise<readonly ToldChange[]> {
+  const all: ToldChange[] = []
+  for (;;) {
+    const found = await changesAfter(all.at(-1)?.sequence ?? 0)
+    if (found.length === 0) return all
+    all.push(...found)
+  }
+}
+
 const start = 0
 
 /** One sentence for each contradiction; none where the history can be explained. */
