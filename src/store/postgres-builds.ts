@@ -25,7 +25,7 @@ export async function executeSteps<T>(steps: Steps<T>, on: StatementRunner): Pro
   return step.value
 }
 
-const createPlainStatement = (text: string): Statement => ({ text, places: [], straight: true, name: undefined })
+const createPlainStatement = (text: string): Statement => ({ text, places: [], straight: true, recurs: false })
 /**
  * It waits for transactions that were there before it, longer than others may wait for a lock. The
  * number is this program's among all that share the server.

@@ -10,10 +10,12 @@
  *      by then.
  */
 
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { errorCodeOf } from '../base/attempt.ts'
 import { decodeHex } from '../base/base64.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import { refuse } from '../service/refusal.ts'
 import { closedStore, Unavailable, type Usage } from '../service/store.ts'
 import { type Cells, createEndedError, type StatementRunner, type StatementWork, takenKey } from './connection.ts'
@@ -184,6 +186,11 @@ const ignore = (): void => {}
 
 const late = 'a work did not end within its time: a slow handler, a lock, or a database that does not reply'
 
+/** By which the server keeps what it has prepared: the same for the same text. */
+const nameOf = memoizeByObject(
+  ({ text }: Statement) => `diglot ${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
+)
+
 class PooledTransaction implements StatementRunner {
   readonly #timer: NodeJS.Timeout
   #client: PostgresClient | undefined
@@ -245,7 +252,7 @@ class PooledTransaction implements StatementRunner {
       rowMode: 'array' as const,
       types: cellTypes,
     }
-    return this.#query(of.name === undefined ? query : { ...query, name: of.name })
+    return this.#query(of.recurs ? { ...query, name: nameOf(of) } : query)
   }
   async first(of: Statement, values: readonly Cell[]): Promise<Cells | undefined> {
     return (await this.rows(of, values))[0]

@@ -17,8 +17,8 @@
  *      because of what that has done.
  */
 
-import { createHash } from 'node:crypto'
 import type { Maybe } from '../base/maybe.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import type { Values } from '../contract/implement.ts'
 import { Refused } from '../service/refusal.ts'
 import {
@@ -101,11 +101,9 @@ const keyLock = compileStatement(
 )
 
 /** The statement that fails where another finds a row. */
-function negateStatement({ text, places, straight }: Statement): Statement {
-  const written = `select (case when exists (${text}) then '${staleReadMark}' else '1' end)::integer`
-  const name = `diglot ${createHash('sha256').update(written).digest('hex').slice(0, 32)}`
-  return { text: written, places, straight, name }
-}
+const negateStatement = memoizeByObject((of: Statement): Statement => {
+  return { ...of, text: `select (case when exists (${of.text}) then '${staleReadMark}' else '1' end)::integer` }
+})
 
 const packNames = (...names: readonly string[]): string => JSON.stringify(names)
 

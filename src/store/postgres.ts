@@ -224,7 +224,7 @@ const migrationLock: Statement = {
   text: "select pg_try_advisory_xact_lock(7306358, hashtext(current_schema())), set_config('lock_timeout', '0', true)",
   places: [],
   straight: true,
-  name: undefined,
+  recurs: false,
 }
 function createPool(url: string, max: number, time: number): PostgresPool {
   const pool = new pg.Pool({

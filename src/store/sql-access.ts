@@ -1,6 +1,7 @@
 /** The port's readers and writers, on any connection of either database. */
 
 import { chain, forEachInTurn, type Maybe } from '../base/maybe.ts'
+import { memoizeByObject } from '../base/memo.ts'
 import type { Values } from '../contract/implement.ts'
 import { declaredOrder } from '../contract/list-index.ts'
 import type { Service } from '../contract/service.ts'
@@ -50,13 +51,8 @@ import { sql } from './sql.ts'
 import { compileStatement, isTextCell, type Statement } from './statement.ts'
 import { compileTables, type Table } from './table.ts'
 
-/** All that is compiled from the contract, once, and what is kept with it. */
-export interface StoreSchema {
-  readonly service: Service
-  readonly dialect: Dialect
-  readonly tables: ReadonlyMap<string, Table>
-  readonly items: ReadonlyMap<string, ItemStatements>
-  readonly records: Records
+/** All that is compiled from the contract, and what is kept with it. */
+export interface StoreSchema extends CompiledContract {
   readonly forms: Map<string, ListStatements>
   /** How many forms were compiled. */
   readonly formsMade: { count: number }
@@ -75,14 +71,26 @@ interface ListStatements {
   readonly near: NearTexts<Statement> | undefined
 }
 
+interface CompiledContract {
+  readonly service: Service
+  readonly dialect: Dialect
+  readonly tables: ReadonlyMap<string, Table>
+  readonly items: ReadonlyMap<string, ItemStatements>
+  readonly records: Records
+}
+/** Once for all stores of one contract. */
+const contractCompiler = memoizeByObject((dialect: Dialect) => {
+  const records = compileRecords(dialect)
+  return memoizeByObject((service: Service): CompiledContract => {
+    const tables = compileTables(service, dialect)
+    const items = new Map([...tables].map(([name, table]) => [name, compileItems(table, dialect)]))
+    return { service, dialect, tables, items, records }
+  })
+})
+
 export function compileStoreSchema(service: Service, dialect: Dialect, look: LookAt): StoreSchema {
-  const tables = compileTables(service, dialect)
   return {
-    service,
-    dialect,
-    tables,
-    items: new Map([...tables].map(([name, table]) => [name, compileItems(table, dialect)])),
-    records: compileRecords(dialect),
+    ...contractCompiler(dialect)(service),
     forms: new Map(),
     formsMade: { count: 0 },
     leases: new Map(),

@@ -312,7 +312,7 @@ function createFileStore(
   const threads = new ReadThreads({ file, timeMs: options.longRead ?? longReadMs, lockWaitMs, toStoreError })
   const readers = new Readers(schema, file, threads)
   const { queue, write, sweep, fill, mayWrite, close } = createWriters(schema, writing, options, () => readers.renew())
-  refreshStatistics(file)
+  attempt(() => optimize(writing), isSqliteError)
   const looking = new PreparedRunner(writing) // waits for no writer
   const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
   return {
@@ -352,9 +352,11 @@ const statisticsMs = 60_000
  * asked of them here (0x10000), so that queries choose their index by what is stored now. Where
  * none has grown it takes 0.2 ms. The next run tries again what a lock or the disk prevents.
  */
+const optimize = (database: DatabaseSync): void => database.exec('pragma optimize = 0x10012')
+/** On a connection of its own: a transaction may be open on that which writes. */
 function refreshStatistics(file: string): void {
   attempt(() => {
     using own = new DatabaseSync(file)
-    own.exec('pragma optimize = 0x10012')
+    optimize(own)
   }, isSqliteError)
 }

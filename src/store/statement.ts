@@ -2,7 +2,6 @@
  * SQL compiled once and run often: values have numbered places, so one text serves every call of
  * its form.
  */
-import { createHash } from 'node:crypto'
 import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileSql, sql } from './sql.ts'
 
@@ -12,23 +11,20 @@ export interface Statement {
   readonly places: readonly number[]
   /** The parameters are the values, in their order. */
   readonly straight: boolean
-  /**
-   * By which a server keeps what it has prepared; the same for the same text. Undefined: prepared
-   * each time.
-   */
-  readonly name: string | undefined
+  /** A server may keep what it has prepared for the text, since it comes again. */
+  readonly recurs: boolean
 }
 
 /** The place of the value with this number. */
 export const parameterAt = (at: number): Sql => sql.place(at)
 
-export function compileStatement(dialect: Dialect, text: Sql, named = true): Statement {
+export function compileStatement(dialect: Dialect, text: Sql, recurs = true): Statement {
   const { text: written, places } = compileSql(text, dialect.parameter)
   return {
     text: written,
     places,
     straight: places.every((at, i) => at === i),
-    name: named ? `diglot ${createHash('sha256').update(written).digest('hex').slice(0, 32)}` : undefined,
+    recurs,
   }
 }
 

@@ -30,6 +30,17 @@ const statementMs = 0.05
 const stalls = [20, 20_000] as const
 
 class Crashed extends Error {}
+/** What is known of a statement when it is prepared. */
+interface Origin {
+  readonly database: DatabaseSync
+  readonly writes: boolean
+  readonly commits: boolean
+}
+const originOf = (database: DatabaseSync, text: string): Origin => ({
+  database,
+  writes: !/^\s*(select|begin|rollback|pragma|release|savepoint)/i.test(text),
+  commits: /^commit/i.test(text),
+})
 /** What a process that has crashed would not come to. */
 export const isOfCrash = (thrown: unknown): boolean =>
   thrown instanceof Crashed || (thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_INVALID_STATE')
@@ -41,9 +52,9 @@ export function installDisk(scheduler: Scheduler): void {
     StatementSync: typeof StatementSync
   }
   const Original = module.DatabaseSync
-  const databaseOf = new WeakMap<StatementSync, DatabaseSync>()
+  const origins = new WeakMap<StatementSync, Origin>()
 
-  const perform = <T>(database: DatabaseSync | undefined, text: string, run: () => T): T => {
+  const perform = <T>({ database, writes, commits }: Origin, run: () => T): T => {
     const owner = owners.getStore()
     if (!isMachine(owner)) return run()
     if (owner.isGone) throw new Crashed(`${owner.name} has crashed`)
@@ -52,13 +63,12 @@ export function installDisk(scheduler: Scheduler): void {
     const { random } = scheduler
     if (random.chance(troubles.stall)) scheduler.nowMs += random.between(...stalls)
     if (random.chance(troubles.crash)) {
-      if (random.chance(0.5) && /^commit/i.test(text)) run()
+      if (random.chance(0.5) && commits) run()
       owner.crash() // (1)
       throw new Crashed(`${owner.name} crashes`)
     }
-    const writes = !/^\s*(select|begin|rollback|pragma|release|savepoint)/i.test(text)
     if (writes && (owner.isFull || random.chance(troubles.fail))) {
-      if (database?.isTransaction && random.chance(0.5)) endTransaction(database) // (2)
+      if (database.isTransaction && random.chance(0.5)) endTransaction(database) // (2)
       throw sqliteError('database or disk is full', fullCode)
     }
     return run()
@@ -71,11 +81,11 @@ export function installDisk(scheduler: Scheduler): void {
       if (isMachine(owner)) owner.databases.add(this)
     }
     override exec(text: string): void {
-      perform(this, text, () => super.exec(text.replace(/busy_timeout = \d+/, 'busy_timeout = 0')))
+      perform(originOf(this, text), () => super.exec(text.replace(/busy_timeout = \d+/, 'busy_timeout = 0')))
     }
     override prepare(text: string): StatementSync {
       const statement = super.prepare(text)
-      databaseOf.set(statement, this)
+      origins.set(statement, originOf(this, text))
       return statement
     }
     override close(): void {
@@ -93,7 +103,7 @@ export function installDisk(scheduler: Scheduler): void {
     const original = module.StatementSync.prototype[name] as (...values: unknown[]) => unknown
     Object.defineProperty(module.StatementSync.prototype, name, {
       value(this: StatementSync, ...values: unknown[]) {
-        return perform(databaseOf.get(this), this.sourceSQL, () => original.apply(this, values))
+        return perform(origins.get(this) as Origin, () => original.apply(this, values))
       },
     })
   }

@@ -24,6 +24,8 @@ interface Happening {
   readonly number: number
   readonly owner: Owner | undefined
   readonly run: () => void
+  /** Where it was scheduled. */
+  readonly context: AsyncResource
   isOver: boolean
 }
 
@@ -78,7 +80,8 @@ export class Scheduler {
       dueMs,
       number: this.#count++,
       owner: owners.getStore(),
-      run: AsyncResource.bind(run),
+      run,
+      context: new AsyncResource('happening'),
       isOver: false,
     }
     const heap = this.#heap
@@ -120,7 +123,7 @@ export class Scheduler {
       this.nowMs = Math.max(this.nowMs, next.dueMs)
       next.isOver = true
       try {
-        next.run()
+        next.context.runInAsyncScope(next.run)
       } catch (thrown) {
         this.uncaught(thrown)
       }

@@ -15,7 +15,7 @@ import type { Statement } from '../../src/store/statement.ts'
 import { type Fate, wire } from './flaky-connection.ts'
 
 const time = 300
-const statement: Statement = { text: 'select 1', places: [], straight: true, name: 'one' }
+const statement: Statement = { text: 'select 1', places: [], straight: true, recurs: true }
 
 async function sessions(fate: (text: string, n: number) => Fate, connections = 1) {
   const server = await wire(fate)
