@@ -1,11 +1,12 @@
 /** The example's documents: an invoice and reports, by libraries that the service itself does not need. */
 import { stringify } from 'csv-stringify/sync'
 import type { Item } from 'diglot'
-import PDFDocument from 'pdfkit'
 import type { orders, ReportOutput } from './contract.ts'
 
-function page(write: (pdf: PDFKit.PDFDocument) => void): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
+/** The library and its fonts are loaded with the first document: a start does not wait for them. */
+async function page(write: (pdf: PDFKit.PDFDocument) => void): Promise<Uint8Array> {
+  const { default: PDFDocument } = await import('pdfkit')
+  return await new Promise((resolve, reject) => {
     const pdf = new PDFDocument({ size: 'A4', margin: 56 })
     const parts: Uint8Array[] = []
     pdf.on('data', part => parts.push(part))
