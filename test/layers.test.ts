@@ -194,6 +194,7 @@ test('what is remembered after load stands in base/memo.ts', () => {
 
 /** Files of 25 lines or fewer, each with what keeps it apart from the file whose idea it is. */
 const smallFiles: Readonly<Record<string, string>> = {
+  'base/clark-name.ts': 'contracts, imports, descriptions and comparisons read names in it',
   'base/markup.ts': 'three layers escape, which have nothing else in common',
   'bridge/passing-inputs.ts': 'what a bridge adds to any port, asked once when it starts',
   'cli.ts': 'the program of the package',

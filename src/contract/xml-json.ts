@@ -24,7 +24,7 @@ import {
   mayBeWithoutElements,
   parseAttributeKey,
 } from './xml-members.ts'
-import { equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
+import { clarkNames, equalsText, isSimpleType, simpleCodecOf } from './xml-simple.ts'
 import type {
   AnyMember,
   AnyRootElement,
@@ -315,15 +315,6 @@ function convertOthers(given: unknown, fits: (uri: string) => boolean, how: Conv
 }
 
 // Simple values
-
-const clarkText = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/
-/** Values in a declaration are in James Clark's notation already. */
-const clarkNames = {
-  qname: (text: string): QualifiedName | undefined => {
-    const [, uri = '', local] = clarkText.exec(text) ?? []
-    return local === undefined ? undefined : { uri, local }
-  },
-}
 
 function convertSimple(type: AnyXmlType, given: unknown, how: Conversion): unknown {
   const value = how.isReading ? readSimpleJson(type, given) : given

@@ -1,4 +1,5 @@
 /** Members of a complex type with those that it extends, and the types that `$type` names. */
+import { type ClarkName, parseClarkName } from '../base/clark-name.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import { matchesNcName } from './lexical/text.ts'
 import { isSimpleType } from './xml-simple.ts'
@@ -96,8 +97,6 @@ export const countRequired = (
 export const initialOf = ({ particle, marks }: AnyMember): Pick<AnyMember['marks'], 'initial' | 'isFixed'> =>
   particle.kind === 'reference' && marks.initial === undefined ? particle.to().marks : marks
 
-/** The name of an attribute of any name, as a member of an object. */
-const clarkText = /^(?:\{([^{}]*)\})?([^{}]+)$/
 /**
  * Of these no wildcard takes an attribute: declarations are none (Namespaces in XML §3), and those
  * of XMLSchema-instance tell how a document is read (XML Schema Part 1 §3.2.7).
@@ -107,9 +106,9 @@ const reservedNamespaces: ReadonlySet<string> = new Set([
   'http://www.w3.org/2001/XMLSchema-instance',
 ])
 
-/** Undefined where no attribute can have this name. */
-export function parseAttributeKey(key: string): { readonly uri: string; readonly local: string } | undefined {
-  const [, uri = '', local = ''] = clarkText.exec(key) ?? []
-  const isDeclaration = reservedNamespaces.has(uri) || (uri === '' && local === 'xmlns')
-  return matchesNcName(local) && !isDeclaration ? { uri, local } : undefined
+/** Undefined where no attribute can have this name, a member of an object. */
+export function parseAttributeKey(key: string): ClarkName | undefined {
+  const name = parseClarkName(key)
+  if (!name || !matchesNcName(name.local) || reservedNamespaces.has(name.uri)) return undefined
+  return name.uri === '' && name.local === 'xmlns' ? undefined : name
 }

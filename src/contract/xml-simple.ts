@@ -3,6 +3,7 @@
  * returns a flaw instead of throwing; a list or union is read by the readers of its parts.
  */
 import { encodeHex } from '../base/base64.ts'
+import { parseClarkName } from '../base/clark-name.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import type { Scalar, StringType } from './field.ts'
 import { boundFlaw, Flaw, typeFlaw } from './lexical/flaw.ts'
@@ -187,7 +188,10 @@ const decimalCodec: SimpleCodec = {
   keepsSpace: false,
 }
 
-const clarkText = /^(?:\{([^{}]*)\})?([^{}:\s]+)$/
+function parseNameValue(value: unknown): QualifiedName | undefined {
+  const name = typeof value === 'string' ? parseClarkName(value) : undefined
+  return name && !/[:\s]/.test(name.local) ? name : undefined
+}
 /** §3.2.18: the namespace is a part of the value, the prefix is not. */
 const qnameCodec: SimpleCodec = {
   read: (text, around) => {
@@ -195,11 +199,10 @@ const qnameCodec: SimpleCodec = {
     if (!name) return typeFlaw('a QName whose prefix is declared')
     return name.uri === '' ? name.local : `{${name.uri}}${name.local}`
   },
-  check: value =>
-    typeof value === 'string' && clarkText.test(value) ? value : typeFlaw('a name, such as "{urn:example}name"'),
+  check: value => (parseNameValue(value) ? value : typeFlaw('a name, such as "{urn:example}name"')),
   write: (value, prefixFor) => {
-    const [, uri = '', local = ''] = clarkText.exec(String(value)) ?? []
-    return uri === '' ? local : `${prefixFor(uri)}:${local}`
+    const name = parseNameValue(value)
+    return name?.uri ? `${prefixFor(name.uri)}:${name.local}` : (name?.local ?? '')
   },
   keepsSpace: false,
 }
@@ -338,18 +341,13 @@ function sizeOf(value: unknown): number | undefined {
   return value instanceof Uint8Array || Array.isArray(value) ? value.length : undefined
 }
 
-const lexicalContext: NamesAround = {
-  // A value in a declaration is in James Clark's notation already.
-  qname: text => {
-    const [, uri = '', local] = clarkText.exec(text) ?? []
-    return local === undefined ? undefined : { uri, local }
-  },
-}
+/** Values in declarations and in JSON are in James Clark's notation already. */
+export const clarkNames: NamesAround = { qname: parseNameValue }
 
 /** §4.3.5: by value, so that 1.0 is among 1 and 2. */
 function valueChecks(base: SimpleCodec, { values }: SchemaFacets): CheckFacet[] {
   if (!values) return []
-  const keys = new Set(values.map(text => keyOfValue(base.read(text, lexicalContext))))
+  const keys = new Set(values.map(text => keyOfValue(base.read(text, clarkNames))))
   const phrase = values.length > 12 ? `${values.slice(0, 12).join(', ')}, …` : values.join(', ')
   return [value => (keys.has(keyOfValue(value)) ? undefined : new Flaw('enum', `must be one of ${phrase}`))]
 }
@@ -367,7 +365,7 @@ function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
     code: string,
     phrase: string,
   ): CheckFacet[] => {
-    const limit = bound === undefined ? undefined : base.read(bound, lexicalContext)
+    const limit = bound === undefined ? undefined : base.read(bound, clarkNames)
     if (bound === undefined || limit instanceof Flaw) return []
     const compare = compareWith(limit)
     return [

@@ -4,6 +4,7 @@
  */
 
 import { listReachedTypes } from '../contract/xml-reach.ts'
+import { clarkNames } from '../contract/xml-simple.ts'
 import {
   type AnyMember,
   type AnyRootElement,
@@ -236,8 +237,8 @@ export class PortSchemas {
     ]
   }
   #fromClark(value: string): string {
-    const [, uri, local] = /^\{([^{}]+)\}([^{}:\s]+)$/.exec(value) ?? []
-    return uri === undefined || local === undefined ? value : this.#prefixes.qname({ uri, local })
+    const name = value.startsWith('{') ? clarkNames.qname(value) : undefined
+    return name && name.uri !== '' ? this.#prefixes.qname(name) : value
   }
 
   #complexTag(definition: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm, name?: string): string {

@@ -11,6 +11,8 @@
  *
  * Types are not interpreted: the result has the schemas as trees.
  */
+
+import { parseClarkName } from '../base/clark-name.ts'
 import type { DeclaredActions } from '../contract/exchange.ts'
 import { describeActionPattern } from '../contract/port-names.ts'
 import { Malformed } from '../xml/malformed.ts'
@@ -661,11 +663,10 @@ class WsdlReader {
 
   /** Checks names only in namespaces of which a schema was found. */
   #checkDeclared(names: ReadonlySet<string>, name: string, place: string): void {
-    const namespace = name.slice(0, name.indexOf('}') + 1)
+    const uri = parseClarkName(name)?.uri ?? ''
     if (this.#missing.length > 0) return
-    if (!this.#described.has(namespace.slice(1, -1))) {
-      if (!knownNamespaces.has(namespace.slice(1, -1)))
-        this.#remarks.add(`${place} ${name} is in a namespace without a schema`)
+    if (!this.#described.has(uri)) {
+      if (!knownNamespaces.has(uri)) this.#remarks.add(`${place} ${name} is in a namespace without a schema`)
     } else if (!names.has(name)) this.#addFlaw(`${place} ${name} is not declared`)
   }
 

@@ -2,6 +2,7 @@
  * The services of a WSDL 2.0 in the terms of WSDL 1.1: an interface is a portType, an endpoint a
  * port, and each message has one element or none. Clauses: WSDL 2.0 Part 1 (§2) and Part 2 (§5).
  */
+import { parseClarkName } from '../base/clark-name.ts'
 import { describeActionPattern } from '../contract/port-names.ts'
 import { clarkNotation } from '../xml/name.ts'
 import type { Element } from '../xml/tree.ts'
@@ -235,7 +236,7 @@ class Wsdl20Reader {
       const name = this.#resolve(reference, 'ref') ?? ''
       const fault = faults?.get(name)
       if (!fault) this.#flaws.add(`operation ${nameOf(operation)}: fault ${name} is not found`)
-      return fault ? [{ reference, name: name.slice(name.indexOf('}') + 1), fault }] : []
+      return fault ? [{ reference, name: parseClarkName(name)?.local ?? '', fault }] : []
     })
   }
 
@@ -300,7 +301,7 @@ class Wsdl20Reader {
   }
   #readHeader(header: Element): WsdlPart[] {
     const element = this.#resolve(header, 'element')
-    return element === undefined ? [] : [{ name: element.slice(element.indexOf('}') + 1), element }]
+    return element === undefined ? [] : [{ name: parseClarkName(element)?.local ?? '', element }]
   }
 
   /** §6.1.1: an extension that is required changes what the rest means. */

@@ -2,6 +2,7 @@
  * Two types, member by member: each difference with its effect on the set of values. Whether a
  * wider or a narrower set breaks a caller depends on who writes the values (`judge-changes.ts`).
  */
+import { parseClarkName } from '../base/clark-name.ts'
 import { intBounds, longBounds, type NumberRange } from '../contract/lexical/number.ts'
 import { basesOfBuiltIns } from '../contract/xml-simple.ts'
 import { compareInOrder, compareZones, digestValue, nameZone } from './value-space.ts'
@@ -247,7 +248,7 @@ const putAlone = (type: ObjectType, alone: ReadonlyMap<string, NamedMember>): Ob
 function isExpected({ rest, names }: ObjectType, name: string): boolean {
   if (rest === 'none') return false
   if (names?.kind !== 'scalar' || names.base !== 'any name') return true
-  const [, uri = ''] = /^\{([^}]*)\}/.exec(name) ?? []
+  const uri = parseClarkName(name)?.uri ?? ''
   const known = String(names.facets.get('namespace') ?? uri)
   const [, other] = /^not (.*)$/.exec(known) ?? []
   const isOfNamespace = other ? uri !== '' && uri !== other : known.split(' ').includes(uri)

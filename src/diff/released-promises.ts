@@ -64,7 +64,8 @@ async function findLost(
 }
 
 /** Undefined for an operation of REST. */
-const readNamespace = (operation: string): string | undefined => /\{([^}]+)\}/.exec(operation)?.[1]
+const readNamespace = (operation: string): string | undefined =>
+  /^(?:SOAP \S+ \S+|element) \{(.+)\}/.exec(operation)?.[1]
 const listNamespaces = (all: readonly ServiceDescription[]): ReadonlySet<string | undefined> =>
   new Set(all.flatMap(({ operations }) => [...operations.keys()].map(readNamespace)))
 

@@ -252,13 +252,13 @@ function readExchange(
   if (asked === undefined || (output && answered === undefined)) return undefined
   const requestHeaders = readHeaderParts(input, place, model, losses)
   const replyHeaders = output ? readHeaderParts(output, place, model, losses) : []
-  const readBlock = (part: WsdlBlock) => readPartElement(part, place, model)
+  const read = (part: WsdlBlock) => readBlock(part, place, model, losses)
   return exchange({
     style: style === 'document' ? 'document' : isEncoded ? 'encoded' : 'rpc',
     action: operation.action,
     input: asked,
     ...(answered !== undefined && { output: answered }),
-    ...joinHeaderFaults(readFaults(operation, place, model, losses), [...requestHeaders, ...replyHeaders], readBlock),
+    ...joinHeaderFaults(readFaults(operation, place, model, losses), [...requestHeaders, ...replyHeaders], read),
     requestHeaders: listBlocks(requestHeaders),
     replyHeaders: listBlocks(replyHeaders),
     safe: operation.isSafe === true,
@@ -300,12 +300,20 @@ function readHeaderParts(
 ): readonly ReadHeader[] {
   const read = new Map<string, ReadHeader>()
   for (const header of headers) {
-    const root = readPartElement(header, place, model)
+    const root = readBlock(header, place, model, losses)
     const key = findFreeName(header.name, each => read.has(each))
     if (root) read.set(key, { key, root, faults: header.faults ?? [] })
-    else losses.add(place, `the header block ${header.name} is not declared: it is left out`, 'document')
   }
   return [...read.values()]
+}
+
+/** A header block has a namespace (SOAP 1.1 §4.2, SOAP 1.2 §5.2.1). */
+function readBlock(header: WsdlBlock, place: string, model: SchemaModel, losses: Losses): AnyRootElement | undefined {
+  const root = readPartElement(header, place, model)
+  if (root && root.name.uri !== '') return root
+  const why = root ? 'has no namespace, which SOAP forbids' : 'is not declared'
+  losses.add(place, `the header block ${header.name} ${why}: it is left out`, 'document')
+  return undefined
 }
 
 interface ReadFault {

@@ -1,4 +1,5 @@
 /** The components of a set of schemas by kind and name, each with the document that declares it. */
+import { type ClarkName, parseClarkName } from '../base/clark-name.ts'
 import type { NamespaceForm } from '../contract/xml-type.ts'
 import { readDocumentation, type SchemaDocument, schemaNamespaces } from '../describe/read-wsdl.ts'
 import type { Element } from '../xml/index.ts'
@@ -209,7 +210,5 @@ export function schemaAround(node: Element): Element {
 }
 const hasTargetNamespace = (node: Element): boolean => attributeOf(schemaAround(node), 'targetNamespace') !== undefined
 
-export const splitClark = (name: string): { readonly uri: string; readonly local: string } => {
-  const [, uri = '', local = name] = /^\{([^}]*)\}(.*)$/.exec(name) ?? []
-  return { uri, local }
-}
+/** Of a name that was read: an attribute that names nothing is read as a local part, too. */
+export const splitClark = (name: string): ClarkName => parseClarkName(name) ?? { uri: '', local: name }

@@ -851,6 +851,7 @@ class DocumentScanner implements Scanner {
     while (nameOctet[bytes[at]!] === 1) at++
     if (at - from - 2 > this.limits.name) this.fail('a name is too long', from + 2 + this.limits.name, 'name')
     const target = this.cut(from + 2, at, false)
+    if (target === 'xml') this.fail('an XML declaration is not at the start of the document', from)
     if (!isNcName(target) || target.toLowerCase() === 'xml')
       this.fail('an invalid target of a processing instruction', from)
     const data = this.skipBlanks(at)

@@ -26,7 +26,7 @@ const floors: Readonly<Record<string, { readonly whole: number; readonly contrac
   'wsdl11-features': { whole: 70, contract: 2 },
   'wsdl11-suspect': { whole: 8, contract: 0 },
   'wsdl-json-samples': { whole: 32, contract: 0 },
-  'soapbuilders-interop': { whole: 19, contract: 3 },
+  'soapbuilders-interop': { whole: 18, contract: 3 },
   'wsdl20-w3c/documents/good': { whole: 46, contract: 2 },
   'wsdl20-w3c/messages/good': { whole: 4, contract: 0 },
 }

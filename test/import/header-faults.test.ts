@@ -66,3 +66,13 @@ test('WSDL 1.1 §3.7 a fault whose message has no such part is told, and left ou
   )
   assert.deepEqual(ports[0]?.exchanges['ask']?.headerFaults, {})
 })
+
+test('SOAP 1.1 §4.2, SOAP 1.2 §5.2.1 a header block has a namespace: others are left out, and told', () => {
+  const headers = `<s:header message="t:F" part="p" use="literal"/>${header('h', headerFault('p'))}`
+  const { losses, ports } = importText(write({ input: headers }))
+  const told = 'the header block p has no namespace, which SOAP forbids: it is left out'
+  assert.deepEqual(losses, [{ place: 'operation ask', detail: told, cause: 'document' }])
+  const ask = ports[0]?.exchanges['ask'] ?? assert.fail('no operation')
+  assert.deepEqual(Object.keys(ask.requestHeaders), ['h'])
+  assert.deepEqual(ask.faults, {})
+})

@@ -37,7 +37,7 @@ export function digestPort(port: Port): string {
     switch (d.kind) {
       case 'complex': {
         const f = d.form ?? form
-        return `{${d.isAbstract ? 'abstract ' : ''}${d.isUnordered ? 'all ' : ''}${d.base ? `${d.base.by} ${typeRef(d.base.type, f)} ` : ''}${members(d.members, f)}}`
+        return `{${d.isAbstract ? 'abstract ' : ''}${d.isUnordered ? 'all ' : ''}${d.base ? `${d.base.by} ${typeRef(d.base.type, f)} ` : ''}${members(d.members, f, !d.isUnordered)}}`
       }
       case 'array':
         return `[${d.dimensions} ${typeRef(d.item(), form)}]`
@@ -51,22 +51,28 @@ export function digestPort(port: Port): string {
         return '?'
     }
   }
-  const members = (m: TypeMembers, f: NamespaceForm): string => {
+  const members = (m: TypeMembers, f: NamespaceForm, isInSequence = false): string => {
     const e = Object.entries(m)
     return [
-      ...e.filter(([, x]) => x.particle.kind !== 'attribute').map(([k, x]) => member(k, x, f)),
+      ...e.filter(([, x]) => x.particle.kind !== 'attribute').map(([k, x]) => member(k, x, f, isInSequence)),
       ...e
         .filter(([, x]) => x.particle.kind === 'attribute')
         .map(([k, x]) => member(k, x, f))
         .sort(),
     ].join('; ')
   }
-  const member = (k: string, { particle: p, marks: k2 }: AnyMember, f: NamespaceForm): string => {
+  const member = (k: string, { particle: p, marks: k2 }: AnyMember, f: NamespaceForm, isInSequence = false): string => {
     const occ = `${k2.min}..${k2.max}${k2.isNillable ? ' nil' : ''}${k2.initial === undefined ? '' : ` =${k2.initial}${k2.isFixed}`}`
     if (k2.attached) return `${k}: attached ${k2.name ?? k} ${JSON.stringify(k2.attached)} ${occ}`
     switch (p.kind) {
-      case 'element':
-        return `${k}: <{${k2.uri ?? (f.elements === 'qualified' ? f.uri : '')}}${k2.name ?? k}> ${typeRef(p.type(), f)} ${occ}`
+      case 'element': {
+        const uri = k2.uri ?? (f.elements === 'qualified' ? f.uri : '')
+        const name = `<{${uri}}${k2.name ?? k}>`
+        if (uri === '' || uri === f.uri) return `${k}: ${name} ${typeRef(p.type(), f)} ${occ}`
+        // A schema can say it by a reference alone.
+        const foreign = { name: { uri, local: k2.name ?? k }, type: p.type, form: f, isNillable: k2.isNillable }
+        return `${k}: ${name} ${root(foreign)} ${occ.replace(' nil', '')}`
+      }
       case 'reference': {
         const r = p.to()
         return `${k}: <{${r.name.uri}}${r.name.local}> ${root(r)} ${occ}`
@@ -75,8 +81,10 @@ export function digestPort(port: Port): string {
         return `${k}: @{${k2.uri ?? (f.attributes === 'qualified' ? f.uri : '')}}${k2.name ?? k} ${typeRef(p.type, f)} ${occ}`
       case 'text':
         return `${k}: text ${typeRef(p.type, f)}`
-      case 'choice':
       case 'sequence':
+        if (isInSequence && k2.min === 1 && k2.max === 1) return members(p.members, f, true)
+        return `sequence(${members(p.members, f, true)}) ${occ}`
+      case 'choice':
         return `${p.kind}(${members(p.members, f)}) ${occ}`
       case 'any':
         return `any ${JSON.stringify(p)} ${occ}`
@@ -84,7 +92,7 @@ export function digestPort(port: Port): string {
         return `anyAttr ${JSON.stringify(p)}`
     }
   }
-  const root = (r: AnyRootElement): string => {
+  const root = (r: Pick<AnyRootElement, 'name' | 'type' | 'form' | 'isNillable'> & { isPart?: boolean }): string => {
     const name = `${r.isPart ? 'part' : 'element'} {${r.name.uri}}${r.name.local}`
     if (!seen.has(name)) {
       seen.set(name, '')

@@ -68,3 +68,27 @@ test('a type that needs itself, and may be nil, has an example', () => {
   assert.match(example, /"left":null,"right":null/)
   assert.ok(example.length < 5_000)
 })
+
+test('Namespaces in XML §2.1 a namespace may have braces, as the addresses of templates do', () => {
+  const wsdl = `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/" xmlns:t="http://{{host}}/t" targetNamespace="http://{{host}}/t"
+    xmlns:s="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:xs="http://www.w3.org/2001/XMLSchema">
+  <types><xs:schema targetNamespace="http://{{host}}/t" elementFormDefault="qualified">
+    <xs:complexType name="R"><xs:sequence><xs:element name="a" type="xs:int"/></xs:sequence></xs:complexType>
+    <xs:element name="r" type="t:R"/></xs:schema></types>
+  <message name="In"><part name="body" element="t:r"/></message>
+  <portType name="P"><operation name="ask"><input message="t:In"/></operation></portType>
+  <binding name="B" type="t:P"><s:binding transport="http://schemas.xmlsoap.org/soap/http"/>
+    <operation name="ask"><s:operation soapAction=""/><input><s:body use="literal"/></input></operation></binding>
+  <service name="S"><port name="P" binding="t:B"><s:address location="http://x/"/></port></service></definitions>`
+  const { losses, ports } = importText(wsdl)
+  assert.deepEqual(losses, [])
+  const [port] = ports
+  assert.equal(port?.names?.portType, 'P')
+  const root = port?.exchanges['ask']?.input
+  assert.deepEqual(typeof root === 'object' && 'name' in root ? { ...root.name } : root, {
+    uri: 'http://{{host}}/t',
+    local: 'r',
+  })
+  const again = importText(writePortWsdl(port ?? assert.fail('no port'), 'http://localhost/'))
+  assert.equal(digestPort(again.ports[0] ?? assert.fail('no port')), digestPort(port))
+})

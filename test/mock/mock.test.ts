@@ -13,6 +13,7 @@ import type { AnyXmlType } from '../../src/contract/xml-type.ts'
 import { writeXsd } from '../../src/describe/index.ts'
 import { anyone, exchange, port, resource, service, t, x } from '../../src/index.ts'
 import { createMock } from '../../src/mock/create-mock.ts'
+import { makeSimple } from '../../src/mock/example-message.ts'
 import { parseMisbehaviours } from '../../src/mock/misbehaviour.ts'
 import { type MockServer, startMock } from '../../src/mock/start-mock.ts'
 import { startTestService } from '../../src/testing/index.ts'
@@ -273,6 +274,20 @@ test('as: a request without credentials comes from a person of the contract', as
   assert.equal(named.status, 401)
   await assert.rejects(startMock(shop, { as: 'nobody' }), /use .*clerk/)
 })
+
+for (const [type, pattern] of [
+  [x.duration, '[-P0-9D]{1,20}'],
+  [x.duration, 'P\\d+Y'],
+  [x.duration, '[PT0-9S]*'],
+  [x.dateTime, '[^Z+]*'],
+  [x.dateTime, '.*\\.\\d{3}Z'],
+  [x.time, '[0-9:]*'],
+  [x.date, '.*Z'],
+] as const)
+  test(`XML Schema Part 2 §4.3.4 an example of ${type.definition.kind === 'builtIn' && type.definition.name} that fits ${pattern}`, () => {
+    const place = { seed: 1, name: 'a', item: 1, idOf: () => undefined, given: {} }
+    assert.match(String(makeSimple(x.simple(type, { patterns: [pattern] }), place)), new RegExp(`^(?:${pattern})$`))
+  })
 
 test('a port answers each exchange with a valid message, also of recursive, abstract and chosen types', async () => {
   const ns = x.namespace('urn:tree')

@@ -123,7 +123,7 @@ const refused: [title: string, source: string, reason: RegExp, options?: ParseOp
   ['[28] a document type declaration (P1)', '¦<!DOCTYPE a><a/>', /document type/],
   ['[28] … after a comment (P1)', '<!-- -->¦<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', /document type/],
   ['[28] … inside an element', '<a>¦<!DOCTYPE a></a>', /document type/],
-  ['[23] a declaration that is not the first', ' ¦<?xml version="1.0"?><a/>', /target/],
+  ['[23] a declaration that is not the first', ' ¦<?xml version="1.0"?><a/>', /XML declaration is not at the start/],
   ['[23] no version', '¦<?xml encoding="utf-8"?><a/>', /XML declaration/],
   ['[26] version 2.0', '¦<?xml version="2.0"?><a/>', /XML declaration/],
   ['[32] standalone maybe', '¦<?xml version="1.0" standalone="maybe"?><a/>', /XML declaration/],
