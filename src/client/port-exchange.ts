@@ -115,7 +115,7 @@ export const versionOfPort = ({ soap }: Pick<Port, 'soap'>, wanted?: SoapVersion
 type PortPlans = ReturnType<typeof createPortPlans>
 /** What the exchanges of one port share: the plans of their types, and the names of actions. */
 export function createPortPlans(port: Port) {
-  const literal = createElementCodecs()
+  const literal = createElementCodecs([port])
   const encoded = createEncodedCodecs()
   return {
     literal,

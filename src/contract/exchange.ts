@@ -4,7 +4,7 @@
  */
 import type { PortPolicy, SecurityRule } from './endpoint-rule.ts'
 import type { Grant } from './policy.ts'
-import type { AnyRootElement, RootElement } from './xml-type.ts'
+import type { AnyRootElement, AnyXmlType, RootElement } from './xml-type.ts'
 
 /** The child of a Body, or its content (`x.body`); `empty`: the Body has none. */
 export type ExchangeBody = AnyRootElement | 'empty'
@@ -148,6 +148,8 @@ export interface Port<N extends string = string, E extends Exchanges = Exchanges
   readonly security: SecurityRule | 'settings' | undefined
   /** What it is for, for those who call it: in its WSDL, in OpenAPI, on pages. */
   readonly description: string | undefined
+  /** Simple types that no message declares, and that narrow those which some do. */
+  readonly types: readonly AnyXmlType[]
   readonly exchanges: E
 }
 
@@ -165,6 +167,8 @@ export function port<const N extends string, const E extends Exchanges>(
     readonly description?: string | undefined
     /** Which callers may ask its exchanges, as long as these do not say it. Default: none. */
     readonly allow?: readonly Grant[]
+    /** Simple types that no message declares: `xsi:type` may name them for one that they narrow. */
+    readonly types?: readonly AnyXmlType[]
     readonly exchanges: E
   },
 ): Port<N, E> {
@@ -180,6 +184,7 @@ export function port<const N extends string, const E extends Exchanges>(
     soap: declaration.soap ?? 'both',
     security: declaration.security,
     description: declaration.description,
+    types: declaration.types ?? [],
     exchanges: Object.fromEntries(exchanges) as E, // the same exchanges with their grants
   }
 }

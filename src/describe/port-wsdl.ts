@@ -34,7 +34,8 @@ export function writePortWsdl(port: Port, address: string, policies?: AttachedPo
     port.soap === 'both' ? [soapBindings['1.1'], soapBindings['1.2']] : [soapBindings[port.soap]]
   const prefixes = new DocumentPrefixes()
   const exchanges = Object.entries(port.exchanges)
-  const schemas = new PortSchemas(exchanges.flatMap(listElements), exchanges.flatMap(listPartTypes), prefixes)
+  const types = [...exchanges.flatMap(listPartTypes), ...port.types]
+  const schemas = new PortSchemas(exchanges.flatMap(listElements), types, prefixes)
   const messages = exchanges.flatMap(([name, exchange]) =>
     exchangeMessageTags(name, exchange, port.namespace, schemas, prefixes),
   )
@@ -54,7 +55,6 @@ export function writePortWsdl(port: Port, address: string, policies?: AttachedPo
       ),
     ),
   ]
-  const types = writeTag('wsdl:types', {}, schemas.write())
   return writeDocument(
     writeTag(
       'wsdl:definitions',
@@ -72,7 +72,7 @@ export function writePortWsdl(port: Port, address: string, policies?: AttachedPo
         ...prefixes.declarations(),
       },
       policies?.written,
-      types,
+      writeTag('wsdl:types', {}, schemas.write()),
       body,
     ),
   )

@@ -54,7 +54,9 @@ export function createMounts(context: FaceContext, parts: MountParts): readonly 
       ...(parts.docs ? [{ rel: 'service-doc', href: '/docs', type: 'text/html' }] : []),
     ],
     messages: createLazyMessages(context),
-    elements: createLazily(async () => (await import('./soap/port-elements.ts')).createElementTexts()),
+    elements: createLazily(async () =>
+      (await import('./soap/port-elements.ts')).createElementTexts(context.app.contract.ports),
+    ),
   })
   const write = async (): Promise<string> =>
     writeExposition(await (peers?.figures() ?? Promise.all([collectMetrics(figures)])))

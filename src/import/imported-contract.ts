@@ -1,13 +1,15 @@
 /** A description of another party as parts of a contract: its ports, types and elements. */
 
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
-import type { Port, PortAddresses, PortExchange } from '../contract/exchange.ts'
+import type { Port, PortAddresses } from '../contract/exchange.ts'
+import { listPortElements } from '../contract/xml-derivation.ts'
 import { listReachedTypes } from '../contract/xml-reach.ts'
 import type { AnyRootElement, AnyXmlType } from '../contract/xml-type.ts'
 import { type Find, type ReadDescription, readDescription } from '../describe/read-wsdl.ts'
 import { readWsdl20Services } from '../describe/read-wsdl20.ts'
 import { Malformed } from '../xml/index.ts'
 import { type Loss, Losses } from './loss.ts'
+import { addNarrowerTypes } from './narrower-types.ts'
 import { readPorts } from './read-ports.ts'
 import { SchemaComponents } from './schema-components.ts'
 import { SchemaModel } from './schema-model.ts'
@@ -49,13 +51,13 @@ export function readImportedContract(bytes: Uint8Array, location: string, find: 
   }
   const policies = new Map<string, PortPolicy>()
   const addresses = new Map<string, PortAddresses>()
-  const ports = readPorts(services, model, losses, { policies, addresses })
+  const ports = readPorts(services, model, losses, { policies, addresses }).map(each => addNarrowerTypes(each, model))
   const hasPorts = ports.length > 0
   const roots = hasPorts
     ? ports.flatMap(listPortElements)
     : components.names('element').flatMap(name => model.element(name, 'document') ?? [])
   const more = hasPorts
-    ? []
+    ? ports.flatMap(each => each.types)
     : ['complexType' as const, 'simpleType' as const].flatMap(component =>
         components.names(component).map(name => model.typeOfElement(name, 'document')),
       )
@@ -80,12 +82,4 @@ export function readNamedContract(file: string, bytes: Uint8Array, location: str
   const contract = readImportedContract(bytes, location, find)
   if (contract instanceof Malformed) throw new Error(`${file}: ${contract.reason} (octet ${contract.at})`)
   return contract
-}
-
-/** The elements of the messages of a port, and of its faults and header blocks. */
-export const listPortElements = ({ exchanges }: Port): readonly AnyRootElement[] =>
-  Object.values(exchanges).flatMap(listExchangeElements)
-function listExchangeElements({ input, output, faults, requestHeaders, replyHeaders }: PortExchange): AnyRootElement[] {
-  const bodies = [input, output].filter(each => typeof each === 'object')
-  return [...bodies, ...[faults, requestHeaders, replyHeaders].flatMap(each => Object.values(each))]
 }

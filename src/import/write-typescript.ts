@@ -467,6 +467,9 @@ class Printer {
       ...(port.description === undefined ? [] : [`  description: ${quoteLiteral(port.description)},`]),
       ...(security ? [`  security: ${security.constant},`] : []),
       ...(hasGrants(port) ? [] : [`  allow: ${this.#callers ?? '[]'},`]),
+      ...(port.types.length === 0
+        ? []
+        : [`  types: [${port.types.map(each => this.#eager(each, '', '')).join(', ')}],`]),
       `  exchanges: {${exchanges.length > 0 ? `\n${exchanges.join('\n')}\n  ` : ''}},`,
       '})',
     ].join('\n')

@@ -5,10 +5,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { t } from '../../src/contract/field.ts'
+import { compileTypeNames } from '../../src/contract/type-names.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { compileRowReader } from '../../src/soap/codecs/literal-read.ts'
 import { compileRowWriter } from '../../src/soap/codecs/literal-write.ts'
-import { inlineWriting, type LiteralReading, qualifiedSpace } from '../../src/soap/codecs/values.ts'
+import { inlineWriting, type LiteralReading, qualifiedSpace, typesIn } from '../../src/soap/codecs/values.ts'
 import { scanDocument } from '../../src/xml/index.ts'
 import { envelope } from './orders-over-soap.ts'
 
@@ -29,7 +30,8 @@ const fields = {
   server: t.string().readOnly().optional(),
   secret: t.string().internal(),
 }
-const read = compileRowReader(fields, qualifiedSpace('urn:t'))
+const types = compileTypeNames([{ element: 'Do', fields, form: 'qualified' }])
+const read = compileRowReader(fields, qualifiedSpace('urn:t', typesIn('urn:t', types)))
 const write = compileRowWriter(fields, '')
 const scope =
   'xmlns="urn:t" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="urn:t"'
@@ -79,6 +81,11 @@ const taken: readonly (readonly [string, string, Record<string, unknown>, string
     '<id>a</id><count i:type="xs:short">1</count><price i:type="xs:int">7</price>',
     { id: 'a', count: 1, price: '7.00' },
   ],
+  [
+    'P25 xsi:type of a type of the contract that narrows a built-in one',
+    '<id>a</id><none i:type="t:Zip">12345</none><address><street i:type="t:Identifier">s</street></address>',
+    { id: 'a', none: '12345', address: { street: 's' } },
+  ],
   ['P27 hints of schemas', '<id i:noNamespaceSchemaLocation="http://127.0.0.1/">a</id>', { id: 'a' }],
   [
     'lists, of lists too',
@@ -127,6 +134,18 @@ const refused: readonly (readonly [string, string, string, RegExp, string?])[] =
     /must not have the xsi:type/,
   ],
   [
+    'P25 a value that is not of the narrower built-in type',
+    '<id>a</id><big i:type="xs:byte">200</big>',
+    '/Do[1]/big[1]',
+    /at most 127/,
+  ],
+  [
+    'P25 a type of the contract that narrows another one',
+    '<id>a</id><none i:type="t:Count">1</none>',
+    '/Do[1]/none[1]',
+    /must not have the xsi:type/,
+  ],
+  [
     'P25 a narrower type',
     '<id>a</id><address i:type="t:Other"><street>s</street></address>',
     '/Do[1]/address[1]',
@@ -168,16 +187,15 @@ for (const [title, inside, path, detail, attributes] of refused)
 test('values outside their bounds are collected, each with its path; the structure decides first', () => {
   const inside =
     '<id>a</id><count>10</count><price>-1</price><address><street>s</street><zip>1</zip></address><tags><tag>x</tag><tag>long</tag></tags><octets>AQIDBA==</octets>'
-  assert.deepEqual(
-    decodeBody(inside).found?.map(({ path, code }) => `${path} ${code}`),
-    [
-      '/Do[1]/count[1] maximum',
-      '/Do[1]/price[1] pattern',
-      '/Do[1]/address[1]/zip[1] pattern',
-      '/Do[1]/tags[1]/tag[2] maxLength',
-      '/Do[1]/octets[1] maxLength',
-    ],
-  )
+  const codesOf = (body: string) => decodeBody(body).found?.map(({ path, code }) => `${path} ${code}`)
+  assert.deepEqual(codesOf('<id>a</id><none i:type=" t:Zip ">1</none>'), ['/Do[1]/none[1] pattern'])
+  assert.deepEqual(codesOf(inside), [
+    '/Do[1]/count[1] maximum',
+    '/Do[1]/price[1] pattern',
+    '/Do[1]/address[1]/zip[1] pattern',
+    '/Do[1]/tags[1]/tag[2] maxLength',
+    '/Do[1]/octets[1] maxLength',
+  ])
   assert.equal(decodeBody(`${inside}<other/>`).refusal?.kind, 'schema')
   assert.deepEqual(
     decodeBody('<id>a</id><tags/>').found?.map(each => each.code),

@@ -143,6 +143,21 @@ test('XOP 1.0 §3.2 octets with attributes, as xmime:base64Binary has them, are 
   assert.match(written, /contentType="image\/png"><xop:Include [^>]*href="cid:1@y"\/><\//)
 })
 
+test('XOP 1.0 §3.2 octets in a part are of the type that xsi:type names, and an empty element has its default', () => {
+  const Small = a.simple('Small', x.base64Binary, { maxLength: 1 })
+  const small = a.element('small', Small)
+  const octets = a.element('octets', x.object({ page: x.element(Small).default('AQ==') }))
+  const scope =
+    'xmlns="urn:a" xmlns:a="urn:a" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" xmlns:x="http://www.w3.org/2004/08/xop/include"'
+  const partsOf = (bytes: number[]) => collectParts(new Map([['1@x', { type: '', bytes: new Uint8Array(bytes) }]]))
+  const include = `<small ${scope} i:type="a:Small"><x:Include href="cid:1@x"/></small>`
+  assert.deepEqual(read(small, include, partsOf([9])), new Uint8Array([9]))
+  assert.throws(() => read(small, include, partsOf([9, 9])))
+  assert.deepEqual(read(octets, `<octets ${scope}><page i:type="a:Small"/></octets>`, partsOf([9])), {
+    page: new Uint8Array([1]),
+  })
+})
+
 const order = a.element(
   'order',
   x.object({

@@ -1,4 +1,5 @@
 /** The elements of ports as XML documents for REST, by the codecs that SOAP reads messages with. */
+import type { Port } from '../../contract/exchange.ts'
 import type { ElementTexts, ReadElement } from '../../rest/compiled-face.ts'
 import { Refused } from '../../service/refusal.ts'
 import { createElementCodecs, type ElementCodec } from '../../soap/codecs/schema-codec.ts'
@@ -6,8 +7,8 @@ import { describeNames } from '../../soap/codecs/values.ts'
 import type { AnySoapRefusal, SchemaFlaw } from '../../soap/refusal.ts'
 import { Malformed, parseXml, walkTree } from '../../xml/index.ts'
 
-export function createElementTexts(): ElementTexts {
-  const codecOf = createElementCodecs()
+export function createElementTexts(ports: readonly Port[]): ElementTexts {
+  const codecOf = createElementCodecs(ports)
   return {
     read: (root, octets) => readElementDocument(codecOf(root), octets),
     write: (root, value) => `<?xml version="1.0" encoding="UTF-8"?>\n${codecOf(root).write(value)}`,

@@ -20,9 +20,9 @@ import {
   type ScalarOf,
   type ShapeCases,
 } from '../../contract/shape.ts'
+import { listPortElements } from '../../contract/xml-derivation.ts'
 import { listReachedTypes } from '../../contract/xml-reach.ts'
 import { ConstantNames } from '../constant-names.ts'
-import { listPortElements } from '../imported-contract.ts'
 import {
   quoteLiteral,
   writeDocComment,

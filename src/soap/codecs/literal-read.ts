@@ -5,7 +5,7 @@
  *      order, occurrence, nil, types, facets. An element or attribute that is not declared is
  *      refused, and so is one in the wrong place.
  *  (2) A value keeps its exactness: it is what `contract/lexical/` reads of its text. An
- *      xsi:type may only repeat the declared type.
+ *      xsi:type repeats the declared type, or names a simple one that narrows it.
  *  (3) The structure is decided at once; values outside of their bounds are collected, each with
  *      the path of its element.
  *  (4) What `literal-write.ts` writes of a value is read as that value.
@@ -15,7 +15,7 @@ import { memoizeByText } from '../../base/memo.ts'
 import type { AnyField, Fields, Scalar, Shape } from '../../contract/field.ts'
 import { checkCount } from '../../contract/given-fields.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
-import { compileScalarCheck, compileScalarReader, xsdTypeOf } from '../../contract/lexical/scalar.ts'
+import { checkScalar, compileScalarCheck, compileScalarReader, xsdTypeOf } from '../../contract/lexical/scalar.ts'
 import { compileSettledReader, readSettledScalar } from '../../contract/lexical/settled-text.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { collectEntries, findRepeatedKey, type MapEntry, repeatedKeyFlaw } from '../../contract/map-entries.ts'
@@ -30,8 +30,8 @@ import {
 } from '../../contract/shape.ts'
 import { placeOfField, placeOfItem, type TypePlace } from '../../contract/type-names.ts'
 import { itemName, toXmlName } from '../../contract/xml-message.ts'
-import { isNarrowerBuiltIn } from '../../contract/xml-simple.ts'
-import { builtInNames } from '../../contract/xml-type.ts'
+import { isNarrowerBuiltIn, type NamesAround, simpleCodecOf } from '../../contract/xml-simple.ts'
+import { type BuiltInName, builtInNames, x } from '../../contract/xml-type.ts'
 import { type Cursor, internName, type Name } from '../../xml/index.ts'
 import { refuseMessage } from '../refusal.ts'
 import { namesSoapVersion, soap11, soap12, versions } from '../version.ts'
@@ -47,7 +47,7 @@ import {
   type ReadRow,
   type ReadValue,
   type Space,
-  type StreamedPart,
+  StreamedPart,
   schemaHints,
   xsdUri,
   xsiNil,
@@ -67,8 +67,8 @@ export function addFlaw(cursor: Cursor, reading: LiteralReading, { code, detail,
 
 /** What an element may have besides its content. */
 interface ElementRules {
-  /** The types that xsi:type may name. */
-  readonly types: ReadonlySet<Name>
+  /** What the content is by a type that xsi:type names; undefined: it may not name this one. */
+  readonly findType: (name: Name) => NamedContent | undefined
   readonly nillable: boolean
   readonly attributes: readonly LiteralMember[]
   /** Whether an attribute that is not declared is passed over. */
@@ -91,7 +91,7 @@ interface LiteralMember {
 }
 
 const noRules: ElementRules = {
-  types: new Set(),
+  findType: () => undefined,
   nillable: false,
   attributes: [],
   ignores: () => false,
@@ -173,14 +173,14 @@ function refuseMember(cursor: Cursor, members: readonly LiteralMember[], at: num
   )
 }
 
-/** @returns whether the element is nil */
+/** @returns what xsi:type says */
 function readAttributes(
   cursor: Cursor,
   reading: LiteralReading,
   rules: ElementRules,
   into: Record<string, unknown>,
-): boolean {
-  let isNil = false
+): NamedContent | undefined {
+  let stated: NamedContent | undefined
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
     const value = cursor.attributeValue(index)
@@ -192,17 +192,18 @@ function readAttributes(
       else if (!declared.isIgnored) into[declared.key] = read
     } else if (name === xsiNil) {
       if (!rules.nillable) refuseContent(cursor, 'must not be nil')
-      isNil = readNil(cursor, value)
+      readNil(cursor, value)
     } else if (name === xsiType) {
-      const type = cursor.qname(value)
-      if (!type || !rules.types.has(type)) refuseContent(cursor, `must not have the xsi:type ${value}`)
+      const type = cursor.qname(trimXmlSpace(value))
+      stated = type && rules.findType(type)
+      if (!stated) refuseContent(cursor, `must not have the xsi:type ${value}`)
     } else if (name === soap11.encodingStyle || name === soap12.encodingStyle) {
       checkEncoding(name, value)
     } else if (!schemaHints.has(name) && !rules.ignores(name)) {
       refuseContent(cursor, `must not have the attribute ${name.local}`)
     }
   }
-  return isNil
+  return stated
 }
 
 const readAttribute = ({ shape }: AnyField, text: string): unknown =>
@@ -254,7 +255,7 @@ function compileFieldReader(field: AnyField, place: TypePlace, space: Space, giv
   const { shape } = field
   const rules: ElementRules = {
     ...given,
-    types: typesOf(shape, place, space),
+    findType: compileTypes(shape, place, space),
     nillable: field.isNullable,
     ignores: shape.kind === 'bytes' ? name => contentTypeNames.has(name) || given.ignores(name) : given.ignores,
   }
@@ -281,11 +282,11 @@ const contentReaders: ShapeCases<ReadValue, [place: TypePlace, space: Space, rul
 function compileTextReader(shape: Scalar, rules: ElementRules): ReadValue {
   const readText = compileSettledReader(shape)
   return (cursor, reading) => {
-    if (cursor.attributes > 0) readAttributes(cursor, reading, rules, {})
+    const stated = cursor.attributes > 0 ? readAttributes(cursor, reading, rules, {}) : undefined
     const text = cursor.text()
     if (text === undefined) return refuseContent(cursor, 'is an element where only text is expected')
     if (rules.absentIfEmpty && isEmptyText(shape, text)) return undefined
-    const value = readText(text)
+    const value = stated?.findFlaw(text) ?? readText(text)
     return value instanceof Flaw ? addFlaw(cursor, reading, value) : value
   }
 }
@@ -330,7 +331,7 @@ function compileUnionReader(shape: UnionShape, place: TypePlace, space: Space, r
     Object.entries(shape.of).map(([key, fields]) => {
       const read = compileObjectReader(fields, space, {
         ...noRules,
-        types: typesOf({ kind: 'object', fields }, placeOfField(key, place.form), space),
+        findType: compileTypes({ kind: 'object', fields }, placeOfField(key, place.form), space),
       })
       return [internName(space.children, toXmlName(key)), { key, read }]
     }),
@@ -361,11 +362,13 @@ function compileBytesReader(shape: ScalarOf<'bytes'>, rules: ElementRules): Read
     const { parts } = reading
     if (!parts) return readInline(cursor, reading)
     const reference = cursor.attribute(hrefName)
-    if (cursor.attributes > 0)
-      readAttributes(cursor, reading, reference === undefined ? rules : { ...rules, ignores: isReferring }, {})
+    const allowed = reference === undefined ? rules : { ...rules, ignores: isReferring }
+    const stated = cursor.attributes > 0 ? readAttributes(cursor, reading, allowed, {}) : undefined
     const value = takePart(cursor, parts, reference) ?? readText(cursor.value)
     if (rules.absentIfEmpty && value instanceof Uint8Array && value.length === 0) return undefined
-    const checked = value instanceof Uint8Array ? check(value) : value
+    if (value instanceof StreamedPart && stated?.findFlawOfOctets)
+      refuseContent(cursor, 'has the xsi:type of fewer octets, which are in a part that is not held')
+    const checked = value instanceof Uint8Array ? (stated?.findFlawOfOctets?.(value) ?? check(value)) : value
     return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
   }
 }
@@ -395,17 +398,50 @@ export function takePart(
   return text.trim().startsWith('cid:') ? parts.take(text.trim()) : undefined // WS-I Attachments Profile §4.4 swaRef
 }
 
+// Types by their names
+
+/** A type that xsi:type names, where it may. */
+interface NamedContent {
+  /** What is wrong with a text by this type. */
+  readonly findFlaw: (text: string) => Flaw | undefined
+  /** The same of octets that are in a part. */
+  readonly findFlawOfOctets?: (octets: Uint8Array) => Flaw | undefined
+}
+/** The type of the field itself, whose reader finds all flaws. */
+const ownType: NamedContent = { findFlaw: () => undefined }
+
 /**
  * What xsi:type may say: the published type, or the built-in type that a scalar narrows, and those
- * that narrow this one. The value is read as that of its field in any case.
+ * that narrow this one, of which the contract has some. A value has to be one of both types, and is
+ * that of its field.
  */
-function typesOf(shape: Shape, place: TypePlace, { types }: Space): ReadonlySet<Name> {
-  const name = types.nameOf(shape, place)
-  const published = name === undefined ? [] : [internName(types.uri, name)]
-  return new Set([...published, ...(isScalar(shape) ? builtInTypesOf(xsdTypeOf(shape)) : [])])
+function compileTypes(shape: Shape, place: TypePlace, { types }: Space): ElementRules['findType'] {
+  const published = types.nameOf(shape, place)
+  const isOwn = ({ uri, local }: Name): boolean => uri === types.uri && local === published
+  if (!isScalar(shape)) return name => (isOwn(name) ? ownType : undefined)
+  const base = xsdTypeOf(shape)
+  return name => {
+    if (isOwn(name) || (name.uri === xsdUri && name.local === base)) return ownType
+    if (name.uri === xsdUri) return isNarrowerName(name.local, base) ? builtInType(name.local) : undefined
+    const named = published === undefined && name.uri === types.uri ? types.findScalar(name.local) : undefined
+    const isNarrower = named && (xsdTypeOf(named) === base || isNarrowerName(xsdTypeOf(named), base))
+    return isNarrower ? scalarType(named) : undefined
+  }
 }
-const builtInTypesOf = memoizeByText((base: string) => {
-  const found = builtInNames.find(each => each === base)
-  const narrower = found ? builtInNames.filter(each => isNarrowerBuiltIn(each, found)) : []
-  return [base, ...narrower].map(each => internName(xsdUri, each))
+const findBuiltIn = (local: string): BuiltInName | undefined => builtInNames.find(each => each === local)
+function isNarrowerName(local: string, base: string): boolean {
+  const [name, wider] = [findBuiltIn(local), findBuiltIn(base)]
+  return name !== undefined && wider !== undefined && isNarrowerBuiltIn(name, wider)
+}
+const asFlaw = (value: unknown): Flaw | undefined => (value instanceof Flaw ? value : undefined)
+const scalarType = (shape: Scalar): NamedContent => ({
+  findFlaw: text => asFlaw(readSettledScalar(shape, text)),
+  findFlawOfOctets: octets => asFlaw(checkScalar(shape, octets)),
 })
+const builtInType = memoizeByText((local: string): NamedContent => {
+  const name = findBuiltIn(local)
+  const codec = name && simpleCodecOf(x[name])
+  return { findFlaw: text => asFlaw(codec?.read(text, noNames)) }
+})
+/** No narrower built-in type has QNames. */
+const noNames: NamesAround = { qname: () => undefined }

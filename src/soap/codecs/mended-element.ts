@@ -84,7 +84,7 @@ function mendTyped(plan: ElementPlan, type: TypePlan, at: Mended, mending: Mendi
       return mendTyped(plan, derived?.plan ?? type.base, at, mending)
     }
     case 'complex': {
-      const known = mendAttributes(type.attributes, type.anyAttribute?.matches, type.name && new Set([type.name]))
+      const known = mendAttributes(type.attributes, type.anyAttribute?.matches, name => name === type.name)
       const made = createMended(at, known(at, mending))
       const { content, isUnordered, text } = type
       made.append(
@@ -93,9 +93,10 @@ function mendTyped(plan: ElementPlan, type: TypePlan, at: Mended, mending: Mendi
       return made
     }
     case 'simple': {
+      const mayName = (name: Name) => type.names.has(name) || type.findNarrower(name) !== undefined
       const isTypeOfContent = ({ local, uri }: Name) =>
         isBase64Type(type.type) && contentTypeNames.has(internName(uri, local))
-      const made = createMended(at, mendAttributes([], undefined, type.names, isTypeOfContent)(at, mending))
+      const made = createMended(at, mendAttributes([], undefined, mayName, isTypeOfContent)(at, mending))
       made.append(copyNodes(at.source, made))
       return made
     }
@@ -124,19 +125,19 @@ function readTypeName(element: Element): Name | undefined {
   return uri === undefined || local === undefined ? undefined : internName(uri, local)
 }
 
-/** @param types that xsi:type may name; undefined: none */
+/** @param mayName whether xsi:type may */
 const mendAttributes =
   (
     declared: readonly AttributePlan[],
     matches: ((uri: string) => boolean) | undefined,
-    types: ReadonlySet<Name> | undefined,
+    mayName: (name: Name) => boolean,
     isKnown: (name: Name) => boolean = () => false,
   ) =>
   ({ source, path }: Mended, mending: Mending): readonly Attribute[] =>
     source.attributes.flatMap((attribute): readonly Attribute[] => {
       const { name } = attribute
       if (name === xsiType) {
-        const isNamed = types?.has(readTypeName(source) ?? xsiType)
+        const isNamed = mayName(readTypeName(source) ?? xsiType)
         return isNamed || !mending.forgive('unknown', path, `has the xsi:type ${attribute.value}`) ? [attribute] : []
       }
       if (isGeneralAttribute(name) || isKnown(name) || declared.some(each => each.name === name)) return [attribute]

@@ -1,5 +1,7 @@
 /** The codec of one global element: `schema-read.ts` and `schema-write.ts` under one plan. */
 import { memoizeOnce } from '../../base/memo.ts'
+import type { Port } from '../../contract/exchange.ts'
+import { listNamedSimpleTypes } from '../../contract/xml-derivation.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import type { Cursor } from '../../xml/index.ts'
 import { type ElementPlan, SchemaPlans } from './schema-plan.ts'
@@ -14,9 +16,13 @@ export interface ElementCodec {
   readonly write: (value: unknown, writing?: LiteralWriting) => string
 }
 
-/** The codecs of the elements of one endpoint share the plans of their types. */
-export function createElementCodecs(): (root: AnyRootElement) => ElementCodec {
-  const plans = new SchemaPlans()
+/**
+ * The codecs of the elements of one endpoint share the plans of their types.
+ *
+ * @param ports whose simple types `xsi:type` may name
+ */
+export function createElementCodecs(ports: Iterable<Port> = []): (root: AnyRootElement) => ElementCodec {
+  const plans = new SchemaPlans(() => listNamedSimpleTypes(ports))
   return root => {
     const planned = memoizeOnce((): ElementPlan => plans.ofRoot(root))
     return {

@@ -27,7 +27,6 @@ import {
 } from './encoded-read.ts'
 import {
   type ArrayPlan,
-  type AttributePlan,
   type ComplexPlan,
   type ElementPlan,
   firstNames,
@@ -35,6 +34,7 @@ import {
   isEmptiable,
   type ParticlePlan,
   SchemaPlans,
+  type TextPlan,
   type TypePlan,
 } from './schema-plan.ts'
 import { codecOfReference, readAnyElement } from './schema-read.ts'
@@ -50,9 +50,6 @@ import {
   xsiUri,
 } from './values.ts'
 
-/** A simple type, of an element or in one. */
-type TextPlan = NonNullable<ComplexPlan['text']> | Extract<TypePlan, { kind: 'simple' }> | AttributePlan
-
 export interface EncodedCodec {
   /** At the `start` of the call; goes to the `end` of Body. */
   readonly read: (cursor: Cursor, reading: LiteralReading, version: SoapVersion) => unknown
@@ -62,7 +59,7 @@ export interface EncodedCodec {
 }
 
 export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
-  const plans = new SchemaPlans()
+  const plans = new SchemaPlans(() => []) // what xsi:type says of a text is passed over
   return root => ({
     read: (cursor, reading, version) => {
       const names = { namespace: root.name.uri, types: typesIn(root.name.uri) }

@@ -3,12 +3,15 @@
  * bases applied, members in the order of the elements. A plan is made once for a type and a form;
  * what it refers to is planned when it is first asked for, so types may be recursive.
  */
+import { memoizeOnce } from '../../base/memo.ts'
+import { findNarrowedCodec, type NamedSimpleType } from '../../contract/xml-derivation.ts'
 import { type DerivableDefinition, initialOf, listTaggedTypes, matchesNamespace } from '../../contract/xml-members.ts'
 import { isSimpleType, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
 import {
   type AnyMember,
   type AnyRootElement,
   type AnyXmlType,
+  builtInNames,
   type ComplexDefinition,
   isSwaRef,
   type NamespaceForm,
@@ -16,6 +19,7 @@ import {
   swaRefUri,
   type TypeMembers,
   type WildcardNamespaces,
+  x,
 } from '../../contract/xml-type.ts'
 import { internName, type Name } from '../../xml/index.ts'
 import { xsdUri } from './values.ts'
@@ -27,17 +31,19 @@ export interface ArrayPlan {
   readonly item: () => TypePlan
   readonly dimensions: number
 }
-export type TypePlan =
-  | {
-      readonly kind: 'simple'
-      readonly codec: SimpleCodec
-      readonly names: ReadonlySet<Name>
-      readonly type: AnyXmlType
-    }
-  | { readonly kind: 'xml' }
-  | ComplexPlan
-  | DerivablePlan
-  | ArrayPlan
+export type TypePlan = SimplePlan | { readonly kind: 'xml' } | ComplexPlan | DerivablePlan | ArrayPlan
+
+/** How text is read, and what it may be. */
+export interface TextPlan {
+  readonly codec: SimpleCodec
+  readonly type: AnyXmlType
+}
+export interface SimplePlan extends TextPlan {
+  readonly kind: 'simple'
+  readonly names: ReadonlySet<Name>
+  /** The text of a type that is derived from this one; undefined: the name is not that of one. */
+  readonly findNarrower: (name: Name) => TextPlan | undefined
+}
 
 export interface ComplexPlan {
   readonly kind: 'complex'
@@ -46,7 +52,7 @@ export interface ComplexPlan {
   readonly isUnordered: boolean
   readonly attributes: readonly AttributePlan[]
   readonly anyAttribute: { readonly key: string; readonly matches: (uri: string) => boolean } | undefined
-  readonly text: { readonly key: string; readonly codec: SimpleCodec; readonly type: AnyXmlType } | undefined
+  readonly text: (TextPlan & { readonly key: string }) | undefined
   readonly content: readonly ParticlePlan[]
   /** Of all that a value may have. */
   readonly keys: ReadonlySet<string>
@@ -100,6 +106,12 @@ export type ParticlePlan = ElementPlan | GroupPlan | AnyPlan
 /** Makes the plans of the types of one endpoint. */
 export class SchemaPlans {
   readonly #plans = new Map<AnyXmlType, Map<string, TypePlan>>()
+  readonly #named: () => ReadonlyMap<Name, AnyXmlType>
+
+  /** @param listNamed the simple types that `xsi:type` may name besides those that are declared */
+  constructor(listNamed: () => readonly NamedSimpleType[]) {
+    this.#named = memoizeOnce(() => new Map(listNamed().map(({ name, type }) => [internQualified(name), type])))
+  }
 
   ofType(type: AnyXmlType, form: NamespaceForm): TypePlan {
     const { definition } = type
@@ -126,7 +138,15 @@ export class SchemaPlans {
       }
     }
     if (!isSimpleType(type)) return { kind: 'xml' }
-    return { kind: 'simple', codec: simpleCodecOf(type), names: namesOfSimple(type), type }
+    return {
+      ...{ kind: 'simple', codec: simpleCodecOf(type), names: namesOfSimple(type), type },
+      findNarrower: name => this.#findNarrower(type, name),
+    }
+  }
+  #findNarrower(declared: AnyXmlType, name: Name): TextPlan | undefined {
+    const type = name.uri === xsdUri ? builtInTypes.get(name.local) : this.#named().get(name)
+    const codec = type && findNarrowedCodec(declared, type)
+    return codec && { codec, type }
   }
 
   #derivable(definition: DerivableDefinition, form: NamespaceForm): DerivablePlan {
@@ -221,6 +241,9 @@ export class SchemaPlans {
   }
 }
 
+const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map(
+  builtInNames.flatMap(name => (name === 'swaRef' ? [] : [[name, x[name]] as const])),
+)
 const internQualified = ({ uri, local }: QualifiedName): Name => internName(uri, local)
 const textPlan = (key: string, { particle }: AnyMember): ComplexPlan['text'] =>
   particle.kind === 'text' ? { key, codec: simpleCodecOf(particle.type), type: particle.type } : undefined

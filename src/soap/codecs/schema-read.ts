@@ -10,16 +10,15 @@
  *  (3) What `schema-write.ts` writes of a value is read as that value.
  */
 
-import { t } from '../../contract/field.ts'
 import { Flaw, typeFlaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { isBase64Type, lengthsOfOctets } from '../../contract/octet-types.ts'
 import { countRequired } from '../../contract/xml-members.ts'
-import { equalsText, isNarrowerBuiltIn, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
-import { type AnyXmlType, builtInNames, isSwaRef, x } from '../../contract/xml-type.ts'
-import { type Cursor, clarkNotation, Element, type Name, readElement, writeElement } from '../../xml/index.ts'
+import { equalsText, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
+import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
+import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
-import { addFlaw, checkEncodings, compileValueReader, readNil, refuseContent, takePart } from './literal-read.ts'
+import { addFlaw, checkEncodings, readNil, refuseContent, takePart } from './literal-read.ts'
 import {
   beginsParticle,
   type ComplexPlan,
@@ -30,18 +29,19 @@ import {
   isEmptiable,
   mayTake,
   type ParticlePlan,
+  type SimplePlan,
+  type TextPlan,
   type TypePlan,
 } from './schema-plan.ts'
 import {
   contentTypeNames,
   describeNames,
   describeUnexpected,
+  hrefName,
   isGeneralAttribute,
   type LiteralReading,
   pathOf,
-  qualifiedSpace,
   StreamedPart,
-  xsdUri,
   xsiNil,
   xsiType,
 } from './values.ts'
@@ -99,78 +99,56 @@ function readTyped(plan: TypePlan, cursor: Cursor, reading: LiteralReading, init
 
 // Simple types
 
-const readOctets = compileValueReader(t.bytes(), 'octets', qualifiedSpace(''))
-
-function readSimple(
-  { codec, names, type }: Extract<TypePlan, { kind: 'simple' }>,
-  cursor: Cursor,
-  reading: LiteralReading,
-  initial: string | undefined,
-): unknown {
-  const { definition } = type
-  const isBase64 = isBase64Type(type)
-  if (isBase64 && reading.parts) return readOctetsOf(type, codec, cursor, reading)
+function readSimple(plan: SimplePlan, cursor: Cursor, reading: LiteralReading, initial: string | undefined): unknown {
+  const isBase64 = isBase64Type(plan.type)
+  const reference = isBase64 && reading.parts ? cursor.attribute(hrefName) : undefined
   checkEncodings(cursor)
   for (let index = 0; index < cursor.attributes; index++) {
     const name = cursor.attributeName(index)
-    if (!isGeneralAttribute(name) && !(isBase64 && contentTypeNames.has(name)))
-      refuseContent(cursor, `must not have the attribute ${name.local}`)
+    const isOfOctets = isBase64 && (contentTypeNames.has(name) || (name === hrefName && reference !== undefined))
+    if (!isGeneralAttribute(name) && !isOfOctets) refuseContent(cursor, `must not have the attribute ${name.local}`)
   }
   const written = cursor.attribute(xsiType)
-  const named = written === undefined ? undefined : cursor.qname(trimXmlSpace(written))
-  const isAny = definition.kind === 'builtIn' && definition.name === 'anySimpleType'
-  const narrower = named && findNarrower(type, named)
-  if (written !== undefined && !(named && (narrower || names.has(named) || (isAny && named.uri === xsdUri))))
-    refuseContent(cursor, `must not have the xsi:type ${written}`)
-  const own = codecOfReference(type, codec, reading)
-  return readPlannedText(narrower ? narrowCodec(own, narrower) : own, cursor, reading, initial)
+  const stated = written === undefined ? plan : statedText(plan, cursor, written)
+  return readTextContent(stated, cursor, reading, initial, reference)
 }
 
 /** Part 1 §3.3.4, 4.3: xsi:type may name a type that is derived from the declared one. */
-function findNarrower({ definition }: AnyXmlType, { uri, local }: Name): SimpleCodec | undefined {
-  if (definition.kind !== 'builtIn' || uri !== xsdUri) return undefined
-  const name = builtInNames.find(each => each === local)
-  return name && isNarrowerBuiltIn(name, definition.name) ? simpleCodecOf(x[name]) : undefined
-}
-/** The values of the declared type, of which the narrower one has some. */
-const narrowCodec = (own: SimpleCodec, narrower: SimpleCodec): SimpleCodec => ({
-  ...own,
-  read: (text, around) => {
-    const narrow = narrower.read(text, around)
-    return narrow instanceof Flaw ? narrow : own.read(text, around)
-  },
-})
-
-/** A part that has not arrived yet has no length: only octets that are there are compared. */
-function readOctetsOf(type: AnyXmlType, codec: SimpleCodec, cursor: Cursor, reading: LiteralReading): unknown {
-  return checkOctets(type, codec, readOctets(cursor, reading), cursor, reading)
-}
-function checkOctets(
-  type: AnyXmlType,
-  codec: SimpleCodec,
-  octets: unknown,
-  cursor: Cursor,
-  reading: LiteralReading,
-): unknown {
-  if (octets instanceof StreamedPart) return new StreamedPart(octets.id, lengthsOfOctets(type))
-  const checked = octets instanceof Uint8Array ? codec.check(octets) : octets
-  return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
+function statedText(plan: SimplePlan, cursor: Cursor, written: string): TextPlan {
+  const name = cursor.qname(trimXmlSpace(written))
+  if (name && plan.names.has(name)) return plan
+  return (name && plan.findNarrower(name)) ?? refuseContent(cursor, `must not have the xsi:type ${written}`)
 }
 
-/** Text of a complex type: octets of it may be in a part, too, as those of `xmime:base64Binary`. */
+/**
+ * Text of a simple type, or of a complex one that has attributes: octets of it may be in a part.
+ *
+ * @param reference to this part, if an attribute has it
+ */
 function readTextContent(
-  { codec, type }: NonNullable<ComplexPlan['text']>,
+  { codec, type }: TextPlan,
   cursor: Cursor,
   reading: LiteralReading,
-  initial?: string,
+  initial: string | undefined,
+  reference?: string,
 ): unknown {
   if (!reading.parts || !isBase64Type(type))
     return readPlannedText(codecOfReference(type, codec, reading), cursor, reading, initial)
-  const octets = takePart(cursor, reading.parts, undefined)
+  const octets = takePart(cursor, reading.parts, reference)
   const isEmpty = octets instanceof Uint8Array && octets.length === 0
   const text = isEmpty ? initial : octets ? undefined : cursor.value
   const value = text === undefined ? octets : codec.read(text, cursor)
-  return checkOctets(type, codec, value, cursor, reading)
+  return checkOctets(type, value, cursor, reading)
+}
+/** A part that has not arrived yet has no length: only octets that are there are compared. */
+function checkOctets(type: AnyXmlType, octets: unknown, cursor: Cursor, reading: LiteralReading): unknown {
+  if (octets instanceof StreamedPart) {
+    const lengths = lengthsOfOctets(type)
+    if (lengths) return new StreamedPart(octets.id, lengths)
+    return refuseContent(cursor, 'has a type that depends on its octets, which are in a part that is not held')
+  }
+  const checked = octets instanceof Uint8Array ? simpleCodecOf(type).check(octets) : octets
+  return checked instanceof Flaw ? addFlaw(cursor, reading, checked) : checked
 }
 
 function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {

@@ -2,8 +2,11 @@
  * What the codecs of a Body share: what a message is read and written with, and where its names
  * come from.
  */
+import { memoizeOnce } from '../../base/memo.ts'
 import type { PassingOctets } from '../../base/passing-octets.ts'
+import type { Scalar } from '../../contract/field.ts'
 import type { OctetLengths } from '../../contract/octet-types.ts'
+import { isScalar } from '../../contract/shape.ts'
 import { type PublishedTypes, type TypeForm, type TypeNames, unpublishedTypes } from '../../contract/type-names.ts'
 import { type Cursor, type Element, internName, type Name } from '../../xml/index.ts'
 import type { SchemaFlaw } from '../refusal.ts'
@@ -122,11 +125,16 @@ export const isGeneralAttribute = (name: Name): boolean =>
 /** The types of content, for xsi:type. */
 export interface TypeSpace extends TypeNames {
   readonly uri: string
+  /** A simple type by its local name. */
+  readonly findScalar: (local: string) => Scalar | undefined
 }
-export const typesIn = (uri: string, types: PublishedTypes | TypeNames = unpublishedTypes): TypeSpace => ({
-  uri,
-  nameOf: types.nameOf,
-})
+export function typesIn(uri: string, types: PublishedTypes | TypeNames = unpublishedTypes): TypeSpace {
+  const all = 'all' in types ? types.all : []
+  const scalars = memoizeOnce(
+    () => new Map(all.flatMap(({ name, shape }) => (isScalar(shape) ? [[name, shape] as const] : []))),
+  )
+  return { uri, nameOf: types.nameOf, findScalar: local => scalars().get(local) }
+}
 
 /** The namespaces of the names in some content. */
 export interface Space {

@@ -39,7 +39,7 @@ export interface PortContext {
 
 /** Binds each exchange of a port to its handler. */
 export function bindExchanges({ app, calls }: PortContext, port: Port): readonly BoundOperation[] {
-  const codecOf = createElementCodecs()
+  const codecOf = createElementCodecs([port])
   const encodedOf = createEncodedCodecs()
   const messageOf = createPortMessageCodecs(codecOf, encodedOf)
   const nameActions = createActionNamer(port)
