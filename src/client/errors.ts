@@ -54,7 +54,15 @@ export interface FaultRead {
   readonly role: string | undefined
   /** The children of Detail. */
   readonly entries: readonly Element[]
-  readonly declared: { readonly fault: Fault; readonly detail: unknown } | undefined
+  readonly declared: DeclaredRead | undefined
+}
+
+/** The detail of a declared fault. */
+export interface DeclaredRead {
+  readonly fault: Fault
+  readonly detail: unknown
+  /** All that it may be: several faults may have one element, and nothing else tells them apart. */
+  readonly names?: readonly string[]
 }
 
 /** Each of a union of faults by itself, so that `fault` discriminates them. */
@@ -63,8 +71,13 @@ export type Faulted<X extends Fault> = X extends Fault ? FaultError<X> & { reado
 /** The reply is a fault. */
 export class FaultError<X extends Fault = Fault> extends CallError {
   override readonly name = 'FaultError'
-  /** The name of the declared fault whose element Detail holds, valid by its schema. */
+  /**
+   * The name of the declared fault whose element Detail holds, valid by its schema: the first one,
+   * where several have this element and the message has no [action] that names one.
+   */
   readonly fault: X['fault'] | undefined
+  /** The names of all declared faults that it may be. */
+  readonly faults: readonly X['fault'][]
   /** Of the declared fault; empty for another one. */
   readonly detail: DetailOf<X>
   readonly code: Code | undefined
@@ -81,6 +94,7 @@ export class FaultError<X extends Fault = Fault> extends CallError {
     const { declared, ...rest } = read
     super(operation, rest.reasons[0]?.text ?? 'a fault without a reason')
     this.fault = declared?.fault.fault
+    this.faults = declared?.names ?? [this.fault].filter(each => each !== undefined)
     this.detail = (declared?.detail ?? {}) as DetailOf<X> // read by the fields of the fault that `fault` names
     this.code = rest.code
     this.codes = rest.codes

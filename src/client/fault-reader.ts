@@ -7,18 +7,25 @@ import { everyFault, type Message, toXmlName } from '../contract/xml-message.ts'
 import { compileRowReader } from '../soap/codecs/literal-read.ts'
 import { type LiteralReading, qualifiedSpace, type ReadValue, type TypeSpace } from '../soap/codecs/values.ts'
 import type { Code, Reason } from '../soap/fault.ts'
+import { readAddressing } from '../soap/headers/addressing.ts'
 import { Refused } from '../soap/refusal.ts'
 import { type SoapVersion, versions } from '../soap/version.ts'
 import { type Element, internName, internTransient, type Name, walkTree, xmlUri } from '../xml/index.ts'
 import type { FaultRead } from './errors.ts'
 
-/** The faults that a service may send, by the element of each. */
-export type Faults = ReadonlyMap<Name, FaultEntry>
+/** The faults that a service may send, by the element of each; it may have several types. */
+export type Faults = ReadonlyMap<Name, readonly FaultEntry[]>
 export interface FaultEntry {
-  readonly fault: Fault
+  /** Those whose detail it is, in the order of their declaration. */
+  readonly faults: readonly KnownFault[]
   readonly read: ReadEntry
   /** It is about a header block, so its element is one, too (SOAP 1.1 §4.4). */
   readonly mayBeBlock?: boolean
+}
+export interface KnownFault {
+  readonly fault: Fault
+  /** The [action] of its message. */
+  readonly action?: string
 }
 /** An entry of Detail by its schema, with what breaks a bound in the reading. */
 export type ReadEntry = (entry: Element, reading: LiteralReading) => unknown
@@ -28,7 +35,7 @@ export function compileFaultReaders(all: readonly Message[], namespace: string, 
   return new Map(
     everyFault(all).map(fault => [
       internName(namespace, toXmlName(fault.fault)),
-      { fault, read: readEntryBy(compileRowReader(fault.detail, qualifiedSpace(namespace, types))) },
+      [{ faults: [{ fault }], read: readEntryBy(compileRowReader(fault.detail, qualifiedSpace(namespace, types))) }],
     ]),
   )
 }
@@ -57,8 +64,8 @@ export function readFault(
 ): FaultRead {
   const is11 = ['faultcode', 'faultstring'].some(local => findChild11(element, local))
   const read = is11 ? readFault11(element) : readFault12(element, version)
-  const about = blocks.filter(({ name }) => faults.get(name)?.mayBeBlock)
-  return { ...read, declared: findDeclared([...read.entries, ...about], faults) }
+  const about = blocks.filter(({ name }) => faults.get(name)?.some(each => each.mayBeBlock))
+  return { ...read, declared: findDeclared([...read.entries, ...about], faults, findActionText(blocks)) }
 }
 
 type FaultBody = Omit<FaultRead, 'declared'>
@@ -131,13 +138,24 @@ function standardCodeOf({ uri, local }: Name): Code | undefined {
   return isOfSoap && Object.hasOwn(codeOfWord, generic) ? codeOfWord[generic] : undefined
 }
 
-/** The first entry that is the element of a declared fault and valid by its schema. */
-function findDeclared(entries: readonly Element[], faults: Faults): FaultRead['declared'] {
+const findActionText = (blocks: readonly Element[]): string | undefined =>
+  readAddressing(blocks)?.found.get('Action')?.[0]?.text.trim()
+
+/**
+ * The first entry that is the element of a declared fault and valid by its schema. Of several
+ * faults with this element the [action] names one (WS-Addressing 1.0 Metadata §4.4.1), or none.
+ */
+function findDeclared(entries: readonly Element[], faults: Faults, action: string | undefined): FaultRead['declared'] {
   for (const entry of entries) {
-    const known = faults.get(entry.name)
-    if (!known) continue
-    const detail = readDetail(entry, known.read)
-    if (detail !== undefined) return { fault: known.fault, detail }
+    const found = (faults.get(entry.name) ?? []).flatMap(known => {
+      const detail = readDetail(entry, known.read)
+      return detail === undefined ? [] : known.faults.map(each => ({ ...each, detail, alike: known.faults }))
+    })
+    const named = found.length > 1 && action !== undefined ? found.find(each => each.action === action) : undefined
+    const [first] = found
+    if (named) return { fault: named.fault, detail: named.detail }
+    if (first)
+      return { fault: first.fault, detail: first.detail, names: first.alike.map(({ fault: { fault } }) => fault) }
   }
   return undefined
 }

@@ -116,6 +116,6 @@ function createExchangeMethod(operation: CallableExchange, options: PortClientOp
     callForHeaders,
     render: (input?: unknown, given: CallOptions = {}) => operation.render(input, given),
     isFault: (thrown: unknown, name: string) =>
-      thrown instanceof FaultError && thrown.operation === operation.name && thrown.fault === name,
+      thrown instanceof FaultError && thrown.operation === operation.name && thrown.faults.includes(name),
   })
 }

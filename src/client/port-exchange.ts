@@ -31,7 +31,7 @@ import {
   type WrittenMessage,
 } from './dressed-message.ts'
 import { AnswerError, ConnectionError, FaultError, InputError, TransportFailure } from './errors.ts'
-import { type FaultEntry, type Faults, readEntryBy, readFault } from './fault-reader.ts'
+import { type Faults, type ReadEntry, readEntryBy, readFault } from './fault-reader.ts'
 import {
   type AnswerExpectation,
   closeAnswer,
@@ -163,7 +163,7 @@ export class CallableExchange {
       action: undefined, // a WSDL may say another than the usual one
       answers: this.#sender.security?.answers,
       understands: block => known.some(each => each.plan.name === block.name),
-      faults: compileFaults(exchange, plans, version),
+      faults: compileFaults(exchange, plans, version, plans.nameActions(name).fault),
       limits: parserLimitsFor(longest),
       longest,
       ...(lenient.has('envelope') && { isLenient: true }),
@@ -404,26 +404,31 @@ function readBlockBy(codec: ElementCodec, block: Element, mending: Mending): unk
 const withoutSoapAttributes = ({ plan }: ElementCodec, block: Element): Element =>
   stripForeignAttributes(block, name => declaresAttribute(plan.type(), name))
 
-/** By the elements of their details. */
-function compileFaults(exchange: PortExchange, { literal, encoded }: PortPlans, version: SoapVersion): Faults {
-  return new Map(
-    Object.entries(exchange.faults).map(([name, root]) => {
-      // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
-      const isEncoded = exchange.style === 'encoded' && root.isPart
-      const mayBeBlock = isHeaderFault(exchange, name)
-      const codec = literal(root)
-      const read = readEntryBy(codec.read)
-      const known: FaultEntry = {
-        fault: fault(name, { status: statusOfPortFault(exchange, name), title: name }),
-        read: (entry, reading) => {
-          if (mayBeBlock) return read(withoutSoapAttributes(codec, entry), reading)
-          return isEncoded ? encoded(root).read(walkTo(entry), reading, version) : read(entry, reading)
-        },
-        mayBeBlock,
+/** By the elements of their details; faults with one element share what reads it. */
+function compileFaults(
+  exchange: PortExchange,
+  { literal, encoded }: PortPlans,
+  version: SoapVersion,
+  actionOf: (fault: string) => string,
+): Faults {
+  const declared = Object.entries(exchange.faults).map(([name, root]) => ({
+    ...{ root, mayBeBlock: isHeaderFault(exchange, name), action: actionOf(name) },
+    fault: fault(name, { status: statusOfPortFault(exchange, name), title: name }),
+  }))
+  const entries = [...Map.groupBy(declared, each => each.root)].flatMap(([root, alike]) => {
+    // The part of an encoded message is encoded, an element of a schema is not (WSDL 1.1 §3.6).
+    const isEncoded = exchange.style === 'encoded' && root.isPart
+    const codec = literal(root)
+    const read = readEntryBy(codec.read)
+    return [...Map.groupBy(alike, each => each.mayBeBlock)].map(([mayBeBlock, faults]) => {
+      const readEntry: ReadEntry = (entry, reading) => {
+        if (mayBeBlock) return read(withoutSoapAttributes(codec, entry), reading)
+        return isEncoded ? encoded(root).read(walkTo(entry), reading, version) : read(entry, reading)
       }
-      return [codec.plan.name, known]
-    }),
-  )
+      return { name: codec.plan.name, faults, read: readEntry, mayBeBlock }
+    })
+  })
+  return Map.groupBy(entries, ({ name }) => name)
 }
 /** At the entry among those of its Detail, which may refer to each other. */
 function walkTo(entry: Element): Cursor {

@@ -20,6 +20,10 @@ export interface ExchangeReply<O, P> {
   readonly forgiven: readonly Forgiven[]
 }
 
+/** The faults whose detail is that of this one: a message may not tell which of them it is. */
+type AlikeFaults<F, N extends keyof F> = {
+  [K in keyof F & string]: [F[K], F[N]] extends [F[N], F[K]] ? K : never
+}[keyof F & string]
 /** A declared fault of an exchange, as it was caught. */
 export type CaughtFault<N extends string, D> = Omit<FaultError, 'fault' | 'detail'> & {
   readonly fault: N
@@ -41,11 +45,14 @@ export interface ExchangeCall<E extends PortExchange> {
   callForHeaders(...given: GivenTo<E>): Promise<ExchangeReply<BodyValue<E['output']>, HeaderBlocks<E['replyHeaders']>>>
   /** What would be sent now: nothing is. It has the credentials too. */
   render(...given: GivenTo<E>): Promise<RenderedMessage>
-  /** Whether a call has ended with this declared fault, whose detail has its type then. */
+  /**
+   * Whether a call has ended with this declared fault, whose detail has its type then. It may be
+   * each of several faults with one element, unless the [action] of its message names one.
+   */
   isFault<N extends keyof E['faults'] & string>(
     thrown: unknown,
     name: N,
-  ): thrown is CaughtFault<N, BodyValue<E['faults'][N]>>
+  ): thrown is CaughtFault<AlikeFaults<E['faults'], N>, BodyValue<E['faults'][N]>>
 }
 
 /** Each operation of a port by its name; an operation called `close` keeps its name. */

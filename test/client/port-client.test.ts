@@ -30,6 +30,7 @@ const Receipt = bank.element(
   }),
 )
 const TooMuch = bank.element('TooMuch', x.object({ limit: x.element(x.decimal) }))
+const CardProblem = bank.element('CardProblem', x.object({ card: x.element(x.string) }))
 const Session = bank.element('Session', x.object({ id: x.element(x.string) }))
 const Sacks = bank.element('Sacks', x.int)
 const Buyer = bank.element('Buyer', x.string)
@@ -63,6 +64,17 @@ const BankPort = port('BankPort', {
       output: x.call('urn:rpc', 'addEncodedResponse', { sum: x.element(x.int) }),
     }),
     note: exchange({ action: 'urn:note', input: Buyer }),
+    pay: exchange({
+      action: 'urn:pay',
+      input: Session,
+      output: 'empty',
+      faults: {
+        Expired: CardProblem,
+        Stolen: CardProblem,
+        Unknown: x.part('urn:bank', 'problem', x.string),
+        Numbered: x.part('urn:bank', 'problem', x.int),
+      },
+    }),
     close: exchange({ action: '', input: 'empty', output: 'empty' }),
   },
 })
@@ -80,6 +92,10 @@ const app = implement(contract, {
     add: ({ a, b }) => ({ sum: a + b }),
     addEncoded: ({ a, b }) => ({ sum: a + b }),
     note: text => void noted.push(text),
+    pay: ({ id }, ctx) => {
+      if (id === 'stolen') return ctx.fail('Stolen', { card: id })
+      return id === 'number' ? ctx.fail('Numbered', 7) : ctx.fail('Unknown', id)
+    },
     close: () => {},
   },
 })
@@ -127,6 +143,20 @@ for (const soap of ['1.1', '1.2'] as const) {
       (client.transfer as { isFault(thrown: unknown, name: string): boolean }).isFault(thrown, 'Other'),
       false,
     )
+  })
+  test(`SOAP ${soap}: WSDL 1.1 §3.6 of faults with one element it may be each, and Metadata §4.4.1 the one its action names`, async () => {
+    const failWith = async (id: string, addressing: boolean) => {
+      const client = open({ soap, addressing })
+      const thrown = await client.pay({ id }).catch((fault: unknown) => fault)
+      assert.ok(thrown instanceof FaultError)
+      const names = ['Expired', 'Stolen', 'Unknown', 'Numbered'] as const
+      return [thrown.fault, thrown.detail, names.filter(each => client.pay.isFault(thrown, each))]
+    }
+    assert.deepEqual(await failWith('stolen', false), ['Expired', { card: 'stolen' }, ['Expired', 'Stolen']])
+    assert.deepEqual(await failWith('stolen', true), ['Stolen', { card: 'stolen' }, ['Stolen']])
+    assert.deepEqual(await failWith('other', false), ['Unknown', 'other', ['Unknown']])
+    assert.deepEqual(await failWith('number', false), ['Unknown', '7', ['Unknown']], 'a text may be 7, too')
+    assert.deepEqual(await failWith('number', true), ['Numbered', 7, ['Numbered']])
   })
   test(`SOAP ${soap}: octets go outside of the XML with mtom`, async () => {
     const client = open({ soap, mtom: true })
@@ -328,6 +358,12 @@ test('types: members, operations, header blocks and faults are those of the cont
     client.Transfer({}),
     // @ts-expect-error a header block that is not declared
     client.transfer({ from: 'a', amount: '1' }, { headers: { Other: 1 } }),
+    (thrown: unknown) => {
+      if (client.pay.isFault(thrown, 'Stolen')) thrown.fault satisfies 'Stolen' | 'Expired'
+      // @ts-expect-error it may be the other one with this element
+      if (client.pay.isFault(thrown, 'Stolen')) thrown.fault satisfies 'Stolen'
+      if (client.pay.isFault(thrown, 'Numbered')) thrown.fault satisfies 'Numbered'
+    },
     // @ts-expect-error a fault that is not declared
     client.transfer.isFault(undefined, 'Other'),
     // @ts-expect-error an output that is not a text
