@@ -328,7 +328,9 @@ export class CallableExchange {
     const isNamed = firsts.includes(first) || (style === 'encoded' && first)
     if (!isNamed && !(first && mayBegin?.(first.uri))) refuseAnswer('unexpected', describeMeeting(first, firsts))
     const { forgive } = mending
-    const reading: LiteralReading = { found: [], parts, around, blocks, isResponse: true, ...(isMended && { forgive }) }
+    const { longest } = this.#expected
+    const about: LiteralReading = { found: [], parts, around, blocks, isResponse: true, longest }
+    const reading = { ...about, ...(isMended && { forgive }) }
     return requireValid(read(cursor, reading, version), reading)
   }
 

@@ -1,6 +1,7 @@
 /** Reads replies to the operations of a contract: an opened answer as typed values. */
 import type { Values } from '../contract/implement.ts'
 import { anonymous } from '../contract/policy.ts'
+import { octetsOfElement } from '../soap/codecs/encoded-read.ts'
 import type { MessageCodec } from '../soap/codecs/style.ts'
 import type { LiteralReading } from '../soap/codecs/values.ts'
 import { strictParsing } from '../soap/envelope.ts'
@@ -102,7 +103,14 @@ const noHeaders: Values = {}
 /** Reads the Body to its end and the message to its last byte. */
 function readContent(expected: ExpectedReply, opened: Extract<OpenedAnswer, { kind: 'message' }>): Values {
   const { body, around, blocks, version } = opened.envelope
-  const reading: LiteralReading = { found: [], parts: opened.parts, around, blocks, isResponse: true }
+  const reading: LiteralReading = {
+    found: [],
+    parts: opened.parts,
+    around,
+    blocks,
+    isResponse: true,
+    longest: expected.longest,
+  }
   const row = expected.read(body, reading, version)
   closeAnswer(opened)
   const { found } = reading
@@ -139,7 +147,5 @@ export function parserLimitsFor(longest: number): ParseOptions {
     limits: { ...limits, bytes: longest, text: longest, children: elements, elements, references },
   }
 }
-/** An element in a list of records takes more: its tags and its text. */
-const octetsOfElement = 64
 /** The densest markup as text, `&lt;a/&gt;`, has one for each 5. */
 const octetsOfReference = 5

@@ -24,20 +24,35 @@ const All = ns.element('All', x.object({ row: x.element(row).many(), text: x.ele
 const Desk = port('Desk', {
   namespace: 'urn:t',
   allow: [anyone],
-  exchanges: { all: exchange({ action: '', input: 'empty', output: All }) },
+  exchanges: {
+    all: exchange({ action: '', input: 'empty', output: All }),
+    encoded: exchange({
+      style: 'encoded',
+      action: '',
+      input: x.call('urn:t', 'encoded', {}),
+      output: x.call('urn:t', 'encodedResponse', {
+        row: x.element(x.array(row)),
+        text: x.element(x.string).optional(),
+      }),
+    }),
+  },
 })
 const contract = service('desk', { namespace: 'urn:t', resources: [], ports: [Desk] })
 
-async function ask(inside: string, longest?: number) {
+const ask = (inside: string, longest?: number) =>
+  openAnswering(`<All xmlns="urn:t">${inside}</All>`, longest).all(undefined)
+const askEncoded = (inside: string, longest?: number) =>
+  openAnswering(`<m:encodedResponse xmlns:m="urn:t">${inside}</m:encodedResponse>`, longest).encoded({})
+function openAnswering(body: string, longest?: number) {
   const content = Buffer.from(
-    `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><All xmlns="urn:t">${inside}</All></s:Body></s:Envelope>`,
+    `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>${body}</s:Body></s:Envelope>`,
   )
   const transport: ClientTransport = {
     close: () => {},
     prepare: () => async () => ({ status: 200, fields: { 'content-type': 'text/xml' }, content }),
   }
   const options = { address: 'http://desk.example/', transport, ...(longest !== undefined && { longest }) }
-  return createPortClient(contract, options).all(undefined)
+  return createPortClient(contract, options)
 }
 function parse(text: string): Element {
   const document = parseXml(Buffer.from(text), parserLimitsFor(16 * 1024 * 1024))
@@ -72,6 +87,18 @@ test('what is longer than an answer may be asks for a client that takes more', a
   const large = rows(100_000)
   await assert.rejects(ask(large), /more than 262144 elements/)
   assert.equal((await ask(large, 64 * 1024 * 1024)).row.length, 100_000)
+})
+
+test('SOAP 1.1 §5 what the values of an answer may lead to grows with what it may be long', async () => {
+  const long = 64 * 1024 * 1024
+  const large = `<row>${rows(80_000)}</row>`
+  await assert.rejects(askEncoded(large), /more than 262144 elements/)
+  assert.equal((await askEncoded(large, long)).row.length, 80_000)
+  const text = `<row/><text>${'x'.repeat(17 * 1024 * 1024)}</text>`
+  assert.equal((await askEncoded(text, long)).text?.length, 17 * 1024 * 1024)
+  const shared = `<row>${'<a href="#1"/>'.repeat(200_000)}</row></m:encodedResponse><m id="1"><a>1</a><b/></m><m:encodedResponse xmlns:m="urn:t">`
+  await assert.rejects(askEncoded(shared), /leads to more than 262144 elements/, 'what is referred to counts each time')
+  assert.equal((await askEncoded(shared, long)).row.length, 200_000)
 })
 
 test('attack: an answer whose items are all wrong is judged in linear time, as a tree too, and told by the first ten', async () => {

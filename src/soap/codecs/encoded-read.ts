@@ -84,6 +84,16 @@ export const graphLimits = {
   hops: 8, // from a reference to what it means; toolkits send one, at most two
   depth: 1000, // of values in each other: a linked list is one for each item
 }
+/** An element takes this in a message; one with text, or of a longer name, takes more. */
+export const octetsOfElement = 64
+/** A message that may be longer may lead to more. */
+function graphLimitsFor(longest: number): Graph['limits'] {
+  const { elements, characters } = graphLimits
+  return {
+    elements: Math.max(elements, Math.ceil(longest / octetsOfElement)),
+    characters: Math.max(characters, longest),
+  }
+}
 
 /** What the elements of one Body refer to, and how much of it may still be read. */
 export interface Graph {
@@ -94,6 +104,8 @@ export interface Graph {
   /** The children of Body, the call first. */
   readonly roots: readonly Element[]
   ids: ReadonlyMap<string, Element> | undefined
+  readonly limits: Readonly<Record<'elements' | 'characters', number>>
+  /** Of these, what is left. */
   elements: number
   characters: number
   /** The elements that are being read, each in the one before it. */
@@ -127,10 +139,10 @@ export function openGraph(
   const roots = [call]
   while (cursor.child() === 'start') roots.push(readElement(cursor, reading.around))
   if (cursor.event !== 'end') refuseMessage({ kind: 'structure', detail: 'the Body has text' })
-  const { elements, characters } = graphLimits
+  const limits = graphLimitsFor(reading.longest ?? 0)
   checkEncodingOf(call, version)
   const encoding = encodings[version.number]
-  const graph = { ...names, encoding, version, roots, ids: undefined, elements, characters, around: new Set<Element>() }
+  const graph = { ...names, encoding, version, roots, ids: undefined, limits, ...limits, around: new Set<Element>() }
   return { graph: { ...graph, reading }, call }
 }
 
@@ -278,7 +290,7 @@ function readField(graph: Graph, accessor: Element, field: AnyField, place: Type
 }
 /** Guard (1): each value counts, however often it is referred to. */
 export function countElement(graph: Graph, at: Element): void {
-  if (--graph.elements < 0) refuseElement(at, `leads to more than ${graphLimits.elements} elements`)
+  if (--graph.elements < 0) refuseElement(at, `leads to more than ${graph.limits.elements} elements`)
 }
 /** The text of an element without elements; it counts each time. */
 export function takeText(graph: Graph, at: Element): string {
@@ -289,7 +301,7 @@ export function takeText(graph: Graph, at: Element): string {
 }
 export function countText(graph: Graph, at: Element, count: number): void {
   graph.characters -= count
-  if (graph.characters < 0) refuseElement(at, `leads to more than ${graphLimits.characters} characters`)
+  if (graph.characters < 0) refuseElement(at, `leads to more than ${graph.limits.characters} characters`)
 }
 const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, place: TypePlace]> = {
   scalar: (shape, graph, at) => readText(graph, at, shape, takeText(graph, at)),
