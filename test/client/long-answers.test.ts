@@ -13,6 +13,7 @@ import { service } from '../../src/contract/service.ts'
 import { x } from '../../src/contract/xml-type.ts'
 import { compileEncodedReader } from '../../src/soap/codecs/encoded-read.ts'
 import { createElementCodecs } from '../../src/soap/codecs/schema-codec.ts'
+import { createEncodedCodecs } from '../../src/soap/codecs/schema-encoded.ts'
 import { type LiteralReading, typesIn } from '../../src/soap/codecs/values.ts'
 import { soap11 } from '../../src/soap/version.ts'
 import { type Element, Malformed, parseXml, walkTree } from '../../src/xml/index.ts'
@@ -125,6 +126,21 @@ test('attack: an answer whose items are all wrong is judged in linear time, as a
     detail: 'is long',
   }))
   assert.throws(() => refuseFlaws(flaws), { detail: /\/a\[9\] is long; and 2 more$/ })
+})
+
+test('attack: a group of SOAP’s encoding that repeats is read in linear time', () => {
+  const pair = x.sequence({ a: x.element(x.int), b: x.element(x.int) }).many()
+  const codec = createEncodedCodecs()(x.call('urn:t', 'ask', { pair }))
+  assertLinear(count => {
+    const root = parse(`<Body><m:ask xmlns:m="urn:t">${'<a>1</a><b>2</b>'.repeat(count)}</m:ask></Body>`)
+    return () => {
+      const cursor = walkTree(root)
+      cursor.next()
+      cursor.child()
+      const reading: LiteralReading = { found: [], parts: undefined, around: undefined, blocks: [] }
+      assert.equal((codec.read(cursor, reading, soap11) as { readonly pair: readonly object[] }).pair.length, count)
+    }
+  }, 4000)
 })
 
 test('attack: wrong items of an array of SOAP’s encoding are told in linear time', () => {

@@ -19,6 +19,18 @@ const Grouped = a.type('Grouped', {
   way: x.choice({ card: x.element(x.string), cash: x.sequence({ coins: x.element(x.int) }) }).optional(),
   steps: x.choice({ up: x.element(x.int), down: x.element(x.int) }).many(),
 })
+const Paired = a.type('Paired', {
+  pair: x.sequence({ key: x.element(x.string), value: x.element(x.int) }).many(0, 2),
+  to: x
+    .choice({
+      person: x.element(x.string),
+      account: x.sequence({ bank: x.element(x.string), number: x.element(x.int) }),
+      empty: x.sequence({ note: x.element(x.string).optional() }),
+    })
+    .optional(),
+  free: x.sequence({ word: x.element(x.string).optional(), words: x.element(x.string).many() }),
+  some: x.element(x.int).many(1, 2),
+})
 const call = x.call('urn:a', 'put', {
   text: x.element(x.string).optional(),
   number: x.element(x.int).nillable().optional(),
@@ -29,6 +41,7 @@ const call = x.call('urn:a', 'put', {
   way: x.element(x.derivable(Vehicle, () => [Car])).optional(),
   shape: x.element(x.derivable(Abstract, () => [Circle])).optional(),
   grouped: x.element(Grouped).optional(),
+  paired: x.element(Paired).optional(),
   list: x.element(x.array(x.int)).optional(),
   table: x.element(x.array(x.array(x.string))).optional(),
   anything: x.element(x.anyType).optional(),
@@ -67,6 +80,18 @@ const values: Readonly<Record<string, object>> = {
   },
   'one branch of a choice': { grouped: { both: { left: 1 }, way: { card: 'x' }, steps: [] } },
   'a sequence in a choice': { grouped: { both: { left: 1 }, way: { cash: { coins: 5 } }, steps: [] } },
+  'a sequence that repeats, and one of two members in a choice': {
+    paired: {
+      pair: [
+        { key: 'a', value: 1 },
+        { key: 'b', value: 2 },
+      ],
+      to: { account: { bank: 'b', number: 7 } },
+      free: { word: 'w', words: ['x', 'y'] },
+      some: [1, 2],
+    },
+  },
+  'a group of which no element has to be there': { paired: { pair: [], free: { words: [] }, some: [1] } },
   'an array': { list: [1, 2, 3] },
   'an array with nil': { list: [1, null, 3] },
   'an empty array': { list: [] },
@@ -138,6 +163,19 @@ const unreadable: Readonly<Record<string, readonly [inside: string, says: RegExp
   'both branches of a choice': ['<grouped><left>1</left><card>a</card><coins>1</coins></grouped>', /is repeated/],
   'a member that is missing': ['<tree/>', /must have name/],
   'a member of a group that is missing': ['<grouped/>', /must have left/],
+  'a second member of a sequence that is missing': ['<grouped><right>1</right></grouped>', /must have left/],
+  'a member of a branch that is missing': ['<paired><bank>b</bank><some>1</some></paired>', /must have number/],
+  'a member of a sequence that repeats': [
+    '<paired><key>a</key><key>b</key><value>1</value><some>1</some></paired>',
+    /must have value/,
+  ],
+  'one sequence too many': [
+    `<paired>${'<key>a</key><value>1</value>'.repeat(3)}<some>1</some></paired>`,
+    /at most 2 of key/,
+  ],
+  'elements that have to be there': ['<paired/>', /must have 1 of some/],
+  'one element too many': [`<paired>${'<some>1</some>'.repeat(3)}</paired>`, /at most 2 of some/],
+  'two branches of several members': ['<paired><bank>b</bank><person>p</person><some>1</some></paired>', /is repeated/],
   'an attribute that is missing': ['<price>1</price>', /must have the attribute currency/],
   'an attribute that is none': ['<tree other="1"><name/></tree>', /other/],
   'text among elements': ['<tree>text<name>a</name></tree>', /has text where elements are expected/],

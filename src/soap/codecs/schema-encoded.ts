@@ -4,6 +4,7 @@
  * values may be shared by references, and each value that is written says its type.
  */
 import { Flaw } from '../../contract/lexical/flaw.ts'
+import { countRequired } from '../../contract/xml-members.ts'
 import { isSimpleType } from '../../contract/xml-simple.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
 import { type Cursor, Element, escapeText, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
@@ -37,7 +38,7 @@ import {
   type TextPlan,
   type TypePlan,
 } from './schema-plan.ts'
-import { codecOfReference, readAnyElement } from './schema-read.ts'
+import { codecOfReference, type ElementRow, emptyValue, isEmptiableOnce, readAnyElement } from './schema-read.ts'
 import { MessageWriting, writeReferringText, writeXmlValue } from './schema-write.ts'
 import {
   inlineWriting,
@@ -161,8 +162,8 @@ function readEncodedText({ codec, type }: TextPlan, graph: Graph, at: Element): 
   return value instanceof Flaw ? refuseElement(at, value.detail) : value
 }
 
-function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element): Record<string, unknown> {
-  const row: Record<string, unknown> = {}
+function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element): ElementRow {
+  const row: ElementRow = {}
   checkEncodedAttributes(graph, at, name => plan.attributes.some(each => each.name === name))
   for (const { key, name, codec, type, isOptional } of plan.attributes) {
     const text = at.attribute(name)
@@ -184,28 +185,32 @@ function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element): Recor
 const isResult = ({ name, parent }: Element, { version, reading, roots }: Graph): boolean =>
   reading.isResponse === true && name === version.rpcResult && parent === roots[0]
 
-/** SOAP 1.1 §5.1: what may be nil may be left out as well. */
-function requireMembers(parts: readonly ParticlePlan[], at: Element, row: Record<string, unknown>): void {
+/** SOAP 1.1 §5.1: what may be nil may be left out as well. Groups are looked into, too. */
+function requireMembers(parts: readonly ParticlePlan[], at: Element, row: ElementRow): void {
   for (const part of parts) {
-    if (part.isMany) row[part.key] ??= []
-    else if (part.kind === 'element' && part.isNillable && part.min > 0) row[part.key] ??= null
-    else if (part.min > 0 && !Object.hasOwn(row, part.key) && !isEmptiable({ ...part, min: 1 }))
-      refuseElement(
-        at,
-        `must have ${firstNames(part)
-          .map(({ local }) => local)
-          .join(' or ')}`,
-      )
+    const names = firstNames(part).map(({ local }) => local)
+    if (part.isMany) {
+      const { length: count } = (row[part.key] ??= []) as readonly unknown[] // `appendMember` makes it
+      if (count < countRequired(part, count))
+        refuseElement(at, `must have ${countRequired(part, count)} of ${names.join(', ')}`)
+      if (count > part.max) refuseElement(at, `must have at most ${part.max} of ${names.join(', ')}`)
+    } else if (part.min > 0 && !Object.hasOwn(row, part.key)) {
+      if (part.kind === 'element' && part.isNillable) row[part.key] = null
+      else if (isEmptiableOnce(part)) row[part.key] = emptyValue(part)
+      else refuseElement(at, `must have ${names.join(' or ')}`)
+    }
+    if (part.kind !== 'sequence' && part.kind !== 'choice') continue
+    for (const inside of listGroups(part, row)) requireMembers(listChosen(part, inside), at, inside)
   }
 }
+/** A group that repeats has one value for each time. */
+const listGroups = ({ key }: GroupPlan, row: ElementRow): readonly ElementRow[] =>
+  Object.hasOwn(row, key) ? ([row[key]].flat() as readonly ElementRow[]) : [] // as `readGrouped` makes them
+const listChosen = ({ kind, parts }: GroupPlan, inside: ElementRow): readonly ParticlePlan[] =>
+  kind === 'choice' ? parts.filter(({ key }) => Object.hasOwn(inside, key)) : parts
 
 /** Accessors have any order, so a group is found by the one element that is in it. */
-function readAccessor(
-  parts: readonly ParticlePlan[],
-  graph: ResponseGraph,
-  accessor: Element,
-  row: Record<string, unknown>,
-): void {
+function readAccessor(parts: readonly ParticlePlan[], graph: ResponseGraph, accessor: Element, row: ElementRow): void {
   const { returned } = graph
   const part = returned?.accessor === accessor ? returned.part : findPart(parts, accessor)
   if (!part || part.kind === 'any') {
@@ -228,7 +233,7 @@ function findPart(parts: readonly ParticlePlan[], { name: { uri, local } }: Elem
   const isMeant = ({ name }: ElementPlan): boolean => name.local === local && (uri === '' || uri === name.uri)
   return parts.find(each => leadsTo(each, isMeant))
 }
-function appendMember(row: Record<string, unknown>, key: string, value: unknown): void {
+function appendMember(row: ElementRow, key: string, value: unknown): void {
   const known = row[key]
   if (Array.isArray(known)) known.push(value)
   else row[key] = [value]
@@ -236,13 +241,30 @@ function appendMember(row: Record<string, unknown>, key: string, value: unknown)
 const leadsTo = (part: ParticlePlan, isMeant: (element: ElementPlan) => boolean): boolean =>
   part.kind === 'element' ? isMeant(part) : part.kind !== 'any' && part.parts.some(each => leadsTo(each, isMeant))
 
-function readGrouped(part: GroupPlan, graph: ResponseGraph, accessor: Element, row: Record<string, unknown>): void {
-  const known = row[part.key] as Record<string, unknown> | Record<string, unknown>[] | undefined // set here alone
-  const inside: Record<string, unknown> = part.kind === 'sequence' && known && !Array.isArray(known) ? known : {}
+/** A group goes on until one of its elements comes again; then it repeats, if it may. */
+function readGrouped(part: GroupPlan, graph: ResponseGraph, accessor: Element, row: ElementRow): void {
+  const latest = latestGroup(part, row)
+  if (latest && hasRoom(part, latest, accessor)) {
+    readAccessor(part.parts, graph, accessor, latest)
+    return
+  }
+  if (latest && !part.isMany) refuseElement(accessor, 'is repeated')
+  const inside: ElementRow = {}
   readAccessor(part.parts, graph, accessor, inside)
-  if (part.isMany && part.kind === 'choice') appendMember(row, part.key, inside)
-  else if (part.isMany || (known && part.kind === 'choice')) refuseElement(accessor, 'is repeated')
+  if (part.isMany) appendMember(row, part.key, inside)
   else row[part.key] = inside
+}
+/** Whether a group has no such element yet; of a choice, in the branch that it has. */
+function hasRoom(group: GroupPlan, inside: ElementRow, accessor: Element): boolean {
+  const part = findPart(group.parts, accessor)
+  if (!part || !Object.hasOwn(inside, part.key)) return part !== undefined && group.kind === 'sequence'
+  if (part.isMany) return true
+  const within = part.kind === 'element' || part.kind === 'any' ? undefined : latestGroup(part, inside)
+  return within !== undefined && hasRoom(part as GroupPlan, within, accessor)
+}
+function latestGroup({ key }: GroupPlan, row: ElementRow): ElementRow | undefined {
+  const found = Object.hasOwn(row, key) ? row[key] : undefined
+  return (Array.isArray(found) ? found.at(-1) : found) as ElementRow | undefined // as `readGrouped` makes it
 }
 
 // Writing

@@ -46,7 +46,7 @@ import {
   xsiType,
 } from './values.ts'
 
-type ElementRow = Record<string, unknown>
+export type ElementRow = Record<string, unknown>
 
 /** At the `start` of the element: its value; goes to its `end`. */
 export function readPlannedElement(plan: ElementPlan, cursor: Cursor, reading: LiteralReading): unknown {
@@ -369,9 +369,9 @@ function readParticle(part: ParticlePlan, cursor: Cursor, reading: LiteralReadin
 }
 
 const describeMissing = (part: ParticlePlan): string => `comes without ${describeNames(firstNames(part))}`
-const isEmptiableOnce = (part: ParticlePlan): boolean => isEmptiable({ ...part, min: 1 })
+export const isEmptiableOnce = (part: ParticlePlan): boolean => isEmptiable({ ...part, min: 1 })
 /** The value of a group of which no element is there, and none has to be. */
-function emptyValue(part: ParticlePlan): unknown {
+export function emptyValue(part: ParticlePlan): ElementRow {
   const parts = part.kind === 'sequence' ? part.parts : part.kind === 'choice' ? part.parts.filter(isEmptiable) : []
   const row: ElementRow = {}
   for (const each of part.kind === 'choice' ? parts.slice(0, 1) : parts) {
