@@ -94,7 +94,7 @@ export class FaultError<X extends Fault = Fault> extends CallError {
     const { declared, ...rest } = read
     super(operation, rest.reasons[0]?.text ?? 'a fault without a reason')
     this.fault = declared?.fault.fault
-    this.faults = declared?.names ?? [this.fault].filter(each => each !== undefined)
+    this.faults = declared?.names ?? (this.fault === undefined ? [] : [this.fault])
     this.detail = (declared?.detail ?? {}) as DetailOf<X> // read by the fields of the fault that `fault` names
     this.code = rest.code
     this.codes = rest.codes

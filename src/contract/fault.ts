@@ -34,8 +34,16 @@ export type DetailOf<X> = X extends Fault<string, infer D> ? Value<D> : never
 
 const problemField = t.object({ path: t.string(), code: t.string(), detail: t.string() }, 'Problem')
 
-/** The faults of every service: a contract need not declare them and may not reuse their names. */
-export const NotFound = fault('NotFound', { status: 404, title: 'Not found' })
+/**
+ * The faults of every service: a contract need not declare them and may not reuse their names. Of
+ * an item that has moved, SOAP has its new identifier here, where REST has 301 or 308; `within`
+ * names the resource of this identifier, where it is that of an item around.
+ */
+export const NotFound = fault('NotFound', {
+  status: 404,
+  title: 'Not found',
+  detail: { movedTo: t.string().optional(), within: t.string().optional() },
+})
 /** Policy does not allow the call: 403. */
 export const Forbidden = fault('Forbidden', { status: 403, title: 'Forbidden' })
 /** The item has another version than the caller expects: 412, with the current one. */

@@ -35,14 +35,17 @@ const busy = ({ after }: { readonly after: number }): RefusalFault => ({
   reason: 'the service is busy: retry later',
   detail: { retryAfter: after },
 })
-const notFound = (reason: string): RefusalFault => ({ fault: NotFound, reason, detail: {} })
+const notFound = (reason: string, detail: Values = {}): RefusalFault => ({ fault: NotFound, reason, detail })
 
 const faultsOfKinds: {
   readonly [K in RefusalWithFault['kind']]: (refusal: RefusalOf<K>, place: WritePlace) => RefusalFault
 } = {
   'not-found': () => notFound('the item does not exist'),
   gone: () => notFound('the item has been removed'),
-  moved: ({ to }) => notFound(`the item has moved to ${to}`),
+  moved: ({ to, of: within }) =>
+    within === undefined
+      ? notFound(`the item has moved to ${to}`, { movedTo: to })
+      : notFound(`the item around has moved to ${to} (${within})`, { movedTo: to, within }),
   forbidden: () => ({ fault: Forbidden, reason: 'this caller may not do this', detail: {} }),
   stale: ({ version }) => ({
     fault: VersionConflict,

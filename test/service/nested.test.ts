@@ -182,6 +182,14 @@ test('A4.2 a parent stays while items are in it; removed items are gone, moved o
   const lists = await ask(running, 'cora', 'GET /orders/o-1/notes?sort=text')
   assert.equal(lists.headers.get('location'), '/api/v2/orders/o-3/notes?sort=text')
   assert.equal((await ask(running, 'ann', 'GET /orders/o-1/notes')).status, 404)
+  const detailOf = async (who: string, body: string) =>
+    /<\w+:Detail>(.*)<\/\w+:Detail>/
+      .exec(await soap(running, who, body))?.[1]
+      ?.replace(/<\/?(?:\w+:)?NotFound[^>]*>/g, '')
+  const within = '<movedTo>o-3</movedTo><within>orders</within>'
+  assert.equal(await detailOf('cora', '<ListNotes><order>o-1</order></ListNotes>'), within)
+  assert.equal(await detailOf('cora', '<GetNote><id>n-2</id></GetNote>'), '<movedTo>n-1</movedTo>')
+  assert.equal(await detailOf('ann', '<ListNotes><order>o-1</order></ListNotes>'), '')
   assert.deepEqual(running.incidents, [])
 })
 
