@@ -19,6 +19,7 @@ const Grouped = a.type('Grouped', {
   way: x.choice({ card: x.element(x.string), cash: x.sequence({ coins: x.element(x.int) }) }).optional(),
   steps: x.choice({ up: x.element(x.int), down: x.element(x.int) }).many(),
 })
+const Open = a.type('Open', { name: x.element(x.string).optional(), other: x.any({ not: 'urn:a' }).many() })
 const Paired = a.type('Paired', {
   pair: x.sequence({ key: x.element(x.string), value: x.element(x.int) }).many(0, 2),
   to: x
@@ -45,6 +46,7 @@ const call = x.call('urn:a', 'put', {
   list: x.element(x.array(x.int)).optional(),
   table: x.element(x.array(x.array(x.string))).optional(),
   anything: x.element(x.anyType).optional(),
+  open: x.element(Open).optional(),
   all: x.element(x.array(x.anyType)).optional(),
   items: x.element(x.int).many(),
 })
@@ -125,6 +127,14 @@ describe('decode(encode(v)) = v', () => {
       assert.equal([back[member]].flat().length, member === 'all' ? 2 : 1)
     }
   })
+})
+
+test('a wildcard takes elements of its namespaces that no other part is for, and keeps their texts', () => {
+  const other = ['<q:b xmlns:q="urn:q">c</q:b>', '<name xmlns="urn:q"/>']
+  const written = codec.write({ open: { name: 'n', other }, items: [] }, soap11)
+  assert.deepEqual(read(written), { open: { name: 'n', other }, items: [] })
+  assert.throws(() => codec.write({ open: { other: ['<b xmlns="urn:a"/>'] }, items: [] }, soap11), UnfitValue)
+  assert.throws(() => readPut('<open><m:b/></open>'), Refused)
 })
 
 test('SOAP 1.1 §5.1 rule 5 an element alone has its own name, its scope and its type', () => {

@@ -27,6 +27,7 @@ import {
   takeText,
 } from './encoded-read.ts'
 import {
+  type AnyPlan,
   type ArrayPlan,
   type ComplexPlan,
   type ElementPlan,
@@ -213,33 +214,39 @@ const listChosen = ({ kind, parts }: GroupPlan, inside: ElementRow): readonly Pa
 function readAccessor(parts: readonly ParticlePlan[], graph: ResponseGraph, accessor: Element, row: ElementRow): void {
   const { returned } = graph
   const part = returned?.accessor === accessor ? returned.part : findPart(parts, accessor)
-  if (!part || part.kind === 'any') {
+  if (!part) {
     const known = parts.flatMap(firstNames).map(each => each.local)
     refuseElement(accessor, `is not expected here: expected ${known.join(', ')}`)
     return
   }
-  if (part.kind !== 'element') {
+  if (part.kind !== 'element' && part.kind !== 'any') {
     readGrouped(part, graph, accessor, row)
     return
   }
-  const isNull = isNil(graph, accessor)
+  const isNull = part.kind === 'element' && isNil(graph, accessor)
   if (isNull && !part.isNillable && part.min > 0) refuseElement(accessor, 'must not be nil')
-  const value = isNull ? null : readEncodedValue(part.type(), graph, accessor)
+  const value = isNull ? null : readEncodedValue(part.kind === 'any' ? foreignPlan : part.type(), graph, accessor)
   if (part.isMany) appendMember(row, part.key, value)
   else if (Object.hasOwn(row, part.key)) refuseElement(accessor, 'is repeated')
-  else if (!isNull || part.isNillable) row[part.key] = value
+  else if (part.kind === 'any' || !isNull || part.isNillable) row[part.key] = value
 }
+/** What a wildcard takes is the text of its element. */
+const foreignPlan: TypePlan = { kind: 'xml' }
+type LeafPlan = ElementPlan | AnyPlan
+/** A wildcard takes what no other part is for. */
 function findPart(parts: readonly ParticlePlan[], { name: { uri, local } }: Element): ParticlePlan | undefined {
-  const isMeant = ({ name }: ElementPlan): boolean => name.local === local && (uri === '' || uri === name.uri)
-  return parts.find(each => leadsTo(each, isMeant))
+  const isMeant = (leaf: LeafPlan): boolean =>
+    leaf.kind === 'element' && leaf.name.local === local && (uri === '' || uri === leaf.name.uri)
+  const isOpen = (leaf: LeafPlan): boolean => leaf.kind === 'any' && leaf.matches(uri)
+  return parts.find(each => leadsTo(each, isMeant)) ?? parts.find(each => leadsTo(each, isOpen))
 }
 function appendMember(row: ElementRow, key: string, value: unknown): void {
   const known = row[key]
   if (Array.isArray(known)) known.push(value)
   else row[key] = [value]
 }
-const leadsTo = (part: ParticlePlan, isMeant: (element: ElementPlan) => boolean): boolean =>
-  part.kind === 'element' ? isMeant(part) : part.kind !== 'any' && part.parts.some(each => leadsTo(each, isMeant))
+const leadsTo = (part: ParticlePlan, isMeant: (leaf: LeafPlan) => boolean): boolean =>
+  part.kind === 'element' || part.kind === 'any' ? isMeant(part) : part.parts.some(each => leadsTo(each, isMeant))
 
 /** A group goes on until one of its elements comes again; then it repeats, if it may. */
 function readGrouped(part: GroupPlan, graph: ResponseGraph, accessor: Element, row: ElementRow): void {
@@ -314,7 +321,8 @@ function writeParts(
     writing.path.push(part.key)
     for (const each of values) {
       if (part.kind === 'element') written += writeEncodedValue(part.type(), part.name.local, each, encoding, writing)
-      else if (part.kind === 'any' || typeof each !== 'object' || each === null) writing.fail('must be an object')
+      else if (part.kind === 'any') written += writeXmlValue(each, ({ uri }) => part.matches(uri), writing)
+      else if (typeof each !== 'object' || each === null) writing.fail('must be an object')
       else {
         const chosen = part.kind === 'choice' ? part.parts.filter(({ key }) => Object.hasOwn(each, key)) : part.parts
         written += writeParts(chosen, each as Readonly<Record<string, unknown>>, encoding, writing)
