@@ -42,8 +42,11 @@ const templateOperators: Readonly<Record<string, TemplateOperator>> = {
 const variablePattern = '(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*'
 const variableSpecPattern = `${variablePattern}(?::[1-9]\\d{0,3}|\\*)?`
 const expressionPattern = new RegExp(`\\{([+#./;?&]?)(${variableSpecPattern}(?:,${variableSpecPattern})*)\\}`, 'y')
-/** §2.1 literals: no controls, space, quotes, `<>\^`{|}`, or lone percent sign. */
-const literalPattern = /(?:[^\0-\x20"'%<>\\^`{|}\x7f]|%[0-9A-Fa-f]{2})+/y
+/**
+ * §2.1 literals: no controls, space, double quotes, `<>\^`{|}`, or lone percent sign; erratum 6937
+ * has the apostrophe, as addresses of OData do.
+ */
+const literalPattern = /(?:[^\0-\x20"%<>\\^`{|}\x7f]|%[0-9A-Fa-f]{2})+/y
 
 /**
  * The URI reference; undefined where §3 has an error: a malformed template, or a prefix of a value

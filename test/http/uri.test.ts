@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
@@ -260,7 +260,7 @@ type Group = {
 }
 
 const folder = suites('uri-template')
-for (const file of folder === undefined ? [] : ['spec-examples.json', 'negative-tests.json'])
+for (const file of folder === undefined ? [] : readdirSync(folder).filter(each => each.endsWith('.json')))
   for (const [name, { variables, testcases }] of Object.entries(
     JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as Readonly<Record<string, Group>>,
   ))
