@@ -110,7 +110,10 @@ export interface SentOperation {
   readonly name: string
   /** Of HTTP: `SOAPAction`, or the parameter of the media type; it may be empty. */
   readonly action: string
-  /** With addressing, the [action] of its messages; default the `action`. */
+  /**
+   * With addressing, the [action] of its messages, which HTTP states as well, or nothing
+   * (WS-Addressing 1.0 SOAP Binding §4.2, §5.2); default the `action`.
+   */
   readonly addressedAs?: string
   /** Parts of its answers travel next to the envelope. */
   readonly isAnsweredWithParts?: boolean
@@ -165,7 +168,7 @@ interface PostBounds extends Pick<TransportRequest, 'timeLimit' | 'signal' | 'pa
 /** Writes and posts the messages of one operation. */
 export class MessageSender {
   readonly security: OperationSecurity | undefined
-  readonly #operation: SentOperation
+  readonly #operation: SentOperation & { readonly addressedAs: string }
   readonly #dress: MessageDress
   readonly #fields: HttpFields
   readonly #post: (sending: TransportRequest) => Promise<TransportResponse>
@@ -173,15 +176,16 @@ export class MessageSender {
   readonly #postPackage: (sending: TransportRequest) => Promise<TransportResponse>
 
   /** @param own fields of each request, by any case of their names */
-  constructor(operation: SentOperation, dress: MessageDress, transport: ClientTransport, own: HttpFields = {}) {
-    const { version, action } = operation
-    this.security = dress.securityOf(operation.name)
-    this.#operation = operation
+  constructor(given: SentOperation, dress: MessageDress, transport: ClientTransport, own: HttpFields = {}) {
+    const { version, addressedAs = given.action } = given
+    const action = dress.addressing && given.action !== '' ? addressedAs : given.action
+    this.security = dress.securityOf(given.name)
+    this.#operation = { ...given, action, addressedAs }
     this.#dress = dress
     this.#fields = {
       ...Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value])),
       ...dress.credentials.fields,
-      accept: listAccepted(operation, dress).join(', '),
+      accept: listAccepted(given, dress).join(', '),
       ...(version.actionIn === 'SOAPAction' && { soapaction: quoteAction(action) }),
     }
     this.#post = transport.prepare({ ...this.#fields, 'content-type': this.#mediaType })
@@ -198,7 +202,7 @@ export class MessageSender {
    * @param replyTo with addressing: where the answer goes; default back in the response
    */
   write(write: (writing: LiteralWriting) => MessageContent, messageId?: string, replyTo?: string): WrittenMessage {
-    const { action, addressedAs = action, version } = this.#operation
+    const { addressedAs, version } = this.#operation
     const { addressing, mtom } = this.#dress
     const attached: Attached[] = []
     let isXop = false

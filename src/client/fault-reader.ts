@@ -5,7 +5,7 @@
 import type { Fault } from '../contract/fault.ts'
 import { everyFault, type Message, toXmlName } from '../contract/xml-message.ts'
 import { compileRowReader } from '../soap/codecs/literal-read.ts'
-import { type LiteralReading, qualifiedSpace, type ReadValue, type TypeSpace } from '../soap/codecs/values.ts'
+import { type LiteralReading, qualifiedSpace, type ReadValue, type TypeSpace, xsiType } from '../soap/codecs/values.ts'
 import type { Code, Reason } from '../soap/fault.ts'
 import { readAddressing } from '../soap/headers/addressing.ts'
 import { Refused } from '../soap/refusal.ts'
@@ -19,6 +19,8 @@ export interface FaultEntry {
   /** Those whose detail it is, in the order of their declaration. */
   readonly faults: readonly KnownFault[]
   readonly read: ReadEntry
+  /** Whether the detail may say by `xsi:type` that it has the type of this name. */
+  readonly isOfType?: (name: Name) => boolean
   /** It is about a header block, so its element is one, too (SOAP 1.1 §4.4). */
   readonly mayBeBlock?: boolean
 }
@@ -143,11 +145,12 @@ const findActionText = (blocks: readonly Element[]): string | undefined =>
 
 /**
  * The first entry that is the element of a declared fault and valid by its schema. Of several
- * faults with this element the [action] names one (WS-Addressing 1.0 Metadata §4.4.1), or none.
+ * faults with this element its `xsi:type` names one, or the [action] (WS-Addressing 1.0 Metadata
+ * §4.4.1), or none does.
  */
 function findDeclared(entries: readonly Element[], faults: Faults, action: string | undefined): FaultRead['declared'] {
   for (const entry of entries) {
-    const found = (faults.get(entry.name) ?? []).flatMap(known => {
+    const found = listCandidates(entry, faults).flatMap(known => {
       const detail = readDetail(entry, known.read)
       return detail === undefined ? [] : known.faults.map(each => ({ ...each, detail, alike: known.faults }))
     })
@@ -158,6 +161,13 @@ function findDeclared(entries: readonly Element[], faults: Faults, action: strin
       return { fault: first.fault, detail: first.detail, names: first.alike.map(({ fault: { fault } }) => fault) }
   }
   return undefined
+}
+
+function listCandidates(entry: Element, faults: Faults): readonly FaultEntry[] {
+  const known = faults.get(entry.name) ?? []
+  const type = known.length > 1 ? entry.qname(entry.attribute(xsiType)?.trim() ?? '') : undefined
+  const typed = type ? known.filter(each => each.isOfType?.(type)) : []
+  return typed.length > 0 ? typed : known
 }
 
 function readDetail(entry: Element, read: ReadEntry): unknown {

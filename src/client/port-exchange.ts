@@ -14,7 +14,7 @@ import { type Forgiven, type Leniency, Mending, mendElement } from '../soap/code
 import { createPortMessageCodecs, type PortMessageCodec } from '../soap/codecs/port-message-codec.ts'
 import { createElementCodecs, type ElementCodec } from '../soap/codecs/schema-codec.ts'
 import { createEncodedCodecs } from '../soap/codecs/schema-encoded.ts'
-import { declaresAttribute } from '../soap/codecs/schema-plan.ts'
+import { declaresAttribute, isTypeNamed } from '../soap/codecs/schema-plan.ts'
 import { UnfitValue } from '../soap/codecs/schema-write.ts'
 import { type LiteralReading, type LiteralWriting, loneWriting } from '../soap/codecs/values.ts'
 import type { Envelope } from '../soap/envelope.ts'
@@ -427,7 +427,8 @@ function compileFaults(
         if (mayBeBlock) return read(withoutSoapAttributes(codec, entry), reading)
         return isEncoded ? encoded(root).read(walkTo(entry), reading, version) : read(entry, reading)
       }
-      return { name: codec.plan.name, faults, read: readEntry, mayBeBlock }
+      const isOfType = (name: Name): boolean => isTypeNamed(codec.plan.type(), name)
+      return { name: codec.plan.name, faults, read: readEntry, isOfType, mayBeBlock }
     })
   })
   return Map.groupBy(entries, ({ name }) => name)

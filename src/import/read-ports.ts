@@ -252,7 +252,7 @@ function readExchange(
   if (asked === undefined || (output && answered === undefined)) return undefined
   const requestHeaders = readHeaderParts(input, place, model, losses)
   const replyHeaders = output ? readHeaderParts(output, place, model, losses) : []
-  const read = (part: WsdlBlock) => readBlock(part, place, model, losses)
+  const read = (part: WsdlBlock) => readHeaderBlock(part, place, model, losses)
   return exchange({
     style: style === 'document' ? 'document' : isEncoded ? 'encoded' : 'rpc',
     action: operation.action,
@@ -300,7 +300,7 @@ function readHeaderParts(
 ): readonly ReadHeader[] {
   const read = new Map<string, ReadHeader>()
   for (const header of headers) {
-    const root = readBlock(header, place, model, losses)
+    const root = readHeaderBlock(header, place, model, losses)
     const key = findFreeName(header.name, each => read.has(each))
     if (root) read.set(key, { key, root, faults: header.faults ?? [] })
   }
@@ -308,7 +308,12 @@ function readHeaderParts(
 }
 
 /** A header block has a namespace (SOAP 1.1 §4.2, SOAP 1.2 §5.2.1). */
-function readBlock(header: WsdlBlock, place: string, model: SchemaModel, losses: Losses): AnyRootElement | undefined {
+function readHeaderBlock(
+  header: WsdlBlock,
+  place: string,
+  model: SchemaModel,
+  losses: Losses,
+): AnyRootElement | undefined {
   const root = readPartElement(header, place, model)
   if (root && root.name.uri !== '') return root
   const why = root ? 'has no namespace, which SOAP forbids' : 'is not declared'
@@ -346,14 +351,14 @@ const readFaults = (
 function joinHeaderFaults(
   faults: readonly ReadFault[],
   headers: readonly ReadHeader[],
-  readBlock: (part: WsdlBlock) => AnyRootElement | undefined,
+  readHeaderBlock: (part: WsdlBlock) => AnyRootElement | undefined,
 ): Pick<PortExchange, 'faults' | 'headerFaults'> {
   const all = Object.fromEntries(faults.map(({ fault, root }) => [fault, root]))
   const named = new Map(faults.flatMap(({ fault, root, isBound }) => (isBound ? [] : [[root, fault] as const])))
   const about = new Map<string, Set<string>>()
   for (const { key, faults: parts } of headers)
     for (const part of parts) {
-      const root = readBlock(part)
+      const root = readHeaderBlock(part)
       if (!root) continue
       const name = named.get(root) ?? findFreeKey(part.name, all)
       named.set(root, name)

@@ -344,7 +344,7 @@ function chooseOperation(
   const all = open.length === 0 ? declared : [...declared, ...open]
   if (all.length < 2) return all[0] && { exchange: all[0], content: proven.body }
   const action = known.message.action || (known.addressing && statedAction(known.addressing))
-  const named = all.filter(each => each.action === action)
+  const named = all.filter(each => each.action === action || statesTransport(known, each))
   const meant = named.length > 0 ? named : declared.length > 0 ? declared : open
   return meant.length > 1
     ? chooseByContent(meant, known, proven)
@@ -402,6 +402,10 @@ function readBodyTree({ body, around: { parent, name, prefix, attributes, declar
   return tree
 }
 
+/** The transport states the action that the WSDL has for it alone. */
+const statesTransport = ({ message }: Exchanged, { transportAction }: BoundOperation): boolean =>
+  transportAction !== undefined && message.action === transportAction
+
 function requireAgreement(node: SoapNode, known: Exchanged, exchange: BoundOperation): void {
   const { action, replyAction, repliesWithParts } = exchange
   const { addressing, message } = known
@@ -412,9 +416,9 @@ function requireAgreement(node: SoapNode, known: Exchanged, exchange: BoundOpera
       answered: replyAction !== undefined,
       elsewhere: repliesWithParts ? undefined : node.elsewhere, // there it is one text
     })
-    agreeOnAction(addressing, action, message.action)
+    agreeOnAction(addressing, action, statesTransport(known, exchange) ? action : message.action)
   }
-  if (message.action && message.action !== action)
+  if (message.action && message.action !== action && !statesTransport(known, exchange))
     refuseMessage({ kind: 'action-disagrees', action: message.action, expected: action })
 }
 

@@ -31,6 +31,8 @@ const Receipt = bank.element(
 )
 const TooMuch = bank.element('TooMuch', x.object({ limit: x.element(x.decimal) }))
 const CardProblem = bank.element('CardProblem', x.object({ card: x.element(x.string) }))
+const Lack = bank.type('Lack', { by: x.element(x.int) })
+const Excess = bank.type('Excess', { by: x.element(x.int) })
 const Session = bank.element('Session', x.object({ id: x.element(x.string) }))
 const Sacks = bank.element('Sacks', x.int)
 const Buyer = bank.element('Buyer', x.string)
@@ -62,10 +64,12 @@ const BankPort = port('BankPort', {
       action: 'urn:addEncoded',
       input: x.call('urn:rpc', 'addEncoded', { a: x.element(x.int), b: x.element(x.int) }),
       output: x.call('urn:rpc', 'addEncodedResponse', { sum: x.element(x.int) }),
+      faults: { TooLittle: x.part('', 'problem', Lack), TooBig: x.part('', 'problem', Excess) },
     }),
     note: exchange({ action: 'urn:note', input: Buyer }),
     pay: exchange({
       action: 'urn:pay',
+      addressedAs: { request: 'urn:bank:pay' },
       input: Session,
       output: 'empty',
       faults: {
@@ -90,7 +94,11 @@ const app = implement(contract, {
     },
     order: ({ sacks, buyer }) => ({ buyer: `${buyer}!`, sacks: sacks + 1 }),
     add: ({ a, b }) => ({ sum: a + b }),
-    addEncoded: ({ a, b }) => ({ sum: a + b }),
+    addEncoded: ({ a, b }, ctx) => {
+      if (a > 100) ctx.fail('TooBig', { by: a - 100 })
+      if (a < -100) ctx.fail('TooLittle', { by: -100 - a })
+      return { sum: a + b }
+    },
     note: text => void noted.push(text),
     pay: ({ id }, ctx) => {
       if (id === 'stolen') return ctx.fail('Stolen', { card: id })
@@ -158,6 +166,39 @@ for (const soap of ['1.1', '1.2'] as const) {
     assert.deepEqual(await failWith('number', false), ['Unknown', '7', ['Unknown']], 'a text may be 7, too')
     assert.deepEqual(await failWith('number', true), ['Numbered', 7, ['Numbered']])
   })
+  test(`SOAP ${soap}: §5.1 rule 5 of encoded faults with one element it is the one whose type the detail says`, async () => {
+    const client = open({ soap })
+    for (const [a, name] of [[103, 'TooBig'], [-103, 'TooLittle']] as const) {
+      const thrown = await client.addEncoded({ a, b: 0 }).catch((fault: unknown) => fault)
+      assert.ok(thrown instanceof FaultError)
+      const names = (['TooBig', 'TooLittle'] as const).filter(each => client.addEncoded.isFault(thrown, each))
+      assert.deepEqual([thrown.fault, thrown.detail, names], [name, { by: 3 }, [name]])
+    }
+  }) // biome-ignore format: a long table
+  test(`SOAP ${soap}: WS-Addressing 1.0 SOAP Binding §4.2, §5.2 HTTP states the [action], or without addressing that of the WSDL`, async () => {
+    const statedBy = async (addressing: boolean) => {
+      const { fields } = await open({ soap, addressing }).pay.render({ id: 'other' })
+      return /"(urn:.*)"/.exec(fields['soapaction'] ?? fields['content-type'] ?? '')?.[1]
+    }
+    assert.deepEqual([await statedBy(false), await statedBy(true)], ['urn:pay', 'urn:bank:pay'])
+    const envelope = soap === '1.1' ? 'http://schemas.xmlsoap.org/soap/envelope/' : 'http://www.w3.org/2003/05/soap-envelope'
+    const wsa = 'http://www.w3.org/2005/08/addressing'
+    const send = async (stated: string, action?: string) => {
+      const blocks = action && `<a:Action xmlns:a="${wsa}">${action}</a:Action><a:MessageID xmlns:a="${wsa}">urn:m</a:MessageID>`
+      const response = await fetch(`http://${host}/soap/BankPort`, {
+        method: 'POST',
+        headers: soap === '1.1' ? { 'content-type': 'text/xml', soapaction: `"${stated}"` } : { 'content-type': `application/soap+xml; action="${stated}"` },
+        body: `<e:Envelope xmlns:e="${envelope}"><e:Header>${blocks ?? ''}</e:Header><e:Body><Session xmlns="urn:bank"><id>other</id></Session></e:Body></e:Envelope>`,
+      })
+      return />other<|ActionMismatch|ActionNotSupported|does not match/.exec(await response.text())?.[0]
+    }
+    const done = '>other<'
+    assert.deepEqual([await send('urn:pay'), await send('urn:bank:pay')], [done, done])
+    assert.deepEqual([await send('urn:pay', 'urn:bank:pay'), await send('urn:bank:pay', 'urn:bank:pay')], [done, done])
+    assert.equal(await send('urn:other'), 'does not match')
+    assert.equal(await send('urn:other', 'urn:bank:pay'), 'ActionMismatch')
+    assert.match((await send('urn:pay', 'urn:pay')) ?? '', /ActionNotSupported|ActionMismatch/)
+  }) // biome-ignore format: long lines
   test(`SOAP ${soap}: octets go outside of the XML with mtom`, async () => {
     const client = open({ soap, mtom: true })
     const input = { from: 'a', amount: '1', slip: new Uint8Array(3000) }

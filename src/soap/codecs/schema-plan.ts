@@ -287,6 +287,12 @@ export function findPlannedText(
   return { codec: plan.text.codec, value: (value as Readonly<Record<string, unknown>> | null)?.[plan.text.key] } // its row
 }
 
+/** Whether `xsi:type` may say that a value has the type of this name. */
+export function isTypeNamed(plan: TypePlan, name: Name): boolean {
+  if (plan.kind === 'derivable') return plan.byName.has(name) || isTypeNamed(plan.base, name)
+  return plan.kind === 'complex' ? plan.name === name : plan.kind === 'simple' && plan.names.has(name)
+}
+
 // What may come next
 
 /** Wildcards that leave to other particles of their group what may as well be one of those. */

@@ -117,7 +117,7 @@ function compileNode(
     exchanges,
     byFirst: groupByFirst(exchanges),
     open: exchanges.filter(({ mayBegin }) => mayBegin),
-    byAction: new Map(exchanges.map(each => [each.action, each])),
+    byAction: new Map([...listTransportActions(exchanges), ...exchanges.map(each => [each.action, each] as const)]),
     sizes: {
       shortest: Math.min(...sizes),
       longest: Math.max(...sizes),
@@ -212,3 +212,6 @@ function refuseAsFault(node: SoapNode, entry: Entry, refusal: FrontRefusal): May
   const sent = refuseEarly(node, version, addressesOf(node, entry)[0], refusal)
   return chain(sent, message => writeResponse(node, entry, message))
 }
+
+const listTransportActions = (exchanges: readonly BoundOperation[]) =>
+  exchanges.flatMap(each => (each.transportAction === undefined ? [] : [[each.transportAction, each] as const]))

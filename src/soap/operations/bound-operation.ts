@@ -30,6 +30,8 @@ export interface BoundOperation {
   /** Whether its Body may begin with any element of this namespace, too. */
   readonly mayBegin?: ((uri: string) => boolean) | undefined
   readonly action: string
+  /** What the transport may state in its place: the `soapAction` of a WSDL with another [action]. */
+  readonly transportAction?: string
   /** Undefined: there is no reply (rule B4.10). */
   readonly replyAction: string | undefined
   readonly faultAction: (fault: string) => string
