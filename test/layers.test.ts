@@ -199,6 +199,7 @@ const smallFiles: Readonly<Record<string, string>> = {
   'bridge/passing-inputs.ts': 'what a bridge adds to any port, asked once when it starts',
   'cli.ts': 'the program of the package',
   'check/verdict.ts': 'rules are tried on a bench that knows no rule',
+  'client/kept-request.ts': 'clients keep it as text, a bridge within its proof',
   'client/rest/exact-json.ts': 'the small twin of http/json.ts',
   'contract/lexical/integer-format.ts': 'no browser loads its tables',
   'contract/review/declared-names.ts': 'six reviews share it, and none is above the others',

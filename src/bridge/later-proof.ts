@@ -4,7 +4,7 @@
  * message, by which a second copy is known.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
-import { encodeBase64, requireBase64 } from '../base/base64.ts'
+import { fromKeptRequest, toKeptRequest } from '../client/kept-request.ts'
 import type { SentRequest } from '../client/opened-answer.ts'
 
 export interface LaterProof {
@@ -14,11 +14,8 @@ export interface LaterProof {
   readonly taken: string | undefined
 }
 
-interface KeptProof {
+interface KeptProof extends Partial<ReturnType<typeof toKeptRequest>> {
   readonly secret: string
-  readonly id?: string
-  readonly sent?: readonly string[]
-  readonly key?: { readonly octets: string; readonly digest: string }
   readonly taken?: string | undefined
 }
 
@@ -27,17 +24,8 @@ export const digestLater = (of: string | Uint8Array): string => hash('sha256', o
 export const matchesSecret = ({ secret }: Pick<LaterProof, 'secret'>, given: string): boolean =>
   timingSafeEqual(Buffer.from(secret), Buffer.from(digestLater(given)))
 
-export function writeProof(secret: string, { id, sent, exchangeKey }: SentRequest): string {
-  const kept: KeptProof = {
-    secret: digestLater(secret),
-    id,
-    sent: sent.map(encodeBase64),
-    ...(exchangeKey && {
-      key: { octets: encodeBase64(exchangeKey.octets), digest: encodeBase64(exchangeKey.digest) },
-    }),
-  }
-  return JSON.stringify(kept)
-}
+export const writeProof = (secret: string, request: SentRequest): string =>
+  JSON.stringify({ secret: digestLater(secret), ...toKeptRequest(request) } satisfies KeptProof)
 
 /** The key of the exchange is forgotten. */
 export const writeTaken = ({ secret }: LaterProof, taken: string | undefined): string =>
@@ -45,12 +33,6 @@ export const writeTaken = ({ secret }: LaterProof, taken: string | undefined): s
 
 /** @param text of `writeProof` or `writeTaken` */
 export function readProof(text: string): LaterProof {
-  const { secret, id, sent = [], key, taken } = JSON.parse(text) as KeptProof
-  const octets = (kept: string): Buffer => Buffer.from(requireBase64(kept))
-  const exchangeKey = key && { octets: octets(key.octets), digest: octets(key.digest) }
-  return {
-    secret,
-    request: id === undefined ? undefined : { id, sent: sent.map(octets), exchangeKey },
-    taken,
-  }
+  const { secret, taken, id, ...about } = JSON.parse(text) as KeptProof
+  return { secret, request: id === undefined ? undefined : fromKeptRequest({ id, ...about }), taken }
 }

@@ -10,7 +10,14 @@ export { createHttpTransport, type HttpOptions } from './http-transport.ts'
 export type { OperationCall, Operations } from './operation-types.ts'
 export type { CallOptions, SoapClientOptions } from './options.ts'
 export { createPortClient, type PortClientOptions } from './port-client.ts'
-export type { CaughtFault, ExchangeCall, ExchangeReply, PortClient } from './port-types.ts'
+export type {
+  CaughtFault,
+  ExchangeCall,
+  ExchangeReply,
+  LaterAnswer,
+  LaterMessage,
+  PortClient,
+} from './port-types.ts'
 export type { AddressingOptions } from './request-addressing.ts'
 export * from './rest/index.ts'
 export { createSoapClient, type SoapClient } from './soap-client.ts'

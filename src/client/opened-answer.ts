@@ -46,6 +46,8 @@ export interface SentRequest {
   readonly sent: readonly Buffer[]
   /** The key that it was signed and encrypted with, if it had one of its own. */
   readonly exchangeKey?: ExchangeKey | undefined
+  /** The address that it asked answers to go to: one that comes at once may be addressed so, too. */
+  readonly replyTo?: string | undefined
   /** The end of the address that its answer was sent to later; undefined: it is in the response. */
   readonly cameTo?: string | undefined
 }
@@ -340,12 +342,12 @@ function readFaultElement({ body, around }: Envelope, isStreamed: boolean): Elem
 function requireCorrelated(
   { addressing: asked, action }: AnswerExpectation,
   addressing: Addressing | undefined,
-  { id, cameTo }: SentRequest,
+  { id, cameTo, replyTo }: SentRequest,
   isFault: boolean,
 ): void {
   if (!asked) return
   if (!addressing && (cameTo !== undefined || (asked.demanded && !isFault)))
     refuseAnswer('uncorrelated', 'the reply does not name the message it relates to')
-  const flaw = addressing && findCorrelationError(addressing, { id, action, isFault, cameTo })
+  const flaw = addressing && findCorrelationError(addressing, { id, action, isFault, cameTo, replyTo })
   if (flaw !== undefined) refuseAnswer('uncorrelated', flaw)
 }

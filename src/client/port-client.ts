@@ -9,10 +9,12 @@ import type { Leniency } from '../soap/codecs/mended-element.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import { FaultError, type TransportFailure } from './errors.ts'
 import { createHttpTransport, type HttpOptions } from './http-transport.ts'
+import { fromKeptRequest, toKeptRequest } from './kept-request.ts'
+import type { SentRequest } from './opened-answer.ts'
 import type { CallOptions, SoapClientOptions } from './options.ts'
 import { createPortDress, type PortDressOptions, portDressMembers } from './port-dress.ts'
 import { CallableExchange, createPortPlans, type PortEndpoint, versionOfPort } from './port-exchange.ts'
-import type { ExchangesOf, PortClient, PortNames } from './port-types.ts'
+import type { ExchangesOf, LaterAnswer, LaterMessage, PortClient, PortNames } from './port-types.ts'
 import { isRepeatable, timingOf } from './repeated-post.ts'
 
 /** The options of `createPortClient`. */
@@ -59,7 +61,7 @@ export function createPortClient<const S extends DescribedPorts, const N extends
   const close = () => endpoint.transport.close()
   const methods = Object.entries(port.exchanges).map(([name, exchange]) => {
     const operation = new CallableExchange(name, exchange, endpoint, plans)
-    return [name, createExchangeMethod(operation, options)] as const
+    return [name, createExchangeMethod(operation, options, endpoint.dress.addressing !== undefined)] as const
   })
   const client = { ...Object.fromEntries([['close', close], ...methods]), [Symbol.dispose]: close }
   return client as unknown as PortClient<ExchangesOf<S, N>> // one method for each exchange
@@ -108,12 +110,27 @@ const dressPlace = ['', ' in the options'] as const
 const pickDress = (options: PortClientOptions): PortDressOptions =>
   Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(portDressMembers, name)))
 
-function createExchangeMethod(operation: CallableExchange, options: PortClientOptions) {
+function createExchangeMethod(operation: CallableExchange, options: PortClientOptions, isAddressed: boolean) {
   const callForHeaders = (input?: unknown, given: CallOptions = {}) =>
     operation.call(input, { ...given, ...timingOf(options, given) })
   const call = async (input?: unknown, given?: CallOptions) => (await callForHeaders(input, given)).output
+  const callLater = async (input: unknown, { replyTo, keep, ...given }: CallOptions & LaterAnswer) => {
+    if (!isAddressed) throw new TypeError('an answer that comes later needs the option addressing of the client')
+    const keepRequest = async (request: SentRequest) =>
+      keep(JSON.stringify(toKeptRequest({ ...request, cameTo: replyTo })))
+    const later = { replyTo, keep: keepRequest }
+    const { isAccepted, ...reply } = await operation.call(input, { ...given, ...timingOf(options, given), later })
+    return isAccepted ? 'accepted' : reply
+  }
+  const readLater = ({ contentType, content }: LaterMessage, request: string) =>
+    operation.readLater(
+      { status: 200, fields: { 'content-type': contentType }, content },
+      fromKeptRequest(JSON.parse(request)),
+    )
   return Object.assign(call, {
     callForHeaders,
+    callLater,
+    readLater,
     render: (input?: unknown, given: CallOptions = {}) => operation.render(input, given),
     isFault: (thrown: unknown, name: string) =>
       thrown instanceof FaultError && thrown.operation === operation.name && thrown.faults.includes(name),

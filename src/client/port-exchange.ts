@@ -177,7 +177,8 @@ export class CallableExchange {
     const { response, request } = await this.#post(this.#write(input, options), options)
     if (options.later && isAcceptance(response)) return { ...emptyReply, isAccepted: true }
     try {
-      return await this.#open(await holdSmallContent(response), request, options.reading)
+      const asked = { ...request, replyTo: options.later?.replyTo }
+      return await this.#open(await holdSmallContent(response), asked, options.reading)
     } catch (thrown) {
       response.arriving?.drop()
       throw this.#explain(thrown, response)

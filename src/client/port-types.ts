@@ -30,8 +30,25 @@ export type CaughtFault<N extends string, D> = Omit<FaultError, 'fault' | 'detai
   readonly detail: D
 }
 
+/** Where the answer of a call goes, which comes later, as a message of its own. */
+export interface LaterAnswer {
+  /** The address of a route of yours, of this call alone: its end cannot be guessed. */
+  readonly replyTo: string
+  /**
+   * Gets the request as text, for `readLater`, before each try: nothing is sent before it has
+   * resolved. The text has the key of an encrypted exchange.
+   */
+  readonly keep: (request: string) => void | Promise<void>
+}
+/** A message that came to a route, with the value of its field Content-Type. */
+export interface LaterMessage {
+  readonly contentType: string
+  readonly content: Uint8Array
+}
+
 type ExchangeInput<E extends PortExchange> = BodyValue<E['input']>
 type ExchangeCallOptions<E extends PortExchange> = CallOptions<HeaderBlocks<E['requestHeaders']>>
+type ReplyOf<E extends PortExchange> = ExchangeReply<BodyValue<E['output']>, HeaderBlocks<E['replyHeaders']>>
 type GivenTo<E extends PortExchange> =
   undefined extends ExchangeInput<E>
     ? [input?: ExchangeInput<E>, options?: ExchangeCallOptions<E>]
@@ -42,7 +59,17 @@ export interface ExchangeCall<E extends PortExchange> {
   /** Sends it, and resolves with the content of the reply; undefined for one without content. */
   (...given: GivenTo<E>): Promise<BodyValue<E['output']>>
   /** The same, with the header blocks of the reply, and with what was forgiven. */
-  callForHeaders(...given: GivenTo<E>): Promise<ExchangeReply<BodyValue<E['output']>, HeaderBlocks<E['replyHeaders']>>>
+  callForHeaders(...given: GivenTo<E>): Promise<ReplyOf<E>>
+  /**
+   * Sends it, with addressing, for an answer that comes later to an address of yours: resolves with
+   * `accepted` then, or with the reply of a service that has answered at once.
+   */
+  callLater(input: ExchangeInput<E>, options: ExchangeCallOptions<E> & LaterAnswer): Promise<ReplyOf<E> | 'accepted'>
+  /**
+   * Reads a message that came there, by the text that was kept of its request. It fails as a call
+   * does: with a `FaultError`, or with an `AnswerError` for what is no answer to this request.
+   */
+  readLater(message: LaterMessage, request: string): Promise<ReplyOf<E>>
   /** What would be sent now: nothing is. It has the credentials too. */
   render(...given: GivenTo<E>): Promise<RenderedMessage>
   /**

@@ -79,6 +79,8 @@ export interface Correlation {
   /** Undefined: any; that of a fault is not compared. */
   readonly action: string | undefined
   readonly isFault: boolean
+  /** Where it was asked to go. */
+  readonly replyTo?: string | undefined
   /** Of an answer that came to an address of its own: the end of that, which may be its [to]. */
   readonly cameTo?: string | undefined
 }
@@ -86,7 +88,7 @@ export interface Correlation {
 /** Why this is not the reply to the message; undefined when it is. */
 export function findCorrelationError({ dialect, found }: Addressing, asked: Correlation): string | undefined {
   const replies = (found.get('RelatesTo') ?? []).filter(each => isReply(each, dialect)).map(each => each.text.trim())
-  const { isFault, cameTo } = asked
+  const { isFault, cameTo, replyTo } = asked
   // The fault of a node that could not read the message's id has nothing to relate to.
   const isUnrelated = isFault && cameTo === undefined && replies.every(each => each === `${dialect.uri}/unspecified`)
   if (!isUnrelated && !replies.includes(asked.id))
@@ -94,7 +96,8 @@ export function findCorrelationError({ dialect, found }: Addressing, asked: Corr
       ? 'the reply does not name the message it relates to'
       : `it is the reply to ${replies.join(', ')}`
   const to = propertyText(found, 'To')
-  const isHere = to === undefined || to === dialect.anonymous || (cameTo !== undefined && to.endsWith(cameTo))
+  // Core §3.4: the [destination] is the address that was asked for, also of what comes back at once.
+  const isHere = [undefined, dialect.anonymous, replyTo].includes(to) || (cameTo !== undefined && to?.endsWith(cameTo))
   if (!isHere) return `the reply is addressed to ${to}`
   const action = propertyText(found, 'Action')
   if (!isFault && asked.action !== undefined && action !== undefined && action !== asked.action)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { AnswerError, ConnectionError, FaultError, InputError, TransportFailure } from '../../src/client/errors.ts'
 import { createPortClient, type PortClientOptions } from '../../src/client/port-client.ts'
-import type { ClientTransport } from '../../src/client/transport.ts'
+import type { ClientTransport, TransportRequest } from '../../src/client/transport.ts'
 import { type DescribedPorts, exchange, port } from '../../src/contract/exchange.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
@@ -388,6 +388,78 @@ test('what is not an answer stays one: another element, a page, a status, a valu
       name: 'AnswerError',
       message: detail,
     })
+})
+
+const plainReceipt = '<Receipt xmlns="urn:bank"><number>7</number><kind>debit</kind></Receipt>'
+const textOf = ({ content }: TransportRequest): string =>
+  typeof content === 'string' ? content : Buffer.concat(content).toString()
+const envelope11 = (header: string, body: string) =>
+  Buffer.from(
+    `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" xmlns:w="http://www.w3.org/2005/08/addressing"><s:Header>${header}</s:Header><s:Body>${body}</s:Body></s:Envelope>`,
+  )
+test('WS-Addressing 1.0 Core §3.4 an answer comes later to an address of the caller, as a message of its own', async () => {
+  const sent: string[] = []
+  const transport: ClientTransport = {
+    close: () => {},
+    prepare: () => async sending => {
+      sent.push(textOf(sending))
+      return { status: 202, fields: {}, content: new Uint8Array() }
+    },
+  }
+  const client = open({ addressing: true, transport, address: 'http://bank.example/' })
+  const [kept, replyTo]: [string[], string] = [[], 'https://caller.example/replies/4f1c']
+  const keep = async (request: string) => {
+    assert.equal(sent.length, 0, 'what is not kept is not sent')
+    kept.push(request)
+  }
+  const input = { from: 'a', amount: '1' }
+  assert.equal(await client.transfer.callLater(input, { replyTo, keep }), 'accepted')
+  assert.match(sent[0] ?? '', /<wsa:ReplyTo[^>]*><wsa:Address>https:\/\/caller\.example\/replies\/4f1c</)
+  const id = /MessageID[^>]*>([^<]+)</.exec(sent[0] ?? '')?.[1] ?? ''
+  const [request = ''] = kept
+  const contentType = 'text/xml; charset=utf-8'
+  const about = (to: string) => `<w:RelatesTo>${to}</w:RelatesTo><w:To>${replyTo}</w:To>`
+  const content = envelope11(`${about(id)}<b:Session xmlns:b="urn:bank"><b:id>s</b:id></b:Session>`, plainReceipt)
+  const reply = await client.transfer.readLater({ contentType, content }, request)
+  assert.deepEqual(reply, { output: { number: 7n, kind: 'debit' }, headers: { Session: { id: 's' } }, forgiven: [] })
+
+  const fault = `<s:Fault><faultcode>s:Client</faultcode><faultstring>no</faultstring><detail><TooMuch xmlns="urn:bank"><limit>5</limit></TooMuch></detail></s:Fault>`
+  const failed = client.transfer.readLater({ contentType, content: envelope11(about(id), fault) }, request)
+  await assert.rejects(failed, thrown => client.transfer.isFault(thrown, 'TooMuch') && thrown.detail.limit === '5')
+  const foreign = [
+    ['of another message', envelope11(about('urn:uuid:other'), plainReceipt), 'uncorrelated'],
+    ['that relates to nothing', envelope11('', plainReceipt), 'uncorrelated'],
+    ['a fault that relates to nothing', envelope11('', fault), 'uncorrelated'],
+    ['to another address', envelope11(about(id).replace('/4f1c', '/other'), plainReceipt), 'uncorrelated'],
+    ['that breaks its schema', envelope11(about(id), '<Receipt xmlns="urn:bank"/>'), 'invalid'],
+    ['that is cut', content.subarray(0, -9), 'malformed'],
+  ] as const
+  for (const [what, bytes, why] of foreign)
+    await assert.rejects(client.transfer.readLater({ contentType, content: bytes }, request), { why }, what)
+  const bare = createPortClient(contract, { transport, address: 'http://bank.example/' })
+  await assert.rejects(bare.transfer.callLater(input, { replyTo, keep }), /option addressing/)
+})
+
+test('WS-Addressing 1.0 SOAP Binding §5.1 a service may answer at once all the same', async () => {
+  const client = open({ addressing: true })
+  const options = { replyTo: 'https://caller.example/r', keep: () => {} }
+  const refused = client.transfer.callLater({ from: 'a', amount: '1' }, options)
+  await assert.rejects(refused, { name: 'FaultError', message: /replies to this address are not allowed/ })
+  const reply: string[] = []
+  const transport: ClientTransport = {
+    close: () => {},
+    prepare: () => async sending => {
+      const id = /MessageID[^>]*>([^<]+)</.exec(textOf(sending))?.[1]
+      const content = envelope11(`<w:RelatesTo>${id}</w:RelatesTo><w:To>${reply[0]}</w:To>`, plainReceipt)
+      return { status: 200, fields: { 'content-type': 'text/xml' }, content }
+    },
+  }
+  const prompt = open({ addressing: true, transport })
+  const call = () => prompt.transfer.callLater({ from: 'a', amount: '1' }, options)
+  reply[0] = options.replyTo
+  assert.deepEqual(await call(), { output: { number: 7n, kind: 'debit' }, headers: {}, forgiven: [] })
+  reply[0] = 'https://other.example/r'
+  await assert.rejects(call(), { why: 'uncorrelated' })
 })
 
 test('types: members, operations, header blocks and faults are those of the contract', () => {
