@@ -4,13 +4,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { digestUri, readDigestMethod } from '../../src/security/crypto/algorithm.ts'
 import { Certificate } from '../../src/security/crypto/certificate.ts'
 import { NotDer, readDerValues, readObjectIdentifier } from '../../src/security/crypto/der.ts'
 import { parseDistinguishedName, sameDistinguishedName } from '../../src/security/crypto/distinguished-name.ts'
 import { RevocationLists } from '../../src/security/crypto/revocation.ts'
 import { CertificateTrust } from '../../src/security/crypto/trust.ts'
 import type { SecurityFault } from '../../src/security/security-fault.ts'
+import { Identifiers } from '../../src/security/tree/identifiers.ts'
+import { readKeyReference } from '../../src/security/verify/key-info.ts'
 import { wsuNs, x509PathUri, x509v3Uri } from '../../src/security/vocabulary.ts'
+import { type Document, parseXml } from '../../src/xml/index.ts'
 import {
   createGuard,
   expectAccepted,
@@ -140,6 +144,31 @@ test('a certificate that is not trusted, or spelt at great length, is decoded ea
   assert.equal(timesDecoded(trustOf('stranger'), text), 3)
   assert.equal(timesDecoded(trustOf('ca'), text + ' '.repeat(10_000)), 3)
   assert.equal(timesDecoded(trustOf('ca'), text), 1)
+})
+
+test('XML Signature §4.5.4: certificates of X509Data have no order, and mean the last one of their path', () => {
+  const read = (...names: string[]) => {
+    const certificates = names.map(each => keyPair(each).certificate.der.toString('base64'))
+    const written = certificates.map(each => `<ds:X509Certificate>${each}</ds:X509Certificate>`).join('')
+    const text = `<ds:KeyInfo xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data>${written}</ds:X509Data></ds:KeyInfo>`
+    const { root } = parseXml(Buffer.from(text)) as Document
+    const found = readKeyReference(root, new Identifiers(root))
+    assert.ok(found.kind === 'certificates' && found.others.length === names.length - 1)
+    return names.find(each => keyPair(each).certificate.der.equals(found.der))
+  }
+  assert.equal(read('leaf', 'between', 'ca'), 'leaf')
+  assert.equal(read('ca', 'between', 'leaf'), 'leaf')
+  assert.equal(read('between', 'leaf'), 'leaf')
+  assert.equal(read('ca'), 'ca')
+  assert.equal(read('alice', 'stranger'), 'alice')
+})
+
+test('XML Encryption 1.1 §5.8.3: SHA-384 has a second name', () => {
+  const read = (uri: string) =>
+    readDigestMethod((parseXml(Buffer.from(`<m Algorithm="${uri}"/>`)) as Document).root, new Set())
+  for (const space of ['xmlenc', 'xmldsig-more'])
+    assert.equal(read(`http://www.w3.org/2001/04/${space}#sha384`), 'sha384')
+  assert.equal(digestUri('sha384'), 'http://www.w3.org/2001/04/xmldsig-more#sha384')
 })
 
 test('X.509 Token Profile §3.1: a path in a token', async () => {

@@ -274,8 +274,18 @@ const plains: [string, string, string][] = [
     'SecurityTokenUnavailable',
   ],
   [
+    'a cipher with its KeySize (§3.2)',
+    listData(data('<a/>').replace('aes256-gcm"/>', 'aes256-gcm"><e:KeySize> 256 </e:KeySize></e:EncryptionMethod>')),
+    '<a/>',
+  ],
+  [
+    'a cipher with another KeySize (§3.2)',
+    listData(data('<a/>').replace('aes256-gcm"/>', 'aes256-gcm"><e:KeySize>128</e:KeySize></e:EncryptionMethod>')),
+    'InvalidSecurity',
+  ],
+  [
     'a cipher with parameters',
-    listData(data('<a/>').replace('aes256-gcm"/>', 'aes256-gcm"><e:KeySize>8</e:KeySize></e:EncryptionMethod>')),
+    listData(data('<a/>').replace('aes256-gcm"/>', 'aes256-gcm"><e:OAEPparams>8</e:OAEPparams></e:EncryptionMethod>')),
     'UnsupportedAlgorithm',
   ],
   ['a list of keys', listData(data('<a/>')).replace('e:DataReference', 'e:KeyReference'), 'InvalidSecurity'],

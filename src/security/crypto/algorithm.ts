@@ -32,6 +32,7 @@ const hashOfUri: ReadonlyMap<string, Hash> = new Map([
   [`${dsNs}sha1`, 'sha1'],
   [`${xencNs}sha256`, 'sha256'],
   ['http://www.w3.org/2001/04/xmldsig-more#sha384', 'sha384'],
+  [`${xencNs}sha384`, 'sha384'], // XML Encryption 1.1 §5.8.3 names it anew
   [`${xencNs}sha512`, 'sha512'],
 ])
 

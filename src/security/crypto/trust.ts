@@ -103,7 +103,8 @@ interface TrustedPath {
   readonly until: number
 }
 
-const carriedMax = 5
+/** Certificates that are looked at besides the one that signs. */
+export const carriedMax = 5
 const pathsRemembered = 1000
 /** Characters of a certificate that is remembered as it was spelt: 6 KB of octets. */
 const spellingMax = 8192

@@ -18,7 +18,13 @@ import { type Cipher, decryptOctets, readCipher } from '../crypto/cipher.ts'
 import { failSecurity } from '../security-fault.ts'
 import { readCoveredFields } from '../tree/attachment-fields.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
-import { onlyChildNamed, optionalChild, requiredAttribute, requiredChild } from '../tree/strict-children.ts'
+import {
+  onlyChildNamed,
+  optionalChild,
+  requiredAttribute,
+  requiredChild,
+  trimmedText,
+} from '../tree/strict-children.ts'
 import { isInside, parseFragment, replaceElement } from '../tree/tree-edit.ts'
 import {
   algorithmAttribute,
@@ -33,6 +39,7 @@ import {
   encryptedCompleteUri,
   encryptedContentUri,
   KeyInfoName,
+  KeySizeName,
   mimeTypeAttribute,
   ReferenceListName,
   TransformName,
@@ -99,8 +106,7 @@ export class Decryptor {
     const { parts } = this.#facts
     if (this.#done.size >= dataMax + parts.count) failSecurity('InvalidSecurity', 'too much encrypted data')
     this.#done.add(data)
-    const uri = readPlainMethod(requiredChild(data, EncryptionMethodName))
-    const cipher = readCipher(uri) ?? failSecurity('UnsupportedAlgorithm', 'an unsupported cipher')
+    const cipher = readCipherMethod(requiredChild(data, EncryptionMethodName))
     const findSecret = () =>
       this.#secrets.findForData(optionalChild(data, KeyInfoName)) ??
       offered ??
@@ -196,8 +202,15 @@ function readComplete(plain: Buffer): PackedPart {
 
 const isBlankText = (node: Node): boolean => node.kind === 'text' && node.value.trim() === ''
 
-/** The algorithm of an EncryptionMethod without parameters. */
-function readPlainMethod(method: Element): string {
-  if (method.elements().length > 0) return failSecurity('UnsupportedAlgorithm', 'a cipher with parameters')
-  return requiredAttribute(method, algorithmAttribute)
+/** XML Encryption §3.2: a KeySize is that of the cipher; any other child is an error. */
+function readCipherMethod(method: Element): Cipher {
+  const cipher =
+    readCipher(requiredAttribute(method, algorithmAttribute)) ??
+    failSecurity('UnsupportedAlgorithm', 'an unsupported cipher')
+  const [size, another] = method.elements()
+  if (another || (size && size.name !== KeySizeName))
+    return failSecurity('UnsupportedAlgorithm', 'a cipher with parameters')
+  if (size && trimmedText(size) !== String(cipher.size * 8))
+    return failSecurity('InvalidSecurity', 'a KeySize that its cipher does not have')
+  return cipher
 }

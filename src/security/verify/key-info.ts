@@ -10,9 +10,10 @@ import { encodeBase64, encodeBase64Url } from '../../base/base64.ts'
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { Element } from '../../xml/index.ts'
 import type { Certificate } from '../crypto/certificate.ts'
+import { parseCertificate } from '../crypto/certification-path.ts'
 import { readDer, readDerValues, SEQUENCE } from '../crypto/der.ts'
 import { parseDistinguishedName } from '../crypto/distinguished-name.ts'
-import type { CertificateReference, CertificateTrust } from '../crypto/trust.ts'
+import { type CertificateReference, type CertificateTrust, carriedMax } from '../crypto/trust.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import { readBase64, requiredAttribute, requiredChild, textOnly, trimmedText } from '../tree/strict-children.ts'
@@ -139,16 +140,17 @@ const requireReferred = (uri: string, identifiers: Identifiers): Element =>
   failSecurity('SecurityTokenUnavailable', 'a reference to a token that is not in this message')
 
 /**
- * XML Signature §4.5.4: certificates, the first of which is meant; or one way to name a
- * certificate.
+ * XML Signature §4.5.4: certificates, of which the one that has issued none of the others is meant,
+ * since they have no order; or one way to name a certificate.
  */
 function readX509Data(data: Element): KeyReference {
   const children = data.elements()
   const [child] = children
   const carried = children.filter(({ name }) => name === X509CertificateName)
   if (carried.length > 0) {
-    const [der, ...others] = carried.map(each => limitCertificate(readBase64(each)))
-    return { kind: 'certificates', der: der!, others }
+    const found = carried.map(each => limitCertificate(readBase64(each)))
+    const at = found.length > 1 ? findLast(found) : 0
+    return { kind: 'certificates', der: found[at]!, others: found.filter((_, index) => index !== at) }
   }
   if (!child || children.length > 1)
     return failSecurity('SecurityTokenUnavailable', 'X509Data that does not name one certificate')
@@ -161,6 +163,16 @@ function readX509Data(data: Element): KeyReference {
   if (!issuer || !/^\d{1,60}$/.test(serial))
     return failSecurity('SecurityTokenUnavailable', 'an invalid issuer or serial number')
   return { kind: 'certificate', reference: { by: 'issuer-serial', issuer, serial: BigInt(serial) } }
+}
+
+/** The index of the last certificate of their path; of what is no path, the first. */
+function findLast(carried: readonly Buffer[]): number {
+  const parsed = carried.slice(0, carriedMax + 1).map(parseCertificate)
+  const issuers = new Set(parsed.flatMap(each => (each && !each.isSelfIssued ? [each.issuerKey] : [])))
+  return Math.max(
+    parsed.findIndex(each => each && !issuers.has(each.subjectKey)),
+    0,
+  )
 }
 
 function limitCertificate(octets: Buffer): Buffer {
