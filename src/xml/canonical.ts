@@ -1,27 +1,30 @@
 /**
- * Canonical XML 1.0 and Exclusive XML Canonicalization 1.0: the one spelling of a tree that a
- * signature covers. It is of a document, or of an element with all its content, except at most one
- * element inside (the enveloped signature). Outside the element, only namespaces in scope count
- * and, in the inclusive form, attributes of the xml namespace. The tree must declare the prefixes
- * that it uses, as every parsed one does, and must have been parsed with comments if the form has
- * comments.
+ * Canonical XML 1.0 and 1.1, and Exclusive XML Canonicalization 1.0: the one spelling of a tree
+ * that a signature covers. It is of a document, or of an element with all its content, except at
+ * most one element inside (the enveloped signature). Outside the element, only namespaces in scope
+ * count and, in the inclusive form, attributes of the xml namespace. The tree must declare the
+ * prefixes that it uses, as every parsed one does, and must have been parsed with comments if the
+ * form has comments.
  *
  * Most signed elements were written in canonical form, except for the declarations of their first
  * tag: they are copied rather than written.
  */
 
+import { joinBases } from './joined-base.ts'
 import { Malformed } from './malformed.ts'
-import { type Name, xmlUri } from './name.ts'
+import { internName, type Name, xmlUri } from './name.ts'
 import { Scope } from './namespace-scope.ts'
 import type { Attribute, Document, Element, Node } from './tree.ts'
 
 /**
- * Which canonical form: inclusive or exclusive, with comments or without (Canonical XML 1.1,
- * Exclusive XML Canonicalization 1.0).
+ * Which canonical form: inclusive or exclusive, with comments or without (Canonical XML 1.0 and
+ * 1.1, Exclusive XML Canonicalization 1.0).
  */
 export interface CanonicalForm {
   /** Exclusive: a namespace is written only where it is visibly used. */
   readonly exclusive: boolean
+  /** Of the inclusive form; default 1.0. */
+  readonly version?: '1.1'
   readonly comments: boolean
   /**
    * InclusiveNamespaces PrefixList: prefixes that the exclusive form treats as the inclusive one
@@ -237,12 +240,13 @@ class CanonicalWriter {
 
   /**
    * C14N §2.3 attribute axis, §2.4: in the inclusive form an apex has the xml attributes of the
-   * elements around it.
+   * elements around it; in that of 1.1 some of them.
    */
   #attributesOf(element: Element, isApex: boolean): readonly Attribute[] {
-    const added = isApex && !this.#form.exclusive ? inheritedAttributes(element) : []
-    if (element.attributes.length + added.length < 2) return added.length === 0 ? element.attributes : added
-    return [...element.attributes, ...added].sort(
+    const { exclusive, version } = this.#form
+    const all = isApex && !exclusive ? apexAttributes(element, version) : element.attributes
+    if (all.length < 2) return all
+    return [...all].sort(
       (a, b) => compareCodePoints(a.name.uri, b.name.uri) || compareCodePoints(a.name.local, b.name.local),
     )
   }
@@ -288,6 +292,31 @@ function failRelative({ from }: Element): never {
 }
 
 const absoluteUri = /^(?:$|[A-Za-z][-+.A-Za-z0-9]*:)/
+
+const inheritableNames: ReadonlySet<Name> = new Set([internName(xmlUri, 'lang'), internName(xmlUri, 'space')])
+const baseName = internName(xmlUri, 'base')
+function apexAttributes(element: Element, version: CanonicalForm['version']): readonly Attribute[] {
+  const inherited = inheritedAttributes(element)
+  if (version !== '1.1') return inherited.length === 0 ? element.attributes : [...element.attributes, ...inherited]
+  const base = joinAncestorBases(element)
+  const own = base === undefined ? element.attributes : element.attributes.filter(({ name }) => name !== baseName)
+  return [
+    ...own,
+    ...inherited.filter(({ name }) => inheritableNames.has(name)),
+    ...(base ? [{ name: baseName, prefix: 'xml', value: base }] : []),
+  ]
+}
+/** Undefined where no element around has one; empty: it is not written. */
+function joinAncestorBases(element: Element): string | undefined {
+  const around: string[] = []
+  for (let outer = element.parent; outer; outer = outer.parent) {
+    const base = outer.attribute(baseName)
+    if (base !== undefined) around.push(base)
+  }
+  if (around.length === 0) return undefined
+  const own = element.attribute(baseName)
+  return [...(own === undefined ? [] : [own]), ...around].reduce((inner, base) => joinBases(base, inner))
+}
 
 /**
  * The xml attributes of the elements around this one, unless it has them itself; of each name the

@@ -433,14 +433,17 @@ test('WSS §8.3: a certificate that is only named is covered as the token that i
   }
 })
 
-test('peers 11: enveloped-signature on the Body, and inclusive C14N, are accepted', async () => {
+test('peers 11, XML Signature §6.5: enveloped-signature on the Body, and inclusive C14N 1.0 and 1.1, are accepted', async () => {
   const inclusive = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'
-  const text = signedMessage()
+  const later = { exclusive: false, comments: false }
+  const text = signedMessage().replace('<s:Envelope', '<s:Envelope xml:base="a/" xml:id="envelope" xml:lang="de"')
   const message = openMessage(text)
   for (const [transforms, form] of [
     [`<ds:Transform Algorithm="${dsNs}enveloped-signature"/>`, { exclusive: false, comments: false }],
     [`<ds:Transform Algorithm="${inclusive}"/>`, { exclusive: false, comments: false }],
     [`<ds:Transform Algorithm="${inclusive}#WithComments"/>`, { exclusive: false, comments: false }],
+    ['<ds:Transform Algorithm="http://www.w3.org/2006/12/xml-c14n11"/>', { ...later, version: '1.1' }],
+    ['<ds:Transform Algorithm="http://www.w3.org/2006/12/xml-c14n11#WithComments"/>', { ...later, version: '1.1' }],
     [
       `<ds:Transform Algorithm="${dsNs}enveloped-signature"/><ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"><e:InclusiveNamespaces xmlns:e="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="s"/></ds:Transform>`,
       { exclusive: true, comments: false, prefixes: ['s'] },

@@ -15,6 +15,7 @@ import {
   writeAttribute,
   writeElement,
 } from '../../src/xml/index.ts'
+import { joinBases, removeDotSegments } from '../../src/xml/joined-base.ts'
 import { assertCpuMsBelow } from '../support/cost.ts'
 import { anyTree, elementsWithin, parseOrFail as readPlain } from './documents.ts'
 
@@ -25,13 +26,18 @@ const read = (text: string) => readPlain(text, { comments: true })
 
 const forms: CanonicalForm[] = [false, true].flatMap(comments => [
   { exclusive: false, comments },
+  { exclusive: false, comments, version: '1.1' as const },
   { exclusive: true, comments },
   { exclusive: true, comments, prefixes: ['a', 'é', '#default'] },
 ])
 
 function oracle(document: XmlDocument, element: number | undefined, form: CanonicalForm): string {
   const options = {
-    mode: form.exclusive ? XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 : XmlC14NMode.XML_C14N_1_0,
+    mode: form.exclusive
+      ? XmlC14NMode.XML_C14N_EXCLUSIVE_1_0
+      : form.version
+        ? XmlC14NMode.XML_C14N_1_1
+        : XmlC14NMode.XML_C14N_1_0,
     withComments: form.comments,
     ...(form.prefixes && { inclusiveNamespacePrefixes: [...form.prefixes] }),
   }
@@ -230,6 +236,53 @@ test('C14N §2.4: the apex of an inclusive form has the xml attributes and the n
     canonicalize(apex, { ...exclusive, prefixes: ['#default'] }),
     '<n:k xmlns="urn:d" xmlns:n="urn:n"></n:k>',
   )
+})
+
+test('C14N 1.1 §2.4: an apex has xml:lang and xml:space of the elements around it, no xml:id, and one xml:base of all', () => {
+  const canonicalizeLast = (source: string) => {
+    const { root } = read(source)
+    return canonicalize(elementsWithin(root).at(-1) ?? root, { ...inclusive, version: '1.1' })
+  }
+  const rows = [
+    [
+      '<a xml:id="i" xml:lang="de" xml:space="preserve" xml:other="o"><b/></a>',
+      '<b xml:lang="de" xml:space="preserve"></b>',
+    ],
+    [
+      '<a xml:base="foo/bar"><b xml:base=".."><c xml:base=".."><d xml:base="x"/></c></b></a>',
+      '<d xml:base="../x"></d>',
+    ],
+    ['<a xml:base="a/b"><b/></a>', '<b xml:base="a/b"></b>'],
+    ['<a><b xml:base="a/./b"/></a>', '<b xml:base="a/./b"></b>'],
+    ['<a xml:base="abc/"><b xml:base="../"/></a>', '<b></b>'],
+    ['<a xml:base=""><b/></a>', '<b></b>'],
+    ['<a xml:base="http://h/a/b?q#f"><b xml:base="../c?d#e" z="1"/></a>', '<b z="1" xml:base="http://h/c?d"></b>'],
+    ['<a xml:base="http://h"><b xml:base="c"/></a>', '<b xml:base="http://h/c"></b>'],
+    ['<a xml:base="http://h/a"><b xml:base="//i/c"/></a>', '<b xml:base="http://i/c"></b>'],
+    ['<a xml:base="http://h/a?q"><b xml:base="#f"/></a>', '<b xml:base="http://h/a?q"></b>'],
+    ['<a xml:base="a/"><b xml:base="urn:x"/></a>', '<b xml:base="urn:x"></b>'],
+  ] as const
+  for (const [source, expected] of rows) assert.equal(canonicalizeLast(source), expected, source)
+})
+
+test('C14N 1.1 appendix A: paths without dot segments', () => {
+  const rows = [
+    ['no/.././/kept/file.ext', 'kept/file.ext'],
+    ['yes/no//..//.///kept', 'yes/kept'],
+    ['no/../yes/no/..', 'yes/'],
+    ['../../no/../..', '../../../'],
+    ['no/../..', '../'],
+    ['no/..', ''],
+    ['/a/b/c/./../../g', '/a/g'],
+    ['mid/content=5/../6', 'mid/6'],
+    ['..yes/..no/..no/../../..yes/', '..yes/..yes/'],
+    ['./.', ''],
+    ['//no/..', '/'],
+    ['/./.././..', '/'],
+    ['..', '../'],
+  ] as const
+  for (const [path, expected] of rows) assert.equal(removeDotSegments(path), expected, path)
+  assert.deepEqual([joinBases('abc/', '../'), joinBases('../', '../'), joinBases('..', '..')], ['', '../../', '../../'])
 })
 
 test('XML Signature §6.6.4: the enveloped signature is left out, with what is in it and nothing else', () => {

@@ -127,11 +127,14 @@ export function signOctets(method: Method, key: KeyObject, data: Buffer): Buffer
 const commentsSuffix = 'WithComments'
 export const exclusiveC14n = exclusiveC14nNs
 export const inclusiveC14n = 'http://www.w3.org/TR/2001/REC-xml-c14n-20010315'
+const inclusiveC14n11 = 'http://www.w3.org/2006/12/xml-c14n11'
 const canonicalFormOf: ReadonlyMap<string, CanonicalForm> = new Map([
   [exclusiveC14n, { exclusive: true, comments: false }],
   [`${exclusiveC14n}${commentsSuffix}`, { exclusive: true, comments: true }],
   [inclusiveC14n, { exclusive: false, comments: false }],
   [`${inclusiveC14n}#${commentsSuffix}`, { exclusive: false, comments: true }],
+  [inclusiveC14n11, { exclusive: false, comments: false, version: '1.1' }],
+  [`${inclusiveC14n11}#${commentsSuffix}`, { exclusive: false, comments: true, version: '1.1' }],
 ])
 
 export const isCanonicalization = (uri: string): boolean => canonicalFormOf.has(uri)
