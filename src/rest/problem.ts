@@ -183,14 +183,9 @@ function conflictMembers(
   }
 }
 
-/** Members of a declared fault's detail; members of RFC 9457 keep their meaning. */
-function faultMembers(fault: Fault, detail: Readonly<Record<string, unknown>>): { readonly [name: string]: Json } {
-  const { value } = parseJson(`{${membersWriter(fault.detail as Fields)(detail)}}`)
-  const members = Object.entries(Object(value) as { readonly [name: string]: Json }).filter(
-    ([name]) => !['type', 'title', 'status'].includes(name),
-  )
-  return Object.fromEntries(members)
-}
+/** RFC 9457 §3.2. None is called as a member of §3.1: `contract/review/` refuses it. */
+const faultMembers = (fault: Fault, detail: Readonly<Record<string, unknown>>): { readonly [name: string]: Json } =>
+  parseJson(`{${membersWriter(fault.detail as Fields)(detail)}}`).value as { readonly [name: string]: Json } // an object
 
 /** Errors negotiate a media type of their own, and never fail twice (row 21). */
 export function writeProblem(

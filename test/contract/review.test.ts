@@ -501,7 +501,7 @@ const cases: readonly MistakenCase[] = [
     /fault Broke has no title: give it some words for people/,
   ],
   [
-    'RFC 9457 §3.1.4 a detail that is no text where a problem has one',
+    'RFC 9457 §3.1, §3.2 a member of a detail that has the name of one that every problem has',
     app([
       js('x', {
         fields: id,
@@ -510,13 +510,25 @@ const cases: readonly MistakenCase[] = [
           pay: on('a').to('b', {
             rel: 'payment',
             faults: [
-              fault('Broke', { status: 409, title: 'Broke', detail: { instance: t.string(), detail: t.int() } }),
+              fault('Broke', {
+                status: 409,
+                title: 'Broke',
+                detail: { type: t.int(), title: t.int(), status: t.int(), detail: t.string(), instance: t.string() },
+              }),
             ],
           }),
         }),
       }).rules(read),
     ]),
-    /^fault Broke\.detail is a text in every problem \(RFC 9457\): make it t\.string\(\), or give it another name$/m,
+    new RegExp(
+      ['type', 'title', 'status', 'detail', 'instance']
+        .map(
+          name =>
+            `^.*fault Broke\\.${name} has the name of a member .* such as "fault${name.charAt(0).toUpperCase()}${name.slice(1)}"$`,
+        )
+        .join('\n'),
+      'm',
+    ),
   ],
   [
     'a fault whose title is empty',

@@ -1,7 +1,8 @@
 /** `rest: false`: the operations of a service are messages of SOAP alone (docs/message-security.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSoapClient } from '../../src/client/index.ts'
+import { createSoapClient, FaultError } from '../../src/client/index.ts'
+import { fault } from '../../src/contract/fault.ts'
 import { t } from '../../src/contract/field.ts'
 import { implement } from '../../src/contract/implement.ts'
 import { anyone } from '../../src/contract/policy.ts'
@@ -65,4 +66,21 @@ test('the review refuses a service that nothing serves, and a rest that is no tr
     () => service('notes', { namespace: 'urn:notes', resources: [notes], rest: 'none' as never }),
     /rest.*true or false/s,
   )
+})
+
+test('a fault without REST has details of any name: no problem has members of these names', async () => {
+  const Late = fault('Late', { status: 409, title: 'Late', detail: { status: t.string(), detail: t.int() } })
+  const late = resource('notes', { fields: { id: t.id('n'), text: t.string() } }).rules({
+    allow: { read: [anyone], create: [anyone] },
+    faults: { create: [Late] },
+  })
+  const spoken = service('notes', { namespace: 'urn:notes', resources: [late], rest: false })
+  const refusing = implement(spoken, {
+    notes: { derive: ctx => ctx.fail(Late, { status: 'closed', detail: 7 }) },
+  })
+  const { server } = await startHosted({}, refusing)
+  const client = createSoapClient(spoken, { address: `${server.url}/soap/v1` })
+  const thrown = await client.CreateNote({ note: { text: 'a' } }).catch((error: unknown) => error)
+  assert.ok(thrown instanceof FaultError && thrown.is(Late))
+  assert.deepEqual(thrown.detail, { status: 'closed', detail: 7 })
 })

@@ -5,6 +5,7 @@ import { builtInFaults, declaredFaults, type Fault } from '../fault.ts'
 import { mayBeLeftOut } from '../field.ts'
 import { isScalarField } from '../field-json.ts'
 import type { NamedHeader } from '../header.ts'
+import { capitalize } from '../lexical/text.ts'
 import { findUnknownMembers, type MembersOf } from '../member-kinds.ts'
 import { listOperations } from '../operation.ts'
 import type { Service } from '../service.ts'
@@ -127,16 +128,18 @@ export function findFaultMistakes(contract: Service): string[] {
             `fault ${fault.fault} has no title: give it some words for people, which both faces show when it ends a call`,
           ]),
       ...(known ? [] : findAllFieldMistakes(contract, `fault ${fault.fault}`, fault.detail)),
-      ...(known || !contract.hasRest ? [] : findMisusedMembers(fault)),
+      ...(known || !contract.hasRest ? [] : findClashingMembers(fault)),
     ]
   })
 }
 
-/** RFC 9457 §3.1.4, §3.1.5: a detail stands among the members of a problem. */
-const findMisusedMembers = ({ fault, detail }: Fault): string[] =>
-  ['detail', 'instance'].flatMap(name => {
-    const kind = detail[name]?.shape.kind
-    return kind === undefined || kind === 'string'
-      ? []
-      : [`fault ${fault}.${name} is a text in every problem (RFC 9457): make it t.string(), or give it another name`]
-  })
+/** RFC 9457 §3.1: what every problem has. A detail stands next to it, as extensions (§3.2). */
+const problemMembers = ['type', 'title', 'status', 'detail', 'instance']
+
+const findClashingMembers = ({ fault, detail }: Fault): string[] =>
+  problemMembers
+    .filter(name => Object.hasOwn(detail, name))
+    .map(
+      name =>
+        `fault ${fault}.${name} has the name of a member that every problem has (RFC 9457 §3.1), which would hide it by REST: give it another name, such as "fault${capitalize(name)}"`,
+    )
