@@ -141,10 +141,12 @@ describe('every kind of field, in every media type', async () => {
     assert.equal((await shop.as.anyone('GET', '/api/v1/rules/r-none')).fields['cache-control'], 'no-store')
   })
 
-  it('a fault’s detail never replaces the members of RFC 9457', async () => {
+  it('RFC 9457 §3.2 a fault’s detail stands among the members of the problem', async () => {
     const at = (await make()).fields['location'] ?? ''
     const torn = await shop.as.clara('POST', `${at}/tear`, json, { pages: 0 })
-    assert.deepEqual([torn.status, torn.json.status, torn.json.pages], [409, 409, 7])
+    const { type, ...members } = torn.json
+    assert.match(String(type), /\/problems\/Torn$/)
+    assert.deepEqual(members, { title: 'Torn', status: 409, detail: 'Torn', look: 'torn', pages: 7 })
   })
 
   it('a fault that a handler gets wrong is a 500 with an incident', async () => {

@@ -6,7 +6,7 @@ import { anyone, fault, type Implementation, implement, resource, role, service,
 
 const clerk = role('clerk')
 
-export const Torn = fault('Torn', { status: 409, title: 'Torn', detail: { status: t.string(), pages: t.int() } })
+export const Torn = fault('Torn', { status: 409, title: 'Torn', detail: { look: t.string(), pages: t.int() } })
 
 const books = resource('books', {
   fields: {
@@ -46,9 +46,9 @@ export const library: Implementation = implement(
   {
     books: {
       tear: (ctx, _book, { pages }) => {
-        if (pages === 0) return ctx.fail(Torn, { status: 'torn', pages: 7 })
+        if (pages === 0) return ctx.fail(Torn, { look: 'torn', pages: 7 })
         // A handler in JavaScript could do this: a detail that was not declared.
-        return ctx.fail(Torn, { status: Symbol('not text') as never, pages: 1 })
+        return ctx.fail(Torn, { look: Symbol('not text') as never, pages: 1 })
       },
       formats: { 'text/plain': async book => book.title },
     },
