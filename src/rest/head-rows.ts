@@ -14,7 +14,7 @@ import type { CompiledApi } from './compiled-face.ts'
 import { contentLimitOf } from './limits.ts'
 import { acceptForContent, vendorVersion } from './media-types.ts'
 import type { HeadDraft, TargetDraft } from './parsed-head.ts'
-import { type ParsedQuery, parseParameters } from './query-parameters.ts'
+import { notKnownHere, type ParsedQuery, parseParameters } from './query-parameters.ts'
 import { refuseRequest } from './refusal.ts'
 import { acceptedTypes, acceptFields, mayBeEmpty } from './request-content.ts'
 import { fillTemplate, matchRoute } from './route.ts'
@@ -92,7 +92,7 @@ export function parseParametersOf(draft: TargetDraft): void {
     if (isGiven || hasDefaults.has(draft.operation.kind))
       draft.parameters = countExactly(draft, parseParameters(draft.operation, draft.route, draft.id, pairs, isLenient))
   } else if (draft.page && isGiven && !isLenient)
-    refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: 'is not a known query parameter here' })
+    refuseRequest({ kind: 'bad-parameter', name: pairs[0]?.[0] ?? '', detail: notKnownHere([]) })
 }
 
 /** `Prefer: count=exact`: `total` on a first page of any number of items. */

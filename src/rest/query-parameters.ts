@@ -3,7 +3,13 @@
  */
 
 import { memoizeByObject, memoizeByText } from '../base/memo.ts'
-import { allowsComparison, comparisons, type FilterField, findFilterField } from '../contract/filter-field.ts'
+import {
+  allowsComparison,
+  type Comparison,
+  comparisons,
+  type FilterField,
+  findFilterField,
+} from '../contract/filter-field.ts'
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { readSettledScalar } from '../contract/lexical/settled-text.ts'
 import { isPaged, type Operation } from '../contract/operation.ts'
@@ -58,7 +64,7 @@ export function parseParameters(
     if (filter) filters.push(filter)
     else if (!controls) {
       if (lenient) continue
-      refuseParameter(name, 'is not a known query parameter here')
+      refuseUnknown(operation, route, name)
     } else if (given.has(name)) refuseParameter(name, 'is given twice')
     else given.set(name, value)
     known.push([name, value])
@@ -74,6 +80,22 @@ export function parseParameters(
     kept: known.filter(([name]) => !positionParameters.has(name)),
   }
 }
+
+/** By what it is compared with, if it is a filter in some other way; else by all that are known. */
+function refuseUnknown(operation: Operation, route: Route, text: string): never {
+  const filters = 'resource' in operation ? filterableFields(operation, route) : noFields
+  const [name = ''] = text.split('[')
+  const found = filters.get(name)
+  if (!found || name === text)
+    return refuseParameter(text, notKnownHere([...filters.keys(), ...controlsOf(operation, route)]))
+  const forms = comparisons
+    .filter(is => mayCompare(operation, found, is))
+    .map(is => (is === 'eq' && !controlsOf(operation, route).has(name) ? name : `${name}[${is}]`))
+  return refuseParameter(text, `is no comparison of ${name}: use ${forms.join(', ')}`)
+}
+/** @param known the parameters of the target */
+export const notKnownHere = (known: readonly string[]): string =>
+  `is not a known query parameter here: ${known.length === 0 ? 'send none' : `use ${known.join(', ')}`}`
 
 const refuseWithoutFilter = (): never =>
   refuseRequest({
@@ -103,8 +125,7 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
   const found = 'resource' in operation ? filterableFields(operation, route).get(name) : undefined
   if (!found) return undefined
   const is = comparisons.find(each => each === given)
-  if (!is || !allowsComparison(found, is)) return undefined
-  if (operation.kind === 'search' && is !== 'eq') return undefined
+  if (!is || !mayCompare(operation, found, is)) return undefined
   const values = is === 'in' ? value.split(',') : [value]
   const shape = is === 'absent' ? ({ kind: 'boolean' } as const) : found.shape
   const typed = values.map(each => readSettledScalar(shape, each))
@@ -112,6 +133,9 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
   if (flaw instanceof Flaw) refuseParameter(text, flaw.detail)
   return { field: name, is, value: is === 'in' ? typed : typed[0] }
 }
+
+const mayCompare = ({ kind }: Operation, found: FilterField, is: Comparison): boolean =>
+  allowsComparison(found, is) && (kind !== 'search' || is === 'eq')
 
 function filterableFields({ kind, resource }: Operation & { readonly resource: Resource }, route: Route) {
   if (kind === 'list' || kind === 'bulk') return filterFieldsOf(resource)
@@ -132,11 +156,16 @@ const findFields = (resource: Resource, names: readonly string[] = []): Readonly
 const selectionsOf = memoizeByObject((resource: Resource) =>
   memoizeByText((text: string): ReadonlySet<string> => {
     const names = text.split(',')
-    const unknown = names.find(name => !Object.hasOwn(resource.fields, name) || resource.fields[name]?.isInternal)
-    if (unknown !== undefined) refuseParameter('fields', `${unknown} is not a known field of ${resource.name}`)
+    const known = Object.keys(resource.fields).filter(name => !resource.fields[name]?.isInternal)
+    const unknown = names.find(name => !known.includes(name))
+    if (unknown !== undefined)
+      refuseName('fields', unknown, `is not a known field of ${resource.name}`, known.join(', '))
     return new Set(names)
   }, 100),
 )
+/** A name in a list of names with commas between; an empty one has nothing to be called by. */
+const refuseName = (parameter: string, name: string, why: string, use: string): never =>
+  refuseParameter(parameter, `${name === '' ? 'has an empty name' : `${name} ${why}`}: use ${use}`)
 const parseSelection = (resource: Resource, text: string | undefined): ReadonlySet<string> | undefined =>
   text === undefined ? undefined : selectionsOf(resource)(text)
 
@@ -182,9 +211,16 @@ function parseSort(resource: Resource, text: string | undefined): readonly Sort[
     return { field: descending ? name.slice(1) : name, descending }
   })
   if (text === undefined) return sort.filter(({ field }) => resource.fields[field]) // those that this version knows
+  const known = (resource.given.sort ?? []).filter(name => resource.fields[name])
+  if (known.length === 0) refuseParameter('sort', `${resource.name} cannot be sorted here: leave it out`)
   for (const [i, { field }] of sort.entries()) {
-    if (!resource.given.sort?.includes(field) || !resource.fields[field])
-      refuseParameter('sort', `${resource.name} cannot be sorted by ${field}`)
+    if (!known.includes(field))
+      refuseName(
+        'sort',
+        field,
+        `cannot sort ${resource.name}`,
+        `${known.join(', ')}; with "-" in front, the largest is first`,
+      )
     if (sort.findIndex(each => each.field === field) !== i) refuseParameter('sort', `${field} is given twice`)
   }
   return sort
