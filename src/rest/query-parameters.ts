@@ -64,7 +64,7 @@ export function parseParameters(
     if (filter) filters.push(filter)
     else if (!controls) {
       if (lenient) continue
-      refuseUnknown(operation, route, name)
+      refuseUnknownParameter(operation, route, name)
     } else if (given.has(name)) refuseParameter(name, 'is given twice')
     else given.set(name, value)
     known.push([name, value])
@@ -82,16 +82,16 @@ export function parseParameters(
 }
 
 /** By what it is compared with, if it is a filter in some other way; else by all that are known. */
-function refuseUnknown(operation: Operation, route: Route, text: string): never {
+function refuseUnknownParameter(operation: Operation, route: Route, text: string): never {
   const filters = 'resource' in operation ? filterableFields(operation, route) : noFields
   const [name = ''] = text.split('[')
   const found = filters.get(name)
   if (!found || name === text)
     return refuseParameter(text, notKnownHere([...filters.keys(), ...controlsOf(operation, route)]))
   const forms = comparisons
-    .filter(is => mayCompare(operation, found, is))
+    .filter(is => mayFilterBy(operation, found, is))
     .map(is => (is === 'eq' && !controlsOf(operation, route).has(name) ? name : `${name}[${is}]`))
-  return refuseParameter(text, `is no comparison of ${name}: use ${forms.join(', ')}`)
+  return refuseParameter(text, `is not a comparison of ${name}: use ${forms.join(', ')}`)
 }
 /** @param known the parameters of the target */
 export const notKnownHere = (known: readonly string[]): string =>
@@ -125,7 +125,7 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
   const found = 'resource' in operation ? filterableFields(operation, route).get(name) : undefined
   if (!found) return undefined
   const is = comparisons.find(each => each === given)
-  if (!is || !mayCompare(operation, found, is)) return undefined
+  if (!is || !mayFilterBy(operation, found, is)) return undefined
   const values = is === 'in' ? value.split(',') : [value]
   const shape = is === 'absent' ? ({ kind: 'boolean' } as const) : found.shape
   const typed = values.map(each => readSettledScalar(shape, each))
@@ -134,7 +134,7 @@ function filterOf(operation: Operation, route: Route, text: string, value: strin
   return { field: name, is, value: is === 'in' ? typed : typed[0] }
 }
 
-const mayCompare = ({ kind }: Operation, found: FilterField, is: Comparison): boolean =>
+const mayFilterBy = ({ kind }: Operation, found: FilterField, is: Comparison): boolean =>
   allowsComparison(found, is) && (kind !== 'search' || is === 'eq')
 
 function filterableFields({ kind, resource }: Operation & { readonly resource: Resource }, route: Route) {
