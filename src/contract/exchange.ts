@@ -131,6 +131,22 @@ export function statusOfPortFault({ statuses }: Pick<PortExchange, 'statuses'>, 
   return statusesByName.find(([, pattern]) => pattern.test(fault))?.[0] ?? 422
 }
 
+/**
+ * What a handler names and its exchange does not declare is a bug of it, whichever face asks.
+ *
+ * @param place `Shop.PlaceOrder`
+ */
+export function failUndeclared(place: string, kind: 'faults' | 'replyHeaders', name: string): never {
+  const what = kind === 'faults' ? 'fault' : 'header'
+  throw new Error(
+    `${place} does not declare the ${what} ${name}: add it to the \`${kind}\` of its exchange in the contract`,
+  )
+}
+/** A handler that gives no content, where its exchange has a reply. */
+export function failUnanswered(place: string): never {
+  throw new Error(`${place}: the handler returned nothing: it must return the content of its reply`)
+}
+
 /** Whether the element of this fault is a header block of its message. */
 export const isHeaderFault = ({ headerFaults }: Pick<PortExchange, 'headerFaults'>, fault: string): boolean =>
   Object.values(headerFaults).some(names => names.includes(fault))

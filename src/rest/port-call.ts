@@ -10,7 +10,7 @@
 import { type MarkedValue, markPassing } from '../base/marked-octets.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
-import type { PortExchange } from '../contract/exchange.ts'
+import { failUnanswered, failUndeclared, type PortExchange } from '../contract/exchange.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
 import { laterJobName, StartedCall } from '../contract/later-call.ts'
 import type { OperationOf } from '../contract/operation.ts'
@@ -57,7 +57,7 @@ export async function answerPortCall(exchange: Exchange, operation: PortOperatio
   if (typeof declared.output !== 'object') return { status: 204, fields }
   const marked = markPassing(answer)
   if (marked) return replyPassing(exchange, declared.output, marked, fields)
-  const document = await documentAnswer(exchange, exchangeName, declared.output, answer)
+  const document = await documentAnswer(exchange, operation, declared.output, answer)
   return exchange.isSafe
     ? computedReply(exchange, document, { fields })
     : replyToChange(exchange, 200, document, fields)
@@ -65,11 +65,11 @@ export async function answerPortCall(exchange: Exchange, operation: PortOperatio
 
 async function documentAnswer(
   exchange: Exchange,
-  name: string,
+  { port, exchangeName: name }: Omit<PortOperation, 'kind'>,
   root: AnyRootElement,
   answer: unknown,
 ): Promise<RepresentationDocument> {
-  if (answer === undefined) throw new Error('the handler returned nothing: it must return the content of its reply')
+  if (answer === undefined) failUnanswered(`${port.port}.${name}`)
   return { name, title: name, fields: {}, value: { text: await writePortOutput(exchange, root, answer) }, links: [] }
 }
 
@@ -98,7 +98,7 @@ export async function answerKeptCall(exchange: Exchange, operation: OperationOf<
   const fields: FieldDraft = {}
   const answer = later.answer(job.job, outcome.answer, createEnds(operation, fields))
   if (typeof declared.output !== 'object') return { status: 204, fields }
-  const document = await documentAnswer(exchange, exchangeName, declared.output, answer)
+  const document = await documentAnswer(exchange, operation, declared.output, answer)
   const { version, modified } = outcome.job
   return await computedReply(exchange, document, { fields, version, modified })
 }
@@ -205,19 +205,19 @@ function createPortContext(exchange: Exchange, operation: PortOperation, into: F
 
 /** How a call ends, and what travels with its answer. */
 function createEnds(
-  { exchange: declared, faults }: Pick<PortOperation, 'exchange' | 'faults'>,
+  { port, exchangeName, exchange: declared, faults }: Omit<PortOperation, 'kind'>,
   into: FieldDraft,
 ): Pick<ExchangeContext, 'setHeader' | 'fail'> {
   return {
     setHeader: (name: string, value: unknown) => {
       const root = declared.replyHeaders[name]
-      if (!root) throw new Error(`the header ${name} is not declared for this reply`)
+      if (!root) return failUndeclared(`${port.port}.${exchangeName}`, 'replyHeaders', name)
       into[blockField(name)] = writeBlockField(name, writeJson(jsonCodecOf(root).write(value)))
     },
     fail: (name: string, detail: unknown, reason = name) => {
       const fault = faults.find(each => each.fault === name)
       const root = declared.faults[name]
-      if (!fault || !root) throw new Error(`the fault ${name} is not declared for this exchange`)
+      if (!fault || !root) return failUndeclared(`${port.port}.${exchangeName}`, 'faults', name)
       return refuse({ kind: 'declared', fault, detail: {}, element: { reason, json: jsonCodecOf(root).write(detail) } })
     },
   }

@@ -83,7 +83,12 @@ const app = implement(contract, {
     GetHours: () => ['9-12', '13-18'],
     Nest: () => {},
     Notify: () => {},
-    Break: item => ({ count: item as unknown as number }), // what a handler in JavaScript may do
+    // what a handler in JavaScript may do
+    Break: (item, ctx) => {
+      if (item === 'fault') return ctx.fail('Closed' as never, undefined as never)
+      if (item === 'header') ctx.setHeader('Session', 'x')
+      return (item === 'nothing' ? undefined : { count: item }) as never
+    },
     Close: () => ({ count: 0 }),
     add: ({ a, b }) => ({ sum: a + b }),
   },
@@ -307,6 +312,29 @@ test('a reply that breaks its type is an incident, and its value is not sent', a
     JSON.stringify(lines),
   )
 })
+for (const [item, says] of [
+  ['fault', 'Shop.Break does not declare the fault Closed: add it to the `faults` of its exchange in the contract'],
+  [
+    'header',
+    'Shop.Break does not declare the header Session: add it to the `replyHeaders` of its exchange in the contract',
+  ],
+  ['nothing', 'Shop.Break: the handler returned nothing: it must return the content of its reply'],
+] as const)
+  test(`a handler that gets its ${item} wrong is told where and what to do, by each face, and its callers are not`, async () => {
+    const { lines } = await hosted
+    const before = lines.length
+    const answers = [await post('Break', item), await send(`<Item xmlns="urn:shop">${item}</Item>`, '"urn:Break"')]
+    for (const { status, text } of answers) {
+      assert.equal(status, 500)
+      assert.doesNotMatch(text, /declare|returned/)
+    }
+    const told = lines.slice(before).filter(each => each.level === 'error')
+    assert.deepEqual(
+      told.map(({ fields }) => String(fields['error']).split('\n')[0]),
+      [`Error: ${says}`, `Error: ${says}`],
+    )
+  })
+
 test('§3.4.4 a type that is inside of itself by a reference has a schema with a name', async () => {
   const { paths, components } = JSON.parse((await (await hosted).ask('GET', '/openapi.json')).text)
   const { schema } = paths['/api/v1/Shop/Nest'].post.requestBody.content['application/json']

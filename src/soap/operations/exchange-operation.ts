@@ -5,7 +5,14 @@
 import { markPassing } from '../../base/marked-octets.ts'
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { memoizeOnce } from '../../base/memo.ts'
-import { isHeaderFault, type Port, type PortExchange, statusOfPortFault } from '../../contract/exchange.ts'
+import {
+  failUnanswered,
+  failUndeclared,
+  isHeaderFault,
+  type Port,
+  type PortExchange,
+  statusOfPortFault,
+} from '../../contract/exchange.ts'
 import type { ErasedExchangeHandler } from '../../contract/implement.ts'
 import { mayLeaveOctets } from '../../contract/octet-types.ts'
 import type { ExchangeBasis, ExchangeContext } from '../../contract/port-handlers.ts'
@@ -71,7 +78,8 @@ export function bindExchanges({ app, calls }: PortContext, port: Port): readonly
         chain(calls.admitExchange(exchange, asked.caller, asked.from), party => {
           const { caller, gone, request } = asked
           const call = { port: port.port, exchange: name, isSafe: exchange.isSafe, caller, party, request, gone }
-          return callHandler(exchange, codecs, handler, asked, calls.serveExchange({ ...call, face: 'soap' }))
+          const place = `${port.port}.${name}`
+          return callHandler(place, exchange, codecs, handler, asked, calls.serveExchange({ ...call, face: 'soap' }))
         }),
       wording: faultWordingOf(port.namespace, { request: { name, fields: {}, main: undefined } }),
     }
@@ -176,6 +184,7 @@ const placeFault = (
   isHeaderFault(exchange, fault) ? { blocks: [element] } : { detail: element, declaredAs: fault }
 
 async function callHandler(
+  place: string,
   exchange: PortExchange,
   codecs: ExchangeCodecs,
   handler: ErasedExchangeHandler,
@@ -184,10 +193,9 @@ async function callHandler(
 ): Promise<Awaited<ReturnType<BoundOperation['perform']>>> {
   const reading = codecs.mayPass ? asked.passing() : undefined
   const content = await readPassing(asked)
-  const context = createExchangeContext(exchange, codecs, asked, basis)
+  const context = createExchangeContext(place, exchange, codecs, asked, basis)
   const answer = await handler(content, Object.assign(context, { passing: reading }))
-  if (typeof exchange.output === 'object' && answer === undefined)
-    throw new Error('the handler returned nothing: it must return the content of its reply')
+  if (typeof exchange.output === 'object' && answer === undefined) failUnanswered(place)
   const passing = reading && markPassing(answer)
   return { row: { content: passing ? passing.value : answer }, standing: undefined, ...(passing && { passing }) }
 }
@@ -205,6 +213,7 @@ function readPassing({ content: read, beside }: OperationRequest): Maybe<unknown
 }
 
 function createExchangeContext(
+  place: string,
   exchange: PortExchange,
   { blocks, replyBlocks, faults }: ExchangeCodecs,
   asked: OperationRequest,
@@ -219,12 +228,12 @@ function createExchangeContext(
     headers: Object.fromEntries(headers),
     setHeader: (name: string, value: unknown) => {
       const codec = replyBlocks[name]
-      if (!codec) throw new Error(`the header ${name} is not declared for this reply`)
+      if (!codec) return failUndeclared(place, 'replyHeaders', name)
       asked.add(codec.write(value, loneWriting))
     },
     fail: (fault: string, detail: unknown, reason = fault) => {
       const write = faults[fault]
-      if (!write) throw new Error(`the fault ${fault} is not declared for this exchange`)
+      if (!write) return failUndeclared(place, 'faults', fault)
       throw refuseWithFault({
         code: statusOfPortFault(exchange, fault) >= 500 ? 'Receiver' : 'Sender',
         reasons: [{ language: 'en', text: reason }],
