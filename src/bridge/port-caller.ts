@@ -30,11 +30,13 @@ import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Caller } from '../contract/policy.ts'
 import { parseRetryAfter } from '../http/fields.ts'
 import { refuse } from '../service/refusal.ts'
+import type { Forgiven } from '../soap/codecs/mended-element.ts'
 import type { Code } from '../soap/fault.ts'
 import { type AddressingVersion, isAddressingUri } from '../soap/headers/addressing.ts'
 import { securityName } from '../soap/security-port.ts'
 import type { SoapVersion } from '../soap/version.ts'
 import type { Name } from '../xml/index.ts'
+import type { BridgeLeniency } from './leniency.ts'
 
 export type PortAnswer =
   | {
@@ -138,17 +140,21 @@ export interface CallerOptions {
   readonly fields?: Readonly<Record<string, string>>
   /** What messages wear, and what answers have to prove; default nothing. */
   readonly dress?: MessageDress
+  /** What answers of a SOAP service may have wrong, besides their envelope; default nothing. */
+  readonly lenient?: readonly BridgeLeniency[]
+  /** Gets each flaw that was forgiven; `operation`: `Shop.GetPrice`. */
+  readonly forgave?: (operation: string, forgiven: Forgiven) => void
 }
 
 export function createPortCaller(port: Port, transport: ClientTransport, options: CallerOptions): PortCaller {
-  const { dress = plainDress, fields, longest, longestPassing } = options
+  const { dress = plainDress, fields, longest, longestPassing, lenient = [], forgave = () => {} } = options
   const endpoint: PortEndpoint = {
     version: versionOfPort(port),
     transport,
     dress,
     fields,
     longest,
-    lenient: new Set(['envelope']), // the service may be an old one
+    lenient: new Set(['envelope', ...lenient]),
     // A read is asked again by `bridged-service.ts`, which also counts the calls in vain.
     mayRepeat: (_, failure) => failure.why !== 'unreachable' && isRepeatable(failure, dress.addressing?.once === true),
   }
@@ -162,6 +168,9 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
     if (!operation || !exchange) throw new Error(`${name} is not an exchange of the port ${port.port}`)
     return { operation, exchange }
   }
+  const tell = (name: string, forgiven: readonly Forgiven[]) => {
+    for (const each of forgiven) forgave(`${port.port}.${name}`, each)
+  }
   const later: LaterReader = {
     version: endpoint.version,
     dialect: dress.addressing?.dialect,
@@ -169,7 +178,8 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
     read: async (name, message, request) => {
       const { operation, exchange } = requireExchange(name)
       try {
-        const { output, headers: blocks } = await operation.readLater(message, request)
+        const { output, headers: blocks, forgiven } = await operation.readLater(message, request)
+        tell(name, forgiven)
         return { kind: 'answer', content: output, blocks }
       } catch (thrown) {
         if (thrown instanceof AnswerError && !isOfAnswer.has(thrown.why))
@@ -187,6 +197,7 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
         headers: blocks,
         passing,
         isAccepted,
+        forgiven,
       } = await operation.call(input, {
         ...timingOf(options, {}),
         headers,
@@ -196,6 +207,7 @@ export function createPortCaller(port: Port, transport: ClientTransport, options
         later: replying,
       })
       if (isAccepted) return { kind: 'accepted' }
+      tell(name, forgiven)
       return { kind: 'answer', content: output, blocks, ...(passing && { passing: explainPassing(exchange, passing) }) }
     } catch (thrown) {
       return explainThrown(exchange, thrown)

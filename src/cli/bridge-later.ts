@@ -1,6 +1,7 @@
 /** The options of `diglot bridge` for answers that come later, and what these need. */
 import type { Command } from 'commander'
 import { hasLater, type LaterChoice, markLater } from '../bridge/later-limits.ts'
+import type { BridgeLeniency } from '../bridge/leniency.ts'
 import type { PortDressOptions } from '../client/port-dress.ts'
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
@@ -17,8 +18,10 @@ export interface LaterFlags {
   readonly keepAnswers: number
 }
 
-/** `behind` in the map: what messages wear, and which answers come later. */
+/** `behind` in the map: what messages wear, what is forgiven, and which answers come later. */
 export interface MappedBehind extends PortDressOptions {
+  /** What answers may have wrong: `['order', 'unknown']`. Default: their envelope alone. */
+  readonly lenient?: readonly BridgeLeniency[]
   /** All exchanges, or the names of some: `['GetPrice']`. Default: what the WSDL demands. */
   readonly later?: LaterChoice
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import { findUnknownChoice } from '../bridge/later-limits.ts'
+import { requireLeniencies } from '../bridge/leniency.ts'
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
 import type { Service } from '../contract/service.ts'
@@ -33,6 +34,7 @@ export async function loadBridge(
     throw new Error(
       `${map}: behind.later names ${unknown}, and no exchange with an answer has this name: use true, or the names of some`,
     )
+  requireLeniencies(`${map}: behind.lenient`, behind?.lenient ?? [])
   const plain = leaveSecurityBehind(mapped)
   const contract = { ...plain, ports: markLaterPorts(plain.ports, policies, flags, behind?.later) }
   const resources = await chooseResources(map, contract, names)

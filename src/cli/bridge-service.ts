@@ -1,11 +1,12 @@
 /** `diglot bridge`: a SOAP service of others by REST, or a REST service by SOAP. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { memoizeByText } from '../base/memo.ts'
 import type { BridgeLimits } from '../bridge/bridge-limits.ts'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import { hasLater } from '../bridge/later-limits.ts'
+import { type BridgeLeniency, bridgeLeniencies, isBridgeLeniency } from '../bridge/leniency.ts'
 import type { CallerOptions, PortCaller } from '../bridge/port-caller.ts'
 import type { Port } from '../contract/exchange.ts'
 import { anyone, type Grant, isPublic, role } from '../contract/policy.ts'
@@ -45,10 +46,22 @@ export function addBridgeCommand(program: Command): void {
       'where credentials of callers and calls with a later answer are kept (default: ./data/<service>.sqlite, or nowhere without either)',
     )
     .option('--time-limit <milliseconds>', 'for one answer of the service', wholeNumberOption(1, 600_000), 30_000)
+    .addOption(createLenientOption())
     .option('--authorization <file>', 'the value of Authorization that is sent to the service, in a file')
   for (const addOptions of [addListenOptions, addCallerOptions, addLimitOptions, addDressOptions]) addOptions(command)
   addLaterOptions(command).action(bridgeCommand)
 }
+
+const createLenientOption = (): Option =>
+  new Option(
+    '--lenient <name>',
+    `what answers of a SOAP service may have wrong: ${bridgeLeniencies.join(', ')}; repeatable`,
+  )
+    .default([], 'none')
+    .argParser((name: string, before: readonly BridgeLeniency[]) => {
+      if (isBridgeLeniency(name)) return [...before, name]
+      throw new InvalidArgumentError(`must be one of ${bridgeLeniencies.join(', ')}`)
+    })
 
 interface BridgeFlags extends DressFlags, LimitFlags, LaterFlags, Omit<ListenFlags, 'authorities'> {
   readonly to: string
@@ -59,6 +72,7 @@ interface BridgeFlags extends DressFlags, LimitFlags, LaterFlags, Omit<ListenFla
   readonly anyone?: boolean
   readonly data?: string
   readonly timeLimit: number
+  readonly lenient: readonly BridgeLeniency[]
   readonly authorization?: string
 }
 
@@ -171,7 +185,8 @@ async function bridgeSoap(bridged: BridgedContract, flags: BridgeFlags, limits: 
   const { createPortDress } = await import('../client/port-dress.ts')
   const { passInputs } = await import('../bridge/passing-inputs.ts')
   const { transportOptionsOf } = await import('../bridge/bridge-limits.ts')
-  const { later: _, ...mapped } = bridged.behind ?? {}
+  const { createForgivenNotes } = await import('../bridge/leniency.ts')
+  const { later: _, lenient = [], ...mapped } = bridged.behind ?? {}
   const given = readDressFlags(flags, mapped)
   const behind = hasLater(bridged.contract.ports) ? { ...given, addressing: given.addressing || true } : given
   const transport = createHttpTransport(flags.to, transportOptionsOf(limits))
@@ -179,11 +194,16 @@ async function bridgeSoap(bridged: BridgedContract, flags: BridgeFlags, limits: 
     createPortDress({ port, security: bridged.rules?.get(port) }, bridged.policies.get(port), flags.to, behind),
   )
   const { contract } = bridged
+  const told = {
+    lenient: [...lenient, ...flags.lenient],
+    forgave: createForgivenNotes(line => console.error(line)),
+  }
   const ports = contract.ports.map(each => passInputs(each, dressOf(each.port), limits.longestPassing))
   return {
     ...bridged,
     contract: { ...contract, ports },
-    callerOf: port => createPortCaller(port, transport, { ...callerOptions(flags), dress: dressOf(port.port) }),
+    callerOf: port =>
+      createPortCaller(port, transport, { ...callerOptions(flags), ...told, dress: dressOf(port.port) }),
     close: () => transport.close(),
   }
 }
@@ -213,6 +233,8 @@ async function bridgeRest(
   const { map } = flags
   refuseDressFlags(flags)
   refuseLaterFlags(flags)
+  if (flags.lenient.length > 0)
+    failUsage('--lenient is about answers in XML: those of a REST service are read so in any case, so leave it out')
   const { describeBridge } = await import('../bridge/bridged-service.ts')
   const { createBridgedRestCaller } = await import('../bridge/rest-caller.ts')
   if (map === undefined) tellLosses(described.losses) // a map has them at its head

@@ -1,0 +1,31 @@
+/**
+ * What a bridge forgives an answer that breaks its own WSDL. What it passes on is valid by the
+ * contract that its callers know, so nothing can be forgiven that would leave a value out of it.
+ */
+import type { Forgiven, Leniency } from '../soap/codecs/mended-element.ts'
+
+/** Besides `envelope`, which is always forgiven: the service behind may be an old one. */
+export const bridgeLeniencies = ['namespace', 'order', 'unknown', 'nil'] as const satisfies readonly Leniency[]
+export type BridgeLeniency = (typeof bridgeLeniencies)[number]
+
+export const isBridgeLeniency = (name: unknown): name is BridgeLeniency => bridgeLeniencies.some(each => each === name)
+
+/** @param place of the names, for the error */
+export function requireLeniencies(place: string, names: readonly unknown[]): void {
+  const wrong = names.find(each => !isBridgeLeniency(each))
+  if (wrong !== undefined) throw new Error(`${place} names ${String(wrong)}: use ${bridgeLeniencies.join(', ')}`)
+}
+
+/** Places of messages that are remembered: those of a service behind are few. */
+const placesMax = 1000
+
+/** Tells the operator what was forgiven, once for each place of a message: it comes with each. */
+export function createForgivenNotes(note: (line: string) => void): (operation: string, forgiven: Forgiven) => void {
+  const told = new Set<string>()
+  return (operation, { kind, path, detail }) => {
+    const place = `${operation} ${kind} ${path.replace(/\[\d+\]/g, '')}`
+    if (told.has(place) || told.size === placesMax) return
+    told.add(place)
+    note(`${operation}: forgiven (${kind}), told once: ${path === '' ? 'the answer' : path} ${detail}`)
+  }
+}
