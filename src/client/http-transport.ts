@@ -13,8 +13,10 @@
 import type * as net from 'node:net'
 import type * as tls from 'node:tls'
 import type { HttpFields } from '../http/message.ts'
+import type { ProxyRoute } from '../http/proxy-route.ts'
 import { ArrivingContent } from './arriving-content.ts'
 import { TransportFailure } from './errors.ts'
+import { chooseProxy, type OpeningTunnel, openTunnel } from './proxy-tunnel.ts'
 import { type ContentSink, type ResponseLimits, Responses, Unreadable } from './response-reader.ts'
 import { type ClientTransport, longestDefault, type TransportRequest, type TransportResponse } from './transport.ts'
 
@@ -33,6 +35,11 @@ export interface HttpOptions {
   readonly longest?: number
   /** For https: authorities, a certificate of one's own. */
   readonly tls?: tls.ConnectionOptions
+  /**
+   * The address of a proxy, `http://proxy.example:3128`; `false`: none. By default HTTP_PROXY,
+   * HTTPS_PROXY and NO_PROXY say it where NODE_USE_ENV_PROXY is 1, as for Node's own requests.
+   */
+  readonly proxy?: string | false
 }
 
 /** What the fields of requests may have in `server/limits.ts`, and the chunks of their content. */
@@ -44,7 +51,7 @@ export function createHttpTransport(address: string, options: HttpOptions = {}):
   const pool = new Pool(url, options)
   return {
     prepare: fields => {
-      const start = `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n${writeLines(fields)}`
+      const start = pool.writeStart('POST', `${url.pathname}${url.search}`, fields)
       return sending => pool.send(start, sending)
     },
     close: () => pool.close(),
@@ -77,8 +84,11 @@ export function createHttpPool(address: string, options: HttpOptions = {}): Http
         throw new TypeError(
           `${method} ${target} is an invalid request line: give a method, and a path in visible ASCII`,
         )
-      const start = `${method} ${target} HTTP/1.1\r\nhost: ${url.host}\r\n${writeLines(fields)}`
-      return await pool.send(start, { ...sending, fields: undefined, hasNoContent: method === 'HEAD' })
+      return await pool.send(pool.writeStart(method, target, fields), {
+        ...sending,
+        fields: undefined,
+        hasNoContent: method === 'HEAD',
+      })
     },
     close: () => pool.close(),
   }
@@ -300,6 +310,7 @@ class Pool {
   readonly limits: ResponseLimits
   readonly #url: URL
   readonly #options: HttpOptions
+  readonly #proxy: ProxyRoute | undefined
   readonly #connectionsMax: number
   readonly #waitingMax: number
   readonly #idleMs: number
@@ -318,6 +329,7 @@ class Pool {
   constructor(url: URL, options: HttpOptions) {
     this.#url = url
     this.#options = options
+    this.#proxy = chooseProxy(url, options.proxy)
     this.#connectionsMax = options.connections ?? 32
     this.#waitingMax = options.waiting ?? 10_000
     this.#idleMs = options.idle ?? 4000
@@ -353,20 +365,45 @@ class Pool {
     return connection
   }
 
-  connect(onData: TakePiece): net.Socket {
-    const onOwned = (piece: Buffer | string): void => onData(piece as Buffer, false) // without an encoding
+  /** RFC 9112 §3.2.2: a proxy for http gets the whole target, and its own credentials. */
+  writeStart(method: string, target: string, fields: HttpFields): string {
+    const { protocol, host } = this.#url
+    const proxy = protocol === 'http:' ? this.#proxy : undefined
+    const whole = proxy ? `http://${host}${target}` : target
+    const names = proxy?.authorization === undefined ? '' : `proxy-authorization: ${proxy.authorization}\r\n`
+    return `${method} ${whole} HTTP/1.1\r\nhost: ${host}\r\n${names}${writeLines(fields)}`
+  }
+
+  /** @param listener gets the connection, now or once a proxy has opened it */
+  connect(onData: TakePiece, listener: ConnectionListener): OpeningTunnel {
     const { protocol, hostname, port } = this.#url
-    const host = hostname.replace(/^\[|\]$/g, '')
-    if (protocol === 'http:') {
-      const plain = { host, port: Number(port || 80), noDelay: true }
-      const onread = this.#room && { buffer: this.#room, callback: (count: number) => this.#lend(count, onData) }
-      const socket = process.getBuiltinModule('node:net').connect({ ...plain, ...(onread && { onread }) })
-      return onread ? socket.resume() : socket.on('data', onOwned)
+    const target = { protocol, host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPorts[protocol]) }
+    const proxy = this.#proxy
+    if (proxy && protocol === 'https:') {
+      const secure = (raw: net.Socket) => listener.begin(this.#connectTls(target, onData, raw))
+      return openTunnel(proxy, target, secure, error => listener.fail(error))
     }
+    const { protocol: spoken, ...place } = proxy ?? target
+    const to = { host: place.host, port: place.port }
+    const socket = spoken === 'https:' ? this.#connectTls(to, onData) : this.#connectPlain(to, onData)
+    listener.begin(socket)
+    return socket
+  }
+
+  #connectPlain(to: HostAndPort, onData: TakePiece): net.Socket {
+    const plain = { ...to, noDelay: true }
+    const onread = this.#room && { buffer: this.#room, callback: (count: number) => this.#lend(count, onData) }
+    const socket = process.getBuiltinModule('node:net').connect({ ...plain, ...(onread && { onread }) })
+    return onread ? socket.resume() : socket.on('data', takeOwned(onData))
+  }
+
+  #connectTls({ host, port }: HostAndPort, onData: TakePiece, raw?: net.Socket): net.Socket {
     const named = process.getBuiltinModule('node:net').isIP(host) === 0 ? { servername: host } : {}
-    const own = { host, port: Number(port || 443), ALPNProtocols: ['http/1.1'] }
-    const socket = process.getBuiltinModule('node:tls').connect({ ...named, ...this.#options.tls, ...own })
-    return socket.setNoDelay(true).on('data', onOwned)
+    const own = { ...(raw ? { socket: raw } : { host, port }), ALPNProtocols: ['http/1.1'] }
+    // What the target proves or is proven is no matter of a proxy.
+    const options = this.#url.protocol === 'https:' ? this.#options.tls : undefined
+    const socket = process.getBuiltinModule('node:tls').connect({ host, ...named, ...options, ...own })
+    return socket.setNoDelay(true).on('data', takeOwned(onData))
   }
 
   #lend(count: number, onData: TakePiece): boolean {
@@ -425,24 +462,48 @@ class Pool {
 }
 const sweep = (pool: Pool): void => pool.sweep()
 
+interface HostAndPort {
+  readonly host: string
+  readonly port: number
+}
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+/** Octets are their reader's, since no encoding was set. */
+const takeOwned =
+  (onData: TakePiece) =>
+  (piece: Buffer | string): void =>
+    onData(piece as Buffer, false)
+
+interface ConnectionListener {
+  begin(socket: net.Socket): void
+  /** No connection can be opened. */
+  fail(error: Error): void
+}
+
 class ClientConnection {
   isOpen = false
   /** Milliseconds that the server keeps it for. */
   keptForMs = Number.POSITIVE_INFINITY
   readonly #pool: Pool
-  readonly #socket: net.Socket
+  /** Undefined until a proxy has opened it. */
+  #socket: net.Socket | undefined
+  readonly #opening: OpeningTunnel
   readonly #responses: Responses
   #call: ClientCall | undefined
   /** Until when it may lie unused; 0 while it is used. */
   #until = 0
   #error: unknown
+  #unopened = 'no connection could be opened'
   #isGone = false
 
   constructor(pool: Pool) {
     this.#pool = pool
-    const socket = pool.connect(this.#onData)
-    this.#socket = socket
     this.#responses = new Responses(pool.limits)
+    this.#opening = pool.connect(this.#onData, this)
+  }
+
+  begin(socket: net.Socket): void {
+    this.#socket = socket
+    if (this.#isGone) socket.destroy()
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
       this.isOpen = true
       this.#call?.write(socket)
@@ -454,29 +515,40 @@ class ClientConnection {
     socket.on('close', () => this.#remove())
   }
 
+  fail(error: Error): void {
+    this.#error = error
+    this.#unopened = error.message
+    this.#remove()
+  }
+
+  /** Asked once it is open. */
+  get #connected(): net.Socket {
+    return this.#socket as net.Socket
+  }
+
   /** An octet of a response has come. */
   get hasBegun(): boolean {
     return this.#responses.hasBegun
   }
 
   isFit(now: number): boolean {
-    return now < this.#until && !this.#isGone && this.#socket.writable
+    return now < this.#until && !this.#isGone && this.#connected.writable
   }
 
   carry(call: ClientCall): void {
     this.#call = call
     call.connection = this
-    if (this.#until > 0) this.#socket.ref()
+    if (this.#until > 0) this.#connected.ref()
     this.#until = 0
-    this.#responses.sinkOf = call.mayPass ? (status, fields) => call.sinkOf(status, fields, this.#socket) : undefined
+    this.#responses.sinkOf = call.mayPass ? (status, fields) => call.sinkOf(status, fields, this.#connected) : undefined
     this.#responses.hasNoContent = call.hasNoContent
-    if (this.isOpen) call.write(this.#socket)
+    if (this.isOpen) call.write(this.#connected)
   }
 
   /** Nothing to carry: it keeps no process alive. */
   rest(until: number): void {
     this.#until = until
-    this.#socket.unref()
+    this.#connected.unref()
   }
 
   readonly #onData: TakePiece = (piece, isLent) => {
@@ -493,7 +565,7 @@ class ClientConnection {
 
   #finish(call: ClientCall, response: TransportResponse): void {
     this.#call = undefined
-    const socket = this.#socket
+    const socket = this.#connected
     const isFit = call.isSent && this.#responses.mayKeep && socket.writableLength === 0 && socket.writable
     call.resolve(response)
     const keepAlive = response.fields['keep-alive']
@@ -527,7 +599,8 @@ class ClientConnection {
   }
 
   destroy(): void {
-    this.#socket.destroy()
+    this.#opening.destroy()
+    this.#socket?.destroy()
     this.#remove()
   }
 
@@ -543,7 +616,7 @@ class ClientConnection {
     const call = this.#call
     this.#call = undefined
     const detail = !isOpen
-      ? 'no connection could be opened'
+      ? this.#unopened
       : hasBegun
         ? 'the connection ended before the response was complete'
         : 'the connection ended before a response came'

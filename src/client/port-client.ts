@@ -37,7 +37,7 @@ export interface PortClientOptions<N extends string = string, O extends string =
 const portClientMembers: MembersOf<PortClientOptions> = {
   ...portDressMembers,
   port: true, address: true, soap: true, lenient: true, safe: true, fields: true, timeLimit: true, retries: true,
-  wait: true, transport: true, connections: true, waiting: true, idle: true, longest: true, tls: true,
+  wait: true, transport: true, connections: true, waiting: true, idle: true, longest: true, tls: true, proxy: true,
 } // biome-ignore format: a list of names reads best in few lines
 
 const leniencies: Readonly<Record<Leniency, true>> = {

@@ -67,7 +67,7 @@ export function createSoapClient<const S extends AnyService, const V extends Ver
 const clientMembers: MembersOf<SoapClientOptions> = {
   address: true, version: true, endpoint: true, soap: true, style: true, credentials: true, security: true, keys: true, addressing: true, mtom: true,
   blocks: true, headers: true, fields: true, timeLimit: true, retries: true, wait: true, transport: true, connections: true, waiting: true,
-  idle: true, longest: true, tls: true,
+  idle: true, longest: true, tls: true, proxy: true,
 } // biome-ignore format: a list of names reads best in few lines
 
 /** What all calls of a client have in common. */

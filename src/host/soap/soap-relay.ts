@@ -23,6 +23,7 @@ import { writeAllow } from '../../front/front-rows.ts'
 import { respondToRefusal } from '../../front/refusal.ts'
 import { type MediaType, parseMediaType, writeMediaType } from '../../http/media-type.ts'
 import type { Request, Response } from '../../http/message.ts'
+import { allowsEnvironmentProxy } from '../../http/proxy-route.ts'
 import { respond } from '../../http/respond.ts'
 import { proxiedLimits } from '../../server/limits.ts'
 import { type HttpListener, type ListenOptions, startListener } from '../../server/listener.ts'
@@ -250,7 +251,7 @@ function postToNext(
           isLate || signal.aborted ? 'the next node did not answer in time' : 'the next node is out of reach',
         ),
       )
-    const asking = request(to, { method: 'POST', headers, agent: false, signal }, answer => {
+    const asking = request(to, { method: 'POST', headers, agent: createProxyAgent(to), signal }, answer => {
       if (/^multipart\//i.test(answer.headers['content-type'] ?? '')) release()
       else answer.once('close', release)
       resolve({ status: answer.statusCode ?? 0, fields: answer.headers, content: answer })
@@ -266,6 +267,13 @@ function postToNext(
         asking.destroyed ? fail() : reject(thrown),
       )
   })
+}
+
+/** `false`: no proxy, where the environment has no say in it. */
+function createProxyAgent({ protocol }: URL): http.Agent | false {
+  const { env, execArgv } = process
+  if (!allowsEnvironmentProxy(env, execArgv)) return false
+  return new (protocol === 'https:' ? https : http).Agent({ proxyEnv: env })
 }
 
 /** A signal that aborts after so many milliseconds, unless it is released; undefined: never. */
