@@ -7,7 +7,7 @@ import type { AnyField, Fields } from './field.ts'
 import { findUnservedLists } from './list-index.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
-import { foldShape, type ShapeCases } from './shape.ts'
+import { entryFields, foldShape, type ShapeCases } from './shape.ts'
 
 export function findContractWarnings(contract: Service): readonly string[] {
   const places: (readonly [place: string, fields: Fields])[] = [
@@ -55,11 +55,14 @@ const listWarnings: ShapeCases<string[], [place: string]> = {
       : []),
     ...foldShape(item.shape, listWarnings, `${place}[]`),
   ],
-  map: ({ entries }, place) => [
-    ...(entries.isDefaultMax
-      ? [`${place} has no max, so it holds at most ${entries.max} entries: declare max, or max: Infinity for no bound`]
+  map: (shape, place) => [
+    // Keys of an enumeration bound it by themselves.
+    ...(shape.entries.isDefaultMax && entryFields(shape).key.shape.kind !== 'enum'
+      ? [
+          `${place} has no max, so it holds at most ${shape.entries.max} entries: declare max, or max: Infinity for no bound`,
+        ]
       : []),
-    ...foldShape(entries.item.shape, listWarnings, place),
+    ...foldShape(shape.entries.item.shape, listWarnings, place),
   ],
   object: ({ fields }, place) => unboundedLists(place, fields),
   union: ({ of }, place) =>

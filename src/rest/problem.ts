@@ -152,8 +152,12 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
 const badCredentials =
   'The credentials are wrong or no longer valid, or of a scheme that WWW-Authenticate does not name. Send others.'
 
+const weakTags =
+  'If-Match compares strongly (RFC 9110 §13.1.1), and a weak tag, W/"…", is never the same: send the tag as this service wrote it. A proxy that compresses may have made it weak.'
+
 /** RFC 9110 §13.2.2: If-None-Match decides where neither field before it is sent. */
 function explainFailed(fields: HttpFields): string {
+  if (/^\s*W\/"[^"]*"(?:\s*,\s*W\/"[^"]*")*\s*$/.test(fields['if-match'] ?? '')) return weakTags
   if (fields['if-none-match'] === undefined || fields['if-match'] !== undefined) return explanations.stale[1]
   return fields['if-none-match'].trim() === '*'
     ? 'If-None-Match: * asks for what does not exist, and the resource does.'

@@ -818,10 +818,12 @@ const warnings: readonly (readonly [string, Implementation, readonly RegExp[]])[
           few: t.list(t.string(), { max: 3 }),
           all: t.list(t.string(), { max: Infinity }),
           deep: t.object({ rows: t.list(t.list(t.int(), { max: 2 })) }),
+          words: t.map(t.string()),
+          languages: t.map(t.string(), { key: t.enum('de', 'en') }),
         },
       }).rules(read),
     ]),
-    [/^x\.tags has no max, so it holds at most 1000 items/, /^x\.deep\.rows has no max/],
+    [/^x\.tags has no max, so it holds at most 1000 items/, /^x\.deep\.rows has no max/, /^x\.words has no max/],
   ],
   [
     'references to what their senders may not read',

@@ -104,8 +104,11 @@ function retypeMistakes({ contract, rule, resource, name, place }: OtherFieldPla
   const known = Object.keys(fieldsInVersion(rule, resource))
   const newest = newestNameOf(rule, resource, name)
   const field = resource.fields[newest]
-  if (!field || !known.includes(name))
-    return [`${place} is retyped, but the version has no such field: use ${known.join(', ')}`]
+  if (!field || !known.includes(name)) {
+    const [meant] = Object.entries(resource.fields).find(([, each]) => each === retype.newest) ?? []
+    const renamed = meant && `, or give ${meant} this name by renames: { ${resource.name}: { ${name}: '${meant}' } }`
+    return [`${place} is retyped, but the version has no such field: use ${known.join(', ')}${renamed ?? ''}`]
+  }
   const fixed = fixedMistake(field, newest)
   const related = findRelation(contract, resource, newest)
   return [
