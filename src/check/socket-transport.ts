@@ -12,7 +12,7 @@
 import type { ClientHttp2Session } from 'node:http2'
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import {
   type Conversation,
   type ConversationLimits,
@@ -24,6 +24,7 @@ import {
   type ProbeVersion,
   Unreachable,
 } from './probe-message.ts'
+import { openProbeTunnel } from './proxy-socket.ts'
 import { HeadTooOdd, ReplyReader } from './reply-reader.ts'
 
 /** How the checker connects to a service. */
@@ -57,7 +58,7 @@ class SocketCarrier {
       origin: this.#url.origin,
       send: (request, limitMs) =>
         request.version === '2' ? this.#sendHttp2(request, limitMs) : this.#sendHttp1(request, limitMs),
-      sendOctets: (octets, limitMs) => this.#exchange(this.#connect(), octets, 'GET', limitMs, true),
+      sendOctets: (octets, limitMs) => this.#exchangeAnew(octets, 'GET', limitMs, true),
       converse: (pieces, limits) => this.#converse(pieces, limits),
       close: () => {
         this.#kept?.destroy()
@@ -70,7 +71,13 @@ class SocketCarrier {
   async findVersions(): Promise<readonly ProbeVersion[]> {
     if (this.#url.protocol !== 'https:') return ['1.1']
     const { connect } = await import('node:http2')
-    const session = connect(this.#url.origin, { rejectUnauthorized: !this.#options.insecure })
+    const tunnel = openProbeTunnel(this.#url)
+    const raw = tunnel && (await tunnel.catch(ignoreLateError))
+    if (tunnel && !raw) return ['1.1'] // the first request tells why
+    const session = connect(this.#url.origin, {
+      rejectUnauthorized: !this.#options.insecure,
+      ...(raw && { createConnection: () => this.#connectTls('h2', raw) }),
+    })
     const { promise, resolve } = Promise.withResolvers<boolean>()
     session.once('connect', () => resolve(true)).once('error', () => resolve(false))
     session.setTimeout(connectLimitMs, () => resolve(false))
@@ -83,31 +90,38 @@ class SocketCarrier {
     return ['1.1', '2']
   }
 
-  #connect(): Socket {
-    const { protocol, hostname, port } = this.#url
-    const host = hostname.replace(/^\[|\]$/g, '')
-    if (protocol === 'http:')
-      return connectPlain({ host, port: Number(port || 80), noDelay: true }).on('error', ignoreLateError)
+  /** At once where no proxy is in between, so that no event of it is missed. */
+  #connect(raw?: Socket): Socket {
+    if (this.#url.protocol === 'https:') return this.#connectTls('http/1.1', raw)
+    const socket = raw ?? connectPlain({ ...placeOf(this.#url), noDelay: true })
+    return socket.on('error', ignoreLateError)
+  }
+
+  #connectTls(protocol: string, raw?: Socket): TLSSocket {
+    const { host, port } = placeOf(this.#url)
     const socket = connectTls({
-      host,
-      port: Number(port || 443),
-      ALPNProtocols: ['http/1.1'],
+      ...(raw ? { socket: raw } : { host, port }),
+      ALPNProtocols: [protocol],
       rejectUnauthorized: !this.#options.insecure,
       ...(isIP(host) === 0 && { servername: host }),
     })
     return socket.setNoDelay(true).on('error', ignoreLateError)
   }
 
+  async #exchangeAnew(octets: Uint8Array, method: string, limitMs: number, isLast: boolean): Promise<ProbeReply> {
+    const tunnel = openProbeTunnel(this.#url)
+    return this.#exchange(this.#connect(tunnel && (await tunnel)), octets, method, limitMs, isLast)
+  }
+
   async #sendHttp1(request: ProbeRequest, limitMs: number): Promise<ProbeReply> {
     const isOwn = request.ownConnection === true || request.announcedOctets !== undefined
     const octets = writeRequest(request, this.#url.host, isOwn)
     const timeMs = request.announcedOctets === undefined ? limitMs : Math.min(limitMs, announcedLimitMs)
-    const sendOn = (socket = this.#connect()): Promise<ProbeReply> =>
-      this.#exchange(socket, octets, request.method, timeMs, isOwn)
+    const sendAnew = () => this.#exchangeAnew(octets, request.method, timeMs, isOwn)
     const kept = isOwn ? undefined : await this.#takeKept()
-    if (!kept) return sendOn()
-    return sendOn(kept).catch(thrown => {
-      if (thrown instanceof ClosedSilently && idempotentMethods.includes(request.method)) return sendOn()
+    if (!kept) return sendAnew()
+    return this.#exchange(kept, octets, request.method, timeMs, isOwn).catch(thrown => {
+      if (thrown instanceof ClosedSilently && idempotentMethods.includes(request.method)) return sendAnew()
       throw thrown
     })
   }
@@ -169,7 +183,10 @@ class SocketCarrier {
   /** Never rejects: a connection that fails is one that the peer has closed. */
   async #converse(pieces: readonly OctetPiece[], { limitMs, quietMs }: ConversationLimits): Promise<Conversation> {
     const startMs = performance.now()
-    const socket = this.#connect()
+    const tunnel = openProbeTunnel(this.#url)
+    const raw = tunnel && (await tunnel.catch(ignoreLateError))
+    if (tunnel && !raw) return { reply: undefined, replies: 0, isClosed: true }
+    const socket = this.#connect(raw)
     const received: Uint8Array[] = []
     let isClosed = false
     let quiet: NodeJS.Timeout | undefined
@@ -253,8 +270,13 @@ function readConversation(octets: Buffer, tookMs: number): Omit<Conversation, 'i
   return { reply: reader.end() ? reader.reply(tookMs) : undefined, replies }
 }
 
+const placeOf = ({ protocol, hostname, port }: URL) => ({
+  host: hostname.replace(/^\[|\]$/g, ''),
+  port: Number(port || (protocol === 'https:' ? 443 : 80)),
+})
+
 /** Each exchange has its own listener; between exchanges the close that follows is enough. */
-const ignoreLateError = (): void => {}
+const ignoreLateError = (): undefined => undefined
 
 const connectLimitMs = 5000
 const announcedLimitMs = 3000

@@ -6,6 +6,7 @@ import type { CheckCaller } from '../discovered-service.ts'
 import { type CreatedItem, createTemporaryItem, postDraft, readGuardedItem, sendStaleChange } from '../materials.ts'
 import { linksIn } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
+import { openProbeTunnel } from '../proxy-socket.ts'
 import type { CheckRule } from '../rule.ts'
 import { listProbeOperations, sendMessage } from '../soap-discovery.ts'
 import { isAnswer } from '../soap-message.ts'
@@ -146,10 +147,10 @@ export const accessRules: readonly CheckRule[] = [
     says: 'the channel can be protected with TLS',
     how: 'a TLS handshake with the address, of version 1.2 at least',
     probe: async (trial: Trial) => {
-      const { protocol, hostname, port } = new URL(trial.bench.transport.origin)
-      if (protocol !== 'https:') trial.lack('an https address')
+      const origin = new URL(trial.bench.transport.origin)
+      if (origin.protocol !== 'https:') trial.lack('an https address')
       if (!trial.bench.transport.sendOctets) trial.lack('a socket')
-      const version = await readTlsVersion(hostname, Number(port || 443))
+      const version = await readTlsVersion(origin)
       trial.expect(
         version === 'TLSv1.3' || version === 'TLSv1.2',
         `the channel has ${version}`,
@@ -163,9 +164,11 @@ export const accessRules: readonly CheckRule[] = [
 const cookiesOf = ({ reply }: ProbeExchange): readonly string[] =>
   reply.lines.flatMap(([name, value]) => (/^set-cookie$/i.test(name) ? [value.split('=')[0] ?? ''] : []))
 
-function readTlsVersion(host: string, port: number): Promise<string> {
+async function readTlsVersion(origin: URL): Promise<string> {
+  const tunnel = await openProbeTunnel(origin)
+  const to = tunnel ? { socket: tunnel } : { host: origin.hostname, port: Number(origin.port || 443) }
   const { promise, resolve } = Promise.withResolvers<string>()
-  const socket = connect({ host, port, rejectUnauthorized: false }, () => {
+  const socket = connect({ ...to, rejectUnauthorized: false }, () => {
     resolve(socket.getProtocol() ?? 'no TLS')
     socket.destroy()
   })
