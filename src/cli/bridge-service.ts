@@ -275,8 +275,10 @@ async function importBridge(
   const { guessResources } = await import('../bridge/guess-resources.ts')
   const resources = guessResources(ports)
   const declared = resources.map(each => each.resource)
+  const { namespaceOfContract } = await import('../import/imported-contract.ts')
+  const name = nameOfDescription(file)
   return {
-    contract: describeBridge(nameOfDescription(file), contract.namespace, ports, declared),
+    contract: describeBridge(name, namespaceOfContract(contract, name), ports, declared),
     resources,
     policies: contract.policies,
   }

@@ -45,6 +45,12 @@ export class PortJsonSchemas {
     return orNull(addExpected(this.#type(type()), marks), marks.isNillable)
   }
 
+  /** A type without a name has that of its element, since other elements may refer to it, too. */
+  #referred({ name, type }: AnyRootElement): JsonSchema {
+    const { definition } = type()
+    if (definition.kind === 'complex' && !definition.name && !this.#names.has(type())) this.#reserve(type(), name.local)
+    return this.#type(type())
+  }
   #type(type: AnyXmlType): JsonSchema {
     const { definition } = type
     const name = definition.kind === 'builtIn' || definition.kind === 'derivable' ? undefined : definition.name
@@ -131,7 +137,7 @@ export class PortJsonSchemas {
         )
       case 'reference':
         return orNull(
-          addExpected(this.#type(particle.to().type()), particle.to().marks),
+          addExpected(this.#referred(particle.to()), particle.to().marks),
           particle.to().isNillable || marks.isNillable,
         )
       case 'sequence':

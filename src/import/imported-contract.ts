@@ -33,6 +33,13 @@ export interface ImportedContract {
   readonly missing: readonly string[]
 }
 
+/**
+ * A contract has a namespace of its own, which is absolute; those of its ports may be any.
+ * @param name of the contract, for a document without such a namespace
+ */
+export const namespaceOfContract = ({ namespace }: Pick<ImportedContract, 'namespace'>, name: string): string =>
+  /^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(namespace) ? namespace : `urn:${name}`
+
 export function readImportedContract(bytes: Uint8Array, location: string, find: Find): ImportedContract | Malformed {
   const description = readDescription(bytes, location, find)
   if (description instanceof Malformed) return description

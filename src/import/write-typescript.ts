@@ -26,7 +26,7 @@ import {
 } from '../contract/xml-type.ts'
 import { ConstantNames } from './constant-names.ts'
 import { listComponents } from './declaration-order.ts'
-import type { ImportedContract } from './imported-contract.ts'
+import { type ImportedContract, namespaceOfContract } from './imported-contract.ts'
 import { quoteLiteral, writeConstant, writeDocComment, writeHeadComment, writeMemberKey } from './typescript-text.ts'
 
 type Declared = AnyXmlType | AnyRootElement
@@ -546,7 +546,7 @@ class Printer {
         .replace(/^[^a-z]+|-+$/g, '') || 'imported'
     return [
       `\nexport const ${this.#names.claim('contract', '')} = service(${quoteLiteral(kebab)}, {`,
-      `  namespace: ${quoteLiteral(mayNameContract(this.#contract.namespace) ? this.#contract.namespace : `urn:${kebab}`)},`,
+      `  namespace: ${quoteLiteral(namespaceOfContract(this.#contract, kebab))},`,
       ...(description === undefined ? [] : [`  description: ${quoteLiteral(description)},`]),
       '  resources: [],',
       `  ports: [${this.#portNames.join(', ')}],`,
@@ -556,8 +556,6 @@ class Printer {
 }
 
 const hasGrants = ({ exchanges }: Port): boolean => Object.values(exchanges).some(({ allow }) => allow.length > 0)
-/** A contract has a namespace of its own, which is absolute; those of its ports may be any. */
-const mayNameContract = (uri: string): boolean => /^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(uri)
 const isSimple = (of: Declared): boolean => !(of instanceof RootElement) && of.definition.kind !== 'complex'
 /** What has to be there when a definition is made. */
 function eagerlyReferred({ definition }: AnyXmlType): readonly Declared[] {

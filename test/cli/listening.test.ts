@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -160,6 +160,13 @@ test('diglot bridge --access-log --trust-proxy: the log has the address of the c
   await fetch(`${running.url}/api`, { headers: { forwarded: 'for=192.0.2.77', 'x-forwarded-for': '192.0.2.1' } })
   await until(() => /192\.0\.2\.77/.test(running.said))
   assert.doesNotMatch(running.said, /192\.0\.2\.1"/)
+})
+
+test('diglot bridge: a WSDL without an absolute namespace', async () => {
+  const text = readFileSync(carrier, 'utf8').replaceAll('"http://carrier.example/freight"', '"carrier.wsdl"')
+  const own = write('relative.wsdl', text)
+  const { url, said } = await run('bridge', own, '--to', behind, '--port', '0', '--anyone')
+  assert.notEqual(url, '', said)
 })
 
 test('diglot bridge --tls-key: HTTPS, with files that SIGHUP reads again', async () => {

@@ -1,7 +1,9 @@
 /** What an imported document means is kept where it is described again. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PortJsonSchemas } from '../../src/describe/port-json-schema.ts'
 import { writePortWsdl } from '../../src/describe/port-wsdl.ts'
+import { namespaceOfContract } from '../../src/import/imported-contract.ts'
 import { makeMessage } from '../../src/mock/example-message.ts'
 import { importText } from './folder-find.ts'
 import { digestPort } from './port-digest.ts'
@@ -91,4 +93,32 @@ test('Namespaces in XML §2.1 a namespace may have braces, as the addresses of t
   })
   const again = importText(writePortWsdl(port ?? assert.fail('no port'), 'http://localhost/'))
   assert.equal(digestPort(again.ports[0] ?? assert.fail('no port')), digestPort(port))
+})
+
+test('JSON Schema Core §8.2.3.1 an element without a type of its own that others refer to is described once', () => {
+  const refer = (...names: readonly string[]) =>
+    `<xs:complexType><xs:sequence>${names.map(each => `<xs:element ref="t:${each}"/>`).join('')}</xs:sequence></xs:complexType>`
+  const count = 12
+  const levels = Array.from({ length: count }, (_, i) =>
+    i + 1 < count
+      ? `<xs:element name="e${i}">${refer(`e${i + 1}`, `f${i}`)}</xs:element><xs:element name="f${i}">${refer(`e${i + 1}`)}</xs:element>`
+      : `<xs:element name="e${i}" type="xs:int"/>`,
+  )
+  const { ports } = importSchema(`<xs:element name="r">${refer('e0')}</xs:element>${levels.join('')}`)
+  const root = ports[0]?.exchanges['ask']?.input
+  assert.ok(typeof root === 'object' && 'name' in root)
+  const schemas = new PortJsonSchemas('')
+  assert.deepEqual(schemas.element(root)['properties'], { e0: { $ref: '#/components/schemas/e0' } })
+  assert.equal(Object.keys(schemas.all).length, 2 * (count - 1))
+  assert.ok(JSON.stringify(schemas.all).length < 10_000, 'it grows with the elements, not with the ways to them')
+})
+
+test('a contract has an absolute namespace, also by a WSDL that has none', () => {
+  const named = (namespace: string) => namespaceOfContract({ namespace }, 'shop')
+  assert.deepEqual(['', 'services.wsdl', 'urn:x', 'http://x/ y'].map(named), [
+    'urn:shop',
+    'urn:shop',
+    'urn:x',
+    'urn:shop',
+  ])
 })
