@@ -339,8 +339,8 @@ test('§3.4.4 a type that is inside of itself by a reference has a schema with a
   const { paths, components } = JSON.parse((await (await hosted).ask('GET', '/openapi.json')).text)
   const { schema } = paths['/api/v1/Shop/Nest'].post.requestBody.content['application/json']
   const inner = schema.properties.nest.items
-  assert.deepEqual(inner, { $ref: '#/components/schemas/v1.xml.Part' })
-  assert.deepEqual(components.schemas['v1.xml.Part'].properties.nest.items, inner)
+  assert.deepEqual(inner, { $ref: '#/components/schemas/v1.xml.Nest' })
+  assert.deepEqual(components.schemas['v1.xml.Nest'].properties.nest.items, inner)
 })
 test('OpenAPI describes exchanges: content, answers, faults by status, header fields', async () => {
   const { paths, components } = JSON.parse((await (await hosted).ask('GET', '/openapi.json')).text)
