@@ -27,5 +27,6 @@ export function createForgivenNotes(note: (line: string) => void): (operation: s
     if (told.has(place) || told.size === placesMax) return
     told.add(place)
     note(`${operation}: forgiven (${kind}), told once: ${path === '' ? 'the answer' : path} ${detail}`)
+    if (told.size === placesMax) note(`flaws at ${placesMax} places were forgiven: those at others are not told`)
   }
 }

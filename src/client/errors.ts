@@ -73,7 +73,8 @@ export class FaultError<X extends Fault = Fault> extends CallError {
   override readonly name = 'FaultError'
   /**
    * The name of the declared fault whose element Detail holds, valid by its schema: the first one,
-   * where several have this element and the message has no [action] that names one.
+   * where several have this element, and neither its `xsi:type` nor the [action] of the message
+   * names one.
    */
   readonly fault: X['fault'] | undefined
   /** The names of all declared faults that it may be. */

@@ -344,8 +344,9 @@ function chooseOperation(
   const all = open.length === 0 ? declared : [...declared, ...open]
   if (all.length < 2) return all[0] && { exchange: all[0], content: proven.body }
   const action = known.message.action || (known.addressing && statedAction(known.addressing))
-  const named = all.filter(each => each.action === action || statesTransport(known, each))
-  const meant = named.length > 0 ? named : declared.length > 0 ? declared : open
+  const named = all.filter(each => each.action === action)
+  const hinted = named.length > 0 ? named : all.filter(each => statesTransport(known, each))
+  const meant = hinted.length > 0 ? hinted : declared.length > 0 ? declared : open
   return meant.length > 1
     ? chooseByContent(meant, known, proven)
     : meant[0] && { exchange: meant[0], content: proven.body }

@@ -87,6 +87,15 @@ for (const [kind, body, flaw] of cases)
     assert.deepEqual(lenient.notes, [`Shop.GetPrice: forgiven (${kind}), told once: ${flaw}`])
   })
 
+test('flaws are told at a thousand places, and that there are more', () => {
+  const notes: string[] = []
+  const forgave = createForgivenNotes(line => void notes.push(line))
+  for (let i = 0; i < 1100; i++)
+    forgave('Shop.GetPrice', { kind: 'unknown', path: `/a${i}`, detail: 'is not declared' })
+  assert.equal(notes.length, 1001)
+  assert.equal(notes.at(-1), 'flaws at 1000 places were forgiven: those at others are not told')
+})
+
 test('what callers have been told to expect is never forgiven: a value that is missing, or out of its bounds', async () => {
   for (const content of ['<amount>12.50</amount>', '<amount>12.50</amount><currency>DM</currency>']) {
     const { call, notes } = await bridgeTo(price(content), bridgeLeniencies)

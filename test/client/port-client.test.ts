@@ -79,6 +79,8 @@ const BankPort = port('BankPort', {
         Numbered: x.part('urn:bank', 'problem', x.int),
       },
     }),
+    renew: exchange({ action: 'urn:swapped', addressedAs: { request: 'urn:renew' }, input: Sacks, output: Sacks }),
+    cancel: exchange({ action: 'urn:cancel', addressedAs: { request: 'urn:swapped' }, input: Sacks, output: Sacks }),
     close: exchange({ action: '', input: 'empty', output: 'empty' }),
   },
 })
@@ -104,6 +106,8 @@ const app = implement(contract, {
       if (id === 'stolen') return ctx.fail('Stolen', { card: id })
       return id === 'number' ? ctx.fail('Numbered', 7) : ctx.fail('Unknown', id)
     },
+    renew: count => count + 1,
+    cancel: count => -count,
     close: () => {},
   },
 })
@@ -208,6 +212,18 @@ for (const soap of ['1.1', '1.2'] as const) {
     assert.ok(content instanceof Uint8Array && content.length > 3000)
   })
 }
+
+test('of exchanges with one content that of the [action] comes before that of a soapAction', async () => {
+  const send = async (stated: string) => {
+    const response = await fetch(`http://${host}/soap/BankPort`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/xml', soapaction: `"${stated}"` },
+      body: '<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><Sacks xmlns="urn:bank">7</Sacks></e:Body></e:Envelope>',
+    })
+    return />(-?\d+)</.exec(await response.text())?.[1]
+  }
+  assert.deepEqual([await send('urn:renew'), await send('urn:cancel'), await send('urn:swapped')], ['8', '-7', '-7'])
+})
 
 test('the contract that was imported is a description, too: the address is given', async () => {
   const address = `http://127.0.0.1:${hosted.server.port}/soap/BankPort`
