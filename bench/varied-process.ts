@@ -50,15 +50,18 @@ async function late(folder: string, { data }: FilledOrders, ask: Ask): Promise<R
   return { what, against, ratio: ours.p99 / theirs.p99, goal: '≤ 1.5', note: `${shown(ours)}, ${shown(theirs)}` }
 }
 
-/** From the start of a process on that file to its first answer, which is an order. */
+/** From the start of `diglot serve` on that file to its first answer, which is an order; it has started before. */
 async function soon({ data, clerk, count }: FilledOrders): Promise<Row> {
   buildPackage()
   const id = `o-g${count >> 1}`
   const request = `GET /api/orders/${id} HTTP/1.1\r\nHost: 127.0.0.1\r\n${clerk}\r\n\r\n`
-  const program = join(import.meta.dirname, 'servers', 'orders.js')
-  const words: Words = port => [process.execPath, program, String(port), data]
+  const example = join(import.meta.dirname, '..', 'examples', 'orders', 'service.ts')
+  const cli = join(import.meta.dirname, '..', 'dist', 'cli.js')
+  const words: Words = port => [process.execPath, cli, 'serve', example, '--port', String(port), '--data', data]
+  const first = { request, contains: id, status: 200 }
+  await timeToFirst(words, first)
   const took: number[] = []
-  for (let i = 0; i < (quick ? 1 : 9); i++) took.push(await timeToFirst(words, { request, contains: id, status: 200 }))
+  for (let i = 0; i < (quick ? 1 : 9); i++) took.push(await timeToFirst(words, first))
   const what = `start to first answer with ${count.toLocaleString('en')} orders`
   return { what, against: '250 ms', ratio: 250 / median(took), goal: '≥ 1', note: `${median(took).toFixed(0)} ms` }
 }

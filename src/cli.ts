@@ -4,13 +4,8 @@
  * in one line without a stack.
  */
 import './host/node-version.ts'
-import { expandProxyFlag } from './cli/listen-options.ts'
-import { createProgram } from './cli/program.ts'
-import { exitStatusOf } from './cli/usage.ts'
+import { keepCompiledCode } from './cli/compiled-code.ts'
 
-try {
-  await createProgram().parseAsync(expandProxyFlag(process.argv))
-} catch (thrown) {
-  process.exitCode = exitStatusOf(thrown)
-  if (process.exitCode !== 0) process.exit()
-}
+keepCompiledCode()
+const { runCommand } = await import('./cli/run-command.ts')
+await runCommand(process.argv)

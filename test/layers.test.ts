@@ -198,6 +198,8 @@ const smallFiles: Readonly<Record<string, string>> = {
   'base/markup.ts': 'three layers escape, which have nothing else in common',
   'bridge/passing-inputs.ts': 'what a bridge adds to any port, asked once when it starts',
   'cli.ts': 'the program of the package',
+  'cli/compiled-code.ts': 'it is called before any other file of the commands is loaded',
+  'cli/run-command.ts': 'it is loaded once compiled code may be kept',
   'check/verdict.ts': 'rules are tried on a bench that knows no rule',
   'client/kept-request.ts': 'clients keep it as text, a bridge within its proof',
   'client/rest/exact-json.ts': 'the small twin of http/json.ts',
@@ -208,6 +210,7 @@ const smallFiles: Readonly<Record<string, string>> = {
   'pages/look.ts': 'each mount of the front door is a file',
   'security/policy/algorithm-suite.ts': 'published by one, obeyed by others',
   'store/read-thread-port.ts': 'both sides of a thread load it, and neither loads the other',
+  'starter/own-package.ts': 'the commands ask for it without the texts of a new project',
 }
 
 test('host/ has rooms, and on its ground floor what puts a service together', () => {

@@ -21,7 +21,8 @@ const contract = service('hello', {
   limits: { reads: plenty, changes: plenty },
 })
 const one = { id: 'g-1', text: 'hello', to: 'world', at: '2026-01-01T09:00:00Z', count: 1 }
-const app = implement(contract, {}, () => ({ items: Object.fromEntries(names.map(n => [`greetings${n}`, [one]])) }))
+const items = Object.fromEntries(names.map(n => [`greetings${n}`, [one]]))
+const app = implement(contract, {}, { seed: () => ({ items }) })
 const logger = { info() {}, warn: console.error, error: console.error }
 const server = await serve(app, { port: Number(port), data, flood: 1e9, logger })
 process.send?.({ port: server.port })

@@ -1,6 +1,7 @@
 /** `diglot new`: a folder with a service, its tests, its container and its checks. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { packageRoot } from './own-package.ts'
 import { projectFiles } from './project-files.ts'
 import { planResources } from './tables/plan-resources.ts'
 import { readPostgresTables } from './tables/postgres-tables.ts'
@@ -38,8 +39,6 @@ export type StarterExample = keyof typeof starterExamples
 export class ProjectRefused extends Error {
   override readonly name = 'ProjectRefused'
 }
-
-const packageRoot = join(import.meta.dirname, '..', '..')
 
 /**
  * Writes a new project, in a folder that may be there already, and returns the paths of its files

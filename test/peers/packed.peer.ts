@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -39,8 +39,18 @@ function packCreator(): string {
   return join(home, 'index.js')
 }
 
+/** More rows than are read in the event loop, and no index for two filters and an order. */
+const manyItems = `import { anyone, implement, resource, service, t } from 'diglot'
+const parts = resource('parts', {
+  fields: { id: t.id('p'), name: t.string(), shelf: t.int(), weight: t.int() },
+}).rules({ filter: ['shelf', 'weight'], sort: ['name'], allow: { read: [anyone] } })
+const contract = service('many', { namespace: 'urn:example:many', resources: [parts] })
+const items = Array.from({ length: 1000 }, (_, i) => ({ id: \`p-\${i}\`, name: \`part \${i}\`, shelf: 1, weight: 1 }))
+export default implement(contract, {}, { seed: () => ({ items: { parts: items } }) })
+`
+
 describe('the package as it is packed', () => {
-  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'], root)
+  run('npm', ['run', '--silent', 'prepare'], root)
   run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], root)
   const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     version: string
@@ -112,6 +122,35 @@ describe('the package as it is packed', () => {
       environment,
     })
     assert.ok(count > 20)
+  })
+
+  test('what it has compiled is kept among the packages, for the next start', () => {
+    rmSync(join(folder, 'node_modules', '.cache'), { recursive: true, force: true })
+    const { NODE_COMPILE_CACHE: _, ...env } = process.env
+    const { status } = spawnSync(process.execPath, [join(home, 'dist', 'cli.js'), '--version'], { env })
+    assert.equal(status, 0)
+    assert.ok(existsSync(join(folder, 'node_modules', '.cache', 'diglot')))
+  })
+
+  test('a stack names the sources, which it has', () => {
+    writeFileSync(join(folder, 'wrong.js'), `import { service } from 'diglot'\nservice('x', { namespace: 1 })\n`)
+    const { stderr } = spawnSync(process.execPath, ['--enable-source-maps', 'wrong.js'], { cwd: folder })
+    const [, source = ''] = /\((\/\S+\/src\/contract\/\S+\.ts):\d+/.exec(String(stderr)) ?? []
+    assert.ok(existsSync(source), String(stderr))
+  })
+
+  test('long reads have threads of their own', async t => {
+    writeFileSync(join(folder, 'many.ts'), manyItems)
+    const cli = join(home, 'dist', 'cli.js')
+    const serving = spawn(process.execPath, [cli, 'serve', 'many.ts', '--port', '0', '--data', 'many.sqlite'], {
+      cwd: folder,
+    })
+    t.after(() => serving.kill())
+    const [said] = (await once(serving.stdout, 'data')) as [Buffer]
+    const url = /listening on (\S+)/.exec(String(said))?.[1] ?? ''
+    const answer = await fetch(`${url}/api/parts?shelf=1&weight=1&sort=-name`)
+    assert.equal(answer.status, 200)
+    assert.equal(((await answer.json()) as { total: number }).total, 1000)
   })
 
   test('its command serves the clinic', async t => {

@@ -1,0 +1,13 @@
+/** One command, and the exit status that it ends with; `cli.ts` loads it. */
+import { expandProxyFlag } from './listen-options.ts'
+import { createProgram } from './program.ts'
+import { exitStatusOf } from './usage.ts'
+
+export async function runCommand(words: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync(expandProxyFlag(words))
+  } catch (thrown) {
+    process.exitCode = exitStatusOf(thrown)
+    if (process.exitCode !== 0) process.exit()
+  }
+}
