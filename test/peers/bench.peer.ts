@@ -10,15 +10,16 @@ import { type Ask, compare, type Found, inFolder, paired, peersInstalled, start,
 import { orderAsk } from '../../bench/rest.ts'
 import { orderXml, shop } from '../../bench/servers/shop.ts'
 import { call, wsdlFor } from '../../bench/soap.ts'
+import { compareStarts } from '../../bench/start.ts'
 import { binder, events, message, saxesEvents, time } from '../../bench/xml.ts'
 import { writeXsd } from '../../src/describe/xsd.ts'
 
 /** Theirs as a multiple of ours, at least. */
-const floors = { get: 0.9, soap: 1.5, events: 2.5, bind: 1.2 }
+const floors = { get: 0.9, soap: 1.5, events: 2.5, bind: 1.2, start: 0.45 }
 const few = { pairs: 5 }
 
-const holds = (name: keyof typeof floors, { ratio, ours, theirs }: Found): void => {
-  const said = `${ratio.toFixed(2)} × (${ours.toFixed(1)} µs, theirs ${theirs.toFixed(1)} µs)`
+const holds = (name: keyof typeof floors, { ratio, ours, theirs }: Found, unit = 'µs'): void => {
+  const said = `${ratio.toFixed(2)} × (${ours.toFixed(1)} ${unit}, theirs ${theirs.toFixed(1)} ${unit})`
   console.log(`${name}: ${said}, at least ${floors[name]}`)
   assert.ok(ratio >= floors[name], `${name}: ${said} is less than ${floors[name]}`)
 }
@@ -37,6 +38,9 @@ describe('nothing has become much slower', { skip: process.platform !== 'linux' 
         for (const each of [ours, theirs]) stop(each)
       }
     }))
+
+  it('a start to the first answer beside that of Fastify', () =>
+    inFolder(async folder => holds('start', await compareStarts(folder, few.pairs), 'ms')))
 
   it('a SOAP call of 1 KB beside npm soap', () =>
     inFolder(async folder => {
