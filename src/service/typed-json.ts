@@ -23,12 +23,20 @@ export function packTyped(value: unknown): string {
 export function isSameValue(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (a instanceof Uint8Array || b instanceof Uint8Array) return packTyped(a) === packTyped(b)
-  if (Array.isArray(a) !== Array.isArray(b)) return false
+  if (Array.isArray(a)) return Array.isArray(b) && areSameItems(a, b)
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && areSameItems(a, b)
+  if (Array.isArray(b) || b instanceof Uint8Array) return false
   const [one, other] = [a as Readonly<Record<string, unknown>>, b as Readonly<Record<string, unknown>>] // not null
-  if (Array.isArray(a) && Array.isArray(b) && a.length !== b.length) return false
-  const names = new Set([...Object.keys(one), ...Object.keys(other)])
-  return [...names].every(name => isSameValue(ownMember(one, name), ownMember(other, name)))
+  for (const name of Object.keys(one)) if (!isSameValue(one[name], ownMember(other, name))) return false
+  for (const name of Object.keys(other))
+    if (other[name] !== undefined && ownMember(one, name) === undefined) return false
+  return true
+}
+
+function areSameItems(a: ArrayLike<unknown>, b: ArrayLike<unknown>): boolean {
+  if (a.length !== b.length) return false
+  for (let at = 0; at < a.length; at++) if (!isSameValue(a[at], b[at])) return false
+  return true
 }
 
 /** The value of a text that `packTyped` wrote. Throws SyntaxError for any other text. */
