@@ -82,7 +82,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
   const read = parts.replica ? withReplica(parts.store, parts.replica, clock) : parts.store
   const readOf = createExternalStores(app, read)
   const about = createFactFinder(app, parts)
-  const change = createChanges(app, parts, about)
+  const changes = new Changes(app, parts, about)
   const admit = createAdmission(parts)
   const calls: Calls = {
     admit,
@@ -99,7 +99,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
     keep: (_admitted, content, limit) => stageContent({ store: parts.store, clock, id: parts.id }, content, limit),
     perform: call => {
       const { operation } = call.admitted
-      if (!operation.safe) return change(call)
+      if (!operation.safe) return changes.perform(call)
       return (readOf?.(createProviderContext(about(call))) ?? read).read(reader =>
         performRead({ call, about: about(call), reader }, operation),
       )
@@ -211,73 +211,96 @@ type Perform<T extends Outcome | undefined> = (change: WriteContext) => Promise<
  * One call is one transaction, a bulk removal several; what each did is told to others once it is
  * durable.
  */
-function createChanges(app: Implementation, parts: ServiceParts, about: FactFinder) {
-  const storeOf = createExternalStores(app, parts.store)
-  const locks = new KeyLocks()
-  const bulkLine = new WaitingLines(bulkBounds, 'as many bulk removals wait as may')
-  const findActions = createActionFinder(app, parts.clock)
-  const changeInTransaction = async <T extends Outcome | undefined>(
+class Changes {
+  readonly #app: Implementation
+  readonly #parts: ServiceParts
+  readonly #about: FactFinder
+  readonly #storeOf: ReturnType<typeof createExternalStores>
+  readonly #findActions: ReturnType<typeof createActionFinder>
+  readonly #locks = new KeyLocks()
+  readonly #bulkLine = new WaitingLines(bulkBounds, 'as many bulk removals wait as may')
+
+  constructor(app: Implementation, parts: ServiceParts, about: FactFinder) {
+    this.#app = app
+    this.#parts = parts
+    this.#about = about
+    this.#storeOf = createExternalStores(app, parts.store)
+    this.#findActions = createActionFinder(app, parts.clock)
+  }
+
+  /** Octets that became no file are discarded, also those of a replayed call. */
+  async perform(call: Call): Promise<Outcome> {
+    const did: Did = { deed: undefined, isJobQueued: false }
+    let isKept = false
+    try {
+      const outcome = await (call.once
+        ? this.#locks.run(call, call.once, () => this.#changeByCall(call, did))
+        : this.#changeByCall(call, did))
+      isKept = did.deed !== undefined
+      return outcome
+    } finally {
+      if (call.file && !isKept) await discardStaged(this.#parts.store, call.file.octets.name)
+    }
+  }
+
+  #changeByCall(call: Call, did: Did): Promise<Outcome> {
+    const { operation, party } = call.admitted
+    if (operation.kind !== 'bulk') return this.#transact(call, did, performChange)
+    return removeItems(
+      { call, about: this.#about(call) },
+      operation,
+      this.#storeOf?.(createProviderContext(this.#about(call))) ?? this.#parts.store,
+      () => this.#parts.turns?.beginPart(party) ?? endWithTurn,
+      work => this.#bulkLine.take(party, () => this.#transact(call, did, work)),
+    )
+  }
+
+  async #transact<T extends Outcome | undefined>(call: Call, did: Did, perform: Perform<T>): Promise<Outcome | T> {
+    const { operation } = call.admitted
+    const { store, done, started, cancelled } = this.#parts
+    const external = this.#storeOf?.(createProviderContext(this.#about(call)), operationNameOf(operation))
+    const work = (writer: StoreWriter) => this.#changeInTransaction(call, writer, did, perform)
+    const outcome = await (external ?? store).write(work, turnOf(call))
+    if (did.deed) done?.(did.deed)
+    if (did.isJobQueued) started?.()
+    if (operation.kind === 'cancelJob' && call.id !== undefined) cancelled?.(call.id)
+    return outcome
+  }
+
+  async #changeInTransaction<T extends Outcome | undefined>(
     call: Call,
     writer: StoreWriter,
     did: Did,
     perform: Perform<T>,
-  ): Promise<Outcome | T> => {
+  ): Promise<Outcome | T> {
     const { operation, caller } = call.admitted
     did.deed = undefined // an earlier try may have been rolled back
     did.isJobQueued = operation.kind === 'startJob'
     call.headers?.answer.clear()
-    const facts = about(call, did)
-    const change: WriteContext = {
-      call,
-      about: facts,
-      handlers: handlersOf(app, operationNameOf(operation)),
-      context: () => createContext(facts, reachOf(writer)),
-      right: 'caller',
-      givenBy: 'caller',
-      writer,
-      possible: item => findActions(caller, item, operationNameOf(operation)),
-    }
-    const end = parts.watch?.({ request: call.request, operation: operation.name, subject: caller.subject }, 'call')
+    const change = this.#describeChange(call, writer, did)
+    const whose = { request: call.request, operation: operation.name, subject: caller.subject }
+    const end = this.#parts.watch?.(whose, 'call')
     try {
       return await (call.once
-        ? performOnce(call, call.once, writer, facts.now, () => performRecorded(change, did, perform))
+        ? performOnce(call, call.once, writer, change.about.now, () => performRecorded(change, did, perform))
         : performRecorded(change, did, perform))
     } finally {
       end?.()
     }
   }
-  const transact = async <T extends Outcome | undefined>(call: Call, did: Did, perform: Perform<T>) => {
-    const work = (writer: StoreWriter) => changeInTransaction(call, writer, did, perform)
-    const store = storeOf?.(createProviderContext(about(call)), operationNameOf(call.admitted.operation))
-    const outcome = await (store ?? parts.store).write(work, turnOf(call))
-    if (did.deed) parts.done?.(did.deed)
-    if (did.isJobQueued) parts.started?.()
-    if (call.admitted.operation.kind === 'cancelJob' && call.id !== undefined) parts.cancelled?.(call.id)
-    return outcome
-  }
-  const changeByCall = (call: Call, did: Did): Promise<Outcome> => {
-    const { operation, party } = call.admitted
-    if (operation.kind !== 'bulk') return transact(call, did, performChange)
-    return removeItems(
-      { call, about: about(call) },
-      operation,
-      storeOf?.(createProviderContext(about(call))) ?? parts.store,
-      () => parts.turns?.beginPart(party) ?? endWithTurn,
-      work => bulkLine.take(party, () => transact(call, did, work)),
-    )
-  }
-  /** Octets that became no file are discarded, also those of a replayed call. */
-  return async (call: Call): Promise<Outcome> => {
-    const did: Did = { deed: undefined, isJobQueued: false }
-    let isKept = false
-    try {
-      const outcome = await (call.once
-        ? locks.run(call, call.once, () => changeByCall(call, did))
-        : changeByCall(call, did))
-      isKept = did.deed !== undefined
-      return outcome
-    } finally {
-      if (call.file && !isKept) await discardStaged(parts.store, call.file.octets.name)
+
+  #describeChange(call: Call, writer: StoreWriter, did: Did): WriteContext {
+    const about = this.#about(call, did)
+    const { operation, caller } = call.admitted
+    return {
+      call,
+      about,
+      handlers: handlersOf(this.#app, operationNameOf(operation)),
+      context: () => createContext(about, reachOf(writer)),
+      right: 'caller',
+      givenBy: 'caller',
+      writer,
+      possible: item => this.#findActions(caller, item, operationNameOf(operation)),
     }
   }
 }
