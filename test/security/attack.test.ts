@@ -353,8 +353,8 @@ const rows: Row[] = [
     /one key/,
   ],
   [
-    'X8 a KeyInfo with two keys',
-    replaceText('<ds:KeyInfo>', '<ds:KeyInfo><ds:KeyName>clara</ds:KeyName>'),
+    'X8 a KeyInfo with two references',
+    replaceText('<ds:KeyInfo>', '<ds:KeyInfo><ds:X509Data/>'),
     'SecurityTokenUnavailable',
     /one key/,
   ],

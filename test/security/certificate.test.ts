@@ -2,6 +2,7 @@
  * X8: the holder of a key. Paths (RFC 5280 §6), validity, usage, revocation, names of certificates.
  */
 import assert from 'node:assert/strict'
+import { createHash, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { digestUri, readDigestMethod } from '../../src/security/crypto/algorithm.ts'
@@ -320,6 +321,12 @@ const keyInfos: [string, string, SecurityFault | 'taken', RegExp][] = [
     'X509Data with two names',
     key('<ds:X509Data><ds:X509SKI>AAAA</ds:X509SKI><ds:X509SKI>AAAA</ds:X509SKI></ds:X509Data>'),
     'SecurityTokenUnavailable',
+    /unknown certificate/,
+  ],
+  [
+    'X509Data with nine names',
+    key(`<ds:X509Data>${'<ds:X509SKI>AAAA</ds:X509SKI>'.repeat(9)}</ds:X509Data>`),
+    'SecurityTokenUnavailable',
     /one certificate/,
   ],
   [
@@ -358,6 +365,68 @@ for (const [title, keyInfo, expected, why] of keyInfos) {
     await (expected === 'taken' ? expectAccepted(result) : expectRefusal(result, expected, why))
   })
 }
+
+// XML Signature 1.1 §4.5: what a KeyInfo says refers to one key.
+const pinnedNames = (name: string) => {
+  const { certificate } = keyPair(name)
+  const hash = (algorithm: string) => createHash(algorithm).update(certificate.der).digest('base64')
+  const spki = certificate.key.export({ type: 'spki', format: 'der' }).toString('base64')
+  const { n, e } = certificate.key.export({ format: 'jwk' })
+  const number = (text = '') => Buffer.from(text, 'base64url').toString('base64')
+  const digest = (algorithm: string, value: string) =>
+    `<d:X509Digest xmlns:d="http://www.w3.org/2009/xmldsig11#" Algorithm="${algorithm}">${value}</d:X509Digest>`
+  return {
+    carried: `<ds:X509Data><ds:X509Certificate>${certificate.der.toString('base64')}</ds:X509Certificate></ds:X509Data>`,
+    rsa: `<ds:KeyValue><ds:RSAKeyValue><ds:Modulus>${number(n)}</ds:Modulus><ds:Exponent>${number(e)}</ds:Exponent></ds:RSAKeyValue></ds:KeyValue>`,
+    der: `<d:DEREncodedKeyValue xmlns:d="http://www.w3.org/2009/xmldsig11#">${spki}</d:DEREncodedKeyValue>`,
+    sha256: digest('http://www.w3.org/2001/04/xmlenc#sha256', hash('sha256')),
+    sha1: digest('http://www.w3.org/2000/09/xmldsig#sha1', hash('sha1')),
+    md5: digest('http://www.w3.org/2001/04/xmldsig-more#md5', hash('md5')),
+    ski: `<ds:X509SKI>${certificate.subjectKeyIdentifier?.toString('base64')}</ds:X509SKI>`,
+    subject: `<ds:X509SubjectName>${certificate.x509.subject.split('\n').reverse().join(',')}</ds:X509SubjectName>`,
+  }
+}
+const alice = pinnedNames('alice')
+const stranger = pinnedNames('leaf')
+const data = (...names: string[]) => `<ds:X509Data>${names.join('')}</ds:X509Data>`
+const named = '<ds:KeyName>any</ds:KeyName>'
+const several: readonly [title: string, keyInfo: string, why?: RegExp, fault?: SecurityFault][] = [
+  ['§4.5.2 a KeyValue of the certificate beside it', alice.carried + alice.rsa],
+  ['§4.5.2 the KeyValue before it', alice.rsa + alice.carried],
+  ['§4.5.2 a KeyValue of another key', alice.carried + stranger.rsa, /two keys/],
+  ['§4.5.10 a DEREncodedKeyValue of the certificate', alice.carried + alice.der],
+  ['§4.5.10 both forms of the key', alice.rsa + alice.der + alice.carried],
+  ['§4.5.10 a DEREncodedKeyValue of another key', alice.der + stranger.der + alice.carried, /two keys/],
+  [
+    '§4.5.10 a DEREncodedKeyValue that is no key',
+    `${alice.carried}<d:DEREncodedKeyValue xmlns:d="http://www.w3.org/2009/xmldsig11#">MAA=</d:DEREncodedKeyValue>`,
+    /invalid key in DER/,
+    'InvalidSecurityToken',
+  ],
+  ['§4.5.1 a KeyName, which nobody here knows', named + alice.carried],
+  ['§4.5.1 a KeyName that is one of a shared secret', `<ds:KeyName>clara</ds:KeyName>${alice.carried}`, /two keys/],
+  ['§4.5.1 a KeyName beside a bare key', named + alice.rsa, /no certificate/],
+  ['§4.5 two certificates', alice.carried + stranger.carried, /one key/],
+  ['§4.5 something else beside it', `${alice.carried}<ds:MgmtData/>`, /one key/],
+  ['§4.5 more than eight statements', alice.carried + named.repeat(8), /one key/],
+  ['§4.5.4 X509Digest', data(alice.sha256)],
+  ['§4.5.4 X509Digest by SHA-1, which only names', data(alice.sha1)],
+  ['§4.5.4 X509Digest of another', data(stranger.sha256), /unknown certificate/],
+  ['§4.5.4 X509Digest by MD5', data(alice.md5), /digest/, 'UnsupportedAlgorithm'],
+  ['§4.5.4 several names of one certificate', data(alice.subject, alice.ski, alice.sha256)],
+  ['§4.5.4 names of two certificates', data(alice.ski, stranger.sha256), /two keys/],
+  ['§4.5.4 the subject of another', data(alice.ski, stranger.subject), /two keys/],
+  ['§4.5.4 an invalid subject', data(alice.ski, '<ds:X509SubjectName>=</ds:X509SubjectName>'), /invalid subject/],
+  ['§4.5.4 a list beside the name is left to the settings', data(alice.ski, '<ds:X509CRL>AAAA</ds:X509CRL>')],
+]
+for (const [title, inside, why, fault = 'SecurityTokenUnavailable'] of several)
+  test(`X8 XML Signature 1.1 ${title}: ${why ? 'refused' : 'taken'}`, async () => {
+    const text = signedMessage().replace(/<ds:KeyInfo>.*<\/ds:KeyInfo>/s, key(inside))
+    const trust = new CertificateTrust({ certificates: keyPair('alice').certificate.x509.toString() })
+    const secrets = new Map([['clara', createSecretKey(Buffer.alloc(32, 1))]])
+    const result = verifyOrRefuse(openMessage(text), signedPolicy, createGuard(now, { trust, secrets }))
+    await (why ? expectRefusal(result, fault, why) : expectAccepted(result))
+  })
 
 test('X8: a token in another encoding, and a pinned certificate whose time is over', async () => {
   const hex = signedMessage().replace(/EncodingType="[^"]*"/, 'EncodingType="urn:hex"')

@@ -354,6 +354,15 @@ const shared: readonly Row[] = [
     /SignatureValue/,
   ],
   [
+    'a name beside the key that signs',
+    text =>
+      text.replace(first(text, 'ds:Signature'), whole =>
+        whole.replace('</ds:KeyInfo>', '<ds:KeyName>any</ds:KeyName></ds:KeyInfo>'),
+      ),
+    'SecurityTokenUnavailable',
+    /two keys/,
+  ],
+  [
     'the SHA-1 of a key that is not in this message',
     text => {
       const keyInfo = `<ds:KeyInfo>${bySha1(randomBytes(20))}</ds:KeyInfo>`

@@ -171,6 +171,22 @@ for (const version of ['1.1', '2.0'] as const) {
     })
   }
 
+  for (const [title, other, expected] of [
+    ['both forms of the key', 'p256', 'taken'],
+    ['a key beside the certificate of another', 'alice', 'SecurityTokenUnavailable'],
+  ] as const) {
+    test(`XML Signature §4.5, SAML ${version} holder-of-key: ${title}: ${expected}`, async () => {
+      const value = writeKeyInfo(other, 'value').replace(/<\/?ds:KeyInfo[^>]*>/g, '')
+      const keyInfo = writeKeyInfo('p256', 'certificate').replace('</ds:KeyInfo>', `${value}</ds:KeyInfo>`)
+      const assertion = writeAssertion({ version, method: 'holder-of-key', keyInfo })
+      const signature = { key: keyPair('p256').key, by: 'assertion', parts: ['Body', 'Timestamp'] } as const
+      const text = protectMessage(plainMessage(), { timestamp: {}, assertion, signature }, now).envelope
+      const policy = demand('holder-of-key', signedWithTimestamp)
+      const result = verifyOrRefuse(openMessage(text), policy, createGuard(now, means))
+      await (expected === 'taken' ? expectAccepted(result) : expectRefusal(result, expected, /two keys/))
+    })
+  }
+
   test(`SAML ${version} holder-of-key: the trusted certificate of another party is not the subject's`, async () => {
     const assertion = writeAssertion({ version, method: 'holder-of-key', keyInfo: writeKeyInfo('p256', 'certificate') })
     const { key, certificate } = keyPair('p384')

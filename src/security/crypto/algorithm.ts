@@ -38,6 +38,9 @@ const hashOfUri: ReadonlyMap<string, Hash> = new Map([
 
 export const digestUri = (hash: Hash): string => findUri(hashOfUri, value => value === hash)
 
+/** Where a digest only names something, or is that of OAEP (RFC 8017 §B.1), no collision harms. */
+export const harmlessAllowances: Allowances = new Set(['sha1'])
+
 /** The hash that a DigestMethod names. */
 export function readDigestMethod(method: Element, allow: Allowances): Hash {
   if (method.elements().length > 0) return failSecurity('UnsupportedAlgorithm', 'a DigestMethod with parameters')

@@ -12,8 +12,10 @@
  *      everything else: a stranger's certificate causes no question.
  */
 
+import { createHash } from 'node:crypto'
 import { chain, type Maybe } from '../../base/maybe.ts'
 import { BoundedCache } from '../../base/memo.ts'
+import type { Hash } from './algorithm.ts'
 import type { Certificate } from './certificate.ts'
 import {
   checkListed,
@@ -88,10 +90,15 @@ export interface RevocationSources {
   readonly statuses?: OcspStatuses | undefined
 }
 
-/** A way to name a certificate without carrying it (X.509 Token Profile 1.1 §3.2). */
+/**
+ * A way to name a certificate without carrying it (X.509 Token Profile 1.1 §3.2, XML Signature 1.1
+ * §4.5.4).
+ */
 export type CertificateReference =
   | { readonly by: 'issuer-serial'; readonly issuer: DistinguishedName; readonly serial: bigint }
   | { readonly by: 'thumbprint' | 'key-identifier'; readonly value: Buffer }
+  | { readonly by: 'digest'; readonly hash: Hash; readonly value: Buffer }
+  | { readonly by: 'subject'; readonly subject: DistinguishedName }
 
 interface TrustedPath {
   readonly certificates: readonly [Certificate, ...Certificate[]]
@@ -319,9 +326,16 @@ function requireIdentifier(text: string, place: string, names: string): string {
 }
 
 export function findNamed(certificate: Certificate, reference: CertificateReference): boolean {
-  if (reference.by === 'issuer-serial') {
-    return certificate.serial === reference.serial && sameDistinguishedName(certificate.issuer, reference.issuer)
+  switch (reference.by) {
+    case 'issuer-serial':
+      return certificate.serial === reference.serial && sameDistinguishedName(certificate.issuer, reference.issuer)
+    case 'subject':
+      return sameDistinguishedName(certificate.subject, reference.subject)
+    case 'thumbprint':
+      return certificate.thumbprint.equals(reference.value)
+    case 'digest':
+      return createHash(reference.hash).update(certificate.der).digest().equals(reference.value)
+    case 'key-identifier':
+      return certificate.subjectKeyIdentifier?.equals(reference.value) ?? false
   }
-  if (reference.by === 'thumbprint') return certificate.thumbprint.equals(reference.value)
-  return certificate.subjectKeyIdentifier?.equals(reference.value) ?? false
 }

@@ -2,27 +2,28 @@
  * Keys, by what a KeyInfo names (WSS §7, X.509 Token Profile 1.1 §3, SAML Token Profile 1.1 §3.4).
  * What always holds:
  *  (1) A KeyInfo only names. The configuration of the service decides which keys are trusted.
- *  (2) Exactly one thing names the key; nothing is fetched; a reference is followed once.
+ *  (2) One thing names the key, and what else is said of it has to be true of it (XML Signature
+ *      §4.5). Nothing is fetched; a reference is followed once.
  */
 
-import { createPublicKey, type KeyObject } from 'node:crypto'
-import { encodeBase64, encodeBase64Url } from '../../base/base64.ts'
+import type { KeyObject } from 'node:crypto'
+import { encodeBase64 } from '../../base/base64.ts'
 import { chain, type Maybe } from '../../base/maybe.ts'
-import { Element } from '../../xml/index.ts'
+import { Element, type Name } from '../../xml/index.ts'
+import { harmlessAllowances, readDigestMethod } from '../crypto/algorithm.ts'
 import type { Certificate } from '../crypto/certificate.ts'
 import { parseCertificate } from '../crypto/certification-path.ts'
 import { readDer, readDerValues, SEQUENCE } from '../crypto/der.ts'
 import { parseDistinguishedName } from '../crypto/distinguished-name.ts'
-import { type CertificateReference, type CertificateTrust, carriedMax } from '../crypto/trust.ts'
+import { type CertificateReference, type CertificateTrust, carriedMax, findNamed } from '../crypto/trust.ts'
 import { failSecurity, orFail } from '../security-fault.ts'
 import type { Identifiers } from '../tree/identifiers.ts'
 import { readBase64, requiredAttribute, requiredChild, textOnly, trimmedText } from '../tree/strict-children.ts'
 import {
   BinarySecurityTokenName,
   base64TypeUri,
-  ECKeyValueName,
+  DEREncodedKeyValueName,
   EmbeddedName,
-  ExponentName,
   encodingTypeAttribute,
   KeyIdentifierName,
   KeyNameName,
@@ -30,10 +31,6 @@ import {
   keyIdentifierEncryptedKeyUri,
   keyIdentifierSkiUri,
   keyIdentifierThumbprintUri,
-  ModulusName,
-  NamedCurveName,
-  PublicKeyName,
-  RSAKeyValueName,
   SecurityTokenReferenceName,
   saml1IdUri,
   saml2IdUri,
@@ -41,39 +38,95 @@ import {
   uriAttribute,
   valueTypeAttribute,
   X509CertificateName,
+  X509CRLName,
   X509DataName,
+  X509DigestName,
   X509IssuerNameName,
   X509IssuerSerialName,
   X509SerialNumberName,
   X509SKIName,
+  X509SubjectNameName,
   x509PathUri,
   x509v3Uri,
 } from '../vocabulary.ts'
+import { readKeyValue } from './key-value.ts'
 
 /**
  * What names a key: an element of the message, a certificate inside the KeyInfo, or the name of a
  * certificate or secret; of an EncryptedKey its digest (WSS §7.3).
  */
-export type KeyReference =
+export type KeyReference = KeyNaming & {
+  /** What else is said of the certificate or the key. */
+  readonly also?: readonly KeyStatement[]
+  /** Names for the key: without meaning where something else says which it is. */
+  readonly names?: readonly string[]
+}
+type KeyNaming =
   | { readonly kind: 'token'; readonly element: Element }
   | { readonly kind: 'certificates'; readonly der: Buffer; readonly others: readonly Buffer[] }
   | { readonly kind: 'certificate'; readonly reference: CertificateReference }
   | { readonly kind: 'encrypted-key'; readonly digest: Buffer }
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'value'; readonly key: KeyObject }
+type KeyStatement = CertificateReference | { readonly by: 'key'; readonly key: KeyObject }
 
 const certificateOctetsMax = 16 * 1024
+/** Of a KeyInfo, or of an X509Data besides its certificates; senders write three at most. */
+const statementsMax = 8
 
-/** The one thing that a KeyInfo names. */
+/**
+ * What a KeyInfo names. XML Signature §4.5: all that it says refers to one key, so a token or a
+ * certificate goes before a bare key, and that before a name.
+ */
 export function readKeyReference(keyInfo: Element | undefined, identifiers: Identifiers): KeyReference {
-  const [child, another] = keyInfo?.elements() ?? []
-  if (!child || another) return failSecurity('SecurityTokenUnavailable', 'a KeyInfo that does not name one key')
+  const children = keyInfo?.elements() ?? []
+  const ranked = children.length > statementsMax ? [] : children.map(each => ({ each, rank: rankOf(each) }))
+  const [first, ...others] = ranked.toSorted((one, other) => one.rank - other.rank)
+  if (!first || others.some(({ rank }) => rank === unknownRank || (rank === first.rank && rank !== valueRank)))
+    return failSecurity('SecurityTokenUnavailable', 'a KeyInfo that does not name one key')
+  const named = readNaming(first.each, identifiers)
+  if (others.length === 0) return named
+  const beside = others.map(({ each }) => (each.name === KeyNameName ? trimmedText(each) : readKeyValue(each)))
+  const keys = beside.flatMap(each => (typeof each === 'string' ? [] : [{ by: 'key', key: each } as const]))
+  const names = beside.filter(each => typeof each === 'string')
+  return { ...named, also: [...(named.also ?? []), ...keys], names }
+}
+
+const valueRank = 1
+const unknownRank = 3
+const rankOf = ({ name }: Element): number => rankOfName.get(name) ?? unknownRank
+const rankOfName: ReadonlyMap<Name, number> = new Map([
+  [SecurityTokenReferenceName, 0],
+  [X509DataName, 0],
+  [KeyValueName, valueRank],
+  [DEREncodedKeyValueName, valueRank],
+  [KeyNameName, 2],
+])
+
+function readNaming(child: Element, identifiers: Identifiers): KeyReference {
   if (child.name === SecurityTokenReferenceName) return followReference(child, identifiers)
   if (child.name === X509DataName) return readX509Data(child)
   if (child.name === KeyNameName) return { kind: 'name', name: trimmedText(child) }
-  if (child.name === KeyValueName) return { kind: 'value', key: readKeyValue(child) }
+  if (rankOf(child) === valueRank) return { kind: 'value', key: readKeyValue(child) }
   return failSecurity('SecurityTokenUnavailable', 'a KeyInfo of an unsupported kind')
 }
+
+/** Refuses a certificate of which something is said that is not true. */
+export function requireCertificateMeant({ also = [] }: KeyReference, certificate: Certificate): void {
+  for (const each of also)
+    if (each.by === 'key' ? !isSameKey(each.key, certificate.key) : !findNamed(certificate, each)) refuseTwoKeys()
+}
+/** The same of a key without a certificate, of which only other spellings of it can be true. */
+export function requireKeyMeant({ also = [] }: KeyReference, key: KeyObject): void {
+  for (const each of also) if (each.by !== 'key' || !isSameKey(each.key, key)) refuseTwoKeys()
+}
+/** A secret that was sent, or is shared: nothing else can be said of it. */
+export function requireNothingBeside({ also = [], names = [] }: KeyReference): void {
+  if (also.length + names.length > 0) refuseTwoKeys()
+}
+const refuseTwoKeys = (): never => failSecurity('SecurityTokenUnavailable', 'a KeyInfo that names two keys')
+const isSameKey = (one: KeyObject, other: KeyObject): boolean =>
+  one.asymmetricKeyType === other.asymmetricKeyType && one.equals(other)
 
 /** WSS §7: the one thing that a SecurityTokenReference names. */
 export function followReference(reference: Element, identifiers: Identifiers): KeyReference {
@@ -126,8 +179,9 @@ export function dereferenceToken(
 ): Element {
   const said = followReference(reference, identifiers)
   if (said.kind === 'token') return said.element
-  const der =
-    said.kind === 'certificate' ? trust?.findPinned(said.reference)?.der : said.kind === 'certificates' && said.der
+  const pinned = said.kind === 'certificate' ? trust?.findPinned(said.reference) : undefined
+  if (pinned) requireCertificateMeant(said, pinned)
+  const der = said.kind === 'certificates' ? said.der : pinned?.der
   if (!der) return failSecurity('SecurityTokenUnavailable', 'an unknown certificate')
   const attributes = [{ name: valueTypeAttribute, prefix: '', value: x509v3Uri }]
   const token = new Element(undefined, BinarySecurityTokenName, reference.prefix, attributes)
@@ -141,28 +195,44 @@ const requireReferred = (uri: string, identifiers: Identifiers): Element =>
 
 /**
  * XML Signature §4.5.4: certificates, of which the one that has issued none of the others is meant,
- * since they have no order; or one way to name a certificate.
+ * since they have no order; or ways to name a certificate.
  */
 function readX509Data(data: Element): KeyReference {
   const children = data.elements()
-  const [child] = children
   const carried = children.filter(({ name }) => name === X509CertificateName)
   if (carried.length > 0) {
     const found = carried.map(each => limitCertificate(readBase64(each)))
     const at = found.length > 1 ? findLast(found) : 0
     return { kind: 'certificates', der: found[at]!, others: found.filter((_, index) => index !== at) }
   }
-  if (!child || children.length > 1)
+  const names = children.filter(({ name }) => name !== X509CRLName)
+  if (names.length === 0 || names.length > statementsMax)
     return failSecurity('SecurityTokenUnavailable', 'X509Data that does not name one certificate')
-  if (child.name === X509SKIName)
-    return { kind: 'certificate', reference: { by: 'key-identifier', value: readBase64(child) } }
-  if (child.name !== X509IssuerSerialName)
-    return failSecurity('SecurityTokenUnavailable', 'X509Data of an unsupported kind')
-  const issuer = parseDistinguishedName(trimmedText(requiredChild(child, X509IssuerNameName)))
-  const serial = trimmedText(requiredChild(child, X509SerialNumberName))
+  const found = names.map(readCertificateName)
+  const reference =
+    found.find(({ by }) => by !== 'subject') ??
+    failSecurity('SecurityTokenUnavailable', 'X509Data of an unsupported kind: a subject may have many certificates')
+  return { kind: 'certificate', reference, also: found.filter(each => each !== reference) }
+}
+
+/** XML Signature 1.1 §4.5.4: ways to name a certificate. */
+function readCertificateName(element: Element): CertificateReference {
+  const { name } = element
+  if (name === X509SKIName) return { by: 'key-identifier', value: readBase64(element) }
+  if (name === X509DigestName) {
+    const hash = readDigestMethod(element, harmlessAllowances)
+    return { by: 'digest', hash, value: readBase64(element) }
+  }
+  if (name === X509SubjectNameName) {
+    const subject = parseDistinguishedName(trimmedText(element))
+    return subject ? { by: 'subject', subject } : failSecurity('SecurityTokenUnavailable', 'an invalid subject')
+  }
+  if (name !== X509IssuerSerialName) return failSecurity('SecurityTokenUnavailable', 'X509Data of an unsupported kind')
+  const issuer = parseDistinguishedName(trimmedText(requiredChild(element, X509IssuerNameName)))
+  const serial = trimmedText(requiredChild(element, X509SerialNumberName))
   if (!issuer || !/^\d{1,60}$/.test(serial))
     return failSecurity('SecurityTokenUnavailable', 'an invalid issuer or serial number')
-  return { kind: 'certificate', reference: { by: 'issuer-serial', issuer, serial: BigInt(serial) } }
+  return { by: 'issuer-serial', issuer, serial: BigInt(serial) }
 }
 
 /** The index of the last certificate of their path; of what is no path, the first. */
@@ -212,6 +282,11 @@ const isCertificateToken = (token: Element): boolean =>
 
 /** The certificate that this names; refuses unless it is trusted now. */
 export function requireTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {
+  const certificate = findTrusted(key, trust, now)
+  requireCertificateMeant(key, certificate)
+  return certificate
+}
+function findTrusted(key: KeyReference, trust: CertificateTrust, now: number): Certificate {
   if (key.kind === 'token' && isCertificateToken(key.element)) return requireTrustedToken(key.element, trust, now)
   const carried = key.kind === 'token' ? readCertificates(key.element) : key.kind === 'certificates' ? key : undefined
   if (carried) return requireJudged(trust.judge(carried.der, now, carried.others), untrusted)
@@ -241,33 +316,3 @@ export const requireConfirmed = (certificate: Certificate, trust: CertificateTru
 
 const requireJudged = (found: Certificate | string, problem: string): Certificate =>
   typeof found === 'string' ? failSecurity('FailedAuthentication', `${problem}: ${found}`) : found
-
-/** XML Signature §4.5.2: a bare key, which proves nothing unless an assertion vouches for it. */
-function readKeyValue(element: Element): KeyObject {
-  const [child, another] = element.elements()
-  const fault = 'InvalidSecurityToken'
-  if (child && !another && child.name === RSAKeyValueName) {
-    const n = encodeBase64Url(readBase64(requiredChild(child, ModulusName), fault))
-    const e = encodeBase64Url(readBase64(requiredChild(child, ExponentName), fault))
-    return orFail(fault, 'an invalid RSA key', () => createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }))
-  }
-  if (!child || another || child.name !== ECKeyValueName)
-    return failSecurity('SecurityTokenUnavailable', 'a key of an unsupported kind')
-  const curve =
-    curveOfUri.get(requiredAttribute(requiredChild(child, NamedCurveName), uriAttribute)) ??
-    failSecurity(fault, 'an unsupported curve')
-  const point = readBase64(requiredChild(child, PublicKeyName), fault)
-  const half = (point.length - 1) / 2
-  if (point[0] !== 0x04) return failSecurity(fault, 'a point in an unsupported form')
-  const x = encodeBase64Url(point.subarray(1, 1 + half))
-  const y = encodeBase64Url(point.subarray(1 + half))
-  return orFail(fault, 'an invalid EC key', () =>
-    createPublicKey({ key: { kty: 'EC', crv: curve, x, y }, format: 'jwk' }),
-  )
-}
-
-const curveOfUri: ReadonlyMap<string, string> = new Map([
-  ['urn:oid:1.2.840.10045.3.1.7', 'P-256'],
-  ['urn:oid:1.3.132.0.34', 'P-384'],
-  ['urn:oid:1.3.132.0.35', 'P-521'],
-])

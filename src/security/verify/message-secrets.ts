@@ -9,7 +9,8 @@
  */
 import type { KeyObject } from 'node:crypto'
 import type { Element } from '../../xml/index.ts'
-import { type Allowances, readDigestMethod } from '../crypto/algorithm.ts'
+import { type Allowances, harmlessAllowances, readDigestMethod } from '../crypto/algorithm.ts'
+import type { Certificate } from '../crypto/certificate.ts'
 import { type KeyTransport, readKeyWrap, readMask, receiveKey, unwrapKey } from '../crypto/cipher.ts'
 import { deriveKey, type ExchangeKey, exchangeKeyOctetsMin, exchangeKeyOf } from '../crypto/derived-key.ts'
 import { findNamed } from '../crypto/trust.ts'
@@ -41,7 +42,14 @@ import {
   xencNs,
 } from '../vocabulary.ts'
 import { readDerivedKeyToken } from './derived-key-token.ts'
-import { followReference, type KeyReference, readCertificates, readKeyReference } from './key-info.ts'
+import {
+  followReference,
+  type KeyReference,
+  readCertificates,
+  readKeyReference,
+  requireCertificateMeant,
+  requireNothingBeside,
+} from './key-info.ts'
 
 const keysMax = 4
 const derivedMax = 8
@@ -105,6 +113,7 @@ export class MessageSecrets {
   findForSignature(reference: KeyReference): SentSecret | undefined {
     const secret = this.#findSent(reference)
     if (!secret) return undefined
+    requireNothingBeside(reference)
     this.#signing = secret.source
     return this.#use(secret, 'sign')
   }
@@ -200,13 +209,17 @@ export class MessageSecrets {
     const unavailable = () => failSecurity('SecurityTokenUnavailable', 'a key that is not here')
     if (!keyInfo) return keys.length === 1 ? keys[0]!.key : unavailable()
     const reference = readKeyReference(keyInfo, this.#means.identifiers)
-    if (reference.kind === 'certificate') {
-      return keys.find(({ certificate }) => findNamed(certificate, reference.reference))?.key ?? unavailable()
-    }
-    const der = reference.kind === 'certificates' ? reference.der : undefined
-    const octets = der ?? (reference.kind === 'token' ? readCertificates(reference.element).der : unavailable())
-    return keys.find(({ certificate }) => certificate.der.equals(octets))?.key ?? unavailable()
+    const found = keys.find(matchOf(reference) ?? unavailable()) ?? unavailable()
+    requireCertificateMeant(reference, found.certificate)
+    return found.key
   }
+}
+
+/** Whether a key is that of the certificate that a reference carries or names. */
+function matchOf(reference: KeyReference): ((key: { readonly certificate: Certificate }) => boolean) | undefined {
+  if (reference.kind === 'certificate') return ({ certificate }) => findNamed(certificate, reference.reference)
+  const carried = reference.kind === 'token' ? readCertificates(reference.element) : reference
+  return 'der' in carried ? ({ certificate }) => certificate.der.equals(carried.der) : undefined
 }
 
 /** XML Encryption §5.5. */
@@ -228,9 +241,6 @@ function readTransport(method: Element, allow: Allowances): KeyTransport {
     label: label ? readBase64(label) : Buffer.alloc(0),
   }
 }
-
-/** SHA-1 in OAEP needs no resistance against collisions (RFC 8017 §B.1). */
-const harmlessAllowances: Allowances = new Set(['sha1'])
 
 /** The octets of its CipherValue. */
 export const readSealed = (element: Element): Buffer =>

@@ -27,7 +27,13 @@ import {
   trimmedText,
 } from '../tree/strict-children.ts'
 import { assertionIdAttribute, KeyInfoName, SignatureName, saml1Ns, saml2Ns, upperIdAttribute } from '../vocabulary.ts'
-import { type KeyReference, readKeyReference, requireTrusted } from './key-info.ts'
+import {
+  type KeyReference,
+  readKeyReference,
+  requireCertificateMeant,
+  requireKeyMeant,
+  requireTrusted,
+} from './key-info.ts'
 import { verifySignature } from './signature.ts'
 
 export interface Assertion {
@@ -271,8 +277,13 @@ export function holderKey(assertion: Assertion, identifiers: Identifiers): KeyOb
 }
 
 function requireCarriedKey(reference: KeyReference): KeyObject {
-  if (reference.kind === 'value') return reference.key
+  if (reference.kind === 'value') {
+    requireKeyMeant(reference, reference.key)
+    return reference.key
+  }
   if (reference.kind !== 'certificates')
     return failSecurity('SecurityTokenUnavailable', 'a key that is not in the assertion')
-  return orFail('InvalidSecurityToken', 'an invalid certificate', () => new Certificate(reference.der).key)
+  const certificate = orFail('InvalidSecurityToken', 'an invalid certificate', () => new Certificate(reference.der))
+  requireCertificateMeant(reference, certificate)
+  return certificate.key
 }

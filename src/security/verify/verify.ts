@@ -47,7 +47,14 @@ import { Authentication } from './authenticate.ts'
 import { Decryptor } from './decryption.ts'
 import { type ExaminedBlock, type Incoming, isSignerKnown, type Signer } from './incoming.ts'
 import { IncomingParts } from './incoming-parts.ts'
-import { dereferenceToken, readKeyReference, requireConfirmed, requireTrusted } from './key-info.ts'
+import {
+  dereferenceToken,
+  readKeyReference,
+  requireConfirmed,
+  requireKeyMeant,
+  requireNothingBeside,
+  requireTrusted,
+} from './key-info.ts'
 import { MessageSecrets } from './message-secrets.ts'
 import { type Assertion, holderKey, isAssertion, verifyAssertion } from './saml.ts'
 import { type VerifiedSignature, verifySignature } from './signature.ts'
@@ -246,8 +253,11 @@ class Examination {
       const assertion = this.#readAssertion()
       if (assertion?.element !== reference.element)
         return failSecurity('InvalidSecurity', 'an assertion in another place')
-      return { kind: 'saml', key: holderKey(assertion, this.#identifiers), assertion }
+      const key = holderKey(assertion, this.#identifiers)
+      requireKeyMeant(reference, key)
+      return { kind: 'saml', key, assertion }
     }
+    if (reference.names?.some(name => this.#guard.secrets?.has(name))) requireNothingBeside(reference)
     const trust = this.#guard.trust ?? failSecurity('SecurityTokenUnavailable', 'no certificate is trusted here')
     const certificate = requireTrusted(reference, trust, this.#now)
     return { kind: 'x509', key: certificate.key, certificate }
