@@ -116,7 +116,7 @@ type PortPlans = ReturnType<typeof createPortPlans>
 /** What the exchanges of one port share: the plans of their types, and the names of actions. */
 export function createPortPlans(port: Port) {
   const literal = createElementCodecs([port])
-  const encoded = createEncodedCodecs()
+  const encoded = createEncodedCodecs([port])
   return {
     literal,
     encoded,

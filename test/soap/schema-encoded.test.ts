@@ -196,6 +196,44 @@ const unreadable: Readonly<Record<string, readonly [inside: string, says: RegExp
   ],
   'an item that is not of its type': ['<list><item>x</item></list>', /whole number/],
 }
+const refusesType = /must not have the xsi:type/
+/** What a value says of its type: a value, or why it is refused. */
+const stated: readonly [title: string, inside: string, expected: object | RegExp][] = [
+  ['the declared type', '<number i:type="xs:int">7</number>', { number: 7 }],
+  ['the same of the encoding', '<number i:type="enc:int">7</number>', { number: 7 }],
+  ['base64 of the encoding', '<octets i:type="enc:base64">AA==</octets>', { octets: new Uint8Array(1) }],
+  ['a derived type', '<number i:type=" xs:byte ">7</number>', { number: 7 }],
+  ['a value beyond the derived type', '<number i:type="xs:byte">128</number>', /127/],
+  ['another number', '<number i:type="xs:double">7</number>', { number: 7 }],
+  ['text, as clients without a schema write it', '<number i:type="xs:string">7</number>', { number: 7 }],
+  ['a name that only the sender knows', '<number i:type="o:Number">7</number>', { number: 7 }],
+  ['a time for a number', '<number i:type="xs:dateTime">7</number>', refusesType],
+  ['a number for octets', '<octets i:type="xs:int">AA==</octets>', refusesType],
+  ['what is no type of XML Schema', '<number i:type="xs:nothing">7</number>', refusesType],
+  ['a prefix without a namespace', '<number i:type="nowhere:int">7</number>', refusesType],
+  ['a struct of the encoding', '<way i:type="enc:Struct"><wheels>1</wheels></way>', { way: { wheels: 1 } }],
+  ['a struct that only the sender knows', '<way i:type="o:Way"><wheels>1</wheels></way>', { way: { wheels: 1 } }],
+  ['a simple type for a struct', '<tree i:type="xs:string"><name>a</name></tree>', refusesType],
+  ['another type of the schema', '<tree i:type="m:Price"><name>a</name></tree>', refusesType],
+  ['one that is not derived', '<way i:type="m:Price"><wheels>1</wheels></way>', refusesType],
+  ['an item of another type', '<list><item i:type="xs:time">1</item></list>', refusesType],
+]
+describe('SOAP 1.1 §5.1, SOAP 1.2 Part 2 §3.1.4 xsi:type', () => {
+  for (const version of [soap11, soap12])
+    for (const [title, inside, expected] of stated)
+      test(`${version.number} ${title}: ${expected instanceof RegExp ? 'refused' : 'taken'}`, () => {
+        const scope = ` xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:enc="${version.encoding}" xmlns:o="urn:other"`
+        const receive = () => read(`<m:put>${inside}</m:put>`, version, scope)
+        if (!(expected instanceof RegExp)) assert.deepEqual(receive(), { items: [], ...expected })
+        else
+          assert.throws(receive, error => {
+            assert.ok(error instanceof Refused)
+            assert.match(JSON.stringify(error.refusal), expected)
+            return true
+          })
+      })
+})
+
 describe('refused, with its place', () => {
   for (const [title, [inside, says]] of Object.entries(unreadable))
     test(title, () => {

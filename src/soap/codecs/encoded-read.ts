@@ -361,14 +361,29 @@ const kindOfType: Readonly<Record<string, string>> = Object.fromEntries(
   }).flatMap(([kind, types]) => types.split(' ').map(type => [type, kind])),
 )
 
+/** Whether a value that says that it is of one built-in type is read where another is declared. */
+export function mayStandFor(stated: string, declared: string): boolean {
+  const kind = Object.hasOwn(kindOfType, stated) ? kindOfType[stated] : undefined
+  const own = kindOfType[declared]
+  if (own === 'boolean' && kind === 'number') return true // 0 and 1
+  return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
+}
+/** A name of the types that XML Schema and both encodings define. */
+export const isBuiltInUri = (uri: string): boolean =>
+  uri === xsdUri || uri === soap11.encoding || uri === soap12.encoding
+
 function checkType(graph: Graph, at: Element, shape: Shape, place: TypePlace): void {
   const written = at.attribute(xsiType)
   if (written === undefined) return
   const [, prefix = '', local = ''] = /^\s*(?:([^:\s]+):)?([^:\s]+)\s*$/.exec(written) ?? []
   const uri = at.namespace(prefix)
-  const { types, encoding } = graph
-  const isBuiltIn = uri === xsdUri || uri === encoding.uri || uri === soap11.encoding
-  const type = { local, isBuiltIn, isOurs: uri === types.uri, published: types.nameOf(shape, place) }
+  const { types } = graph
+  const type = {
+    local,
+    isBuiltIn: uri !== undefined && isBuiltInUri(uri),
+    isOurs: uri === types.uri,
+    published: types.nameOf(shape, place),
+  }
   if (uri === undefined || !foldShape(shape, typeMatches, type))
     refuseElement(at, `must not have the xsi:type ${written}`)
 }
@@ -382,20 +397,14 @@ interface StatedType {
 }
 /** Whether a value of the shape may say that it is of this type. */
 const typeMatches: ShapeCases<boolean, [type: StatedType]> = {
-  scalar: (shape, { local, isBuiltIn, isOurs }) => {
-    if (!isBuiltIn) return isOurs
-    const kind = Object.hasOwn(kindOfType, local) ? kindOfType[local] : undefined
-    const own = kindOfType[xsdTypeOf(shape)]
-    if (own === 'boolean' && kind === 'number') return true // 0 and 1
-    return kind !== undefined && (kind === own || kind === 'text' || (own === 'text' && kind !== 'binary'))
-  },
+  scalar: (shape, { local, isBuiltIn, isOurs }) => (isBuiltIn ? mayStandFor(local, xsdTypeOf(shape)) : isOurs),
   list: (_shape, { local, isBuiltIn }) => !isBuiltIn || local === 'Array', // each toolkit names array types as it likes
   map: (_shape, { local, isBuiltIn }) => !isBuiltIn || local === 'Array',
   object: ({ name }, { local, isBuiltIn, isOurs, published }) =>
     isBuiltIn ? isStruct(local) : isOurs && (name === undefined || local === published),
   union: (_shape, { local, isBuiltIn, isOurs }) => (isBuiltIn ? isStruct(local) : isOurs),
 }
-const isStruct = (local: string): boolean => local === 'Struct' || local === 'anyType'
+export const isStruct = (local: string): boolean => local === 'Struct' || local === 'anyType'
 
 /**
  * SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.6: the items of an array, whatever their elements are

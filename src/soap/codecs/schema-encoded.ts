@@ -3,11 +3,15 @@
  * encoding says goes before what the schema says: accessors have no namespace and any order,
  * values may be shared by references, and each value that is written says its type.
  */
+
+import type { Port } from '../../contract/exchange.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
+import { trimXmlSpace } from '../../contract/lexical/text.ts'
+import { listNamedSimpleTypes } from '../../contract/xml-derivation.ts'
 import { countRequired } from '../../contract/xml-members.ts'
 import { isSimpleType } from '../../contract/xml-simple.ts'
 import type { AnyRootElement } from '../../contract/xml-type.ts'
-import { type Cursor, Element, escapeText, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
+import { type Cursor, Element, escapeText, internName, type Name, walkTree, writeAttribute } from '../../xml/index.ts'
 import { soapPrefix } from '../fault.ts'
 import type { SoapVersion } from '../version.ts'
 import { type ArrayRows, listCells, readCells } from './encoded-array.ts'
@@ -19,7 +23,10 @@ import {
   type Graph,
   graphLimits,
   hasText,
+  isBuiltInUri,
   isNilElement,
+  isStruct,
+  mayStandFor,
   openGraph,
   refuseElement,
   resolveReference,
@@ -36,6 +43,7 @@ import {
   isEmptiable,
   type ParticlePlan,
   SchemaPlans,
+  type SimplePlan,
   type TextPlan,
   type TypePlan,
 } from './schema-plan.ts'
@@ -60,8 +68,9 @@ export interface EncodedCodec {
   readonly writeAlone: (value: unknown, version: SoapVersion) => string
 }
 
-export function createEncodedCodecs(): (root: AnyRootElement) => EncodedCodec {
-  const plans = new SchemaPlans(() => []) // what xsi:type says of a text is passed over
+/** @param ports whose simple types `xsi:type` may name */
+export function createEncodedCodecs(ports: Iterable<Port> = []): (root: AnyRootElement) => EncodedCodec {
+  const plans = new SchemaPlans(() => listNamedSimpleTypes(ports))
   return root => ({
     read: (cursor, reading, version) => {
       const names = { namespace: root.name.uri, types: typesIn(root.name.uri) }
@@ -114,7 +123,7 @@ function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element): unknow
   switch (plan.kind) {
     case 'simple':
       checkEncodedAttributes(graph, at, () => false)
-      return readEncodedText(plan, graph, at)
+      return readEncodedText(findStatedText(plan, at), graph, at)
     case 'array':
       checkEncodedAttributes(graph, at, () => false)
       return readArray(plan, graph, at)
@@ -126,16 +135,47 @@ function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element): unknow
       return text
     }
     case 'derivable': {
-      const written = at.attribute(xsiType)
-      const name = written === undefined ? undefined : at.qname(written.trim())
+      const name = statedName(at)
       const derived = name && plan.byName.get(name)
       if (!derived) return readReferred(plan.base, graph, at)
       return { $type: derived.tag, ...readStruct(derived.plan, graph, at) }
     }
     case 'complex':
+      requireStructType(plan, at)
       if (plan.isAbstract) refuseElement(at, 'has an abstract type: its xsi:type must name another one')
       return readStruct(plan, graph, at)
   }
+}
+
+// What xsi:type says. Toolkits name types as they like, so foreign namespaces say nothing.
+
+function statedName(at: Element): Name | undefined {
+  const written = at.attribute(xsiType)
+  if (written === undefined) return undefined
+  return at.qname(trimXmlSpace(written)) ?? refuseType(at)
+}
+const refuseType = (at: Element): never => refuseElement(at, `must not have the xsi:type ${at.attribute(xsiType)}`)
+
+/** Guard (3) of `encoded-read.ts`: a derived type is checked as well, one of a kind passed over. */
+function findStatedText(plan: SimplePlan, at: Element): TextPlan {
+  const name = statedName(at)
+  if (!name) return plan
+  const isBuiltIn = isBuiltInUri(name.uri)
+  const stated = isBuiltIn ? internName(xsdUri, name.local === 'base64' ? 'base64Binary' : name.local) : name
+  if (plan.names.has(stated)) return plan
+  const narrower = plan.findNarrower(stated)
+  if (narrower) return narrower
+  const declared = [...plan.names]
+  const isLikely = isBuiltIn
+    ? declared.every(({ uri, local }) => uri !== xsdUri || mayStandFor(stated.local, local))
+    : declared.every(({ uri }) => uri !== stated.uri)
+  return isLikely ? plan : refuseType(at)
+}
+
+function requireStructType({ name }: ComplexPlan, at: Element): void {
+  const stated = statedName(at)
+  if (!stated || stated === name) return
+  if (isBuiltInUri(stated.uri) ? !isStruct(stated.local) : stated.uri === name?.uri) refuseType(at)
 }
 
 function readArray(plan: ArrayPlan, graph: ResponseGraph, at: Element): unknown {

@@ -47,7 +47,7 @@ export interface PortContext {
 /** Binds each exchange of a port to its handler. */
 export function bindExchanges({ app, calls }: PortContext, port: Port): readonly BoundOperation[] {
   const codecOf = createElementCodecs([port])
-  const encodedOf = createEncodedCodecs()
+  const encodedOf = createEncodedCodecs([port])
   const messageOf = createPortMessageCodecs(codecOf, encodedOf)
   const nameActions = createActionNamer(port)
   return Object.entries(port.exchanges).map(([name, exchange]) => {
