@@ -194,6 +194,84 @@ test('peers 10 Content-ID without brackets, escaped in the reference, base64 as 
   }
 })
 
+/** As a mail program writes octets: lines of 70 characters, with blanks that came on the way. */
+const quote = (octets: Uint8Array): string =>
+  Array.from(octets, octet =>
+    octet > 32 && octet < 127 && octet !== 61 ? String.fromCharCode(octet) : escapeOctet(octet),
+  )
+    .join('')
+    .replace(/(?:=..|[^=]){70}/g, '$&= \t\r\n')
+const escapeOctet = (octet: number): string => `=${octet.toString(16).toUpperCase().padStart(2, '0')}`
+const long = Buffer.concat([picture, Buffer.alloc(300 * 1024, 7)])
+const codedAs = (coding: string) =>
+  `Content-Type: image/png\r\nContent-ID: <pic@x>\r\nContent-Transfer-Encoding: ${coding}`
+const named = (id: string) => `Content-Type: image/png\r\nContent-ID: ${id}`
+/** [title, fields of the part, its octets as sent, reference, or why it is refused] */
+const partForms: readonly (readonly [string, string, string | Uint8Array, string, RegExp?])[] = [
+  ['RFC 2045 §6.7 quoted-printable', codedAs('Quoted-Printable'), quote(picture), 'cid:pic@x'],
+  [
+    'RFC 2045 §6.7 lower-case digits',
+    codedAs('quoted-printable'),
+    quote(picture).replace(/=../g, each => each.toLowerCase()),
+    'cid:pic@x',
+  ],
+  [
+    'RFC 2045 §6.7 a sign without digits',
+    codedAs('quoted-printable'),
+    `${quote(picture)}=G0`,
+    'cid:pic@x',
+    /not valid quoted-printable/,
+  ],
+  [
+    'RFC 2045 §6.7 a line without end',
+    codedAs('quoted-printable'),
+    'a'.repeat(999),
+    'cid:pic@x',
+    /not valid quoted-printable/,
+  ],
+  ['RFC 2045 §6.1 a comment', codedAs('base64 (of RFC 2045)'), picture.toString('base64'), 'cid:pic@x'],
+  ['RFC 2045 §7 a comment', named('(one) <pic@x> (of one)'), picture, 'cid:pic@x'],
+  ['RFC 2392 §2 escapes', named('<http://a/b c>'), picture, 'cid:http%3A%2F%2Fa%2Fb%20c'],
+  ['RFC 2392 §2 an escaped escape', named('<a%40b>'), picture, 'cid:a%2540b'],
+  [
+    'RFC 2392 §2 a Content-ID that is written as it is',
+    named('<1@http%3A%2F%2Fa%2F>'),
+    picture,
+    'cid:1@http%3A%2F%2Fa%2F',
+  ],
+  ['RFC 2392 §2 the same while it arrives', named('<1@http%3A%2F%2Fa%2F>'), long, 'cid:1@http%3A%2F%2Fa%2F'],
+  ['RFC 2392 §2 what is no escape', named('<100%@x>'), picture, 'cid:100%@x'],
+  ['XML Schema Part 2 §3.2.17 white space around the URI', named('<pic@x>'), picture, ' cid:pic@x\t'],
+  ['RFC 2392 §2 another part', named('<pic@x>'), picture, 'cid:pic%2540x', /a referenced part is missing/],
+]
+for (const [title, fields, bytes, href, why] of partForms)
+  test(`B4.12 ${title}: ${why ? 'refused' : 'taken'}`, async () => {
+    const shop = await startConversation()
+    const sent = await readAnswer(await send(shop, { body: put(xop(href)), parts: [[fields, bytes]] }))
+    if (why) assert.match(sent.fault?.reason ?? '', why)
+    else {
+      assert.equal(sent.status, 200, sent.fault?.reason ?? '')
+      const kept = await shop.post({ body: `<GetProductPicture xmlns="${ns}"><id>p-1</id></GetProductPicture>` })
+      assert.equal(find(kept.body, 'picture')?.text, (bytes === long ? long : picture).toString('base64'))
+    }
+  })
+
+test('MTOM §4 SOAP 1.2 the action of a package stands in one of four places', async () => {
+  const shop = await startConversation()
+  const type = mtom('1.2')
+  const root = (more: string) => `Content-Type: application/xop+xml; ${more}\r\nContent-ID: <root@x>`
+  const soap = 'type="application/soap+xml"'
+  for (const [where, message] of [
+    ['the type of the root', { root: root('type="application/soap+xml; action=\\"urn:x\\""') }],
+    ['the root part', { root: root(`${soap}; action="urn:x"`) }],
+    ['the package', { type: `${type}; action="urn:x"`, root: root(soap) }],
+    ['start-info', { type: type.replace('soap+xml"', 'soap+xml; action=\\"urn:x\\""'), root: root(soap) }],
+  ] as const) {
+    const sent = await readAnswer(await send(shop, { version: '1.2', body: put(xop('cid:pic@x')), ...message }))
+    assert.match(sent.fault?.reason ?? '', /the action urn:x does not match/, where)
+  }
+})
+
 test('the root is the part that start names, in any place', async () => {
   const shop = await startConversation()
   const message = pack({ body: put(xop('cid:pic@x')) }).toString('latin1')
@@ -335,8 +413,8 @@ const hostile: readonly (readonly [string, string, Pack, number])[] = [
   ],
   [
     'a transfer encoding that is not read',
-    'this transfer encoding is not supported: use binary, 8bit, 7bit or base64',
-    { body: put(xop('cid:pic@x')), parts: [[image().replace('binary', 'quoted-printable'), 'x']] },
+    'this transfer encoding is not supported: use binary, 8bit, 7bit, base64 or quoted-printable',
+    { body: put(xop('cid:pic@x')), parts: [[image().replace('binary', 'x-uuencode'), 'x']] },
     500,
   ],
 ]
@@ -400,7 +478,8 @@ test('M1 a part that two elements refer to', async () => {
   const put = (more: string) => ({ body: `<put xmlns="urn:two"><a>${xop('cid:pic@x')}</a>${more}</put>` })
   const ask = (message: Pack) => two.post({ raw: pack(message), as: mtom() })
   assert.equal((await ask(put(''))).status, 200)
-  assert.match((await ask(put(`<b>${xop('cid:pic@x')}</b>`))).fault?.reason ?? '', /twice/)
+  for (const href of ['cid:pic@x', 'cid:pic%40x', ' CID:p%69c@x '])
+    assert.match((await ask(put(`<b>${xop(href)}</b>`))).fault?.reason ?? '', /twice/, href)
 })
 
 test('M1 XOP §2.1 an Include replaces base64, and never hexadecimal', async () => {

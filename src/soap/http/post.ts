@@ -53,7 +53,7 @@ function toReceivedMessage(node: SoapNode, entry: Entry, type: MediaType, conten
     bytes: content.bytes,
     charset,
     media: version,
-    action: actionOf(version, root, type, fields),
+    action: actionOf(version, root, content.type, type, fields),
     parts: content.parts,
     takesPackage: content.type.essence === 'application/xop+xml' || acceptsPackage(fields['accept'] ?? ''),
     ...requestFacts(node, entry),
@@ -128,10 +128,21 @@ function requireRootType(root: MediaType, packaged: MediaType): MediaType {
 
 /**
  * Rule B4.3: a quoted URI in SOAPAction (SOAP 1.1 §6.1.1), or the action parameter (RFC 3902);
- * undefined if empty or absent.
+ * undefined if empty or absent. A package has it with the type of its root (MTOM §4), of which
+ * toolkits write a copy in each of four places.
  */
-function actionOf(version: SoapVersion, root: MediaType, type: MediaType, fields: HttpFields): string | undefined {
-  if (version.actionIn === 'media type') return root.parameters['action'] ?? type.parameters['action']
+function actionOf(
+  version: SoapVersion,
+  root: MediaType,
+  part: MediaType,
+  type: MediaType,
+  fields: HttpFields,
+): string | undefined {
+  if (version.actionIn === 'media type') {
+    const { action, 'start-info': ofMessage } = type.parameters
+    const known = root.parameters['action'] ?? part.parameters['action'] ?? action
+    return known ?? (ofMessage === undefined ? undefined : parseMediaType(ofMessage)?.parameters['action'])
+  }
   const field = fields['soapaction']?.trim()
   if (field === undefined || field === '') return undefined
   return quotedUri(field) ?? refuseMessage({ kind: 'structure', detail: 'SOAPAction must be one URI in quotes' })

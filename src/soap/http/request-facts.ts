@@ -11,7 +11,7 @@ export function announcedVersion({ fields }: Request): SoapVersion | undefined {
   const type = parseMediaType(fields['content-type'] ?? '')
   if (type?.essence !== 'multipart/related') return type && versionOfMediaType(type)
   const [root, inside] = [type.parameters['type'], type.parameters['start-info']]
-  const ofMessage = parseMediaType((root === 'application/xop+xml' ? inside : root) ?? '')
+  const ofMessage = parseMediaType((root?.toLowerCase() === 'application/xop+xml' ? inside : root) ?? '')
   return ofMessage && versionOfMediaType(ofMessage)
 }
 

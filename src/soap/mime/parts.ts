@@ -44,7 +44,7 @@ export async function openPackage(
   start: string | undefined,
   sizes: Sizes,
 ): Promise<{ readonly root: Root; readonly rest: RemainingParts } | undefined> {
-  const rest = new RemainingParts(readParts(chunks, boundary), start && parseContentId(start), sizes)
+  const rest = new RemainingParts(readParts(chunks, boundary), start ? parseContentId(start) : undefined, sizes)
   const root = await rest.root()
   return root && { root, rest }
 }
@@ -57,6 +57,8 @@ export class RemainingParts implements PartSource {
   readonly #found = new Map<string, PartContent>()
   readonly #ids = new Set<string>()
   readonly #taken = new Set<string>()
+  /** Of references to parts that have not arrived: as they are written, and what they mean. */
+  readonly #spelt = new Map<string, string>()
   readonly #looks = new Map<string, number>()
   /** Those that were taken before they arrived, and that `pass` has not begun to read. */
   readonly #awaited = new Set<string>()
@@ -95,7 +97,8 @@ export class RemainingParts implements PartSource {
       this.#complete = true
       return undefined
     }
-    const id = parseContentId(next.value.fields['content-id'] ?? '')
+    const written = parseContentId(next.value.fields['content-id'] ?? '')
+    const id = (this.#awaited.has(written) ? undefined : this.#spelt.get(written)) ?? written
     const isRoot = this.#wanted === undefined ? !this.#rooted : id === this.#wanted
     if (isRoot && this.#rooted) refusePackage('the package has two root parts')
     if (isRoot) this.#rooted = true
@@ -229,11 +232,14 @@ export class RemainingParts implements PartSource {
     return listPartsNamed(this.#found, part)
   }
   take(href: string): Uint8Array | StreamedPart {
-    const id = claimPart(href, this.#taken)
+    const ids = requireContentIds(href)
+    const id = ids.find(each => this.#found.has(each)) ?? ids[0]
+    claimPart(id, this.#taken)
     const found = this.#found.get(id)
     if (found) return found.bytes
     if (this.#complete) refuseMissingPart()
     this.#awaited.add(id)
+    for (const other of ids) if (other !== id) this.#spelt.set(other, id)
     return new StreamedPart(id)
   }
 }
@@ -241,29 +247,43 @@ export class RemainingParts implements PartSource {
 const refuseMissingPart = (): never => refusePackage('a referenced part is missing')
 
 /** XOP §2.1: one Include for each part. */
-function claimPart(href: string, taken: Set<string>): string {
-  const id = contentIdOf(href) ?? refusePackage('a message may refer only to parts of its own package, by cid:')
+function claimPart(id: string, taken: Set<string>): void {
   if (taken.has(id)) refusePackage('a part is referenced twice')
   taken.add(id)
-  return id
 }
 
-const parseContentId = (field: string): string => field.trim().replace(/^<(.*)>$/s, '$1')
+/** RFC 2045 §7: in angle brackets, around which there may be comments; some leave them out. */
+const parseContentId = (field: string): string =>
+  field.trim().replace(/^(?:\([^()]*\)\s*)?<(.*)>(?:\s*\([^()]*\))?$/s, '$1')
 
 /** The octets of a part as they arrive, with its transfer encoding undone. */
 function decodePart({ fields, content }: PackagePart): Pieces {
-  const coding = (fields['content-transfer-encoding'] ?? 'binary').toLowerCase()
-  if (!['binary', '8bit', '7bit', 'base64'].includes(coding))
-    refusePackage('this transfer encoding is not supported: use binary, 8bit, 7bit or base64')
-  return coding === 'base64' ? decodeBase64Part(content) : content
+  const [, coding = ''] = /^([^\s(]*)\s*(?:\([^()]*\))?$/.exec(fields['content-transfer-encoding'] ?? 'binary') ?? []
+  switch (coding.toLowerCase()) {
+    case 'binary':
+    case '8bit':
+    case '7bit':
+      return content
+    case 'base64':
+      return decodeBase64Part(content)
+    case 'quoted-printable':
+      return decodeQuotedPart(content)
+    default:
+      return refusePackage(
+        'this transfer encoding is not supported: use binary, 8bit, 7bit, base64 or quoted-printable',
+      )
+  }
 }
+
+const latin1Of = (piece: Uint8Array): string =>
+  Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1')
 
 /** Quads of characters as they arrive (RFC 2045 §6.8); a padded one is the last. */
 async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let rest = ''
   let ended = false
   for await (const piece of content) {
-    const text = rest + removeBlanks(Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1'))
+    const text = rest + removeBlanks(latin1Of(piece))
     const whole = text.length - (text.length % 4)
     if (ended && text !== '') refuseBase64()
     if (whole > 0) yield decodeBase64Loosely(text.slice(0, whole)) ?? refuseBase64()
@@ -274,12 +294,39 @@ async function* decodeBase64Part(content: AsyncIterable<Uint8Array>): AsyncGener
 }
 const refuseBase64 = (): never => refusePackage('a part is not valid base64')
 
+/** Characters of a line: RFC 2045 §6.7 (5) has 76, mail itself has 998. */
+const quotedLineMax = 998
+/** Lines as they arrive (RFC 2045 §6.7). */
+async function* decodeQuotedPart(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let rest = ''
+  for await (const piece of content) {
+    const lines = (rest + latin1Of(piece)).split('\r\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > quotedLineMax) refuseQuoted()
+    yield Buffer.from(lines.map(line => decodeQuotedLine(line, '\r\n')).join(''), 'latin1')
+  }
+  yield Buffer.from(decodeQuotedLine(rest, ''), 'latin1')
+}
+/** Blanks at the end of a line came on its way; after `=` the line goes on. */
+function decodeQuotedLine(line: string, ending: string): string {
+  if (line.length > quotedLineMax) refuseQuoted()
+  const text = line.replace(/[\t ]+$/, '')
+  const decoded = text.endsWith('=') ? text.slice(0, -1) : text + ending
+  if (/=(?![0-9A-Fa-f]{2})/.test(decoded)) refuseQuoted()
+  return decoded.replace(/=(..)/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+}
+const refuseQuoted = (): never => refusePackage('a part is not valid quoted-printable')
+
 /** The parts of a package in memory, each of which may be taken once, and seen often. */
 export function collectParts(parts: Package['parts']): PartSource {
   const taken = new Set<string>()
   const looks = new Map<string, number>()
   return {
-    take: href => parts.get(claimPart(href, taken))?.bytes ?? refuseMissingPart(),
+    take: href => {
+      const id = requireContentIds(href).find(each => parts.has(each)) ?? refuseMissingPart()
+      claimPart(id, taken)
+      return parts.get(id)?.bytes ?? refuseMissingPart()
+    },
     look: href => lookForPart(parts, looks, href),
     named: part => listPartsNamed(parts, part),
   }
@@ -289,7 +336,7 @@ export function collectParts(parts: Package['parts']): PartSource {
 const looksMax = 16
 /** @param looks how often each part was seen by this message */
 function lookForPart(parts: Package['parts'], looks: Map<string, number>, href: string): Uint8Array | undefined {
-  const id = contentIdOf(href)
+  const id = contentIdsOf(href).find(each => parts.has(each))
   const part = id === undefined ? undefined : parts.get(id)
   if (id === undefined || !part) return undefined
   const times = (looks.get(id) ?? 0) + 1
@@ -302,8 +349,15 @@ const listPartsNamed = (parts: Package['parts'], name: string): readonly PartCon
   [...parts].flatMap(([id, part]) => (decodePercent(id.split('=')[0] ?? '') === name && id.includes('=') ? [part] : []))
 export const writePartId = (name: string, unique: string): string => `${encodeURIComponent(name)}=${unique}@diglot`
 
-/** RFC 2392: the Content-ID of a cid: URI. */
-function contentIdOf(href: string): string | undefined {
-  const [, id] = /^cid:([^\s]+)$/i.exec(href) ?? []
-  return id === undefined ? undefined : decodePercent(id)
+/** RFC 2392: the Content-ID of a cid: URI, first without its escapes. Some write it as it is. */
+function contentIdsOf(href: string): readonly string[] {
+  const [, said] = /^[\t\n\r ]*cid:(\S+?)[\t\n\r ]*$/i.exec(href) ?? []
+  if (said === undefined) return []
+  const meant = decodePercent(said)
+  return meant === undefined || meant === said ? [said] : [meant, said]
+}
+function requireContentIds(href: string): readonly [string, ...string[]] {
+  const [first, ...others] = contentIdsOf(href)
+  if (first !== undefined) return [first, ...others]
+  return refusePackage('a message may refer only to parts of its own package, by cid:')
 }
