@@ -58,6 +58,14 @@ const readings: readonly (readonly [clause: string, read: () => unknown, value: 
       ),
     { tables: [[[1, 2]], [[1, 2]]] },
   ],
+  [
+    '§5.4.2 white space in the brackets (RFC 822 §2.7)',
+    () =>
+      read11(
+        `<table c:arrayType="xs:int[ 1 , 2 ]">${items(1, 2)}</table><words c:arrayType="xs:string[ 1 ]">${items('a')}</words>`,
+      ),
+    { table: [[1, 2]], words: ['a'] },
+  ],
   ['§5.4.2 a table without rows', () => read11('<table c:arrayType="xs:int[0,3]"/>'), { table: [] }],
   ['§5.4.2 a table without columns', () => read11('<table c:arrayType="xs:int[2,0]"/>'), { table: [[], []] }],
   ['§5.4.2 a table that is empty', () => read11('<table/>'), { table: [] }],

@@ -196,6 +196,14 @@ const refused: readonly (readonly [string, string, string, ('1.1' | '1.2')?, str
   ['S8 a circle of references', call('<one href="#a"/>', '<m id="a" href="#b"/><m id="b" href="#a"/>'), 'Client'],
   ['S8 a struct that is part of itself', call('<people id="p"><i href="#p"/></people>'), 'Client'],
   ['S8 a reference to nothing', call('<one href="#nobody"/>'), 'Client'],
+  ['S8 1.2 §3.1.7 a nodeType that is not so', call('<one d:nodeType="array">x</one>'), 'Sender', '1.2', 'BadArguments'],
+  [
+    'S8 1.2 §3.1.5.3 a reference with an id',
+    call('<one d:id="b" d:ref="a"/><two d:id="a">x</two>'),
+    'Sender',
+    '1.2',
+    'BadArguments',
+  ],
   ['S8 1.2: MissingID', call('<one d:ref="nobody"/>'), 'Sender', '1.2', 'MissingID'],
   [
     'S8 1.2: DuplicateID',

@@ -217,10 +217,30 @@ const stated: readonly [title: string, inside: string, expected: object | RegExp
   ['another type of the schema', '<tree i:type="m:Price"><name>a</name></tree>', refusesType],
   ['one that is not derived', '<way i:type="m:Price"><wheels>1</wheels></way>', refusesType],
   ['an item of another type', '<list><item i:type="xs:time">1</item></list>', refusesType],
+  ['an array', '<list i:type="enc:Array"><item>1</item></list>', { list: [1] }],
+  ['a simple type for an array', '<list i:type="xs:int"><item>1</item></list>', refusesType],
 ]
-describe('SOAP 1.1 §5.1, SOAP 1.2 Part 2 §3.1.4 xsi:type', () => {
-  for (const version of [soap11, soap12])
-    for (const [title, inside, expected] of stated)
+/** What only SOAP 1.2 says of a graph: identifiers that are unique, and kinds of nodes. */
+const graphs: typeof stated = [
+  ['§3.1.5.3 a reference', '<text enc:id="1">7</text><number enc:ref="1"/>', { text: '7', number: 7 }],
+  ['§3.1.5.3 one with an id', '<text enc:id="1">7</text><number enc:id="2" enc:ref="1"/>', /has an id/],
+  ['§3.1.5.3 one with text', '<text enc:id="1">7</text><number enc:ref="1">7</number>', /has content/],
+  ['§3.1.5.2 an id that nothing refers to', '<text enc:id="1">7</text>', { text: '7' }],
+  ['§3.1.5.2 the same id twice', '<text enc:id="1">7</text><number enc:id="1">7</number>', /DuplicateID/],
+  ['§3.1.7 a simple node', '<number enc:nodeType="simple">7</number>', { number: 7 }],
+  ['§3.1.7 a struct', '<way enc:nodeType="struct"><wheels>1</wheels></way>', { way: { wheels: 1 } }],
+  ['§3.1.7 an array', '<list enc:nodeType="array"><item>1</item></list>', { list: [1] }],
+  ['§3.1.7 a simple node that is none', '<number enc:nodeType="struct">7</number>', /where simple is expected/],
+  ['§3.1.7 a struct that is none', '<way enc:nodeType="array"><wheels>1</wheels></way>', /where struct is expected/],
+  ['§3.1.7 an array that is none', '<list enc:nodeType="struct"><item>1</item></list>', /where array is expected/],
+  ['§3.1.7 another word', '<number enc:nodeType="scalar">7</number>', /nodeType scalar/],
+]
+describe('SOAP 1.1 §5.1, SOAP 1.2 Part 2 §3.1: what a message says of its values', () => {
+  for (const [version, rows] of [
+    [soap11, stated],
+    [soap12, [...stated, ...graphs]],
+  ] as const)
+    for (const [title, inside, expected] of rows)
       test(`${version.number} ${title}: ${expected instanceof RegExp ? 'refused' : 'taken'}`, () => {
         const scope = ` xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:enc="${version.encoding}" xmlns:o="urn:other"`
         const receive = () => read(`<m:put>${inside}</m:put>`, version, scope)

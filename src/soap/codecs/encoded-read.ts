@@ -44,6 +44,8 @@ export interface SoapEncoding {
   readonly target: (reference: string) => string
   /** The sizes that an array announces. */
   readonly sizes: (array: Element) => string | undefined
+  /** Says which kind of node an element is. */
+  readonly nodeType: Name | undefined
   readonly writeArray: (type: string, sizes: readonly number[]) => string
   readonly subcodes: { readonly missing: Name | undefined; readonly duplicate: Name | undefined }
 }
@@ -56,7 +58,8 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     id: internName('', 'id'),
     ref: internName('', 'href'),
     target: reference => (reference.startsWith('#') ? reference.slice(1) : ''),
-    sizes: array => /\[([^[\]]*)\]$/.exec(array.attribute(arrayType)?.trim() ?? '')?.[1],
+    sizes: array => /\[([^[\]]*)\]$/.exec(array.attribute(arrayType)?.trim() ?? '')?.[1]?.trim(),
+    nodeType: undefined,
     writeArray: (type, sizes) => ` enc:arrayType="${type}[${sizes.join(',')}]"`,
     subcodes: { missing: undefined, duplicate: undefined },
   },
@@ -66,6 +69,7 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     ref: internName(soap12.encoding, 'ref'),
     target: reference => reference,
     sizes: array => array.attribute(arraySize)?.trim(),
+    nodeType: internName(soap12.encoding, 'nodeType'),
     writeArray: (type, sizes) => ` enc:itemType="${type}" enc:arraySize="${sizes.join(' ')}"`,
     subcodes: {
       missing: internName(soap12.encoding, 'MissingID'),
@@ -184,7 +188,10 @@ export function resolveReference(graph: Graph, accessor: Element): Element {
   for (let hops = 0; ; hops++) {
     const reference = at.attribute(graph.encoding.ref)?.trim() // a type that collapses white space, as that of ids
     if (reference === undefined) return at
-    if (at.children.some(child => child.kind === 'element')) refuseElement(at, 'is a reference and has content')
+    if (at.elements().length > 0 || hasText(at)) refuseElement(at, 'is a reference and has content')
+    // SOAP 1.2 Part 2 §3.1.5.3.
+    if (graph.version === soap12 && at.attribute(graph.encoding.id) !== undefined)
+      refuseElement(at, 'is a reference and has an id')
     if (hops === graphLimits.hops) refuseElement(accessor, `leads through more than ${graphLimits.hops} references`)
     graph.ids ??= collectIds(graph)
     const { missing } = graph.encoding.subcodes
@@ -285,6 +292,7 @@ function readField(graph: Graph, accessor: Element, field: AnyField, place: Type
   checkAttributes(graph, at, field)
   if (isNilElement(at)) return at.children.length > 0 ? refuseElement(at, 'is nil and has content') : null
   checkType(graph, at, field.shape, place)
+  checkNodeType(graph, at, foldShape(field.shape, nodeTypes))
   countElement(graph, at)
   return foldShape(field.shape, contentReaders, graph, at, place)
 }
@@ -302,6 +310,13 @@ export function takeText(graph: Graph, at: Element): string {
 export function countText(graph: Graph, at: Element, count: number): void {
   graph.characters -= count
   if (graph.characters < 0) refuseElement(at, `leads to more than ${graph.limits.characters} characters`)
+}
+const nodeTypes: ShapeCases<'simple' | 'struct' | 'array', []> = {
+  scalar: () => 'simple',
+  list: () => 'array',
+  map: () => 'array',
+  object: () => 'struct',
+  union: () => 'struct',
 }
 const contentReaders: ShapeCases<unknown, [graph: Graph, at: Element, place: TypePlace]> = {
   scalar: (shape, graph, at) => readText(graph, at, shape, takeText(graph, at)),
@@ -327,12 +342,11 @@ export const isNilElement = (at: Element): boolean => /^\s*(true|1)\s*$/.test(at
  */
 const checkAttributes = (graph: Graph, at: Element, { shape }: AnyField): void =>
   checkEncodedAttributes(graph, at, name => isDeclaredAttribute(name, shape))
-export function checkEncodedAttributes(
-  { version, encoding, reading }: Graph,
-  at: Element,
-  isDeclared: (name: Name) => boolean,
-): void {
+export function checkEncodedAttributes(graph: Graph, at: Element, isDeclared: (name: Name) => boolean): void {
+  const { version, encoding, reading } = graph
   checkEncodingOf(at, version)
+  // SOAP 1.2 Part 2 §3.1.5.2; in SOAP 1.1 it may be an attribute of the type.
+  if (version === soap12 && at.attribute(encoding.id) !== undefined) graph.ids ??= collectIds(graph)
   const ofBlock = reading.blocks.includes(at) ? [version.role, version.mustUnderstand, version.relay] : []
   for (const { name } of at.attributes) {
     const isKnown =
@@ -344,6 +358,13 @@ export function checkEncodedAttributes(
     const isReference = name.uri === '' && (name.local === 'id' || name.local === 'href')
     if (!isKnown && !isReference && !isDeclared(name)) refuseElement(at, `must not have the attribute ${name.local}`)
   }
+}
+
+/** SOAP 1.2 Part 2 §3.1.7: what a message says of a node has to be so. */
+export function checkNodeType({ encoding }: Graph, at: Element, kind: 'simple' | 'struct' | 'array'): void {
+  const stated = encoding.nodeType && at.attribute(encoding.nodeType)?.trim()
+  if (stated !== undefined && stated !== kind)
+    refuseElement(at, `has the nodeType ${stated}, where ${kind} is expected`)
 }
 
 /**

@@ -17,6 +17,7 @@ import type { SoapVersion } from '../version.ts'
 import { type ArrayRows, listCells, readCells } from './encoded-array.ts'
 import {
   checkEncodedAttributes,
+  checkNodeType,
   countElement,
   countText,
   encodings,
@@ -123,9 +124,12 @@ function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element): unknow
   switch (plan.kind) {
     case 'simple':
       checkEncodedAttributes(graph, at, () => false)
+      checkNodeType(graph, at, 'simple')
       return readEncodedText(findStatedText(plan, at), graph, at)
     case 'array':
       checkEncodedAttributes(graph, at, () => false)
+      checkNodeType(graph, at, 'array')
+      requireArrayType(at)
       return readArray(plan, graph, at)
     case 'xml': {
       const cursor = walkTree(at)
@@ -178,6 +182,11 @@ function requireStructType({ name }: ComplexPlan, at: Element): void {
   if (isBuiltInUri(stated.uri) ? !isStruct(stated.local) : stated.uri === name?.uri) refuseType(at)
 }
 
+function requireArrayType(at: Element): void {
+  const stated = statedName(at)
+  if (stated && isBuiltInUri(stated.uri) && stated.local !== 'Array' && stated.local !== 'anyType') refuseType(at)
+}
+
 function readArray(plan: ArrayPlan, graph: ResponseGraph, at: Element): unknown {
   const cell = cellPlanOf(plan)
   const read = (cells: ArrayRows<Element | undefined>): unknown =>
@@ -215,6 +224,7 @@ function readStruct(plan: ComplexPlan, graph: ResponseGraph, at: Element): Eleme
     if (value instanceof Flaw) refuseElement(at, `${name.local} ${value.detail}`)
     row[key] = value
   }
+  checkNodeType(graph, at, plan.text ? 'simple' : 'struct')
   if (plan.text) return { ...row, [plan.text.key]: readEncodedText(plan.text, graph, at) }
   if (hasText(at)) refuseElement(at, 'has text where elements are expected')
   for (const each of at.elements()) if (!isResult(each, graph)) readAccessor(plan.content, graph, each, row)
