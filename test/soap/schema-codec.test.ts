@@ -276,6 +276,26 @@ test('Part 2 §4.3.4 a value has the first of its texts that the pattern takes, 
   for (const [type, value] of unfit) assert.throws(() => write(a.element('p', type as typeof x.int), value), UnfitValue)
 })
 
+test('§3.10.4 what a wildcard takes is told where nothing of it is there', () => {
+  for (const [namespaces, says] of [
+    ['any', /must have any element"/],
+    [{ not: '' }, /must have any element of a namespace other than urn:a"/],
+    [{ not: 'urn:z' }, /must have any element of a namespace other than urn:z"/],
+    [{ of: ['urn:z', ''] }, /must have any element of the namespace urn:z or without a namespace"/],
+  ] as const) {
+    const alone = a.element('r', x.object({ more: x.any(namespaces) }))
+    const either = a.element('r', x.object({ way: x.choice({ one: x.element(x.int), more: x.any(namespaces) }) }))
+    for (const [root, expected] of [
+      [alone, says],
+      [either, /must have one of one, any element/],
+    ] as const)
+      assert.throws(
+        () => read(root, '<r xmlns="urn:a"/>'),
+        thrown => thrown instanceof Refused && expected.test(JSON.stringify(thrown.refusal)),
+      )
+  }
+})
+
 test('XSD 1.1 Part 1 §3.8.6.4 what a particle declares goes before a wildcard beside it', () => {
   const open = (min: number) =>
     a.element('r', x.object({ more: x.any().many(min), last: x.element(x.int).optional(), end: x.element(x.int) }))

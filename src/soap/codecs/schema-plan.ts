@@ -96,6 +96,8 @@ export interface GroupPlan extends Occurrence {
 export interface AnyPlan extends Occurrence {
   readonly kind: 'any'
   readonly matches: (uri: string) => boolean
+  /** What it takes, for messages. */
+  readonly says: string
   /** Elements of other particles of its group: they go before it (XSD 1.1 Part 1 §3.8.6.4). */
   readonly declared: ReadonlySet<Name>
   /** The number of elements that it has to have before others come: nothing competes for those. */
@@ -212,8 +214,10 @@ export class SchemaPlans {
       const parts = preferDeclared(this.#particles(particle.members, form), particle.kind)
       return [{ ...occurrence, kind: particle.kind, parts }]
     }
-    if (particle.kind === 'any')
-      return [{ ...occurrence, kind: 'any', matches: matcherOf(member, form.uri), declared: new Set(), due: 0 }]
+    if (particle.kind === 'any') {
+      const says = describeWildcard(particle.namespaces, form.uri)
+      return [{ ...occurrence, kind: 'any', matches: matcherOf(member, form.uri), says, declared: new Set(), due: 0 }]
+    }
     const about = { ...occurrence, kind: 'element', initial: marks.initial, isFixed: marks.isFixed } as const
     if (particle.kind === 'element') {
       const uri = marks.uri ?? (form.elements === 'qualified' ? form.uri : '')
@@ -252,6 +256,16 @@ function matcherOf({ particle }: AnyMember, target: string): (uri: string) => bo
   const namespaces: WildcardNamespaces =
     particle.kind === 'any' || particle.kind === 'anyAttribute' ? particle.namespaces : { of: [] }
   return uri => matchesNamespace(namespaces, target, uri)
+}
+
+function describeWildcard(namespaces: WildcardNamespaces, target: string): string {
+  if (namespaces === 'any') return 'any element'
+  if ('not' in namespaces) {
+    const other = namespaces.not || target
+    return other ? `any element of a namespace other than ${other}` : 'any element of a namespace'
+  }
+  const spaces = namespaces.of.map(uri => (uri === '' ? 'without a namespace' : `of the namespace ${uri}`))
+  return spaces.length === 0 ? 'no element' : `any element ${spaces.join(' or ')}`
 }
 
 /** What xsi:type may say of a simple type: the type itself, and those that it narrows. */
@@ -339,4 +353,4 @@ export function listFirstParticles(particle: ParticlePlan): readonly (ElementPla
 }
 /** The names that may come first, for messages. */
 export const firstNames = (particle: ParticlePlan): readonly Name[] =>
-  listFirstParticles(particle).map(each => (each.kind === 'any' ? internName('', 'any element') : each.name))
+  listFirstParticles(particle).map(each => (each.kind === 'any' ? internName('', each.says) : each.name))

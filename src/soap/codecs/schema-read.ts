@@ -27,6 +27,7 @@ import {
   findPlannedText,
   firstNames,
   isEmptiable,
+  listFirstParticles,
   mayTake,
   type ParticlePlan,
   type SimplePlan,
@@ -395,8 +396,10 @@ function refuseLacking(
   if (cursor.event !== 'text' && reading.forgive?.('missing', pathOf(cursor), describeMissing(missing))) return
   if (cursor.event === 'start') refuseUnexpected(cursor, parts)
   if (cursor.event === 'text') refuseContent(cursor, 'has text where elements are expected')
-  const expected = firstNames({ kind: 'sequence', key: '', min: 1, max: 1, isMany: false, parts })
-  refuseContent(cursor, `must have the element ${describeNames(expected)}`)
+  const sequence = { kind: 'sequence', key: '', min: 1, max: 1, isMany: false, parts } as const
+  const [first, another] = listFirstParticles(sequence)
+  const isElement = first?.kind === 'element' && !another
+  refuseContent(cursor, `must have ${isElement ? 'the element ' : ''}${describeNames(firstNames(sequence))}`)
 }
 /** @param declared the particles around, of which these are the ones that may come */
 function refuseUnexpected(
