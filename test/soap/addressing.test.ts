@@ -109,7 +109,6 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
     'gopher://127.0.0.1/x',
     'http://rebind.example/x',
     'mailto:a@example.org',
-    'not a uri',
   ].flatMap(address => [
     [
       `W1 ReplyTo ${address}`,
@@ -179,6 +178,16 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
     { more: `<w:From xmlns:w="${uri10}"><w:Metadata/></w:From>` },
     ['InvalidAddressingHeader', 'MissingAddressInEPR'],
   ],
+  ...['not a uri', '', '/soap/v1', '//host/x', 'http:', 'urn:a b'].flatMap(address => {
+    const reference = `<w:Address>${address}</w:Address>`
+    const subcodes = ['InvalidAddressingHeader', 'InvalidAddress']
+    const from = `<w:From xmlns:w="${uri10}">${reference}</w:From>`
+    return [
+      [`Core §2.1 ReplyTo with the Address “${address}”`, { replyTo: reference }, subcodes] as const,
+      [`Core §2.1 FaultTo with the Address “${address}”`, { faultTo: reference }, subcodes] as const,
+      [`Core §2.1 From with the Address “${address}”`, { more: from }, subcodes] as const,
+    ]
+  }),
   ['W7 To of another endpoint', { to: 'http://shop.example/soap/v2' }, ['DestinationUnreachable']],
   ['W7 To of another host', { to: 'http://other.example/soap/v1' }, ['DestinationUnreachable']],
   ['W7 To that is no URL', { to: 'mailto:fabrikam@example.com' }, ['DestinationUnreachable']],

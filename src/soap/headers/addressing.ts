@@ -192,11 +192,14 @@ function chooseDestination(
   return { to: 'address', address }
 }
 
-/** Core §2.2: an endpoint reference has one address. */
+/** Core §2.1, §2.2: an endpoint reference has one address, an absolute IRI. */
 function requireAddressOf(dialect: AddressingVersion, property: Property, reference: Element): string {
   const addresses = reference.elements(internName(dialect.uri, 'Address'))
   if (addresses.length !== 1) refuseProperty(dialect, property, 'must have one Address', 'MissingAddressInEPR')
-  return addresses[0]!.text.trim()
+  const address = addresses[0]!.text.trim()
+  if (!/^[a-z][a-z\d+.-]*:[^\s<>"]+$/i.test(address))
+    refuseProperty(dialect, property, 'has an Address that is not an absolute IRI', 'InvalidAddress')
+  return address
 }
 
 /** Host, port and path are equal; a proxy may have terminated TLS. */
