@@ -35,7 +35,8 @@ export function openEnvelope(
 ): Envelope {
   const version = requireVersion(cursor, spoken)
   const root = currentElement(cursor)
-  if (cursor.child() !== 'start') refuseStructure('the Envelope has no Body')
+  if (cursor.child() !== 'start')
+    refuseStructure(cursor.event === 'text' ? 'the Envelope contains text' : 'the Envelope has no Body')
   const blocks = cursor.name === version.header ? readHeader(cursor, version, root, block) : []
   if (cursor.event !== 'start' || cursor.name !== version.body)
     refuseStructure('the Envelope must contain an optional Header, then one Body')

@@ -77,6 +77,7 @@ const both: readonly (readonly [string, string, (ns: string) => string, string, 
     'Client',
     'Sender',
   ],
+  ['S6 text in the Envelope', 'the Envelope contains text', v => wrapEnvelope('text', v), 'Client', 'Sender'],
   ['S6 an empty Envelope', 'the Envelope has no Body', v => wrapEnvelope('', v), 'Client', 'Sender'],
   [
     'S6 a Fault as request',

@@ -220,6 +220,21 @@ const stated: readonly [title: string, inside: string, expected: object | RegExp
   ['an array', '<list i:type="enc:Array"><item>1</item></list>', { list: [1] }],
   ['a simple type for an array', '<list i:type="xs:int"><item>1</item></list>', refusesType],
 ]
+/** The type of the items of an array. */
+const itemTypes: readonly [stated: string, isTaken: boolean][] = [
+  ['xs:int', true],
+  ['enc:int', true],
+  ['xs:byte', true],
+  ['xs:anyType', true],
+  ['xs:string', true],
+  ['o:Number', true],
+  ['xs:dateTime', false],
+  ['xs:nothing', false],
+  ['nowhere:int', false],
+]
+const listOf = (version: SoapVersion, type: string): string =>
+  `<list ${version === soap11 ? `enc:arrayType="${type}[1]"` : `enc:itemType="${type}"`}><item>7</item></list>`
+
 /** What only SOAP 1.2 says of a graph: identifiers that are unique, and kinds of nodes. */
 const graphs: typeof stated = [
   ['§3.1.5.3 a reference', '<text enc:id="1">7</text><number enc:ref="1"/>', { text: '7', number: 7 }],
@@ -235,10 +250,16 @@ const graphs: typeof stated = [
   ['§3.1.7 an array that is none', '<list enc:nodeType="struct"><item>1</item></list>', /where array is expected/],
   ['§3.1.7 another word', '<number enc:nodeType="scalar">7</number>', /nodeType scalar/],
 ]
+const listItemRows = (version: SoapVersion): typeof stated =>
+  itemTypes.map(([type, isTaken]) => [
+    `items of the type ${type}`,
+    listOf(version, type),
+    isTaken ? { list: [7] } : /must not have items of the type/,
+  ])
 describe('SOAP 1.1 §5.1, SOAP 1.2 Part 2 §3.1: what a message says of its values', () => {
   for (const [version, rows] of [
-    [soap11, stated],
-    [soap12, [...stated, ...graphs]],
+    [soap11, [...stated, ...listItemRows(soap11)]],
+    [soap12, [...stated, ...listItemRows(soap12), ...graphs]],
   ] as const)
     for (const [title, inside, expected] of rows)
       test(`${version.number} ${title}: ${expected instanceof RegExp ? 'refused' : 'taken'}`, () => {

@@ -46,12 +46,15 @@ export interface SoapEncoding {
   readonly sizes: (array: Element) => string | undefined
   /** Says which kind of node an element is. */
   readonly nodeType: Name | undefined
+  /** The type that an array states for its items; undefined: none, or arrays. */
+  readonly itemType: (array: Element) => string | undefined
   readonly writeArray: (type: string, sizes: readonly number[]) => string
   readonly subcodes: { readonly missing: Name | undefined; readonly duplicate: Name | undefined }
 }
 
 const arrayType = internName(soap11.encoding, 'arrayType')
 const arraySize = internName(soap12.encoding, 'arraySize')
+const itemType = internName(soap12.encoding, 'itemType')
 export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = {
   '1.1': {
     uri: soap11.encoding,
@@ -60,6 +63,7 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     target: reference => (reference.startsWith('#') ? reference.slice(1) : ''),
     sizes: array => /\[([^[\]]*)\]$/.exec(array.attribute(arrayType)?.trim() ?? '')?.[1]?.trim(),
     nodeType: undefined,
+    itemType: array => /^\s*([^[\]\s]+)\s*\[[^[\]]*\]\s*$/.exec(array.attribute(arrayType) ?? '')?.[1],
     writeArray: (type, sizes) => ` enc:arrayType="${type}[${sizes.join(',')}]"`,
     subcodes: { missing: undefined, duplicate: undefined },
   },
@@ -70,6 +74,7 @@ export const encodings: Readonly<Record<SoapVersion['number'], SoapEncoding>> = 
     target: reference => reference,
     sizes: array => array.attribute(arraySize)?.trim(),
     nodeType: internName(soap12.encoding, 'nodeType'),
+    itemType: array => array.attribute(itemType),
     writeArray: (type, sizes) => ` enc:itemType="${type}" enc:arraySize="${sizes.join(' ')}"`,
     subcodes: {
       missing: internName(soap12.encoding, 'MissingID'),

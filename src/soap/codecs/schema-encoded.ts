@@ -125,7 +125,7 @@ function readReferred(plan: TypePlan, graph: ResponseGraph, at: Element): unknow
     case 'simple':
       checkEncodedAttributes(graph, at, () => false)
       checkNodeType(graph, at, 'simple')
-      return readEncodedText(findStatedText(plan, at), graph, at)
+      return readEncodedText(chooseText(plan, at), graph, at)
     case 'array':
       checkEncodedAttributes(graph, at, () => false)
       checkNodeType(graph, at, 'array')
@@ -161,9 +161,7 @@ function statedName(at: Element): Name | undefined {
 const refuseType = (at: Element): never => refuseElement(at, `must not have the xsi:type ${at.attribute(xsiType)}`)
 
 /** Guard (3) of `encoded-read.ts`: a derived type is checked as well, one of a kind passed over. */
-function findStatedText(plan: SimplePlan, at: Element): TextPlan {
-  const name = statedName(at)
-  if (!name) return plan
+function findStatedText(plan: SimplePlan, name: Name): TextPlan | undefined {
   const isBuiltIn = isBuiltInUri(name.uri)
   const stated = isBuiltIn ? internName(xsdUri, name.local === 'base64' ? 'base64Binary' : name.local) : name
   if (plan.names.has(stated)) return plan
@@ -173,7 +171,21 @@ function findStatedText(plan: SimplePlan, at: Element): TextPlan {
   const isLikely = isBuiltIn
     ? declared.every(({ uri, local }) => uri !== xsdUri || mayStandFor(stated.local, local))
     : declared.every(({ uri }) => uri !== stated.uri)
-  return isLikely ? plan : refuseType(at)
+  return isLikely ? plan : undefined
+}
+
+function chooseText(plan: SimplePlan, at: Element): TextPlan {
+  const name = statedName(at)
+  return name ? (findStatedText(plan, name) ?? refuseType(at)) : plan
+}
+
+/** SOAP 1.1 §5.4.2, SOAP 1.2 Part 2 §3.1.4: the type of items that do not state theirs. */
+function requireItemType(cell: TypePlan, { encoding }: Graph, at: Element): void {
+  if (cell.kind !== 'simple') return
+  const written = encoding.itemType(at)
+  if (written === undefined) return
+  const name = at.qname(trimXmlSpace(written))
+  if (!name || !findStatedText(cell, name)) refuseElement(at, `must not have items of the type ${written}`)
 }
 
 function requireStructType({ name }: ComplexPlan, at: Element): void {
@@ -189,6 +201,7 @@ function requireArrayType(at: Element): void {
 
 function readArray(plan: ArrayPlan, graph: ResponseGraph, at: Element): unknown {
   const cell = cellPlanOf(plan)
+  requireItemType(cell, graph, at)
   const read = (cells: ArrayRows<Element | undefined>): unknown =>
     cells.map(each => (each === undefined ? null : each instanceof Element ? readItem(cell, graph, each) : read(each)))
   return read(readCells(graph, at, plan.dimensions))
