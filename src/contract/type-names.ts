@@ -107,7 +107,8 @@ export function compileTypeNames(roots: readonly TypeRoot[]): PublishedTypes {
 
 class Naming implements PublishedTypes {
   readonly all: PublishedType[] = []
-  /** By wish and definition. */
+  readonly #keys = new TypeKeys()
+  /** By the keys of definitions. */
   readonly #names = new Map<string, string>()
   readonly #given = new Set<string>()
   /** In lower case: names that are given, declared, or those of elements. */
@@ -119,7 +120,7 @@ class Naming implements PublishedTypes {
   }
 
   readonly nameOf = (shape: Shape, place: TypePlace): string | undefined =>
-    isBuiltIn(shape, place) ? undefined : this.#names.get(keyOf(shape, place))
+    isBuiltIn(shape, place) ? undefined : this.#names.get(this.#keys.keyOf(shape, place))
 
   addFields(fields: Fields, form: TypeForm, owner: string | undefined): void {
     for (const [name, { shape, isInternal }] of Object.entries(fields))
@@ -127,7 +128,7 @@ class Naming implements PublishedTypes {
   }
 
   #addShape(shape: Shape, place: TypePlace, owner: string | undefined): void {
-    const key = keyOf(shape, place)
+    const key = this.#keys.keyOf(shape, place)
     if (isBuiltIn(shape, place) || this.#names.has(key)) return
     const array = place.form === 'encoded' ? asRows(shape) : undefined
     // The name of an array contains that of its items.
@@ -204,27 +205,52 @@ function namesInside(shape: Shape): readonly string[] {
   return own === undefined ? inner : [toXmlName(own), ...inner]
 }
 
-/** What a type is, as text: equal texts are equal definitions, under an equal wish. */
-function keyOf(shape: Shape, place: TypePlace): string {
-  if (isBuiltIn(shape, place)) return builtInName(shape)
-  const isArray = place.form === 'encoded' && asRows(shape) !== undefined
-  const name = isArray ? 'array' : (declaredName(shape) ?? wishedName(place))
-  return JSON.stringify([name, foldShape(shape, definitions, place)], (_, value) =>
-    typeof value === 'bigint' ? `${value}n` : value,
-  )
+/**
+ * Short keys of definitions: equal keys are equal definitions, under an equal wish. A definition
+ * has those of its parts, so that it grows with its own members and not with all inside of them.
+ */
+class TypeKeys {
+  readonly #byShape = new WeakMap<Shape, Map<string, string>>()
+  readonly #byDefinition = new Map<string, string>()
+
+  keyOf(shape: Shape, place: TypePlace): string {
+    if (isBuiltIn(shape, place)) return builtInName(shape)
+    const at = `${place.form} ${place.field} ${place.wish}`
+    const known = this.#byShape.get(shape) ?? new Map<string, string>()
+    this.#byShape.set(shape, known)
+    const key = known.get(at) ?? this.#shorten(this.#define(shape, place))
+    known.set(at, key)
+    return key
+  }
+
+  #define(shape: Shape, place: TypePlace): string {
+    const isArray = place.form === 'encoded' && asRows(shape) !== undefined
+    const name = isArray ? 'array' : (declaredName(shape) ?? wishedName(place))
+    return JSON.stringify([name, foldShape(shape, definitions, place, this)], (_, value) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    )
+  }
+  #shorten(definition: string): string {
+    const key = this.#byDefinition.get(definition) ?? `#${this.#byDefinition.size}`
+    this.#byDefinition.set(definition, key)
+    return key
+  }
 }
-const definitions: ShapeCases<unknown, [place: TypePlace]> = {
+const definitions: ShapeCases<unknown, [place: TypePlace, keys: TypeKeys]> = {
   scalar: shape => (sharedTypeName(shape) === undefined ? Object.entries(shape).sort() : 'shared'),
-  list: (list, place) => {
-    const item = keyOf(list.item.shape, placeOfItem(list, place))
+  list: (list, place, keys) => {
+    const item = keys.keyOf(list.item.shape, placeOfItem(list, place))
     if (place.form === 'encoded') return [item]
     return [place.form, itemName(list, place.field), list.min, list.max, list.item.isNullable, item]
   },
-  map: ({ entries }, place) => foldShape(entries, definitions, place),
-  object: ({ fields }, { form }) => [form, definitionsOf(fields, form)],
-  union: ({ of }, { form }) => [form, Object.entries(of).map(([name, fields]) => [name, definitionsOf(fields, form)])],
+  map: ({ entries }, place, keys) => foldShape(entries, definitions, place, keys),
+  object: ({ fields }, { form }, keys) => [form, definitionsOf(fields, form, keys)],
+  union: ({ of }, { form }, keys) => [
+    form,
+    Object.entries(of).map(([name, fields]) => [name, definitionsOf(fields, form, keys)]),
+  ],
 }
-const definitionsOf = (fields: Fields, form: TypeForm): readonly unknown[] =>
+const definitionsOf = (fields: Fields, form: TypeForm, keys: TypeKeys): readonly unknown[] =>
   Object.entries(fields).flatMap(([name, { shape, isOptional, isNullable, isAttribute, isInternal, defaultValue }]) =>
     isInternal
       ? []
@@ -235,7 +261,7 @@ const definitionsOf = (fields: Fields, form: TypeForm): readonly unknown[] =>
             isNullable,
             isAttribute,
             isOptional && defaultValue,
-            keyOf(shape, placeOfField(name, form)),
+            keys.keyOf(shape, placeOfField(name, form)),
           ],
         ],
   )

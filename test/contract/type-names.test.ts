@@ -141,3 +141,12 @@ test('B9.4 what is appended to a vocabulary changes no name that was there', () 
   }
   fc.assert(fc.property(services, fc.constantFrom(...styles), law), { numRuns: 50 })
 })
+
+test('B2.7 types deep inside of others are named in time that grows with their members', () => {
+  const deep = (depth: number): Fields => {
+    let fields: Fields = { text: t.string({ max: 3 }) }
+    for (let i = 0; i < depth; i++) fields = { [`a${i}`]: t.object(fields) }
+    return fields
+  }
+  assert.equal(one(deep(40)).length, 41) // text inside of text has 2^40 escapes
+})
