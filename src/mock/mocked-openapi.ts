@@ -28,7 +28,7 @@ export async function readMockedOpenApi(file: string, folders: readonly string[]
   const losses = new Losses()
   const how = { find: createDocumentFinder(folders), parse: await loadAnyParser(), losses }
   return readNamedOpenApi(file, () => {
-    const document = new OpenApiDocument(readFileSync(file, 'utf8'), resolve(file), how)
+    const document = new OpenApiDocument(new TextDecoder().decode(readFileSync(file)), resolve(file), how)
     const operations = listRestOperations(document).map(({ method, address }) => `${method} ${address}`)
     if (operations.length === 0) throw new Error(`${file} has no operation: give a document with paths`)
     const title = stringOf(objectOf(document.root['info'])['title']).replaceAll(/[^\x20-\x7e]|["\\]/g, '')

@@ -73,3 +73,83 @@ test('JSON Schema §6.1.2, §6.1.3 what is true or false alone is a boolean, als
   for (const { particle } of Object.values(definition.members))
     assert.deepEqual(particle.kind === 'element' && particle.type().definition, { kind: 'builtIn', name: 'boolean' })
 })
+
+// What is imported starts, whatever the names of others are
+
+const withHeaders = (...parameters: readonly object[]): object => ({
+  ...orders,
+  '/orders/{id}': { get: { parameters, responses: { 200: item } } },
+})
+const inHeader = (name: string, schema: object = text) => ({ in: 'header', name, schema })
+const itemOf = (properties: object): object => ({ get: { responses: { 200: json({ type: 'object', properties }) } } })
+const whyNoHeader =
+  'is left out: a header is one value, in a field of its own name of letters, digits and "-"; declare such a one'
+
+const starts: readonly (readonly [what: string, paths: object, told: readonly string[]])[] = [
+  ['RFC 9110 §5.1 a header whose name a contract cannot have', withHeaders(inHeader('api_key'), inHeader('1-a')), [`header api_key: ${whyNoHeader}`, `header 1-a: ${whyNoHeader}`]],
+  ['RFC 9110 §5.1 a header of HTTP itself', withHeaders(inHeader('Link')), [`header Link: ${whyNoHeader}`]],
+  ['OpenAPI §4.8.12 a header of several values', withHeaders(inHeader('X-Tags', { type: 'array', items: text })), [`header X-Tags: ${whyNoHeader}`]],
+  ['OpenAPI §4.8.12 a header that may be null, and stands twice', withHeaders(inHeader('X-Shop', { type: ['string', 'null'] }), inHeader('x-shop')), []],
+  ['members that differ in case', { '/orders/{id}': itemOf({ id: text, Note: text, note: text }) }, ['orders.note: differs from Note in case alone; it is left out']],
+  ['a member that differs in case from the identifier', { '/orders/{id}': itemOf({ id: text, ID: text }) }, ['orders.ID: differs from id in case alone; it is left out']],
+  ['a parameter before it that is called id', { '/firms/{id}/papers/{paper}': itemOf({ paper: text }) }, ['/firms/{}/papers: the parameter id is the field firm']],
+  ['a parameter that is another case of a member', { '/flows/{Sid}/revisions/{id}': itemOf({ id: text, sid: text }) }, []],
+  ['singles of one name', { '/a-b': { ...itemOf({ x: text }), put: { responses: {} } }, '/a_b': { ...itemOf({ y: text }), put: { responses: {} } } }, ['GET /a_b: belongs to no resource: it is the exchange GetAB']],
+  ['a collection named by the singular of another', { '/labels/{id}': itemOf({ id: text }), '/label/{id}': itemOf({ id: text, a: text }) }, ['/label: is at /other-label']],
+] // biome-ignore format: a table
+for (const [what, paths, told] of starts)
+  test(`an import starts: ${what}`, () => {
+    const lines = tellService(documentOf(paths))
+    for (const each of told) assert.ok(lines.includes(each), lines.join('\n'))
+    assert.deepEqual(lines.filter(each => each.includes('does not start')), [])
+  }) // biome-ignore format: short
+
+test('jobs of one name have numbers', () => {
+  const accepted = { 202: { headers: { Location: { schema: text } } } }
+  const post = { requestBody: json({ type: 'object', properties: { a: text } }), responses: accepted }
+  const found = readImportedService(documentOf({ '/a/report': { post }, '/b/report': { post } }), 'shop.json', how)
+  assert.deepEqual(found.service.jobs.map(each => each.job), ['report', 'report2'])
+}) // biome-ignore format: short
+
+// Errors
+
+const failing = (properties: object): string =>
+  documentOf({ ...orders, '/orders/{id}': { get: { responses: { 200: item } }, patch: { requestBody: item, responses: { 200: item, 409: { description: 'Sold out.', ...json({ title: 'Refused', type: 'object', properties }) } } } } }) // biome-ignore format: one line
+
+test('members of an error that tells more are those of a fault, a code and a message too', () => {
+  const problem = { type: text, title: text, status: { type: 'integer' }, detail: text, instance: text }
+  const { service } = readImportedService(failing({ ...problem, code: text, message: text, left: { type: 'integer' } }), 'shop.json', how)
+  const [fault] = service.resources[0]?.given.faults?.change ?? []
+  assert.deepEqual(Object.keys(fault?.detail ?? {}), ['code', 'message', 'left'])
+}) // biome-ignore format: one line
+
+test('an error that has the usual members alone is a problem of HTTP, and what it lacks is told', () => {
+  const lines = tellService(failing({ code: text, message: text }))
+  assert.ok(lines.includes('error Sold out.: is a problem of HTTP here, without code, message: declare a fault where callers need more'), lines.join('\n'))
+}) // biome-ignore format: one line
+
+// Preconditions
+
+const ifMatch = { in: 'header', name: 'If-Match', schema: text }
+for (const [what, parameter, responses, precondition] of [
+  ['a field that is required', { ...ifMatch, required: true }, {}, undefined],
+  ['an answer with 428', ifMatch, { 428: {} }, undefined],
+  ['a field that may be left out', ifMatch, {}, false],
+  ['no such field', { in: 'query', name: 'a', schema: text }, {}, false],
+] as const)
+  test(`RFC 6585 §3 a change needs If-Match or not: ${what}`, () => {
+    const change = { parameters: [parameter], requestBody: item, responses: { 200: item, ...responses } }
+    const paths = { ...orders, '/orders/{id}': { get: { responses: { 200: item } }, patch: change } }
+    const { service } = readImportedService(documentOf(paths), 'shop.json', how)
+    assert.equal(service.resources[0]?.given.precondition, precondition)
+  })
+
+test('OpenAPI §4.8.1 a version of two numbers is one', () => {
+  const { service } = readImportedService('openapi: "3.0"\ninfo: {title: Shop}\npaths: {}\n', 'shop.yaml', how)
+  assert.equal(service.service, 'shop')
+})
+
+test('OpenAPI §4.8.8 an extension among the paths is no address', () => {
+  const { exchanges } = readRestPort(documentOf({ 'x-a': { get: {} }, '/a': { get: { responses: ok } } }), 'shop.json', [], how)
+  assert.deepEqual([...exchanges.keys()], ['GetA'])
+}) // biome-ignore format: one line

@@ -265,7 +265,7 @@ const styles: readonly (readonly [document: string, what: string, code: RegExp])
   ['pets.yaml', 'what only the server sets', /arrived: t\.dateTime\(\)\.readOnly\(\)/],
   ['pets.yaml', 'scopes are roles', /const writePets = role\('write:pets'\)/],
   ['pets.yaml', 'no credentials is anyone', /read: \[anyone\]/],
-  ['pets.yaml', 'a fault from an error response', /fault\('CageTaken', \{\s+status: 422,\s+title: '[^']+',\s+detail: \{ cage: t\.int\(\) \}/],
+  ['pets.yaml', 'a fault from an error response', /fault\('CageTaken', \{\s+status: 422,\s+title: '[^']+',\s+detail: \{ message: t\.string\(\)\.optional\(\), cage: t\.int\(\) \}/],
   ['pets.yaml', 'a file', /photo: \{ mediaTypes: \['image\/jpeg', 'image\/png'\]/],
   ['pets.yaml', 'an action', /doAdopt: on\(\)\.stay\(\{ rel: 'adopt', input: \{ by: t\.string\(\{ max: 80 \}\) \} \}\)/],
   ['pets.yaml', 'filter and order', /filter: \['species'\],\s+sort: \['name', 'born'\]/],

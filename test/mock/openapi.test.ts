@@ -1,6 +1,7 @@
 /** A mock of an OpenAPI document: at its addresses, by its schemas, with what was created (docs/mock.md). */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import clinic from '../../examples/clinic/service.ts'
@@ -224,4 +225,16 @@ test('a file that is no OpenAPI document is refused with its name', async () => 
     startOpenApiMock(join(import.meta.dirname, '..', '..', 'package.json')),
     /package\.json is not an OpenAPI/,
   )
+})
+
+test('RFC 8259 §8.1 a document that begins with a byte order mark is mocked', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'diglot-mock-'))
+  const file = join(folder, 'marked.json')
+  writeFileSync(file, '\ufeff{"openapi": "3.1.0", "info": {"title": "Marked"}, "paths": {"/a": {"get": {}}}}')
+  try {
+    await using mock = await startOpenApiMock(file)
+    assert.deepEqual(mock.operations, ['GET /a'])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

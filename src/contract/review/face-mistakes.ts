@@ -88,7 +88,7 @@ export function findHeaderMistakes(
       : [`${place} has the namespace "${uri}", which is not one of the service's own: use urn:… or https://…`]),
     ...(isBlock ? [] : [`${place} is a list or a union, which no element around it holds: put it into a t.object()`]),
     ...(marks.includes(true) ? [`${place} has a mark that only fields have: leave it out, and use required`] : []),
-    ...(field === undefined || (isScalarContent && /^[a-z][a-z0-9-]*$/.test(field) && !knownFields.has(field))
+    ...(field === undefined || (isScalarContent && isFreeHeaderField(field))
       ? []
       : [`${place} cannot be the HTTP field "${field}": give it scalar content, and the field a name of its own`]),
     ...(content === 'xml' ? [] : findFieldMistakes(contract, place, content)),
@@ -101,6 +101,8 @@ export function findHeaderMistakes(
   ]
 }
 /** HTTP fields that a contract cannot give another meaning. */
+/** Whether a header can have this HTTP field, in lower case. */
+export const isFreeHeaderField = (field: string): boolean => /^[a-z][a-z0-9-]*$/.test(field) && !knownFields.has(field)
 const knownFields = new Set(
   'accept accept-encoding accept-language authorization cache-control connection content-encoding content-length content-location content-type cookie date etag expect expires forwarded host idempotency-key if-match if-modified-since if-none-match if-range if-unmodified-since last-modified link location origin prefer range retry-after set-cookie soapaction te trailer transfer-encoding upgrade vary'.split(
     ' ',

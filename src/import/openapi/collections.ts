@@ -60,17 +60,17 @@ export function findCollections(addresses: Addresses): readonly Collection[] {
         isSingle: false,
       }
     })
-  const taken = new Set([...names, ...many.map(({ name }) => singularName(name))])
-  return [...many, ...findSingles(addresses, taken)]
+  return [...many, ...findSingles(addresses, names)]
 }
 
 /** @param taken names that an operation of a collection has */
-function findSingles(addresses: Addresses, taken: ReadonlySet<string>): readonly Collection[] {
+function findSingles(addresses: Addresses, taken: Set<string>): readonly Collection[] {
   return [...addresses].flatMap(([address, one]) => {
     const name = toSegmentName(address.slice(1))
     const isChanged = one.has('PUT') || one.has('PATCH')
     if (!/^\/[^/{}]+$/.test(address) || addresses.has(`${address}/{}`) || !one.has('GET') || !isChanged) return []
     if (isReservedCollection(name) || taken.has(name)) return []
+    taken.add(name)
     const parts = [...addresses].flatMap(([at, operations]) => {
       const word = at.startsWith(`${address}/`) ? at.slice(address.length + 1) : ''
       return /^[^/{}]+$/.test(word) && !addresses.has(`${at}/{}`) ? [[word, operations] as const] : []
@@ -104,16 +104,18 @@ const listParents = (segments: readonly PathSegment[]): Collection['within'] =>
 /** `line_items` → `line-items`; where it is taken, with the words before it, or as another one. */
 function claimName(segments: readonly PathSegment[], taken: Set<string>): string {
   const words = segments.filter(each => !each.isParameter).map(each => toSegmentName(each.text))
+  // Operations of one item have the singular in their names.
+  const isFree = (name: string): boolean => !taken.has(name) && !taken.has(singularName(name))
+  const claim = (name: string): string => {
+    taken.add(name).add(singularName(name))
+    return name
+  }
   for (let count = 1; count <= words.length; count++) {
     const [last = 'items', ...before] = words.slice(-count).reverse()
     const name = [...before.reverse().map(singularName), last].join('-')
-    if (isReservedCollection(name) || taken.has(name)) continue
-    taken.add(name)
-    return name
+    if (!isReservedCollection(name) && isFree(name)) return claim(name)
   }
-  const name = findFreeName(`other-${words.at(-1) ?? 'items'}`, each => taken.has(each))
-  taken.add(name)
-  return name
+  return claim(findFreeName(`other-${words.at(-1) ?? 'items'}`, each => !isFree(each)))
 }
 /** A segment of a path as a contract has it: it begins with a lower-case letter. */
 export function toSegmentName(text: string): string {

@@ -56,7 +56,9 @@ export function findParentField(
   const own = of === undefined ? toFieldName(parameter) : toSingularField(of)
   const { schema } = readSchemaFacts(document, item)
   const members = propertiesOf(schema).map(([name]) => name)
-  const known = [own, `${own}Id`, `${own}_id`, parameter].find(each => members.includes(each))
+  const known = [own, `${own}Id`, `${own}_id`, parameter]
+    .map(each => members.find(member => member.toLowerCase() === each.toLowerCase()))
+    .find(each => each !== undefined)
   if (known === undefined) return { name: own, isKnown: false }
   const { type } = readSchemaFacts(document, objectOf(schema['properties'])[known])
   return type === 'string' ? { name: known, isKnown: true } : undefined

@@ -2,14 +2,17 @@
 
 import { type Json, type JsonObject, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import { builtInFaults, type Fault, fault } from '../../contract/fault.ts'
+import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import type { RestOperation } from './operations.ts'
 import { contentSchema, propertiesOf, readSchemaFacts, squeezeText } from './schema-facts.ts'
 import { type SchemaFields, toTypeName } from './schema-fields.ts'
 
-/** Members of problems (RFC 9457 §3.1), and what others call the same. */
-const problemMembers = new Set(
-  'type title status detail instance errors code message error errorCode error_code timestamp path details trace requestId request_id documentation_url'.split(
+/** Every problem has these (RFC 9457 §3.1). */
+const problemMembers = new Set(['type', 'title', 'status', 'detail', 'instance'])
+/** What others call the same: no fault is told from another by these alone. */
+const usualMembers = new Set(
+  'errors code message error errorCode error_code timestamp path details trace requestId request_id documentation_url'.split(
     ' ',
   ),
 )
@@ -21,10 +24,12 @@ const genericName =
 export class FaultGuess {
   readonly #document: OpenApiDocument
   readonly #fields: SchemaFields
+  readonly #losses: Losses
   readonly #known = new Map<string, Fault>()
 
-  constructor(document: OpenApiDocument, fields: SchemaFields) {
+  constructor(document: OpenApiDocument, fields: SchemaFields, losses: Losses) {
     this.#document = document
+    this.#losses = losses
     this.#fields = fields
   }
 
@@ -40,6 +45,7 @@ export class FaultGuess {
     const telling = cases.filter(
       each => tellingMembers(each.schema).length > 0 || nameOfProblemType(each.schema) !== '',
     )
+    if (telling.length === 0) this.#tellUsual(cases, title)
     if (telling.length === 0)
       return usualStatuses.test(status) ? [] : [this.#declare(name || title, { status, title, schema: {} })]
     return telling.map(each => {
@@ -48,6 +54,16 @@ export class FaultGuess {
         .find(wish => wish !== '' && !genericName.test(wish))
       return this.#declare(own ?? title, { status, title, schema: each.schema })
     })
+  }
+  #tellUsual(cases: readonly { readonly schema: JsonObject; readonly name: string }[], title: string): void {
+    for (const { schema, name } of cases) {
+      const others = ownMembers(schema)
+      if (others.length > 0)
+        this.#losses.add(
+          `error ${name || title}`,
+          `is a problem of HTTP here, without ${others.join(', ')}: declare a fault where callers need more`,
+        )
+    }
   }
   /** Of the response component with this description, if it is the only one. */
   #nameOfTitle(title: string): string {
@@ -87,7 +103,9 @@ export function nameOfProblemType(schema: JsonObject): string {
   return others.length === 0 ? (name ?? '') : ''
 }
 
-const tellingMembers = (schema: JsonObject): readonly string[] =>
+const ownMembers = (schema: JsonObject): readonly string[] =>
   propertiesOf(schema)
     .map(([name]) => name)
     .filter(name => !problemMembers.has(name))
+const tellingMembers = (schema: JsonObject): readonly string[] =>
+  ownMembers(schema).filter(name => !usualMembers.has(name))

@@ -1,7 +1,9 @@
 /** Fields of HTTP that a service has of its own, as headers of the contract. */
 import { stringOf } from '../../base/objects.ts'
+import { Field } from '../../contract/field.ts'
 import { isScalarField } from '../../contract/field-json.ts'
 import { header, type ServiceHeaders } from '../../contract/header.ts'
+import { isFreeHeaderField } from '../../contract/review/face-mistakes.ts'
 import type { GuessRoom } from './guess-room.ts'
 import type { RestOperation } from './operations.ts'
 import { toTypeName } from './schema-fields.ts'
@@ -9,6 +11,9 @@ import { toTypeName } from './schema-fields.ts'
 /** Fields of HTTP, its security and its tracing: the service knows them. */
 const usualFields =
   /^(?:accept(?:-.*)?|authorization|content-.*|cookie|if-.*|prefer|idempotency-key|range|host|user-agent|origin|traceparent|tracestate|x-(?:request|correlation|trace)-id|x-api-key)$/i
+
+const cannotBeHeader =
+  'is left out: a header is one value, in a field of its own name of letters, digits and "-"; declare such a one'
 
 export function guessHeaders({ fields, losses }: GuessRoom, operations: readonly RestOperation[]): ServiceHeaders {
   const counts = new Map<string, number>()
@@ -18,8 +23,12 @@ export function guessHeaders({ fields, losses }: GuessRoom, operations: readonly
     if (name === '' || usualFields.test(name)) continue
     const key = toTypeName(name)
     counts.set(key, (counts.get(key) ?? 0) + 1)
-    const field = Object.hasOwn(found, key) ? undefined : fields.field(parameter['schema'], name)
-    if (field && isScalarField(field)) found[key] = header(field, { field: name })
+    const known = found[key]
+    if (known !== undefined && known.field === name.toLowerCase()) continue
+    const field =
+      known === undefined && isFreeHeaderField(name.toLowerCase()) && fields.field(parameter['schema'], name)
+    if (field && isScalarField(field)) found[key] = header(new Field(field.shape), { field: name })
+    else losses.add(`header ${name}`, cannotBeHeader)
   }
   for (const [name, count] of counts)
     if (found[name] && count < operations.length)

@@ -1,8 +1,10 @@
 /** Jobs and kept searches: each is a few addresses that belong together. */
 import { objectOf } from '../../base/objects.ts'
+import { singularName } from '../../contract/field.ts'
 import { type Job, job } from '../../contract/job.ts'
 import { isReservedCollection } from '../../contract/reserved-names.ts'
 import type { Searches } from '../../contract/service.ts'
+import { findFreeName } from '../constant-names.ts'
 import { type Addresses, toSegmentName } from './collections.ts'
 import { answerSchema, findListed, type GuessRoom } from './guess-room.ts'
 import type { RestOperation } from './operations.ts'
@@ -10,10 +12,16 @@ import { contentSchema, readSchemaFacts } from './schema-facts.ts'
 
 /** POST that answers 202 with a Location, at an address without parameters. */
 export function guessJobs(room: GuessRoom, addresses: Addresses): readonly Job[] {
+  const taken = new Set([...room.byItem.values()].flatMap(({ name }) => [name, singularName(name)]))
+  const claim = (wish: string): string => {
+    const name = findFreeName(wish, each => taken.has(each) || taken.has(singularName(each)))
+    taken.add(name).add(singularName(name))
+    return name
+  }
   return [...addresses].flatMap(([address, operations]) => {
     const post = operations.get('POST')
     const isJob = post && !address.includes('{') && isAccepted(room, post) && !isReservedCollection(jobNameOf(address))
-    return isJob ? [guessJob(room, addresses, address, post)] : []
+    return isJob ? [guessJob(room, addresses, { address, post, name: claim(jobNameOf(address)) })] : []
   })
 }
 export function isAccepted({ document }: Pick<GuessRoom, 'document'>, { responses }: RestOperation): boolean {
@@ -25,9 +33,12 @@ export function isAccepted({ document }: Pick<GuessRoom, 'document'>, { response
 
 const jobNameOf = (address: string): string => toSegmentName(address.split('/').at(-1) ?? 'jobs')
 
-function guessJob(room: GuessRoom, addresses: Addresses, address: string, post: RestOperation): Job {
+function guessJob(
+  room: GuessRoom,
+  addresses: Addresses,
+  { address, post, name }: { readonly address: string; readonly post: RestOperation; readonly name: string },
+): Job {
   const { document, fields, grants, faults, claimed } = room
-  const name = jobNameOf(address)
   if (address !== `/${name}`) room.losses.add(post.place, `is at /${name}`)
   const at = (tail: string, method: string) => addresses.get(`${address}${tail}`)?.get(method)
   const results = [at('/{}/result', 'GET'), at('/{}', 'GET')].filter(each => each !== undefined)

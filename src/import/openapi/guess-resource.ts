@@ -79,6 +79,9 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
     addParent(room, found, item, { ...step, address: collection.address })
   for (const [name, given] of propertiesOf(schema)) {
     if (name === idName || name === '_links' || Object.hasOwn(found, name)) continue
+    const twin = findTwin(found, name)
+    if (twin !== undefined) losses.add(`${place}.${name}`, `differs from ${twin} in case alone; it is left out`)
+    if (twin !== undefined) continue
     const isReadOnly = drafts.length > 0 && drafts.every(each => !Object.hasOwn(objectOf(each['properties']), name))
     const isDemanded = whole.some(each => requiredNamesOf(each).has(name))
     const isAlwaysShown = shown.has(name) && (isReadOnly || whole.length === 0 || isServerSet(given))
@@ -95,6 +98,9 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
       losses.add(`${place}.${name}`, 'is sent and never shown: a field is both; it is left out')
   return found
 }
+/** A field of this name for a database, which ignores the case of letters. */
+const findTwin = (found: Readonly<Record<string, unknown>>, name: string): string | undefined =>
+  Object.keys(found).find(each => each.toLowerCase() === name.toLowerCase())
 /** What stands for the member where what is sent leaves it out. */
 const findDefault = (document: OpenApiDocument, drafts: readonly JsonObject[], name: string): Json | undefined =>
   drafts
@@ -147,8 +153,12 @@ function addParent(
   { parameter, word, address }: Collection['within'][number] & { readonly address: string },
 ): void {
   const of = [...fields.references.values()].find(each => each === word)
-  const field = findParentField(document, item, { parameter, of })
+  // An `id` in the path is that of what stands before it.
+  const named = of === undefined && /^id$/i.test(parameter) ? toSingularField(word) : parameter
+  const field = findParentField(document, item, { parameter: named, of })
   if (!field) return
+  if (findTwin(found, field.name) !== undefined) losses.add(address, `the parameter ${parameter} has no field`)
+  if (findTwin(found, field.name) !== undefined) return
   found[field.name] = of === undefined ? t.string() : t.ref(of)
   if (!field.isKnown) losses.add(address, `the parameter ${parameter} is the field ${field.name}`)
 }
@@ -252,9 +262,7 @@ function guessRules(
     )
     return [verb, grants.of(operation)] as const
   })
-  const hasPrecondition = [one.get('PUT'), one.get('PATCH'), one.get('DELETE')].some(each =>
-    each?.headers.some(header => stringOf(header['name']).toLowerCase() === 'if-match'),
-  )
+  const hasPrecondition = [one.get('PUT'), one.get('PATCH'), one.get('DELETE')].some(demandsIfMatch)
   const changes = one.has('PUT') || one.has('PATCH') || one.has('DELETE')
   return {
     ...asked,
@@ -270,6 +278,12 @@ function guessRules(
     ...(declared.length > 0 && { faults: Object.fromEntries(declared) }),
   }
 }
+/** RFC 6585 §3: 428 says so; else the field is required. */
+const demandsIfMatch = (operation: RestOperation | undefined): boolean =>
+  operation?.responses.some(([status]) => status === '428') === true ||
+  operation?.headers.some(
+    header => stringOf(header['name']).toLowerCase() === 'if-match' && header['required'] === true,
+  ) === true
 const wordOf = ({ parts }: Collection, rel: string): string | undefined =>
   [...parts.keys()].find(
     each => each === rel || each.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase() === rel.toLowerCase(),

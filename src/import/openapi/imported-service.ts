@@ -94,7 +94,7 @@ function openRoom(document: OpenApiDocument, losses: Losses, addresses: Addresse
     for (const each of [one, `${one}Id`, `${one}_id`])
       if (!fields.references.has(each)) fields.references.set(each, collection.name)
   }
-  const faults = new FaultGuess(document, fields)
+  const faults = new FaultGuess(document, fields, losses)
   return {
     document,
     fields,

@@ -56,7 +56,7 @@ export class OpenApiDocument {
     if (reason !== undefined) throw new NotOpenApi(reason)
     this.root = objectOf(value)
     const version = stringOf(this.root['openapi']) || stringOf(this.root['swagger'])
-    if (!/^3\.[0-2]\./.test(version))
+    if (!/^3\.[0-2](?:\.|$)/.test(version))
       throw new NotOpenApi(
         version.startsWith('2')
           ? 'is Swagger 2.0: convert it to OpenAPI 3 first'

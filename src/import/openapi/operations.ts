@@ -46,6 +46,7 @@ export function listRestOperations(document: OpenApiDocument): readonly RestOper
   const { root } = document
   const base = basePathOf(root)
   return objectEntries(root['paths']).flatMap(([path, item]) => {
+    if (path.startsWith('x-')) return [] // an extension (OpenAPI §4.8.8)
     const shared = document.resolve(item).value
     const own = methods.flatMap(method => {
       const operation = shared[method]
