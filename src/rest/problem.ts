@@ -6,7 +6,7 @@ import type { Fields } from '../contract/field.ts'
 import { describeProblems, membersWriter, writeJsonPointer } from '../contract/field-json.ts'
 import { hasAmbientCredentials } from '../front/authenticate.ts'
 import { parseJson } from '../http/json.ts'
-import type { HttpFields } from '../http/message.ts'
+import type { Request } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { type Problem, writeProblemJson, writeProblemXml } from '../http/problem.ts'
 import { writeMakingForm } from './browse/making-form.ts'
@@ -139,7 +139,7 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
         detail: hasAmbientCredentials(exchange.entry.request) ? explanations.unauthenticated[1] : badCredentials,
       }
     case 'stale':
-      return { detail: explainFailed(exchange.entry.request.fields) }
+      return { detail: explainFailed(exchange.entry.request) }
     case 'unimplemented':
       return { detail: `${refusal.operation} is not implemented yet` }
     case 'failed':
@@ -155,10 +155,15 @@ const badCredentials =
 const weakTags =
   'If-Match compares strongly (RFC 9110 §13.1.1), and a weak tag, W/"…", is never the same: send the tag as this service wrote it. A proxy that compresses may have made it weak.'
 
+const bothTags =
+  'If-Match and If-None-Match both have to hold: the resource has changed since it was read, does not exist, or has a tag of If-None-Match. Fetch it and send one of the two.'
+
 /** RFC 9110 §13.2.2: If-None-Match decides where neither field before it is sent. */
-function explainFailed(fields: HttpFields): string {
+function explainFailed({ method, fields }: Request): string {
   if (/^\s*W\/"[^"]*"(?:\s*,\s*W\/"[^"]*")*\s*$/.test(fields['if-match'] ?? '')) return weakTags
-  if (fields['if-none-match'] === undefined || fields['if-match'] !== undefined) return explanations.stale[1]
+  if (fields['if-none-match'] === undefined) return explanations.stale[1]
+  // A read with a tag of If-None-Match is answered with 304.
+  if (fields['if-match'] !== undefined) return /^(?:GET|HEAD|QUERY)$/.test(method) ? explanations.stale[1] : bothTags
   return fields['if-none-match'].trim() === '*'
     ? 'If-None-Match: * asks for what does not exist, and the resource does.'
     : 'The resource has one of the entity tags of If-None-Match, or these are malformed.'
