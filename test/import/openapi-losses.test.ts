@@ -1,9 +1,11 @@
 /** What an OpenAPI document has and a contract cannot say is told in one line with its place; nothing is lost in silence. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Implementation } from '../../src/contract/implement.ts'
 import { loadAnyParser } from '../../src/import/description-text.ts'
 import { readImportedService } from '../../src/import/openapi/imported-service.ts'
 import { readRestPort } from '../../src/import/openapi/rest-port.ts'
+import { describeService } from '../../src/pages/openapi.ts'
 
 const parse = await loadAnyParser()
 const how = { find: () => undefined, parse }
@@ -95,6 +97,7 @@ const starts: readonly (readonly [what: string, paths: object, told: readonly st
   ['a parameter before it that is called id', { '/firms/{id}/papers/{paper}': itemOf({ paper: text }) }, ['/firms/{}/papers: the parameter id is the field firm']],
   ['a parameter that is another case of a member', { '/flows/{Sid}/revisions/{id}': itemOf({ id: text, sid: text }) }, []],
   ['singles of one name', { '/a-b': { ...itemOf({ x: text }), put: { responses: {} } }, '/a_b': { ...itemOf({ y: text }), put: { responses: {} } } }, ['GET /a_b: belongs to no resource: it is the exchange GetAB']],
+  ['items removed by the name of one', { '/label/{id}': itemOf({ id: text, a: text }), '/label': { get: { parameters: [{ in: 'query', name: 'a', schema: text }], responses: {} }, delete: { responses: {} } } }, ['DELETE /label: removes many, by the name of what removes one: it is left out; give the resource a plural']],
   ['a collection named by the singular of another', { '/labels/{id}': itemOf({ id: text }), '/label/{id}': itemOf({ id: text, a: text }) }, ['/label: is at /other-label']],
 ] // biome-ignore format: a table
 for (const [what, paths, told] of starts)
@@ -127,6 +130,19 @@ test('an error that has the usual members alone is a problem of HTTP, and what i
   const lines = tellService(failing({ code: text, message: text }))
   assert.ok(lines.includes('error Sold out.: is a problem of HTTP here, without code, message: declare a fault where callers need more'), lines.join('\n'))
 }) // biome-ignore format: one line
+
+// Our own
+
+test('an exchange of a description of our own keeps its name, and is one in each of its ways', async () => {
+  const rows = { get: { operationId: 'count', responses: ok }, post: { operationId: 'store', requestBody: item, responses: ok } }
+  const made = readImportedService(documentOf({ '/rows/count': rows, '/api/v1/a': { get: { operationId: 'v1_a', responses: ok } } }), 'shop.json', how)
+  const described = await describeService({ contract: made.service, handlers: {} } as unknown as Implementation)
+  const again = readImportedService(described, 'shop.json', how)
+  const exchangesOf = ({ service }: typeof made) =>
+    service.ports.flatMap(({ exchanges }) => Object.entries(exchanges).map(([name, { isSafe }]) => [name, isSafe]))
+  assert.deepEqual(exchangesOf(again), exchangesOf(made))
+  assert.deepEqual(exchangesOf(made), [['Count', true], ['Store', false], ['V1A', true]])
+}) // biome-ignore format: short
 
 // Preconditions
 

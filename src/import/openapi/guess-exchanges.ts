@@ -15,8 +15,9 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
   const types = new ExchangeTypes(room.document, x.namespace(namespace), room.losses, room.fields.comments)
   const exchanges: Record<string, PortExchange> = {}
   const roots: AnyRootElement[] = []
-  for (const operation of operations) {
-    const name = nameExchange(operation, exchanges)
+  const asked = operations.filter(each => !isOtherWay(each, operations))
+  for (const operation of asked) {
+    const name = nameExchange({ ...operation, id: nameOwnExchange(operation) ?? operation.id }, exchanges)
     const { input, output } = types.messages(name, { ...operation, headers: [] })
     tellOtherAnswers(room.document, operation, room.losses)
     roots.push(input, output)
@@ -25,7 +26,7 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
       input,
       output,
       allow: room.grants.of(operation),
-      safe: operation.method === 'GET' || operation.method === 'QUERY',
+      safe: /^(?:GET|QUERY)$/.test(operation.method) || operations.some(each => isOtherWay(each, [operation])),
     })
     room.losses.add(operation.place, `belongs to no resource: it is the exchange ${name}`)
   }
@@ -33,6 +34,18 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
   listReachedTypes(roots)
   return port('Operations', { namespace, exchanges })
 }
+
+/** Of a service of our own: `v1_Shop_Order` at `/Shop/Order` is the exchange Order of a port. */
+function nameOwnExchange({ id, segments }: RestOperation): string | undefined {
+  const [port, exchange, ...others] = segments.map(each => each.text)
+  const own = id.replace(/^v\d+_/, '').replace(/By(?:Get|Query)$/, '')
+  return others.length === 0 && exchange !== undefined && own === `${port}_${exchange}` ? exchange : undefined
+}
+/** An exchange that is safe is asked by POST, and in another way too. */
+const isOtherWay = (operation: RestOperation, others: readonly RestOperation[]): boolean =>
+  operation.method !== 'POST' &&
+  nameOwnExchange(operation) !== undefined &&
+  others.some(({ method, path }) => method === 'POST' && path === operation.path)
 
 /** `GET /store/inventory` → `GetStoreInventory`, unless it has an operationId. */
 export function nameExchange(

@@ -1,7 +1,7 @@
 /** One collection as a resource: its fields, rules, actions and files. */
 
 import { isJsonObject, type Json, type JsonObject, jsonItems, objectOf, stringOf } from '../../base/objects.ts'
-import { type AnyField, type Fields, t } from '../../contract/field.ts'
+import { type AnyField, type Fields, singularName, t } from '../../contract/field.ts'
 import { isScalarField } from '../../contract/field-json.ts'
 import { findFilterField } from '../../contract/filter-field.ts'
 import { isReservedOperation, isReservedRelation } from '../../contract/reserved-names.ts'
@@ -246,9 +246,16 @@ function guessRules(
   const [change, remove] = [grants.of(...changing), grants.of(removing)]
   const making = collection.isSingle && mayCreate ? put : many.get('POST')
   const [create, read] = [grants.of(making), grants.of(many.get('GET'), one.get('GET'))]
-  const bulk = asked.filter && many.get('DELETE')
+  // Both operations would have one name: `DeleteLabel`.
+  const isSingular = singularName(collection.name) === collection.name
+  const bulk = asked.filter && !isSingular && many.get('DELETE')
   if (many.get('DELETE') && !bulk)
-    room.losses.add(`DELETE ${collection.address}`, 'removes many without a filter: it is left out')
+    room.losses.add(
+      `DELETE ${collection.address}`,
+      asked.filter
+        ? 'removes many, by the name of what removes one: it is left out; give the resource a plural'
+        : 'removes many without a filter: it is left out',
+    )
   const declared = Object.entries({
     create: faults.of(isMadeOnce ? put : many.get('POST')),
     change: faults.of(...changing),
