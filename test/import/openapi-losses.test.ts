@@ -134,7 +134,7 @@ test('an error that has the usual members alone is a problem of HTTP, and what i
 // Our own
 
 test('an exchange of a description of our own keeps its name, and is one in each of its ways', async () => {
-  const rows = { get: { operationId: 'count', responses: ok }, post: { operationId: 'store', requestBody: item, responses: ok } }
+  const rows = { get: { operationId: 'count', requestBody: json({ type: 'object', properties: { a: { type: 'object', properties: { b: text } } } }), responses: ok }, post: { operationId: 'store', requestBody: item, responses: ok } }
   const made = readImportedService(documentOf({ '/rows/count': rows, '/api/v1/a': { get: { operationId: 'v1_a', responses: ok } } }), 'shop.json', how)
   const described = await describeService({ contract: made.service, handlers: {} } as unknown as Implementation)
   const again = readImportedService(described, 'shop.json', how)
@@ -142,6 +142,11 @@ test('an exchange of a description of our own keeps its name, and is one in each
     service.ports.flatMap(({ exchanges }) => Object.entries(exchanges).map(([name, { isSafe }]) => [name, isSafe]))
   assert.deepEqual(exchangesOf(again), exchangesOf(made))
   assert.deepEqual(exchangesOf(made), [['Count', true], ['Store', false], ['V1A', true]])
+}) // biome-ignore format: short
+
+test('a collection that is called api is one, below the base of the same name', () => {
+  const { service } = readImportedService(documentOf({ '/api/v1/api/{id}': itemOf({ id: text }) }), 'shop.json', how)
+  assert.deepEqual(service.resources.map(({ name }) => name), ['api'])
 }) // biome-ignore format: short
 
 // Preconditions

@@ -26,7 +26,7 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
       input,
       output,
       allow: room.grants.of(operation),
-      safe: /^(?:GET|QUERY)$/.test(operation.method) || operations.some(each => isOtherWay(each, [operation])),
+      safe: isReadingOperation(operation),
     })
     room.losses.add(operation.place, `belongs to no resource: it is the exchange ${name}`)
   }
@@ -41,6 +41,11 @@ function nameOwnExchange({ id, segments }: RestOperation): string | undefined {
   const own = id.replace(/^v\d+_/, '').replace(/By(?:Get|Query)$/, '')
   return others.length === 0 && exchange !== undefined && own === `${port}_${exchange}` ? exchange : undefined
 }
+/** A POST of our own that may answer 304 is one that changes nothing. */
+const isReadingOperation = (operation: RestOperation): boolean =>
+  operation.method === 'GET' ||
+  operation.method === 'QUERY' ||
+  (nameOwnExchange(operation) !== undefined && operation.responses.some(([status]) => status === '304'))
 /** An exchange that is safe is asked by POST, and in another way too. */
 const isOtherWay = (operation: RestOperation, others: readonly RestOperation[]): boolean =>
   operation.method !== 'POST' &&

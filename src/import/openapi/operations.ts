@@ -114,7 +114,12 @@ function splitPath(base: string, path: string): Pick<RestOperation, 'path' | 'se
   const words = (text: string): string[] => text.split('/').filter(Boolean)
   const version = [...words(base), ...words(path)].find(each => /^v\d+$/i.test(each))?.toLowerCase()
   const rest = words(path)
-  while (rest[0] !== undefined && /^(api|rest|v\d+(\.\d+)*)$/i.test(rest[0])) rest.shift()
+  // Each stands there once: what comes after `/api/v1` is a name, such as `/api/v1/api`.
+  const kinds = new Set([/^api$/i, /^rest$/i, /^v\d+(?:\.\d+)*$/i])
+  for (const kind of rest.map(word => [...kinds].find(each => each.test(word)))) {
+    if (kind === undefined || !kinds.delete(kind)) break
+    rest.shift()
+  }
   const segments = rest.map(each => {
     const parameter = /^\{([^}]*)\}$/.exec(each)?.[1]
     return { text: parameter ?? each, isParameter: parameter !== undefined }
