@@ -92,7 +92,7 @@ const attacks: readonly Attack[] = [
   },
   {
     what: 'gzip of 64 MB',
-    status: 400,
+    status: 413,
     method: 'POST',
     path: at,
     fields: { ...json, 'Content-Encoding': 'gzip' },

@@ -47,7 +47,7 @@ const ways: readonly Way[] = [
       path: '/soap/v1',
       by: {
         method: 'POST',
-        headers: { 'content-type': 'text/xml', accept: 'multipart/related, text/xml' },
+        headers: { 'content-type': 'text/xml', accept: 'multipart/related; type="application/xop+xml", text/xml' },
         body: `<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><GetPaperScan xmlns="urn:diglot:papers:v1"><id>p-1</id></GetPaperScan></e:Body></e:Envelope>`,
       },
       behind: 'Content-ID: <1@diglot>\r\n\r\n',

@@ -13,11 +13,11 @@ const [statements, kind, place] = process.argv.slice(2)
 const texts = JSON.parse(readFileSync(statements, 'utf8'))
 const placed = (name, values) => texts[name].places.map(at => values[at])
 
-/** What each statement takes; the note as the row of its table. */
-const steps = ({ id, author, text, count, done }, now, flag) => [
-  ['insert', [id, now, null, author, text, count, flag(done)]],
-  ['changed', [now, 'notes', id, 1, 'created', 'CreateNote']],
-  ['record', [now, '', 'CreateNote', 'notes', id, 1, 'rest', randomUUID()]],
+/** What each statement takes; the note as the row of its table, with a version that is another each time. */
+const steps = ({ id, author, text, count, done }, now, flag, version = now * 1000) => [
+  ['insert', [id, now, null, version, author, text, count, flag(done)]],
+  ['changed', [now, 'notes', id, version, 'created', 'CreateNote']],
+  ['record', [now, '', 'CreateNote', 'notes', id, version, 'rest', randomUUID()]],
 ]
 
 function sqlite() {

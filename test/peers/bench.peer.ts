@@ -3,8 +3,10 @@
  * floor is far below what is measured (docs/performance.md), so that a busy machine does not pass it and a blunder does.
  */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
 import { XmlDocument, XsdValidator } from 'libxml2-wasm'
 import { type Ask, compare, type Found, inFolder, paired, peersInstalled, start, stop } from '../../bench/harness.ts'
 import { orderAsk } from '../../bench/rest.ts'
@@ -52,6 +54,11 @@ describe('nothing has become much slower', { skip: process.platform !== 'linux' 
         for (const each of [ours, theirs]) stop(each)
       }
     }))
+
+  it('parts of the bench whose messages and SQL no other test has still run', async () => {
+    const words = ['--conditions=diglot-source', join(import.meta.dirname, '../../bench/index.ts'), 'write', 'attacks']
+    await promisify(execFile)(process.execPath, [...words, '--quick'], { timeout: 300_000 })
+  })
 
   it('events of 10 KB of XML beside saxes', async () => {
     const text = message(78)
