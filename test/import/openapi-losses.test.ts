@@ -133,6 +133,42 @@ test('an error that has the usual members alone is a problem of HTTP, and what i
 
 // Our own
 
+const aBranch = (name: string, schema: object, more: object = {}) => ({ type: 'object', properties: { [name]: schema }, required: [name], additionalProperties: false, ...more }) // biome-ignore format: short
+const kept: readonly (readonly [what: string, schema: object])[] = [
+  ['§9.2.1.3 alternatives, of a member and of a list', { type: 'object', properties: { id: text, by: { oneOf: [{ $ref: '#/components/schemas/Kite' }, text] }, all: { type: 'array', items: { anyOf: [text, { type: 'boolean' }] } } } }],
+  ['§9.2.1.3 objects of one member each, whose names are free', { type: 'object', properties: { way: { oneOf: [aBranch('card', text), aBranch('cash', { $ref: '#/components/schemas/Kite' })] }, sum: text } }],
+  ['§9.2.1.3 objects of one member each, whose names others have', { type: 'object', properties: { way: { oneOf: [aBranch('card', text), aBranch('sum', text)] }, sum: text, two: { oneOf: [aBranch('card', text), aBranch('b', text)] } } }],
+  ['§9.2.1.3 alternatives in alternatives', { type: 'object', properties: { way: { oneOf: [aBranch('a', { oneOf: [aBranch('b', text), aBranch('c', text)] }), aBranch('d', text)] } } }],
+  ['§9.2.1.3 objects of a member that may be absent, or beside others', { type: 'object', properties: { way: { oneOf: [aBranch('a', text, { required: [] }), aBranch('b', text, { additionalProperties: true })] } } }],
+  ['§8.3 octets in base64 and in hexadecimal', { type: 'object', properties: { a: { ...text, contentEncoding: 'base64' }, b: { ...text, contentEncoding: 'base16' } } }],
+  ['§6.1.1 numbers with the words for what is none', { type: 'object', properties: { a: { anyOf: [{ type: 'number', minimum: 0 }, { enum: ['INF', 'NaN'] }] }, b: { type: 'number' } } }],
+] // biome-ignore format: a table
+for (const [what, schema] of kept)
+  test(`JSON Schema ${what}: an exchange is described as before when it is imported again`, async () => {
+    const Kite = { type: 'object', properties: { tail: { type: 'number' } }, required: ['tail'] }
+    const headers = { ETag: { schema: text }, 'X-Left': { schema: text } }
+    const put = { operationId: 'fly', requestBody: json(schema), responses: { 200: { ...json(schema), headers } } }
+    const describe = async (document: string) => {
+      const { service } = readImportedService(document, 'shop.json', how)
+      const described = await describeService({ contract: service, handlers: {} } as unknown as Implementation)
+      return JSON.parse(described) as { readonly paths: object; readonly components: { readonly schemas: object } }
+    }
+    const first = await describe(documentOf({ '/kites/flight': { put } }, { components: { schemas: { Kite } } }))
+    const second = await describe(JSON.stringify(first))
+    assert.deepEqual([second.paths, second.components.schemas], [first.paths, first.components.schemas])
+  })
+
+test('OpenAPI §4.8.17 a field of an answer is no member of the content of an exchange of a service', () => {
+  const headers = { ETag: { schema: text }, 'Preference-Applied': { schema: text }, 'X-Left': { schema: text } }
+  const document = documentOf({ '/a': { put: { operationId: 'a', responses: { 200: { ...ok[200], headers } } } } })
+  const { service, losses } = readImportedService(document, 'shop.json', how)
+  const { output } = service.ports[0]?.exchanges['A'] ?? {}
+  assert.ok(output && output !== 'empty')
+  const { definition } = output.type()
+  assert.deepEqual(definition.kind === 'complex' && Object.keys(definition.members), ['a'])
+  assert.deepEqual(linesOf(losses).filter(each => /field/.test(each)), ['PUT /a: the response field X-Left is left out'])
+}) // biome-ignore format: short
+
 test('an exchange of a description of our own keeps its name, and is one in each of its ways', async () => {
   const rows = { get: { operationId: 'count', requestBody: json({ type: 'object', properties: { a: { type: 'object', properties: { b: text } } } }), responses: ok }, post: { operationId: 'store', requestBody: item, responses: ok } }
   const made = readImportedService(documentOf({ '/rows/count': rows, '/api/v1/a': { get: { operationId: 'v1_a', responses: ok } } }), 'shop.json', how)

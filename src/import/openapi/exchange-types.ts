@@ -108,7 +108,8 @@ export class ExchangeTypes implements JsonDifferences {
     this.#comments = comments
   }
 
-  messages(name: string, operation: RestOperation): RestMessages {
+  /** @param fieldsOf the fields of a response that are members of the answer */
+  messages(name: string, operation: RestOperation, fieldsOf = listAnswerFields): RestMessages {
     const input: Record<string, AnyMember> = {}
     const path = operation.parameters.map(each => {
       const key = toMemberName(each, input)
@@ -128,7 +129,7 @@ export class ExchangeTypes implements JsonDifferences {
     const output: Record<string, AnyMember> = {}
     const success = findSuccess(operation)?.[1]
     const answer = this.#content(success, `${name}Response`, output)
-    const answerFields = listAnswerFields(this.#document, success).map(([field, given]) =>
+    const answerFields = fieldsOf(this.#document, success).map(([field, given]) =>
       this.#parameter({ ...given, name: field, required: false }, `${name}Response`, output),
     )
     const made = { input: this.root(name, input), output: this.root(`${name}Response`, output) }
@@ -179,11 +180,12 @@ export class ExchangeTypes implements JsonDifferences {
   #members(schema: JsonObject, place: string, taken: TypeMembers = {}): TypeMembers {
     const required = requiredNamesOf(schema)
     const members: Record<string, AnyMember> = {}
+    const branchesOf = this.#findBranches(schema, taken)
     for (const [name, given] of propertiesOf(schema)) {
       if (name === '_links') continue
       const key = toMemberName(name, { ...taken, ...members })
       if (key !== name) this.#losses.add(`${place}.${name}`, `is called ${key}: ${whyRenamed(name)}`)
-      const member = this.#member(given, `${place}.${key}`, required.has(name))
+      const member = this.#member(given, `${place}.${key}`, required.has(name), branchesOf.get(name))
       if (key !== name) this.names.set(member, name)
       if (member.marks.isMany && required.has(name)) this.requiredLists.add(member)
       members[key] = member
@@ -191,13 +193,31 @@ export class ExchangeTypes implements JsonDifferences {
     if (isOpenByIntent(schema)) this.#losses.add(place, membersLeftOut)
     return members
   }
-  #member(given: Json | undefined, place: string, isRequired: boolean): AnyMember {
+  /**
+   * Members that are a choice: objects of one member each, whose names are free in XML, where a
+   * choice has no element of its own.
+   */
+  #findBranches(schema: JsonObject, taken: TypeMembers): ReadonlyMap<string, JsonObject> {
+    const names = new Set([...Object.keys(taken), ...propertiesOf(schema).map(([name]) => name)])
+    const found = new Map<string, JsonObject>()
+    for (const [name, given] of propertiesOf(schema)) {
+      const branches = readBranches(given) ?? readBranches(objectOf(given)['items'])
+      if (branches === undefined || Object.keys(branches).some(each => names.has(each))) continue
+      for (const each of Object.keys(branches)) names.add(each)
+      found.set(name, branches)
+    }
+    return found
+  }
+  #member(given: Json | undefined, place: string, isRequired: boolean, branches?: JsonObject): AnyMember {
     const facts = readSchemaFacts(this.#document, given)
     const { schema, type, isNullable, options } = facts
     const isList = type === 'array' && options.length === 0
     // An item of an array that is a component has a name too: it may contain that array.
     const itemName = facts.name === '' ? '' : `${facts.name} item`
-    const one = x.element(() => (isList ? this.#lazily(schema['items'], place, itemName) : this.#lazily(given, place)))
+    const one: AnyMember =
+      branches === undefined
+        ? x.element(() => (isList ? this.#lazily(schema['items'], place, itemName) : this.#lazily(given, place)))
+        : x.choice(this.#members({ properties: branches, required: Object.keys(branches) }, place))
     const base: AnyMember = isNullable && !isList ? one.nillable() : one
     const member: AnyMember = isList ? this.#many(base, schema, place, isRequired) : isRequired ? base : base.optional()
     // What is said of a component stands at its type.
@@ -231,7 +251,8 @@ export class ExchangeTypes implements JsonDifferences {
     if (map) return this.#map(facts, map, place)
     const values = listedTexts(schema)
     if (values) return x.simple(x.string, { values })
-    const scalar = formatTypes[type]?.[stringOf(schema['format'])] ?? scalarTypes[type]
+    const encoded = type === 'string' ? encodedTypes[stringOf(schema['contentEncoding'])] : undefined
+    const scalar = encoded ?? formatTypes[type]?.[stringOf(schema['format'])] ?? scalarTypes[type]
     if (scalar) return this.#scalar(scalar, schema, type, place)
     this.#losses.add(place, 'may be any JSON: it is a text here')
     const text = new XmlType<string>(x.string.definition)
@@ -290,6 +311,25 @@ export class ExchangeTypes implements JsonDifferences {
   }
 }
 
+/** Each of its schemas allows one object of one member alone: the members by their names. */
+function readBranches(given: Json | undefined): JsonObject | undefined {
+  const { oneOf, ...others } = objectOf(given)
+  const options = jsonItems(oneOf).map(objectOf)
+  const branches = options.flatMap(each => propertiesOf(each))
+  const isChoice =
+    options.length > 1 &&
+    Object.keys(others).every(each => each === 'description') &&
+    options.every(isBranch) &&
+    branches.every(([name, each]) => xmlName.test(name) && readBranches(each) === undefined)
+  const named = Object.fromEntries(branches)
+  return isChoice && Object.keys(named).length === options.length ? named : undefined
+}
+const isBranch = (option: JsonObject): boolean =>
+  option['additionalProperties'] === false &&
+  propertiesOf(option).length === 1 &&
+  requiredNamesOf(option).size === 1 &&
+  Object.keys(option).every(each => ['type', 'properties', 'required', 'additionalProperties'].includes(each))
+
 /** Whether it has members of others, through which it may contain itself: only a name ends that. */
 const isComposed = (schema: JsonObject): boolean =>
   jsonItems(schema['allOf']).some(part => objectOf(part)['$ref'] !== undefined)
@@ -346,6 +386,12 @@ const textTypes: Readonly<Record<string, AnyXmlType>> = {
   binary: x.base64Binary,
 }
 
+/** JSON Schema Validation §8.3: texts of octets. */
+const encodedTypes: Readonly<Record<string, AnyXmlType>> = {
+  __proto__: null as never,
+  base64: x.base64Binary,
+  base16: x.hexBinary,
+}
 const formatTypes: Readonly<Record<string, Readonly<Record<string, AnyXmlType>>>> = {
   __proto__: null as never,
   integer: integerTypes,

@@ -18,7 +18,8 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
   const asked = operations.filter(each => !isOtherWay(each, operations))
   for (const operation of asked) {
     const name = nameExchange({ ...operation, id: nameOwnExchange(operation) ?? operation.id }, exchanges)
-    const { input, output } = types.messages(name, { ...operation, headers: [] })
+    // A field of HTTP is one of the service: it is a header of the contract, or told as left out.
+    const { input, output } = types.messages(name, { ...operation, headers: [] }, () => [])
     tellOtherAnswers(room.document, operation, room.losses)
     roots.push(input, output)
     exchanges[name] = exchange({

@@ -7,7 +7,7 @@ import { contentSchema, readSchemaFacts } from './schema-facts.ts'
 
 /** Fields of responses that HTTP has, and that a server and a client know without a description. */
 const fieldsOfHttp =
-  /^(?:content-.*|date|retry-after|www-authenticate|location|etag|last-modified|cache-control|vary|allow|accept-.*|deprecation|sunset)$/i
+  /^(?:content-.*|date|retry-after|www-authenticate|location|etag|last-modified|preference-applied|cache-control|vary|allow|accept-.*|deprecation|sunset)$/i
 
 /**
  * Callbacks, links, header fields of responses: of any operation.

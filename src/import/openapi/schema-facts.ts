@@ -44,9 +44,22 @@ export function readSchemaFacts(document: OpenApiDocument, given: Json | undefin
       isNullable: isNullable || inner.isNullable,
     }
   }
+  const number = findWordedNumber(real)
+  if (number !== undefined) {
+    const { oneOf: _, anyOf: __, ...around } = schema
+    return { key: value, schema: { ...number, ...around }, name, type: 'number', isNullable, options: [] }
+  }
   const type = types.filter(each => each !== 'null').join(' ') || impliedType(schema)
   return { key: value, schema, name, type, isNullable, options: more.length > 0 ? real : [] }
 }
+
+/** A number with the words that JSON has no number for: our own descriptions have two schemas. */
+function findWordedNumber(options: readonly Json[]): JsonObject | undefined {
+  const number = options.find(each => objectOf(each)['type'] === 'number')
+  const isWorded = options.every(each => each === number || listedTexts(objectOf(each))?.every(isNumberWord))
+  return number !== undefined && isWorded ? objectOf(number) : undefined
+}
+const isNumberWord = (text: string): boolean => ['INF', '-INF', 'NaN'].includes(text)
 
 /** Keywords that constrain nothing (JSON Schema Validation §9; OpenAPI §4.8.24). */
 const annotations =

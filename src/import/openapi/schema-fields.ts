@@ -73,11 +73,11 @@ function fillField(field: AnyField, given: Json | undefined): AnyField | undefin
   return problems.length > 0 ? undefined : field.default(value)
 }
 
-/** `v2.OrderDraft` → `Order`: the name of a component as that of a type. */
+/** `v2.OrderDraft`, `v2.xml.OrderDraft` → `OrderDraft`: a component as the name of a type. */
 export const toTypeName = (component: string): string =>
   capitalize(
     component
-      .replace(/^v\d+\./i, '')
+      .replace(/^v\d+\.(?:xml\.)?/i, '')
       .replace(/[^A-Za-z0-9]+(.)?/g, (_, next: string = '') => next.toUpperCase())
       .replace(/^\d+/, ''),
   )
@@ -337,9 +337,6 @@ export class SchemaFields {
   #choice(facts: SchemaFacts, place: string): AnyField | undefined {
     const { schema, options } = facts
     const known = options.map(each => readSchemaFacts(this.#document, each))
-    const number = known.find(each => each.type === 'number')
-    if (number && known.every(each => each === number || listedTexts(each.schema)?.every(isNumberWord)))
-      return this.#number(number.schema, place)
     const on = stringOf(objectOf(schema['discriminator'])['propertyName']) || findCommonConstant(known)
     if (on === '' || !fieldNameText.test(on) || known.some(each => each.type !== 'object'))
       return this.#lose(place, 'is one of several that no member tells apart')
@@ -370,7 +367,6 @@ export class SchemaFields {
   }
 }
 
-const isNumberWord = (text: string): boolean => ['INF', '-INF', 'NaN'].includes(text)
 const uuidPattern = '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}'
 const temporalFields: Readonly<Record<string, () => AnyField>> = {
   __proto__: null as never,
