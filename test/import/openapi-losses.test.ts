@@ -141,6 +141,8 @@ const kept: readonly (readonly [what: string, schema: object])[] = [
   ['§9.2.1.3 alternatives in alternatives', { type: 'object', properties: { way: { oneOf: [aBranch('a', { oneOf: [aBranch('b', text), aBranch('c', text)] }), aBranch('d', text)] } } }],
   ['§9.2.1.3 objects of a member that may be absent, or beside others', { type: 'object', properties: { way: { oneOf: [aBranch('a', text, { required: [] }), aBranch('b', text, { additionalProperties: true })] } } }],
   ['§8.3 octets in base64 and in hexadecimal', { type: 'object', properties: { a: { ...text, contentEncoding: 'base64' }, b: { ...text, contentEncoding: 'base16' } } }],
+  ['§8.3 texts of a type that XML Schema has', { type: 'object', properties: Object.fromEntries(['date', 'dateTime', 'token', 'decimal', 'gYear'].map(each => [each, { ...text, 'x-xsd': each }])) }],
+  ['§6.3 lengths and values of such texts', { type: 'object', properties: { a: { ...text, 'x-xsd': 'token', maxLength: 3 }, b: { ...text, 'x-xsd': 'NMTOKEN', enum: ['x', 'y'] } } }],
   ['§6.1.1 numbers with the words for what is none', { type: 'object', properties: { a: { anyOf: [{ type: 'number', minimum: 0 }, { enum: ['INF', 'NaN'] }] }, b: { type: 'number' } } }],
 ] // biome-ignore format: a table
 for (const [what, schema] of kept)
@@ -154,9 +156,28 @@ for (const [what, schema] of kept)
       return JSON.parse(described) as { readonly paths: object; readonly components: { readonly schemas: object } }
     }
     const first = await describe(documentOf({ '/kites/flight': { put } }, { components: { schemas: { Kite } } }))
+    for (const [named] of JSON.stringify(schema).matchAll(/"x-xsd":"\w+"/g))
+      assert.ok(JSON.stringify(first).includes(named), named)
     const second = await describe(JSON.stringify(first))
     assert.deepEqual([second.paths, second.components.schemas], [first.paths, first.components.schemas])
   })
+
+const textual = (names: readonly string[]): readonly object[] =>
+  names.map(name => ({ in: 'query', name, schema: text }))
+test('an item that is imported again: words beside a reference, a page of items with a size, parents of a name in capitals', async () => {
+  const properties = { id: text, size: text, left: { $ref: '#/components/schemas/Left', readOnly: true }, shopId: text }
+  const cup = { type: 'object', properties, required: ['id', 'size', 'left'] }
+  const list = { parameters: textual(['page', 'size', 'shopId']), responses: { 200: json({ type: 'array', items: cup }) } }
+  const one = { responses: { 200: json(cup) } }
+  const paths = { '/cups': { get: list, post: { requestBody: json(cup), responses: { 201: json(cup) } } }, '/cups/{id}': { get: one }, '/Shops/{shopId}': itemOf({ id: text }), '/Shops/{shopId}/Tins/{id}': itemOf({ id: text, a: text }) }
+  const Left = { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] }
+  const { service } = readImportedService(documentOf(paths, { components: { schemas: { Left } } }), 'shop.json', how)
+  const [cups] = service.resources.filter(each => each.name === 'cups')
+  assert.deepEqual(cups?.given.filter, ['shopId'])
+  assert.equal(cups?.fields['left']?.isReadOnly, true)
+  const tins = service.resources.find(each => each.name === 'tins')
+  assert.deepEqual(tins?.fields['shop']?.shape, { kind: 'ref', resource: 'shops' })
+}) // biome-ignore format: short
 
 test('OpenAPI §4.8.17 a field of an answer is no member of the content of an exchange of a service', () => {
   const headers = { ETag: { schema: text }, 'Preference-Applied': { schema: text }, 'X-Left': { schema: text } }
@@ -171,13 +192,13 @@ test('OpenAPI §4.8.17 a field of an answer is no member of the content of an ex
 
 test('an exchange of a description of our own keeps its name, and is one in each of its ways', async () => {
   const rows = { get: { operationId: 'count', requestBody: json({ type: 'object', properties: { a: { type: 'object', properties: { b: text } } } }), responses: ok }, post: { operationId: 'store', requestBody: item, responses: ok } }
-  const made = readImportedService(documentOf({ '/rows/count': rows, '/api/v1/a': { get: { operationId: 'v1_a', responses: ok } } }), 'shop.json', how)
+  const made = readImportedService(documentOf({ '/rows/count': rows, '/api/v1/a': { get: { operationId: 'v1_a', responses: ok } }, '/b': { post: { operationId: 'findByQuery', responses: ok } } }), 'shop.json', how)
   const described = await describeService({ contract: made.service, handlers: {} } as unknown as Implementation)
   const again = readImportedService(described, 'shop.json', how)
   const exchangesOf = ({ service }: typeof made) =>
     service.ports.flatMap(({ exchanges }) => Object.entries(exchanges).map(([name, { isSafe }]) => [name, isSafe]))
   assert.deepEqual(exchangesOf(again), exchangesOf(made))
-  assert.deepEqual(exchangesOf(made), [['Count', true], ['Store', false], ['V1A', true]])
+  assert.deepEqual(exchangesOf(made), [['Count', true], ['Store', false], ['V1A', true], ['FindByQuery', false]])
 }) // biome-ignore format: short
 
 test('a collection that is called api is one, below the base of the same name', () => {

@@ -6,6 +6,7 @@ import {
   type AnyMember,
   type AnyRootElement,
   type AnyXmlType,
+  builtInNames,
   type TypeMembers,
   type XmlNamespace,
   XmlType,
@@ -250,9 +251,9 @@ export class ExchangeTypes implements JsonDifferences {
     const map = type === 'object' ? readMapFacts(this.#document, schema) : undefined
     if (map) return this.#map(facts, map, place)
     const values = listedTexts(schema)
-    if (values) return x.simple(x.string, { values })
-    const encoded = type === 'string' ? encodedTypes[stringOf(schema['contentEncoding'])] : undefined
-    const scalar = encoded ?? formatTypes[type]?.[stringOf(schema['format'])] ?? scalarTypes[type]
+    const named = type === 'string' ? findNamedText(schema) : undefined
+    if (values) return x.simple(named ?? x.string, { values })
+    const scalar = named ?? formatTypes[type]?.[stringOf(schema['format'])] ?? scalarTypes[type]
     if (scalar) return this.#scalar(scalar, schema, type, place)
     this.#losses.add(place, 'may be any JSON: it is a text here')
     const text = new XmlType<string>(x.string.definition)
@@ -369,7 +370,7 @@ const boundsOfTypes: Readonly<Record<string, (schema: JsonObject, wide: AnyXmlTy
   integer: readIntegerBounds,
   number: readNumberBounds,
   boolean: readBooleanBounds,
-  string: (schema, wide) => (wide === x.string || wide === x.anyURI ? readTextBounds(schema) : noBounds()),
+  string: (schema, wide) => (measuredTypes.has(wide) ? readTextBounds(schema) : noBounds()),
 }
 const integerTypes: Readonly<Record<string, AnyXmlType>> = {
   __proto__: null as never,
@@ -392,6 +393,17 @@ const encodedTypes: Readonly<Record<string, AnyXmlType>> = {
   base64: x.base64Binary,
   base16: x.hexBinary,
 }
+/** As our own descriptions name a type; a pattern says more than a name, but for decimals. */
+function findNamedText({ contentEncoding, pattern, 'x-xsd': given }: JsonObject): AnyXmlType | undefined {
+  const name = builtInNames.find(each => each === given)
+  const isWhole = pattern === undefined || name === 'decimal'
+  return encodedTypes[stringOf(contentEncoding)] ?? (name !== undefined && isWhole ? x[name] : undefined)
+}
+/** Texts whose length is that of their value. */
+const measuredTypes: ReadonlySet<AnyXmlType> = new Set<AnyXmlType>([
+  ...[x.string, x.anyURI, x.normalizedString, x.token, x.language],
+  ...[x.Name, x.NCName, x.NMTOKEN, x.ID, x.IDREF, x.ENTITY],
+])
 const formatTypes: Readonly<Record<string, Readonly<Record<string, AnyXmlType>>>> = {
   __proto__: null as never,
   integer: integerTypes,

@@ -39,8 +39,9 @@ export function guessPort(room: GuessRoom, namespace: string, operations: readon
 /** Of a service of our own: `v1_Shop_Order` at `/Shop/Order` is the exchange Order of a port. */
 function nameOwnExchange({ id, segments }: RestOperation): string | undefined {
   const [port, exchange, ...others] = segments.map(each => each.text)
-  const own = id.replace(/^v\d+_/, '').replace(/By(?:Get|Query)$/, '')
-  return others.length === 0 && exchange !== undefined && own === `${port}_${exchange}` ? exchange : undefined
+  const own = id.replace(/^v\d+_/, '')
+  const isOwn = [own, own.replace(/By(?:Get|Query)$/, '')].includes(`${port}_${exchange}`)
+  return others.length === 0 && isOwn ? exchange : undefined
 }
 /** A POST of our own that may answer 304 is one that changes nothing. */
 const isReadingOperation = (operation: RestOperation): boolean =>

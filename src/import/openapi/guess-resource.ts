@@ -6,7 +6,7 @@ import { isScalarField } from '../../contract/field-json.ts'
 import { findFilterField } from '../../contract/filter-field.ts'
 import { isReservedOperation, isReservedRelation } from '../../contract/reserved-names.ts'
 import { type AnyAction, type File, type Relation, Resource, type Rules, singleId } from '../../contract/resource.ts'
-import { type Collection, toSingularField } from './collections.ts'
+import { type Collection, toSegmentName, toSingularField } from './collections.ts'
 import { findParentField, toFieldName } from './find-nestings.ts'
 import { guessAction } from './guess-action.ts'
 import { guessMachine } from './guess-machine.ts'
@@ -152,7 +152,7 @@ function addParent(
   item: Json,
   { parameter, word, address }: Collection['within'][number] & { readonly address: string },
 ): void {
-  const of = [...fields.references.values()].find(each => each === word)
+  const of = [...fields.references.values()].find(each => each === toSegmentName(word))
   // An `id` in the path is that of what stands before it.
   const named = of === undefined && /^id$/i.test(parameter) ? toSingularField(word) : parameter
   const field = findParentField(document, item, { parameter: named, of })
@@ -299,6 +299,7 @@ const wordOf = ({ parts }: Collection, rel: string): string | undefined =>
 /** Words for pages: the service has its own. */
 const pageWords =
   /^(?:limit|offset|page|pages?[-_]?(?:size|number|token)|size|per[-_]?page|cursor|after|before|starting_after|ending_before|count|skip|top|take|total|_count|from|fields|include|expand|embed|prefer|format|pretty)$/i
+const pagePair: readonly string[] = ['page', 'size']
 const sortWords = /^(?:sort|sort[-_]?by|order|order[-_]?by|orderby|_sort|direction|dir|ascending)$/i
 const searchWords = /^(?:q|query|search|text|term|keyword|keywords)$/i
 
@@ -315,11 +316,14 @@ function guessQuery(
       .map(({ word, parameter }) => [toSingularField(word), toFieldName(parameter)])
       .flatMap(each => each.find(isScalar) ?? []),
   )
+  // Together they ask for a page, also of items that have such a field.
+  const isPaged = pagePair.every(word => query.some(each => each['name'] === word))
   let sort: string[] | undefined
   let searches = collection.many.has('QUERY')
   for (const each of query) {
     const name = stringOf(each['name'])
     const base = name.replace(/\[.*$/, '')
+    if (isPaged && pagePair.includes(name)) continue
     if (findFilterField({ fields }, base)) filter.add(base)
     else if (sortWords.test(base)) sort = [...(sort ?? []), ...listSortNames(room, each)]
     else if (searchWords.test(base)) searches = true

@@ -123,7 +123,8 @@ export class SchemaFields {
     const at = `${place}.${name}`
     if (!fieldNameText.test(name)) return this.#lose(at, 'has a name that no field can have')
     const facts = readSchemaFacts(this.#document, given)
-    const { schema } = facts
+    // JSON Schema §8.2.3.1: keywords may stand next to a reference.
+    const schema = { ...facts.schema, ...objectOf(given) }
     if (schema['writeOnly'] === true) return this.#lose(at, 'is never shown: a field is shown to those who may read')
     const field = this.#reference(facts, name) ?? this.field(given, at)
     if (!field) return undefined
