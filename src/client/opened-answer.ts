@@ -4,7 +4,7 @@
  * those on the request are in `dressed-message.ts`. An answer that has to be proven and is not is
  * not read.
  */
-import { type MediaType, parseMediaType } from '../http/media-type.ts'
+import { type MediaType, parseMediaType, parsePackageType } from '../http/media-type.ts'
 import { contentOf } from '../http/message.ts'
 import type { ExchangeKey } from '../security/crypto/derived-key.ts'
 import type { PartSource } from '../soap/codecs/values.ts'
@@ -170,7 +170,7 @@ function readAnswerType({ isLenient }: AnswerExpectation, response: TransportRes
   if (content.length === 0 && !arriving)
     refuseAnswer(isSuccess ? 'empty' : 'status', `the response has the status ${status} and no content`)
   const field = fields['content-type'] ?? ''
-  const type = parseMediaType(field)
+  const type = parsePackageType(field)
   if (type && (type.essence === 'multipart/related' || soapVersionOf(type) || isLenient)) return type
   if (isLenient) return untyped
   return refuseAnswer(
@@ -211,7 +211,7 @@ async function unpackAnswer(response: TransportResponse, type: MediaType, longes
   return heldMessage(found.root.bytes, readRootType(found.root), found.parts)
 }
 const readRootType = ({ type }: Root): MediaType =>
-  parseMediaType(type) ?? refuseAnswer('package', 'the root of the package has no media type')
+  parsePackageType(type) ?? refuseAnswer('package', 'the root of the package has no media type')
 
 /** XOP §4.1: the type of the message in an XOP document is a parameter. */
 function typeOfRoot(root: MediaType, whole: MediaType): MediaType | undefined {

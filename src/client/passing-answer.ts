@@ -10,7 +10,7 @@
 
 import type { Pieces } from '../base/octets.ts'
 import type { ReadingOrder } from '../base/passing-octets.ts'
-import { parseMediaType } from '../http/media-type.ts'
+import { parsePackageType } from '../http/media-type.ts'
 import type { RemainingParts } from '../soap/mime/parts.ts'
 import { passParts } from '../soap/mime/passing-parts.ts'
 import { TransportFailure } from './errors.ts'
@@ -26,7 +26,7 @@ export const mayBeLarge = (announced: string | null | undefined): boolean =>
 export const passPackages = (octetsMax: number): PassingResponses => ({
   mayPass: (status, fields) =>
     status < 300 &&
-    parseMediaType(fields['content-type'] ?? '')?.essence === 'multipart/related' &&
+    parsePackageType(fields['content-type'] ?? '')?.essence === 'multipart/related' &&
     mayBeLarge(fields['content-length']),
   octetsMax,
 })

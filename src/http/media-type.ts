@@ -36,6 +36,21 @@ export const parseMediaType: (text: string) => MediaType | undefined = memoizeBy
   return found !== undefined && isAtEnd(cursor) ? found : undefined
 })
 
+/**
+ * The type of a package or of its root as senders write it: RFC 2045 §5.1 wants quotes around
+ * values such as `text/xml` and `<root@x>`, which some leave out. No other type may do so.
+ */
+export const parsePackageType: (text: string) => MediaType | undefined = memoizeByText(
+  text => parseMediaType(text) ?? (isOfPackage.test(text) ? parseMediaType(quoteValues(text)) : undefined),
+)
+const isOfPackage = /^\s*(?:multipart\/related|application\/xop\+xml)\s*;/i
+/** What is in quotes stays as it is. */
+const quoteValues = (text: string): string =>
+  text.replace(
+    /"(?:[^"\\]|\\.)*"|(;\s*[^\s;="]+=)([^\s;"\\]+)(?=\s*(?:;|$))/g,
+    (whole, name?: string, value?: string) => (name === undefined ? whole : `${name}"${value}"`),
+  )
+
 /** Reads a media type, or a media range (`*` is a token), at a cursor. */
 export function readMediaType(cursor: TextCursor): MediaType | undefined {
   const type = readToken(cursor).toLowerCase()

@@ -112,6 +112,13 @@ describe('packages that come, asked for or not', () => {
         'type="application/soap+xml"; start="<root>"; boundary=B',
       ),
     ],
+    [
+      'types without their quotes (RFC 2045 §5.1)',
+      packaged(
+        whole(include('cid:1@x')).replace('type="application/soap+xml"', 'type=application/soap+xml'),
+        'type=application/xop+xml; start=<root>; start-info=application/soap+xml; boundary=B;',
+      ),
+    ],
     ['octets inside the XML of a package', packaged(whole(Buffer.from('\x00\xff\r\n--', 'latin1').toString('base64')))],
   ]
   for (const [title, answered] of taken)

@@ -97,6 +97,24 @@ for (const version of ['1.1', '1.2'] as const)
     assert.equal(find(plain.body, 'picture')?.text, picture.toString('base64'), 'inside the XML for who did not ask')
   })
 
+for (const [title, type, root] of [
+  ['of the package', 'Multipart/Related; boundary=B; type=application/xop+xml; start=<root@x>; start-info=text/xml;'],
+  ['beside quotes', 'multipart/related; type=application/xop+xml; start-info="text/xml; a=b;c=d;"; boundary="B"'],
+  ['of its root', mtom(), 'Content-Type: application/xop+xml; charset=utf-8; type=text/xml\r\nContent-ID: <root@x>'],
+] as const)
+  test(`B4.12 RFC 2045 §5.1 a value without its quotes: ${title}`, async () => {
+    const message = { body: put(xop('cid:pic@x')), type, ...(root && { root }) }
+    assert.equal((await send(await startConversation(), message)).status, 200)
+  })
+for (const type of [
+  'multipart/related; boundary=B; type=text/xml text/xml; start="<root@x>"',
+  'multipart/related; boundary=B; type=text/xml"; start="<root@x>"',
+  'text/xml; charset=utf/8',
+])
+  test(`B4.2 still no media type: ${type}`, async () => {
+    assert.equal((await send(await startConversation(), { body: put(xop('cid:pic@x')), type })).status, 415)
+  })
+
 async function read(bytes: Promise<Uint8Array>, boundary: string) {
   const found: { fields: PackagePart['fields']; bytes: Buffer }[] = []
   for await (const part of readParts(contentOf(await bytes).chunks(), boundary)) {

@@ -21,7 +21,7 @@ import type { Entry } from '../../front/entry.ts'
 import { createFront } from '../../front/front.ts'
 import { writeAllow } from '../../front/front-rows.ts'
 import { respondToRefusal } from '../../front/refusal.ts'
-import { type MediaType, parseMediaType, writeMediaType } from '../../http/media-type.ts'
+import { type MediaType, parseMediaType, parsePackageType, writeMediaType } from '../../http/media-type.ts'
 import type { Request, Response } from '../../http/message.ts'
 import { allowsEnvironmentProxy } from '../../http/proxy-route.ts'
 import { respond } from '../../http/respond.ts'
@@ -112,7 +112,7 @@ async function relayEntry(context: RelayContext, { request }: Entry): Promise<Re
   const { fields, method } = request
   if (method === 'OPTIONS') return { status: 204, fields: { allow } }
   if (method !== 'POST') return respondToRefusal({ kind: 'not-allowed', allow })
-  const type = parseMediaType(fields['content-type'] ?? '')
+  const type = parsePackageType(fields['content-type'] ?? '')
   if (type?.essence === 'multipart/related') return relayPackage(context, request, type)
   const media = type && versionNamedBy(type)
   if (!type || !media) return refuseUnknownType()
@@ -201,7 +201,7 @@ async function splitAtRoot(
   const { boundary, start } = parameters
   if (boundary === undefined) return undefined
   const split = await splitPackage(chunks, boundary, start, octetsMax)
-  const root = parseMediaType(split.type)
+  const root = parsePackageType(split.type)
   const named =
     root?.essence === 'application/xop+xml' ? (root.parameters['type'] ?? parameters['start-info']) : split.type
   const inner = parseMediaType(named ?? '')
@@ -307,7 +307,7 @@ async function relayReply(context: RelayContext, version: SoapVersion, answer: N
   const keep = Object.fromEntries(
     (['retry-after', 'www-authenticate'] as const).flatMap(name => (fields[name] ? [[name, fields[name]]] : [])),
   )
-  const type = parseMediaType(fields['content-type'] ?? '')
+  const type = parsePackageType(fields['content-type'] ?? '')
   if (type?.essence === 'multipart/related') return relayPackagedReply(context, version, answer, type, keep)
   const bytes = await collectReply(answer, context.octetsMax)
   if (status >= 200 && status < 300 && bytes.length === 0) return { status: 202, fields: {} }

@@ -3,7 +3,7 @@ import { chain, type Maybe } from '../../base/maybe.ts'
 import { memoizeByText } from '../../base/memo.ts'
 import { watchPieces } from '../../base/octets.ts'
 import type { Entry } from '../../front/entry.ts'
-import { type MediaType, parseMediaType } from '../../http/media-type.ts'
+import { type MediaType, parseMediaType, parsePackageType } from '../../http/media-type.ts'
 import type { HttpFields, Request, Response } from '../../http/message.ts'
 import { parseAccept } from '../../http/negotiate.ts'
 import { pieceOctets } from '../../service/file-content.ts'
@@ -17,7 +17,7 @@ import { requestFacts, versionOfMediaType } from './request-facts.ts'
 import { endExchange, refuseLength, writeResponse } from './write-response.ts'
 
 export function receivePost(node: SoapNode, entry: Entry): Maybe<Response> {
-  const type = parseMediaType(entry.request.fields['content-type'] ?? '') ?? refuseMediaType() // B4.2
+  const type = parsePackageType(entry.request.fields['content-type'] ?? '') ?? refuseMediaType() // B4.2
   return chain(readMessage(node, entry, type), message =>
     chain(processMessage(node, message), sent => writeResponse(node, entry, sent)),
   )
@@ -105,7 +105,7 @@ async function openMultipart(node: SoapNode, request: Request, type: MediaType) 
   if (!found) return refuseLength(limit)
   // A short message has arrived already: streaming it would cost more than it saves.
   if (length !== undefined && length <= pieceOctets) await found.rest.collect()
-  const root = parseMediaType(found.root.type) ?? refuseMediaType()
+  const root = parsePackageType(found.root.type) ?? refuseMediaType()
   return { bytes: found.root.bytes, type: root, parts: found.rest }
 }
 

@@ -1,14 +1,14 @@
 /** Facts of a request besides its message: the version of SOAP, the address, the caller. */
 import { authenticate, isConfidential } from '../../front/authenticate.ts'
 import { type Entry, originOf } from '../../front/entry.ts'
-import { type MediaType, parseMediaType } from '../../http/media-type.ts'
+import { type MediaType, parseMediaType, parsePackageType } from '../../http/media-type.ts'
 import type { Request } from '../../http/message.ts'
 import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
 import { type SoapVersion, versions } from '../version.ts'
 
 /** The version of SOAP that the media type of a message, or of the root of its package, names. */
 export function announcedVersion({ fields }: Request): SoapVersion | undefined {
-  const type = parseMediaType(fields['content-type'] ?? '')
+  const type = parsePackageType(fields['content-type'] ?? '')
   if (type?.essence !== 'multipart/related') return type && versionOfMediaType(type)
   const [root, inside] = [type.parameters['type'], type.parameters['start-info']]
   const ofMessage = parseMediaType((root?.toLowerCase() === 'application/xop+xml' ? inside : root) ?? '')
