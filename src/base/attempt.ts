@@ -19,9 +19,13 @@ export const isSyntaxError = (thrown: unknown): boolean => thrown instanceof Syn
 export const errorCodeOf = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
 
-/** Of node:crypto: the octets are not what they should be. Some errors of OpenSSL have no code. */
+/**
+ * Of node:crypto: the octets are not what they should be. Some errors of OpenSSL have no code; Node
+ * 24 gives none to those of keys, but a stack of OpenSSL's own.
+ */
 export const isCryptoError = (thrown: unknown): boolean =>
-  /^ERR_(?:OSSL|CRYPTO)_/.test(errorCodeOf(thrown)) || (thrown instanceof Error && uncoded.test(thrown.message))
+  /^ERR_(?:OSSL|CRYPTO)_/.test(errorCodeOf(thrown)) ||
+  (thrown instanceof Error && ('opensslErrorStack' in thrown || uncoded.test(thrown.message)))
 const uncoded = /^(?:error:[0-9A-F]{8}:|Unsupported state|Trying to add data in unsupported state)/
 
 const utf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
