@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, describe, type TestContext, test } from 'node:test'
 import { findMissingTool, followPage } from '../docs/page-reader.ts'
 import { type Ran, serveBy } from '../support/linked-project.ts'
 
@@ -79,6 +79,15 @@ describe('the package as it is packed', () => {
     }),
   )
 
+  /** Its command, until the test has ended. Gives the address. */
+  async function serve(t: TestContext, file: string, data: string): Promise<string> {
+    const words = [join(home, 'dist', 'cli.js'), 'serve', file, '--port', '0', '--data', data]
+    const serving = spawn(process.execPath, words, { cwd: folder })
+    t.after(() => serving.kill())
+    const [said] = (await once(serving.stdout, 'data')) as [Buffer]
+    return /listening on (\S+)/.exec(String(said))?.[1] ?? ''
+  }
+
   test('the clinic compiles against its types', () => {
     run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'])
   })
@@ -141,26 +150,14 @@ describe('the package as it is packed', () => {
 
   test('long reads have threads of their own', async t => {
     writeFileSync(join(folder, 'many.ts'), manyItems)
-    const cli = join(home, 'dist', 'cli.js')
-    const serving = spawn(process.execPath, [cli, 'serve', 'many.ts', '--port', '0', '--data', 'many.sqlite'], {
-      cwd: folder,
-    })
-    t.after(() => serving.kill())
-    const [said] = (await once(serving.stdout, 'data')) as [Buffer]
-    const url = /listening on (\S+)/.exec(String(said))?.[1] ?? ''
+    const url = await serve(t, 'many.ts', 'many.sqlite')
     const answer = await fetch(`${url}/api/parts?shelf=1&weight=1&sort=-name`)
     assert.equal(answer.status, 200)
     assert.equal(((await answer.json()) as { total: number }).total, 1000)
   })
 
   test('its command serves the clinic', async t => {
-    const cli = join(home, 'dist', 'cli.js')
-    const serving = spawn(process.execPath, [cli, 'serve', 'service.ts', '--port', '0', '--data', ':memory:'], {
-      cwd: folder,
-    })
-    t.after(() => serving.kill())
-    const [said] = (await once(serving.stdout, 'data')) as [Buffer]
-    const url = /listening on (\S+)/.exec(String(said))?.[1] ?? ''
+    const url = await serve(t, 'service.ts', ':memory:')
     const answer = await fetch(`${url}/api/patients/p-1`, {
       headers: { authorization: `Basic ${Buffer.from('dana:dana-secret').toString('base64')}` },
     })

@@ -100,9 +100,9 @@ export function findHeaderMistakes(
       .map(each => `${place} names the unknown version "${each}": use ${Object.keys(contract.versions).join(', ')}`),
   ]
 }
-/** HTTP fields that a contract cannot give another meaning. */
 /** Whether a header can have this HTTP field, in lower case. */
 export const isFreeHeaderField = (field: string): boolean => /^[a-z][a-z0-9-]*$/.test(field) && !knownFields.has(field)
+/** HTTP fields that a contract cannot give another meaning. */
 const knownFields = new Set(
   'accept accept-encoding accept-language authorization cache-control connection content-encoding content-length content-location content-type cookie date etag expect expires forwarded host idempotency-key if-match if-modified-since if-none-match if-range if-unmodified-since last-modified link location origin prefer range retry-after set-cookie soapaction te trailer transfer-encoding upgrade vary'.split(
     ' ',

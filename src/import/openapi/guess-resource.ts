@@ -80,8 +80,10 @@ function guessFields(room: GuessRoom, collection: Collection, item: Json): Field
   for (const [name, given] of propertiesOf(schema)) {
     if (name === idName || name === '_links' || Object.hasOwn(found, name)) continue
     const twin = findTwin(found, name)
-    if (twin !== undefined) losses.add(`${place}.${name}`, `differs from ${twin} in case alone; it is left out`)
-    if (twin !== undefined) continue
+    if (twin !== undefined) {
+      losses.add(`${place}.${name}`, `differs from ${twin} in case alone; it is left out`)
+      continue
+    }
     const isReadOnly = drafts.length > 0 && drafts.every(each => !Object.hasOwn(objectOf(each['properties']), name))
     const isDemanded = whole.some(each => requiredNamesOf(each).has(name))
     const isAlwaysShown = shown.has(name) && (isReadOnly || whole.length === 0 || isServerSet(given))
@@ -157,8 +159,10 @@ function addParent(
   const named = of === undefined && /^id$/i.test(parameter) ? toSingularField(word) : parameter
   const field = findParentField(document, item, { parameter: named, of })
   if (!field) return
-  if (findTwin(found, field.name) !== undefined) losses.add(address, `the parameter ${parameter} has no field`)
-  if (findTwin(found, field.name) !== undefined) return
+  if (findTwin(found, field.name) !== undefined) {
+    losses.add(address, `the parameter ${parameter} has no field: ${field.name} is taken`)
+    return
+  }
   found[field.name] = of === undefined ? t.string() : t.ref(of)
   if (!field.isKnown) losses.add(address, `the parameter ${parameter} is the field ${field.name}`)
 }
