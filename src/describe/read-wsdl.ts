@@ -18,6 +18,7 @@ import { describeActionPattern } from '../contract/port-names.ts'
 import { Malformed } from '../xml/malformed.ts'
 import { clarkNotation } from '../xml/name.ts'
 import { type Element, parseXml } from '../xml/tree.ts'
+import { addressingNamespaces, PolicyLookup, policyNamespaces } from './policy-lookup.ts'
 import { findStandardSchema, standardNamespaces } from './standard-schemas.ts'
 
 /** A WSDL 1.1, as far as a caller needs it. */
@@ -234,15 +235,6 @@ export const attributeValue = (element: Element, local: string, uri = ''): strin
 const soapChildren = (element: Element, local: string): Element[] =>
   element.elements().filter(({ name }) => Object.hasOwn(soapVersionOf, name.uri) && name.local === local)
 
-/** WS-Policy 1.2 and 1.5. */
-const policyNamespaces: ReadonlySet<string> = new Set([
-  'http://schemas.xmlsoap.org/ws/2004/09/policy',
-  'http://www.w3.org/2006/07/ws-policy',
-  'http://www.w3.org/ns/ws-policy',
-])
-const isPolicyName = ({ name }: Element): boolean =>
-  policyNamespaces.has(name.uri) && (name.local === 'Policy' || name.local === 'PolicyReference')
-
 class WsdlReader {
   readonly #find: Find
   readonly #roots: Element[] = []
@@ -273,8 +265,7 @@ class WsdlReader {
   readonly #components = new Map<string, Element>()
   readonly #declaredElements = new Set<string>()
   readonly #declaredTypes = new Set<string>()
-  /** Policies by their identifiers, once one is asked for. */
-  #known: ReadonlyMap<string, Element> | undefined
+  readonly #policies = new PolicyLookup(this.#roots, flaw => this.#addFlaw(flaw))
 
   constructor(find: Find) {
     this.#find = find
@@ -433,35 +424,14 @@ class WsdlReader {
     const binding = this.#resolve('binding', port, 'binding')
     const [address] = soapChildren(port, 'address')
     const bound = binding ? this.#bindingOf(binding, '') : unbound
+    if (hasReferenceParameters(port)) this.#leftOut.push({ place: describeElement(port), detail: leftReference })
     return {
       ...bound,
-      policies: [...(bound.policies ?? []), ...this.#policiesOf(port)],
+      policies: [...(bound.policies ?? []), ...this.#policies.of(port)],
       documentation: bound.documentation ?? readDocumentation(port),
       name: attributeValue(port, 'name') ?? '',
       address: address && attributeValue(address, 'location'),
     }
-  }
-
-  /** WS-PolicyAttachment §4.1: inside of the element, or referred to by the fragment of a URI. */
-  #policiesOf(element: Element): readonly Element[] {
-    return element.elements().flatMap(each => {
-      if (!isPolicyName(each)) return []
-      if (each.name.local === 'Policy') return [each]
-      const uri = attributeValue(each, 'URI') ?? ''
-      const found = this.#policies().get(uri.slice(1))
-      if (!found) this.#addFlaw(`the policy ${uri} is not in the document`)
-      return found ? [found] : []
-    })
-  }
-  #policies(): ReadonlyMap<string, Element> {
-    return (this.#known ??= new Map(
-      this.#roots.flatMap(root =>
-        root.elements().flatMap(each => {
-          const id = each.name.local === 'Policy' ? each.attributes.find(({ name }) => name.local === 'Id') : undefined
-          return id && isPolicyName(each) ? [[id.value, each] as const] : []
-        }),
-      ),
-    ))
   }
 
   /** Many ports may have one binding: it is read once. */
@@ -481,7 +451,7 @@ class WsdlReader {
       other: extension ? undefined : binding.elements().find(({ name }) => name.uri !== wsdl)?.name.uri,
       transport: extension && attributeValue(extension, 'transport'),
       portType: portType && this.#resolveName(binding, 'type'),
-      policies: this.#policiesOf(binding),
+      policies: this.#policies.of(portType, binding),
       documentation: (portType && readDocumentation(portType)) ?? readDocumentation(binding),
       operations:
         portType && extension
@@ -522,12 +492,20 @@ class WsdlReader {
       isNotification: declared !== undefined && isSentFirst(declared),
       output: message('output'),
       policies: {
-        operation: this.#policiesOf(bound),
-        input: wsdlChildren(bound, 'input').flatMap(each => this.#policiesOf(each)),
-        output: wsdlChildren(bound, 'output').flatMap(each => this.#policiesOf(each)),
+        operation: this.#policies.of(declared, bound),
+        input: this.#messagePolicies(declared, bound, 'input'),
+        output: this.#messagePolicies(declared, bound, 'output'),
       },
       faults: (declared ? wsdlChildren(declared, 'fault') : []).flatMap(fault => this.#readFault(fault, bound, name)),
     }
+  }
+
+  /** WS-Policy 1.5 Attachment §4.1.4: of the message itself, too. */
+  #messagePolicies(declared: Element | undefined, bound: Element, kind: 'input' | 'output'): readonly Element[] {
+    const [reference] = declared ? wsdlChildren(declared, kind) : []
+    const name = reference && this.#resolveName(reference, 'message')
+    const message = name === undefined ? undefined : this.#components.get(`message ${name}`)
+    return this.#policies.of(message, reference, ...wsdlChildren(bound, kind))
   }
 
   /** §2.5: the names of their messages distinguish operations of the same name. */
@@ -717,6 +695,17 @@ class WsdlReader {
   }
 }
 
+/**
+ * WS-Addressing 1.0 Metadata §4.3: an endpoint reference within a port or an endpoint, whose
+ * reference parameters each message to it has to carry.
+ */
+export const hasReferenceParameters = (port: Element): boolean =>
+  childrenNamed(port, 'http://www.w3.org/2005/08/addressing', 'EndpointReference').some(reference =>
+    reference.elements().some(({ name, children }) => name.local === 'ReferenceParameters' && children.length > 0),
+  )
+export const leftReference =
+  'messages have to carry the reference parameters of its wsa:EndpointReference: they are left out'
+
 const unbound: WsdlBinding = { name: '', soap: undefined, transport: undefined, portType: undefined, operations: [] }
 
 /** Namespaces of which tools have the schema without a document: encodings, XML, media types. */
@@ -733,8 +722,7 @@ const knownNamespaces: ReadonlySet<string> = new Set([
 const knownExtensions: ReadonlySet<string> = new Set([
   ...Object.keys(soapVersionOf),
   ...policyNamespaces,
-  'http://www.w3.org/2006/05/addressing/wsdl',
-  'http://www.w3.org/2007/05/addressing/metadata',
+  ...addressingNamespaces,
 ])
 /** WS-Addressing 1.0 WSDL Binding (the note of 2006) §3.2. */
 const prohibitsAnonymous = (bound: Element): boolean =>
@@ -782,14 +770,9 @@ function isSentFirst(operation: Element): boolean {
   return first?.name.local === 'output'
 }
 
-/** Of the recommendation, and of the candidate that WSDLs of 2006 and 2007 have. */
-const actionNamespaces: readonly string[] = [
-  'http://www.w3.org/2007/05/addressing/metadata',
-  'http://www.w3.org/2006/05/addressing/wsdl',
-]
 /** `wsam:Action` of an input, an output or a fault (WS-Addressing 1.0 Metadata §4.4.1). */
 export const readDeclaredAction = (message: Element | undefined): string | undefined =>
-  actionNamespaces
+  addressingNamespaces
     .map(uri => message?.attributes.find(({ name }) => name.uri === uri && name.local === 'Action')?.value.trim())
     .find(Boolean)
 

@@ -6,8 +6,11 @@ import { parseClarkName } from '../base/clark-name.ts'
 import { describeActionPattern } from '../contract/port-names.ts'
 import { clarkNotation } from '../xml/name.ts'
 import type { Element } from '../xml/tree.ts'
+import { addressingNamespaces, PolicyLookup, policyNamespaces } from './policy-lookup.ts'
 import {
   attributeValue,
+  hasReferenceParameters,
+  leftReference,
   readDeclaredAction,
   readDocumentation,
   type WsdlBinding,
@@ -40,6 +43,8 @@ const askingPatterns: Readonly<Record<string, { readonly hasReply: boolean }>> =
   [`${wsdl20}/in-only`]: { hasReply: false },
   [`${wsdl20}/robust-in-only`]: { hasReply: false },
 }
+/** What is read, whether or not it is required. */
+const knownExtensions: ReadonlySet<string> = new Set([wsdl20, ...policyNamespaces, ...addressingNamespaces])
 const soapResponsePattern = 'http://www.w3.org/2003/05/soap/mep/soap-response'
 
 /** @param descriptions the roots `wsdl:description`, the first document's first */
@@ -61,6 +66,7 @@ interface BoundDetails {
 
 class Wsdl20Reader {
   readonly #descriptions: readonly Element[]
+  readonly #policies: PolicyLookup
   /** Top-level components by kind and `{namespace}local`. */
   readonly #components = new Map<string, Element>()
   readonly #flaws = new Set<string>()
@@ -75,6 +81,7 @@ class Wsdl20Reader {
 
   constructor(descriptions: readonly Element[]) {
     this.#descriptions = descriptions
+    this.#policies = new PolicyLookup(descriptions, flaw => this.#flaws.add(flaw))
     for (const root of descriptions)
       for (const kind of ['interface', 'binding', 'service'])
         for (const each of childrenNamed(root, kind)) this.#addComponent(kind, root, each)
@@ -115,10 +122,12 @@ class Wsdl20Reader {
       const name = bound ? this.#resolve(binding, 'interface') : asked
       if (!binding || name === undefined) return []
       const read = this.#bindingOf(binding, name)
+      if (hasReferenceParameters(endpoint)) this.#unserved.add(`endpoint ${nameOf(endpoint)}: ${leftReference}`)
       return [
         {
           ...read,
           name: nameOf(endpoint),
+          policies: [...(read.policies ?? []), ...this.#policies.of(endpoint)],
           documentation: read.documentation ?? readDocumentation(endpoint),
           address: attributeValue(endpoint, 'address'),
         },
@@ -157,6 +166,7 @@ class Wsdl20Reader {
       ...(soap === undefined && { other: type }),
       transport: attributeValue(binding, 'protocol', wsoap),
       portType,
+      policies: this.#policies.of(...(found ? this.#listInterfaces(found) : []), binding),
       documentation: (found && readDocumentation(found)) ?? readDocumentation(binding),
       operations: operations.flatMap(each => this.#readOperation(each, binding) ?? []),
     }
@@ -189,12 +199,15 @@ class Wsdl20Reader {
     const name = nameOf(operation)
     const pattern = attributeValue(operation, 'pattern') ?? `${wsdl20}/in-out`
     const asking = askingPatterns[pattern]
-    const details = this.#readDetails(operation, binding)
+    const bound = this.#findBound(operation, binding)
+    const details = this.#readDetails(bound, binding)
     const message = (kind: 'input' | 'output', headers: readonly WsdlPart[]): WsdlMessage => {
       const [reference] = childrenNamed(operation, kind)
       return reference ? this.#readMessage(reference, headers) : emptyMessage(headers)
     }
     const documentation = readDocumentation(operation)
+    const policiesOf = (kind: 'input' | 'output') =>
+      this.#policies.of(...childrenNamed(operation, kind), ...(bound ? childrenNamed(bound, kind) : []))
     return {
       ...(documentation !== undefined && { documentation }),
       name,
@@ -206,6 +219,11 @@ class Wsdl20Reader {
       output: asking?.hasReply ? message('output', details.output) : undefined,
       faults: this.#readFaults(operation),
       isSafe: isTrueText(attributeValue(operation, 'safe', wsdlx)),
+      policies: {
+        operation: this.#policies.of(operation, bound),
+        input: policiesOf('input'),
+        output: policiesOf('output'),
+      },
       ...(details.location !== undefined && { location: details.location }),
     }
   }
@@ -283,9 +301,13 @@ class Wsdl20Reader {
     }
   }
 
-  #readDetails(operation: Element, binding: Element): BoundDetails {
-    const name = `{${operation.parent ? this.#namespaceOf(operation.parent) : ''}}${nameOf(operation)}`
-    const bound = this.#boundOf(binding).get(name)
+  /** What the binding says of the operation. */
+  #findBound(operation: Element, binding: Element): Element | undefined {
+    const namespace = operation.parent ? this.#namespaceOf(operation.parent) : ''
+    return this.#boundOf(binding).get(`{${namespace}}${nameOf(operation)}`)
+  }
+
+  #readDetails(bound: Element | undefined, binding: Element): BoundDetails {
     const pattern = (bound && attributeValue(bound, 'mep', wsoap)) ?? attributeValue(binding, 'mepDefault', wsoap) ?? ''
     const isRetrieved = pattern.replace(/\/$/, '') === soapResponsePattern
     const headersOf = (kind: 'input' | 'output'): WsdlPart[] =>
@@ -311,7 +333,7 @@ class Wsdl20Reader {
       const isModule = each.name.uri === wsoap && each.name.local === 'module'
       const isRequired = isTrueText(attributeValue(each, 'required', isModule ? '' : wsdl20))
       if (isRequired && isModule) this.#unserved.add(`the SOAP module ${attributeValue(each, 'ref')} is required`)
-      else if (isRequired && each.name.uri !== wsdl20)
+      else if (isRequired && !knownExtensions.has(each.name.uri))
         this.#unserved.add(`the extension ${clarkNotation(each.name)} is required`)
       this.#checkRequired(each)
     }

@@ -13,17 +13,20 @@ import {
   type SubjectConfirmation,
 } from '../contract/endpoint-rule.ts'
 import type { WsdlBinding, WsdlMessage, WsdlOperation } from '../describe/read-wsdl.ts'
-import type { Element } from '../xml/index.ts'
+import { clarkNotation, type Element } from '../xml/index.ts'
 
 /** @param operations of the binding by the names of their exchanges */
 export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<string, WsdlOperation>): PortPolicy {
   const { policies = [] } = binding
-  const [common = []] = listAlternatives(policies)
+  const [common = []] = preferKnown(listAlternatives(policies))
   const unmet = new Map<string, string>()
+  const foreign = new Set<string>()
   const security = [...operations].flatMap(([name, { policies: own, input, output }]) => {
     const around = [...policies, ...(own?.operation ?? [])]
-    const request = listAlternatives([...around, ...(own?.input ?? [])])
-    const answer = listAlternatives([...around, ...(own?.output ?? [])])
+    const request = preferKnown(listAlternatives([...around, ...(own?.input ?? [])]))
+    const answer = preferKnown(listAlternatives([...around, ...(own?.output ?? [])]))
+    for (const each of [request, answer])
+      for (const unknown of (each[0] ?? []).filter(isUnknownAssertion)) foreign.add(clarkNotation(unknown.name))
     const found = attemptUnmet(() => readExchangePolicy(request, answer, { input, output }))
     if (found instanceof Unmet) unmet.set(name, found.detail)
     return found && !(found instanceof Unmet) ? [[name, found] as const] : []
@@ -33,11 +36,33 @@ export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<str
     unmet,
     addressing: common.some(isAddressing),
     later: listLater(policies, operations),
-    mtom: common.some(({ name }) => name.local === 'OptimizedMimeSerialization'),
+    mtom: common.some(({ name }) => mtomAssertions.has(clarkNotation(name))),
+    foreign,
   }
 }
 
 const isAddressing = ({ name }: Element): boolean => name.local === 'Addressing' || name.local === 'UsingAddressing'
+/** WS-MTOMPolicy of 2004, and MTOM Serialization Policy Assertion 1.1. */
+const mtomAssertions: ReadonlySet<string> = new Set([
+  '{http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization}OptimizedMimeSerialization',
+  '{http://www.w3.org/2007/08/soap12-mtom-policy}MTOM',
+])
+
+/** WS-SecurityPolicy 1.1, 1.2 and 1.3: what is not met of it is told with its exchange. */
+const securityPolicyNamespaces: ReadonlySet<string> = new Set([
+  'http://schemas.xmlsoap.org/ws/2005/07/securitypolicy',
+  'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200702',
+  'http://docs.oasis-open.org/ws-sx/ws-securitypolicy/200802',
+])
+/** Of something else, such as reliable messaging; what may be ignored demands nothing. */
+const isUnknownAssertion = (assertion: Element): boolean =>
+  !isAddressing(assertion) &&
+  !mtomAssertions.has(clarkNotation(assertion.name)) &&
+  !securityPolicyNamespaces.has(assertion.name.uri) &&
+  !isMarked(assertion, 'Ignorable')
+/** The alternatives that demand nothing unknown stand first: a client may choose (§4.5). */
+const preferKnown = (ways: readonly Alternative[]): readonly Alternative[] =>
+  [false, true].flatMap(hasForeign => ways.filter(way => way.some(isUnknownAssertion) === hasForeign))
 
 /** Exchanges that are answered, and in no other way than by a message to another address. */
 function listLater(policies: readonly Element[], operations: ReadonlyMap<string, WsdlOperation>): ReadonlySet<string> {
@@ -69,10 +94,10 @@ function readOperator(element: Element): readonly Alternative[] {
   const { local } = element.name
   if (local === 'Policy' || local === 'All') return listAlternatives(element.elements())
   if (local === 'ExactlyOne') return element.elements().flatMap(readOperator).slice(0, alternativesMax)
-  return isOptionalAssertion(element) ? [[]] : [[element]]
+  return isMarked(element, 'Optional') ? [[]] : [[element]]
 }
-const isOptionalAssertion = ({ attributes }: Element): boolean =>
-  attributes.some(({ name, value }) => name.local === 'Optional' && /^(?:true|1)$/.test(value.trim()))
+const isMarked = ({ attributes }: Element, mark: 'Optional' | 'Ignorable'): boolean =>
+  attributes.some(({ name, value }) => name.local === mark && /^(?:true|1)$/.test(value.trim()))
 
 // WS-SecurityPolicy
 
