@@ -7,7 +7,7 @@ import { writeFaultEnvelope } from '../soap/envelope.ts'
 import { faultReason, type SoapFault } from '../soap/fault.ts'
 import { type AddressingVersion, addressingVersions } from '../soap/headers/addressing.ts'
 import { securityName } from '../soap/security-port.ts'
-import { type SoapVersion, soap11 } from '../soap/version.ts'
+import { soap11 } from '../soap/version.ts'
 import { internName } from '../xml/index.ts'
 import type { ForeignMessage, LaterReader } from './port-caller.ts'
 
@@ -20,26 +20,25 @@ const newest = addressingVersions[0] as AddressingVersion // there are two
 export const acceptReply: MessageReceipt = { status: 202, fields: { 'cache-control': 'no-store' } }
 
 /** No call has this address. */
-export const refuseUnknownReply: MessageReceipt = writeReceipt(soap11, 404, {
+export const refuseUnknownReply: MessageReceipt = writeReceipt({ version: soap11, dialect: newest }, 404, {
   code: 'Sender',
   ...codesOf(internName(newest.uri, 'DestinationUnreachable')),
   reasons: faultReason('no message is expected at this address'),
 })
 
-export const refuseLongReply = ({ version, longest }: ReceiptForm & Pick<LaterReader, 'longest'>): MessageReceipt =>
-  writeReceipt(version, 413, {
+export const refuseLongReply = (reader: ReceiptForm & Pick<LaterReader, 'longest'>): MessageReceipt =>
+  writeReceipt(reader, 413, {
     code: 'Sender',
-    reasons: faultReason(`the message is longer than the limit of ${longest} octets`),
+    reasons: faultReason(`the message is longer than the limit of ${reader.longest} octets`),
   })
 
 /** The call that it relates to does not wait for it. */
 export const refuseRelation = (reader: ReceiptForm, why: string): MessageReceipt =>
-  writeReceipt(reader.version, reader.version.senderStatus, relationFault(reader, why))
+  writeReceipt(reader, reader.version.senderStatus, relationFault(reader, why))
 
 export function refuseForeignReply(reader: ReceiptForm, { why, detail }: ForeignMessage): MessageReceipt {
-  const { version } = reader
   const isBadType = why === 'media-type' || why === 'coding'
-  return writeReceipt(version, isBadType ? 415 : version.senderStatus, faultOfForeign(reader, why, detail))
+  return writeReceipt(reader, isBadType ? 415 : reader.version.senderStatus, faultOfForeign(reader, why, detail))
 }
 
 function faultOfForeign(reader: ReceiptForm, why: ForeignMessage['why'], detail: string): SoapFault {
@@ -63,10 +62,18 @@ function codesOf(code: NonNullable<SoapFault['faultcode']>): Pick<SoapFault, 'su
   return { subcodes: [code], faultcode: code }
 }
 
-function writeReceipt(version: SoapVersion, status: number, fault: SoapFault): MessageReceipt {
+/** SOAP Binding §6: a fault has an action, and relates to a message whose id is not known. */
+function writeReceipt({ version, dialect = newest }: ReceiptForm, status: number, fault: SoapFault): MessageReceipt {
+  const { uri, unspecified, soapFault } = dialect
+  const isOfAddressing = fault.faultcode?.uri === uri
+  const block = (local: string, value: string) => `<wsa:${local} xmlns:wsa="${uri}">${value}</wsa:${local}>`
+  const blocks = [
+    block('Action', isOfAddressing ? `${uri}/fault` : soapFault),
+    ...(unspecified === undefined ? [] : [block('RelatesTo', unspecified)]),
+  ]
   return {
     status,
     fields: { 'content-type': `${version.mediaType}; charset=utf-8`, 'cache-control': 'no-store' },
-    content: writeFaultEnvelope(version, fault),
+    content: writeFaultEnvelope(version, fault, blocks, uri),
   }
 }

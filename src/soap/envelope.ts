@@ -132,13 +132,20 @@ export function writeEnvelope(version: SoapVersion, body: string, blocks: readon
   return `<?xml version="1.0" encoding="UTF-8"?><${soapPrefix}:Envelope xmlns:${soapPrefix}="${version.namespace}">${header}<${soapPrefix}:Body>${body}</${soapPrefix}:Body></${soapPrefix}:Envelope>`
 }
 
-/** The envelope of a fault, with its blocks. */
-export function writeFaultEnvelope(version: SoapVersion, fault: SoapFault, blocks: readonly string[] = []): string {
+/**
+ * The envelope of a fault, with its blocks.
+ *
+ * @param wsa the namespace of the message's WS-Addressing
+ */
+export function writeFaultEnvelope(
+  version: SoapVersion,
+  fault: SoapFault,
+  blocks: readonly string[] = [],
+  wsa = 'http://www.w3.org/2005/08/addressing',
+): string {
   const about =
     version.faultDetail && fault.about
       ? [`<wsa:${version.faultDetail} xmlns:wsa="${wsa}">${fault.about}</wsa:${version.faultDetail}>`]
       : []
   return writeEnvelope(version, version.writeFault(fault), [...blocks, ...(fault.blocks ?? []), ...about])
 }
-
-const wsa = 'http://www.w3.org/2005/08/addressing'

@@ -49,7 +49,9 @@ export function replyWithAnswer(
     ? writeOrDrop(passing, () => exchange.write(complete.row, writing, version))
     : exchange.write(complete.row, writing, version)
   const action = exchange.replyAction
-  const blocks = addressing ? replyBlocks(addressing, action, node.serving.id(), false) : []
+  const blocks = addressing
+    ? replyBlocks(addressing, { action, id: node.serving.id(), isFault: false, destination })
+    : []
   const text = writeEnvelope(version, body, [...blocks, ...known.blocks])
   const inside = attached.length === 0 ? (large?.octetsOf ?? passing?.octetsOf) : undefined
   const sent = {
@@ -90,18 +92,29 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
   const fault = { role: known.role ?? answering.ultimateReceiver, ...told }
   const own = refusal.kind === 'encoded' ? undefined : exchange?.faultAction // its subcodes belong to SOAP
   const action = addressing && faultActionOf(addressing, refusal.kind === 'addressing', own, fault)
+  const destination = destinationOfFault(known, refusal)
   const blocks = [
-    ...(addressing && action !== undefined ? replyBlocks(addressing, action, node.serving.id(), true) : []),
+    ...(addressing && action !== undefined
+      ? replyBlocks(addressing, { action, id: node.serving.id(), isFault: true, destination })
+      : []),
     ...known.blocks,
     ...(refusal.kind === 'version-mismatch' ? [writeUpgrade(node.spoken)] : []),
     ...(refusal.kind === 'not-understood' && version.notUnderstood ? refusal.blocks.map(writeNotUnderstood) : []),
   ]
-  const destination = known.agreed?.fault ?? (addressing && earlyFaultDestination(addressing)) ?? back
   return deliver(node, known, destination, action ?? '', {
     version: answering,
-    envelope: writeFaultEnvelope(answering, fault, blocks),
+    envelope: writeFaultEnvelope(answering, fault, blocks, addressing?.dialect.uri),
     fault: { code: fault.code, refusal },
   })
+}
+
+/**
+ * WS-I Basic Profile 1.2 and 2.0 R1036: that a mandatory block is not understood is told in the
+ * response, whatever FaultTo and ReplyTo say.
+ */
+function destinationOfFault({ agreed, addressing }: ExchangeFacts, { kind }: AnySoapRefusal): Destination {
+  if (kind === 'not-understood' || !addressing) return back
+  return agreed?.fault ?? earlyFaultDestination(addressing)
 }
 
 const back: Destination = { to: 'back' }
@@ -147,8 +160,10 @@ function protectSent({ serving }: SoapNode, protect: ProtectAnswer, sent: SentMe
 }
 
 function sendTo(node: SoapNode, destination: Destination, action: string, sent: SentMessage): Maybe<SentMessage> {
-  const { version, envelope: text, filling } = sent
+  const { version, envelope: text, filling, fault } = sent
   const accepted = { version, envelope: undefined }
+  // Core §3.3: no message goes to [none], but a status is no message (rule B7.1).
+  if (destination.to === 'nowhere' && fault) return { ...accepted, fault }
   if (destination.to !== 'address' || text === undefined) return accepted
   const { mediaType } = version
   const { address } = destination

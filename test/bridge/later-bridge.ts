@@ -49,7 +49,7 @@ export const shopPort = port('Shop', {
   },
 })
 
-const soapUri = 'http://schemas.xmlsoap.org/soap/envelope/'
+export const soapUri = 'http://schemas.xmlsoap.org/soap/envelope/'
 export const wsaUri = 'http://www.w3.org/2005/08/addressing'
 export const price = (amount = '1.50', more = ''): string =>
   `<s:Price xmlns:s="urn:shop"><s:item>tea</s:item><s:amount>${amount}</s:amount>${more}</s:Price>`

@@ -24,6 +24,7 @@ import {
   respondWith,
   type Sent,
   shopPort,
+  soapUri,
   wsaUri,
 } from './later-bridge.ts'
 
@@ -190,6 +191,24 @@ describe('a call whose answer comes later', () => {
     assert.equal(refused.status, 400)
     assert.match(refused.fields['content-type'] ?? '', /application\/soap\+xml/)
     assert.match(refused.text, /Subcode>.*InvalidAddressingHeader/)
+  })
+
+  test('SOAP Binding §6 has refusals of its answers with the action of a fault', async () => {
+    const { begin, reply } = await openLaterBridge()
+    const { message } = await begin()
+    const other = 'http://bridge.test/replies/j-1/none'
+    const relation = block('RelatesTo', message.id)
+    const stranger = `<x xmlns="urn:x" xmlns:e="${soapUri}" e:mustUnderstand="1"/>`
+    const rows: readonly (readonly [to: string, text: string, action: string])[] = [
+      [message.replyTo, envelope(price(), block('RelatesTo', 'urn:other')), `${wsaUri}/fault`],
+      [other, envelope(price(), relation), `${wsaUri}/fault`],
+      [message.replyTo, envelope(price(), relation + stranger), `${wsaUri}/soap/fault`],
+    ]
+    for (const [to, text, action] of rows) {
+      const refused = await reply(to, text)
+      assert.match(refused.text, new RegExp(`<wsa:Action xmlns:wsa="${wsaUri}">${action}</wsa:Action>`))
+      assert.match(refused.text, new RegExp(`<wsa:RelatesTo [^>]*>${wsaUri}/unspecified<`))
+    }
   })
 
   test('is polled less often the longer it takes', async () => {

@@ -287,6 +287,71 @@ test('B4.10 ReplyTo none: 202, and it was carried out; W8 with a fault too', asy
   assert.ok((await countChanges()) >= before && order.status === 200)
 })
 
+for (const [title, given] of [
+  ['ReplyTo', { replyTo: `${uri10}/none` }],
+  ['FaultTo', { faultTo: `${uri10}/none` }],
+  ['FaultTo, with ReplyTo back', { faultTo: `${uri10}/none`, replyTo: anonymous }],
+] as const)
+  for (const version of ['1.1', '1.2'] as const)
+    test(`WS-I Basic Profile R1036 a block that is not understood is told in the response: none in ${title}, SOAP ${version}`, async () => {
+      const soap = version === '1.2' ? ns12 : 'http://schemas.xmlsoap.org/soap/envelope/'
+      const mandatory = `<x:y xmlns:x="urn:x" xmlns:e="${soap}" e:mustUnderstand="1"/>`
+      const answer = await shop.post({ version, body: get, header: blocks(uri10, 'GetOrder', given) + mandatory })
+      const { Action, To, RelatesTo } = readBlocks(answer, uri10)
+      assert.deepEqual(
+        [answer.status, answer.fault?.code, Action, To, RelatesTo],
+        [500, 'MustUnderstand', `${uri10}/soap/fault`, anonymous, 'urn:uuid:1'],
+      )
+    })
+
+test('Core §3.4 what goes back is addressed to anonymous, without parameters of the address that was refused', async () => {
+  const elsewhere = `<w:Address>https://other.example/</w:Address><w:ReferenceParameters><c:Key xmlns:c="urn:c"/></w:ReferenceParameters>`
+  for (const given of [{ replyTo: elsewhere }, { faultTo: elsewhere }]) {
+    const answer = await shop.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', given) })
+    assert.deepEqual(answer.fault?.subcodes, ['InvalidAddressingHeader', 'OnlyAnonymousAddressSupported'])
+    assert.equal(readBlocks(answer, uri10)['To'], anonymous)
+    assert.deepEqual(
+      answer.blocks.filter(each => each.name.uri === 'urn:c'),
+      [],
+    )
+  }
+})
+
+test('SOAP Binding §6.2 FaultDetail is of the version of WS-Addressing that its message has', async () => {
+  for (const uri of [uri10, uri04]) {
+    const header = blocks(uri, 'GetOrder', { action: `${ns}/PayOrder` })
+    const answer = await shop.post({ body: get, header })
+    assert.equal(answer.fault?.code, 'ActionNotSupported')
+    const namespaces = answer.blocks.map(each => each.name.uri)
+    assert.ok(answer.blocks.some(each => each.name.local === 'FaultDetail'))
+    assert.deepEqual([...new Set(namespaces)], [uri])
+  }
+})
+
+const failingNode = (fail: () => never) =>
+  createEchoNode([
+    bareElement({
+      namespace: 'urn:f',
+      name: 'Fail',
+      action: 'urn:fail',
+      content: t.string(),
+      answer: { name: 'Failed', content: t.string() },
+      perform: fail,
+    }),
+  ])
+for (const [status, fail, field] of [
+  [401, () => refuse({ kind: 'unauthenticated' }), 'www-authenticate'],
+  [429, () => refuse({ kind: 'too-many', after: 7, limit: 1 }), 'retry-after'],
+  [503, () => { throw new Unavailable(7, 'the disk is full') }, 'retry-after'],
+  [202, () => refuse({ kind: 'forbidden' }), undefined],
+] as const satisfies readonly (readonly [number, () => never, string | undefined])[])
+  test(`B7.1 ReplyTo none: the status is ${status}, without a message`, async () => {
+    const header = blocks(uri10, '', { action: 'urn:fail', to: undefined, replyTo: `${uri10}/none` })
+    const answer = await failingNode(fail).post({ version: '1.2', body: '<Fail xmlns="urn:f"/>', header })
+    assert.deepEqual([answer.status, answer.text], [status, ''])
+    assert.ok(field === undefined || answer.fields[field])
+  }) // biome-ignore format: a table
+
 test('W4 RelatesTo of another exchange changes nothing: the reply relates to the request', async () => {
   const more = `<w:RelatesTo xmlns:w="${uri10}">urn:another</w:RelatesTo>`
   const answer = await shop.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', { more }) })

@@ -265,12 +265,26 @@ function refusalDetail(
 
 // Replying
 
-/** Blocks of a reply (Core §3.4; SOAP Binding §2). */
-export function replyBlocks(addressing: Addressing, action: string, id: string, fault: boolean): readonly string[] {
-  const { dialect, found, messageId } = addressing
-  const reference = (fault ? found.get('FaultTo')?.[0] : undefined) ?? found.get('ReplyTo')?.[0]
-  const to = reference?.elements(internName(dialect.uri, 'Address'))[0]?.text.trim() || dialect.anonymous
-  const related = messageId ?? (fault ? dialect.unspecified : undefined)
+/** What the blocks of a reply say, and where it goes. */
+interface ReplyProperties {
+  readonly action: string
+  readonly id: string
+  readonly isFault: boolean
+  readonly destination: Destination
+}
+
+/**
+ * Blocks of a reply (Core §3.4; SOAP Binding §2). One that goes back in the response, though its
+ * message names another address, is not addressed to that.
+ */
+export function replyBlocks(
+  { dialect, found, messageId }: Addressing,
+  { action, id, isFault, destination }: ReplyProperties,
+): readonly string[] {
+  const to = destination.to === 'address' ? destination.address : dialect.anonymous
+  const named = (isFault ? found.get('FaultTo')?.[0] : undefined) ?? found.get('ReplyTo')?.[0]
+  const reference = named && findAddress(dialect, named) === to ? named : undefined
+  const related = messageId ?? (isFault ? dialect.unspecified : undefined)
   const block = (local: string, value: string) =>
     `<wsa:${local} xmlns:wsa="${dialect.uri}">${escapeText(value)}</wsa:${local}>`
   return [
@@ -287,9 +301,12 @@ export function replyBlocks(addressing: Addressing, action: string, id: string, 
 /** The destination of a fault before `agreeOnReplies` has ended. */
 export function earlyFaultDestination({ dialect, found }: Addressing): Destination {
   const reference = found.get('FaultTo')?.[0] ?? found.get('ReplyTo')?.[0]
-  const address = reference?.elements(internName(dialect.uri, 'Address'))[0]?.text.trim()
+  const address = reference && findAddress(dialect, reference)
   return address !== undefined && address === dialect.none ? { to: 'nowhere' } : back
 }
+
+const findAddress = ({ uri }: AddressingVersion, reference: Element): string | undefined =>
+  reference.elements(internName(uri, 'Address'))[0]?.text.trim()
 
 /**
  * The action of a fault: the operation's for a declared fault, else that of SOAP's or of

@@ -32,7 +32,8 @@ export const refuseLength = (limit: number): never =>
 export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): Response {
   const { version, envelope: text, packed: packing, fault, filling } = sent
   if (fault?.refusal.kind === 'too-long') refuseLength(fault.refusal.limit)
-  if (text === undefined) return { status: 202, fields: {} } // rule B4.10; 204 breaks half of the peers
+  if (fault?.refusal.kind === 'unavailable') entry.notes.cause = fault.refusal.cause
+  if (text === undefined) return writeAcceptance(node, entry, sent)
   const envelope = filling ? fillMarks(text, filling) : text
   const packed = packing && writePackage(version.mediaType, envelope, packing, `diglot-${node.serving.id()}`)
   const fields: Record<string, string> = {
@@ -40,20 +41,30 @@ export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): 
     'cache-control': 'no-store',
   }
   if (fault) Object.assign(fields, fieldsOfFault(node, entry, fault.refusal))
-  if (fault?.refusal.kind === 'unavailable') entry.notes.cause = fault.refusal.cause
   return { status: fault ? statusOfFault(node, version, fault) : 200, fields, content: packed?.content ?? envelope }
 }
 
-/** Rules B4.5, B7.1: 500 for every fault but those that HTTP clients must act on. */
+/** Of a message without a reply, or with a fault that its sender does not want (rule B4.10). */
+function writeAcceptance(node: SoapNode, entry: Entry, { fault }: SentMessage): Response {
+  const status = fault && statusOfTransport(fault.refusal)
+  if (!fault || status === undefined) return { status: 202, fields: {} } // 204 breaks half of the peers
+  return { status, fields: { 'cache-control': 'no-store', ...fieldsOfFault(node, entry, fault.refusal) } }
+}
+
+/** Of refusals that HTTP clients must act on (rule B7.1). */
+function statusOfTransport({ kind }: AnySoapRefusal): number | undefined {
+  if (kind === 'unauthenticated') return 401
+  if (kind === 'too-many') return 429
+  return kind === 'unavailable' ? 503 : undefined
+}
+
+/** Rule B4.5: 500 for every other fault. */
 function statusOfFault(
   node: SoapNode,
   version: SoapVersion,
   { code, refusal }: NonNullable<SentMessage['fault']>,
 ): number {
-  if (refusal.kind === 'unauthenticated') return 401
-  if (refusal.kind === 'too-many') return 429
-  if (refusal.kind === 'unavailable') return 503
-  return node.faultStatus === 'w3c' && code === 'Sender' ? version.senderStatus : 500
+  return statusOfTransport(refusal) ?? (node.faultStatus === 'w3c' && code === 'Sender' ? version.senderStatus : 500)
 }
 
 function fieldsOfFault({ serving, realm }: SoapNode, { request }: Entry, refusal: AnySoapRefusal): HttpFields {
