@@ -317,9 +317,11 @@ function openBody(
   if (media && version !== media && !expected.isLenient)
     refuseAnswer('structure', `a SOAP ${version.number} envelope must not be sent as ${media.mediaType}`)
   const blocks = targetedBlocks(envelope.blocks, version, receiverRoles)
-  const addressing = expected.addressing && readAddressing(blocks)
+  const isFault = cursor.child() === 'start' && cursor.name === version.fault
+  // A service that wants WS-Addressing writes it in the fault that says so.
+  const addressing = expected.addressing || isFault ? readAddressing(blocks) : undefined
   requireUnderstood(blocks, version, each => isUnderstood(expected, addressing, version, each))
-  if (cursor.child() === 'start' && cursor.name === version.fault) {
+  if (isFault) {
     const fault = readFaultElement(envelope, isStreamed)
     requireCorrelated(expected, addressing, request, true)
     return { kind: 'fault', version, fault, blocks }

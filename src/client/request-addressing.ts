@@ -7,6 +7,7 @@ import {
   type Addressing,
   type AddressingVersion,
   addressingVersions,
+  findRepeatedProperty,
   propertyText,
 } from '../soap/headers/addressing.ts'
 import type { SoapVersion } from '../soap/version.ts'
@@ -89,6 +90,8 @@ export interface Correlation {
 export function findCorrelationError({ dialect, found }: Addressing, asked: Correlation): string | undefined {
   const replies = (found.get('RelatesTo') ?? []).filter(each => isReply(each, dialect)).map(each => each.text.trim())
   const { isFault, cameTo, replyTo } = asked
+  const repeated = isFault ? undefined : findRepeatedProperty(found)
+  if (repeated !== undefined) return `the reply has more than one ${repeated}`
   // The fault of a node that could not read the message's id has nothing to relate to.
   const isUnrelated = isFault && cameTo === undefined && replies.every(each => each === `${dialect.uri}/unspecified`)
   if (!isUnrelated && !replies.includes(asked.id))

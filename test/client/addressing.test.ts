@@ -112,6 +112,7 @@ const answers: readonly (readonly [string, (id: string) => string, RegExp | unde
   ],
   ['it relates to none', () => action, /does not name the message/],
   ['it is for another', id => relates(id) + block('To', 'http://other.example/'), /addressed to http:\/\/other/],
+  ['SOAP Binding §3.2 it has two actions', id => relates(id) + action + action, /more than one Action/],
   ['it is of another action', id => relates(id) + block('Action', `${ns}/GetOrderResponse`), /action/],
 ]
 const envelopeAttributes = (blocks: string) => blocks.replaceAll(/<a:(\w+)/g, '<a:$1 e:mustUnderstand="1"')
@@ -149,6 +150,17 @@ describe('a fault does so as far as it can', () => {
         taken ? thrown instanceof FaultError : thrown instanceof AnswerError && thrown.why === 'uncorrelated',
       )
     })
+})
+
+test('SOAP 1.2 Part 1 §2.6 a fault of a service that wants WS-Addressing is told to whom does not write it', async () => {
+  const must = ' e:mustUnderstand="1"'
+  const written = block('Action', `${wsa}/fault`, must) + block('RelatesTo', `${wsa}/unspecified`, must)
+  await assert.rejects(answering(() => written, false, fault, 500).client.GetProduct({ id: 'p-1' }), FaultError)
+  const strange = written + block('Metadata', '', must)
+  await assert.rejects(
+    answering(() => strange, false, fault, 500).client.GetProduct({ id: 'p-1' }),
+    (thrown: unknown) => thrown instanceof AnswerError && thrown.why === 'not-understood',
+  )
 })
 
 test('SOAP 1.1 says it in the same blocks', async () => {

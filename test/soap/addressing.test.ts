@@ -188,6 +188,9 @@ const refusedRows: readonly (readonly [string, Blocks, readonly string[]])[] = [
       [`Core §2.1 From with the Address “${address}”`, { more: from }, subcodes] as const,
     ]
   }),
+  ...['', '/soap/v1', 'shop'].map(
+    to => [`§6.4.1 To “${to}” is no absolute IRI`, { to }, ['InvalidAddressingHeader', 'InvalidAddress']] as const,
+  ),
   ['W7 To of another endpoint', { to: 'http://shop.example/soap/v2' }, ['DestinationUnreachable']],
   ['W7 To of another host', { to: 'http://other.example/soap/v1' }, ['DestinationUnreachable']],
   ['W7 To that is no URL', { to: 'mailto:fabrikam@example.com' }, ['DestinationUnreachable']],
@@ -259,6 +262,20 @@ test('B2.11 reference parameters are echoed and marked, names in their content k
   assert.deepEqual(
     plain.blocks.filter(each => each.name.uri === 'urn:c').map(each => each.attributes.length),
     [1, 0],
+  )
+})
+
+test('Core §3.2 a reference parameter keeps its prefixes, whatever prefix marks it', async () => {
+  const replyTo = withParameter('<c:Key xmlns:c="urn:c" xmlns:wsa="urn:q" wsa:a="1">wsa:v</c:Key>')
+  const answer = await shop.post({ version: '1.2', body: get, header: blocks(uri10, 'GetOrder', { replyTo }) })
+  const [key] = answer.blocks.filter(each => each.name.uri === 'urn:c')
+  assert.equal(key?.namespace('wsa'), 'urn:q')
+  assert.deepEqual(
+    key.attributes.map(each => [each.name.uri, each.name.local]),
+    [
+      ['urn:q', 'a'],
+      [uri10, 'IsReferenceParameter'],
+    ],
   )
 })
 

@@ -128,15 +128,15 @@ export function agreeOnReplies(
     readonly elsewhere: ReplyTargets | undefined
   },
 ): AgreedAddressing {
-  for (const [property, blocks] of found)
-    if (blocks.length > 1 && !repeatable.has(property))
-      refuseProperty(dialect, property, 'is repeated', 'InvalidCardinality')
+  const repeated = findRepeatedProperty(found)
+  if (repeated) refuseProperty(dialect, repeated, 'is repeated', 'InvalidCardinality')
   const needed: readonly Property[] = facts.answered ? [...dialect.required, 'MessageID'] : dialect.required
   for (const property of needed) if (!found.has(property)) refuseMissing(dialect, property)
   const id = propertyText(found, 'MessageID')
   if (id !== undefined && !/^[^\s<>"]{1,1024}$/.test(id))
     refuseProperty(dialect, 'MessageID', 'is not a valid URI', 'InvalidAddress')
   const to = propertyText(found, 'To')
+  if (to !== undefined && !isAbsoluteIri(to)) refuseProperty(dialect, 'To', 'is not an absolute IRI', 'InvalidAddress')
   if (to !== undefined && to !== dialect.anonymous && !facts.addresses.some(each => sameEndpoint(each, to)))
     refuseAddressing(dialect, [internName(dialect.uri, 'DestinationUnreachable')], `${to} is not this endpoint`, {
       local: 'ProblemIRI',
@@ -147,6 +147,10 @@ export function agreeOnReplies(
   const reply = chooseDestination(dialect, found, 'ReplyTo', facts) ?? back
   return { reply, fault: chooseDestination(dialect, found, 'FaultTo', facts) ?? reply }
 }
+
+/** SOAP Binding §3.2: a property that a message has more than once, and must not. */
+export const findRepeatedProperty = (found: Addressing['found']): Property | undefined =>
+  [...found].find(([property, blocks]) => blocks.length > 1 && !repeatable.has(property))?.[0]
 
 /** The action that the blocks state, if they state one. */
 export const statedAction = ({ found }: Addressing): string | undefined => propertyText(found, 'Action')
@@ -197,10 +201,11 @@ function requireAddressOf(dialect: AddressingVersion, property: Property, refere
   const addresses = reference.elements(internName(dialect.uri, 'Address'))
   if (addresses.length !== 1) refuseProperty(dialect, property, 'must have one Address', 'MissingAddressInEPR')
   const address = addresses[0]!.text.trim()
-  if (!/^[a-z][a-z\d+.-]*:[^\s<>"]+$/i.test(address))
+  if (!isAbsoluteIri(address))
     refuseProperty(dialect, property, 'has an Address that is not an absolute IRI', 'InvalidAddress')
   return address
 }
+const isAbsoluteIri = (iri: string): boolean => /^[a-z][a-z\d+.-]*:[^\s<>"]+$/i.test(iri)
 
 /** Host, port and path are equal; a proxy may have terminated TLS. */
 function sameEndpoint(one: string, other: string): boolean {
@@ -372,6 +377,6 @@ function namespacesInScope(
   const scope = new Map<string, string>()
   for (let at: Element | undefined = element; at; at = at.parent)
     for (const each of at.declarations) if (!scope.has(each.prefix)) scope.set(each.prefix, each.uri)
-  if (isReference) scope.set('wsa', uri)
+  if (isReference && !scope.has('wsa')) scope.set('wsa', uri) // else another prefix is written
   return [...scope].map(([prefix, uri]) => ({ prefix, uri })).filter(each => each.prefix === '' || each.uri !== '')
 }
