@@ -120,6 +120,13 @@ export const codeOf: Readonly<Record<AnySoapRefusal['kind'], Code>> = {
   incident: 'Receiver',
 }
 
+/** The HTTP status of a refusal that is of the request, whatever its message says (rule B7.1). */
+export function transportStatusOf({ kind }: AnySoapRefusal): number | undefined {
+  if (kind === 'unauthenticated') return 401
+  if (kind === 'too-many') return 429
+  return kind === 'unavailable' ? 503 : undefined
+}
+
 /** Writes faults and paths in the vocabulary of an endpoint. */
 export interface FaultWording {
   /** The element of a declared fault with its detail, as XML. */

@@ -17,7 +17,7 @@ import {
 import { writePartId } from './mime/parts.ts'
 import { type Attached, attachReferred, isHeldPart } from './mime/write-package.ts'
 import type { BoundOperation, OperationResponse } from './operations/bound-operation.ts'
-import { type AnySoapRefusal, createFault, writeNotUnderstood, writeUpgrade } from './refusal.ts'
+import { type AnySoapRefusal, createFault, transportStatusOf, writeNotUnderstood, writeUpgrade } from './refusal.ts'
 import type { ProtectAnswer } from './security-port.ts'
 import { type SoapVersion, soap11 } from './version.ts'
 
@@ -110,11 +110,13 @@ export function replyWithFault(node: SoapNode, known: ExchangeFacts, refused: An
 
 /**
  * WS-I Basic Profile 1.2 and 2.0 R1036: that a mandatory block is not understood is told in the
- * response, whatever FaultTo and ReplyTo say.
+ * response, whatever FaultTo and ReplyTo say. So is what refuses the request: a stranger sends no
+ * faults elsewhere.
  */
-function destinationOfFault({ agreed, addressing }: ExchangeFacts, { kind }: AnySoapRefusal): Destination {
-  if (kind === 'not-understood' || !addressing) return back
-  return agreed?.fault ?? earlyFaultDestination(addressing)
+function destinationOfFault({ agreed, addressing }: ExchangeFacts, refusal: AnySoapRefusal): Destination {
+  if (refusal.kind === 'not-understood' || !addressing) return back
+  const asked = agreed?.fault ?? earlyFaultDestination(addressing)
+  return asked.to === 'address' && transportStatusOf(refusal) !== undefined ? back : asked
 }
 
 const back: Destination = { to: 'back' }
@@ -167,9 +169,10 @@ function sendTo(node: SoapNode, destination: Destination, action: string, sent: 
   if (destination.to !== 'address' || text === undefined) return accepted
   const { mediaType } = version
   const { address } = destination
-  return chain(filling ? collectEnvelope(text, filling) : text, content =>
-    chain(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted),
-  )
+  // That there is room for a reply was asked before anything was performed.
+  const room = fault && node.elsewhere?.requireRoom?.(address)
+  const whole = chain(room, () => (filling ? collectEnvelope(text, filling) : text))
+  return chain(whole, content => chain(node.elsewhere?.send(address, { mediaType, action, content }), () => accepted))
 }
 
 /** A message to another address is one text. */

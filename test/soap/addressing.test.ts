@@ -413,6 +413,30 @@ test('W1 an allow-listed address gets the reply from the outbox; its fault too; 
   assert.ok(other.fault && sent.length === 2)
 })
 
+test('W1 A8.1 a stranger sends no faults to an allowed address: 401 is the response, and other faults need room', async () => {
+  const sent: string[] = []
+  let isFull = false
+  const elsewhere: ReplyTargets = {
+    allowed: () => true,
+    requireRoom: async () => (isFull ? refuse({ kind: 'too-many', after: 10, limit: 100 }) : undefined),
+    send: async to => void sent.push(to),
+  }
+  const open = await startConversation({}, { elsewhere })
+  const replyTo = 'https://partner.example/replies'
+  const header = blocks(uri10, 'PayOrder', { replyTo })
+  const stranger = { version: '1.2', body: pay(), header, fields: { authorization: '' } } as const
+  const answer = await open.post(stranger)
+  assert.deepEqual([answer.status, answer.fault?.code, sent], [401, 'Sender', []])
+  assert.equal(readBlocks(answer, uri10)['To'], anonymous)
+  const mistaken = { version: '1.2', body: get, header } as const
+  assert.equal((await open.post(mistaken)).status, 202)
+  assert.deepEqual(sent, [replyTo])
+  isFull = true
+  const full = await open.post(mistaken)
+  assert.deepEqual([full.status, full.fields['retry-after'], full.fault?.code], [429, '10', 'Receiver'])
+  assert.deepEqual(sent, [replyTo])
+})
+
 test('A8.1 where too many replies wait for an address the next is refused before anything runs, as a response', async () => {
   const sent: string[] = []
   const full = await startConversation(

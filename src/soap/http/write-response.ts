@@ -7,7 +7,7 @@ import type { HttpFields, Response } from '../../http/message.ts'
 import { respond } from '../../http/respond.ts'
 import type { SentMessage, SoapNode } from '../endpoint.ts'
 import { writePackage } from '../mime/write-package.ts'
-import type { AnySoapRefusal } from '../refusal.ts'
+import { type AnySoapRefusal, transportStatusOf } from '../refusal.ts'
 import type { SoapVersion } from '../version.ts'
 
 /** Thrown to end the exchange with a status and no message. */
@@ -46,16 +46,9 @@ export function writeResponse(node: SoapNode, entry: Entry, sent: SentMessage): 
 
 /** Of a message without a reply, or with a fault that its sender does not want (rule B4.10). */
 function writeAcceptance(node: SoapNode, entry: Entry, { fault }: SentMessage): Response {
-  const status = fault && statusOfTransport(fault.refusal)
+  const status = fault && transportStatusOf(fault.refusal)
   if (!fault || status === undefined) return { status: 202, fields: {} } // 204 breaks half of the peers
   return { status, fields: { 'cache-control': 'no-store', ...fieldsOfFault(node, entry, fault.refusal) } }
-}
-
-/** Of refusals that HTTP clients must act on (rule B7.1). */
-function statusOfTransport({ kind }: AnySoapRefusal): number | undefined {
-  if (kind === 'unauthenticated') return 401
-  if (kind === 'too-many') return 429
-  return kind === 'unavailable' ? 503 : undefined
 }
 
 /** Rule B4.5: 500 for every other fault. */
@@ -64,7 +57,7 @@ function statusOfFault(
   version: SoapVersion,
   { code, refusal }: NonNullable<SentMessage['fault']>,
 ): number {
-  return statusOfTransport(refusal) ?? (node.faultStatus === 'w3c' && code === 'Sender' ? version.senderStatus : 500)
+  return transportStatusOf(refusal) ?? (node.faultStatus === 'w3c' && code === 'Sender' ? version.senderStatus : 500)
 }
 
 function fieldsOfFault({ serving, realm }: SoapNode, { request }: Entry, refusal: AnySoapRefusal): HttpFields {
