@@ -82,7 +82,7 @@ export async function compareStarts(folder: string, pairs: number): Promise<Foun
 }
 
 /** Milliseconds from the start of a process to its first answer. */
-export async function timeToFirst(words: Words, ask: Ask): Promise<number> {
+export async function timeToFirst(words: Words, ask: Ask, signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<number> {
   const port = await freePort()
   const [command = '', ...rest] = on(0, words(port))
   const began = performance.now()
@@ -93,7 +93,7 @@ export async function timeToFirst(words: Words, ask: Ask): Promise<number> {
   }
   await oneAnswer(port, ask)
   const took = performance.now() - began
-  await end(child)
+  await end(child, signal)
   return took
 }
 
@@ -103,9 +103,9 @@ async function oneAnswer(port: number, ask: Ask): Promise<void> {
   line.close()
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const over = once(child, 'exit')
-  child.kill('SIGKILL')
+  child.kill(signal)
   await over
 }
 

@@ -21,10 +21,13 @@ const isPolicyName = ({ name }: Element, local: string): boolean =>
   name.local === local && policyNamespaces.has(name.uri)
 
 export interface PolicyLimits {
+  /** Of all policies of a description. */
   readonly inclusions: number
+  /** Policies inside of each other by inclusion. */
+  readonly depth: number
 }
-/** Policies that include each other may double at each step: no real one has so many. */
-export const policyLimits: PolicyLimits = { inclusions: 1000 }
+/** Policies that include each other may double at each step: no real ones have so many. */
+export const policyLimits: PolicyLimits = { inclusions: 10_000, depth: 64 }
 
 export class PolicyLookup {
   readonly #roots: readonly Element[]
@@ -94,6 +97,8 @@ export class PolicyLookup {
     if (open.has(policy)) this.#addFlaw(`the policy ${uri} includes itself`)
     else if (this.#inclusions > policyLimits.inclusions)
       this.#addFlaw(`policies include others more than ${policyLimits.inclusions} times: the rest is left out`)
+    else if (open.size > policyLimits.depth)
+      this.#addFlaw(`the policy ${uri} is included more than ${policyLimits.depth} deep: it is left out`)
     else return [this.#include(policy, new Set([...open, policy]))]
     return []
   }

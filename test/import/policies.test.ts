@@ -128,20 +128,26 @@ test('WS-Policy 1.5 §4.3.4: a policy that includes itself, or one that is not t
     'document: the policy #P is not in the document',
   ])
 })
-test('D1 policies that include others twice at each step end at a bound that is told', () => {
-  const step = (at: number) =>
-    policyP(`<wsp:PolicyReference URI="#P${at + 1}"/><wsp:PolicyReference URI="#P${at + 1}"/>`).replace(
-      '"P"',
-      `"P${at}"`,
-    )
-  const steps = Array.from({ length: 40 }, (_, at) => step(at))
-  const { losses } = read(inBinding(byElement.replace('#P', '#P0'), ...steps, policyP(token).replace('"P"', '"P40"')))
-  assert.ok(
-    losses.includes(
-      `document: policies include others more than ${policyLimits.inclusions} times: the rest is left out`,
-    ),
+/** Each policy includes the next one so many times. */
+const chainOf = (length: number, times: number) =>
+  Array.from({ length }, (_, at) =>
+    policyP(`<wsp:PolicyReference URI="#P${at + 1}"/>`.repeat(times)).replace('"P"', `"P${at}"`),
   )
-})
+const { inclusions, depth } = policyLimits
+const floods: readonly [says: string, chain: readonly string[], told: string][] = [
+  ['twice at each step', chainOf(40, 2), `policies include others more than ${inclusions} times: the rest is left out`],
+  [
+    'in a long chain',
+    chainOf(5000, 1),
+    `the policy #P${depth + 1} is included more than ${depth} deep: it is left out`,
+  ],
+]
+for (const [says, chain, told] of floods)
+  test(`D1 policies that include others ${says} end at a bound that is told`, () => {
+    const last = policyP(token).replace('"P"', `"P${chain.length}"`)
+    const { losses } = read(inBinding(byElement.replace('#P', '#P0'), ...chain, last))
+    assert.ok(losses.includes(`document: ${told}`), String(losses))
+  })
 
 const both = (...ways: readonly string[]) =>
   policyOf(`<wsp:ExactlyOne>${ways.map(way => `<wsp:All>${way}</wsp:All>`).join('')}</wsp:ExactlyOne>`)
