@@ -318,7 +318,7 @@ function openBody(
     refuseAnswer('structure', `a SOAP ${version.number} envelope must not be sent as ${media.mediaType}`)
   const blocks = targetedBlocks(envelope.blocks, version, receiverRoles)
   const isFault = cursor.child() === 'start' && cursor.name === version.fault
-  // A service that wants WS-Addressing writes it in the fault that says so.
+  // A service that demands WS-Addressing writes its blocks in the fault that says so.
   const addressing = expected.addressing || isFault ? readAddressing(blocks) : undefined
   requireUnderstood(blocks, version, each => isUnderstood(expected, addressing, version, each))
   if (isFault) {

@@ -83,8 +83,6 @@ export interface PortPolicy {
   /** Exchanges whose answers go to an address of their own: any other is refused. */
   readonly later?: ReadonlySet<string>
   readonly mtom: boolean
-  /** In James Clark's notation, what is demanded besides, such as reliable messaging. */
-  readonly foreign?: ReadonlySet<string>
 }
 
 /** A SOAP endpoint, as a contract declares it under its path. */

@@ -4,7 +4,7 @@ export interface Loss {
   readonly detail: string
   /**
    * `contract`: a contract cannot say it; `document`: the document is wrong or not all there;
-   * `transport`: it is not SOAP.
+   * `transport`: it is not SOAP over HTTP, or more than that.
    */
   readonly cause: 'contract' | 'document' | 'transport'
 }

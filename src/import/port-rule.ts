@@ -14,9 +14,7 @@ export interface PortRules {
 export function readPortRules({ ports, policies }: Pick<ImportedContract, 'ports' | 'policies'>): PortRules {
   const read = ports.flatMap(port => {
     const policy = policies.get(port.port)
-    if (!policy) return []
-    const { rule, losses } = readPortRule(port, policy)
-    return [{ port: port.port, rule, losses: [...losses, ...listForeign(port, policy)] }]
+    return policy ? [{ port: port.port, ...readPortRule(port, policy) }] : []
   })
   return {
     rules: new Map(read.flatMap(({ port, rule }) => (rule ? [[port, rule]] : []))),
@@ -58,13 +56,6 @@ function readPortRule(port: Port, { security, unmet }: PortPolicy): PortRule {
   const loss: Loss = { place: `port ${port.port}`, detail, cause: 'contract' }
   return { rule: mistakes.length > 0 ? undefined : usual, losses: [...lost, loss] }
 }
-
-const listForeign = ({ port }: Port, { foreign = new Set() }: PortPolicy): readonly Loss[] =>
-  [...foreign].map(name => ({
-    place: `port ${port}`,
-    detail: `its policy demands ${name}, which a contract cannot say: it is left out`,
-    cause: 'contract',
-  }))
 
 const lossOf = ({ port }: Port, [name, demand]: readonly [string, string], instead: string): Loss => ({
   place: `port ${port}`,

@@ -17,17 +17,13 @@ import { clarkNotation, type Element } from '../xml/index.ts'
 
 /** @param operations of the binding by the names of their exchanges */
 export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<string, WsdlOperation>): PortPolicy {
-  const { policies = [] } = binding
-  const [common = []] = preferKnown(listAlternatives(policies))
+  const {
+    common: [common = []],
+    of,
+  } = createWayLister(binding)
   const unmet = new Map<string, string>()
-  const foreign = new Set<string>()
-  const security = [...operations].flatMap(([name, { policies: own, input, output }]) => {
-    const around = [...policies, ...(own?.operation ?? [])]
-    const request = preferKnown(listAlternatives([...around, ...(own?.input ?? [])]))
-    const answer = preferKnown(listAlternatives([...around, ...(own?.output ?? [])]))
-    for (const each of [request, answer])
-      for (const unknown of (each[0] ?? []).filter(isUnknownAssertion)) foreign.add(clarkNotation(unknown.name))
-    const found = attemptUnmet(() => readExchangePolicy(request, answer, { input, output }))
+  const security = [...operations].flatMap(([name, operation]) => {
+    const found = attemptUnmet(() => readExchangePolicy(of(operation), operation))
     if (found instanceof Unmet) unmet.set(name, found.detail)
     return found && !(found instanceof Unmet) ? [[name, found] as const] : []
   })
@@ -35,9 +31,42 @@ export function readPortPolicy(binding: WsdlBinding, operations: ReadonlyMap<str
     security: new Map(security),
     unmet,
     addressing: common.some(isAddressing),
-    later: listLater(policies, operations),
+    later: listLater(of, operations),
     mtom: common.some(({ name }) => mtomAssertions.has(clarkNotation(name))),
-    foreign,
+  }
+}
+
+/** In James Clark's notation, what is demanded besides, such as reliable messaging. */
+export function listUnknownDemands(
+  binding: WsdlBinding,
+  operations: ReadonlyMap<string, WsdlOperation>,
+): ReadonlySet<string> {
+  const { of } = createWayLister(binding)
+  const ways = [...operations.values()].flatMap(each => Object.values(of(each)).map(([way = []]) => way))
+  const found = new Set<string>()
+  for (const way of new Set(ways))
+    for (const each of way) if (isUnknownAssertion(each)) found.add(clarkNotation(each.name))
+  return found
+}
+
+/** The alternatives for an operation, for its request, and for its answer. */
+type ExchangeWays = Readonly<Record<'operation' | 'request' | 'answer', readonly Alternative[]>>
+type WaysOf = (operation: WsdlOperation) => ExchangeWays
+
+/** Operations without policies of their own share those of their binding. */
+function createWayLister({ policies = [] }: WsdlBinding): {
+  readonly common: readonly Alternative[]
+  readonly of: WaysOf
+} {
+  const common = listAlternatives(policies)
+  const listWith = (more: readonly Element[]) => (more.length === 0 ? common : listAlternatives([...policies, ...more]))
+  return {
+    common,
+    of: ({ policies: { operation, input, output } = { operation: [], input: [], output: [] } }) => ({
+      operation: listWith(operation),
+      request: listWith([...operation, ...input]),
+      answer: listWith([...operation, ...output]),
+    }),
   }
 }
 
@@ -60,15 +89,12 @@ const isUnknownAssertion = (assertion: Element): boolean =>
   !mtomAssertions.has(clarkNotation(assertion.name)) &&
   !securityPolicyNamespaces.has(assertion.name.uri) &&
   !isMarked(assertion, 'Ignorable')
-/** The alternatives that demand nothing unknown stand first: a client may choose (§4.5). */
-const preferKnown = (ways: readonly Alternative[]): readonly Alternative[] =>
-  [false, true].flatMap(hasForeign => ways.filter(way => way.some(isUnknownAssertion) === hasForeign))
 
 /** Exchanges that are answered, and in no other way than by a message to another address. */
-function listLater(policies: readonly Element[], operations: ReadonlyMap<string, WsdlOperation>): ReadonlySet<string> {
-  const found = [...operations].filter(([, { output, isAnsweredElsewhere, policies: own }]) => {
-    const ways = listAlternatives([...policies, ...(own?.operation ?? [])])
-    return output !== undefined && (isAnsweredElsewhere || ways.every(way => way.some(demandsNonAnonymous)))
+function listLater(of: WaysOf, operations: ReadonlyMap<string, WsdlOperation>): ReadonlySet<string> {
+  const found = [...operations].filter(([, each]) => {
+    if (each.output === undefined || each.isAnsweredElsewhere) return each.output !== undefined
+    return of(each).operation.every(way => way.some(demandsNonAnonymous))
   })
   return new Set(found.map(([name]) => name))
 }
@@ -83,16 +109,30 @@ type Alternative = readonly Element[]
 /** A policy that multiplies without end is read in part: the first alternatives are as good. */
 const alternativesMax = 64
 
-/** WS-Policy 1.5 §4.3: each way to meet all of these policies, by its assertions. */
+/**
+ * WS-Policy 1.5 §4.3: each way to meet all of these policies, by its assertions; first those that
+ * demand nothing unknown, since a client may choose.
+ */
 function listAlternatives(policies: readonly Element[]): readonly Alternative[] {
-  return policies.reduce<readonly Alternative[]>((ways, each) => join(ways, readOperator(each)), [[]])
+  const ways = joinAll(policies)
+  if (ways.length < 2) return ways
+  return [false, true].flatMap(hasUnknown => ways.filter(way => way.some(isUnknownAssertion) === hasUnknown))
 }
-const join = (ways: readonly Alternative[], more: readonly Alternative[]): readonly Alternative[] =>
-  ways.flatMap(way => more.map(each => [...way, ...each])).slice(0, alternativesMax)
+/** Most policies have one alternative: its assertions join those before without a copy. */
+function joinAll(policies: readonly Element[]): readonly Alternative[] {
+  let ways: Element[][] = [[]]
+  for (const policy of policies) {
+    const more = readOperator(policy)
+    const [only, another] = more
+    if (only && !another) for (const way of ways) for (const each of only) way.push(each)
+    else ways = ways.flatMap(way => more.map(each => [...way, ...each])).slice(0, alternativesMax)
+  }
+  return ways
+}
 
 function readOperator(element: Element): readonly Alternative[] {
   const { local } = element.name
-  if (local === 'Policy' || local === 'All') return listAlternatives(element.elements())
+  if (local === 'Policy' || local === 'All') return joinAll(element.elements())
   if (local === 'ExactlyOne') return element.elements().flatMap(readOperator).slice(0, alternativesMax)
   return isMarked(element, 'Optional') ? [[]] : [[element]]
 }
@@ -122,8 +162,7 @@ interface RequestDemand {
 
 /** By the first alternative for the request that can be met, and all that ask for the same. */
 function readExchangePolicy(
-  request: readonly Alternative[],
-  answer: readonly Alternative[],
+  { request, answer }: ExchangeWays,
   { input, output }: Pick<WsdlOperation, 'input' | 'output'>,
 ): ExchangeSecurity | undefined {
   const read = request.map(each => attemptUnmet(() => readRequest(each, input)))

@@ -19,7 +19,7 @@ import { isNcName } from '../xml/character.ts'
 import { findFreeName } from './constant-names.ts'
 import type { Losses } from './loss.ts'
 import { BodyReader, digestParts } from './read-body.ts'
-import { readPortPolicy } from './read-policies.ts'
+import { listUnknownDemands, readPortPolicy } from './read-policies.ts'
 import { splitClark } from './schema-components.ts'
 import type { SchemaModel } from './schema-model.ts'
 
@@ -78,6 +78,8 @@ export function readPorts(
       const { port: found, operations } = readPort(each, document.targetNamespace, bodies, model, losses)
       const { name, isNew } = addPort(ports, found)
       if (isNew) policies.set(name, readPortPolicy(each.binding, operations))
+      for (const demand of listUnknownDemands(each.binding, operations))
+        losses.add(`port ${name}`, `its policy demands ${demand}: messages are sent and read without it`, 'transport')
       if (each.address !== undefined)
         addresses.set(name, { [each.binding.soap]: each.address.trim(), ...addresses.get(name) })
     }

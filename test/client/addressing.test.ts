@@ -152,7 +152,7 @@ describe('a fault does so as far as it can', () => {
     })
 })
 
-test('SOAP 1.2 Part 1 §2.6 a fault of a service that wants WS-Addressing is told to whom does not write it', async () => {
+test('SOAP 1.2 Part 1 §2.6 a client that writes no WS-Addressing is told the fault of a service that demands it', async () => {
   const must = ' e:mustUnderstand="1"'
   const written = block('Action', `${wsa}/fault`, must) + block('RelatesTo', `${wsa}/unspecified`, must)
   await assert.rejects(answering(() => written, false, fault, 500).client.GetProduct({ id: 'p-1' }), FaultError)

@@ -153,7 +153,7 @@ const both = (...ways: readonly string[]) =>
   policyOf(`<wsp:ExactlyOne>${ways.map(way => `<wsp:All>${way}</wsp:All>`).join('')}</wsp:ExactlyOne>`)
 const usingAddressing = (attributes: string) =>
   `<wsaw:UsingAddressing xmlns:wsaw="http://www.w3.org/2006/05/addressing/wsdl" xmlns:w="http://schemas.xmlsoap.org/wsdl/" ${attributes}/>`
-const left = `port Bank: its policy demands ${reliableName}, which a contract cannot say: it is left out`
+const left = `port Bank: its policy demands ${reliableName}: messages are sent and read without it`
 const demands: readonly [clause: string, says: string, policy: string, expected: object, losses?: readonly string[]][] =
   [
     ['WS-Addressing Metadata §3.1', 'an assertion', policyOf(addressing), { addressing: true, mtom: false }],
