@@ -221,7 +221,7 @@ export function offeredLinks(
   let bits = 0
   for (const linker of all) {
     const { asks, sees, names, bit } = linker
-    if (asks && !calls.offers(asks, viewer.caller, item)) continue
+    if (asks && !calls.offers(asks, viewer, item)) continue
     if (sees && !seesAlways(sees, viewer)) continue
     if (names !== undefined && typeof item.value[names] !== 'string') continue
     linkers.push(linker)

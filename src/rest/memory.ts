@@ -102,9 +102,10 @@ export class RestMemory {
   findPage(key: string): RememberedPage | undefined {
     return this.#pages.get(key)
   }
+  /** Not one whose items will be other snapshots the next time. */
   keepPage(key: string, page: RememberedPage): void {
     this.#pages.delete(key)
-    if (page.of.octets > restLimits.keptPageOctets) return
+    if (page.of.octets > restLimits.keptPageOctets || !page.of.items.every(isShared)) return
     if (this.#pages.size >= restLimits.pagesKept) dropOldest(this.#pages)
     this.#pages.set(key, page)
   }

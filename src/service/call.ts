@@ -6,6 +6,7 @@
 
 import type { Maybe } from '../base/maybe.ts'
 import type { PortExchange } from '../contract/exchange.ts'
+import type { Viewer } from '../contract/field-access.ts'
 import type { ReadOptions } from '../contract/field-json.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -118,8 +119,6 @@ export interface Calls {
    */
   keep(admitted: Admitted, content: AsyncIterable<Uint8Array>, limit: number): Promise<ReceivedFile | undefined>
   perform(call: Call): Maybe<Outcome>
-  /**
-   * May this caller do this to this item now? For links, by the policy and machine of `perform`.
-   */
-  offers(operation: Operation, caller: Caller, item: Snapshot): boolean
+  /** Whether it may be done to this item: for links, by the policy and machine of `perform`. */
+  offers(operation: Operation, viewer: Viewer, item: Snapshot): boolean
 }

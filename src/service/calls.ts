@@ -104,7 +104,7 @@ export function createServiceCalls(app: Implementation, parts: ServiceParts): Ca
         performRead({ call, about: about(call), reader }, operation),
       )
     },
-    offers: (operation, caller, item) => isOffered(operation, caller, item, clock()),
+    offers: isOffered,
   }
   return coverFields(app.contract, calls, clock)
 }
@@ -197,7 +197,10 @@ function createActionFinder(app: Implementation, clock: () => number) {
   const acts = listOperations(app.contract).filter(operation => operation.kind === 'act' && !operation.oneWay)
   return (caller: Caller, item: Snapshot, resource: string): readonly string[] =>
     acts
-      .filter(each => each.kind === 'act' && each.resource.name === resource && isOffered(each, caller, item, clock()))
+      .filter(
+        each =>
+          each.kind === 'act' && each.resource.name === resource && isOffered(each, { caller, now: clock() }, item),
+      )
       .map(each => (each.kind === 'act' ? each.verb : ''))
 }
 

@@ -31,7 +31,7 @@ export function coverFields(contract: Service, calls: Calls, clock: () => number
       const cover = coverOf(call.admitted.operation)
       return cover ? performCovered(calls, call, cover, viewerOf(call)) : calls.perform(call)
     },
-    offers: (operation, caller, item) => calls.offers(operation, caller, coverOf(operation)?.wholeOf(item) ?? item),
+    offers: (operation, viewer, item) => calls.offers(operation, viewer, coverOf(operation)?.wholeOf(item) ?? item),
   }
 }
 

@@ -23,7 +23,7 @@ export const readGrants = (resource: Resource): readonly Grant[] => resource.giv
 /**
  * May this caller do this to this item, by policy and, for changes, by state? Links depend on it.
  */
-export function isOffered(operation: Operation, caller: Caller, item: Snapshot, now: number): boolean {
+export function isOffered(operation: Operation, { caller, now }: Viewer, item: Snapshot): boolean {
   return isAllowed(operation.grants, caller, now, item.value) && isOfferedByState(operation, item)
 }
 

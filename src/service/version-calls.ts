@@ -43,9 +43,9 @@ function createVersionCalls(calls: Calls, contract: Service, version: string, ru
     precheck: call => calls.precheck(translate(call).call),
     keep: (admitted: Admitted, content, limit) => calls.keep(admitted, content, limit),
     perform: asked => performTranslated(calls, translate(asked), values),
-    offers: (operation, caller, item) => {
+    offers: (operation, viewer, item) => {
       const of = 'resource' in operation ? values.get(operation.resource.name) : undefined
-      return calls.offers(newestOf(operation), caller, of?.newestOf(item) ?? item)
+      return calls.offers(newestOf(operation), viewer, of?.newestOf(item) ?? item)
     },
   }
 }

@@ -6,7 +6,6 @@
  * table come once, and keeping each would cost more than reading it.
  */
 
-import { BoundedCache } from '../base/memo.ts'
 import { freezeDeep } from '../base/objects.ts'
 import type { Snapshot } from '../service/store.ts'
 import { type Cells, isLargeRow } from './connection.ts'
@@ -24,32 +23,68 @@ interface CachedRow {
 
 /** Of all tables together. */
 const itemsMax = 4096
-/** A power of two. */
+/** A power of two, as those that follow. */
+const chains = 8192
 const passedSlots = 8192
 
+/**
+ * V8 interns each text that a Map is asked for, which costs more than the rest of a lookup. So rows
+ * are found by sums of their identifiers; where two have one sum, the later row takes the place.
+ */
 export class RowCache {
-  /** By identifier: two tables that have the same one share its place. */
-  readonly #rows = new BoundedCache<string, CachedRow>(itemsMax)
-  /**
-   * Identifiers that came once, each by a sum in its slot until another takes it. Two may have the
-   * same sum: then a row is kept that came once. Texts would outlive their requests here.
-   */
+  /** By places from 1 on. The oldest leaves first: so the rows of a page leave together. */
+  readonly #rows: (CachedRow | undefined)[] = Array.from({ length: itemsMax + 1 }, () => undefined)
+  readonly #sums = new Int32Array(itemsMax + 1)
+  /** The first place of each chain, and the place after each; 0: none. */
+  readonly #first = new Uint16Array(chains)
+  readonly #next = new Uint16Array(itemsMax + 1)
+  #oldest = 1
+  /** Sums that came once, each until another takes its slot. */
   readonly #passed = new Int32Array(passedSlots)
 
   /** @param row begins with the cells that `systemColumns` names */
   item({ table, item: read }: RowKind, row: Cells): Snapshot {
-    const id = row[4] as string // the column of identifiers is text
-    const known = this.#rows.get(id)
-    if (known && known.table === table.name && isSame(known.row, row)) return known.item
+    const sum = sumOf(row[4] as string) // the column of identifiers is text
+    const place = this.#find(sum)
+    const known = this.#rows[place]
+    if (known?.table === table.name && isSame(known.row, row)) return known.item
     const item = read(row)
-    if ((known || this.#hasPassed(id)) && isKeepable(row))
-      this.#rows.set(id, { table: table.name, row, item: freezeDeep(item) })
+    if ((known || this.#hasPassed(sum)) && isKeepable(row))
+      this.#rows[place || this.#takePlace(sum)] = { table: table.name, row, item: freezeDeep(item) }
     return item
   }
 
-  #hasPassed(id: string): boolean {
-    const sum = sumOf(id)
-    const slot = (sum ^ (sum >>> 15)) & (passedSlots - 1)
+  #find(sum: number): number {
+    let place = this.#first[sum & (chains - 1)] ?? 0
+    while (place !== 0 && this.#sums[place] !== sum) place = this.#next[place] ?? 0
+    return place
+  }
+
+  /** That of the oldest row, once all are taken. */
+  #takePlace(sum: number): number {
+    const place = this.#oldest
+    this.#oldest = (place % itemsMax) + 1
+    if (this.#rows[place]) this.#leaveChain(place)
+    const chain = sum & (chains - 1)
+    this.#sums[place] = sum
+    this.#next[place] = this.#first[chain] ?? 0
+    this.#first[chain] = place
+    return place
+  }
+
+  #leaveChain(place: number): void {
+    const chain = (this.#sums[place] ?? 0) & (chains - 1)
+    const next = this.#next[place] ?? 0
+    let before = this.#first[chain] ?? 0
+    if (before === place) this.#first[chain] = next
+    else {
+      while (before !== 0 && this.#next[before] !== place) before = this.#next[before] ?? 0
+      this.#next[before] = next
+    }
+  }
+
+  #hasPassed(sum: number): boolean {
+    const slot = sum & (passedSlots - 1)
     if (this.#passed[slot] === sum) return true
     this.#passed[slot] = sum
     return false
@@ -59,8 +94,9 @@ export class RowCache {
 /** Of the last characters, in which identifiers differ. */
 function sumOf(id: string): number {
   let sum = 0
-  for (let at = Math.max(0, id.length - 8); at < id.length; at++) sum = (Math.imul(sum, 31) + id.charCodeAt(at)) | 0
-  return sum
+  for (let at = Math.max(0, id.length - 16); at < id.length; at++) sum = (Math.imul(sum, 31) + id.charCodeAt(at)) | 0
+  sum = Math.imul(sum, 0x9e3779b1) // Fibonacci hashing: the places follow from all bits
+  return sum ^ (sum >>> 15)
 }
 
 function isSame(a: Cells, b: Cells): boolean {

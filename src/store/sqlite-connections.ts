@@ -120,7 +120,7 @@ export class Readers {
     this.#schema = schema
     this.#file = file
     this.#threads = threads
-    this.#free.push(new OpenReader(file))
+    this.#free.push(new OpenReader(file, usualCacheKiB))
   }
 
   readonly read = <T>(work: ReadWork<T>): Maybe<T> => {
@@ -147,7 +147,7 @@ export class Readers {
   #begin(): OpenReader {
     if (this.#closed) throw new Unavailable(1, closedStore)
     if (this.#busy >= readsMax) throw new Unavailable(1, `${readsMax} reads are open already`)
-    const reading = this.#free.pop() ?? new OpenReader(this.#file)
+    const reading = this.#free.pop() ?? this.#open()
     reading.begin()
     this.#busy++
     this.#shared = reading
@@ -155,6 +155,14 @@ export class Readers {
       if (this.#shared === reading) this.renew()
     })
     return reading
+  }
+
+  #open(): OpenReader {
+    try {
+      return new OpenReader(this.#file, this.#busy === 0 ? usualCacheKiB : otherCacheKiB)
+    } catch (thrown) {
+      throw toStoreError(thrown)
+    }
   }
 
   /** Later reads see what is committed by now. */
@@ -174,7 +182,8 @@ export class Readers {
     // What was read is answered already: a failing disk ends the connection, not the process.
     const isEnded = attempt(() => reading.end(), isSqliteError) !== undefined
     if (!isEnded || this.#closed || this.#free.length >= idleReadersMax) reading.close()
-    else this.#free.push(reading)
+    else if (reading.cacheKiB === usualCacheKiB) this.#free.push(reading)
+    else this.#free.unshift(reading)
   }
 
   ready(): boolean {
@@ -250,15 +259,24 @@ class FileReader extends SqlReader {
 /** A read that waits for something else holds a snapshot, so connections are few. */
 const readsMax = 64
 const idleReadersMax = 8
+/**
+ * Pages of the file that a connection keeps, until the next commit. The one that nearly all reads
+ * share has more, so that reads of a table of this size ask the system for nothing.
+ */
+const usualCacheKiB = 32_768
+const otherCacheKiB = 2000
 
 class OpenReader {
   readonly on: PreparedRunner
+  readonly cacheKiB: number
   users = 0
   readonly #database: DatabaseSync
   readonly #begin: StatementSync
   readonly #commit: StatementSync
-  constructor(file: string) {
+  constructor(file: string, cacheKiB: number) {
+    this.cacheKiB = cacheKiB
     this.#database = new DatabaseSync(file, { readOnly: true, timeout: lockWaitMs })
+    this.#database.exec(`pragma cache_size = -${cacheKiB}`)
     this.on = new PreparedRunner(this.#database)
     this.#begin = this.#database.prepare('begin')
     this.#commit = this.#database.prepare('commit')

@@ -134,8 +134,8 @@ test('A1.3 only an answer without any credentials is shared: a key without a sub
 
 const snapshot = (id: string): Snapshot =>
   Object.freeze({ id, version: 1, modified: 0, created: 0, value: {}, kept: {} })
-const pageOf = (octets: number): RememberedPage => ({
-  of: { items: [], total: 0, more: { before: false, after: false }, edges: undefined, octets, isCut: false },
+const pageOf = (octets: number, items: readonly Snapshot[] = []): RememberedPage => ({
+  of: { items, total: 0, more: { before: false, after: false }, edges: undefined, octets, isCut: false },
   to: anonymous,
   page: { document: { name: '', title: '', fields: {}, value: {}, links: [] }, version: '', text: undefined },
 })
@@ -155,6 +155,14 @@ test('pages are remembered up to their number, the one asked for last the longes
   assert.equal(memory.findPage('long'), undefined)
   memory.keepPage('page 2', pageOf(restLimits.keptPageOctets + 1))
   assert.equal(memory.findPage('page 2'), undefined, 'nor what was there before')
+})
+
+test('a page of which a snapshot is not given again is not remembered', () => {
+  const memory = new RestMemory()
+  const shared = pageOf(9, [snapshot('t-1'), snapshot('t-2')])
+  memory.keepPage('shared', shared)
+  memory.keepPage('other', pageOf(9, [snapshot('t-1'), { ...snapshot('t-2') }]))
+  assert.deepEqual([memory.findPage('shared'), memory.findPage('other')], [shared, undefined])
 })
 
 test('of one item a few documents are remembered, the oldest of which goes first', () => {

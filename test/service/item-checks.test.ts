@@ -81,7 +81,8 @@ describe('A3.4 a state offers', () => {
   })
   test('and the policy allows: both are asked', () => {
     const caller: Caller = { subject: 'ann', roles: ['member'], claims: { name: 'ann' } }
-    const offers = (state: string, by: string) => isOffered(operationOf('ReplacePaper'), caller, item({ state, by }), 0)
+    const offers = (state: string, by: string) =>
+      isOffered(operationOf('ReplacePaper'), { caller, now: 0 }, item({ state, by }))
     assert.deepEqual(
       [offers('draft', 'ann'), offers('draft', 'bob'), offers('old', 'ann'), offers('old', 'bob')],
       [true, false, false, false],

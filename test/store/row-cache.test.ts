@@ -42,14 +42,14 @@ test('the same identifier in two tables is two items', () => {
   assert.equal(cache.item(orders, row('x', 1, 'a')).value['text'], 'a')
 })
 
-test('rows that come once take no place of those that come again, and the oldest leaves first', () => {
+test('rows that come once take no place of those that come again, which leave in their turn', () => {
   const cache = new RowCache()
   const hot = () => cache.item(orders, row('hot', 1, 'a'))
   hot()
   const kept = hot()
   for (let i = 0; i < 20_000; i++) cache.item(orders, row(`once-${i}`, 1, 'a'))
   assert.equal(hot(), kept)
-  for (let i = 0; i < 4096; i++) for (let j = 0; j < 2; j++) cache.item(orders, row(`twice-${i}`, 1, 'a'))
+  for (let i = 0; i < 40_000; i++) for (let j = 0; j < 2; j++) cache.item(orders, row(`twice-${i}`, 1, 'a'))
   assert.notEqual(hot(), kept)
 })
 
@@ -58,4 +58,32 @@ test('a row with octets, or with long texts, is read each time', () => {
   const octets: Cells = [...row('o-1', 1, 'a'), new Uint8Array(3)]
   const long = row('o-2', 1, 'x'.repeat(8193))
   for (const each of [octets, long]) for (let i = 0; i < 3; i++) assert.equal(isShared(cache.item(orders, each)), false)
+})
+
+test('4,096 rows that come again are all kept, and the next one drives out the oldest alone', () => {
+  const cache = new RowCache()
+  const items = Array.from({ length: 4097 }, (_, at) => row(`again-${at}`, 1, 'a'))
+  const twice = (each: Cells) => [cache.item(orders, each), cache.item(orders, each)][1]
+  for (let round = 0; round < 3; round++) {
+    const kept = items.slice(0, 4096).map(twice)
+    assert.deepEqual(
+      items.slice(0, 4096).filter((each, at) => cache.item(orders, each) !== kept[at]),
+      [],
+    )
+    twice(items[4096]!)
+    assert.notEqual(cache.item(orders, items[0]!), kept[0])
+    assert.deepEqual(
+      items.slice(2, 4096).filter((each, at) => cache.item(orders, each) !== kept[at + 2]),
+      [],
+    )
+  }
+})
+
+test('of identifiers that end alike, the one that was read last is kept', () => {
+  const cache = new RowCache()
+  const item = (id: string) => cache.item(orders, row(`${id}-1234567890123456`, 1, id))
+  const [a, b] = [item('a'), item('b')]
+  assert.deepEqual([a.value['text'], b.value['text']], ['a', 'b'])
+  assert.equal(item('b'), b)
+  assert.equal(item('a').value['text'], 'a')
 })

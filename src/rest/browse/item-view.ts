@@ -123,12 +123,12 @@ export function findItemOperations(exchange: Exchange): ReadonlyMap<string, Oper
 }
 
 function writeFileForms(exchange: Exchange, item: Snapshot): PageMarkup {
-  const { edition, caller } = exchange
+  const { edition, caller, entry } = exchange
   const resource = resourceOf(exchange)
   const puts = edition.routes.all
     .map(({ methods }) => methods.get('PUT'))
     .filter((each): each is OperationOf<'putFile'> => each?.kind === 'putFile' && each.resource === resource)
-    .filter(each => callsOf(exchange).offers(each, caller, item))
+    .filter(each => callsOf(exchange).offers(each, { caller, now: entry.now }, item))
   return puts
     .map(({ part, file, resource: of }) =>
       writeFolded(
