@@ -78,6 +78,11 @@ const neighboursOf = (file: string): string[] =>
   importsOf(file)
     .filter(name => name.startsWith('.'))
     .map(name => posix.join(dirname(file), name))
+const staticNeighboursOf = (file: string): string[] =>
+  [...codeOf(file).matchAll(statically)]
+    .map(([, from, alone]) => from ?? alone ?? '')
+    .filter(name => name.startsWith('.'))
+    .map(name => posix.join(dirname(file), name))
 const folderOf = (file: string): string => file.split('/')[0] ?? ''
 const layerOf = (file: string): readonly string[] => {
   const names = Object.keys(layers).filter(name => file === name || file.startsWith(`${name}/`))
@@ -104,6 +109,20 @@ test('in soap/, the HTTP binding alone knows http and front', () => {
         .map(other => `${file} → ${other}`),
     )
   assert.deepEqual(wrong, [])
+})
+
+test('the bundle of the command line loads in any Node that can tell its version', () => {
+  const known = ['writeSync', 'createRequire', 'basename', 'dirname', 'join'] // each is older than Node 13
+  const closure = new Set(['cli.ts'])
+  for (const file of closure) for (const other of staticNeighboursOf(file)) closure.add(other)
+  const named = [...closure].flatMap(file =>
+    [...codeOf(file).matchAll(/^import \{([^}]*)\} from 'node:/gm)].flatMap(([, names = '']) => names.split(',')),
+  )
+  assert.ok(named.length > 0)
+  assert.deepEqual(
+    named.map(name => name.trim()).filter(name => !known.includes(name)),
+    [],
+  )
 })
 
 /** Both clients have it; types alone may come from elsewhere. */

@@ -3,7 +3,7 @@
  * packages, since whoever may write there may change the programs, too; a folder for temporary
  * files is open to others. Where it cannot be written, Node compiles as it always does.
  */
-import { enableCompileCache } from 'node:module'
+import module from 'node:module' // an older Node lacks the name below, and has to load this file
 import { basename, dirname, join } from 'node:path'
 import { packageRoot } from '../starter/own-package.ts'
 
@@ -11,5 +11,5 @@ import { packageRoot } from '../starter/own-package.ts'
 export function keepCompiledCode(): void {
   const parent = dirname(packageRoot)
   const packages = basename(parent) === 'node_modules' ? parent : join(packageRoot, 'node_modules')
-  enableCompileCache(join(packages, '.cache', 'diglot'))
+  module.enableCompileCache(join(packages, '.cache', 'diglot'))
 }
