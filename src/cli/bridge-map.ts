@@ -1,13 +1,12 @@
 /** The file of `--map`: a contract of the service behind, and what else it says. */
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { BridgedResource } from '../bridge/guess-resources.ts'
 import { findUnknownChoice } from '../bridge/later-limits.ts'
 import { requireLeniencies } from '../bridge/leniency.ts'
 import type { PortPolicy } from '../contract/endpoint-rule.ts'
 import type { Port } from '../contract/exchange.ts'
 import type { Service } from '../contract/service.ts'
+import { loadModule } from '../host/operations/load-module.ts'
 import type { ImportedContract } from '../import/imported-contract.ts'
 import type { RestPort } from '../import/openapi/rest-port.ts'
 import { type LaterFlags, type MappedBehind, markLaterPorts } from './bridge-later.ts'
@@ -92,7 +91,7 @@ interface BridgeMap {
 }
 async function loadMap(file: string): Promise<BridgeMap> {
   if (!existsSync(file)) throw new Error(`${file} not found: write it with diglot import <wsdl> -o ${file}`)
-  const module: Partial<BridgeMap> = await import(pathToFileURL(resolve(file)).href)
+  const module: Partial<BridgeMap> = await loadModule(file)
   if (!module.contract?.ports) throw new Error(`${file} has no export contract made by service(…)`)
   return { ...module, contract: module.contract }
 }

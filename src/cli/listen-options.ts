@@ -62,6 +62,8 @@ interface IssuerFlags {
   readonly roles?: string
   readonly claim: Readonly<Record<string, string>>
   readonly algorithm: readonly string[]
+  /** Of `serve`: its ID tokens have roles and claims where bearer tokens have them. */
+  readonly openid?: string
 }
 
 /** Bearer tokens of an issuer elsewhere. */
@@ -86,8 +88,7 @@ const addTokenOptions = (command: Command): Command =>
 /** Undefined: no tokens of others. Ends with a usage error where the keys are missing. */
 function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
   const { jwks, issuer = '', audience, roles, claim, algorithm } = flags
-  if (jwks === undefined && issuer !== '') failUsage('--issuer requires --jwks')
-  if (jwks === undefined) return undefined
+  if (jwks === undefined) return refuseUnusedIssuer(flags)
   return {
     jwks,
     issuer,
@@ -96,6 +97,17 @@ function readIssuerFlags(flags: IssuerFlags): ServeOptions['tokens'] {
     ...(Object.keys(claim).length > 0 && { claims: claim }),
     ...(algorithm.length > 0 && { algorithms: algorithm }),
   }
+}
+
+function refuseUnusedIssuer({ issuer = '', audience, roles, claim, algorithm, openid }: IssuerFlags): undefined {
+  const [unused] = [
+    issuer !== '' && '--issuer',
+    audience !== undefined && '--audience',
+    algorithm.length > 0 && '--algorithm',
+    openid === undefined && roles !== undefined && '--roles',
+    openid === undefined && Object.keys(claim).length > 0 && '--claim',
+  ].filter(Boolean)
+  if (unused) failUsage(`${unused} requires --jwks`)
 }
 
 /** Of a service: where callers reach it, how they prove themselves, and what it logs of them. */

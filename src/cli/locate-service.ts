@@ -1,9 +1,9 @@
 /** Which service a command is about: its argument, DIGLOT_SERVICE, or diglot.config.ts. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import type { Implementation } from '../contract/implement.ts'
+import { loadModule } from '../host/operations/load-module.ts'
 import { readConfig } from './read-config.ts'
 import { UsageError } from './usage.ts'
 
@@ -13,14 +13,9 @@ export const serviceText =
 /** An application's default export. Throws an error that says what to give for another file. */
 async function loadImplementation(file: string): Promise<Implementation> {
   if (!existsSync(file)) throw new Error(`${file} not found: give the file that exports your implement(…)`)
-  const module: { default?: Partial<Implementation> } = await import(pathToFileURL(resolve(file)).href).catch(
-    thrown => {
-      const why = thrown instanceof Error ? thrown.message : String(thrown)
-      const cure = /outside a module/.test(why) ? ': add "type": "module" to its package.json' : ''
-      throw new Error(`${file} cannot be loaded: ${why}${cure}`)
-    },
-  )
-  const app = module.default
+  const app = (await loadModule(file))['default'] as Partial<Implementation> | undefined
+  if (app instanceof Object && 'resources' in app)
+    throw new Error(`${file} exports a contract by default: export implement(contract, handlers)`)
   if (!app?.contract || !app.handlers) throw new Error(`${file} has no default export made by implement(…)`)
   return app as Implementation // made by `implement`
 }

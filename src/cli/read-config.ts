@@ -1,7 +1,6 @@
 /** Reads `diglot.config.ts` of the working folder. */
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { loadModule } from '../host/operations/load-module.ts'
 import type { CommandConfig } from './config.ts'
 
 const configFiles: readonly string[] = ['diglot.config.ts', 'diglot.config.mjs', 'diglot.config.js']
@@ -21,10 +20,7 @@ const members: Readonly<Record<keyof CommandConfig, 'string' | 'number'>> = {
 export async function readConfig(): Promise<CommandConfig | undefined> {
   const file = configFiles.find(each => existsSync(each))
   if (file === undefined) return undefined
-  const module: { default?: unknown } = await import(pathToFileURL(resolve(file)).href).catch((thrown: unknown) => {
-    throw new Error(`${file} cannot be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
-  })
-  const config = module.default
+  const { default: config } = await loadModule(file)
   if (!(config instanceof Object) || !('service' in config))
     throw new Error(`${file} names no service: write export default defineConfig({ service: './service.ts' })`)
   for (const [name, value] of Object.entries(config)) {

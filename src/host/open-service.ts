@@ -196,7 +196,7 @@ async function openHoldings(site: Site, surroundings: Surroundings) {
   const { app, options, opened } = site
   const people = await openPeople(site, surroundings)
   const limits = opened.adopt(await openLimiter(options), each => each.close())
-  const replica = opened.adopt(await openReplica(app, options.replica), each => each?.close())
+  const replica = opened.adopt(await openReplica(app, options), each => each?.close())
   const { hosted } = surroundings
   return { ...people, callers: { ...people.identities, ...(hosted && { hosted }) }, limits, replica }
 }

@@ -1,9 +1,9 @@
 /** The contract of a mock: of a module of this project, or of the WSDL of another party. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { anyone } from '../contract/policy.ts'
 import { type AnyService, service } from '../contract/service.ts'
+import { loadModule } from '../host/operations/load-module.ts'
 import { createDocumentFinder } from '../import/document-files.ts'
 import { readImportedContract } from '../import/imported-contract.ts'
 import { Malformed } from '../xml/index.ts'
@@ -26,7 +26,7 @@ export async function loadMockedContract(file: string, folders: readonly string[
     throw new Error(
       `${file} is not known as a contract: give a module (.ts, .js), a WSDL 1.1 (.wsdl, .xml) or an OpenAPI document (.json, .yaml)`,
     )
-  const module: Readonly<Record<string, unknown>> = await import(pathToFileURL(resolve(file)).href)
+  const module = await loadModule(file)
   const found = [module['default'], ...Object.values(module)].map(toContract).find(each => each !== undefined)
   if (!found) throw new Error(`${file} exports neither a contract made by service(…) nor an implementation`)
   return { contract: found, losses: [] }

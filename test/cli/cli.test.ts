@@ -22,6 +22,15 @@ const wrong = join(folder, 'wrong.ts')
 writeFileSync(wrong, 'export default 1\n')
 const broken = join(folder, 'broken.ts')
 writeFileSync(broken, 'export default {\n')
+writeFileSync(join(folder, 'helper.ts'), 'export const fields: any = undefined\n\nfields.id.optional()\n')
+writeFileSync(join(folder, 'imports.ts'), "import './helper.ts'\n")
+const contract = join(folder, 'contract.ts')
+const own = pathToFileURL(join(root, 'src', 'index.ts')).href
+writeFileSync(
+  contract,
+  `import { service } from '${own}'\nexport default service('s', { namespace: 'urn:s', resources: [] })\n`,
+)
+writeFileSync(join(folder, 'refused.ts'), `import { service } from '${own}'\n\nexport default service('s', {})\n`)
 
 const diglot = (...words: string[]) =>
   spawnSync(process.execPath, ['--conditions=diglot-source', join(root, 'src', 'cli.ts'), ...words], {
@@ -37,7 +46,49 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
   ['a port that is none', ['serve', orders, '--port', '70000'], 2, /whole number from 0 to 65535/],
   ['no file', ['serve', 'nowhere.ts'], 1, /nowhere\.ts not found: give the file/],
   ['a file that is no service', ['serve', wrong], 1, /has no default export made by implement/],
-  ['a file with a syntax error', ['serve', broken], 1, /broken\.ts/],
+  [
+    'a file with a syntax error',
+    ['serve', broken],
+    1,
+    /^diglot: \S+broken\.ts cannot be loaded: broken\.ts:\d: [^\n]+\n$/,
+  ],
+  [
+    'a file that imports one that fails',
+    ['serve', 'imports.ts'],
+    1,
+    /^diglot: imports\.ts cannot be loaded: helper\.ts:3: Cannot read [^\n]+\n$/,
+  ],
+  [
+    'a contract that is refused, where it stands',
+    ['mock', 'refused.ts'],
+    1,
+    /^diglot: refused\.ts cannot be loaded: refused\.ts:3: the service s: namespace must be /,
+  ],
+  ['a folder in place of a file', ['serve', folder], 1, /^diglot: \S+ is a folder: give a file in it\n$/],
+  [
+    'a contract without handlers',
+    ['serve', contract],
+    1,
+    /contract\.ts exports a contract by default: export implement\(contract, handlers\)\n$/,
+  ],
+  [
+    'workers that would have a memory each',
+    ['serve', orders, '--workers', '2', '--data', ':memory:'],
+    2,
+    /^diglot: --workers share a database[^\n]*: give --data a file, or --database\n$/,
+  ],
+  [
+    'a standby of nothing',
+    ['serve', orders, '--port', '0', '--data', ':memory:', '--replica', 'postgres://127.0.0.1/b'],
+    1,
+    /^diglot: a replica is a standby of a PostgreSQL database: give the address of that, too\n$/,
+  ],
+  [
+    'a message key that is none',
+    ['serve', orders, '--data', ':memory:', '--message-key', 'wrong.ts', '--message-certificate', 'broken.ts'],
+    1,
+    /^diglot: wrong\.ts, broken\.ts: messageSecurity\.keyFiles\[0\]\.key is not a private key: [^\n]+\n$/,
+  ],
   [
     'a folder as database',
     ['serve', orders, '--port', '0', '--data', folder],
@@ -138,7 +189,15 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     /^diglot: D1\.2 is an attack: add --attacks/,
   ],
   ['an unknown rule', ['check', '--explain', 'A4.99'], 2, /^diglot: A4\.99 is not a known rule/],
-  ['an issuer without JWKS', ['serve', orders, '--issuer', 'x'], 2, /--issuer requires --jwks/],
+  ...(['--issuer=x', '--audience=x', '--algorithm=ES256', '--roles=r', '--claim=a=b'] as const).map(
+    flag =>
+      [
+        `${flag} without JWKS`,
+        ['serve', orders, flag],
+        2,
+        new RegExp(`^diglot: ${flag.split('=')[0]} requires --jwks\n$`),
+      ] as const,
+  ),
   ['client certificates without TLS', ['serve', orders, '--authorities', 'ca.pem'], 2, /are required by --authorities/],
   [
     'an origin that is none',

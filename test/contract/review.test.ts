@@ -618,7 +618,7 @@ const cases: readonly MistakenCase[] = [
   [
     'a missing derive',
     app([resource('x', { fields: { ...id, n: t.string().readOnly() } }).rules(read)]),
-    /give implement\(\) a x\.derive/,
+    /^x has fields that the service alone sets \(n\): give implement\(\) a function x\.derive that makes them, or mark/,
   ],
   [
     'a search that does not lead to text',

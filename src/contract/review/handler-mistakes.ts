@@ -15,16 +15,18 @@ export const findUnknownHandlers = ({ handlers }: Implementation, name: string, 
 
 export function findHandlerMistakes(app: Implementation, resource: Resource): string[] {
   const given = app.handlers[resource.name]
-  const derives = Object.entries(resource.fields).some(
-    ([name, field]) =>
-      field.isReadOnly &&
-      !field.isComputed &&
-      !field.isOptional &&
-      field.defaultValue === undefined &&
-      name !== 'id' &&
-      name !== resource.within &&
-      (name !== 'state' || resource.states.length === 0),
-  )
+  const derived = Object.entries(resource.fields)
+    .filter(
+      ([name, field]) =>
+        field.isReadOnly &&
+        !field.isComputed &&
+        !field.isOptional &&
+        field.defaultValue === undefined &&
+        name !== 'id' &&
+        name !== resource.within &&
+        (name !== 'state' || resource.states.length === 0),
+    )
+    .map(([name]) => name)
   return [
     ...findUnknownHandlers(app, resource.name, Object.keys(resource.actions)),
     ...Object.keys(resource.actions)
@@ -49,8 +51,10 @@ export function findHandlerMistakes(app: Implementation, resource: Resource): st
             : `${resource.name} has computed fields: give implement() a function ${resource.name}.compute that makes them`,
         ]
       : []),
-    ...(derives && !given?.derive
-      ? [`${resource.name} has fields that only the server can set: give implement() a ${resource.name}.derive`]
+    ...(derived.length > 0 && !given?.derive
+      ? [
+          `${resource.name} has fields that the service alone sets (${derived.join(', ')}): give implement() a function ${resource.name}.derive that makes them, or mark them optional()`,
+        ]
       : []),
   ]
 }

@@ -12,7 +12,7 @@ import type { MigrationWish } from '../../store/migration.ts'
 import { createFolderOf } from '../../store/private-file.ts'
 import { isSqliteError } from '../../store/write-queue.ts'
 import type { RetentionDays, ServeOptions } from '../options.ts'
-import { ensurePostgresAddress, explainStoreFailure } from './store-failure.ts'
+import { ensurePostgresAddress, explainStoreFailure, StoreFailure } from './store-failure.ts'
 
 /** The database file of a service. */
 export const dataFileOf = (app: Implementation, { data }: Pick<ServeOptions, 'data'>): string =>
@@ -113,11 +113,14 @@ const fillAgainMs = 1000
 /** Opens a standby, which gets safe operations first. */
 export async function openReplica(
   app: Implementation,
-  url: string | undefined,
+  { database, replica }: Pick<ServeOptions, 'database' | 'replica'>,
 ): Promise<Pick<Store, 'read' | 'usage' | 'close'> | undefined> {
-  if (url === undefined) return undefined
+  if (replica === undefined) return undefined
+  if (!database)
+    throw new StoreFailure('a replica is a standby of a PostgreSQL database: give the address of that, too')
+  ensurePostgresAddress(replica)
   const { openPostgresReplica } = await import('../../store/postgres.ts')
-  return computeInStore(app, await openPostgresReplica(app.contract, url))
+  return computeInStore(app, await openPostgresReplica(app.contract, replica))
 }
 
 async function openAt(

@@ -287,6 +287,9 @@ function watchKeys({ keyFiles = [] }: MessageSecurity, world: SecurityWorld): ()
   }
 }
 
+const nameFiles = (thrown: unknown, { key, certificate }: KeyFiles): unknown =>
+  thrown instanceof TypeError ? new TypeError(`${key}, ${certificate}: ${thrown.message}`, { cause: thrown }) : thrown
+
 /**
  * A pair as its files have it now. Two files change one after the other: as long as they do not
  * belong together, the former pair counts.
@@ -306,7 +309,7 @@ function watchPair(files: KeyFiles, where: string, world: SecurityWorld, former:
       if (pair) former.push(pair)
       pair = next
     } catch (thrown) {
-      if (!pair) throw thrown
+      if (!pair) throw nameFiles(thrown, files)
       world.failed?.(thrown)
     }
     return pair

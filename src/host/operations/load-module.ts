@@ -1,0 +1,31 @@
+/** Loads a module of the application: its contract, its settings, a map. */
+import { statSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/**
+ * Rejects with one line: the file, the place in it or in what it imports, and the reason.
+ *
+ * @param file it exists
+ */
+export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+  if (statSync(file).isDirectory()) throw new Error(`${file} is a folder: give a file in it`)
+  return import(pathToFileURL(resolve(file)).href).catch((thrown: unknown) => {
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    const cure = /outside a module/.test(why) ? ': add "type": "module" to its package.json' : ''
+    throw new Error(`${file} cannot be loaded: ${placeOf(thrown)}${why}${cure}`, { cause: thrown })
+  })
+}
+
+/** This package, as sources or bundled. */
+const ownFolder = /^.*[\\/](?:src|dist)[\\/]/.exec(import.meta.filename)?.[0] ?? import.meta.dirname
+
+/** The first place of the stack in the application; a parser puts its own above the stack. */
+function placeOf(thrown: unknown): string {
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : ''
+  for (const [, name = '', line] of stack.matchAll(/(?:^|[\s(])((?:file:\/\/|\/|[A-Z]:\\)[^\n()]*?):(\d+)/gm)) {
+    const path = name.startsWith('file:') ? fileURLToPath(name) : name
+    if (!path.startsWith(ownFolder) && !path.includes('node_modules')) return `${relative('', path)}:${line}: `
+  }
+  return ''
+}
