@@ -9,7 +9,7 @@ import type { LoadedContract } from '../diff/diff-sources.ts'
 import type { DocsFlags } from '../docs/docs-command.ts'
 import type { ImportFlags } from '../import/import-command.ts'
 import { findServiceFile, loadService, serviceText } from './locate-service.ts'
-import { collectOption, wholeNumberOption } from './option-types.ts'
+import { addressOption, collectOption, wholeNumberOption } from './option-types.ts'
 import { failUsage, ignoreClosedPipe, UsageError } from './usage.ts'
 
 const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
@@ -37,7 +37,7 @@ function addDescribeCommand(program: Command): void {
     .option('--release <release>', 'of OpenAPI: 3.1, or 3.2 with QUERY and the stream of changes', '3.1')
     .option('--contract <version>', 'version of the contract, such as v1 (default: the newest)')
     .option('--endpoint <path>', 'the SOAP endpoint of a WSDL (default: the first of the version)')
-    .option('--address <url>', 'the address in the description', 'http://127.0.0.1:8080')
+    .option('--address <url>', 'the address in the description', addressOption, 'http://127.0.0.1:8080')
     .action(describeCommand)
 }
 
@@ -53,7 +53,7 @@ function addDocsCommand(program: Command): void {
       collectOption,
       [],
     )
-    .option('--address <url>', 'the address in examples and descriptions', 'https://api.example.org')
+    .option('--address <url>', 'the address in examples and descriptions', addressOption, 'https://api.example.org')
     .option('--against <old>', 'add what has changed since this release: a file, an address or git:REVISION')
     .option('--no-examples', 'run no examples: handlers are not called')
     .option('--force', 'write into a folder that has other files')

@@ -1,5 +1,7 @@
 /** `diglot token` and `diglot key`. */
 import { type Command, Option } from 'commander'
+import { listOperations } from '../contract/operation.ts'
+import type { Service } from '../contract/service.ts'
 import { locateService, serviceText } from './locate-service.ts'
 import { collectOption, pairOption, wholeNumberOption } from './option-types.ts'
 
@@ -41,13 +43,14 @@ interface TokenFlags {
   readonly key?: string
 }
 async function tokenCommand(file: string | undefined, flags: TokenFlags): Promise<void> {
-  const [{ openLocalKey }, { signToken }, { createFolderOf }, { name, data }] = await Promise.all([
+  const [{ openLocalKey }, { signToken }, { createFolderOf }, { name, data, contract }] = await Promise.all([
     import('../identity/local-key.ts'),
     import('../identity/bearer-token.ts'),
     import('../store/private-file.ts'),
     locateService(file, flags),
   ])
   const { subject, role: roles, claim: claims, expires, key = `${data}.key`, audience = name } = flags
+  if (contract) warnOfUnknownRoles(contract, roles)
   createFolderOf(key)
   console.log(await signToken(openLocalKey(key), audience, { subject, roles, claims, expires }, Date.now()))
 }
@@ -66,8 +69,27 @@ async function keyCommand(service: string | undefined, flags: KeyFlags): Promise
     import('../store/private-file.ts'),
   ])
   const { subject, role: roles, claim: claims, expires } = flags
-  const file = flags.keys ?? `${(await locateService(service, flags)).data}.keys`
+  const located = flags.keys === undefined || service !== undefined ? await locateService(service, flags) : undefined
+  if (located?.contract) warnOfUnknownRoles(located.contract, roles)
+  const file = flags.keys ?? `${located?.data}.keys`
   createFolderOf(file)
   const until = expires === undefined ? {} : { expires: Date.now() + expires * 1000 }
   console.log(issueKey(file, { subject, roles, claims, ...until }))
+}
+
+/** A misspelt role is no error, for a handler may read it; but it opens nothing by itself. */
+export function warnOfUnknownRoles(contract: Service, given: readonly string[]): void {
+  const grants = [
+    ...listOperations(contract).flatMap(operation => operation.grants),
+    ...contract.resources.flatMap(({ fields }) =>
+      Object.values(fields).flatMap(({ access }) => [...(access?.visibleTo ?? []), ...(access?.settableBy ?? [])]),
+    ),
+    ...contract.ports.flatMap(({ exchanges }) => Object.values(exchanges).flatMap(({ allow }) => allow)),
+  ]
+  const known = [...new Set(grants.map(({ role }) => role))].filter(role => role !== '*')
+  for (const role of new Set(given))
+    if (!known.includes(role))
+      console.error(
+        `diglot: no policy of ${contract.service} names the role ${role}: its roles are ${known.join(', ') || 'none'}`,
+      )
 }

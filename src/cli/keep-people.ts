@@ -1,6 +1,7 @@
 /** `diglot people`: those who have a password. */
 import { type Command, Option } from 'commander'
 import type { PeopleFlags } from '../host/operations/people-command.ts'
+import { warnOfUnknownRoles } from './issue-credentials.ts'
 import { loadService, serviceText } from './locate-service.ts'
 import { collectOption, pairOption } from './option-types.ts'
 
@@ -32,6 +33,7 @@ export function addPeopleCommands(program: Command): void {
     .option('--claim <name=value>', 'a claim of the person, such as customer=c-1; repeatable', pairOption, {})
     .action(async (first: string, second: string | undefined, { role, claim, ...flags }: AddFlags) => {
       const { addOnePerson, app, name } = await loadPerson(first, second)
+      warnOfUnknownRoles(app.contract, role)
       await addOnePerson(app, flags, { subject: name, roles: role, claims: claim })
     })
   withDigests(commandOnPerson('password', 'give a person the password that is the one line of standard input')).action(

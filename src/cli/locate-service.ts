@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Implementation } from '../contract/implement.ts'
+import type { Service } from '../contract/service.ts'
 import { loadModule } from '../host/operations/load-module.ts'
 import { readConfig } from './read-config.ts'
 import { UsageError } from './usage.ts'
@@ -52,16 +53,17 @@ export async function applyConfig(command: Command): Promise<void> {
   }
 }
 
-/** The name of a service and its database file: by the service's own file, else by its database. */
+/** A service by its own file, with its contract, or by its database. */
 export async function locateService(
   file: string | undefined,
   { data, key }: { readonly data?: string; readonly key?: string },
-): Promise<{ readonly name: string; readonly data: string }> {
+): Promise<{ readonly name: string; readonly data: string; readonly contract?: Service }> {
   const { dataFileOf, readServiceName } = await import('../host/store/open-store.ts')
   const known = file ?? (await findServiceFile())
   if (known !== undefined) {
     const app = await loadImplementation(known)
-    return { name: app.contract.service, data: dataFileOf(app, data === undefined ? {} : { data }) }
+    const { contract } = app
+    return { contract, name: contract.service, data: dataFileOf(app, data === undefined ? {} : { data }) }
   }
   const place = data ?? './data/orders.sqlite'
   const isKnown =

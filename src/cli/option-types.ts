@@ -22,6 +22,12 @@ export const pairOption = (text: string, before: Readonly<Record<string, string>
   return { ...before, [name]: value.join('=') }
 }
 
+export const addressOption = (text: string): string => {
+  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
+    throw new InvalidArgumentError('must be an http or https address, such as https://api.example.org')
+  return text
+}
+
 export const timeOption = (text: string): number => {
   const time = Date.parse(text)
   if (Number.isNaN(time)) throw new InvalidArgumentError('must be a date or a time, such as 2026-01-31')

@@ -53,6 +53,8 @@ async function workCommand(
   file: string | undefined,
   { jobs, ...flags }: StoreFlags & { readonly jobs: number },
 ): Promise<void> {
+  if (flags.data === ':memory:' && flags.database === undefined)
+    failUsage('a database in memory has no jobs but those that start there: give --data the file of the service')
   const [{ startWorkers: work }, app] = await Promise.all([import('../host/serve.ts'), loadService(file)])
   const working = await work(app, { ...flags, work: jobs })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -64,12 +66,12 @@ async function jobsCommand(
   file: string | undefined,
   { retry, limit, ...flags }: StoreFlags & { readonly retry?: string; readonly limit: number },
 ): Promise<void> {
-  const [{ openStore }, { listFailedJobs, retryJob }, app] = await Promise.all([
-    import('../host/serve.ts'),
+  const [{ openKnownStore }, { listFailedJobs, retryJob }, app] = await Promise.all([
+    import('../host/store/open-store.ts'),
     import('../service/job.ts'),
     loadService(file),
   ])
-  const store = await openStore(app, flags)
+  const store = await openKnownStore(app, flags)
   try {
     if (retry !== undefined && !(await retryJob(store, retry, Date.now())))
       throw new Error(`${retry} is not a failed job: run the command without --retry to list them`)
@@ -94,12 +96,12 @@ interface AuditFlags extends StoreFlags {
 }
 async function auditCommand(file: string | undefined, { before, remove, ...flags }: AuditFlags): Promise<void> {
   if (remove && before === undefined) failUsage('--remove requires --before')
-  const [{ openStore }, { listDeeds, removeDeeds }, app] = await Promise.all([
-    import('../host/serve.ts'),
+  const [{ openKnownStore }, { listDeeds, removeDeeds }, app] = await Promise.all([
+    import('../host/store/open-store.ts'),
     import('../host/operations/audit.ts'),
     loadService(file),
   ])
-  const store = await openStore(app, flags)
+  const store = await openKnownStore(app, flags)
   const until = before ?? Number.MAX_SAFE_INTEGER
   try {
     let last = 0

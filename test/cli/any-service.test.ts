@@ -65,8 +65,8 @@ test('diglot.config.ts names the service of each command and its defaults; a fla
   assert.equal(runIn(folder, ['jobs']).status, 0)
   assert.equal(runIn(folder, ['backup', 'copy.sqlite']).stderr, '')
   assert.ok(existsSync(join(folder, 'copy.sqlite')))
-  assert.equal(runIn(folder, ['audit', '--data', 'flag.sqlite']).stderr, '')
-  assert.ok(existsSync(join(folder, 'flag.sqlite')))
+  assert.equal(runIn(folder, ['audit', '--data', 'copy.sqlite']).stderr, '')
+  assert.match(runIn(folder, ['audit', '--data', 'flag.sqlite']).stderr, /database file flag\.sqlite not found/)
 })
 
 test('DIGLOT_SERVICE comes before diglot.config.ts, an argument before both; neither takes its defaults', t => {
@@ -74,8 +74,7 @@ test('DIGLOT_SERVICE comes before diglot.config.ts, an argument before both; nei
   const wsdl = ['describe', '--wsdl']
   assert.match(runIn(folder, wsdl, { DIGLOT_SERVICE: 'other.ts' }).stdout, /urn:other/)
   assert.match(runIn(folder, ['describe', 'clinic.ts', '--wsdl'], { DIGLOT_SERVICE: 'other.ts' }).stdout, /urn:clinic/)
-  runIn(folder, ['audit', 'other.ts'])
-  assert.ok(existsSync(join(folder, 'data', 'other.sqlite')))
+  assert.match(runIn(folder, ['audit', 'other.ts']).stderr, /database file \.\/data\/other\.sqlite not found/)
   assert.ok(!existsSync(join(folder, 'kept')))
 })
 

@@ -143,6 +143,37 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     1,
     /^diglot: database file [^\n]*orders\.sqlite not found: give its path with --data\n$/,
   ],
+  ...[['jobs'], ['audit'], ['people', 'list'], ['people', 'disable']].map(
+    words =>
+      [
+        `${words.join(' ')} of what is not there`,
+        [...words, orders, ...(words.includes('disable') ? ['ann'] : []), '--data', 'none.sqlite'],
+        1,
+        /^diglot: database file none\.sqlite not found: give its path with --data\n$/,
+      ] as const,
+  ),
+  ['work without a database', ['work', orders, '--data', ':memory:'], 2, /give --data the file of the service\n$/],
+  [
+    'a token with a role of no policy',
+    ['token', orders, '--subject', 'ann', '--role', 'klerk', '--role', 'clerk', '--key', 'token.key'],
+    0,
+    /^diglot: no policy of orders names the role klerk: its roles are [^\n]*clerk[^\n]*\n$/,
+  ],
+  [
+    'a key with a role of no policy',
+    ['key', orders, '--subject', 'ann', '--role', 'klerk', '--keys', 'api.keys'],
+    0,
+    /^diglot: no policy of orders names the role klerk: [^\n]+\n$/,
+  ],
+  ...(['describe', 'docs'] as const).map(
+    command =>
+      [
+        `${command} at what is not an address`,
+        [command, orders, command === 'docs' ? '-o=site' : '--wsdl', '--address', 'shop.example'],
+        2,
+        /argument 'shop\.example' is invalid\. must be an http or https address/,
+      ] as const,
+  ),
   [
     'a token of an unknown service',
     ['token', '--subject', 'ann'],

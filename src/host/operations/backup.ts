@@ -5,6 +5,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
 import { createPrivateFile } from '../../store/private-file.ts'
+import { ensureDatabaseFile } from '../store/open-store.ts'
 import { explainStoreFailure } from '../store/store-failure.ts'
 
 /**
@@ -12,7 +13,7 @@ import { explainStoreFailure } from '../store/store-failure.ts'
  * what to do.
  */
 export async function backUpDatabase(data: string, to: string): Promise<void> {
-  if (!existsSync(data)) throw new Error(`database file ${data} not found: give its path with --data`)
+  ensureDatabaseFile(data)
   if (existsSync(to)) throw new Error(`${to} already exists: give another file`)
   const unfinished = `${to}.unfinished`
   const remove = (): void => {

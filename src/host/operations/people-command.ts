@@ -7,7 +7,7 @@ import type { Implementation, Person } from '../../contract/implement.ts'
 import { type LocalKey, openLocalKey } from '../../identity/local-key.ts'
 import { addPeople, changePassword, listPeople, setDisabled } from '../../identity/people-directory.ts'
 import type { Store } from '../../service/store.ts'
-import { dataFileOf, openStore } from '../store/open-store.ts'
+import { dataFileOf, openKnownStore, openStore } from '../store/open-store.ts'
 
 export interface PeopleFlags {
   readonly data?: string
@@ -40,8 +40,13 @@ async function readPassword(): Promise<string> {
   return password
 }
 
-async function withStore<T>(app: Implementation, flags: PeopleFlags, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(app, flags)
+async function withStore<T>(
+  app: Implementation,
+  flags: PeopleFlags,
+  work: (store: Store) => Promise<T>,
+  open = openKnownStore,
+): Promise<T> {
+  const store = await open(app, flags)
   try {
     return await work(store)
   } finally {
@@ -58,12 +63,12 @@ export async function addOnePerson(
   person: Omit<Person, 'password'>,
 ): Promise<void> {
   const people = [{ ...person, password: await readPassword() }]
-  await withStore(app, flags, store => addPeople(store, people, sealingKey(app, flags), Date.now()))
+  await withStore(app, flags, store => addPeople(store, people, sealingKey(app, flags), Date.now()), openStore)
 }
 
 export async function importPeople(app: Implementation, flags: PeopleFlags): Promise<number> {
   const people = parsePeople(await readStandardInput())
-  await withStore(app, flags, store => addPeople(store, people, sealingKey(app, flags), Date.now()))
+  await withStore(app, flags, store => addPeople(store, people, sealingKey(app, flags), Date.now()), openStore)
   return people.length
 }
 

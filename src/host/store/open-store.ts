@@ -66,6 +66,17 @@ export async function openStore(
   return computeInStore(app, store)
 }
 
+/** For commands about what a service has done: one that never ran, at this place, has no answer. */
+export function openKnownStore(app: Implementation, options: Pick<ServeOptions, 'data' | 'database'>): Promise<Store> {
+  if (!options.database) ensureDatabaseFile(dataFileOf(app, options))
+  return openStore(app, options)
+}
+
+/** @throws StoreFailure */
+export function ensureDatabaseFile(data: string): void {
+  if (!existsSync(data)) throw new StoreFailure(`database file ${data} not found: give its path with --data`)
+}
+
 /** Called as a migration goes on. */
 export interface MigrationWatch {
   /** Once the steps are committed, of which so many were told; what is filled comes then. */
