@@ -107,6 +107,8 @@ export interface Service<
   readonly hasRest: boolean
   /** Per caller over all operations that have no limit of their own. */
   readonly limits: ServiceLimits
+  /** Of the contract of a mock: as it was declared. */
+  readonly declared?: Service
 }
 interface ServiceLimits {
   readonly reads: Rate
@@ -219,6 +221,8 @@ export function describeVersionLife({ deprecated, sunset }: VersionRule): string
 /** Examples are alike, so it has no unique keys: the same contract where that declares none. */
 export function withoutUniqueKeys(service: Service): Service {
   if (service.resources.every(({ given }) => given.unique === undefined)) return service
-  const resources = service.resources.map(each => new Resource({ ...each, given: { ...each.given, unique: [] } }))
-  return { ...service, resources }
+  const resources = service.resources.map(each =>
+    each.given.unique ? new Resource({ ...each, given: { ...each.given, unique: [] } }) : each,
+  )
+  return { ...service, resources, declared: service }
 }

@@ -95,7 +95,7 @@ export async function startTestService<const S extends AnyService>(
 ): Promise<TestService<S>> {
   requireKnownMembers('the options of startTestService', asked, optionMembers)
   const { now = '2026-01-01T00:00:00Z', sinks = [], schedules = [], ...options } = asked
-  if (app.contract !== (contract as unknown as Service))
+  if (![app.contract, app.contract.declared].includes(contract as unknown as Service))
     throw new TypeError(`the implementation is not of this contract: give the one that implement(…) was given`)
   requireSoundContract(app)
   const clock = new TestClock(now)

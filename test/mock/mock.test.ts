@@ -75,14 +75,18 @@ test('every seeded item passes the checks of its contract, and the same seed giv
   assert.notDeepEqual(itemsOf(7), itemsOf(8))
 })
 
-test('a single resource has one example, in its first state', async () => {
+test('a single resource has one example, in its first state, beside one with a unique key', async () => {
   const rates = resource('rates', {
     single: true,
     fields: { daily: t.int({ min: 1, max: 9 }) },
     states: ['draft', 'valid'],
     actions: on => ({ publish: on('draft').to('valid', { rel: 'publication' }) }),
   }).rules({ allow: { read: [anyone], publish: [anyone] } })
-  const inn = service('inn', { namespace: 'urn:inn', resources: [rates] })
+  const rooms = resource('rooms', { fields: { id: t.id('m'), number: t.string({ max: 9 }) } }).rules({
+    unique: [['number']],
+    allow: { read: [anyone] },
+  })
+  const inn = service('inn', { namespace: 'urn:inn', resources: [rates, rooms] })
   await using open = await startTestService(inn, createMock(inn))
   const made = await open.rest().rates.get()
   assert.ok(made.state === 'draft' && made.daily >= 1)
