@@ -10,7 +10,7 @@ import type { DocsFlags } from '../docs/docs-command.ts'
 import type { ImportFlags } from '../import/import-command.ts'
 import { findServiceFile, loadService, serviceText } from './locate-service.ts'
 import { addressOption, collectOption, wholeNumberOption } from './option-types.ts'
-import { failUsage, ignoreClosedPipe, UsageError } from './usage.ts'
+import { failUsage, ignoreClosedPipe, printError, UsageError } from './usage.ts'
 
 const descriptions = ['access', 'openapi', 'wsdl', 'wsdl2', 'xsd', 'machine'] as const
 
@@ -141,25 +141,19 @@ async function checkCommand(
   address: string | undefined,
   flags: CheckFlags & { readonly before: readonly string[] },
 ): Promise<void> {
-  const { performCheck, CheckImpossible } = await import('../check/command.ts')
+  const { performCheck } = await import('../check/command.ts')
   const openapi = flags.openapi?.startsWith('/') && !existsSync(flags.openapi) ? undefined : flags.openapi
-  const given = {
-    ...(openapi !== undefined && { openapi: await readOpenApiOf(openapi) }),
-    ...(flags.before.length > 0 && { earlier: await readEarlierRelease(flags.before) }),
-  }
-  await printVerdict(() => performCheck(address, flags, given), CheckImpossible)
+  await printVerdict(async () =>
+    performCheck(address, flags, {
+      ...(openapi !== undefined && { openapi: await readOpenApiOf(openapi) }),
+      ...(flags.before.length > 0 && { earlier: await readEarlierRelease(flags.before) }),
+    }),
+  )
 }
 
 async function readEarlierRelease(sources: readonly string[]): Promise<EarlierRelease> {
-  const [{ loadReleasedPromises }, { DiffImpossible }] = await Promise.all([
-    import('../diff/released-promises.ts'),
-    import('../diff/diff-command.ts'),
-  ])
-  try {
-    return await loadReleasedPromises(sources, loadDescribed)
-  } catch (thrown) {
-    throw thrown instanceof DiffImpossible ? new UsageError(thrown.message) : thrown
-  }
+  const { loadReleasedPromises } = await import('../diff/released-promises.ts')
+  return loadReleasedPromises(sources, loadDescribed)
 }
 
 async function readOpenApiOf(file: string) {
@@ -168,18 +162,15 @@ async function readOpenApiOf(file: string) {
 }
 
 /** Prints what was found and exits with its status, or with 2 where nothing could be judged. */
-async function printVerdict(
-  judge: () => Promise<{ readonly text: string; readonly status: number }>,
-  impossible: new () => Error,
-): Promise<void> {
+async function printVerdict(judge: () => Promise<{ readonly text: string; readonly status: number }>): Promise<void> {
   try {
     const { text, status } = await judge()
     process.stdout.once('error', ignoreClosedPipe)
     process.stdout.write(text)
     process.exitCode = status
   } catch (thrown) {
-    if (!(thrown instanceof impossible)) throw thrown
-    throw new UsageError(thrown.message)
+    printError(thrown)
+    process.exit(2) // 1 would say that something fails, or breaks callers
   }
 }
 
@@ -258,10 +249,10 @@ async function docsCommand(file: string | undefined, flags: DocsFlags): Promise<
 }
 
 async function diffCommand(first: string | undefined, second: string | undefined, flags: DiffFlags): Promise<void> {
-  const { performDiff, DiffImpossible } = await import('../diff/diff-command.ts')
+  const { performDiff } = await import('../diff/diff-command.ts')
   const old = first ?? (flags.against === undefined ? undefined : await findServiceFile())
   if (old === undefined) failUsage('the releases are missing: give two, or one with --against')
-  await printVerdict(() => performDiff([old, second], flags, loadDescribed), DiffImpossible)
+  await printVerdict(() => performDiff([old, second], flags, loadDescribed))
 }
 
 async function loadDescribed(file: string): Promise<LoadedContract> {

@@ -26,12 +26,17 @@ export async function performDiff(
 ): Promise<{ readonly text: string; readonly status: 0 | 1 }> {
   const [before, after] = orderSources(first, second, flags.against)
   const report = await compareSources(before, after, loadContract)
-  if (flags.json !== undefined) await writeFile(flags.json, writeDiffJson(report))
-  if (flags.sarif !== undefined) await writeFile(flags.sarif, writeDiffSarif(report))
+  if (flags.json !== undefined) await writeReportFile(flags.json, writeDiffJson(report))
+  if (flags.sarif !== undefined) await writeReportFile(flags.sarif, writeDiffSarif(report))
   const breaking = report.differences.filter(isBreaking)
   const text = writeDiffText(flags.breaking ? { ...report, differences: breaking } : report)
   return { text, status: breaking.length > 0 ? 1 : 0 }
 }
+
+const writeReportFile = (file: string, text: string): Promise<void> =>
+  writeFile(file, text).catch(() => {
+    throw new DiffImpossible(`${file} cannot be written: give a file in a folder that exists and may be written`)
+  })
 
 /** `old new`, or `new --against old`. */
 function orderSources(

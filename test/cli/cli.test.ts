@@ -219,6 +219,21 @@ const cases: readonly (readonly [string, readonly string[], number, RegExp])[] =
     2,
     /^diglot: D1\.2 is an attack: add --attacks/,
   ],
+  ...[
+    ['diff', orders, 'none.ts'],
+    ['diff', orders, broken],
+    ['diff', orders, orders, '--json', join('none', 'diff.json')],
+    ['check', 'http://127.0.0.1:1', '--openapi', 'none.json'],
+    ['check', 'http://127.0.0.1:1', '--before', 'none.ts'],
+  ].map(
+    words =>
+      [
+        `${words[0]} ${words.at(-1)}: no verdict, so no 1`,
+        words,
+        2,
+        /^diglot: \S+ (?:not found|cannot be (?:loaded|written)): [^\n]+\n$/,
+      ] as const,
+  ),
   ['an unknown rule', ['check', '--explain', 'A4.99'], 2, /^diglot: A4\.99 is not a known rule/],
   ...(['--issuer=x', '--audience=x', '--algorithm=ES256', '--roles=r', '--claim=a=b'] as const).map(
     flag =>
