@@ -55,6 +55,13 @@ describe('B2.10 an endpoint in a browser', async () => {
     assert.match(text, /HTTP\/1\.1 500/)
   })
 
+  test('B4.2 a form that names no operation is a message of the wrong type, not a page: `curl -d` sends it so', async () => {
+    const { status, fields, text } = await ask('POST', '/soap/v2', form, '<e:Envelope/>')
+    assert.equal(status, 415)
+    assert.match(text, /application\/soap\+xml/)
+    assert.doesNotMatch(String(fields['content-type']), /html/)
+  })
+
   test('A5.2 no page of another origin sends a message for a person, and no cookie counts for a message itself', async () => {
     const foreign = { ...own, origin: 'https://evil.example' }
     const { status, text } = await tryIt('CancelOrder', { id: 'o-1' }, foreign)

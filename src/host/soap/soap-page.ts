@@ -74,7 +74,8 @@ function isForPage({ endpoint }: SoapPage, { request, path, query }: Entry): boo
   const { method, fields } = request
   if (path !== endpoint.path || (query !== '' && !query.startsWith('operation='))) return false
   if (method === 'GET' || method === 'HEAD') return isAcceptOfBrowser(fields['accept'])
-  return method === 'POST' && parseMediaType(fields['content-type'] ?? '')?.essence === formType
+  // A form names its operation; `curl -d` sends this type, too, where nothing else is said.
+  return method === 'POST' && query !== '' && parseMediaType(fields['content-type'] ?? '')?.essence === formType
 }
 const isAcceptOfBrowser = (accept: string | undefined): boolean =>
   accept !== undefined && parseAccept(accept).some(({ subtype, quality }) => subtype === 'html' && quality > 0)
