@@ -4,7 +4,17 @@
  */
 import type { Maybe } from '../base/maybe.ts'
 import type { DetailOf, Fault } from './fault.ts'
-import type { ComputedKeys, Draft, Fields, FieldsToSet, Flatten, ParentKeys, StoredValue, Value } from './field.ts'
+import type {
+  ComputedKeys,
+  Draft,
+  Fields,
+  FieldsToSet,
+  Flatten,
+  Loose,
+  ParentKeys,
+  StoredValue,
+  Value,
+} from './field.ts'
 import type { HeaderValue, HeaderValues } from './header.ts'
 import type { FilterFields, SortName } from './item-query.ts'
 import type { Job } from './job.ts'
@@ -108,7 +118,7 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
    */
   create<N extends keyof ResourcesByName<S> & string>(
     resource: N,
-    draft: NewItem<FieldsNamed<S, N>>,
+    draft: Loose<NewItem<FieldsNamed<S, N>>>,
   ): Promise<ItemNamed<S, N>>
   /**
    * Sets fields of an item; undefined removes the value of an optional one. `derive` is asked where
@@ -139,7 +149,7 @@ export interface Items<S extends AnyService> extends ItemReader<S> {
 
 /** What is named where an operation declares no fault. */
 type NoFault = Fault<'none: add it to the faults of this operation in the contract'>
-export type GivenDetail<D> = {} extends D ? [detail?: D] : [detail: D]
+export type GivenDetail<D> = {} extends D ? [detail?: Loose<D>] : [detail: Loose<D>]
 
 /** Lines of the service's log, with the request, the operation and the caller. */
 export interface HandlerLog {

@@ -250,6 +250,9 @@ type OptionalKeys<F extends Fields> = { [K in keyof F]: F[K]['flags'][0] extends
 /** One object type; by way of a condition, so that a message shows its members and no alias. */
 export type Flatten<T> = T extends infer O ? { [K in keyof O]: O[K] } : never
 
+/** A value as handlers may give it: undefined is absent, where a member may be absent. */
+export type Loose<T> = T extends infer M ? { [P in keyof M]: {} extends Pick<M, P> ? M[P] | undefined : M[P] } : never
+
 /** A stored value: every field, read-only ones included. */
 export type Value<F extends Fields> = Flatten<
   { readonly [K in Exclude<keyof F, OptionalKeys<F>>]: F[K]['type'] } & {

@@ -13,6 +13,7 @@ import type {
   Fields,
   FieldsToSet,
   Flatten,
+  Loose,
   ParentKeys,
   Received,
   StoredValue,
@@ -56,7 +57,7 @@ type InState<F extends Fields, From extends string> = Flatten<{
 /** Fields to change; the state follows the machine, and the item stays in its parent. */
 type SetByAction<F extends Fields> = FieldsToSet<F, Exclude<keyof F, 'id' | 'state' | ComputedKeys<F> | ParentKeys<F>>>
 type ActionEffect<F extends Fields, O> = [O] extends [Fields]
-  ? Flatten<{ readonly output: Value<O>; readonly set?: SetByAction<F> }>
+  ? Flatten<{ readonly output: Loose<Value<O>>; readonly set?: SetByAction<F> }>
   : Flatten<{ readonly set?: SetByAction<F>; readonly output?: undefined }>
 
 type ActionHandler<S extends AnyService, F extends Fields, A, V> =
@@ -68,7 +69,7 @@ type ActionHandler<S extends AnyService, F extends Fields, A, V> =
       ) => Maybe<
         E extends 'read'
           ? [O] extends [Fields]
-            ? Value<O>
+            ? Loose<Value<O>>
             : never
           : E extends 'move'
             ? { readonly to: string }
@@ -265,7 +266,7 @@ type JobHandlers<S extends AnyService, J, V> =
           ctx: JobHandlerContext<S, X[number], V>,
           input: Value<I>,
           progress: Progress,
-        ) => Promise<Value<O>>
+        ) => Promise<Loose<Value<O>>>
         readonly formats?: Readonly<Record<string, RepresentationWriter<Value<O>>>>
       }
     : never

@@ -20,7 +20,7 @@ export {
   type ProviderQuery,
 } from './implement.ts'
 export { type Job, job } from './job.ts'
-export { anyone, type Caller, type Grant, role } from './policy.ts'
+export { anyone, type Caller, type Circumstance, type Grant, role } from './policy.ts'
 export type { ChangeRefusal, ExchangeContext, PortHandlers, TransactionContext } from './port-handlers.ts'
 export { type Reshape, reshape } from './reshape.ts'
 export { type DraftItem, type Item, type Representation, resource } from './resource.ts'

@@ -9,6 +9,7 @@
  *      that they are the caller's. What other handlers refuse ends the call.
  *  (4) Changes that a handler asks for at once, by Promise.all, are made one after the other.
  */
+import { omitUndefined } from '../base/objects.ts'
 import type { Context, ItemList, ItemReader, Items } from '../contract/context.ts'
 import { fillDefaults } from '../contract/default-values.ts'
 import { allowsComparison, comparisons, findFilterField } from '../contract/filter-field.ts'
@@ -71,8 +72,9 @@ export function createItems(about: ContextFacts, reach: StoreReach, contextIn: C
   }
   return {
     ...createItemReaders(about, reach),
-    create: async (name: string, draft: Values) => {
+    create: async (name: string, given: Values) => {
       const of = requireResource(about, name)
+      const draft = omitUndefined(given)
       const id = of.isSingle ? singleId : String(draft['id'] ?? about.id(idPrefix(of)))
       return changing(name, id, (change, resource) => createOwn(change, resource, id, draft))
     },

@@ -172,7 +172,7 @@ const rows: readonly Row[] = [
   [
     'create-missing',
     "implement(clinic, { visits: { ...handlers, confirm: async ctx => void (await ctx.items.create('doctors', { name: 'x' })) }, reports: jobs })",
-    "Property 'kind' is missing in type '{ name: string; }' but required in type '{ readonly id?: string;",
+    "Property 'kind' is missing in type '{ name: string; }' but required in type '{ readonly id?: string |",
   ],
   [
     'create-typo',

@@ -142,6 +142,29 @@ test('handlers are typed from the contract', () => {
   })
 })
 
+test('what handlers give may have undefined where a member may be absent, and nowhere else', () => {
+  const Late = fault('Late', { status: 409, title: 'Late', detail: { from: t.date(), until: t.date().optional() } })
+  const rooms = resource('rooms', {
+    fields: { id: t.id('m'), name: t.string(), until: t.date().optional(), state: t.state() },
+    states: ['free'],
+    actions: on => ({ book: on('free').stay({ rel: 'booking', output: Late.detail, faults: [Late] }) }),
+  }).rules({ allow: { read: [anyone], book: [anyone] } })
+  const inn = service('inn', { namespace: 'urn:inn', resources: [rooms] })
+  implement(inn, {
+    rooms: {
+      book: async (ctx, { name, until }) => {
+        await ctx.items.create('rooms', { name, until })
+        // @ts-expect-error a name has to be there
+        if (until === '') await ctx.items.create('rooms', { name: undefined })
+        // @ts-expect-error so has the day
+        if (until === undefined) ctx.fail(Late, { from: undefined })
+        if (name === '') ctx.fail(Late, { from: ctx.now, until })
+        return { output: { from: ctx.now, until } }
+      },
+    },
+  })
+})
+
 test('a map has any key, or some of those that its enumeration names', () => {
   type Texts = (typeof texts)['type']
   const texts = t.map(t.string())

@@ -96,6 +96,15 @@ describe('ctx.items', () => {
     assert.ok(invoice && 'value' in invoice)
     assert.equal(invoice.value['paid'], true, 'a field that the server sets')
   })
+  test('a member of a new item that is undefined is absent: its identifier is made, and `derive` computes it', async () => {
+    let made: unknown
+    const { told } = await inHandler(async ctx => {
+      const draft = { id: undefined, visit: 'v-1', amount: '5.00', text: undefined, paid: undefined }
+      made = await ctx.items.create('invoices', draft)
+    })
+    assert.ok(!(told instanceof Error), messageOf(told))
+    assert.deepEqual(made, { id: 'i-new1', visit: 'v-1', amount: '5.00', text: 'Visit v-1', state: 'open' })
+  })
   test('`change` asks `derive` for fields that clients send, and what is set has the last word', async () => {
     const seen: unknown[] = []
     const { world } = await inHandler(
