@@ -137,7 +137,7 @@ const suspectRenamedField = (
   undeclared: readonly UndeclaredField[],
 ): readonly Difference[] =>
   undeclared
-    .filter(({ is }) => findMisread(is, now, '').length === 0)
+    .filter(({ name, is }) => name !== field && findMisread(is, now, '').length === 0)
     .map(({ name }) => ({
       what: `${table.name}.${name} is gone and ${table.name}.${field} of the same kind is new: was it renamed?`,
       cure: [
@@ -158,7 +158,7 @@ function* suspectRenamedTable(
   const declared = new Map(table.fields.map(each => [each.stored, declaredSignature(table, each)]))
   for (const [key, was] of shape) {
     const name = key.replace(/^table /, '')
-    if (name === key || schema.tables.has(name) || drop.includes(name)) continue
+    if (name === key || name === table.resource.name || schema.tables.has(name) || drop.includes(name)) continue
     const fields = [...was].filter(([, is]) => isSignature(is))
     const isAlike = fields.every(([field, is]) => {
       const now = declared.get(field)

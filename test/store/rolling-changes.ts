@@ -264,6 +264,18 @@ export const rollingChanges: readonly Case[] = [
     },
   ],
   [
+    'a rolling change: a field that has its name in the database already is not asked about as renamed to itself',
+    async place => {
+      const title = t.string({ max: 50 }).optional()
+      await fill(place, notes({ title }), { id: 'n-1', title: 'seen' })
+      await refused(
+        place,
+        notes({ title: title.was('text') }),
+        /^(?![\s\S]*was it renamed)[\s\S]*notes\.title is in the database by that name.*was text/,
+      )
+    },
+  ],
+  [
     'a rolling change: a search path is left and comes back, beside a program that has it',
     async place => {
       const [searched, unsearched] = [notes(older, { search: ['text'] }), notes(older)]
