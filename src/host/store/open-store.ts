@@ -108,7 +108,8 @@ export async function migrateDatabase(
   }
   const data = dataFileOf(app, options)
   const isNew = !options.database && !existsSync(data)
-  if (!wish.isPlan && isNew) createFolderOf(data)
+  if (isNew && wish.isPlan) warn(`database file ${data} not found: a start, or --apply, makes it`)
+  else if (isNew) createFolderOf(data)
   const store = await openAt(app, options.database, wish.isPlan && isNew ? ':memory:' : data, {}, { migration, warn })
   try {
     await committed(count)
