@@ -10,7 +10,9 @@ import { closedStore, type Filter, type ItemPage, type Query, type ReadWork, Una
 import { type Cells, octetsOf, type StatementRunner, takenKey } from './connection.ts'
 import type { Cell } from './dialect.ts'
 import { describeQuery, fewRows, judgeLength } from './long-query.ts'
+import type { OpenedFiles } from './opened-files.ts'
 import type { ReadThreads } from './read-thread.ts'
+import type { RecentTrouble } from './recent-trouble.ts'
 import { countCandidates } from './search-plan.ts'
 import { SqlReader, type StoreSchema, WatchedReader } from './sql-access.ts'
 import { boundParameters, type Statement } from './statement.ts'
@@ -78,10 +80,10 @@ export class PreparedRunner implements StatementRunner {
 }
 
 /**
- * SQLITE_BUSY, LOCKED, READONLY, FULL and CANTOPEN pass, or the operator mends them: the caller may
- * try again.
+ * SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN pass, or the operator mends them: the
+ * caller may try again.
  */
-const passingCodes = new Set([5, 6, 8, 13, 14])
+const passingCodes = new Set([5, 6, 8, 10, 13, 14])
 /** SQLITE_CONSTRAINT_UNIQUE, of a program that does not know the key. */
 const keyTakenCode = 2067
 export function toStoreError(thrown: unknown): unknown {
@@ -102,6 +104,13 @@ export const lockWaitMs = 20
 const isOutOfReach = (thrown: unknown): boolean =>
   thrown instanceof Unavailable || isSqliteError(thrown) || errorCodeOf(thrown) === 'ERR_INVALID_STATE'
 
+export interface ReaderParts {
+  readonly file: string
+  readonly files: OpenedFiles
+  readonly threads: ReadThreads
+  readonly trouble: RecentTrouble
+}
+
 /**
  * Reads that begin in one turn of the event loop share a connection and its snapshot: the lock of a
  * snapshot costs twice as much as finding a row. A commit of ours ends the sharing, so that callers
@@ -109,30 +118,33 @@ const isOutOfReach = (thrown: unknown): boolean =>
  */
 export class Readers {
   readonly #schema: StoreSchema
-  readonly #file: string
-  readonly #threads: ReadThreads
+  readonly #parts: ReaderParts
   readonly #free: OpenReader[] = []
   #busy = 0
   #shared: OpenReader | undefined
   #closed = false
 
-  constructor(schema: StoreSchema, file: string, threads: ReadThreads) {
+  constructor(schema: StoreSchema, parts: ReaderParts) {
     this.#schema = schema
-    this.#file = file
-    this.#threads = threads
-    this.#free.push(new OpenReader(file, usualCacheKiB))
+    this.#parts = parts
+    this.#free.push(new OpenReader(parts.file, usualCacheKiB))
   }
 
   readonly read = <T>(work: ReadWork<T>): Maybe<T> => {
-    const reader = new FileReader(this.#schema, this, this.#threads)
+    const { trouble } = this.#parts
+    const reader = new FileReader(this.#schema, this, this.#parts)
     let answer: Maybe<T>
     try {
       answer = work(reader)
     } catch (thrown) {
       reader.end()
+      trouble.notice(thrown)
       throw thrown
     }
-    if (answer instanceof Promise) return answer.finally(() => reader.end())
+    if (answer instanceof Promise) {
+      answer.catch(trouble.notice)
+      return answer.finally(() => reader.end())
+    }
     reader.end()
     return answer
   }
@@ -158,8 +170,9 @@ export class Readers {
   }
 
   #open(): OpenReader {
+    this.#parts.files.requireUnmoved() // else it would open another database
     try {
-      return new OpenReader(this.#file, this.#busy === 0 ? usualCacheKiB : otherCacheKiB)
+      return new OpenReader(this.#parts.file, this.#busy === 0 ? usualCacheKiB : otherCacheKiB)
     } catch (thrown) {
       throw toStoreError(thrown)
     }
@@ -203,13 +216,13 @@ export class Readers {
  */
 class FileReader extends SqlReader {
   readonly #readers: Readers
-  readonly #threads: ReadThreads
+  readonly #parts: ReaderParts
   #reading: OpenReader | undefined
-  constructor(schema: StoreSchema, readers: Readers, threads: ReadThreads) {
+  constructor(schema: StoreSchema, readers: Readers, parts: ReaderParts) {
     const reading = readers.enter()
     super(schema, reading.on)
     this.#readers = readers
-    this.#threads = threads
+    this.#parts = parts
     this.#reading = reading
   }
 
@@ -221,7 +234,8 @@ class FileReader extends SqlReader {
     this.#leave()
     this.on = this.#readLater()
     const describe = (): string => describeQuery(resource, query)
-    return this.#threads.read(query.party ?? '', describe, async on =>
+    this.#parts.files.requireUnmoved() // a thread may open it only now
+    return this.#parts.threads.read(query.party ?? '', describe, async on =>
       new WatchedReader(this.schema, on).list(resource, query),
     )
   }

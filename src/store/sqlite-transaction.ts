@@ -98,11 +98,18 @@ export class RecordingRunner extends PreparedRunner {
   }
 }
 
+export interface CommitHooks {
+  /** Before each commit, which does not happen where this throws. */
+  readonly committing?: () => void
+  /** After each commit. */
+  readonly committed?: () => void
+}
+
 export class GroupTransaction implements Transaction {
   readonly #database: DatabaseSync
   readonly #on: RecordingRunner
   readonly #patienceMs: number
-  readonly #committed: () => void
+  readonly #hooks: CommitHooks
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   readonly #save: StatementSync
@@ -117,12 +124,11 @@ export class GroupTransaction implements Transaction {
   #before = 0
   #hasSavepoint = false
 
-  /** @param committed is called after each commit */
-  constructor(database: DatabaseSync, on: RecordingRunner, patienceMs: number, committed: () => void) {
+  constructor(database: DatabaseSync, on: RecordingRunner, patienceMs: number, hooks: CommitHooks = {}) {
     this.#database = database
     this.#on = on
     this.#patienceMs = patienceMs
-    this.#committed = committed
+    this.#hooks = hooks
     this.#begin = database.prepare('begin immediate')
     this.#commit = database.prepare('commit')
     this.#save = database.prepare('savepoint work')
@@ -152,10 +158,11 @@ export class GroupTransaction implements Transaction {
   }
 
   commit(): void {
+    this.#hooks.committing?.()
     this.#commit.get()
     this.#on.forget()
     this.#isWary = this.#hasThrownLate
-    this.#committed()
+    this.#hooks.committed?.()
   }
   rollback(): void {
     this.#database.exec('rollback')

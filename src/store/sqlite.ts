@@ -11,8 +11,9 @@
  *      reads take their turn among the writers, and are done in the event loop.)
  *  (5) A contract that is more than an addition to the database is refused at start, before any
  *      change.
- *  (6) A database that is busy, full or read-only is `Unavailable`; our own mistake, or a broken
- *      file, is an ordinary error.
+ *  (6) A database that is busy, full, read-only or on a failing disk is `Unavailable`; our own
+ *      mistake, or a broken file, is an ordinary error.
+ *  (7) Nothing is committed to a file that was removed or replaced since it was opened.
  * Deliberately absent: HTTP, XML, and the caller.
  */
 
@@ -22,15 +23,7 @@ import { attempt } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import { memoizeByObject } from '../base/memo.ts'
 import type { Service } from '../contract/service.ts'
-import {
-  type ReadWork,
-  type Store,
-  type StoreWriter,
-  type TellFilling,
-  Unavailable,
-  type WriteTurn,
-  type WriteWork,
-} from '../service/store.ts'
+import type { ReadWork, Store, StoreWriter, TellFilling, WriteTurn, WriteWork } from '../service/store.ts'
 import type { Cells, StatementRunner } from './connection.ts'
 import { findCrowded } from './crowded-filters.ts'
 import type { Steps } from './database-shape.ts'
@@ -38,14 +31,16 @@ import { type Cell, sqlite } from './dialect.ts'
 import { findDropped } from './dropped-names.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
+import { OpenedFiles } from './opened-files.ts'
 import { createPrivateFile } from './private-file.ts'
 import { ReadThreads } from './read-thread.ts'
+import { RecentTrouble } from './recent-trouble.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { fillRows } from './row-filling.ts'
 import { listUnfilled, settleSearches } from './search-growth.ts'
 import { compileStoreSchema, SqlReader, SqlWriter, type StoreSchema } from './sql-access.ts'
 import { lockWaitMs, PreparedRunner, Readers, toStoreError } from './sqlite-connections.ts'
-import { GroupTransaction, RecordingRunner } from './sqlite-transaction.ts'
+import { type CommitHooks, GroupTransaction, RecordingRunner } from './sqlite-transaction.ts'
 import { compileStatement, type Statement } from './statement.ts'
 import { translateNames } from './stored-resources.ts'
 import { defaultBounds, isSqliteError, type Lent, Queue, type QueueBounds } from './write-queue.ts'
@@ -193,17 +188,13 @@ const unlent: Lent = { end: () => {} }
 /** Batches of rows that come into an index of words leave so much time to others. */
 const fillPauseMs = 10
 
-/** READONLY, IOERR, FULL and CANTOPEN: the disk takes no change, and may take one later. */
-const diskCodes = new Set([8, 10, 13, 14])
-const isOfDisk = (thrown: unknown): boolean => {
-  const cause = thrown instanceof Unavailable ? thrown.cause : thrown
-  return cause instanceof Error && 'errcode' in cause && diskCodes.has(Number(cause.errcode) & 0xff)
-}
 /**
- * For so long after a change that the disk did not take the store is not ready; a small change may
- * be taken where a larger one was not, so only time tells.
+ * READONLY, IOERR, FULL and CANTOPEN: the disk takes no change, and may take one later. CORRUPT and
+ * NOTADB: what it has is no whole database.
  */
-const stuckMs = 10_000
+const troubleCodes = new Set([8, 10, 11, 13, 14, 26])
+const isOfDisk = (thrown: unknown): boolean =>
+  thrown instanceof Error && 'errcode' in thrown && troubleCodes.has(Number(thrown.errcode) & 0xff)
 
 /** Rows that were written come into the index of words so long after the first of them, */
 const settleAfterMs = 1000
@@ -236,13 +227,18 @@ class Settler {
   }
 }
 
-/** Both kinds write alike. @param committed is called after each commit */
-function createWriters(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions, committed: () => void) {
+/** Both kinds write alike. */
+function createWriters(
+  schema: StoreSchema,
+  writing: DatabaseSync,
+  options: SqliteOptions,
+  trouble: RecentTrouble,
+  hooks: CommitHooks = {},
+) {
   const running = new RecordingRunner(writing)
   const looking = new PreparedRunner(writing)
-  const transaction = new GroupTransaction(writing, running, options.patience ?? 5000, committed)
+  const transaction = new GroupTransaction(writing, running, options.patience ?? 5000, hooks)
   const queue = new Queue(transaction, { ...defaultBounds, ...options })
-  let stuckUntil = 0
   const turns = new TurnRunner(running)
   const write = <T>(work: WriteWork<T>, turn?: WriteTurn): Promise<T> => {
     const run = (writer: StoreWriter): Maybe<T> => {
@@ -251,12 +247,9 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
       return work(writer)
     }
     const written = queue.add(new SqlWriter(schema, turns), run, turn?.caller)
-    written.catch(thrown => {
-      if (isOfDisk(thrown)) stuckUntil = performance.now() + stuckMs
-    })
+    written.catch(trouble.notice)
     return written
   }
-  const mayWrite = (): boolean => performance.now() >= stuckUntil
   const look = <T>(work: ReadWork<T>): Maybe<T> => queue.look(new SqlReader(schema, looking), work)
   const expiries = compileExpiries(schema.service, sqlite, options)
   const sweep = async (now: number): Promise<number> => {
@@ -284,16 +277,17 @@ function createWriters(schema: StoreSchema, writing: DatabaseSync, options: Sqli
     settler.stop()
     await queue.close()
   }
-  return { queue, write, look, sweep, fill, mayWrite, close }
+  return { queue, write, look, sweep, fill, close }
 }
 
 function createMemoryStore(schema: StoreSchema, writing: DatabaseSync, options: SqliteOptions): SqliteStore {
-  const { queue, write, look, sweep, mayWrite, close } = createWriters(schema, writing, options, () => {})
+  const trouble = new RecentTrouble(isOfDisk)
+  const { queue, write, look, sweep, close } = createWriters(schema, writing, options, trouble)
   return {
     write,
     read: look,
     sweep,
-    ready: async () => writing.isOpen && mayWrite(),
+    ready: async () => writing.isOpen && trouble.isOver,
     usage: () => ({ waiting: queue.length }),
     backup: file => copyPrivately(writing, file),
     close: async () => {
@@ -310,17 +304,24 @@ function createFileStore(
   options: SqliteOptions,
 ): SqliteStore {
   const threads = new ReadThreads({ file, timeMs: options.longRead ?? longReadMs, lockWaitMs, toStoreError })
-  const readers = new Readers(schema, file, threads)
-  const { queue, write, sweep, fill, mayWrite, close } = createWriters(schema, writing, options, () => readers.renew())
+  const files = new OpenedFiles(file)
+  const trouble = new RecentTrouble(isOfDisk)
+  const readers = new Readers(schema, { file, files, threads, trouble })
+  const { queue, write, sweep, fill, close } = createWriters(schema, writing, options, trouble, {
+    committing: () => files.requireUnmoved(),
+    committed: () => readers.renew(),
+  })
   attempt(() => optimize(writing), isSqliteError)
   const looking = new PreparedRunner(writing) // waits for no writer
-  const refreshing = setInterval(() => refreshStatistics(file), statisticsMs).unref()
+  const refreshing = setInterval(() => {
+    if (files.findMoved() === undefined) refreshStatistics(file)
+  }, statisticsMs).unref()
   return {
     write,
     read: readers.read,
     sweep,
     fill,
-    ready: async () => readers.ready() && mayWrite(),
+    ready: async () => files.findMoved() === undefined && readers.ready() && trouble.isOver,
     findDropped: async () => runMigration(findDropped(schema.tables), looking),
     findCrowded: async () => runMigration(findCrowded(schema.tables, sqlite), looking),
     usage: () => ({ waiting: queue.length }),

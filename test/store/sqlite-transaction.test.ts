@@ -38,7 +38,7 @@ function openQueue(t: TestContext | undefined, file = ':memory:') {
   )
   database.executed.length = 0
   const on = new RecordingRunner(database)
-  const queue = new Queue(new GroupTransaction(database, on, 1000, () => {}), { ...defaultBounds, open: 10_000 })
+  const queue = new Queue(new GroupTransaction(database, on, 1000), { ...defaultBounds, open: 10_000 })
   const add = <T>(work: () => T | Promise<T>): Promise<T> => queue.add({ end: () => {} }, work)
   const held = (): Held => new Map(on.rows(all, []).map(([key, value]) => [Number(key), Number(value)]))
   return { database, on, add, held, put: (key: number, value: number) => on.run(putStatement, [key, value]) }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, open as openFile, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, StatementSync } from 'node:sqlite'
@@ -249,6 +249,54 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual((await towns(store)).toSorted(), answered.toSorted())
     await put(store, 't-more')
     await store.close()
+  })
+
+  for (const [what, end, move] of [
+    ['removed', '', (path: string) => rename(path, `${path}.away`)],
+    ['removed', '-wal', (path: string) => rename(path, `${path}.away`)],
+    [
+      'replaced',
+      '',
+      async (path: string) => {
+        await copyFile(path, `${path}.copy`)
+        await rename(path, `${path}.away`)
+        await rename(`${path}.copy`, path)
+      },
+    ],
+  ] as const)
+    test(`(7) no write is answered once the file${end} is ${what}, until it is put back`, async t => {
+      const { file, store } = await opened(t)
+      await put(store, 't-1')
+      await move(`${file}${end}`)
+      await assert.rejects(put(store, 't-2'), thrown => {
+        assert.ok(thrown instanceof Unavailable)
+        assert.match(String(thrown.cause), /data\.sqlite(-wal)? was removed or replaced .*: put back the file/)
+        return true
+      })
+      assert.equal(await store.ready(), false)
+      const unserved: Query = { ...all, sort: [{ field: 'name', descending: true }] }
+      await assert.rejects(async () => store.read(reader => reader.list('towns', unserved)), Unavailable)
+      await rename(`${file}${end}.away`, `${file}${end}`)
+      await put(store, 't-3')
+      assert.equal(await store.ready(), true)
+      assert.deepEqual((await towns(store)).toSorted(), ['t-1', 't-3'])
+    })
+
+  test('a file whose pages are damaged while it is open is not ready once one of them was asked for', async t => {
+    const { file, store } = await opened(t)
+    await put(store, 't-1')
+    await store.close()
+    const damaged = openSqliteStore(everything, file)
+    t.after(() => damaged.close())
+    const own = new DatabaseSync(file)
+    const root = own.prepare(`select "rootpage" from "sqlite_schema" where "name" = 'towns'`).get()?.['rootpage']
+    own.close()
+    const open = await openFile(file, 'r+')
+    await open.write(Buffer.alloc(4096, 7), 0, 4096, (Number(root) - 1) * 4096)
+    await open.close()
+    assert.equal(await damaged.ready(), true)
+    await assert.rejects(async () => damaged.read(reader => reader.get('towns', 't-1')), /malformed/)
+    assert.equal(await damaged.ready(), false)
   })
 
   test('a store that is closed lets go of its file: nothing stands beside it', async t => {
