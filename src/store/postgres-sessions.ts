@@ -331,10 +331,10 @@ const isOfDropped = (thrown: unknown): boolean => ['42703', '42P01'].includes(er
 
 /**
  * PostgreSQL Appendix A: connections (08), what a standby does not support and a plan that is older
- * than its table (0A000), resources (53), intervention (57), read-only; and the
- * codes of sockets and pools.
+ * than its table (0A000), resources (53), intervention (57), the system below (58), read-only; and
+ * the codes of sockets and pools.
  */
-const unreachableState = /^(08|0A000|53|57|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
+const unreachableState = /^(08|0A000|53|57|58|25006|25P03)|^E(?!RR_)[A-Z_]+$|^ERR_(SOCKET|STREAM|SSL|TLS)_/
 const lostMessage = /terminat|timeout|not queryable|closed/i
 const isLost = (thrown: unknown): boolean =>
   thrown instanceof Error &&

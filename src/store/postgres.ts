@@ -14,6 +14,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
 import { KeyTurns } from '../service/key-turns.ts'
@@ -37,6 +38,7 @@ import {
   transactionTimeoutMs,
 } from './postgres-sessions.ts'
 import { CollisionMemory, compileWriteStatements, PostgresWriter } from './postgres-writer.ts'
+import { RecentTrouble } from './recent-trouble.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { fillRows } from './row-filling.ts'
 import { listUnfilled, searchBuildOf } from './search-growth.ts'
@@ -68,6 +70,27 @@ const lockTimeoutMs = 2000
 /** To wait where another can be asked instead: for an instance that is not ready, for a copy. */
 const promptMs = 2000
 
+/** A row where the server is one that takes changes: no standby, and not set to be read alone. */
+const takesChanges: Statement = {
+  text: `select 1 from "_shape" where current_setting('default_transaction_read_only') = 'off' and not pg_is_in_recovery() limit 1`,
+  places: [],
+  straight: true,
+  recurs: true,
+}
+/**
+ * PostgreSQL Appendix A: disk_full, io_error, data_corrupted, index_corrupted. What is asked to
+ * find out whether it is there needs none of what fails.
+ */
+const isTrouble = (thrown: unknown): boolean => /^(53100|58030|XX00[12])$/.test(errorCodeOf(thrown))
+
+const askTakesChanges = (probe: Sessions, timeMs: number): Promise<boolean> =>
+  probe
+    .run(beginRead, on => on.first(takesChanges, []), timeMs)
+    .then(
+      row => row !== undefined,
+      () => false,
+    )
+
 /**
  * Connects and brings the database to the contract's shape, in the connection's first schema.
  * Rejects where that takes more than additions, and with the server's own error where it cannot be
@@ -94,8 +117,9 @@ export async function openPostgresStore(
   const turns = new KeyTurns()
   const run = <T>(steps: () => Steps<T>): Promise<T> => writes.run(beginWrite, on => executeSteps(steps(), on))
   const builds = new IndexBuilds({ writes, probe })
+  const trouble = new RecentTrouble(isTrouble)
   const store: Store = {
-    read: <T>(work: ReadWork<T>) => reads.run(beginRead, on => work(new SqlReader(schema, on))),
+    read: <T>(work: ReadWork<T>) => trouble.watch(reads.run(beginRead, on => work(new SqlReader(schema, on)))),
     write: <T>(work: WriteWork<T>, turn?: WriteTurn) => {
       const memory = new CollisionMemory()
       const attempt = async (on: StatementRunner): Promise<T> => {
@@ -105,7 +129,7 @@ export async function openPostgresStore(
         writer.send()
         return answer
       }
-      return turns.run(turn, time, left => writes.run(beginWrite, attempt, left))
+      return trouble.watch(turns.run(turn, time, left => writes.run(beginWrite, attempt, left)))
     },
     sweep: async now => {
       let count = 0
@@ -121,13 +145,7 @@ export async function openPostgresStore(
       for (const build of await run(() => listIndexBuilds(schema))) if (!(await builds.make(build, tell))) return false
       return true
     },
-    ready: () =>
-      probe
-        .run(beginRead, on => on.first(schema.records.ready, []), Math.min(time, promptMs))
-        .then(
-          () => true,
-          () => false,
-        ),
+    ready: async () => (await askTakesChanges(probe, Math.min(time, promptMs))) && trouble.isOver,
     findDropped: () =>
       probe.run(beginRead, on => executeSteps(findDropped(schema.tables), on), Math.min(time, promptMs)),
     findCrowded: () =>

@@ -21,6 +21,12 @@ export class RecentTrouble {
       this.#until = performance.now() + troubleMs
   }
 
+  /** Gives the answer back. */
+  watch<T>(answer: Promise<T>): Promise<T> {
+    answer.catch(this.notice)
+    return answer
+  }
+
   get isOver(): boolean {
     return performance.now() >= this.#until
   }

@@ -140,7 +140,6 @@ export const compileRecords = (dialect: Dialect) => ({
   ...compileJobs(dialect),
   ...compileDeeds(dialect),
   ...compileChanges(dialect),
-  ready: compileStatement(dialect, sql`select 1 from "_shape" limit 1`),
 })
 
 const columnList = (columns: readonly string[]): Sql => joinList(columns.map(quoteName))

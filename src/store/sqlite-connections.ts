@@ -141,10 +141,7 @@ export class Readers {
       trouble.notice(thrown)
       throw thrown
     }
-    if (answer instanceof Promise) {
-      answer.catch(trouble.notice)
-      return answer.finally(() => reader.end())
-    }
+    if (answer instanceof Promise) return trouble.watch(answer).finally(() => reader.end())
     reader.end()
     return answer
   }

@@ -246,9 +246,7 @@ function createWriters(
       turns.begin()
       return work(writer)
     }
-    const written = queue.add(new SqlWriter(schema, turns), run, turn?.caller)
-    written.catch(trouble.notice)
-    return written
+    return trouble.watch(queue.add(new SqlWriter(schema, turns), run, turn?.caller))
   }
   const look = <T>(work: ReadWork<T>): Maybe<T> => queue.look(new SqlReader(schema, looking), work)
   const expiries = compileExpiries(schema.service, sqlite, options)

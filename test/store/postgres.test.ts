@@ -306,6 +306,38 @@ test('(6) a client that is gone without a word holds its locks no longer than a 
   await place.remove()
 })
 
+test('a server that takes no changes is not ready: set to be read alone, or its disk is full', only, async t => {
+  const place = await running.place()
+  const role = `keeper_${process.pid}`
+  await ask(`create role ${role} superuser login password 'kept'`)
+  const own = new URL(place.url ?? '')
+  Object.assign(own, { username: role, password: 'kept' })
+  const store = await openPostgresStore(everything, own.href)
+  t.after(async () => {
+    await store.close()
+    await place.remove()
+    await ask(`drop role ${role}`)
+  })
+  const setRole = async (setting: string): Promise<void> => {
+    await ask(`alter role ${role} ${setting}`)
+    await ask('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [role])
+  }
+  const becomes = async (ready: boolean): Promise<void> => {
+    while ((await store.ready()) !== ready) await sleep(10)
+  }
+  await becomes(true)
+  await setRole('set default_transaction_read_only = on')
+  await becomes(false)
+  await assert.rejects(put(store, 't-1'), Unavailable)
+  await setRole('reset default_transaction_read_only')
+  await becomes(true)
+  await place.direct?.(`create function fill() returns trigger language plpgsql as
+    $$ begin raise 'no space left on device' using errcode = '53100'; end $$;
+    create trigger filled before insert on towns execute function fill()`)
+  await assert.rejects(put(store, 't-1'), Unavailable)
+  assert.equal(await store.ready(), false)
+})
+
 test('(6) a plan that is older than its table is unavailable once', only, async () => {
   const place = await running.place()
   const store = await openPostgresStore(everything, place.url ?? '', { connections: 1 })
