@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -163,6 +164,32 @@ describe('the audit', () => {
       in: { authorization: '[redacted]' },
       msg: 'changed',
     })
+  })
+
+  test('a log that takes no lines ends nothing, and tells how many were lost once it takes them again', async t => {
+    const folder = await mkdtemp(join(tmpdir(), 'diglot-full-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const file = join(folder, 'log')
+    const program = `
+      const { createLogger } = await import('./src/host/operations/log.ts')
+      const { truncateSync } = await import('node:fs')
+      const logger = createLogger()
+      for (let line = 1; line <= 5000; line++) logger.info({ line, text: 'x'.repeat(1000) }, 'answered')
+      truncateSync(process.argv[1])
+      logger.info({}, 'room again')
+      console.log('goes on')`
+    // A file may have 2 MiB: what is beyond fails, as on a full disk.
+    const limited = `trap '' XFSZ; ulimit -f 4096; exec "$0" --conditions=diglot-source --input-type=module -e "$1" "$2" 2>>"$2"`
+    const { stdout } = spawnSync('sh', ['-c', limited, process.execPath, program, file], {
+      cwd: join(import.meta.dirname, '..', '..'),
+      encoding: 'utf8',
+    })
+    assert.equal(stdout, 'goes on\n')
+    const [rest, ...after] = (await readFile(file, 'utf8')).trim().split('\n')
+    assert.match(rest ?? '', /x","msg":"answered"\}$/, 'the end of the line that was taken in part')
+    const [lost, room] = after.map(line => JSON.parse(line))
+    assert.ok(lost.lines > 2500 && lost.lines < 4000)
+    assert.deepEqual([lost.msg, room.msg], ['lines of the log were lost: it took none', 'room again'])
   })
 
   test('an internal error is a line with the incident that the client was given, and the client gets no more', async () => {

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { inspect } from 'node:util'
 import { memoizeOnce } from '../../base/memo.ts'
 import { type AuditRecord, Unavailable } from '../../service/store.ts'
+import { LogOutput } from './log-output.ts'
 
 /**
  * The part of pino's interface that we use: pino itself, or another logger with these functions.
@@ -35,10 +36,9 @@ export function createLogger(): Logger {
 function loadPino(): Logger {
   const pino: typeof import('pino') = createRequire(import.meta.url)('pino')
   const redact = { paths: secretNames.flatMap(name => [name, `*.${name}`]), censor: redacted }
-  return pino.pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime, redact },
-    pino.destination({ dest: 2, sync: true }),
-  )
+  const output = new LogOutput(2, lines => logger.warn({ lines }, 'lines of the log were lost: it took none'))
+  const logger = pino.pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime, redact }, output)
+  return logger
 }
 
 const redacted = '[redacted]'

@@ -1,0 +1,64 @@
+/**
+ * Standard error as a log has it: lines are written at once. What it guards:
+ *  (1) A log that takes no lines (a full disk, a reader that has left) ends no request and no
+ *      process. What is lost is counted, and told once it takes lines again.
+ *  (2) A line is written whole before the next one, also where half of it was taken at first.
+ *  (3) A reader that is slow is waited for, a second at most, and then no more until it reads.
+ */
+import { writeSync } from 'node:fs'
+import { errorCodeOf } from '../../base/attempt.ts'
+
+const waitMs = 1000
+const retryMs = 5
+
+export class LogOutput {
+  readonly #file: number
+  readonly #tellLost: (lines: number) => void
+  /** (2) Of the line that was taken in part. */
+  #rest: Uint8Array = new Uint8Array()
+  #lost = 0
+
+  /** @param file its descriptor */
+  constructor(file: number, tellLost: (lines: number) => void) {
+    this.#file = file
+    this.#tellLost = tellLost
+  }
+
+  write(line: string): void {
+    if (!this.#finish()) {
+      this.#lost++
+      return
+    }
+    const lines = this.#lost
+    this.#lost = 0
+    if (lines > 0) this.#tellLost(lines)
+    this.#rest = Buffer.from(line)
+    const { length } = this.#rest
+    if (this.#finish() || this.#rest.length < length) return
+    this.#rest = new Uint8Array()
+    this.#lost++
+  }
+
+  /** False where something of the line is left. */
+  #finish(): boolean {
+    const until = performance.now() + (this.#lost === 0 ? waitMs : 0) // (3)
+    while (this.#rest.length > 0) {
+      const taken = writeSome(this.#file, this.#rest)
+      if (typeof taken === 'number') this.#rest = this.#rest.subarray(taken)
+      else if (taken === 'never' || performance.now() >= until) return false
+      else Atomics.wait(sleeper, 0, 0, retryMs)
+    }
+    return true
+  }
+}
+
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+/** How many octets were taken; or none, and whether its reader may only be slow. */
+function writeSome(file: number, octets: Uint8Array): number | 'later' | 'never' {
+  try {
+    return writeSync(file, octets)
+  } catch (thrown) {
+    return ['EAGAIN', 'EBUSY'].includes(errorCodeOf(thrown)) ? 'later' : 'never'
+  }
+}
