@@ -32,7 +32,10 @@ export interface FrontOptions {
   readonly figures?: ResponseFigures
   /** Called for each response, with the milliseconds until its head was known. */
   readonly log?: (entry: Entry, response: Response, tookMs: number) => void
-  /** Called for each 503, whose cause is in the entry's notes. */
+  /**
+   * Called for each 503, whose cause is in the entry's notes. A page that is never refused (health)
+   * tells of the service with it, not of a request.
+   */
   readonly onUnavailable?: (entry: Entry) => void
   /** Answers a request that names a trace (`traceparent`) so that its handlers find it. */
   readonly inTrace?: (request: Request, answer: () => Maybe<Response>) => Maybe<Response>
@@ -119,7 +122,7 @@ function finishResponse({ front, entry, startMs }: Visit, response: Response): R
   gate.load.inFlight--
   figures?.countResponse(entry.mount.name, answer.status)
   log?.(entry, answer, performance.now() - startMs)
-  if (answer.status === 503) onUnavailable?.(entry)
+  if (answer.status === 503 && entry.mount.exempt !== 'all') onUnavailable?.(entry)
   return answer
 }
 

@@ -306,7 +306,11 @@ async function openDoor(
   const mounts = createMounts(context, {
     people,
     openid,
-    health: { store, load },
+    health: {
+      store,
+      load,
+      changed: status => world.logger[status === 'ready' ? 'info' : 'warn']({ status }, 'readiness has changed'),
+    },
     figures,
     peers: options.siblings,
     changes,
@@ -330,6 +334,7 @@ async function openDoor(
   }
   const flush = (): void => {
     outages.flush()
+    world.waits.flush()
     refusedConnections.flush()
   }
   return { answer, load, refusedConnections, drain, flush }
@@ -410,10 +415,18 @@ async function openTrust(
 function startOwnWorkers(
   app: Implementation,
   options: ServiceOptions,
-  { clock, report, line }: World,
+  { clock, report, line, waits }: World,
   held: Pick<JobContext, 'store' | 'watch' | 'turns'>,
 ) {
-  const context = { app, ...held, clock, id: createItemIdentifier, failed: reportJob(report), log: line }
+  const context = {
+    app,
+    ...held,
+    clock,
+    id: createItemIdentifier,
+    failed: reportJob(report),
+    waits: (thrown: unknown) => waits.record(thrown, {}),
+    log: line,
+  }
   const isOff = options.work === false
   return startJobWorkers(context, isOff ? [] : options.schedules, options.work === false ? 0 : options.work)
 }

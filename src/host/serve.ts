@@ -40,7 +40,7 @@ async function startWork(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Server, 'close'>> {
   const store = opened.adopt(await openStore(app, options), each => each.close())
-  const { clock, report, line, logger } = createWorld(options)
+  const { clock, report, line, logger, waits } = createWorld(options)
   const slow = opened.adopt(new SlowChanges(warnOfSlowChange(logger)), each => each.stop())
   const working = {
     app,
@@ -48,6 +48,7 @@ async function startWork(
     clock,
     id: createItemIdentifier,
     failed: reportJob(report),
+    waits: (thrown: unknown) => waits.record(thrown, {}),
     log: line,
     watch: slow.watch,
   }
@@ -59,6 +60,7 @@ async function startWork(
       clearInterval(alive)
       await all.stop(limit)
       slow.stop()
+      waits.flush()
       await store.close()
     },
   }

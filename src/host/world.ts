@@ -2,15 +2,19 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestNotes } from '../service/face-context.ts'
 import type { WorkOrigin, WriteLine } from '../service/handler-facts.ts'
-import type { JobRow } from '../service/store.ts'
+import { type JobRow, Unavailable } from '../service/store.ts'
 import { createLogger, describeErrors, errorFields } from './operations/log.ts'
+import { OutageLog } from './operations/outage-log.ts'
 import type { ServeOptions, ServiceOptions } from './options.ts'
 
 export interface World {
   readonly clock: () => number
   readonly logger: NonNullable<ServeOptions['logger']>
   readonly report: NonNullable<ServeOptions['onError']>
+  /** What is no answer to a request: a bug, or a store that is out of reach for a while. */
   readonly failed: (thrown: unknown) => void
+  /** Work without a request that waits for its store, and goes on by itself. */
+  readonly waits: OutageLog
   /** Writes the lines of handlers. */
   readonly line: WriteLine
 }
@@ -23,8 +27,14 @@ export function createWorld(options: ServiceOptions): World {
       logger.error({ incident, ...nameOf(notes), ...errorFields(thrown) }, 'internal error'))
   const line: WriteLine = (level, message, { request, ...notes }, fields) =>
     logger[level]({ request, ...nameOf(notes), ...(fields && { fields: describeErrors(fields) }) }, message)
-  return { clock: options.clock ?? Date.now, logger, report, failed: thrown => report(randomUUID(), thrown), line }
+  const waits = new OutageLog(logger, 'work waits for the store', workSilenceMs)
+  const failed = (thrown: unknown): void =>
+    thrown instanceof Unavailable ? waits.record(thrown, {}) : report(randomUUID(), thrown)
+  return { clock: options.clock ?? Date.now, logger, report, failed, waits, line }
 }
+
+/** Work looks each second, or each minute, whether it can go on. */
+const workSilenceMs = 60_000
 
 export const reportJob =
   (report: World['report']) =>

@@ -12,6 +12,8 @@ import { type Store, Unavailable } from '../service/store.ts'
 export interface HealthContext {
   readonly store: Pick<Store, 'ready' | 'findDropped'>
   readonly load: Pick<LoadGauge, 'inFlight' | 'inFlightMax' | 'isDraining'>
+  /** Told once of each status that is not that of the answer before; at first it is ready. */
+  readonly changed?: (status: string) => void
 }
 
 /** `unknown`: it could not be asked. */
@@ -19,12 +21,23 @@ type Check = 'ok' | 'failed' | 'unknown'
 
 export function createHealthPages(context: PageContext, health: HealthContext): Mount {
   const live = (): Maybe<Response> => writeHealth(200, 'live')
-  const ready = () => checkReadiness(health)
+  let last = 'ready'
+  const ready = async (): Promise<Response> => {
+    const { status, checks } = await checkReadiness(health)
+    if (status !== last) health.changed?.(status)
+    last = status
+    return writeHealth(status === 'ready' ? 200 : 503, status, checks)
+  }
   const pages = { '/health/live': { GET: live }, '/health/ready': { GET: ready } }
   return createPages(context, pages, { name: 'operations', exempt: 'all' })
 }
 
-function writeHealth(status: number, state: string, checks?: Readonly<Record<string, Check>>): Response {
+interface Readiness {
+  readonly status: string
+  readonly checks: Readonly<Record<string, Check>>
+}
+
+function writeHealth(status: number, state: string, checks?: Readiness['checks']): Response {
   return {
     status,
     fields: {
@@ -37,7 +50,7 @@ function writeHealth(status: number, state: string, checks?: Readonly<Record<str
 }
 
 /** Whether a load balancer should send requests here, and why not. */
-async function checkReadiness({ store, load }: HealthContext): Promise<Response> {
+async function checkReadiness({ store, load }: HealthContext): Promise<Readiness> {
   const dropped = await askDropped({ store })
   const isReached = dropped !== undefined
   const draining = load.isDraining
@@ -49,10 +62,10 @@ async function checkReadiness({ store, load }: HealthContext): Promise<Response>
     load: checkOf(!full),
     draining: checkOf(!draining),
   }
-  if (draining) return writeHealth(503, 'draining', checks)
-  if (!isReached) return writeHealth(503, 'store out of reach', checks)
-  if (!isWhole) return writeHealth(503, 'store without fields that this release declares', checks)
-  return full ? writeHealth(503, 'overloaded', checks) : writeHealth(200, 'ready', checks)
+  if (draining) return { status: 'draining', checks }
+  if (!isReached) return { status: 'store out of reach', checks }
+  if (!isWhole) return { status: 'store without fields that this release declares', checks }
+  return { status: full ? 'overloaded' : 'ready', checks }
 }
 /** Undefined where the store is out of reach. */
 async function askDropped({ store }: Pick<HealthContext, 'store'>): Promise<readonly string[] | undefined> {

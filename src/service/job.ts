@@ -117,6 +117,8 @@ export interface JobContext {
   readonly id: (prefix: string) => string
   /** Reports a failed try; `thrown` is for the log, never for a caller. */
   readonly failed: (job: JobRow, thrown: unknown) => void
+  /** For the reason why no job could be looked for, which is tried again. */
+  readonly waits?: (thrown: unknown) => void
   /** Writes the lines of handlers. Default: nothing is written. */
   readonly log?: WriteLine
   /** Default: changes are not watched. */

@@ -12,6 +12,7 @@ import app from '../../examples/orders/service.ts'
 import type { ErasedHandlers, Implementation } from '../../src/contract/implement.ts'
 import { errorFields } from '../../src/host/operations/log.ts'
 import { OutageLog } from '../../src/host/operations/outage-log.ts'
+import { createWorld } from '../../src/host/world.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { Unavailable } from '../../src/service/store.ts'
 import { type ClinicHandlers, createClinic } from '../service/clinic-service.ts'
@@ -82,6 +83,28 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     ])
     assert.ok(ask)
   })
+  test('a probe that learns that the service is not ready is no request that was not served', async () => {
+    const { ask, lines } = await startHosted({ overload: { concurrent: 0 } })
+    assert.equal((await ask('GET', '/health/ready')).status, 503)
+    assert.deepEqual(told(lines, 'answered 503'), [])
+    assert.deepEqual(told(lines, 'readiness has changed'), [{ status: 'overloaded' }])
+  })
+
+  test('work that a store keeps waiting is no internal error: one line a minute', t => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const lines: [string, object][] = []
+    const line = (fields: object, message: string) => void lines.push([message, fields])
+    const { failed } = createWorld({ logger: { info: line, warn: line, error: line } })
+    for (let i = 0; i < 3; i++) failed(new Unavailable(1, 'the database does not reply'))
+    t.mock.timers.tick(60_000)
+    assert.deepEqual(lines, [
+      ['work waits for the store', { error: 'the database does not reply' }],
+      ['work waits for the store', { error: 'the database does not reply', suppressed: 2 }],
+    ])
+    failed(new Error('a bug'))
+    assert.equal(lines.at(-1)?.[0], 'internal error')
+  })
+
   test('one line a second for each cause, and the count of all others', async t => {
     const lines: object[] = []
     const log = new OutageLog({ warn: fields => void lines.push(fields) })

@@ -303,9 +303,13 @@ describe('schedules', () => {
       asked++
       return pause(2500).then(() => Promise.reject(new Unavailable()))
     }
-    const all = startJobWorkers({ ...working, store: { ...working.store, write } }, [schedule], 0)
+    const told: unknown[] = []
+    const waits = (thrown: unknown): void => void told.push(thrown)
+    const all = startJobWorkers({ ...working, waits, store: { ...working.store, write } }, [schedule], 1)
     await pause(2300)
-    assert.equal(asked, 1)
+    assert.equal(asked, 2, 'for a schedule, and for a job')
+    await pause(500)
+    assert.ok(told.length >= 2 && told.every(each => each instanceof Unavailable), 'an operator is told why')
     await all.stop(0)
   })
 

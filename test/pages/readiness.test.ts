@@ -7,8 +7,9 @@ import { createHealthPages, type HealthContext } from '../../src/pages/health.ts
 import { Unavailable } from '../../src/service/store.ts'
 
 const load = { inFlight: 1, inFlightMax: 10, isDraining: false }
-async function askReady(store: HealthContext['store']) {
-  const { serve } = createHealthPages({ settings: { origins: [] } } as unknown as PageContext, { store, load }) // all that it reads
+const createPages = (health: HealthContext) =>
+  createHealthPages({ settings: { origins: [] } } as unknown as PageContext, health) // all that it reads
+async function askReady(store: HealthContext['store'], { serve } = createPages({ store, load })) {
   const request = { method: 'GET', target: '/health/ready', fields: {} }
   const { status, content } = await serve({ segments: ['health', 'ready'], request } as unknown as Entry)
   return { ready: status, ...JSON.parse(String(content)) }
@@ -37,3 +38,15 @@ for (const [what, kept, ready, status, store, shape] of rows)
   test(`/health/ready: ${what}`, async () => {
     assert.deepEqual(await askReady(kept), { ready, status, checks: { store, shape, load: 'ok', draining: 'ok' } })
   })
+
+test('a status that is not that of the answer before is told once', async () => {
+  const told: string[] = []
+  let isReady = true
+  const store = { ready: async () => isReady }
+  const pages = createPages({ store, load, changed: status => void told.push(status) })
+  for (const next of [true, false, false, true, true, false]) {
+    isReady = next
+    await askReady(store, pages)
+  }
+  assert.deepEqual(told, ['store out of reach', 'ready', 'store out of reach'])
+})

@@ -61,7 +61,7 @@ function runSchedules(
     for (const one of all) {
       const instant = one.instants(context.clock())
       if (instant === undefined || instant === one.seen) continue
-      const started = await startDueJobs(context.store, one.schedule, one.instants, context).catch(() => undefined)
+      const started = await startDueJobs(context.store, one.schedule, one.instants, context).catch(context.waits)
       if (started !== undefined) one.seen = instant // undefined: the store is out of reach, retry later
       if (started) wake()
     }
@@ -90,7 +90,7 @@ function startLoop(context: JobContext, stop: AbortSignal, end: AbortSignal): { 
     })
   const run = async (): Promise<void> => {
     while (!stop.aborted) {
-      const busy = await runNextJob(context, end).catch(() => false) // the store is out of reach: retry later
+      const busy = await runNextJob(context, end).catch(context.waits) // the store is out of reach: retry later
       if (!busy && !stop.aborted) await sleep()
     }
   }

@@ -1,12 +1,14 @@
 /**
- * Lines about answers with 503, and about connections that are refused. What it guards:
+ * Lines about answers with 503, about connections that are refused, and about work that waits. What
+ * it guards:
  *  (1) Each of them is in the log with its cause: by a line of its own, or in the count of the next
  *      line of its cause.
- *  (2) A cause has one line a second at most, so that an outage does not fill the disk.
+ *  (2) A cause has one line a second (of work: a minute) at most, so that an outage does not fill
+ *      the disk.
  */
 import { errorFields, type Logger } from './log.ts'
 
-const silenceMs = 1000
+const requestSilenceMs = 1000
 /** Causes at once that have lines of their own; more than these share one. */
 const causesMax = 100
 
@@ -20,9 +22,11 @@ export class OutageLog {
   readonly #logger: Pick<Logger, 'warn'>
   readonly #causes = new Map<string, OutageCause>()
   readonly #message: string
-  constructor(logger: Pick<Logger, 'warn'>, message = 'answered 503') {
+  readonly #silenceMs: number
+  constructor(logger: Pick<Logger, 'warn'>, message = 'answered 503', silenceMs = requestSilenceMs) {
     this.#logger = logger
     this.#message = message
+    this.#silenceMs = silenceMs
   }
 
   /** @param fields of the request */
@@ -49,7 +53,7 @@ export class OutageLog {
       }
       this.#tell(cause)
       this.#wait(key, cause)
-    }, silenceMs).unref()
+    }, this.#silenceMs).unref()
   }
 
   #tell(cause: OutageCause): void {
