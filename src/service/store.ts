@@ -216,6 +216,8 @@ export interface StoreReader {
   nextTurn(jobs: readonly string[], party: string): Maybe<{ readonly turn: number; readonly waiting: number }>
   /** Jobs in this state, the last changed first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
+  /** How many they are, counted up to the limit. */
+  countJobs(state: JobState, limit: number): Maybe<number>
   changes(after: number, limit: number): Maybe<readonly ChangeRecord[]>
   /** Of the audit: deeds after a sequence and before a time, the oldest first. */
   deeds(after: number, before: number, limit: number): Maybe<readonly (AuditRecord & { sequence: number })[]>

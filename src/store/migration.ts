@@ -29,7 +29,7 @@ import { dropNamed } from './dropped-names.ts'
 import type { ItemStatements } from './item-rows.ts'
 import { findDuplicates, findLargeTables, growIndexes } from './list-index-growth.ts'
 import { findLongValues, type WarnOfLength } from './long-values.ts'
-import { declareRecordTables, migrateEnded, migratePieces, migrateTurns } from './records.ts'
+import { declareRecordTables, migrateEnded, migrateFailed, migratePieces, migrateTurns } from './records.ts'
 import { foldingVersion } from './search-dialect.ts'
 import { dropSearches, growSearches } from './search-growth.ts'
 import { sql } from './sql.ts'
@@ -63,6 +63,9 @@ export function* planMigration(schema: StoreSchema, wish?: MigrationWish, warn: 
   }
 }
 
+/** Of tables besides the items'. */
+const storeShape = { format: shapeFormat, jobs: 'turns', ended: 'by job', failed: 'by time' }
+
 /** @param wish undefined at a start */
 function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, warn: WarnOfLength): Steps {
   const { dialect } = schema
@@ -70,13 +73,11 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
   const table = yield { text: dialect.hasTable('_shape') }
   if (table.length === 0) {
     for (const text of declareRecordTables(dialect)) yield { text }
-    yield rememberShape('store', 'format', shapeFormat)
-    yield rememberShape('store', 'jobs', 'turns')
-    yield rememberShape('store', 'ended', 'by job')
+    for (const [name, is] of Object.entries(storeShape)) yield rememberShape('store', name, is)
   }
   const shape =
     table.length === 0
-      ? new Map([['store', new Map(Object.entries({ format: shapeFormat, jobs: 'turns', ended: 'by job' }))]])
+      ? new Map([['store', new Map(Object.entries(storeShape))]])
       : readShape(yield { text: shapeRows })
   const large = yield* findLargeTables(schema, shape)
   const differences = [
@@ -96,6 +97,10 @@ function* growDatabase(schema: StoreSchema, wish: MigrationWish | undefined, war
   if (shape.get('store')?.get('ended') !== 'by job') {
     for (const text of migrateEnded) yield { text }
     yield rememberShape('store', 'ended', 'by job')
+  }
+  if (shape.get('store')?.get('failed') !== 'by time') {
+    for (const text of migrateFailed) yield { text }
+    yield rememberShape('store', 'failed', 'by time')
   }
   yield* dropSearches(schema, shape)
   for (const name of drop ?? []) yield* dropNamed(shape, name)

@@ -4,6 +4,7 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import type { JobState } from '../contract/job.ts'
 import { laterJobName } from '../contract/later-call.ts'
 import { listLaterOperations } from '../contract/port-operation.ts'
 import type { Service } from '../contract/service.ts'
@@ -35,6 +36,7 @@ export function declareRecordTables(dialect: Dialect): readonly Sql[] {
     ...turnIndexes,
     sql`create index "_job#finished" on "_job" ("modified") where "state" not in ('queued', 'running')`,
     endedIndex,
+    failedIndex,
     sql`create table "_deed" ("sequence" ${dialect.counter}, "at" ${integer} not null, "subject" ${text} not null,
       "operation" ${text} not null, "resource" ${text} not null, "id" ${text} not null, "version" ${integer},
       "face" ${text} not null, "request" ${text} not null)`,
@@ -67,6 +69,11 @@ export const migrateTurns = (dialect: Dialect): readonly Sql[] => [
 const endedIndex = sql`create index "_job#ended" on "_job" ("job", "modified") where "state" not in ('queued', 'running')`
 /** What a store lacks that was created when all finished jobs shared the index by time alone. */
 export const migrateEnded: readonly Sql[] = [endedIndex]
+
+/** For operators: lists of failed jobs, and their number at each reading of the figures. */
+const failedIndex = sql`create index "_job#failed" on "_job" ("modified" desc, "id") where "state" = 'failed'`
+/** What a store lacks that was created when they were found among all jobs. */
+export const migrateFailed: readonly Sql[] = [failedIndex]
 
 /**
  * Of `_file`: the name of its pieces, where it has more than one, and the octets in them; and the
@@ -235,6 +242,23 @@ function compileMemos(dialect: Dialect) {
   }
 }
 
+/** Each takes how many at most. The state is in their text, so that indexes of one state serve. */
+function jobsByState(
+  dialect: Dialect,
+  write: (parts: { readonly is: Sql; readonly limit: Sql }) => Sql,
+): Readonly<Record<JobState, Statement>> {
+  const limit = dialect.limit(parameterAt(0))
+  const of = (state: JobState): Statement =>
+    compileStatement(dialect, write({ is: sql`"state" = ${sql.lit(state)}`, limit }))
+  return {
+    queued: of('queued'),
+    running: of('running'),
+    completed: of('completed'),
+    failed: of('failed'),
+    cancelled: of('cancelled'),
+  }
+}
+
 function compileJobs(dialect: Dialect) {
   const columns = columnList(jobColumns)
   const one = sql`select ${columns} from "_job" where "id" = ${parameterAt(0)}`
@@ -242,9 +266,13 @@ function compileJobs(dialect: Dialect) {
     job: compileStatement(dialect, one),
     jobForChange: compileStatement(dialect, sql`${one} ${dialect.locking}`),
     dropJob: compileStatement(dialect, sql`delete from "_job" where "id" = ${parameterAt(0)}`),
-    jobs: compileStatement(
+    jobs: jobsByState(
       dialect,
-      sql`select ${columns} from "_job" where "state" = ${parameterAt(0)} order by "modified" desc, "id" ${dialect.limit(parameterAt(1))}`,
+      ({ is, limit }) => sql`select ${columns} from "_job" where ${is} order by "modified" desc, "id" ${limit}`,
+    ),
+    countJobs: jobsByState(
+      dialect,
+      ({ is, limit }) => sql`select count(*) from (select 1 from "_job" where ${is} ${limit}) as "some"`,
     ),
     putJob: compileStatement(
       dialect,

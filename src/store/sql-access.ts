@@ -357,7 +357,11 @@ export class SqlReader implements StoreReader {
   }
 
   jobs(state: Parameters<StoreReader['jobs']>[0], limit: number) {
-    return chain(this.on.rows(this.schema.records.jobs, [state, limit]), rows => rows.map(jobOf))
+    return chain(this.on.rows(this.schema.records.jobs[state], [limit]), rows => rows.map(jobOf))
+  }
+
+  countJobs(state: Parameters<StoreReader['countJobs']>[0], limit: number) {
+    return chain(this.on.first(this.schema.records.countJobs[state], [limit]), row => Number(row?.[0]))
   }
 
   changes(after: number, limit: number) {

@@ -1514,20 +1514,47 @@ const records: readonly Case[] = [
       await store.close()
     },
   ],
+  ...['ended', 'failed'].map(
+    (name): Case => [
+      `a database of an older program gets the index of ${name} jobs, once`,
+      async place => {
+        await (await place.open(everything)).close()
+        const { direct } = place
+        if (!direct) return
+        const again = `create index "_job#${name}" on "_job" ("job")`
+        await direct(`drop index "_job#${name}"; delete from "_shape" where "of" = 'store' and "name" = '${name}'`)
+        await (await place.open(everything)).close()
+        await assert.rejects(async () => direct(again), /already exists/)
+        await direct(`drop index "_job#${name}"`)
+        await (await place.open(everything)).close()
+        await direct(again) // what is marked as made is not looked for again
+      },
+    ],
+  ),
   [
-    'a database of an older program gets the index of finished jobs by kind, once',
-    async place => {
-      await (await place.open(everything)).close()
-      const { direct } = place
-      if (!direct) return
-      const again = 'create index "_job#ended" on "_job" ("job")'
-      await direct('drop index "_job#ended"; delete from "_shape" where "of" = \'store\' and "name" = \'ended\'')
-      await (await place.open(everything)).close()
-      await assert.rejects(async () => direct(again), /already exists/)
-      await direct('drop index "_job#ended"')
-      await (await place.open(everything)).close()
-      await direct(again) // what is marked as made is not looked for again
-    },
+    'jobs of a state are counted up to a limit, and listed with the last changed first',
+    using(async store => {
+      await store.write(async writer => {
+        for (let i = 0; i < 5; i++) await writer.putJob(jobRow(`j-${i}`, { state: 'failed', modified: i % 4 }))
+        await writer.putJob(jobRow('j-6', { state: 'running' }))
+      })
+      await store.read(async reader => {
+        assert.deepEqual(
+          (await reader.jobs('failed', 4)).map(each => each.id),
+          ['j-3', 'j-2', 'j-1', 'j-0'],
+        )
+        const counts = [
+          ['failed', 10],
+          ['failed', 3],
+          ['running', 10],
+          ['queued', 10],
+        ] as const
+        assert.deepEqual(
+          await Promise.all(counts.map(([state, limit]) => reader.countJobs(state, limit))),
+          [5, 3, 1, 0],
+        )
+      })
+    }),
   ],
   [
     'A8.1 a lease passes over a party of which as many run as may',

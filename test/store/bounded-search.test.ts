@@ -13,7 +13,7 @@ import { compileListing, compileProbe } from '../../src/store/listing.ts'
 import { compileRecords } from '../../src/store/records.ts'
 import { type Sql, sql } from '../../src/store/sql.ts'
 import { openSqliteStore } from '../../src/store/sqlite.ts'
-import { compileStatement } from '../../src/store/statement.ts'
+import { compileStatement, type Statement } from '../../src/store/statement.ts'
 import { compileTables } from '../../src/store/table.ts'
 
 const papers = resource('papers', {
@@ -163,7 +163,9 @@ describe('B5: where the statistics tell of a third of a million books by one aut
         text => compileStatement(sqlite, text).text,
       )
     })
-    const kept = Object.values(compileRecords(sqlite)).map(({ text }) => text)
+    const kept = Object.values(compileRecords(sqlite)).flatMap(each =>
+      isStatement(each) ? each.text : Object.values(each).map(of => of.text),
+    )
     const asked = [...listed, ...kept].filter(text => text.includes('limit ?'))
     assert.ok(asked.length > 6, `${asked.length} have such a number`)
     for (const text of asked) assert.doesNotMatch(text, /limit \?(?! \+ 0)/)
@@ -205,3 +207,6 @@ test('words of rows come into the index once a sweep, however many are written m
   assert.equal(found.total, written)
   await store.close()
 })
+
+const isStatement = (each: Statement | Readonly<Record<string, Statement>>): each is Statement =>
+  'text' in each && typeof each.text === 'string'

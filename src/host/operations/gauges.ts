@@ -32,7 +32,7 @@ export function addWorkGauges(figures: Metrics, parts: { store: Store; feed: Cha
   const states = ['queued', 'running', 'failed'] as const
   figures.addGauge('diglot_jobs', 'Jobs by state, a thousand at most.', () =>
     parts.store.read(reader =>
-      Promise.all(states.map(async state => ({ labels: { state }, value: (await reader.jobs(state, 1000)).length }))),
+      Promise.all(states.map(async state => ({ labels: { state }, value: await reader.countJobs(state, 1000) }))),
     ),
   )
   figures.addGauge('diglot_event_streams', 'Readers of the change feed.', () => [
