@@ -1,8 +1,9 @@
 /** Starts a service: its parts first, then its address; if one fails, all are closed. */
 import type { Implementation } from '../contract/implement.ts'
-import { proxiedLimits } from '../server/limits.ts'
+import { proxiedLimits, type ServerLimits } from '../server/limits.ts'
 import { startListener } from '../server/listener.ts'
-import { openService } from './open-service.ts'
+import { boundConnections, readOpenFiles } from '../server/open-files.ts'
+import { type OpenService, openService } from './open-service.ts'
 import { addFrontGauges } from './operations/gauges.ts'
 import type { ServeOptions, Server } from './options.ts'
 
@@ -13,7 +14,7 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     ...(options.tls && { tls: options.tls }),
-    limits: proxiedLimits(context.settings.trustProxy !== false, options.limits),
+    limits: proxiedLimits(context.settings.trustProxy !== false, { ...findFileLimit(service.warn), ...options.limits }),
     onError: service.failed,
     onRefusal: service.refused,
   })
@@ -27,6 +28,18 @@ export async function start(app: Implementation, options: ServeOptions, opened: 
     },
     close: (limit = 10_000) => service.close(limit, each => listener.close(each)),
   }
+}
+
+/** Connections where the system allows fewer files than the default takes. */
+function findFileLimit(warn: OpenService['warn']): Partial<ServerLimits> {
+  const openFiles = readOpenFiles()
+  const connections = boundConnections(openFiles)
+  if (connections === undefined) return {}
+  warn(
+    { openFiles, connections },
+    'the system allows few open files, and so few connections: raise the limit (ulimit -n, LimitNOFILE)',
+  )
+  return { connections }
 }
 
 const startListenerOf =
