@@ -9,9 +9,9 @@ import { type ExchangeBody, isHeaderFault, type Port, type PortExchange } from '
 import { createMessageNamer, describedName, type MessageNames } from '../contract/port-names.ts'
 import { firstNameOf } from '../contract/port-security.ts'
 import { type AnyRootElement, type AnyXmlType, BodyContent, type QualifiedName, x } from '../contract/xml-type.ts'
+import { type AttachedPolicies, policyReferenceTag } from './endpoint-policy.ts'
 import { type Attributes, type MarkupContent, writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { DocumentPrefixes, PortSchemas } from './port-schema.ts'
-import { type AttachedPolicies, policyReferenceTag } from './wsdl11.ts'
 
 /** All differences of the two bindings. */
 const soapBindings = {

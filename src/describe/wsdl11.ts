@@ -26,6 +26,15 @@ import {
   replyAction,
   toXmlName,
 } from '../contract/xml-message.ts'
+import {
+  type AttachedPolicies,
+  actionWriter,
+  declarePolicy,
+  type EndpointPolicy,
+  policyReferenceTag,
+  referToPolicy,
+  writeEndpointPolicy,
+} from './endpoint-policy.ts'
 import { declareHeaders, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
 import { writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { faultElementTags, namedFaults, typesOfStyle, writeSchema, writeSchemaTag } from './xsd.ts'
@@ -37,19 +46,7 @@ export interface Wsdl11Options {
   readonly address: string
   readonly soap?: '1.1' | '1.2' | 'both'
   readonly style?: MessageStyle
-  /** What the endpoint supports in addition to the contract; all of it is optional for clients. */
-  readonly policy?: {
-    readonly addressing?: boolean
-    readonly mtom?: boolean
-    /** What it requires and what its answers prove. */
-    readonly security?: AttachedPolicies | undefined
-  }
-}
-
-/** Texts of wsp:Policy (WS-Policy 1.2), and which of them is attached to what, by its wsu:Id. */
-export interface AttachedPolicies {
-  readonly written: string
-  readonly idOf: (subject: 'endpoint' | 'operation' | 'input' | 'output', operation?: string) => string | undefined
+  readonly policy?: EndpointPolicy
 }
 
 /** All differences of the two bindings. */
@@ -101,16 +98,12 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
         'xmlns:xs': 'http://www.w3.org/2001/XMLSchema',
         'xmlns:tns': namespace,
         ...Object.fromEntries(versions.map(each => [`xmlns:${each.prefix}`, each.namespace])),
-        ...(isAddressed && {
-          'xmlns:wsam': 'http://www.w3.org/2007/05/addressing/metadata',
-          'xmlns:wsaw': 'http://www.w3.org/2006/05/addressing/wsdl',
-        }),
+        ...(isAddressed && { 'xmlns:wsaw': 'http://www.w3.org/2006/05/addressing/wsdl' }),
         ...declareHeaders(all),
-        ...(hasPolicy(options) && { 'xmlns:wsp': wspNs, 'xmlns:wsu': wsuNs }),
+        ...declarePolicy(options.policy),
       },
       writeDocumentation(describeVersion(service, version)),
-      policyTag(name, options),
-      options.policy?.security?.written,
+      writeEndpointPolicy(name, options.policy),
       writeTag('wsdl:types', {}, typed.schema, writeHeaderSchemas(all)),
       typed.messages,
       headerMessageTags(all),
@@ -197,7 +190,7 @@ const partTags = (types: SchemaTypes, fields: Fields, form: TypeForm): string[] 
   )
 
 function portTypeTag(name: string, all: readonly Message[], isAddressed: boolean): string {
-  const action = (uri: string) => (isAddressed ? { 'wsam:Action': uri } : {})
+  const action = actionWriter(isAddressed)
   return writeTag(
     'wsdl:portType',
     { name: `${name}PortType` },
@@ -243,7 +236,7 @@ function wsdl11BindingTag(
   return writeTag(
     'wsdl:binding',
     { name: `${name}${soap.suffix}`, type: `tns:${name}PortType` },
-    hasPolicy(options) && writeTag('wsp:PolicyReference', { URI: `#${name}Policy` }),
+    referToPolicy(name, options.policy),
     attach('endpoint'),
     options.policy?.addressing === true && writeTag('wsaw:UsingAddressing', { 'wsdl:required': false }),
     writeTag(`${prefix}:binding`, { transport: httpTransport, style: style === 'document' ? 'document' : 'rpc' }),
@@ -305,37 +298,3 @@ const headerTags = (prefix: string, headers: readonly NamedHeader[]): readonly s
       use: 'literal',
     }),
   )
-
-const wspNs = 'http://www.w3.org/ns/ws-policy'
-/**
- * The namespace of WS-Policy 1.2, the only one in which most clients understand WS-SecurityPolicy.
- */
-const wsp12Ns = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
-const wsuNs = 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd'
-
-/** WS-PolicyAttachment §4: to what it stands in. */
-export function policyReferenceTag(
-  attached: AttachedPolicies | undefined,
-  ...to: Parameters<AttachedPolicies['idOf']>
-): string | undefined {
-  const id = attached?.idOf(...to)
-  return id === undefined ? undefined : writeTag('sec:PolicyReference', { 'xmlns:sec': wsp12Ns, URI: `#${id}` })
-}
-
-const hasPolicy = ({ policy }: Wsdl11Options): boolean => policy?.addressing === true || policy?.mtom === true
-
-/** WS-Policy 1.5: assertions about the endpoint, each optional. */
-function policyTag(name: string, options: Wsdl11Options): string | false {
-  if (!hasPolicy(options)) return false
-  return writeTag(
-    'wsp:Policy',
-    { 'wsu:Id': `${name}Policy` },
-    options.policy?.addressing === true &&
-      writeTag('wsam:Addressing', { 'wsp:Optional': true }, writeTag('wsp:Policy')),
-    options.policy?.mtom === true &&
-      writeTag('wsoma:OptimizedMimeSerialization', {
-        'xmlns:wsoma': 'http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization',
-        'wsp:Optional': true,
-      }),
-  )
-}

@@ -6,10 +6,19 @@
 import { isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.ts'
 import { describeFault, explainOperation } from '../contract/operation-texts.ts'
 import { describeVersion, namespaceOf, type Service } from '../contract/service.ts'
-import { compileMessages, type Message, toXmlName } from '../contract/xml-message.ts'
+import { compileMessages, faultAction, type Message, replyAction, toXmlName } from '../contract/xml-message.ts'
+import {
+  type AttachedPolicies,
+  actionWriter,
+  declarePolicy,
+  type EndpointPolicy,
+  policyReferenceTag,
+  referToPolicy,
+  writeEndpointPolicy,
+} from './endpoint-policy.ts'
 import { declareHeaders, type UsedHeader, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
 import { writeDocument, writeDocumentation, writeTag } from './markup.ts'
-import { type AttachedPolicies, policyReferenceTag, serviceName } from './wsdl11.ts'
+import { serviceName } from './wsdl11.ts'
 import { namedFaults, writeSchema } from './xsd.ts'
 
 /** What a WSDL 2.0 names besides the contract. */
@@ -17,8 +26,7 @@ export interface Wsdl20Options {
   /** The address of the endpoint, for both versions of SOAP. */
   readonly address: string
   readonly soap?: '1.1' | '1.2' | 'both'
-  /** What it requires and what its answers prove. */
-  readonly security?: AttachedPolicies | undefined
+  readonly policy?: EndpointPolicy
 }
 
 /** All differences of the two bindings (WSDL 2.0 Part 2 §5; WSDL 2.0 SOAP 1.1 Binding). */
@@ -61,7 +69,7 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
   const namespace = namespaceOf(service, version)
   const name = serviceName(service)
   const all = compileMessages(service, version)
-  const { soap = 'both', security } = options
+  const { soap = 'both', policy } = options
   const bindings = allBindings.filter(each => soap === 'both' || each.version === soap)
   return writeDocument(
     writeTag(
@@ -74,13 +82,14 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
         'xmlns:xs': 'http://www.w3.org/2001/XMLSchema',
         'xmlns:tns': namespace,
         ...declareHeaders(all),
+        ...declarePolicy(policy),
         ...Object.fromEntries(bindings.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
       },
       writeDocumentation(describeVersion(service, version)),
-      security?.written,
+      writeEndpointPolicy(name, policy),
       writeTag('wsdl:types', {}, writeSchema(service, version), writeHeaderSchemas(all)),
-      interfaceTag(name, all),
-      bindings.map(each => wsdl20BindingTag(name, all, each, security)),
+      interfaceTag(name, all, policy?.addressing === true),
+      bindings.map(each => wsdl20BindingTag(name, all, each, policy)),
       writeTag(
         'wsdl:service',
         { name: `${name}Service`, interface: `tns:${name}Interface` },
@@ -98,7 +107,8 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
 
 const patternUri = (kind: 'in-out' | 'in-only'): string => `http://www.w3.org/ns/wsdl/${kind}`
 
-function interfaceTag(name: string, all: readonly Message[]): string {
+function interfaceTag(name: string, all: readonly Message[], isAddressed: boolean): string {
+  const acting = actionWriter(isAddressed)
   return writeTag(
     'wsdl:interface',
     { name: `${name}Interface` },
@@ -109,8 +119,9 @@ function interfaceTag(name: string, all: readonly Message[]): string {
         writeDocumentation(describeFault(fault)),
       ),
     ),
-    all.map(({ operation, request, response, faults }) =>
-      writeTag(
+    all.map(message => {
+      const { operation, request, response, faults } = message
+      return writeTag(
         'wsdl:operation',
         {
           name: toXmlName(operation.name),
@@ -118,11 +129,26 @@ function interfaceTag(name: string, all: readonly Message[]): string {
           'wsdlx:safe': operation.safe || undefined,
         },
         writeDocumentation(explainOperation(operation)),
-        writeTag('wsdl:input', { messageLabel: 'In', element: `tns:${request.name}` }),
-        response && writeTag('wsdl:output', { messageLabel: 'Out', element: `tns:${response.name}` }),
-        faults.map(({ fault }) => writeTag('wsdl:outfault', { ref: `tns:${toXmlName(fault)}`, messageLabel: 'Out' })),
-      ),
-    ),
+        writeTag('wsdl:input', {
+          messageLabel: 'In',
+          element: `tns:${request.name}`,
+          ...acting(message.action),
+        }),
+        response &&
+          writeTag('wsdl:output', {
+            messageLabel: 'Out',
+            element: `tns:${response.name}`,
+            ...acting(replyAction(message)),
+          }),
+        faults.map(({ fault }) =>
+          writeTag('wsdl:outfault', {
+            ref: `tns:${toXmlName(fault)}`,
+            messageLabel: 'Out',
+            ...acting(faultAction(message, fault)),
+          }),
+        ),
+      )
+    }),
   )
 }
 
@@ -130,9 +156,9 @@ function wsdl20BindingTag(
   name: string,
   all: readonly Message[],
   soap: Wsdl20Binding,
-  security: AttachedPolicies | undefined,
+  policy: EndpointPolicy | undefined,
 ): string {
-  const attach = (...to: Parameters<AttachedPolicies['idOf']>) => policyReferenceTag(security, ...to)
+  const attach = (...to: Parameters<AttachedPolicies['idOf']>) => policyReferenceTag(policy?.security, ...to)
   const used = usedHeaders(all)
   return writeTag(
     'wsdl:binding',
@@ -144,6 +170,7 @@ function wsdl20BindingTag(
       'wsoap:protocol': soap.protocol,
       'wsoap:mepDefault': soap.mep,
     },
+    referToPolicy(name, policy),
     attach('endpoint'),
     namedFaults(all).map(({ fault, status }) =>
       writeTag('wsdl:fault', {

@@ -7,7 +7,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { compileMessages } from '../../src/contract/xml-message.ts'
+import { compileMessages, faultAction, replyAction } from '../../src/contract/xml-message.ts'
+import { readWsdl20Services } from '../../src/describe/read-wsdl20.ts'
 import { writeWsdl20 } from '../../src/describe/wsdl20.ts'
 import { Malformed } from '../../src/xml/malformed.ts'
 import type { Element } from '../../src/xml/tree.ts'
@@ -23,6 +24,31 @@ import { flaws } from './wsdl20-checker.ts'
 const ours = writeWsdl20(shop, 'v1', { address: 'http://127.0.0.1:8080/soap/v1' })
 
 test('B2.13 our document meets every assertion that is checked', () => assert.deepEqual(flaws([rootOf(ours)]), []))
+test('B2.13 with addressing and MTOM it still does, and names each [action] (Metadata §4.1)', () => {
+  const policy = { addressing: true, mtom: true }
+  const root = rootOf(writeWsdl20(shop, 'v1', { address: 'http://x/', policy }))
+  assert.deepEqual(flaws([root]), [])
+  const { bindings } = readWsdl20Services([root])
+  assert.equal(bindings.length, 2)
+  for (const { operations, policies } of bindings) {
+    const assertions = (policies ?? []).flatMap(each => each.elements()).map(({ name }) => name.local)
+    assert.deepEqual(assertions, ['Addressing', 'OptimizedMimeSerialization'])
+    assert.deepEqual(
+      operations.map(({ name, addressedAs: { request, reply, faults }, output }) => [
+        name,
+        request,
+        output && reply,
+        faults,
+      ]),
+      compileMessages(shop, 'v1').map(message => [
+        message.operation.name,
+        message.action,
+        message.response && replyAction(message),
+        Object.fromEntries(message.faults.map(({ fault }) => [fault, faultAction(message, fault)])),
+      ]),
+    )
+  }
+})
 test('B2.13 so does that of any contract, with a valid schema', () => {
   fc.assert(
     fc.property(services, service => {

@@ -123,6 +123,17 @@ test('B2.12 B5.1 the WSDL of the secure endpoint, and of no other, says what it 
   }
 })
 
+test('B2.13 Metadata §4.1 both versions of WSDL name the [action]s that messages have', async () => {
+  const { ask } = await startHosted()
+  const actionsOf = async (query: string) =>
+    [...(await ask('GET', `/soap/v1?${query}`)).text.matchAll(/wsam:Action="([^"]*)"/g)]
+      .map(([, uri = '']) => uri)
+      .toSorted()
+  const named = await actionsOf('wsdl2')
+  assert.ok(named.includes('urn:diglot:orders:v1/GetProductResponse'))
+  assert.deepEqual(named, await actionsOf('wsdl'))
+})
+
 test('B9.3 a version pages and sorts by the fields that it knows', async () => {
   const things = resource('things', { fields: { id: t.id('t'), name: t.string(), rank: t.int().optional() } }).rules({
     order: ['rank', 'name'],

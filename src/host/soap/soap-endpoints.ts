@@ -8,6 +8,7 @@ import { type ExchangeFaults, type Port, portPath } from '../../contract/exchang
 import { isOfRequest, isOfResponse } from '../../contract/header.ts'
 import type { Service } from '../../contract/service.ts'
 import { compileMessages, toXmlName } from '../../contract/xml-message.ts'
+import type { EndpointPolicy } from '../../describe/endpoint-policy.ts'
 import { writePortWsdl } from '../../describe/port-wsdl.ts'
 import { writeWsdl11 } from '../../describe/wsdl11.ts'
 import { writeWsdl20 } from '../../describe/wsdl20.ts'
@@ -95,15 +96,14 @@ function describeEndpoint(
   const { contract } = app
   const { version, style, soap } = endpoint
   const attach = attachPolicy(contract, endpoint, security)
-  const wsdl11 = (only: typeof soap) => (address: string) => {
-    const policy = { addressing: true, mtom: true, security: attach(address) }
-    return writeWsdl11(contract, version, { address, style, policy, soap: only })
-  }
+  const policyAt = (address: string): EndpointPolicy => ({ addressing: true, mtom: true, security: attach(address) })
+  const wsdl11 = (only: typeof soap) => (address: string) =>
+    writeWsdl11(contract, version, { address, style, policy: policyAt(address), soap: only })
   const written: Readonly<Record<string, (address: string) => string>> = {
     wsdl: wsdl11(soap),
     'wsdl=1.1': wsdl11('1.1'),
     'wsdl=1.2': wsdl11('1.2'),
-    wsdl2: address => writeWsdl20(contract, version, { address, soap, security: attach(address) }),
+    wsdl2: address => writeWsdl20(contract, version, { address, soap, policy: policyAt(address) }),
     xsd: () => writeXsd(contract, version),
   }
   const queries: readonly string[] = listDescriptions(soap)
