@@ -25,7 +25,9 @@ interface CachedRow {
 const itemsMax = 4096
 /** A power of two, as those that follow. */
 const chains = 8192
-const passedSlots = 8192
+const passedBits = 1 << 18
+/** As many as come once before all are forgotten. */
+const passedMax = 8192
 
 /**
  * V8 interns each text that a Map is asked for, which costs more than the rest of a lookup. So rows
@@ -39,8 +41,9 @@ export class RowCache {
   readonly #first = new Uint16Array(chains)
   readonly #next = new Uint16Array(itemsMax + 1)
   #oldest = 1
-  /** Sums that came once, each until another takes its slot. */
-  readonly #passed = new Int32Array(passedSlots)
+  /** A bit for each sum that came once; none takes that of another, which may come again now. */
+  readonly #passed = new Int32Array(passedBits / 32)
+  #passedCount = 0
 
   /** @param row begins with the cells that `systemColumns` names */
   item({ table, item: read }: RowKind, row: Cells): Snapshot {
@@ -84,9 +87,16 @@ export class RowCache {
   }
 
   #hasPassed(sum: number): boolean {
-    const slot = sum & (passedSlots - 1)
-    if (this.#passed[slot] === sum) return true
-    this.#passed[slot] = sum
+    const word = (sum >>> 5) & (passedBits / 32 - 1)
+    const bit = 1 << (sum & 31)
+    const bits = this.#passed[word] ?? 0
+    if ((bits & bit) !== 0) return true
+    if (this.#passedCount === passedMax) {
+      this.#passed.fill(0)
+      this.#passedCount = 0
+    }
+    this.#passedCount++
+    this.#passed[word] = (this.#passed[word] ?? 0) | bit
     return false
   }
 }

@@ -79,6 +79,15 @@ test('4,096 rows that come again are all kept, and the next one drives out the o
   }
 })
 
+test('rows that are read together are all kept when they come again, whatever their identifiers', () => {
+  for (let page = 0; page < 400; page++) {
+    const cache = new RowCache()
+    const read = () => Array.from({ length: 25 }, (_, at) => cache.item(orders, row(`o-${25 * page + at}`, 1, 'a')))
+    read()
+    assert.ok(read().every(isShared), `page ${page}`)
+  }
+})
+
 test('of identifiers that end alike, the one that was read last is kept', () => {
   const cache = new RowCache()
   const item = (id: string) => cache.item(orders, row(`${id}-1234567890123456`, 1, id))
