@@ -1,6 +1,7 @@
 /** `diglot token` and `diglot key`. */
 import { type Command, Option } from 'commander'
-import { listOperations } from '../contract/operation.ts'
+import { listGrants } from '../contract/operation.ts'
+import { listRoles } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { locateService, serviceText } from './locate-service.ts'
 import { collectOption, pairOption, wholeNumberOption } from './option-types.ts'
@@ -80,13 +81,12 @@ async function keyCommand(service: string | undefined, flags: KeyFlags): Promise
 /** A misspelt role is no error, for a handler may read it; but it opens nothing by itself. */
 export function warnOfUnknownRoles(contract: Service, given: readonly string[]): void {
   const grants = [
-    ...listOperations(contract).flatMap(operation => operation.grants),
+    ...listGrants(contract),
     ...contract.resources.flatMap(({ fields }) =>
       Object.values(fields).flatMap(({ access }) => [...(access?.visibleTo ?? []), ...(access?.settableBy ?? [])]),
     ),
-    ...contract.ports.flatMap(({ exchanges }) => Object.values(exchanges).flatMap(({ allow }) => allow)),
   ]
-  const known = [...new Set(grants.map(({ role }) => role))].filter(role => role !== '*')
+  const known = listRoles(grants)
   for (const role of new Set(given))
     if (!known.includes(role))
       console.error(

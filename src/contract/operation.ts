@@ -77,6 +77,18 @@ export function listOperations(service: Service): readonly DeclaredOperation[] {
   ].filter(operation => operation.grants.length > 0)
 }
 
+type GrantingParts = Pick<Service, 'resources' | 'jobs' | 'ports'> & Partial<Pick<Service, 'searches'>>
+
+/** What a contract allows, each once: of its resources, jobs, searches and ports. */
+export const listGrants = ({ resources, jobs, searches, ports }: GrantingParts): readonly Grant[] => [
+  ...new Set([
+    ...resources.flatMap(({ given }) => Object.values(given.allow).flatMap(each => each ?? [])),
+    ...jobs.flatMap(({ allow }) => allow),
+    ...(searches?.allow ?? []),
+    ...ports.flatMap(({ exchanges }) => Object.values(exchanges).flatMap(({ allow }) => allow)),
+  ]),
+]
+
 type CountedLimit = Pick<OperationCommon, 'limit' | 'counted'>
 /** Its answer is a page, which may be long work. */
 export const isPaged = ({ kind }: Operation): boolean => kind === 'list' || kind === 'search' || kind === 'getSearch'

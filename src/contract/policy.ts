@@ -85,6 +85,10 @@ export interface FieldAccess {
   readonly settableIn?: readonly string[] | undefined
 }
 
+/** The roles that grants name, once each; not those of anyone. */
+export const listRoles = (grants: readonly Grant[]): readonly string[] =>
+  [...new Set(grants.map(({ role }) => role))].filter(role => role !== '*')
+
 /** Whether one grant admits the caller: to some item, or to this value. */
 function isGranted(grant: Grant, caller: Caller, now: number, value?: Readonly<Record<string, unknown>>): boolean {
   if (grant.role !== '*' && !caller.roles.includes(grant.role)) return false

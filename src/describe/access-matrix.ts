@@ -5,7 +5,7 @@
 import { guardedFieldsOf } from '../contract/field-access.ts'
 import { listOperations, type Operation } from '../contract/operation.ts'
 import { describeFieldAccess } from '../contract/operation-texts.ts'
-import type { Grant } from '../contract/policy.ts'
+import { type Grant, listRoles } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 
 /**
@@ -16,10 +16,7 @@ import type { Service } from '../contract/service.ts'
  */
 export function writeAccessMatrix(service: Service): string {
   const all = listOperations(service)
-  const roles = [
-    '*',
-    ...new Set(all.flatMap(({ grants }) => grants.map(grant => grant.role)).filter(role => role !== '*')),
-  ]
+  const roles = ['*', ...listRoles(all.flatMap(({ grants }) => grants))]
   const head = ['', ...roles.map(role => (role === '*' ? 'anyone' : role))]
   const rows = all.map(operation => [operation.name, ...roles.map(role => describeAccess(operation, role))])
   const described = new Map(

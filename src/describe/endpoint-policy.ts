@@ -23,41 +23,6 @@ export interface AttachedPolicies {
  */
 const wsp12Ns = 'http://schemas.xmlsoap.org/ws/2004/09/policy'
 
-const hasOffers = (policy: EndpointPolicy | undefined): boolean => policy?.addressing === true || policy?.mtom === true
-
-/** The declarations of the prefixes of what follows. */
-export const declarePolicy = (policy: EndpointPolicy | undefined): Readonly<Record<string, string>> => ({
-  ...(policy?.addressing && { 'xmlns:wsam': 'http://www.w3.org/2007/05/addressing/metadata' }),
-  ...(hasOffers(policy) && {
-    'xmlns:wsp': 'http://www.w3.org/ns/ws-policy',
-    'xmlns:wsu': 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd',
-  }),
-})
-
-/** WS-Policy 1.5: assertions about the endpoint, each optional; then those of its security. */
-export const writeEndpointPolicy = (
-  name: string,
-  policy: EndpointPolicy | undefined,
-): readonly (string | undefined)[] => [
-  hasOffers(policy)
-    ? writeTag(
-        'wsp:Policy',
-        { 'wsu:Id': `${name}Policy` },
-        policy?.addressing === true && writeTag('wsam:Addressing', { 'wsp:Optional': true }, writeTag('wsp:Policy')),
-        policy?.mtom === true &&
-          writeTag('wsoma:OptimizedMimeSerialization', {
-            'xmlns:wsoma': 'http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization',
-            'wsp:Optional': true,
-          }),
-      )
-    : undefined,
-  policy?.security?.written,
-]
-
-/** WS-PolicyAttachment §4: at a binding, to the policy of the endpoint. */
-export const referToPolicy = (name: string, policy: EndpointPolicy | undefined): string | undefined =>
-  hasOffers(policy) ? writeTag('wsp:PolicyReference', { URI: `#${name}Policy` }) : undefined
-
 /** To a policy of its security, at what it is attached to. */
 export function policyReferenceTag(
   attached: AttachedPolicies | undefined,
@@ -67,8 +32,45 @@ export function policyReferenceTag(
   return id === undefined ? undefined : writeTag('sec:PolicyReference', { 'xmlns:sec': wsp12Ns, URI: `#${id}` })
 }
 
-/** The attribute for the [action] of a message (WS-Addressing 1.0 Metadata §4.1). */
-export const actionWriter =
-  (isAddressed: boolean) =>
-  (uri: string): Readonly<Record<string, string>> =>
-    isAddressed ? { 'wsam:Action': uri } : {}
+/** The parts of a WSDL that tell an endpoint's policy. */
+export interface PolicyMarkup {
+  readonly isAddressed: boolean
+  /** The declarations of the prefixes of the others. */
+  readonly namespaces: Readonly<Record<string, string>>
+  /** WS-Policy 1.5: assertions about the endpoint, each optional; then those of its security. */
+  readonly written: readonly (string | undefined)[]
+  /** WS-PolicyAttachment §4: at a binding. */
+  readonly reference: string | undefined
+  /** To a policy of its security, at what it is attached to. */
+  readonly attach: (...to: Parameters<AttachedPolicies['idOf']>) => string | undefined
+  /** The attribute for the [action] of a message (WS-Addressing 1.0 Metadata §4.1). */
+  readonly action: (uri: string) => Readonly<Record<string, string>>
+}
+
+export function writePolicyMarkup(name: string, { addressing, mtom, security }: EndpointPolicy = {}): PolicyMarkup {
+  const isAddressed = addressing === true
+  const hasOffers = isAddressed || mtom === true
+  const id = `${name}Policy`
+  const offers = [
+    isAddressed && writeTag('wsam:Addressing', { 'wsp:Optional': true }, writeTag('wsp:Policy')),
+    mtom === true &&
+      writeTag('wsoma:OptimizedMimeSerialization', {
+        'xmlns:wsoma': 'http://schemas.xmlsoap.org/ws/2004/09/policy/optimizedmimeserialization',
+        'wsp:Optional': true,
+      }),
+  ]
+  return {
+    isAddressed,
+    namespaces: {
+      ...(isAddressed && { 'xmlns:wsam': 'http://www.w3.org/2007/05/addressing/metadata' }),
+      ...(hasOffers && {
+        'xmlns:wsp': 'http://www.w3.org/ns/ws-policy',
+        'xmlns:wsu': 'http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd',
+      }),
+    },
+    written: [hasOffers ? writeTag('wsp:Policy', { 'wsu:Id': id }, offers) : undefined, security?.written],
+    reference: hasOffers ? writeTag('wsp:PolicyReference', { URI: `#${id}` }) : undefined,
+    attach: (...to) => policyReferenceTag(security, ...to),
+    action: uri => (isAddressed ? { 'wsam:Action': uri } : {}),
+  }
+}

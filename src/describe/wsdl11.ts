@@ -26,15 +26,7 @@ import {
   replyAction,
   toXmlName,
 } from '../contract/xml-message.ts'
-import {
-  type AttachedPolicies,
-  actionWriter,
-  declarePolicy,
-  type EndpointPolicy,
-  policyReferenceTag,
-  referToPolicy,
-  writeEndpointPolicy,
-} from './endpoint-policy.ts'
+import { type EndpointPolicy, type PolicyMarkup, writePolicyMarkup } from './endpoint-policy.ts'
 import { declareHeaders, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
 import { writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { faultElementTags, namedFaults, typesOfStyle, writeSchema, writeSchemaTag } from './xsd.ts'
@@ -87,7 +79,7 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
   const all = compileMessages(service, version)
   const name = serviceName(service)
   const typed = style === 'document' ? documentTypes(service, version, all) : rpcTypes(all, style, namespace)
-  const isAddressed = options.policy?.addressing === true
+  const policy = writePolicyMarkup(name, options.policy)
   return writeDocument(
     writeTag(
       'wsdl:definitions',
@@ -98,17 +90,17 @@ export function writeWsdl11(service: Service, version: string, options: Wsdl11Op
         'xmlns:xs': 'http://www.w3.org/2001/XMLSchema',
         'xmlns:tns': namespace,
         ...Object.fromEntries(versions.map(each => [`xmlns:${each.prefix}`, each.namespace])),
-        ...(isAddressed && { 'xmlns:wsaw': 'http://www.w3.org/2006/05/addressing/wsdl' }),
+        ...(policy.isAddressed && { 'xmlns:wsaw': 'http://www.w3.org/2006/05/addressing/wsdl' }),
         ...declareHeaders(all),
-        ...declarePolicy(options.policy),
+        ...policy.namespaces,
       },
       writeDocumentation(describeVersion(service, version)),
-      writeEndpointPolicy(name, options.policy),
+      policy.written,
       writeTag('wsdl:types', {}, typed.schema, writeHeaderSchemas(all)),
       typed.messages,
       headerMessageTags(all),
-      portTypeTag(name, all, isAddressed),
-      versions.map(each => wsdl11BindingTag(name, all, each, style, namespace, options)),
+      portTypeTag(name, all, policy),
+      versions.map(each => wsdl11BindingTag(name, all, each, style, namespace, policy)),
       writeTag(
         'wsdl:service',
         { name: `${name}Service` },
@@ -189,8 +181,7 @@ const partTags = (types: SchemaTypes, fields: Fields, form: TypeForm): string[] 
     ),
   )
 
-function portTypeTag(name: string, all: readonly Message[], isAddressed: boolean): string {
-  const action = actionWriter(isAddressed)
+function portTypeTag(name: string, all: readonly Message[], { action }: PolicyMarkup): string {
   return writeTag(
     'wsdl:portType',
     { name: `${name}PortType` },
@@ -224,7 +215,7 @@ function wsdl11BindingTag(
   soap: Wsdl11Binding,
   style: MessageStyle,
   namespace: string,
-  options: Wsdl11Options,
+  policy: PolicyMarkup,
 ): string {
   const { prefix } = soap
   const body = writeTag(`${prefix}:body`, {
@@ -232,13 +223,13 @@ function wsdl11BindingTag(
     namespace: style === 'document' ? undefined : namespace,
     encodingStyle: style === 'encoded' ? soap.encoding : undefined,
   })
-  const attach = (...to: Parameters<AttachedPolicies['idOf']>) => policyReferenceTag(options.policy?.security, ...to)
+  const { attach } = policy
   return writeTag(
     'wsdl:binding',
     { name: `${name}${soap.suffix}`, type: `tns:${name}PortType` },
-    referToPolicy(name, options.policy),
+    policy.reference,
     attach('endpoint'),
-    options.policy?.addressing === true && writeTag('wsaw:UsingAddressing', { 'wsdl:required': false }),
+    policy.isAddressed && writeTag('wsaw:UsingAddressing', { 'wsdl:required': false }),
     writeTag(`${prefix}:binding`, { transport: httpTransport, style: style === 'document' ? 'document' : 'rpc' }),
     all.map(message =>
       writeTag(

@@ -7,15 +7,7 @@ import { isOfRequest, isOfResponse, type NamedHeader } from '../contract/header.
 import { describeFault, explainOperation } from '../contract/operation-texts.ts'
 import { describeVersion, namespaceOf, type Service } from '../contract/service.ts'
 import { compileMessages, faultAction, type Message, replyAction, toXmlName } from '../contract/xml-message.ts'
-import {
-  type AttachedPolicies,
-  actionWriter,
-  declarePolicy,
-  type EndpointPolicy,
-  policyReferenceTag,
-  referToPolicy,
-  writeEndpointPolicy,
-} from './endpoint-policy.ts'
+import { type EndpointPolicy, type PolicyMarkup, writePolicyMarkup } from './endpoint-policy.ts'
 import { declareHeaders, type UsedHeader, usedHeaders, writeHeaderSchemas } from './header-schema.ts'
 import { writeDocument, writeDocumentation, writeTag } from './markup.ts'
 import { serviceName } from './wsdl11.ts'
@@ -69,7 +61,8 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
   const namespace = namespaceOf(service, version)
   const name = serviceName(service)
   const all = compileMessages(service, version)
-  const { soap = 'both', policy } = options
+  const { soap = 'both' } = options
+  const policy = writePolicyMarkup(name, options.policy)
   const bindings = allBindings.filter(each => soap === 'both' || each.version === soap)
   return writeDocument(
     writeTag(
@@ -82,13 +75,13 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
         'xmlns:xs': 'http://www.w3.org/2001/XMLSchema',
         'xmlns:tns': namespace,
         ...declareHeaders(all),
-        ...declarePolicy(policy),
+        ...policy.namespaces,
         ...Object.fromEntries(bindings.map(({ prefix, envelope }) => [`xmlns:${prefix}`, envelope])),
       },
       writeDocumentation(describeVersion(service, version)),
-      writeEndpointPolicy(name, policy),
+      policy.written,
       writeTag('wsdl:types', {}, writeSchema(service, version), writeHeaderSchemas(all)),
-      interfaceTag(name, all, policy?.addressing === true),
+      interfaceTag(name, all, policy),
       bindings.map(each => wsdl20BindingTag(name, all, each, policy)),
       writeTag(
         'wsdl:service',
@@ -107,8 +100,7 @@ export function writeWsdl20(service: Service, version: string, options: Wsdl20Op
 
 const patternUri = (kind: 'in-out' | 'in-only'): string => `http://www.w3.org/ns/wsdl/${kind}`
 
-function interfaceTag(name: string, all: readonly Message[], isAddressed: boolean): string {
-  const acting = actionWriter(isAddressed)
+function interfaceTag(name: string, all: readonly Message[], policy: PolicyMarkup): string {
   return writeTag(
     'wsdl:interface',
     { name: `${name}Interface` },
@@ -132,19 +124,19 @@ function interfaceTag(name: string, all: readonly Message[], isAddressed: boolea
         writeTag('wsdl:input', {
           messageLabel: 'In',
           element: `tns:${request.name}`,
-          ...acting(message.action),
+          ...policy.action(message.action),
         }),
         response &&
           writeTag('wsdl:output', {
             messageLabel: 'Out',
             element: `tns:${response.name}`,
-            ...acting(replyAction(message)),
+            ...policy.action(replyAction(message)),
           }),
         faults.map(({ fault }) =>
           writeTag('wsdl:outfault', {
             ref: `tns:${toXmlName(fault)}`,
             messageLabel: 'Out',
-            ...acting(faultAction(message, fault)),
+            ...policy.action(faultAction(message, fault)),
           }),
         ),
       )
@@ -152,13 +144,8 @@ function interfaceTag(name: string, all: readonly Message[], isAddressed: boolea
   )
 }
 
-function wsdl20BindingTag(
-  name: string,
-  all: readonly Message[],
-  soap: Wsdl20Binding,
-  policy: EndpointPolicy | undefined,
-): string {
-  const attach = (...to: Parameters<AttachedPolicies['idOf']>) => policyReferenceTag(policy?.security, ...to)
+function wsdl20BindingTag(name: string, all: readonly Message[], soap: Wsdl20Binding, policy: PolicyMarkup): string {
+  const { attach } = policy
   const used = usedHeaders(all)
   return writeTag(
     'wsdl:binding',
@@ -170,7 +157,7 @@ function wsdl20BindingTag(
       'wsoap:protocol': soap.protocol,
       'wsoap:mepDefault': soap.mep,
     },
-    referToPolicy(name, policy),
+    policy.reference,
     attach('endpoint'),
     namedFaults(all).map(({ fault, status }) =>
       writeTag('wsdl:fault', {

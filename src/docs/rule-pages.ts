@@ -15,6 +15,7 @@ import { builtInFaults, declaredFaults, type Fault } from '../contract/fault.ts'
 import { fieldOfHeader, headersOf, type NamedHeader } from '../contract/header.ts'
 import type { DeclaredOperation } from '../contract/operation.ts'
 import { describeGrantee } from '../contract/operation-texts.ts'
+import { listRoles } from '../contract/policy.ts'
 import type { Service } from '../contract/service.ts'
 import { buildElement, type PageMarkup, writeParagraph, writeSection } from '../html/element.ts'
 import { writeRowTable } from '../html/value-views.ts'
@@ -32,8 +33,7 @@ export function buildAccessPage(
   operations: readonly DeclaredOperation[],
   roles: readonly string[] | undefined,
 ): SitePage {
-  const named = operations.flatMap(({ grants }) => grants.map(({ role }) => role)).filter(role => role !== '*')
-  const columns = ['*', ...new Set(named)]
+  const columns = ['*', ...listRoles(operations.flatMap(({ grants }) => grants))]
   const rows = operations.map(operation => [
     writeCode(operation.name),
     ...columns.map(role => writeRight(operation, role)),

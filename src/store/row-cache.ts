@@ -41,7 +41,7 @@ export class RowCache {
   readonly #first = new Uint16Array(chains)
   readonly #next = new Uint16Array(itemsMax + 1)
   #oldest = 1
-  /** A bit for each sum that came once; none takes that of another, which may come again now. */
+  /** A bit for each sum that came once: two rows of a page never drive each other out. */
   readonly #passed = new Int32Array(passedBits / 32)
   #passedCount = 0
 

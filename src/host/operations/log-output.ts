@@ -3,7 +3,8 @@
  *  (1) A log that takes no lines (a full disk, a reader that has left) ends no request and no
  *      process. What is lost is counted, and told once it takes lines again.
  *  (2) A line is written whole before the next one, also where half of it was taken at first.
- *  (3) A reader that is slow is waited for, a second at most, and then no more until it reads.
+ *  (3) A slow reader is waited for, a second at most, and then no more until it reads; but where
+ *      the descriptor itself waits (most pipes), the system does, and for as long as it takes.
  */
 import { writeSync } from 'node:fs'
 import { errorCodeOf } from '../../base/attempt.ts'

@@ -7,6 +7,7 @@ import { declaredFaults } from '../../contract/fault.ts'
 import { type AnyField, Field, type Fields, type Scalar, type Shape, t } from '../../contract/field.ts'
 import type { Job } from '../../contract/job.ts'
 import { capitalize } from '../../contract/lexical/text.ts'
+import { listGrants } from '../../contract/operation.ts'
 import type { Grant } from '../../contract/policy.ts'
 import type { AnyAction, File, Resource } from '../../contract/resource.ts'
 import type { Service } from '../../contract/service.ts'
@@ -270,15 +271,6 @@ class ServicePrinter {
 }
 
 // Lists of what is declared
-
-const listGrants = (service: Service): readonly Grant[] => [
-  ...new Set([
-    ...service.resources.flatMap(({ given }) => Object.values(given.allow).flatMap(each => each ?? [])),
-    ...service.jobs.flatMap(({ allow }) => allow),
-    ...(service.searches?.allow ?? []),
-    ...service.ports.flatMap(({ exchanges }) => Object.values(exchanges).flatMap(({ allow }) => allow)),
-  ]),
-]
 
 interface Structure {
   readonly shape: Shape

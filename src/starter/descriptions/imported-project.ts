@@ -3,7 +3,8 @@
  * written.
  */
 import { relative, resolve } from 'node:path'
-import type { Grant } from '../../contract/policy.ts'
+import { listGrants } from '../../contract/operation.ts'
+import { listRoles } from '../../contract/policy.ts'
 import { importDocument } from '../../import/import-command.ts'
 import type { Loss } from '../../import/loss.ts'
 import { appendRecord } from '../../import/merge-edits.ts'
@@ -46,7 +47,7 @@ export async function createImportedProject(
       `${from} has no operation that can be served: give a WSDL with a binding of SOAP, or an OpenAPI document with paths`,
     )
   const contract = nameCallers(postponeSecurity(appendRecord(text)))
-  const roles = [...new Set([...listRoles(service), ...(contract.isNamed ? [partner] : [])])]
+  const roles = [...new Set([...listRoles(listGrants(service)), ...(contract.isNamed ? [partner] : [])])]
   const files = {
     'contract.ts': contract.text,
     'service.ts': writeServiceSkeleton(service, roles),
@@ -94,15 +95,6 @@ const postponeSecurity = (text: string): string =>
     /^(const \w+: SecurityRule \| undefined = )(\{.*\})$/gm,
     '// In place of undefined, once messageSecurity has the keys: $2\n$1undefined',
   )
-
-function listRoles({ resources, jobs, ports }: HandledParts): readonly string[] {
-  const grants: readonly Grant[] = [
-    ...resources.flatMap(({ given }) => Object.values(given.allow).flatMap(each => each ?? [])),
-    ...jobs.flatMap(({ allow }) => allow),
-    ...ports.flatMap(({ exchanges }) => Object.values(exchanges).flatMap(({ allow }) => allow)),
-  ]
-  return [...new Set(grants.map(({ role }) => role))].filter(role => role !== '*')
-}
 
 function writeFirstRequest({ resources: [resource], jobs: [job], ports: [port] }: HandledParts): string {
   const address = 'http://127.0.0.1:8080/api'
