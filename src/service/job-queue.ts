@@ -3,7 +3,7 @@
 import type { Values } from '../contract/implement.ts'
 import type { Caller } from '../contract/policy.ts'
 import { refuse } from './refusal.ts'
-import type { JobRow, StoreWriter } from './store.ts'
+import type { JobRow, Store, StoreWriter } from './store.ts'
 import { packTyped } from './typed-json.ts'
 
 /** Seconds after which a place may be free. */
@@ -22,6 +22,19 @@ export async function addJob(
   const { turn, waiting } = await writer.nextTurn(queue, row.party)
   if (waiting >= waitingMax) refuse({ kind: 'too-many', after: retryAfter, limit: waitingMax })
   return writer.putJob({ ...row, turn })
+}
+
+/**
+ * Leases a job whose lease has ended, or the queued one whose turn it is. Where none is due, this
+ * only reads: idle workers hold up no writer. Another may take it after `ms` milliseconds; at most
+ * `partyMax` of one party run at a time.
+ */
+export async function leaseDueJob(
+  { store, clock }: { readonly store: Store; readonly clock: () => number },
+  { jobs, ms, partyMax }: { readonly jobs: readonly string[]; readonly ms: number; readonly partyMax?: number },
+): Promise<JobRow | undefined> {
+  if (!(await store.read(reader => reader.hasDueJob(jobs, clock())))) return undefined
+  return store.write(writer => writer.lease(jobs, clock(), clock() + ms, partyMax))
 }
 
 /** A job that has not begun. */

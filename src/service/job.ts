@@ -23,7 +23,7 @@ import { createExternalStores } from './external-resource.ts'
 import { createContext, createProviderContext } from './handler-context.ts'
 import { type ContextFacts, reachOf, type StoreReach, type WatchChange, type WriteLine } from './handler-facts.ts'
 import { requireSoundOutput } from './item-changes.ts'
-import { addJob, queuedJob } from './job-queue.ts'
+import { addJob, leaseDueJob, queuedJob } from './job-queue.ts'
 import { createJobContext } from './job-step.ts'
 import type { Outcome } from './outcome.ts'
 import { type Refusal, Refused, refuse, Unimplemented } from './refusal.ts'
@@ -132,8 +132,8 @@ export interface JobContext {
  * later.
  */
 export async function runNextJob(context: JobContext, stop: AbortSignal): Promise<boolean> {
-  const { app, store, clock } = context
-  const job = await store.write(writer => writer.lease(namesOf(app.contract), clock(), clock() + leaseMs))
+  const { app } = context
+  const job = await leaseDueJob(context, { jobs: namesOf(app.contract), ms: leaseMs })
   if (!job) return false
   const declared = app.contract.jobs.find(each => each.job === job.job)
   const run = app.handlers[job.job]?.run

@@ -214,6 +214,8 @@ export interface StoreReader {
   job(id: string): Maybe<JobRow | undefined>
   /** The next turn of a party among queued jobs of these names, and how many of its own wait. */
   nextTurn(jobs: readonly string[], party: string): Maybe<{ readonly turn: number; readonly waiting: number }>
+  /** Whether one of these names may be leased now: it is due, or the lease of a worker has ended. */
+  hasDueJob(jobs: readonly string[], now: number): Maybe<boolean>
   /** Jobs in this state, the last changed first. */
   jobs(state: JobState, limit: number): Maybe<readonly JobRow[]>
   /** How many they are, counted up to the limit. */

@@ -314,16 +314,27 @@ const compileChanges = (dialect: Dialect) => ({
   swept: compileStatement(dialect, sql`select "is" from "_shape" where "of" = 'store' and "name" = 'swept'`),
 })
 
+const overdue = (now: Sql, named: Sql): Sql => sql`"state" = 'running' and "leased" <= ${now} and ${named}`
+const queuedUntil = (now: Sql, named: Sql): Sql => sql`"state" = 'queued' and "due" <= ${now} and ${named}`
+
+/** Takes the time, then the names of jobs. A row where one of them may be leased. */
+export function dueStatement(dialect: Dialect, jobs: number): Statement {
+  const named = sql`"job" in (${parameterList(1, jobs)})`
+  const over = sql`select 1 from "_job" where ${overdue(parameterAt(0), named)}`
+  const next = sql`select 1 from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(parameterAt(0), named)}`
+  return compileStatement(dialect, sql`select 1 where exists (${over}) or exists (${next})`)
+}
+
 /**
  * Takes the time, the end of the lease, how many jobs of one party may run, a drawn version, then
  * the names of jobs.
  */
 export function leaseStatement(dialect: Dialect, jobs: number): Statement {
   const named = sql`"job" in (${parameterList(4, jobs)})`
-  const over = sql`select "id" from "_job" where "state" = 'running' and "leased" <= ${parameterAt(0)} and ${named}
+  const over = sql`select "id" from "_job" where ${overdue(parameterAt(0), named)}
     order by "leased", "due", "id" limit 1 ${dialect.choosing}`
   const running = sql`select count(*) from "_job" as "other" where "other"."state" = 'running' and "other"."party" = "_job"."party"`
-  const next = sql`select "id" from "_job" ${dialect.byIndex('_job#turn')} where "state" = 'queued' and "due" <= ${parameterAt(0)} and ${named}
+  const next = sql`select "id" from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(parameterAt(0), named)}
     and (${running}) < ${parameterAt(2)} order by "turn", "due", "created", "id" limit 1 ${dialect.choosing}`
   return compileStatement(
     dialect,

@@ -38,6 +38,7 @@ import {
   compileRecords,
   deedCells,
   deedOf,
+  dueStatement,
   jobCells,
   jobOf,
   leaseStatement,
@@ -56,6 +57,7 @@ export interface StoreSchema extends CompiledContract {
   readonly forms: Map<string, ListStatements>
   /** How many forms were compiled. */
   readonly formsMade: { count: number }
+  readonly dueJobs: Map<number, Statement>
   readonly leases: Map<number, Statement>
   readonly turns: Map<number, Statement>
   readonly searches: SearchMemory
@@ -93,6 +95,7 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
     ...contractCompiler(dialect)(service),
     forms: new Map(),
     formsMade: { count: 0 },
+    dueJobs: new Map(),
     leases: new Map(),
     turns: new Map(),
     searches: { statements: new Map(), states: new Map() },
@@ -354,6 +357,14 @@ export class SqlReader implements StoreReader {
       const [waiting, last, first] = row ?? []
       return { waiting: Number(waiting), turn: Math.max(Number(last ?? -1) + 1, Number(first ?? 0)) }
     })
+  }
+
+  hasDueJob(jobs: readonly string[], now: number): Maybe<boolean> {
+    if (jobs.length === 0) return false
+    const { dueJobs, dialect } = this.schema
+    let ask = dueJobs.get(jobs.length)
+    if (!ask) dueJobs.set(jobs.length, (ask = dueStatement(dialect, jobs.length)))
+    return chain(this.on.first(ask, [now, ...jobs]), row => row !== undefined)
   }
 
   jobs(state: Parameters<StoreReader['jobs']>[0], limit: number) {

@@ -24,7 +24,10 @@ export function translateNames<S extends Pick<Store, 'read'> & Partial<Store>>(s
 }
 
 /** Methods that name a resource: all but these. One that is added has to be in either list. */
-type ReadsByName = Omit<StoreReader, 'recall' | 'recallAll' | 'job' | 'nextTurn' | 'jobs' | 'countJobs' | 'swept'>
+type ReadsByName = Omit<
+  StoreReader,
+  ('recall' | 'recallAll' | 'swept') | ('job' | 'nextTurn' | 'hasDueJob' | 'jobs' | 'countJobs')
+>
 type WritesByName = Omit<
   StoreWriter,
   keyof StoreReader | ('stage' | 'discard' | 'remember' | 'forget') | ('putJob' | 'dropJob' | 'lease' | 'removeDeeds')

@@ -299,13 +299,17 @@ describe('schedules', () => {
   test('a store that does not answer is asked once, and not again each second', async () => {
     const { working } = place()
     let asked = 0
-    const write = (): Promise<never> => {
+    const ask = (): Promise<never> => {
       asked++
       return pause(2500).then(() => Promise.reject(new Unavailable()))
     }
     const told: unknown[] = []
     const waits = (thrown: unknown): void => void told.push(thrown)
-    const all = startJobWorkers({ ...working, waits, store: { ...working.store, write } }, [schedule], 1)
+    const all = startJobWorkers(
+      { ...working, waits, store: { ...working.store, read: ask, write: ask } },
+      [schedule],
+      1,
+    )
     await pause(2300)
     assert.equal(asked, 2, 'for a schedule, and for a job')
     await pause(500)

@@ -1442,8 +1442,12 @@ const records: readonly Case[] = [
   [
     'a lease takes a job whose lease has ended, else the one that is due longest, of those named, and no other takes it',
     using(async store => {
-      const lease = (now: number, until: number, jobs = ['digests']) =>
-        store.write(writer => writer.lease(jobs, now, until))
+      const lease = async (now: number, until: number, jobs = ['digests']) => {
+        const isDue = await store.read(reader => reader.hasDueJob(jobs, now))
+        const row = await store.write(writer => writer.lease(jobs, now, until))
+        assert.equal(isDue, row !== undefined, 'what a worker is told by a read')
+        return row
+      }
       await store.write(async writer => {
         await writer.putJob(jobRow('j-1', { due: 20 }))
         await writer.putJob(jobRow('j-2', { due: 10 }))

@@ -490,6 +490,7 @@ describe('sqlite: what only a file shows', () => {
       } as never)
     }
     await store.write(async writer => {
+      assert.ok(await writer.hasDueJob(['sums', 'reports'], 1000))
       assert.ok(await writer.lease(['sums', 'reports'], 1000, 2000))
       assert.ok((await writer.nextTurn(['sums', 'reports'], 'p-1')).waiting > 0)
       assert.ok(await writer.has('items', [{ field: 'maker', is: 'eq', value: 'm-1' }]))
@@ -500,7 +501,7 @@ describe('sqlite: what only a file shows', () => {
     const other = new DatabaseSync(file)
     t.after(() => other.close())
     const reading = [...asked].filter(text => /"_job"|"items"/.test(text))
-    assert.equal(reading.length, 7, reading.join('\n'))
+    assert.equal(reading.length, 8, reading.join('\n'))
     for (const text of reading) {
       const steps = other
         .prepare(`explain query plan ${text}`)

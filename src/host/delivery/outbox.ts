@@ -9,7 +9,7 @@
  *  (4) At most `hostRepliesMax` replies wait for one host: a message that asks for another is
  *      refused before it is performed.
  */
-import { addJob } from '../../service/job-queue.ts'
+import { addJob, leaseDueJob } from '../../service/job-queue.ts'
 import { refuse } from '../../service/refusal.ts'
 import type { JobRow, Store } from '../../service/store.ts'
 import type { ReplyTargets } from '../../soap/headers/addressing.ts'
@@ -142,7 +142,7 @@ async function deliverNextReply(
   found: () => void,
 ): Promise<boolean> {
   const { store, clock, failed, resolve } = posting
-  const row = await store.write(writer => writer.lease([job], clock(), clock() + leaseMs, hostDeliveriesMax))
+  const row = await leaseDueJob(posting, { jobs: [job], ms: leaseMs, partyMax: hostDeliveriesMax })
   if (!row) return false
   found()
   try {
