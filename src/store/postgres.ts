@@ -19,7 +19,7 @@ import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
 import { KeyTurns } from '../service/key-turns.ts'
 import { type ReadWork, type Store, Unavailable, type Usage, type WriteTurn, type WriteWork } from '../service/store.ts'
-import type { StatementRunner } from './connection.ts'
+import type { Cells, StatementRunner } from './connection.ts'
 import { findCrowded } from './crowded-filters.ts'
 import type { Steps } from './database-shape.ts'
 import { postgres } from './dialect.ts'
@@ -224,8 +224,16 @@ export async function openPostgresReplica(
 async function migrate(schema: StoreSchema, on: StatementRunner, { migration, warn }: PostgresOptions): Promise<void> {
   // Tried again and again, without waiting in the server: one that is gone does not pass for one
   // that is busy.
-  while (!(await awaitPromptly(on.first(migrationLock, [])))?.[0]) await sleep(lockRetryMs)
+  while (!isTaken(await awaitPromptly(on.first(migrationLock, [])))) await sleep(lockRetryMs)
   await executeSteps(planMigration(schema, migration, warn), on)
+}
+
+/** Without a schema there is neither a lock nor a place for tables: nothing to wait for. */
+function isTaken(lock: Cells | undefined): boolean {
+  if (lock?.[0] !== null) return lock?.[0] === true
+  throw new Error(
+    'the search_path of the database names no schema that is there for this user: create one, or name another in the address, as in ?options=-c%20search_path%3Dshop',
+  )
 }
 
 function awaitPromptly<T>(answer: Maybe<T>): Promise<T> {

@@ -1,7 +1,7 @@
 /** Why a database cannot be used, in one line with its place and its cure. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainStoreFailure, StoreFailure } from '../../src/host/store/store-failure.ts'
+import { ensurePostgresAddress, explainStoreFailure, StoreFailure } from '../../src/host/store/store-failure.ts'
 
 const withCode = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 const postgres = 'postgres://shop:secret@db.example:5432/shop'
@@ -43,3 +43,25 @@ test('an error of another kind is told as it is', () => {
   const thrown = new TypeError('a bug')
   assert.equal(explainStoreFailure(thrown, undefined, 'x'), thrown)
 })
+
+for (const [address, says] of [
+  ['postgres://shop:secret@one.example:5432,two.example:5432/shop', /names several servers/],
+  ['postgres://shop:secret@one.example,two.example/shop?target_session_attrs=read-write', /leads to the primary/],
+  ['postgresql://one.example,two.example', /names several servers/],
+  ['postgres:///shop?user=shop&host=one.example,two.example', /names several servers/],
+  ['host=one.example dbname=shop password=secret', /give postgres:/],
+] as const)
+  test(`an address that no driver understands is told with its cure: ${address}`, () => {
+    assert.throws(() => ensurePostgresAddress(address), says)
+    assert.throws(
+      () => ensurePostgresAddress(address),
+      thrown => thrown instanceof StoreFailure && !/secret/.test(thrown.message),
+    )
+  })
+
+for (const address of [
+  'postgres://shop:a,b@one.example/shop',
+  'postgres://one.example/a,b',
+  'postgresql://shop@/shop?host=/run/postgresql',
+])
+  test(`a comma elsewhere names no second server: ${address}`, () => ensurePostgresAddress(address))

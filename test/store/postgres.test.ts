@@ -373,6 +373,12 @@ test('a start waits for its turn to migrate, and goes on when whoever had it is 
   await place.remove()
 })
 
+test('a start in a schema that is not there ends, with its cure', only, async () => {
+  const place = await running.place()
+  await place.remove()
+  await assert.rejects(place.open(everything), /search_path .* names no schema that is there .*: create one/)
+})
+
 test('(3) two processes: a version is written over once, and what one wrote the other reads', only, async () => {
   const place = await running.place()
   const [one, two] = await Promise.all([place.open(everything), place.open(everything)])

@@ -7,13 +7,26 @@ export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
 }
 
-/** @throws StoreFailure for an address of something else than PostgreSQL */
+/** @throws StoreFailure for an address of something else than PostgreSQL, or of several servers */
 export function ensurePostgresAddress(address: string): void {
-  if (/^postgres(ql)?:\/\//.test(address)) return
+  if (/^postgres(ql)?:\/\//.test(address)) {
+    ensureOneServer(address)
+    return
+  }
   const scheme = /^[a-z][a-z0-9+.-]*(?=:)/i.exec(address)?.[0]
   throw new StoreFailure(
     `a database at ${scheme === undefined ? 'this address' : `${scheme}:`} is not supported: give postgres://…, or --data with a file for SQLite`,
   )
+}
+
+/** The driver knows no list of hosts, as libpq takes it, and would look all up as one name. */
+function ensureOneServer(address: string): void {
+  const hosts = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(address)?.[1] ?? ''
+  const named = new URLSearchParams(/\?([^#]*)/.exec(address)?.[1]).get('host') ?? ''
+  if (`${hosts}${named}`.includes(','))
+    throw new StoreFailure(
+      'the address of the database names several servers: name one that leads to the primary, also after a failover, such as a name in DNS, a virtual address or a pooler',
+    )
 }
 
 /** The errors of the drivers in words; other errors, such as those of a migration, have theirs. */
