@@ -468,6 +468,43 @@ describe('sinks', () => {
     await Promise.all([first.stop(), second.stop()])
   })
 
+  test('an instance that stood still for longer than its lease does not lead the next one back', async () => {
+    const store = openSqliteStore(app.contract, ':memory:')
+    after(() => store.close())
+    const change = { at: 1, resource: 'orders', version: 1, what: 'created', operation: 'CreateOrder' } as const
+    const tell = async (id: string) => {
+      await store.write(writer => writer.changed({ ...change, id }))
+      for (const each of instances) each.wake()
+    }
+    let now = Date.now()
+    const seen: string[] = []
+    const stillness = Promise.withResolvers<void>()
+    const instance = (id: string) =>
+      startSinks({ app, store, clock: () => now, id, failed: () => {} }, [
+        {
+          name: 's',
+          deliver: async event => {
+            seen.push(`${id} ${event.id}`)
+            if (id === 'first' && event.id === '1') await stillness.promise
+          },
+        },
+      ])
+    const instances = [instance('first')]
+    await tell('o-1')
+    await waitUntil(() => seen.length === 1, 'the first is not delivered')
+    now += 51_000
+    instances.push(instance('second'))
+    await tell('o-2')
+    await tell('o-3')
+    await waitUntil(() => seen.length === 4, `the second does not go on: ${seen}`)
+    await instances.pop()?.stop()
+    stillness.resolve()
+    await tell('o-4')
+    await waitUntil(() => seen.includes('first 4'), `${seen}`)
+    await instances[0]?.stop()
+    assert.deepEqual(seen, ['first 1', 'second 1', 'second 2', 'second 3', 'first 4'])
+  })
+
   test('one that never answers does not hold up the end of the service', async () => {
     const asked = Promise.withResolvers<void>()
     const deliver = (): Promise<never> => {

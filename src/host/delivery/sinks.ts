@@ -5,11 +5,13 @@
  *  (2) One instance at a time delivers to a sink, by a lease.
  *  (3) A sink that fails is retried with growing delays; after `patience` it is dead until the
  *      service restarts.
+ *  (4) A position is only ever moved on, from where it was read: an instance that comes back after
+ *      its lease takes nothing back.
  */
 import type { Implementation } from '../../contract/implement.ts'
 import { type CloudEvent, toCloudEvent } from '../../service/change-feed.ts'
 import { rejectOnAbort } from '../../service/job.ts'
-import { type Store, Unavailable } from '../../service/store.ts'
+import { type ExpiringRecord, type Store, Unavailable } from '../../service/store.ts'
 
 export interface EventSink {
   /** Unique; its position in the feed is stored under this name. */
@@ -140,7 +142,7 @@ async function deliverNextChange(
 ): Promise<boolean> {
   const { found, swept, after } = await store.read(async reader => {
     const memo = await reader.recall(space, sink.name)
-    const after = Number(memo?.value ?? 0)
+    const after = toPosition(memo)
     return { found: await reader.changes(after, 100), swept: memo ? await reader.swept() : 0, after }
   })
   const next = found.find(each => !sink.resources || sink.resources.includes(each.resource))
@@ -152,12 +154,16 @@ async function deliverNextChange(
   const reached = next?.sequence ?? found.at(-1)?.sequence ?? Math.max(after, swept)
   if (reached !== after)
     await store.write(async writer => {
+      // (4) Another has gone on meanwhile: this one stood still for longer than its lease.
+      if (toPosition(await writer.recall(space, sink.name)) !== after) return
       await writer.forget(space, sink.name)
       await writer.remember(space, sink.name, { value: String(reached), expires: latestMs }, 0)
     })
   if (after < swept) failed(sink.name, new Error(`changes up to ${swept} expired before they were delivered`))
   return reached !== after
 }
+
+const toPosition = (memo: ExpiringRecord | undefined): number => Number(memo?.value ?? 0)
 
 /** (2) Renewed in time: the rest of a lease is longer than the time limit of a delivery. */
 function takeLease({ store, clock, id }: Delivering, { name }: EventSink): Promise<boolean> {
