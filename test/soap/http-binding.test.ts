@@ -6,10 +6,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { implement } from '../../src/contract/implement.ts'
 import { gunzipWithin } from '../../src/host/zlib-codings.ts'
 import { contentOf } from '../../src/http/message.ts'
+import { anyone, resource, role, service, t } from '../../src/index.ts'
 import { refuse } from '../../src/service/refusal.ts'
 import { createSoapFace } from '../../src/soap/http/binding.ts'
+import { startHosted } from '../host/hosted-service.ts'
 import { refusingGate } from '../support/gates.ts'
 import { likePng } from '../support/png.ts'
 import {
@@ -234,6 +237,30 @@ test('P19 gzip is read within the limit; other codings, bombs, junk behind it ar
   ]
   for (const [coding, bytes, status] of rows)
     assert.equal((await shop.post({ raw: bytes, fields: { 'content-encoding': coding } })).status, status, coding)
+})
+
+test('B8.1 P19 what no document can have is 413 from anybody, however large the files of a contract', async () => {
+  const films = resource('films', {
+    fields: { id: t.id('f') },
+    files: { film: { mediaTypes: ['video/mp4'], max: 500_000_000 } },
+  }).rules({ allow: { read: [anyone], change: [role('editor')] } })
+  const contract = service('films', { namespace: 'urn:films', resources: [films] })
+  const { server } = await startHosted({}, implement(contract, {}))
+  const zeros = Buffer.alloc(16 * 1024 * 1024 + 1)
+  const rows: readonly (readonly [coding: object, Uint8Array])[] = [
+    [{}, zeros],
+    [{ 'content-encoding': 'gzip' }, gzipSync(zeros)],
+  ]
+  for (const [coding, octets] of rows)
+    for (const action of ['', '; action="urn:films:v1/PutFilmFilm"']) {
+      const fields = { 'content-type': `application/soap+xml${action}`, ...coding }
+      const response = await fetch(`http://127.0.0.1:${server.port}/soap/v1`, {
+        method: 'POST',
+        headers: fields,
+        body: octets as never,
+      })
+      assert.equal(response.status, 413, `${JSON.stringify(fields)}: ${await response.text()}`)
+    }
 })
 
 test('429 and 503 carry Retry-After and a Receiver fault', async () => {

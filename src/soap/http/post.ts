@@ -8,6 +8,7 @@ import type { HttpFields, Request, Response } from '../../http/message.ts'
 import { parseAccept } from '../../http/negotiate.ts'
 import { pieceOctets } from '../../service/file-content.ts'
 import { isReadEncoding } from '../../xml/encoding.ts'
+import { defaultXmlLimits } from '../../xml/limits.ts'
 import type { ReceivedMessage, SoapNode } from '../endpoint.ts'
 import { processMessage } from '../face.ts'
 import { openPackage } from '../mime/parts.ts'
@@ -81,11 +82,12 @@ function readMessageOctets(node: SoapNode, request: Request, type: MediaType): M
 
 /**
  * The limit before the operation is known: that of the one that the action names, or the largest.
+ * No document is read beyond its own limit, so nothing longer is received or unpacked for one.
  */
 function octetLimit(node: SoapNode, { fields }: Request, type: MediaType): number {
   const hint = type.parameters['action'] ?? unquote(fields['soapaction'] ?? '')
   const named = hint ? node.byAction.get(hint) : undefined
-  return named?.longest ?? node.sizes.longest
+  return Math.min(named?.longest ?? node.sizes.longest, defaultXmlLimits.bytes)
 }
 
 const unquote = memoizeByText((field: string) => field.replace(/"/g, ''))
