@@ -97,7 +97,8 @@ function runSteps(node: SoapNode, known: Exchanged): Maybe<SentMessage> {
     const { exchange, content } = requireOperation(node, known, proven) // the operation: by the Body's first element
     requireUnderstood(blocks, envelope.version, each => isKnownBlock(node, known, each)) // … by the operation, too
     requireAgreement(node, known, exchange) // addressing and action agree with it
-    const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect() // the parts of its package
+    // The parts of its package.
+    const parts = exchange.awaits === 'nothing' ? undefined : known.message.parts?.collect(exchange.longest)
     return chain(parts, () => processBody(node, known, exchange, { ...proven, body: content }, blocks))
   })
 }

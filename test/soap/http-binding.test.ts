@@ -239,13 +239,14 @@ test('P19 gzip is read within the limit; other codings, bombs, junk behind it ar
     assert.equal((await shop.post({ raw: bytes, fields: { 'content-encoding': coding } })).status, status, coding)
 })
 
+const films = resource('films', {
+  fields: { id: t.id('f') },
+  files: { film: { mediaTypes: ['video/mp4'], max: 500_000_000 } },
+}).rules({ allow: { read: [anyone], change: [role('editor')] } })
+const cinema = implement(service('films', { namespace: 'urn:films', resources: [films] }), {})
+
 test('B8.1 P19 what no document can have is 413 from anybody, however large the files of a contract', async () => {
-  const films = resource('films', {
-    fields: { id: t.id('f') },
-    files: { film: { mediaTypes: ['video/mp4'], max: 500_000_000 } },
-  }).rules({ allow: { read: [anyone], change: [role('editor')] } })
-  const contract = service('films', { namespace: 'urn:films', resources: [films] })
-  const { server } = await startHosted({}, implement(contract, {}))
+  const { server } = await startHosted({}, cinema)
   const zeros = Buffer.alloc(16 * 1024 * 1024 + 1)
   const rows: readonly (readonly [coding: object, Uint8Array])[] = [
     [{}, zeros],
@@ -261,6 +262,27 @@ test('B8.1 P19 what no document can have is 413 from anybody, however large the 
       })
       assert.equal(response.status, 413, `${JSON.stringify(fields)}: ${await response.text()}`)
     }
+})
+
+test('B8.1 of a package nobody has more kept than its operation takes, or ahead of its root a document', async () => {
+  const { server } = await startHosted({}, cinema)
+  const get = '<GetFilm xmlns="urn:films:v1"><id>f-1</id></GetFilm>'
+  const put = '<PutFilmFilm xmlns="urn:films:v1"><id>f-1</id></PutFilmFilm>'
+  const mib = 1024 * 1024
+  const send = async (body: string, size: number, order: 'first' | 'last') => {
+    const root = `--b\r\nContent-ID: <r>\r\nContent-Type: application/xop+xml; type="application/soap+xml"\r\n\r\n${envelope(body, { version: '1.2' })}\r\n`
+    const part = `--b\r\nContent-ID: <p>\r\n\r\n${' '.repeat(size)}\r\n`
+    const { status } = await fetch(`http://127.0.0.1:${server.port}/soap/v1`, {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/related; boundary=b; type="application/xop+xml"; start="<r>"' },
+      body: `${order === 'first' ? root + part : part + root}--b--\r\n`,
+    })
+    return status
+  }
+  assert.equal(await send(get, mib - 1000, 'first'), 500) // there is no film
+  assert.equal(await send(get, mib + 1, 'first'), 413)
+  assert.equal(await send(get, mib + 1, 'last'), 500)
+  assert.equal(await send(put, 16 * mib + 1, 'last'), 413)
 })
 
 test('429 and 503 carry Retry-After and a Receiver fault', async () => {

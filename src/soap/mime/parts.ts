@@ -2,6 +2,7 @@
 import { decodePercent } from '../../base/attempt.ts'
 import { decodeBase64Loosely, removeBlanks } from '../../base/base64.ts'
 import { beginReading, type Pieces, takeBounded, watchPieces } from '../../base/octets.ts'
+import { defaultXmlLimits } from '../../xml/limits.ts'
 import { type PartContent, type PartSource, StreamedPart } from '../codecs/values.ts'
 import { refuseMessage } from '../refusal.ts'
 import { type PackagePart, readParts, refusePackage } from './multipart.ts'
@@ -48,6 +49,9 @@ export async function openPackage(
   const root = await rest.root()
   return root && { root, rest }
 }
+
+/** Octets ahead of the root: as many as of a document that is no package. */
+const aheadMax = defaultXmlLimits.bytes
 
 /** All parts of a package but its root, arrived or not. */
 export class RemainingParts implements PartSource {
@@ -108,12 +112,17 @@ export class RemainingParts implements PartSource {
   }
 
   async #keep(part: PackagePart & { readonly id: string }, octets = decodePart(part)): Promise<boolean> {
-    const bytes = await takeBounded(octets, this.#left)
+    const bytes = await takeBounded(octets, this.#room())
     if (!bytes) return false
     this.#left -= bytes.length
     const { fields } = part
     this.#found.set(part.id, { type: fields['content-type'] ?? '', bytes, fields })
     return true
+  }
+
+  /** Ahead of the root nothing says what parts are for, or from whom. */
+  #room(): number {
+    return this.#rooted ? this.#left : Math.min(this.#left, aheadMax - (this.#sizes.rest - this.#left))
   }
 
   /** All parts, in memory; undefined if they exceed their size. */
@@ -126,13 +135,16 @@ export class RemainingParts implements PartSource {
 
   /**
    * Reads all parts into memory; refuses if they exceed a size. Synchronous once all have arrived.
+   * @param longest in octets, of the operation
    */
-  collect(): Promise<void> | undefined {
-    return this.#complete ? undefined : this.all().then(found => (found ? undefined : this.#tooLong()))
+  collect(longest = this.#sizes.rest): Promise<void> | undefined {
+    if (this.#complete) return undefined
+    this.#left = Math.min(this.#left, longest)
+    return this.all().then(found => (found ? undefined : this.#tooLong(longest)))
   }
 
-  #tooLong(): never {
-    return refuseMessage({ kind: 'too-long', limit: this.#sizes.root + this.#sizes.rest })
+  #tooLong(rest = this.#sizes.rest): never {
+    return refuseMessage({ kind: 'too-long', limit: this.#sizes.root + rest })
   }
 
   /**
