@@ -10,6 +10,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { EarlierRelease } from '../describe/index.ts'
+import { writeJson } from '../http/json.ts'
 import { type CheckCaller, type DiscoveredService, isBelowPath } from './discovered-service.ts'
 import type { ProbeListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
@@ -118,7 +119,7 @@ export class Bench {
     if (!safeMethods.includes(method) && !sending.isSafe) this.requireChanges(target)
     await this.#awaitTurn()
     const { as, fields, content, json, isSafe: _, expectsLimit, ...rest } = sending
-    const text = content ?? (json === undefined ? undefined : JSON.stringify(json))
+    const text = content ?? (json === undefined ? undefined : writeJson(json))
     const request = {
       method,
       target,

@@ -8,6 +8,7 @@ import { access, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { encodeBase64 } from '../base/base64.ts'
 import type { EarlierRelease } from '../describe/index.ts'
+import { writeExactly } from '../http/json.ts'
 import { attackRules, checkRules, explainRule, findRule, isAttack, writeRuleList, writeRulePage } from './catalogue.ts'
 import type { CheckCaller } from './discovered-service.ts'
 import { learnProfile } from './learn-profile.ts'
@@ -104,7 +105,7 @@ async function learnService(
   if (!file.endsWith('.json')) throw new CheckImpossible(`${file} is not the name of a profile: give one with .json`)
   if (existsSync(file)) throw new CheckImpossible(`${file} is there already: remove it, or give another name`)
   const profile = await askService(address, flags, given, learnProfile)
-  await writeFile(file, `${JSON.stringify(profile, undefined, 2)}\n`, { flag: 'wx' })
+  await writeFile(file, `${JSON.stringify(profile, writeExactly, 2)}\n`, { flag: 'wx' })
   const notes = (profile.notes ?? []).map(note => `  ${note}\n`).join('')
   return `${file} is written:\n${notes}next: diglot check ${address} --profile ${file}\n`
 }

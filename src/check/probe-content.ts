@@ -1,17 +1,21 @@
 /** JSON of another service, read without trust in its shape. */
+import { attempt, isSyntaxError } from '../base/attempt.ts'
 import { type Json, ownMember } from '../base/objects.ts'
+import { writeJson } from '../http/json.ts'
 
 export type { Json }
 export type ProbedRecord = { readonly [name: string]: Json }
 
-export function parseLooseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json // what JSON.parse returns is JSON
-  } catch (thrown) {
-    if (thrown instanceof SyntaxError) return undefined
-    throw thrown
-  }
-}
+/** As JSON.parse reads it, also where I-JSON forbids it; a long integer keeps all its digits. */
+export const parseLooseJson = (text: string): Json | undefined =>
+  attempt(() => JSON.parse(text, longDigits.test(text) ? keepDigits : undefined) as Json, isSyntaxError)
+
+const longDigits = /\d{16}/
+/** So many digits at most: the conversion takes time that grows with the square of their number. */
+const longInteger = /^-?\d{16,1000}$/
+/** ECMAScript 2026 §25.5.1: the third argument has the text of a primitive value. */
+const keepDigits = (_name: string, value: Json, { source = '' }: { readonly source?: string } = {}): Json =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && longInteger.test(source) ? BigInt(source) : value
 
 /** The members of an object; those of an empty one for anything else. */
 export const asRecord = (value: Json | undefined): ProbedRecord =>
@@ -38,7 +42,7 @@ export function itemsOf(value: Json | undefined): readonly Json[] | undefined {
 
 /** The items of a page by their own links, else by their identifiers, else as they are. */
 export const namesOnPage = (page: Json | undefined): readonly string[] =>
-  (itemsOf(page) ?? []).map(each => String(linkIn(each, 'self') ?? memberAt(each, 'id') ?? JSON.stringify(each)))
+  (itemsOf(page) ?? []).map(each => String(linkIn(each, 'self') ?? memberAt(each, 'id') ?? writeJson(each)))
 
 export interface FoundLink {
   readonly rel: string
@@ -59,13 +63,15 @@ export const linkIn = (value: Json | undefined, rel: string): string | undefined
   linksIn(value).find(link => link.rel === rel && !link.isTemplate)?.href
 
 export const sameJson = (one: Json | undefined, other: Json | undefined): boolean =>
-  JSON.stringify(sortMembers(one)) === JSON.stringify(sortMembers(other))
-function sortMembers(value: Json | undefined): Json | undefined {
-  if (Array.isArray(value)) return value.map(each => sortMembers(each) ?? null)
+  one === undefined || other === undefined
+    ? one === other
+    : writeJson(sortMembers(one)) === writeJson(sortMembers(other))
+function sortMembers(value: Json): Json {
+  if (Array.isArray(value)) return value.map(each => sortMembers(each))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(asRecord(value))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, each]) => [name, sortMembers(each) ?? null]),
+      .map(([name, each]) => [name, sortMembers(each)]),
   )
 }

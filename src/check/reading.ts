@@ -45,7 +45,7 @@ export function pathOfIdentifier(
 ): string | undefined {
   const [parameter = 'id'] = itemPath?.path.match(/(?<=\{)[^{}]+(?=\}\/?$)/) ?? []
   const id = memberAt(value, 'id') ?? memberAt(value, parameter)
-  return typeof id === 'string' || typeof id === 'number' ? pathBelow(path, encodeLoosely(String(id))) : undefined
+  return ['string', 'number', 'bigint'].includes(typeof id) ? pathBelow(path, encodeLoosely(String(id))) : undefined
 }
 
 /** Percent-encoded; half of a surrogate pair, which UTF-8 cannot say, is replaced. */

@@ -84,30 +84,37 @@ const judgeType: Judge = ({ type, enum: choices, const: only }, judged) => {
   if (types.length > 0 && !types.some(each => typeTests[each]?.(judged.value) ?? true))
     return sayWrong(judged, `the schema says ${types.join(' or ')}`)
   if (Array.isArray(choices) && !asArray(choices).some(each => sameJson(each, judged.value)))
-    return sayWrong(judged, `the schema says one of ${JSON.stringify(choices)}`)
-  if (only !== undefined && !sameJson(only, judged.value))
-    return sayWrong(judged, `the schema says ${JSON.stringify(only)}`)
+    return sayWrong(judged, `the schema says one of ${writeJson(asArray(choices))}`)
+  if (only !== undefined && !sameJson(only, judged.value)) return sayWrong(judged, `the schema says ${writeJson(only)}`)
   return undefined
 }
 
 const judgeNumber: Judge = (schema, judged) => {
   const { value } = judged
-  if (typeof value !== 'number') return undefined
+  if (typeof value !== 'number' && typeof value !== 'bigint') return undefined
   // In OpenAPI 3.0 they are booleans, which say how the bound is meant.
   const [isAbove, isBelow] = [schema['exclusiveMinimum'] === true, schema['exclusiveMaximum'] === true]
-  const bounds: readonly (readonly [string, (bound: number) => boolean])[] = [
-    ['minimum', bound => (isAbove ? value > bound : value >= bound)],
-    ['maximum', bound => (isBelow ? value < bound : value <= bound)],
-    ['exclusiveMinimum', bound => value > bound],
-    ['exclusiveMaximum', bound => value < bound],
+  // A bound that a double has rounded is compared as roughly.
+  const near = (bound: number | bigint) => (typeof bound === 'bigint' || isExactBound(bound) ? value : Number(value))
+  const bounds: readonly Bound[] = [
+    ['minimum', bound => (isAbove ? near(bound) > bound : near(bound) >= bound)],
+    ['maximum', bound => (isBelow ? near(bound) < bound : near(bound) <= bound)],
+    ['exclusiveMinimum', bound => near(bound) > bound],
+    ['exclusiveMaximum', bound => near(bound) < bound],
     ['multipleOf', step => isMultiple(value, step)],
   ]
   return sayFirstBound(schema, judged, bounds)
 }
 
 /** A binary fraction is not quite the decimal that was written. */
-const isMultiple = (value: number, step: number): boolean =>
-  step <= 0 || Math.abs(value / step - Math.round(value / step)) <= 1e-9 * Math.max(1, Math.abs(value / step))
+function isMultiple(value: number | bigint, step: number | bigint): boolean {
+  if (step <= 0) return true
+  if (isExactInteger(value) && isExactInteger(step)) return BigInt(value) % BigInt(step) === 0n
+  const times = Number(value) / Number(step)
+  return Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times))
+}
+const isExactBound = (bound: number): boolean => Math.abs(bound) <= Number.MAX_SAFE_INTEGER
+const isExactInteger = (value: number | bigint): boolean => typeof value === 'bigint' || Number.isSafeInteger(value)
 
 const judgeText: Judge = (schema, judged) => {
   const { value } = judged
@@ -131,12 +138,13 @@ const formatPatterns: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 }
 
-function sayFirstBound(
-  schema: ProbedRecord,
-  judged: Judged,
-  bounds: readonly (readonly [name: string, holds: (bound: number) => boolean])[],
-): string | undefined {
-  const broken = bounds.find(([name, holds]) => typeof schema[name] === 'number' && !holds(Number(schema[name])))
+type Bound = readonly [name: string, holds: (bound: number | bigint) => boolean]
+
+function sayFirstBound(schema: ProbedRecord, judged: Judged, bounds: readonly Bound[]): string | undefined {
+  const broken = bounds.find(([name, holds]) => {
+    const bound = schema[name]
+    return (typeof bound === 'number' || typeof bound === 'bigint') && !holds(bound)
+  })
   return broken && sayWrong(judged, `the schema has ${broken[0]} ${schema[broken[0]]}`)
 }
 

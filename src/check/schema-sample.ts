@@ -61,7 +61,8 @@ export function makeSample(document: Json, given: Json | undefined, depth = 0): 
     return Number(schema['minItems'] ?? 0) > 0 && depth < depthMax
       ? [makeSample(document, schema['items'], depth + 1)]
       : []
-  if (type === 'integer' || type === 'number') return Number(schema['minimum'] ?? 1)
+  if (type === 'integer' || type === 'number')
+    return typeof schema['minimum'] === 'bigint' ? schema['minimum'] : Number(schema['minimum'] ?? 1)
   if (type === 'boolean') return false
   if (type === 'string') return makeText(schema)
   if (depth >= depthMax) return {}

@@ -344,5 +344,6 @@ const isPlainJson = (value: Json): boolean =>
 /** ECMAScript 2026 §25.5.3; its type is not in the library yet. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
 
-const writeExactly = (_name: string, value: Json): unknown =>
+/** For JSON.stringify. */
+export const writeExactly = (_name: string, value: Json): unknown =>
   typeof value === 'object' || isPlainJson(value) ? value : rawJSON(typeof value === 'bigint' ? String(value) : '-0')

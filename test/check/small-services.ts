@@ -8,6 +8,7 @@ import {
   parseCaller,
   runCheck,
 } from '../../src/check/index.ts'
+import { writeJson } from '../../src/http/json.ts'
 import type { Request, Response } from '../../src/http/message.ts'
 
 export interface SmallRequest {
@@ -41,7 +42,7 @@ async function readRequest({ method, target, fields, content }: Request): Promis
 const writeAnswer = ({ status, json, fields }: SmallAnswer): Response => ({
   status,
   fields: { ...(json !== undefined && { 'content-type': 'application/json' }), ...fields },
-  ...(json !== undefined && { content: JSON.stringify(json) }),
+  ...(json !== undefined && { content: writeJson(json) }),
 })
 
 /** Tries these rules on the service, with permission to change it. */

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Json } from '../../src/base/objects.ts'
 import { type CheckRule, checkRules, createMemoryTransport, runCheck, Unreachable } from '../../src/check/index.ts'
+import { asRecord } from '../../src/check/probe-content.ts'
 import { writeHtmlReport } from '../../src/check/reports/report-html.ts'
 import { writeTerminalReport } from '../../src/check/reports/report-terminal.ts'
+import { findMismatch } from '../../src/check/schema-judge.ts'
+import { parseJson } from '../../src/http/json.ts'
 import { ann, bob, checkSmall, createNotes, describeNotes, listVerdicts, type SmallService } from './small-services.ts'
 
 const callers = [ann, bob]
@@ -75,6 +78,48 @@ describe('no rule fails falsely', () => {
       return one ? { status: 200, json: one } : { status: 404, json: {} }
     }
     assert.deepEqual(listVerdicts(await checkSmall(service, ['A4.23'])), ['A4.23 pass'])
+  })
+
+  describe('an integer beyond 2^53 keeps its digits', () => {
+    const schema = {
+      type: 'object',
+      properties: { id: { type: 'integer', readOnly: true }, size: { type: 'integer', minimum: 2n ** 62n } },
+    }
+    const serve = (read: (text: string) => Json): [SmallService, Map<string, Json>] => {
+      const kept = new Map<string, Json>([[`${2n ** 60n + 1n}`, { id: 2n ** 60n + 1n, size: 2n ** 62n + 1n }]])
+      const service: SmallService = ({ method, path, text }) => {
+        const [, id = ''] = /^\/notes\/(\d+)$/.exec(path) ?? []
+        const made = path === '/notes' && method === 'POST' ? `${2n ** 60n + BigInt(kept.size) + 1n}` : id
+        if (path === '/openapi.json') return { status: 200, json: describeNotes(schema) }
+        if (method === 'POST' || method === 'PUT') kept.set(made, { ...asRecord(read(text)), id: BigInt(made) })
+        if (method === 'DELETE') return { status: kept.delete(id) ? 204 : 404 }
+        if (method === 'POST') return { status: 201, json: kept.get(made) ?? {} }
+        if (path === '/notes') return { status: 200, json: [...kept.values()] }
+        const json = kept.get(id)
+        return json === undefined ? { status: path === '/' ? 200 : 404, json: {} } : { status: 200, json }
+      }
+      return [service, kept]
+    }
+
+    it('A4.4, A2.1: what is copied back is what was read, at the address that it says', async () => {
+      const [service, kept] = serve(text => parseJson(text).value ?? null)
+      const verdicts = listVerdicts(await checkSmall(service, ['A4.4', 'A2.1']))
+      assert.deepEqual(verdicts, ['A2.1 pass', 'A4.4 pass'])
+      assert.equal(kept.size, 1, 'what the run has created is removed')
+    })
+
+    it('A4.4: a service that rounds it has another state', async () => {
+      const [service] = serve(text => JSON.parse(text) as Json)
+      const [verdict = ''] = listVerdicts(await checkSmall(service, ['A4.4']))
+      assert.match(verdict, /A4\.4 fail.*the state is what the first PUT sent/)
+    })
+
+    it('A2.1: a bound is compared exactly', () => {
+      const judge = (value: Json) => findMismatch({}, { type: 'integer', minimum: 2n ** 62n, multipleOf: 2 }, value)
+      assert.equal(judge(2n ** 62n), undefined)
+      assert.equal(judge(2n ** 62n - 2n), `the content is ${2n ** 62n - 2n}: the schema has minimum ${2n ** 62n}`)
+      assert.equal(judge(2n ** 62n + 1n), `the content is ${2n ** 62n + 1n}: the schema has multipleOf 2`)
+    })
   })
 
   it('A4.1: values without a name of their own may come on two pages', async () => {

@@ -1,5 +1,6 @@
 /** D2: what attackers send to a REST interface: small, and removed again where it was accepted. */
 import { encodeBase64Url } from '../../base/base64.ts'
+import { writeJson } from '../../http/json.ts'
 import { parametersOf, schemaOfContent } from '../discovery.ts'
 import { createTemporaryItem, postDraft, readGuardedItem, readSomeItem } from '../materials.ts'
 import { asRecord, asText, type Json, memberAt } from '../probe-content.ts'
@@ -61,7 +62,7 @@ export const contentAttacks: readonly CheckRule[] = [
         ['a long number', '9'.repeat(digits)],
       ] as const
       for (const [what, value] of contents) {
-        const content = JSON.stringify({ ...asRecord(draft), [name]: null }).replace(
+        const content = writeJson({ ...asRecord(draft), [name]: null }).replace(
           `${JSON.stringify(name)}:null`,
           () => `${JSON.stringify(name)}:${value}`,
         )
@@ -77,7 +78,7 @@ export const contentAttacks: readonly CheckRule[] = [
     how: 'POST of a copy of an item with such members; then GET of another item, and of the collection',
     probe: async (trial: Trial) => {
       const { collection, as, draft } = await createTemporaryItem(trial.bench)
-      const start = JSON.stringify(draft).replace(/\}$/, Object.keys(asRecord(draft)).length > 0 ? ',' : '')
+      const start = writeJson(draft).replace(/\}$/, Object.keys(asRecord(draft)).length > 0 ? ',' : '')
       for (const member of [`"__proto__":{"${taint}":1}`, `"constructor":{"prototype":{"${taint}":1}}`]) {
         const content = `${start}${member}}`
         expectCalm(trial, member, await postDraft(trial.bench, collection, { as, content, fields: asJson }))
