@@ -11,7 +11,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { EarlierRelease } from '../describe/index.ts'
 import { writeJson } from '../http/json.ts'
-import { type CheckCaller, type DiscoveredService, isBelowPath } from './discovered-service.ts'
+import { type CheckCaller, type CollectionTarget, type DiscoveredService, isBelowPath } from './discovered-service.ts'
 import type { ProbeListener } from './loopback-listener.ts'
 import type { Json } from './probe-content.ts'
 import {
@@ -71,6 +71,14 @@ export interface Heard extends Conversation {
   readonly exchange: ProbeExchange | undefined
 }
 
+export interface CreatedItem {
+  readonly collection: CollectionTarget
+  readonly as: CheckCaller | undefined
+  readonly path: string
+  readonly draft: Json
+  readonly created: ProbeExchange
+}
+
 interface Cleanup {
   readonly cleanup: () => Promise<string | undefined>
   readonly made: MadeThing | undefined
@@ -84,6 +92,8 @@ export class Bench {
   readonly exchanges: ProbeExchange[] = []
   readonly leftBehind: string[] = []
   readonly remarks: string[] = []
+  /** The item of each collection that was empty, by the path of the collection. */
+  readonly fillings = new Map<string, CreatedItem>()
   readonly #memo = new Map<string, Promise<unknown>>()
   readonly #cleanups: Cleanup[] = []
   #deadlineMs: number
@@ -211,6 +221,11 @@ export class Bench {
     made.catch(() => {}) // each rule that asks gets the failure
     this.#memo.set(name, made)
     return made
+  }
+
+  /** What was made under these names has changed: it is made again. */
+  forget(...names: readonly string[]): void {
+    for (const name of names) this.#memo.delete(name)
   }
 
   #keep(exchange: ProbeExchange): void {

@@ -4,7 +4,7 @@
  */
 
 import { memoizeByText } from '../base/memo.ts'
-import type { Bench, Sending } from './bench.ts'
+import type { Bench, CreatedItem, Sending } from './bench.ts'
 import {
   type ApiPath,
   type CheckCaller,
@@ -87,26 +87,26 @@ async function createFirst(bench: Bench, collection: CollectionTarget): Promise<
   let answered = 0
   for (const as of [collection.reader, ...bench.callers.filter(each => each !== collection.reader)]) {
     const created = await tryToCreate(bench, collection, as)
-    if (created.isSuccess) return readFilled(bench, toCreated(bench, { collection, as }, created, {}))
+    if (created.isSuccess) return keepFilling(bench, toCreated(bench, { collection, as }, created, {}))
     answered = created.status
   }
   throw new NotObservable(`an item: POST was answered ${answered}; give \`samples\` of the profile`)
 }
 
-async function readFilled(bench: Bench, item: CreatedItem): Promise<CollectionTarget> {
+function keepFilling(bench: Bench, item: CreatedItem): Promise<CollectionTarget> {
   addRemoval(bench, item)
-  const { collection, path, as } = item
+  bench.fillings.set(item.collection.path, item)
+  return readFilled(bench, item.collection, item)
+}
+
+async function readFilled(
+  bench: Bench,
+  collection: CollectionTarget,
+  { path, as }: CreatedItem,
+): Promise<CollectionTarget> {
   const list = await bench.send('GET', collection.path, { as })
   const { json: value = {} } = await bench.send('GET', path, { as })
   return { ...collection, reader: as, list, items: [{ path, value }] }
-}
-
-export interface CreatedItem {
-  readonly collection: CollectionTarget
-  readonly as: CheckCaller | undefined
-  readonly path: string
-  readonly draft: Json
-  readonly created: ProbeExchange
 }
 
 interface Maker {
@@ -262,10 +262,15 @@ const tryToCreate = (bench: Bench, collection: CollectionTarget, as: CheckCaller
 
 async function createIn(bench: Bench, collection: CollectionTarget, as: CheckCaller | undefined): Promise<CreatedItem> {
   const created = await tryToCreate(bench, collection, as)
-  if (!created.isSuccess) throw new NotObservable(`a new item: POST ${collection.path} was answered ${created.status}`)
+  if (!created.isSuccess) throw new NotObservable(sayUncreated(collection, as, created))
   const item = toCreated(bench, { collection, as }, created, draftFor(bench, collection))
   addRemoval(bench, item)
   return item
+}
+
+function sayUncreated({ path }: CollectionTarget, as: CheckCaller | undefined, { status }: ProbeExchange): string {
+  const cure = status === 401 || status === 403 ? 'a caller that may: --caller' : `\`samples\` of the profile`
+  return `a new item: POST ${path} by ${as?.name ?? 'nobody'} was answered ${status}; give ${cure}`
 }
 
 /** POST that should be refused; where it is not, what it made is removed. */
@@ -333,9 +338,9 @@ export async function currentMatch(
 
 export interface ActedItem {
   readonly item: CreatedItem
-  readonly rel: string
-  readonly path: string
-  readonly part: ApiPath
+  /** The caller that performs it, and reads the item before and after. */
+  readonly as: CheckCaller | undefined
+  readonly action: OfferedAction
   readonly content: Json | undefined
   readonly before: ProbeExchange
   readonly acted: ProbeExchange
@@ -344,34 +349,84 @@ export interface ActedItem {
 /** A new item on which an action that its links offer has been performed. */
 export async function performAction(bench: Bench): Promise<ActedItem> {
   bench.requireChanges()
-  const stateful = changeable(bench).filter(({ parts }) => parts.some(({ operations }) => operations['POST']))
   const { openapi, paths } = bench.service
   if (openapi !== undefined && !paths.some(({ path, operations }) => operations['POST'] && path.includes('}/')))
     throw new NotApplicable('the description has no POST below an item')
-  for (const collection of stateful)
-    for (const as of bench.callers) {
-      const item = await createIn(bench, collection, as).catch(asUndefined)
-      const acted = item && (await tryActions(bench, item))
+  const needs = new Set<string>()
+  for (const collection of listStateful(bench))
+    for (const as of makersOf(bench, collection)) {
+      const item = await createIn(bench, collection, as).catch(thrown => void needs.add(requireNeed(thrown)))
+      const acted = item && (await actAsAnyone(bench, item))
       if (acted) return acted
+      if (item) needs.add(sayUnoffered(item))
     }
-  throw new NotObservable('an item with an action that a caller may perform: --caller, or `samples` of the profile')
+  throw new NotObservable(needs.size > 0 ? [...needs].join('; or ') : actionNeed)
+}
+const actionNeed =
+  'an OpenAPI description that has a collection, POST below its items, and links of an item to it: --openapi'
+const sayUnoffered = ({ collection }: CreatedItem): string =>
+  `a caller to whom the links of a new item of ${collection.path} offer an action: --caller`
+
+/**
+ * The same for all rules that only look at it. Where no second item can be made, such as one at
+ * the same time, it is the one that the run has put into the empty collection.
+ */
+export const performSomeAction = (bench: Bench): Promise<ActedItem> =>
+  bench.once('action', () =>
+    performAction(bench).catch(async thrown => {
+      requireNeed(thrown)
+      const acted = await actOnFilling(bench)
+      if (acted) return acted
+      throw thrown
+    }),
+  )
+
+async function actOnFilling(bench: Bench): Promise<ActedItem | undefined> {
+  for (const { path } of listStateful(bench)) {
+    const item = bench.fillings.get(path)
+    const acted = item && (await actAsAnyone(bench, item))
+    if (!acted) continue
+    const { collections } = bench.service
+    const changed = collections.map(each => (each.path === path ? readFilled(bench, each, item) : each))
+    bench.service = { ...bench.service, collections: await Promise.all(changed) }
+    bench.forget('item', 'guarded item')
+    return acted
+  }
+  return undefined
 }
 
-/** The same for all rules that only look at it. */
-export const performSomeAction = (bench: Bench): Promise<ActedItem> => bench.once('action', () => performAction(bench))
+const listStateful = (bench: Bench): readonly CollectionTarget[] =>
+  changeable(bench).filter(({ parts }) => parts.some(({ operations }) => operations['POST']))
 
-const asUndefined = (thrown: unknown): undefined => {
+/** Callers that may be able to create items there: the reader first, anonymous or not. */
+const makersOf = (bench: Bench, { reader }: CollectionTarget): ReadonlySet<CheckCaller | undefined> =>
+  new Set([reader, ...bench.callers])
+
+/** By the maker of the item, else by another caller to whom it offers an action. */
+async function actAsAnyone(bench: Bench, item: CreatedItem): Promise<ActedItem | undefined> {
+  let last: ActedItem | undefined
+  for (const as of new Set([item.as, ...bench.callers])) {
+    last = (await tryActions(bench, item, as)) ?? last
+    if (last?.acted.isSuccess) return last
+  }
+  return last
+}
+
+function requireNeed(thrown: unknown): string {
   if (!(thrown instanceof NotObservable)) throw thrown
+  return thrown.message
 }
 
-interface OfferedAction {
+const asUndefined = (thrown: unknown): undefined => void requireNeed(thrown)
+
+export interface OfferedAction {
   readonly rel: string
   readonly path: string
   readonly part: ApiPath
 }
 
 /** The actions that the links of an item offer. */
-const listOffered = (bench: Bench, item: CreatedItem, read: ProbeExchange): readonly OfferedAction[] =>
+export const listOffered = (bench: Bench, item: CreatedItem, read: ProbeExchange): readonly OfferedAction[] =>
   linksIn(read.json).flatMap(({ rel, href }) => {
     const path = toPath(bench, href, item.path)
     const part = item.collection.parts.find(each => path !== undefined && isOfTemplate(path, each.path))
@@ -382,8 +437,8 @@ const listOffered = (bench: Bench, item: CreatedItem, read: ProbeExchange): read
 export const createActionItem = (bench: Bench) => bench.once('offered actions', () => offerActions(bench))
 
 async function offerActions(bench: Bench) {
-  for (const collection of changeable(bench).filter(({ parts }) => parts.some(({ operations }) => operations['POST'])))
-    for (const as of bench.callers) {
+  for (const collection of listStateful(bench))
+    for (const as of makersOf(bench, collection)) {
       const item = await createIn(bench, collection, as).catch(asUndefined)
       const before = item && (await bench.send('GET', item.path, { as }))
       const actions = item && before ? listOffered(bench, item, before) : []
@@ -393,20 +448,35 @@ async function offerActions(bench: Bench) {
 }
 
 /** The actions that need the least content come first. */
-async function tryActions(bench: Bench, item: CreatedItem): Promise<ActedItem | undefined> {
-  const before = await bench.send('GET', item.path, { as: item.as })
+async function tryActions(
+  bench: Bench,
+  item: CreatedItem,
+  as: CheckCaller | undefined,
+): Promise<ActedItem | undefined> {
+  const before = await bench.send('GET', item.path, { as })
   const offered = listOffered(bench, item, before)
   const isDemanding = ({ part }: OfferedAction): boolean =>
     memberAt(part.operations['POST'], 'requestBody', 'required') === true
   let last: ActedItem | undefined
-  for (const { rel, path, part } of offered.toSorted((a, b) => Number(isDemanding(a)) - Number(isDemanding(b)))) {
-    const content = actionContent(bench, part)
-    const acted = await bench.send('POST', path, { as: item.as, ...(content !== undefined && { json: content }) })
-    last = { item, rel, path, part, content, before, acted }
+  for (const action of offered.toSorted((a, b) => Number(isDemanding(a)) - Number(isDemanding(b)))) {
+    const { acted, content } = await sendAction(bench, action, as)
+    last = { item, as, action, content, before, acted }
     if (acted.isSuccess) return last
   }
   return last
 }
+
+export async function sendAction(bench: Bench, { path, part }: OfferedAction, as: CheckCaller | undefined) {
+  const content = actionContent(bench, part)
+  const acted = await bench.send('POST', path, { as, ...(content !== undefined && { json: content }) })
+  return { acted, content }
+}
+
+/** Whether a refusal may be due to content that the run has made of a schema. */
+export const isOfMadeContent = ({ profile }: Bench, { acted, content, action }: ActedItem): boolean =>
+  content !== undefined &&
+  profile.samples?.[`POST ${action.part.path}`] === undefined &&
+  (acted.status === 400 || acted.status === 422)
 
 /** Undefined: the action needs no content. */
 export function actionContent(bench: Bench, part: ApiPath): Json | undefined {

@@ -2,8 +2,9 @@
 
 import { connect } from 'node:tls'
 import { parseChallenges } from '../../http/authorization.ts'
+import type { CreatedItem } from '../bench.ts'
 import type { CheckCaller } from '../discovered-service.ts'
-import { type CreatedItem, createTemporaryItem, postDraft, readGuardedItem, sendStaleChange } from '../materials.ts'
+import { createTemporaryItem, postDraft, readGuardedItem, sendStaleChange } from '../materials.ts'
 import { linksIn } from '../probe-content.ts'
 import type { ProbeExchange } from '../probe-message.ts'
 import { openProbeTunnel } from '../proxy-socket.ts'

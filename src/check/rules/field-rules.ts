@@ -1,10 +1,10 @@
 /** A4.17–A4.25: what the fields of requests and responses mean. */
 
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import type { CreatedItem } from '../bench.ts'
 import type { CheckCaller, CollectionTarget } from '../discovered-service.ts'
 import { parametersOf } from '../discovery.ts'
 import {
-  type CreatedItem,
   changeMember,
   createTemporaryItem,
   currentMatch,

@@ -73,11 +73,12 @@ function relationsByState(bench: Bench, path: string, list: ProbeExchange): Read
 /** After an action, a state does not offer what it refuses, unless its address can be read. */
 async function expectNoSpentAction(trial: Trial): Promise<void> {
   const performed = await performSomeAction(trial.bench).catch(() => undefined)
-  if (!performed?.acted.isSuccess || performed.part.operations['GET']) return
-  const { item, rel, path, content } = performed
-  const after = await trial.send('GET', item.path, { as: item.as })
+  if (!performed?.acted.isSuccess || performed.action.part.operations['GET']) return
+  const { item, as, action, content } = performed
+  const { rel, path } = action
+  const after = await trial.send('GET', item.path, { as })
   if (!linksIn(after.json).some(link => link.rel === rel && toPath(trial.bench, link.href, item.path) === path)) return
-  const again = await trial.send('POST', path, { as: item.as, ...(content !== undefined && { json: content }) })
+  const again = await trial.send('POST', path, { as, ...(content !== undefined && { json: content }) })
   trial.expect(again.status !== 409, `an item that refuses ${rel} with 409 does not link to it`, after, again)
 }
 

@@ -1,15 +1,15 @@
 /** A4.1–A4.11: methods on collections, items and their parts. */
 
 import { writePointer } from '../../http/json-pointer.ts'
-import type { Bench } from '../bench.ts'
+import type { Bench, CreatedItem } from '../bench.ts'
 import { type CheckCaller, lastSegmentOf } from '../discovered-service.ts'
 import {
   type ChangedMember,
-  type CreatedItem,
   changeMember,
   createActionItem,
   createTemporaryItem,
   currentMatch,
+  isOfMadeContent,
   isOfTemplate,
   performAction,
   performSomeAction,
@@ -294,15 +294,18 @@ export const methodRules: readonly CheckRule[] = [
     says: 'POST sub-resource performs an action (payment, cancellation …)',
     how: 'POST to an action that the links of a new item offer; the item is no longer as it was',
     probe: async (trial: Trial) => {
-      const { acted, before, item, rel } = await performSomeAction(trial.bench)
+      const performed = await performSomeAction(trial.bench)
+      const { acted, before, item, as, action } = performed
+      if (isOfMadeContent(trial.bench, performed))
+        trial.lack(`content that the action takes: \`samples\` of the profile, under POST ${action.part.path}`)
       trial.expect(
         acted.isSuccess,
-        `the action ${rel} is a success${acted.isSuccess ? '' : `, not ${acted.status}`}`,
+        `the action ${action.rel} is a success${acted.isSuccess ? '' : `, not ${acted.status}`}`,
         before,
         acted,
       )
       if (!acted.isSuccess) return
-      const after = await trial.send('GET', item.path, { as: item.as })
+      const after = await trial.send('GET', item.path, { as })
       trial.expect(after.text !== before.text, 'the action has changed the item', before, acted, after)
     },
   },
