@@ -417,7 +417,7 @@ async function openTrust(
 function startOwnWorkers(
   app: Implementation,
   options: ServiceOptions,
-  { clock, report, line, waits }: World,
+  { clock, report, line, failed }: World,
   held: Pick<JobContext, 'store' | 'watch' | 'turns'>,
 ) {
   const context = {
@@ -426,7 +426,7 @@ function startOwnWorkers(
     clock,
     id: createItemIdentifier,
     failed: reportJob(report),
-    waits: (thrown: unknown) => waits.record(thrown, {}),
+    stalled: failed,
     log: line,
   }
   const isOff = options.work === false

@@ -40,7 +40,7 @@ async function startWork(
   opened: AsyncDisposableStack,
 ): Promise<Pick<Server, 'close'>> {
   const store = opened.adopt(await openStore(app, options), each => each.close())
-  const { clock, report, line, logger, waits } = createWorld(options)
+  const { clock, report, line, logger, failed, waits } = createWorld(options)
   const slow = opened.adopt(new SlowChanges(warnOfSlowChange(logger)), each => each.stop())
   const working = {
     app,
@@ -48,7 +48,7 @@ async function startWork(
     clock,
     id: createItemIdentifier,
     failed: reportJob(report),
-    waits: (thrown: unknown) => waits.record(thrown, {}),
+    stalled: failed,
     log: line,
     watch: slow.watch,
   }

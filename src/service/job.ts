@@ -117,8 +117,8 @@ export interface JobContext {
   readonly id: (prefix: string) => string
   /** Reports a failed try; `thrown` is for the log, never for a caller. */
   readonly failed: (job: JobRow, thrown: unknown) => void
-  /** For the reason why no job could be looked for, which is tried again. */
-  readonly waits?: (thrown: unknown) => void
+  /** For what kept it from a job or a schedule: a store out of reach, or a mistake in a program. */
+  readonly stalled?: (thrown: unknown) => void
   /** Writes the lines of handlers. Default: nothing is written. */
   readonly log?: WriteLine
   /** Default: changes are not watched. */

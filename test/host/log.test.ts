@@ -12,6 +12,7 @@ import app from '../../examples/orders/service.ts'
 import type { ErasedHandlers, Implementation } from '../../src/contract/implement.ts'
 import { errorFields } from '../../src/host/operations/log.ts'
 import { OutageLog } from '../../src/host/operations/outage-log.ts'
+import { startService } from '../../src/host/serve.ts'
 import { createWorld } from '../../src/host/world.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { Unavailable } from '../../src/service/store.ts'
@@ -103,6 +104,23 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     ])
     failed(new Error('a bug'))
     assert.equal(lines.at(-1)?.[0], 'internal error')
+  })
+
+  test('a mistake of a schedule is an internal error, with its stack, and no store that is waited for', async () => {
+    const { promise: told, resolve } = Promise.withResolvers<object>()
+    const lines: string[] = []
+    const add = (_: object, message: string) => void lines.push(message)
+    const error = (fields: object, message: string) => void (lines.push(message), resolve(fields))
+    const input = (): never => {
+      throw new TypeError('a bug')
+    }
+    const daily = { name: 'each second', job: 'reports', at: 1, input, as: { subject: 'alice', roles: [], claims: {} } }
+    const logger = { info: add, warn: add, error }
+    const server = await startService(app, { port: 0, data: ':memory:', logger, schedules: [daily] })
+    const fields = JSON.stringify(await told)
+    await server.close(0)
+    assert.match(fields, /"incident":"[-0-9a-f]+".*"TypeError: a bug\\n +at /)
+    assert.ok(!lines.includes('work waits for the store'))
   })
 
   test('one line a second for each cause, and the count of all others', async t => {

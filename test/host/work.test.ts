@@ -304,9 +304,9 @@ describe('schedules', () => {
       return pause(2500).then(() => Promise.reject(new Unavailable()))
     }
     const told: unknown[] = []
-    const waits = (thrown: unknown): void => void told.push(thrown)
+    const stalled = (thrown: unknown): void => void told.push(thrown)
     const all = startJobWorkers(
-      { ...working, waits, store: { ...working.store, read: ask, write: ask } },
+      { ...working, stalled, store: { ...working.store, read: ask, write: ask } },
       [schedule],
       1,
     )

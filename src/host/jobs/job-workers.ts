@@ -4,6 +4,7 @@
  */
 import { type JobContext, runNextJob } from '../../service/job.ts'
 import { type Schedule, startDueJobs } from '../../service/schedule.ts'
+import { Unavailable } from '../../service/store.ts'
 import { parseSchedule } from './schedule-instants.ts'
 
 export interface JobWorkers {
@@ -61,8 +62,12 @@ function runSchedules(
     for (const one of all) {
       const instant = one.instants(context.clock())
       if (instant === undefined || instant === one.seen) continue
-      const started = await startDueJobs(context.store, one.schedule, one.instants, context).catch(context.waits)
-      if (started !== undefined) one.seen = instant // undefined: the store is out of reach, retry later
+      const started = await startDueJobs(context.store, one.schedule, one.instants, context).catch(thrown => {
+        context.stalled?.(thrown)
+        return thrown instanceof Unavailable ? undefined : false
+      })
+      // Undefined: the store is out of reach, retry later. What is a mistake waits for the next instant.
+      if (started !== undefined) one.seen = instant
       if (started) wake()
     }
   }
@@ -90,7 +95,7 @@ function startLoop(context: JobContext, stop: AbortSignal, end: AbortSignal): { 
     })
   const run = async (): Promise<void> => {
     while (!stop.aborted) {
-      const busy = await runNextJob(context, end).catch(context.waits) // the store is out of reach: retry later
+      const busy = await runNextJob(context, end).catch(context.stalled) // retry later
       if (!busy && !stop.aborted) await sleep()
     }
   }
