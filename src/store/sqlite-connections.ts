@@ -93,6 +93,21 @@ export function toStoreError(thrown: unknown): unknown {
     ? new Unavailable(1, thrown)
     : thrown
 }
+/** SQLITE_CORRUPT and NOTADB: the file is damaged, and no later try mends it. */
+const damageCodes = new Set([11, 26])
+const constraintCode = 19
+
+/**
+ * Why a transaction of several works was lost with its commit, or between two works. A constraint
+ * that was deferred to the commit is told to a work that is alone; of several, the others are not
+ * to blame, and each may try again.
+ */
+export function toLossError(thrown: unknown, works: number): unknown {
+  const code = thrown instanceof Error && 'errcode' in thrown ? Number(thrown.errcode) & 0xff : undefined
+  const isLasting = code !== undefined && (damageCodes.has(code) || (code === constraintCode && works === 1))
+  return isLasting ? toStoreError(thrown) : new Unavailable(1, thrown)
+}
+
 /** SQLITE_ERROR: a newer program dropped what this one declares; another instance may answer. */
 const lacksName = (thrown: unknown): boolean =>
   thrown instanceof Error && /no such (table|column)|has no column named/.test(thrown.message)

@@ -17,7 +17,7 @@ import { memoizeByObject } from '../base/memo.ts'
 import { Unavailable } from '../service/store.ts'
 import { type Cells, octetsOf } from './connection.ts'
 import type { Cell } from './dialect.ts'
-import { PreparedRunner, toStoreError } from './sqlite-connections.ts'
+import { PreparedRunner, toLossError, toStoreError } from './sqlite-connections.ts'
 import type { Statement } from './statement.ts'
 import type { Transaction } from './write-queue.ts'
 
@@ -169,6 +169,9 @@ export class GroupTransaction implements Transaction {
   }
   isOpen(): boolean {
     return this.#database.isTransaction
+  }
+  explainLoss(thrown: unknown, works: number): unknown {
+    return toLossError(thrown, works)
   }
 
   save(): void {

@@ -3,7 +3,7 @@
  *  (1) One work at a time, each between `save` and `release` or `undo`, so that what it throws
  *      undoes it and nothing else.
  *  (2) No outcome is told, good or bad, before its transaction is durable. If that fails, nothing
- *      of the group has happened, and all of it is unavailable.
+ *      of the group has happened, and all of it is unavailable, or has the error of a damaged file.
  *  (3) A work that takes too long is undone and is unavailable; what it tries afterwards throws.
  *  (4) Callers take turns: what one has waiting delays another by one work.
  *  (5) A work runs in the asynchronous context of its own caller, never in that of another in its
@@ -28,6 +28,8 @@ export interface Transaction {
   rollback(): void
   /** Some failures end a transaction. */
   isOpen(): boolean
+  /** What is told to each work of a transaction that was lost by an error of the database. */
+  explainLoss(thrown: unknown, works: number): unknown
   /** A work begins: `undo` leads back to here. */
   save(): void
   release(): void
@@ -199,7 +201,7 @@ export class Queue {
     } catch (thrown) {
       this.#discard()
       this.#open = false
-      const why = isSqliteError(thrown) ? new Unavailable(1, thrown) : thrown
+      const why = isSqliteError(thrown) ? this.#transaction.explainLoss(thrown, members.length) : thrown
       for (const { reject } of members) reject(why)
     }
   }

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../src/service/store.ts'
+import { toLossError } from '../../src/store/sqlite-connections.ts'
 import { defaultBounds, Queue, type Transaction } from '../../src/store/write-queue.ts'
 
 /** A transaction that writes down what is done to it; `fails` says which steps throw. */
@@ -31,6 +32,9 @@ class Noted implements Transaction {
   }
   isOpen() {
     return this.#open
+  }
+  explainLoss(thrown: unknown, works: number) {
+    return toLossError(thrown, works)
   }
   save() {
     this.#do('save')

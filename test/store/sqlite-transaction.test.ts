@@ -187,3 +187,47 @@ test('a work that goes on after SQLite has ended the transaction writes nothing 
   await add(() => put(4, 4))
   assert.deepEqual([...held()], [[4, 4]])
 })
+
+test('a constraint that was deferred to the commit is told to a work that is alone, and others may try again', async t => {
+  const { database, on, add } = openQueue(t)
+  database.exec(`create table "owned" ("key" integer primary key, "owner" integer references "held" ("key")
+    deferrable initially deferred)`)
+  const own = compileStatement(
+    sqlite,
+    sql`insert into "owned" ("key", "owner") values (${parameterAt(0)}, ${parameterAt(1)})`,
+  )
+  const orphan = () => add(() => on.run(own, [1, 404]))
+  const [alone] = await Promise.allSettled([orphan()])
+  assert.ok(alone?.status === 'rejected' && !(alone.reason instanceof Unavailable))
+  assert.match(String(alone.reason), /FOREIGN KEY constraint failed/)
+  for (const each of await Promise.allSettled([orphan(), add(() => on.run(putStatement, [1, 1]))]))
+    assert.ok(each.status === 'rejected' && each.reason instanceof Unavailable)
+  await add(() => on.run(putStatement, [1, 1]))
+})
+
+/** The primary codes of SQLite that a commit may end with, and whether another try may do better. */
+const commitFailures = [
+  ['SQLITE_BUSY', 5, true],
+  ['SQLITE_IOERR_FSYNC', 10 | (4 << 8), true],
+  ['SQLITE_CORRUPT', 11, false],
+  ['SQLITE_CORRUPT_INDEX', 11 | (3 << 8), false],
+  ['SQLITE_FULL', 13, true],
+  ['SQLITE_NOTADB', 26, false],
+] as const
+for (const [name, errcode, isPassing] of commitFailures)
+  test(`${name} at a commit is ${isPassing ? 'unavailable' : 'the error of a damaged file'}, for each of the group`, async t => {
+    const database = new NotedDatabase(':memory:')
+    t.after(() => database.close())
+    const failure = Object.assign(new Error(name), { code: 'ERR_SQLITE_ERROR', errcode })
+    const committing = () => {
+      throw failure
+    }
+    const on = new RecordingRunner(database)
+    const queue = new Queue(new GroupTransaction(database, on, 1000, { committing }))
+    const works = [1, 2].map(each => queue.add({ end: () => {} }, () => each))
+    for (const each of await Promise.allSettled(works)) {
+      const reason: unknown = each.status === 'rejected' && each.reason
+      if (isPassing) assert.ok(reason instanceof Unavailable && reason.cause === failure)
+      else assert.equal(reason, failure)
+    }
+  })
