@@ -1,7 +1,6 @@
 /** `diglot token` and `diglot key`. */
 import { type Command, Option } from 'commander'
-import { listGrants } from '../contract/operation.ts'
-import { listRoles } from '../contract/policy.ts'
+import { explainUnknownRoles } from '../contract/review-warnings.ts'
 import type { Service } from '../contract/service.ts'
 import { locateService, serviceText } from './locate-service.ts'
 import { collectOption, pairOption, wholeNumberOption } from './option-types.ts'
@@ -78,18 +77,6 @@ async function keyCommand(service: string | undefined, flags: KeyFlags): Promise
   console.log(issueKey(file, { subject, roles, claims, ...until }))
 }
 
-/** A misspelt role is no error, for a handler may read it; but it opens nothing by itself. */
 export function warnOfUnknownRoles(contract: Service, given: readonly string[]): void {
-  const grants = [
-    ...listGrants(contract),
-    ...contract.resources.flatMap(({ fields }) =>
-      Object.values(fields).flatMap(({ access }) => [...(access?.visibleTo ?? []), ...(access?.settableBy ?? [])]),
-    ),
-  ]
-  const known = listRoles(grants)
-  for (const role of new Set(given))
-    if (!known.includes(role))
-      console.error(
-        `diglot: no policy of ${contract.service} names the role ${role}: its roles are ${known.join(', ') || 'none'}`,
-      )
+  for (const says of explainUnknownRoles(contract, given).values()) console.error(`diglot: ${says}`)
 }

@@ -62,7 +62,9 @@ export function addPeopleCommands(program: Command): void {
     commandOnPeople('import', 'add people, all or none: a JSON line each of subject, password, roles and claims'),
   ).action(async (file: string | undefined, flags: PeopleFlags) => {
     const { importPeople, app } = await loadPeople(file)
-    console.log(`${await importPeople(app, flags)} people added`)
+    const added = await importPeople(app, flags)
+    warnOfUnknownRoles(app.contract, [...new Set(added.flatMap(({ roles }) => roles))])
+    console.log(`${added.length} people added`)
   })
 }
 

@@ -5,6 +5,8 @@
 import type { Port } from './exchange.ts'
 import type { AnyField, Fields } from './field.ts'
 import { findUnservedLists } from './list-index.ts'
+import { listGrants } from './operation.ts'
+import { listRoles } from './policy.ts'
 import type { Resource } from './resource.ts'
 import type { Service } from './service.ts'
 import { entryFields, foldShape, type ShapeCases } from './shape.ts'
@@ -102,4 +104,18 @@ const referenceCases: ShapeCases<Reference[], [place: string]> = {
   map: ({ entries }, place) => referencesOf(entries.item, place),
   object: ({ fields }, place) => referencesIn(place, fields),
   union: ({ of }, place) => Object.entries(of).flatMap(([which, fields]) => referencesIn(`${place}.${which}`, fields)),
+}
+
+/**
+ * The roles that no policy of the contract names, each once, with what to say of it. A misspelt
+ * role is no error, for a handler may read it; but it opens nothing by itself.
+ */
+export function explainUnknownRoles(contract: Service, given: readonly string[]): ReadonlyMap<string, string> {
+  const ofFields = contract.resources.flatMap(({ fields }) =>
+    Object.values(fields).flatMap(({ access }) => [...(access?.visibleTo ?? []), ...(access?.settableBy ?? [])]),
+  )
+  const known = listRoles([...listGrants(contract), ...ofFields])
+  const says = (role: string) =>
+    `no policy of ${contract.service} names the role ${role}: its roles are ${known.join(', ') || 'none'}`
+  return new Map(given.filter(role => !known.includes(role)).map(role => [role, says(role)]))
 }

@@ -17,6 +17,7 @@ import { type TokenTrust, trustLocalKey } from '../identity/bearer-token.ts'
 import { createIdentities } from '../identity/identities.ts'
 import { type LocalKey, openLocalKey } from '../identity/local-key.ts'
 import { createOpenIdSignIn } from '../identity/openid.ts'
+import { findStrangeRoles } from '../identity/people-directory.ts'
 import { guardPeoplePort } from '../identity/people-port.ts'
 import type { Watching } from '../identity/watched-file.ts'
 import { createChangesPage } from '../pages/changes.ts'
@@ -380,10 +381,9 @@ async function openPeople(
   )
   const traced = spans?.store(kept, options.database === undefined ? 'sqlite' : 'postgresql') ?? kept
   const store = stand(traced)
-  await seedStore(app, store, key, clock(), {
-    withoutPeople,
-    warn: warning => logger.warn({ warning }, 'the seed has what is likely not meant'),
-  })
+  await seedStore(app, store, key, clock(), { withoutPeople })
+  for (const warning of await findStrangeRoles(store, app.contract))
+    logger.warn({ warning }, 'the people have what is likely not meant')
   const identities = createIdentities({
     store,
     key,

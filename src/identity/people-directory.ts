@@ -3,6 +3,8 @@
  * count wherever the service runs, while those of the seed are public.
  */
 import type { Person } from '../contract/implement.ts'
+import { explainUnknownRoles } from '../contract/review-warnings.ts'
+import type { Service } from '../contract/service.ts'
 import type { Store, StoreWriter } from '../service/store.ts'
 import type { LocalKey } from './local-key.ts'
 import {
@@ -93,6 +95,16 @@ export async function listPeople(store: Store): Promise<ListedPerson[]> {
   return [...texts].map(([subject, text]) => {
     const { roles, claims, added = false, disabled = false, sealed } = parsePerson(text)
     return { subject, roles, claims, seeded: !added, disabled, digests: sealed !== undefined }
+  })
+}
+
+/** Of people who may sign in: each role that no policy names, with those who have it. */
+export async function findStrangeRoles(store: Store, contract: Service): Promise<readonly string[]> {
+  const people = (await listPeople(store)).filter(({ disabled }) => !disabled)
+  const strange = explainUnknownRoles(contract, [...new Set(people.flatMap(({ roles }) => roles))])
+  return [...strange].map(([role, says]) => {
+    const [first, ...others] = people.filter(({ roles }) => roles.includes(role)).map(({ subject }) => subject)
+    return `${first}${others.length > 0 ? ` and ${others.length} more` : ''}: ${says}`
   })
 }
 

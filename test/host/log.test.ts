@@ -110,7 +110,10 @@ describe('each 503 has a line with its cause, its operation and its caller', () 
     const { promise: told, resolve } = Promise.withResolvers<object>()
     const lines: string[] = []
     const add = (_: object, message: string) => void lines.push(message)
-    const error = (fields: object, message: string) => void (lines.push(message), resolve(fields))
+    const error = (fields: object, message: string) => {
+      add(fields, message)
+      resolve(fields)
+    }
     const input = (): never => {
       throw new TypeError('a bug')
     }

@@ -209,3 +209,38 @@ test('a change of the password keeps roles, claims and being disabled', async ()
   assert.deepEqual(await listPeople(store), [{ ...rest, seeded: false, disabled: true, digests: false }])
   await store.close()
 })
+
+describe('a role that no policy of the contract names', () => {
+  const says = (role: string) => `no policy of orders names the role ${role}: its roles are customer, clerk, manager`
+  const warned = ({ lines }: Hosted) =>
+    lines.flatMap(({ fields, message }) =>
+      message === 'the people have what is likely not meant' ? [fields['warning']] : [],
+    )
+  const erin = { subject: 'erin', password: 'erin-password', roles: ['clark', 'clerk'], claims: {} }
+
+  test('of the seed, at each start with the same data', async () => {
+    const own = join(folder, 'seeded.sqlite')
+    const { people: all = [], ...seed } = orders.seed()
+    const app = { ...orders, seed: () => ({ ...seed, people: [...all, erin] }) }
+    for (let start = 0; start < 2; start++) {
+      const hosted = await startHosted({ data: own }, app)
+      assert.deepEqual(warned(hosted), [`erin: ${says('clark')}`])
+      await hosted.server.close(0)
+    }
+  })
+
+  test('of people that an operator has added, once for each role; not of one who is disabled', async () => {
+    const own = join(folder, 'added.sqlite')
+    const input = ['erin', 'frank', 'grace'].map(subject => JSON.stringify({ ...erin, subject })).join('\n')
+    const all = [...words, 'import', file, '--data', own]
+    const imported = spawnSync(process.execPath, all, { encoding: 'utf8', input, timeout: 120_000 })
+    assert.equal(imported.stderr, `diglot: ${says('clark')}\n`)
+    const first = await startHosted({ data: own })
+    assert.deepEqual(warned(first), [`erin and 2 more: ${says('clark')}`])
+    await first.server.close(0)
+    const store = openSqliteStore(orders.contract, own)
+    for (const subject of ['erin', 'frank', 'grace']) await setDisabled(store, subject, true, 0)
+    await store.close()
+    assert.deepEqual(warned(await startHosted({ data: own })), [])
+  })
+})

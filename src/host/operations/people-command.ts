@@ -66,10 +66,11 @@ export async function addOnePerson(
   await withStore(app, flags, store => addPeople(store, people, sealingKey(app, flags), Date.now()), openStore)
 }
 
-export async function importPeople(app: Implementation, flags: PeopleFlags): Promise<number> {
+/** Gives those who were added. */
+export async function importPeople(app: Implementation, flags: PeopleFlags): Promise<readonly Person[]> {
   const people = parsePeople(await readStandardInput())
   await withStore(app, flags, store => addPeople(store, people, sealingKey(app, flags), Date.now()), openStore)
-  return people.length
+  return people
 }
 
 export async function setPassword(app: Implementation, flags: PeopleFlags, subject: string): Promise<void> {

@@ -7,9 +7,7 @@ import { ownMember } from '../../base/objects.ts'
 import { storedFieldsOf } from '../../contract/computed-fields.ts'
 import { fillDefaults } from '../../contract/default-values.ts'
 import type { Implementation, Person, Values } from '../../contract/implement.ts'
-import { listOperations } from '../../contract/operation.ts'
 import { type Resource, singleId } from '../../contract/resource.ts'
-import type { Service } from '../../contract/service.ts'
 import { checkValue, findReferences } from '../../contract/typed-value.ts'
 import type { LocalKey } from '../../identity/local-key.ts'
 import { preparePeople } from '../../identity/person-record.ts'
@@ -24,8 +22,6 @@ export class SeedMistakes extends Error {
 export interface SeedOptions {
   /** Leaves the people of the seed out, and the time to hash their passwords. */
   readonly withoutPeople?: boolean
-  /** Told of what is likely not meant, as it is seeded. */
-  readonly warn: (says: string) => void
 }
 
 export async function seedStore(
@@ -33,7 +29,7 @@ export async function seedStore(
   store: Store,
   key: LocalKey,
   now: number,
-  { withoutPeople = false, warn }: SeedOptions,
+  { withoutPeople = false }: SeedOptions = {},
 ): Promise<void> {
   const done = await store.read(reader => reader.recall('seed', app.contract.service))
   if (done) return
@@ -46,7 +42,6 @@ export async function seedStore(
   const items = fillItems(app, given)
   const mistakes = [...findPeopleMistakes(people), ...findItemMistakes(app, items)]
   if (mistakes.length > 0) throw new SeedMistakes(mistakes.join('\n'))
-  for (const warning of findStrangeRoles(app.contract, people)) warn(warning)
   const enrol = await preparePeople(key, withoutPeople ? [] : people)
   await store.write(async writer => {
     if (!(await writer.remember('seed', app.contract.service, seeded, now))) return
@@ -156,18 +151,4 @@ function findPeopleMistakes(people: readonly Person[]): string[] {
       ...(names.indexOf(subject) === i ? [] : [`${place} is there twice: give one of them another subject`]),
     ]
   })
-}
-
-/** A role with a wrong letter allows nothing, and nothing else would tell. */
-function findStrangeRoles(contract: Service, people: readonly Person[]): string[] {
-  const named = new Set(listOperations(contract).flatMap(({ grants }) => grants.map(grant => grant.role)))
-  named.delete('*')
-  return people.flatMap(({ subject, roles }) =>
-    roles
-      .filter(role => !named.has(role))
-      .map(
-        role =>
-          `the seed of ${subject} has the role "${role}", which no rule of the contract names: use ${[...named].join(', ') || 'none'}, unless a handler asks for it`,
-      ),
-  )
 }
