@@ -21,6 +21,9 @@ import { type Element, parseXml } from '../xml/tree.ts'
 import { addressingNamespaces, PolicyLookup, policyNamespaces } from './policy-lookup.ts'
 import { findStandardSchema, standardNamespaces } from './standard-schemas.ts'
 
+/** WSDL 1.1 §2.4.3 and §2.4.4, and the outbound patterns of WSDL 2.0. */
+export const sentFirst = 'the service speaks first: a notification is left out'
+
 /** A WSDL 1.1, as far as a caller needs it. */
 export interface WsdlDocument {
   readonly targetNamespace: string
@@ -103,9 +106,9 @@ export interface WsdlOperation {
   readonly style: 'document' | 'rpc'
   /** Undefined: it has none, or none that could be read. */
   readonly input: WsdlMessage | undefined
-  /** The service speaks first, or alone (§2.4.3, §2.4.4). */
-  readonly isNotification: boolean
-  /** Undefined: one-way. */
+  /** Why no client can ask it, as a sentence; undefined: one can. */
+  readonly unasked: string | undefined
+  /** Undefined: one-way, or not asked. */
   readonly output: WsdlMessage | undefined
   readonly faults: readonly WsdlFault[]
   /** Whether WSDL 2.0 says that nothing changes by it (Part 2 §3.1). */
@@ -489,7 +492,7 @@ class WsdlReader {
       ...(prohibitsAnonymous(bound) && { isAnsweredElsewhere: true }),
       style: own,
       input: message('input'),
-      isNotification: declared !== undefined && isSentFirst(declared),
+      unasked: declared !== undefined && isSentFirst(declared) ? sentFirst : undefined,
       output: message('output'),
       policies: {
         operation: this.#policies.of(declared, bound),

@@ -13,6 +13,7 @@ import {
   leftReference,
   readDeclaredAction,
   readDocumentation,
+  sentFirst,
   type WsdlBinding,
   type WsdlMessage,
   type WsdlOperation,
@@ -43,6 +44,17 @@ const askingPatterns: Readonly<Record<string, { readonly hasReply: boolean }>> =
   [`${wsdl20}/in-only`]: { hasReply: false },
   [`${wsdl20}/robust-in-only`]: { hasReply: false },
 }
+/** WSDL 2.0 Additional MEPs §2: why no client of ours asks by the other patterns. */
+const otherPatterns: Readonly<Record<string, string>> = {
+  [`${wsdl20}/in-opt-out`]:
+    'its answer may stay away (in-opt-out), which an exchange cannot say: it is left out; describe it as in-out, or as robust-in-only',
+  [`${wsdl20}/out-only`]: sentFirst,
+  [`${wsdl20}/robust-out-only`]: sentFirst,
+  [`${wsdl20}/out-in`]: 'the service asks first (out-in): it is left out',
+  [`${wsdl20}/out-opt-in`]: 'the service asks first (out-opt-in): it is left out',
+}
+const explainPattern = (pattern: string): string =>
+  otherPatterns[pattern] ?? `its pattern ${pattern} is not known: it is left out; give one of ${wsdl20}/`
 /** What is read, whether or not it is required. */
 const knownExtensions: ReadonlySet<string> = new Set([wsdl20, ...policyNamespaces, ...addressingNamespaces])
 const soapResponsePattern = 'http://www.w3.org/2003/05/soap/mep/soap-response'
@@ -215,7 +227,7 @@ class Wsdl20Reader {
       addressedAs: this.#readActions(operation, details.action, asking?.hasReply === true),
       style: 'document',
       input: asking && message('input', details.input),
-      isNotification: !asking,
+      unasked: asking ? undefined : explainPattern(pattern),
       output: asking?.hasReply ? message('output', details.output) : undefined,
       faults: this.#readFaults(operation),
       isSafe: isTrueText(attributeValue(operation, 'safe', wsdlx)),

@@ -239,8 +239,8 @@ function readExchange(
 ): PortExchange | undefined {
   const { name, input, output, style } = operation
   const place = `operation ${name}`
-  if (operation.isNotification || !input) {
-    if (operation.isNotification) losses.add(place, 'the service speaks first: a notification is left out')
+  if (operation.unasked !== undefined || !input) {
+    if (operation.unasked !== undefined) losses.add(place, operation.unasked)
     else losses.add(place, 'its input is not declared: it is left out', 'document')
     return undefined
   }

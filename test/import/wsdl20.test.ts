@@ -137,7 +137,17 @@ test('diglot diff: an address of GET that is gone breaks its callers, a new one 
   assert.deepEqual(told(bare, bound), ['GET at now added: compatible'])
 })
 
-const told: readonly [what: string, contract: ImportedContract, line: string][] = [
+/** WSDL 2.0 Additional MEPs §2; the last one is of no specification. */
+const unaskedBy: Readonly<Record<string, string>> = {
+  'robust-out-only': 'the service speaks first: a notification is left out',
+  'out-in': 'the service asks first (out-in): it is left out',
+  'out-opt-in': 'the service asks first (out-opt-in): it is left out',
+  'in-opt-out':
+    'its answer may stay away (in-opt-out), which an exchange cannot say: it is left out; describe it as in-out, or as robust-in-only',
+  'in-optional-out':
+    'its pattern http://www.w3.org/ns/wsdl/in-optional-out is not known: it is left out; give one of http://www.w3.org/ns/wsdl/',
+}
+const told: readonly (readonly [what: string, contract: ImportedContract, line: string])[] = [
   [
     'a binding of HTTP',
     describe(inOut, '<binding name="B" interface="t:Desk" type="http://www.w3.org/ns/wsdl/http"/>'),
@@ -171,6 +181,14 @@ const told: readonly [what: string, contract: ImportedContract, line: string][] 
     describe(inPattern('out-only', '<output element="t:Ask"/>'), soap()),
     'operation tell: the service speaks first: a notification is left out',
   ],
+  ...['robust-out-only', 'out-in', 'out-opt-in', 'in-opt-out', 'in-optional-out'].map(
+    pattern =>
+      [
+        `the pattern ${pattern}`,
+        describe(inPattern(pattern, '<input element="t:Ask"/><output element="t:Answer"/>'), soap()),
+        `operation tell: ${unaskedBy[pattern]}`,
+      ] as const,
+  ),
   [
     'an interface that is not there',
     describe('', soap().replace('t:Desk', 't:Shop')),
