@@ -42,6 +42,57 @@ for (const [clause, document, told] of cases.slice(0, 5))
     for (const each of told) assert.ok(lines.includes(each), lines.join('\n'))
   })
 
+const record = { type: 'object', properties: { a: text, b: text } }
+const map = { type: 'object', additionalProperties: text }
+/** Each keyword of JSON Schema 2020-12 that narrows values and that no contract keeps; and where it says nothing. */
+const keywords: readonly (readonly [clause: string, schema: object, told: string | undefined])[] = [
+  ['Core §10.2.1.4', { ...text, not: { const: '' } }, 'not is'],
+  ['Core §10.2.2.1', { ...record, if: { required: ['a'] }, else: { required: ['b'] } }, 'if is'],
+  ['Core §10.2.2.1 alone', { ...record, if: { required: ['a'] } }, undefined],
+  ['Core §10.2.2.4', { ...record, dependentSchemas: { a: { required: ['b'] } } }, 'dependentSchemas is'],
+  ['Core §10.3.1.1', { type: 'array', items: text, prefixItems: [text] }, 'prefixItems is'],
+  ['Core §10.3.1.3', { type: 'array', items: text, contains: { const: 'a' }, minContains: 2 }, 'contains is'],
+  ['Core §10.3.2.4', { ...record, propertyNames: { maxLength: 1 } }, 'propertyNames is'],
+  ['Core §10.3.2.4 of a map', { ...map, propertyNames: { maxLength: 1 } }, undefined],
+  ['Core §11.2', { type: 'array', items: text, unevaluatedItems: false }, 'unevaluatedItems is'],
+  ['Core §11.2 of all', { type: 'array', items: text, unevaluatedItems: true }, undefined],
+  ['Validation §6.1.2 of objects', { ...record, enum: [{ a: 'x' }] }, 'enum is'],
+  ['Validation §6.1.2 of texts', { ...text, enum: ['x'] }, undefined],
+  ['Validation §6.1.3 of a list', { type: 'array', items: text, const: ['x'] }, 'const is'],
+  ['Validation §6.5.1', { ...record, maxProperties: 1 }, 'maxProperties is'],
+  ['Validation §6.5.1 of a map', { ...map, maxProperties: 1 }, undefined],
+  ['Validation §6.5.2', { ...record, minProperties: 1 }, 'minProperties is'],
+  ['Validation §6.5.2 of none', { ...record, minProperties: 0 }, undefined],
+  ['Validation §6.5.4', { ...record, dependentRequired: { a: ['b'] } }, 'dependentRequired is'],
+  ['Validation §8.5', { ...text, contentMediaType: 'application/json', contentSchema: record }, 'contentSchema is'],
+  ['draft 7', { ...record, dependencies: { a: ['b'] } }, 'dependencies is'],
+  ['several', { ...record, not: { required: ['a'] }, maxProperties: 1 }, 'not, maxProperties are'],
+]
+for (const [clause, schema, told] of keywords)
+  test(`JSON Schema ${clause}: a keyword that is not kept is told, within members, lists and alternatives too`, () => {
+    const asked = { type: 'object', properties: { f: { type: 'array', items: { allOf: [schema] } } } }
+    const operation = { post: { requestBody: json({ $ref: '#/components/schemas/Asked' }), responses: { 204: {} } } }
+    const document = documentOf({ '/a': operation }, { components: { schemas: { Asked: asked, Other: { not: {} } } } })
+    for (const tell of [tellPort, tellService]) {
+      const lines = tell(document).filter(each => / (?:is|are) not checked$/.test(each))
+      assert.deepEqual(lines, told === undefined ? [] : [`Asked: ${told} not checked`])
+    }
+  })
+
+const csv = { 'text/csv': { schema: text } }
+const operations: readonly (readonly [clause: string, operation: object, told: string])[] = [
+  ['§4.8.13 a content of several types', { requestBody: { content: { ...ok[200].content, ...csv } }, responses: ok }, 'the request media type text/csv is left out'],
+  ['§4.8.16 an answer of several types', { responses: { 200: { content: { ...ok[200].content, ...csv } } } }, 'the response media type text/csv is left out'],
+  ['§4.8.10 servers of its own', { servers: [{ url: 'https://b.example' }], responses: ok }, 'has servers of its own: it is asked at those of the document'],
+  ['3.2 §4.12.1 the whole query', { parameters: [{ in: 'querystring', name: 'q', content: ok[200].content }], responses: ok }, 'the query string q is left out'],
+] // biome-ignore format: a table
+for (const [clause, operation, told] of operations)
+  test(`OpenAPI ${clause} is told`, () => {
+    const document = documentOf({ '/a': { post: { operationId: 'ask', ...operation } } })
+    for (const tell of [tellPort, tellService])
+      assert.ok(tell(document).includes(`POST /a: ${told}`), tell(document).join())
+  })
+
 test('OpenAPI §4.8.17 fields of a success are members of an answer, and are left out of a resource', () => {
   const document = documentOf({ ...orders, '/orders/{id}': { get: { responses: { 200: { ...item, headers: { 'X-Total': { schema: text } } } } } } })
   assert.deepEqual(tellPort(document), [])

@@ -13,7 +13,14 @@ import { guessMachine } from './guess-machine.ts'
 import { findListed, type GuessRoom, listLinks, requestObject } from './guess-room.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
-import { mediaTypesOf, propertiesOf, readSchemaFacts, requiredNamesOf, squeezeText } from './schema-facts.ts'
+import {
+  mediaTypesOf,
+  plainTypes,
+  propertiesOf,
+  readSchemaFacts,
+  requiredNamesOf,
+  squeezeText,
+} from './schema-facts.ts'
 
 export function guessResource(room: GuessRoom, collection: Collection, item: Json): Resource {
   const { name, one, many } = collection
@@ -169,8 +176,6 @@ function addParent(
 
 // Parts
 
-const plainTypes =
-  /^(?:(?:application|text)\/(?:[\w.-]+\+)?(?:json|xml)|text\/html|application\/x-www-form-urlencoded)\b/i
 /** A document of the service has JSON, XML and HTML; the contract names no others. */
 function tellOtherTypes({ document, losses }: GuessRoom, get: RestOperation | undefined): void {
   const types = get ? mediaTypesOf(document, findSuccess(get)?.[1]) : []

@@ -1,16 +1,24 @@
 /** What an OpenAPI document has and no exchange or resource: a line for each operation and kind. */
-import { objectOf, stringOf } from '../../base/objects.ts'
+import { type Json, objectOf, stringOf } from '../../base/objects.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
-import { contentSchema, readSchemaFacts } from './schema-facts.ts'
+import {
+  contentSchema,
+  findFormContent,
+  findJsonContent,
+  mediaTypesOf,
+  plainTypes,
+  readSchemaFacts,
+} from './schema-facts.ts'
+import { tellUncheckedKeywords } from './unchecked-keywords.ts'
 
 /** Fields of responses that HTTP has, and that a server and a client know without a description. */
 const fieldsOfHttp =
   /^(?:content-.*|date|retry-after|www-authenticate|location|etag|last-modified|preference-applied|cache-control|vary|allow|accept-.*|deprecation|sunset)$/i
 
 /**
- * Callbacks, links, header fields of responses: of any operation.
+ * Callbacks, links, header fields of responses, keywords of schemas: of any operation.
  * @param carriedFields of an operation, those that are part of what it became
  */
 export function tellLeftOut(
@@ -19,6 +27,7 @@ export function tellLeftOut(
   losses: Losses,
   carriedFields: (operation: RestOperation) => readonly string[] = () => [],
 ): void {
+  tellUncheckedKeywords(document, operations, losses)
   for (const operation of operations) {
     const { place, responses, callbacks } = operation
     const carried = carriedFields(operation)
@@ -32,12 +41,29 @@ export function tellLeftOut(
       'response field',
       namesOf('headers').filter(each => !fieldsOfHttp.test(each) && !carried.includes(each)),
     )
+    tellNames(losses, place, 'request media type', listOtherTypes(document, operation.request))
     tellNames(losses, place, 'link', namesOf('links'))
     tellNames(losses, place, 'callback', callbacks)
+    // OpenAPI 3.2 §4.12.1
+    const whole = operation.allParameters.filter(each => each['in'] === 'querystring')
+    tellNames(
+      losses,
+      place,
+      'query string',
+      whole.map(each => stringOf(each['name'])),
+    )
+    if (operation.isElsewhere) losses.add(place, 'has servers of its own: it is asked at those of the document')
   }
   for (const name of Object.keys(objectOf(document.root['webhooks'])))
     losses.add(`webhook ${name}`, 'is left out: the service calls, and is not called')
 }
+/** Besides JSON, XML and pages, which the faces have; of what is octets alone all are kept. */
+function listOtherTypes(document: OpenApiDocument, given: Json | undefined): readonly string[] {
+  const read = findJsonContent(document, given) ?? findFormContent(document, given)
+  if (!read) return []
+  return mediaTypesOf(document, given).filter(each => each !== read.mediaType && !plainTypes.test(each))
+}
+
 function tellNames(losses: Losses, place: string, what: string, names: readonly string[]): void {
   if (names.length > 0)
     losses.add(
@@ -49,6 +75,7 @@ function tellNames(losses: Losses, place: string, what: string, names: readonly 
 /** An exchange has one answer: that of the first success. */
 export function tellOtherAnswers(document: OpenApiDocument, operation: RestOperation, losses: Losses): void {
   const [first, response] = findSuccess(operation) ?? []
+  tellNames(losses, operation.place, 'response media type', listOtherTypes(document, response))
   const keyOf = (given: typeof response) => readSchemaFacts(document, contentSchema(document, given)).key
   for (const [status, other] of operation.responses)
     if (

@@ -27,6 +27,8 @@ export interface RestOperation {
   readonly allParameters: readonly JsonObject[]
   readonly request: Json | undefined
   readonly responses: readonly (readonly [status: string, response: Json])[]
+  /** Whether it is asked at servers of its own. */
+  readonly isElsewhere: boolean
   /** Names of what the service asks in its turn. */
   readonly callbacks: readonly string[]
   /** Undefined: the document says nothing of its callers. */
@@ -98,6 +100,7 @@ function readOperation(
     allParameters: parameters,
     request: operation['requestBody'],
     responses: Object.entries(objectOf(operation['responses'])),
+    isElsewhere: [shared['servers'], operation['servers']].some(each => jsonItems(each).length > 0),
     callbacks: Object.keys(objectOf(operation['callbacks'])),
     security: security === undefined ? undefined : jsonItems(security).map(objectOf),
     place: `${method} ${path}`,

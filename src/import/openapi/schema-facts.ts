@@ -176,6 +176,10 @@ function findContent(document: OpenApiDocument, given: Json | undefined, wanted:
 export const mediaTypesOf = (document: OpenApiDocument, given: Json | undefined): readonly string[] =>
   Object.keys(objectOf(document.resolve(given).value['content']))
 
+/** Those that a document of a service has, or a form that stands for one. */
+export const plainTypes =
+  /^(?:(?:application|text)\/(?:[\w.-]+\+)?(?:json|xml)|text\/html|application\/x-www-form-urlencoded)\b/i
+
 /** Title, description, default, examples: what a reader wants to know. */
 export function describeSchema(schema: JsonObject): string | undefined {
   const [example] = [schema['example'], ...jsonItems(schema['examples'])].filter(each => each !== undefined)
