@@ -64,8 +64,8 @@ export function writeSoapMessage(
 }
 const quote = (value: string): string => `"${escapeText(value).replaceAll('"', '&quot;')}"`
 
-export const writeProbeElement = (namespace: string, local: string, content: string): string =>
-  `<p:${local} xmlns:p=${quote(namespace)}>${content}</p:${local}>`
+export const writeProbeElement = (namespace: string, local: string, content: string, attributes = ''): string =>
+  `<p:${local} xmlns:p=${quote(namespace)}${attributes}>${content}</p:${local}>`
 
 /** SOAP 1.1 §6.1.1 SOAPAction; SOAP 1.2 Part 2 §7.1.4 action of the media type. */
 export function soapFields(words: SoapWords, action: string): ProbeFields {

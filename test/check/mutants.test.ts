@@ -36,7 +36,7 @@ const variants: readonly Omit<Mutant, 'rule'>[] = [
   },
 ]
 
-/** No run from outside can judge these: the catalogue says of each what it would need. */
+/** No run can judge these of the orders, whose messages declare no blocks: it says what each would need. */
 const unjudged = ['A1.5', 'B2.5', 'B2.14', 'B4.9', 'B5.3', 'C6.1']
 
 it('each rule has a mutant, but for those that no run can judge', async () => {

@@ -1,9 +1,13 @@
-/** B2.2, B2.4 and B7.2: the parts of an Envelope, and the blocks that explain a Fault. */
+/** B2.2, B2.4, B2.5, B7.2: parts of an Envelope, its blocks, and those that explain a Fault. */
+
+import type { WsdlOperation } from '../../describe/index.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Bench } from '../bench.ts'
+import type { CheckCaller, SoapEndpointTarget } from '../discovered-service.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { listProbeOperations, type ProbeOperation, sendMessage } from '../soap-discovery.ts'
-import { type ReadMessage, type SoapWords, writeSoapMessage } from '../soap-message.ts'
+import { isSafe, listProbeOperations, type ProbeOperation, sendMessage, writeOperationBody } from '../soap-discovery.ts'
+import { type ReadMessage, type SoapWords, writeProbeElement, writeSoapMessage } from '../soap-message.ts'
+import { SchemaSampler } from '../xsd-sample.ts'
 
 /** An element that no description has. */
 export const unknownBody = '<q:NoSuchOperation xmlns:q="urn:example:diglot-check"/>'
@@ -50,6 +54,59 @@ export const sendOddEnvelopes = (bench: Bench): Promise<readonly OddMessage[]> =
     }
     return sent
   })
+
+export interface DeclaredBlocks {
+  readonly operation: WsdlOperation
+  /** Local names. */
+  readonly names: readonly string[]
+  readonly answered: ProbeExchange
+}
+
+/**
+ * Of each endpoint, a message that changes nothing with the blocks that its description declares,
+ * all mandatory (WSDL 1.1 §3.7).
+ */
+export async function sendDeclaredBlocks(bench: Bench): Promise<readonly DeclaredBlocks[]> {
+  const sent: DeclaredBlocks[] = []
+  for (const endpoint of bench.service.soap.flatMap(({ endpoints }) => endpoints))
+    for (const operation of endpoint.port.operations) {
+      const blocks = operation.output && isSafe(bench, operation.name) ? writeDeclaredBlocks(endpoint, operation) : []
+      if (blocks.length === 0) continue
+      const names = blocks.map(({ local }) => local)
+      const header = blocks.map(({ text }) => text).join('')
+      sent.push({ operation, names, answered: await sendAsLetIn(bench, { endpoint, operation, header }) })
+      break
+    }
+  return sent
+}
+
+function writeDeclaredBlocks({ document }: SoapEndpointTarget, { input }: WsdlOperation) {
+  const sampler = new SchemaSampler(document.schemas)
+  return (input?.headers ?? []).flatMap(({ element }) => {
+    const [, uri = '', local = ''] = /^\{(.*)\}(.*)$/.exec(element ?? '') ?? []
+    const declared = sampler.find('element', uri, local)
+    if (!declared) return []
+    const text = writeProbeElement(uri, local, sampler.writeContent(declared), ' s:mustUnderstand="1"')
+    return [{ local, text }]
+  })
+}
+
+interface BlockSending {
+  readonly endpoint: SoapEndpointTarget
+  readonly operation: WsdlOperation
+  readonly header: string
+}
+/** As the first caller that is let in. */
+async function sendAsLetIn(bench: Bench, { endpoint, operation, header }: BlockSending): Promise<ProbeExchange> {
+  const parts = { header, body: writeOperationBody(bench, endpoint, operation) }
+  const send = (as: CheckCaller | undefined) => sendMessage(bench, endpoint, parts, { as, action: operation.action })
+  let answered = await send(undefined)
+  for (const as of bench.callers) {
+    if (answered.status !== 401) break
+    answered = await send(as)
+  }
+  return answered
+}
 
 /** The name in the attribute `qname`, as Clark has it; a value that names nothing as it is. */
 export function readNamedElement(element: Element): string {

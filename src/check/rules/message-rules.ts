@@ -21,7 +21,7 @@ import {
   sendWithBlocks,
 } from './addressing-checks.ts'
 import { findEncodingFlaw } from './encoding-checks.ts'
-import { listNotUnderstood, sendOddEnvelopes } from './envelope-checks.ts'
+import { listNotUnderstood, sendDeclaredBlocks, sendOddEnvelopes } from './envelope-checks.ts'
 import { isOfOtherVersion } from './version-checks.ts'
 import { compareDescriptions } from './wsdl20-checks.ts'
 
@@ -135,8 +135,16 @@ export const messageRules: readonly CheckRule[] = [
   {
     id: 'B2.5',
     says: 'header content: security credentials, signatures, encryption metadata, message and correlation ids, routing, transaction, reliability, policy metadata can be declared, read and written',
-    how: 'not probed from outside: what an application can declare is seen in its code',
-    probe: (trial: Trial) => trial.lack('an endpoint whose description declares header blocks of its own'),
+    how: 'the blocks that the description of an operation declares, which changes nothing, made from their schema and all mandatory: none is answered as one that is not understood',
+    probe: async (trial: Trial) => {
+      const sent = await sendDeclaredBlocks(trial.bench)
+      if (sent.length === 0) trial.lack('an operation that changes nothing, with header blocks in its description')
+      for (const { operation, names, answered } of sent) {
+        if (answered.status === 401) trial.lack(`a caller that may ask for ${operation.name}: --caller`)
+        const isUnderstood = readSoapMessage(answered)?.fault?.code !== 'MustUnderstand'
+        trial.expect(isUnderstood, `${operation.name} understands ${names.join(', ')}, which it declares`, answered)
+      }
+    },
   },
   {
     id: 'B2.6',
