@@ -74,8 +74,8 @@ export async function readPersonText(reader: StoreReader, name: string): Promise
   return (await reader.recall(space, name))?.value
 }
 
-export async function listPersonTexts(reader: StoreReader): Promise<ReadonlyMap<string, string>> {
-  const all = await reader.recallAll(space)
+export async function listPersonTexts(reader: StoreReader, limit?: number): Promise<ReadonlyMap<string, string>> {
+  const all = await reader.recallAll(space, limit)
   return new Map([...all].map(([name, { value }]) => [name, value]))
 }
 

@@ -209,8 +209,8 @@ export interface StoreReader {
   has(resource: string, filters: readonly Filter[]): Maybe<boolean>
   file(resource: string, id: string, part: string): Maybe<StoredFile | undefined>
   recall(space: string, key: string): Maybe<ExpiringRecord | undefined>
-  /** All records of a space by their keys: for operators, not for a request. */
-  recallAll(space: string): Maybe<ReadonlyMap<string, ExpiringRecord>>
+  /** The records of a space by their keys, in their order: for operators, not for a request. */
+  recallAll(space: string, limit?: number): Maybe<ReadonlyMap<string, ExpiringRecord>>
   job(id: string): Maybe<JobRow | undefined>
   /** The next turn of a party among queued jobs of these names, and how many of its own wait. */
   nextTurn(jobs: readonly string[], party: string): Maybe<{ readonly turn: number; readonly waiting: number }>

@@ -227,7 +227,8 @@ function compileMemos(dialect: Dialect) {
     recallForChange: compileStatement(dialect, sql`${recall} ${dialect.locking}`),
     recallAll: compileStatement(
       dialect,
-      sql`select "key", "value", "expires" from "_memo" where "space" = ${parameterAt(0)} order by "key"`,
+      sql`select "key", "value", "expires" from "_memo" where "space" = ${parameterAt(0)}
+        order by "key" ${dialect.limit(parameterAt(1))}`,
     ),
     remember: compileStatement(
       dialect,

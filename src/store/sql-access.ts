@@ -332,9 +332,9 @@ export class SqlReader implements StoreReader {
     return chain(found, row => row && { value: String(row[0]), expires: Number(row[1]) })
   }
 
-  recallAll(space: string): ReturnType<StoreReader['recallAll']> {
+  recallAll(space: string, limit = Number.MAX_SAFE_INTEGER): ReturnType<StoreReader['recallAll']> {
     return chain(
-      this.on.rows(this.schema.records.recallAll, [space]),
+      this.on.rows(this.schema.records.recallAll, [space, limit]),
       rows => new Map(rows.map(row => [String(row[0]), { value: String(row[1]), expires: Number(row[2]) }])),
     )
   }

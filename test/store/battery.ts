@@ -1407,6 +1407,7 @@ const records: readonly Case[] = [
         [...(await store.read(reader => reader.recallAll('space')))],
         [['k', { value: 'one', expires: 100 }]],
       )
+      assert.equal((await store.read(reader => reader.recallAll('space', 0))).size, 0)
       assert.equal((await store.read(reader => reader.recallAll('other'))).size, 0)
       assert.equal(await remember('two', 200, 100), true)
       assert.deepEqual(await recall(), { value: 'two', expires: 200 })
