@@ -353,13 +353,16 @@ export async function performAction(bench: Bench): Promise<ActedItem> {
   if (openapi !== undefined && !paths.some(({ path, operations }) => operations['POST'] && path.includes('}/')))
     throw new NotApplicable('the description has no POST below an item')
   const needs = new Set<string>()
+  let refused: ActedItem | undefined
   for (const collection of listStateful(bench))
     for (const as of makersOf(bench, collection)) {
       const item = await createIn(bench, collection, as).catch(thrown => void needs.add(requireNeed(thrown)))
       const acted = item && (await actAsAnyone(bench, item))
-      if (acted) return acted
-      if (item) needs.add(sayUnoffered(item))
+      if (acted && !isOfMadeContent(bench, acted)) return acted
+      refused = chooseRefusal(bench, refused, acted)
+      if (item && !acted) needs.add(sayUnoffered(item))
     }
+  if (refused) return refused
   throw new NotObservable(needs.size > 0 ? [...needs].join('; or ') : actionNeed)
 }
 const actionNeed =
@@ -406,8 +409,9 @@ const makersOf = (bench: Bench, { reader }: CollectionTarget): ReadonlySet<Check
 async function actAsAnyone(bench: Bench, item: CreatedItem): Promise<ActedItem | undefined> {
   let last: ActedItem | undefined
   for (const as of new Set([item.as, ...bench.callers])) {
-    last = (await tryActions(bench, item, as)) ?? last
-    if (last?.acted.isSuccess) return last
+    const performed = await tryActions(bench, item, as)
+    if (performed?.acted.isSuccess) return performed
+    last = chooseRefusal(bench, last, performed)
   }
   return last
 }
@@ -460,8 +464,9 @@ async function tryActions(
   let last: ActedItem | undefined
   for (const action of offered.toSorted((a, b) => Number(isDemanding(a)) - Number(isDemanding(b)))) {
     const { acted, content } = await sendAction(bench, action, as)
-    last = { item, as, action, content, before, acted }
-    if (acted.isSuccess) return last
+    const performed = { item, as, action, content, before, acted }
+    if (acted.isSuccess) return performed
+    last = chooseRefusal(bench, last, performed)
   }
   return last
 }
@@ -477,6 +482,10 @@ export const isOfMadeContent = ({ profile }: Bench, { acted, content, action }: 
   content !== undefined &&
   profile.samples?.[`POST ${action.part.path}`] === undefined &&
   (acted.status === 400 || acted.status === 422)
+
+/** Of two refusals, the one that content made here cannot have caused; else the later one. */
+const chooseRefusal = (bench: Bench, one: ActedItem | undefined, other: ActedItem | undefined) =>
+  other === undefined || (one && !isOfMadeContent(bench, one)) ? one : other
 
 /** Undefined: the action needs no content. */
 export function actionContent(bench: Bench, part: ApiPath): Json | undefined {

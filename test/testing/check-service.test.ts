@@ -25,8 +25,11 @@ test('a rule that a service breaks fails with its exchanges, and the error behin
       ...orders.handlers,
       orders: {
         ...handlers,
-        derive: () => {
-          throw new Error('a bug of the handler')
+        actions: {
+          ...handlers.actions,
+          cancel: () => {
+            throw new Error('a bug of the handler')
+          },
         },
       },
     },
