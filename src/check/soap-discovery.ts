@@ -1,6 +1,7 @@
 /**
  * The endpoints of SOAP that WSDL documents describe, each with an operation that changes nothing.
  */
+import { type ClarkName, parseClarkName } from '../base/clark-name.ts'
 import { type Find, readWsdl11, type WsdlMessage, type WsdlOperation } from '../describe/index.ts'
 import { escapeText, Malformed } from '../xml/index.ts'
 import type { Bench } from './bench.ts'
@@ -117,21 +118,35 @@ export const findSafeOperations = (bench: Bench, endpoint: SoapEndpointTarget): 
 export const isSafe = ({ profile }: Bench, name: string): boolean =>
   profile.safeOperations?.includes(name) ?? /^(?:[Gg]et|[Ll]ist|[Ff]ind|[Rr]ead|[Qq]uery)(?![a-z])/.test(name)
 
-/** As the first caller that is let in; undefined if that one is refused, too. */
+/** As the first caller that is let in; undefined if it is refused all the same. */
 export async function trySafeOperation(
   bench: Bench,
   endpoint: SoapEndpointTarget,
   operation: WsdlOperation,
   body: string,
 ): Promise<ProbeOperation | undefined> {
-  for (const as of [undefined, ...bench.callers]) {
-    const answered = await sendMessage(bench, endpoint, { body }, { as, action: operation.action })
-    const message = readSoapMessage(answered)
-    // A Fault of another version of SOAP is a matter of B9.1.
-    if (message && message.child?.name.local !== 'Fault') return { endpoint, operation, as, body, answered }
-    if (answered.status !== 401) return undefined
+  const { as, answered } = await sendAsLetIn(bench, endpoint, operation, { body })
+  const message = readSoapMessage(answered)
+  // A Fault of another version of SOAP is a matter of B9.1.
+  const isUsable = message !== undefined && message.child?.name.local !== 'Fault'
+  return isUsable ? { endpoint, operation, as, body, answered } : undefined
+}
+
+/** Without credentials, else as the first caller that is not answered 401. */
+export async function sendAsLetIn(
+  bench: Bench,
+  endpoint: SoapEndpointTarget,
+  { action }: WsdlOperation,
+  parts: MessageParts,
+): Promise<{ readonly as: CheckCaller | undefined; readonly answered: ProbeExchange }> {
+  let as: CheckCaller | undefined
+  let answered = await sendMessage(bench, endpoint, parts, { as, action })
+  for (const caller of bench.callers) {
+    if (answered.status !== 401) break
+    as = caller
+    answered = await sendMessage(bench, endpoint, parts, { as, action })
   }
-  return undefined
+  return { as, answered }
 }
 
 /**
@@ -164,9 +179,8 @@ export function writeSampleBody({ document }: SoapEndpointTarget, operation: Wsd
 }
 
 /** What the Body of its input holds in document style. */
-function elementOf({ name, input }: WsdlOperation): { readonly uri: string; readonly local: string } {
-  const [, uri = '', local = name] = /^\{(.*)\}(.*)$/.exec(input?.parts[0]?.element ?? '') ?? []
-  return { uri, local }
+function elementOf({ name, input }: WsdlOperation): ClarkName {
+  return parseClarkName(input?.parts[0]?.element ?? '') ?? { uri: '', local: name }
 }
 
 /** Each member as an element: in a document as its schema qualifies them, in RPC unqualified. */
@@ -186,8 +200,8 @@ function writeMembers(value: Json, uri: string): string {
 function writeRpcParts(sampler: SchemaSampler, input: WsdlMessage | undefined): string {
   return (input?.parts ?? [])
     .map(({ name, type }) => {
-      const [, uri = '', local = ''] = /^\{(.*)\}(.*)$/.exec(type ?? '') ?? []
-      const declared = sampler.find('type', uri, local)
+      const of = parseClarkName(type ?? '')
+      const declared = of && sampler.find('type', of.uri, of.local)
       // A part without content is one that is not given; its type does not say that it may be left out.
       return `<${name}>${declared ? sampler.writeContent(declared) : ''}</${name}>`
     })

@@ -344,6 +344,9 @@ const isPlainJson = (value: Json): boolean =>
 /** ECMAScript 2026 §25.5.3; its type is not in the library yet. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
 
-/** For JSON.stringify. */
+/**
+ * A replacer for JSON.stringify, where its text is indented: a bigint is written with all its
+ * digits, minus zero with its sign (ECMAScript 2026 §25.5.3, rawJSON).
+ */
 export const writeExactly = (_name: string, value: Json): unknown =>
   typeof value === 'object' || isPlainJson(value) ? value : rawJSON(typeof value === 'bigint' ? String(value) : '-0')

@@ -4,6 +4,7 @@
  */
 
 import { chain, type Maybe } from '../base/maybe.ts'
+import { memoizeByNumber } from '../base/memo.ts'
 import type { JobState } from '../contract/job.ts'
 import { laterJobName } from '../contract/later-call.ts'
 import { listLaterOperations } from '../contract/port-operation.ts'
@@ -260,10 +261,17 @@ function jobsByState(
   }
 }
 
+/** A process asks for the jobs of few contracts, and for the replies of its outbox. */
+const jobCountsMax = 32
+
 function compileJobs(dialect: Dialect) {
   const columns = columnList(jobColumns)
   const one = sql`select ${columns} from "_job" where "id" = ${parameterAt(0)}`
+  const byCount = (compile: typeof leaseStatement) => memoizeByNumber(count => compile(dialect, count), jobCountsMax)
   return {
+    lease: byCount(leaseStatement),
+    due: byCount(dueStatement),
+    turn: byCount(turnStatement),
     job: compileStatement(dialect, one),
     jobForChange: compileStatement(dialect, sql`${one} ${dialect.locking}`),
     dropJob: compileStatement(dialect, sql`delete from "_job" where "id" = ${parameterAt(0)}`),
@@ -319,7 +327,7 @@ const overdue = (now: Sql, named: Sql): Sql => sql`"state" = 'running' and "leas
 const queuedUntil = (now: Sql, named: Sql): Sql => sql`"state" = 'queued' and "due" <= ${now} and ${named}`
 
 /** Takes the time, then the names of jobs. A row where one of them may be leased. */
-export function dueStatement(dialect: Dialect, jobs: number): Statement {
+function dueStatement(dialect: Dialect, jobs: number): Statement {
   const named = sql`"job" in (${parameterList(1, jobs)})`
   const over = sql`select 1 from "_job" where ${overdue(parameterAt(0), named)}`
   const next = sql`select 1 from "_job" ${dialect.byIndex('_job#turn')} where ${queuedUntil(parameterAt(0), named)}`
@@ -330,7 +338,7 @@ export function dueStatement(dialect: Dialect, jobs: number): Statement {
  * Takes the time, the end of the lease, how many jobs of one party may run, a drawn version, then
  * the names of jobs.
  */
-export function leaseStatement(dialect: Dialect, jobs: number): Statement {
+function leaseStatement(dialect: Dialect, jobs: number): Statement {
   const named = sql`"job" in (${parameterList(4, jobs)})`
   const over = sql`select "id" from "_job" where ${overdue(parameterAt(0), named)}
     order by "leased", "due", "id" limit 1 ${dialect.choosing}`
@@ -349,7 +357,7 @@ export function leaseStatement(dialect: Dialect, jobs: number): Statement {
  * Of a party, then the names of jobs. Returns the count and the last turn of its queued jobs, then
  * the first turn of all.
  */
-export function turnStatement(dialect: Dialect, jobs: number): Statement {
+function turnStatement(dialect: Dialect, jobs: number): Statement {
   const queued = sql`where "state" = 'queued' and "job" in (${parameterList(1, jobs)})`
   const own = sql`from "_job" ${queued} and "party" = ${parameterAt(0)}`
   const first = sql`select "turn" from "_job" ${dialect.byIndex('_job#turn')} ${queued} order by "turn" limit 1`

@@ -32,19 +32,7 @@ import type { Cell, Dialect, Sql } from './dialect.ts'
 import { compileItems, type ItemStatements } from './item-rows.ts'
 import { compileListing, farLookedMax, type Lead, type Listing, lookedMax, type NearTexts } from './listing.ts'
 import { goesOnFunction } from './read-thread-port.ts'
-import {
-  changeCells,
-  changeOf,
-  compileRecords,
-  deedCells,
-  deedOf,
-  dueStatement,
-  jobCells,
-  jobOf,
-  leaseStatement,
-  type Records,
-  turnStatement,
-} from './records.ts'
+import { changeCells, changeOf, compileRecords, deedCells, deedOf, jobCells, jobOf, type Records } from './records.ts'
 import { RowCache } from './row-cache.ts'
 import { drawVersion, followVersion } from './row-version.ts'
 import { planSearch, type SearchMemory, type SearchPlan } from './search-plan.ts'
@@ -57,9 +45,6 @@ export interface StoreSchema extends CompiledContract {
   readonly forms: Map<string, ListStatements>
   /** How many forms were compiled. */
   readonly formsMade: { count: number }
-  readonly dueJobs: Map<number, Statement>
-  readonly leases: Map<number, Statement>
-  readonly turns: Map<number, Statement>
   readonly searches: SearchMemory
   readonly recent: RowCache
   /** Another look at the database, for what is read after the look that it came from has ended. */
@@ -95,9 +80,6 @@ export function compileStoreSchema(service: Service, dialect: Dialect, look: Loo
     ...contractCompiler(dialect)(service),
     forms: new Map(),
     formsMade: { count: 0 },
-    dueJobs: new Map(),
-    leases: new Map(),
-    turns: new Map(),
     searches: { statements: new Map(), states: new Map() },
     recent: new RowCache(),
     look,
@@ -350,10 +332,7 @@ export class SqlReader implements StoreReader {
 
   nextTurn(jobs: readonly string[], party: string): ReturnType<StoreReader['nextTurn']> {
     if (jobs.length === 0) return { turn: 0, waiting: 0 }
-    const { turns, dialect } = this.schema
-    let ask = turns.get(jobs.length)
-    if (!ask) turns.set(jobs.length, (ask = turnStatement(dialect, jobs.length)))
-    return chain(this.on.first(ask, [party, ...jobs]), row => {
+    return chain(this.on.first(this.schema.records.turn(jobs.length), [party, ...jobs]), row => {
       const [waiting, last, first] = row ?? []
       return { waiting: Number(waiting), turn: Math.max(Number(last ?? -1) + 1, Number(first ?? 0)) }
     })
@@ -361,10 +340,7 @@ export class SqlReader implements StoreReader {
 
   hasDueJob(jobs: readonly string[], now: number): Maybe<boolean> {
     if (jobs.length === 0) return false
-    const { dueJobs, dialect } = this.schema
-    let ask = dueJobs.get(jobs.length)
-    if (!ask) dueJobs.set(jobs.length, (ask = dueStatement(dialect, jobs.length)))
-    return chain(this.on.first(ask, [now, ...jobs]), row => row !== undefined)
+    return chain(this.on.first(this.schema.records.due(jobs.length), [now, ...jobs]), row => row !== undefined)
   }
 
   jobs(state: Parameters<StoreReader['jobs']>[0], limit: number) {
@@ -628,9 +604,7 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     partyMax = Number.MAX_SAFE_INTEGER,
   ): ReturnType<StoreWriter['lease']> {
     if (jobs.length === 0) return undefined
-    const { leases, dialect } = this.schema
-    let take = leases.get(jobs.length)
-    if (!take) leases.set(jobs.length, (take = leaseStatement(dialect, jobs.length)))
+    const take = this.schema.records.lease(jobs.length)
     return chain(this.on.first(take, [now, until, partyMax, drawVersion(now), ...jobs]), row => row && jobOf(row))
   }
 

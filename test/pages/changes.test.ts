@@ -436,32 +436,36 @@ describe('sinks', () => {
     assert.deepEqual(seen, ['1', '2', '3'])
   })
 
-  test('a change that is being delivered belongs to one instance for the time limit', async () => {
+  /** Instances that share a feed, at a time that the test moves; `hold` keeps a delivery under way. */
+  function shareFeed(hold: (delivery: string) => Promise<void> | undefined) {
     const store = openSqliteStore(app.contract, ':memory:')
     after(() => store.close())
     const change = { at: 1, resource: 'orders', version: 1, what: 'created', operation: 'CreateOrder' } as const
-    let now = Date.now()
+    const time = { now: Date.now() }
     const seen: string[] = []
-    const slow = Promise.withResolvers<void>()
-    const instance = (id: string) =>
-      startSinks({ app, store, clock: () => now, id, failed: () => {} }, [
-        {
-          name: 's',
-          deliver: async event => {
-            seen.push(`${id} ${event.id}`)
-            if (event.id === '2') await slow.promise
-          },
-        },
+    const deliver = async (instance: string, event: string) => {
+      seen.push(`${instance} ${event}`)
+      await hold(`${instance} ${event}`)
+    }
+    const start = (id: string) =>
+      startSinks({ app, store, clock: () => time.now, id, failed: () => {} }, [
+        { name: 's', deliver: event => deliver(id, event.id) },
       ])
-    const first = instance('first')
-    await store.write(writer => writer.changed({ ...change, id: 'o-1' }))
+    return { time, seen, start, tell: (id: string) => store.write(writer => writer.changed({ ...change, id })) }
+  }
+
+  test('a change that is being delivered belongs to one instance for the time limit', async () => {
+    const slow = Promise.withResolvers<void>()
+    const { time, seen, start, tell } = shareFeed(delivery => (delivery.endsWith(' 2') ? slow.promise : undefined))
+    const first = start('first')
+    await tell('o-1')
     await waitUntil(() => seen.length === 1, 'the first is not delivered')
     await pause(50)
-    now += 34_000
-    await store.write(writer => writer.changed({ ...change, id: 'o-2' }))
+    time.now += 34_000
+    await tell('o-2')
     await waitUntil(() => seen.length === 2, 'the second is not delivered')
-    const second = instance('second')
-    now += 19_000
+    const second = start('second')
+    time.now += 19_000
     await pause(1200)
     assert.deepEqual(seen, ['first 1', 'first 2'])
     slow.resolve()
@@ -469,39 +473,24 @@ describe('sinks', () => {
   })
 
   test('an instance that stood still for longer than its lease does not lead the next one back', async () => {
-    const store = openSqliteStore(app.contract, ':memory:')
-    after(() => store.close())
-    const change = { at: 1, resource: 'orders', version: 1, what: 'created', operation: 'CreateOrder' } as const
-    const tell = async (id: string) => {
-      await store.write(writer => writer.changed({ ...change, id }))
-      for (const each of instances) each.wake()
-    }
-    let now = Date.now()
-    const seen: string[] = []
     const stillness = Promise.withResolvers<void>()
-    const instance = (id: string) =>
-      startSinks({ app, store, clock: () => now, id, failed: () => {} }, [
-        {
-          name: 's',
-          deliver: async event => {
-            seen.push(`${id} ${event.id}`)
-            if (id === 'first' && event.id === '1') await stillness.promise
-          },
-        },
-      ])
-    const instances = [instance('first')]
+    const { time, seen, start, tell } = shareFeed(delivery => (delivery === 'first 1' ? stillness.promise : undefined))
+    const first = start('first')
     await tell('o-1')
+    first.wake()
     await waitUntil(() => seen.length === 1, 'the first is not delivered')
-    now += 51_000
-    instances.push(instance('second'))
+    time.now += 51_000
+    const second = start('second')
     await tell('o-2')
     await tell('o-3')
+    second.wake()
     await waitUntil(() => seen.length === 4, `the second does not go on: ${seen}`)
-    await instances.pop()?.stop()
+    await second.stop()
     stillness.resolve()
     await tell('o-4')
+    first.wake()
     await waitUntil(() => seen.includes('first 4'), `${seen}`)
-    await instances[0]?.stop()
+    await first.stop()
     assert.deepEqual(seen, ['first 1', 'second 1', 'second 2', 'second 3', 'first 4'])
   })
 

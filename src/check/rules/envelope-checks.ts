@@ -1,11 +1,19 @@
 /** B2.2, B2.4, B2.5, B7.2: parts of an Envelope, its blocks, and those that explain a Fault. */
 
+import { parseClarkName } from '../../base/clark-name.ts'
 import type { WsdlOperation } from '../../describe/index.ts'
 import type { Element } from '../../xml/index.ts'
 import type { Bench } from '../bench.ts'
-import type { CheckCaller, SoapEndpointTarget } from '../discovered-service.ts'
+import type { SoapEndpointTarget } from '../discovered-service.ts'
 import type { ProbeExchange } from '../probe-message.ts'
-import { isSafe, listProbeOperations, type ProbeOperation, sendMessage, writeOperationBody } from '../soap-discovery.ts'
+import {
+  isSafe,
+  listProbeOperations,
+  type ProbeOperation,
+  sendAsLetIn,
+  sendMessage,
+  writeOperationBody,
+} from '../soap-discovery.ts'
 import { type ReadMessage, type SoapWords, writeProbeElement, writeSoapMessage } from '../soap-message.ts'
 import { SchemaSampler } from '../xsd-sample.ts'
 
@@ -74,7 +82,9 @@ export async function sendDeclaredBlocks(bench: Bench): Promise<readonly Declare
       if (blocks.length === 0) continue
       const names = blocks.map(({ local }) => local)
       const header = blocks.map(({ text }) => text).join('')
-      sent.push({ operation, names, answered: await sendAsLetIn(bench, { endpoint, operation, header }) })
+      const body = writeOperationBody(bench, endpoint, operation)
+      const { answered } = await sendAsLetIn(bench, endpoint, operation, { header, body })
+      sent.push({ operation, names, answered })
       break
     }
   return sent
@@ -83,29 +93,13 @@ export async function sendDeclaredBlocks(bench: Bench): Promise<readonly Declare
 function writeDeclaredBlocks({ document }: SoapEndpointTarget, { input }: WsdlOperation) {
   const sampler = new SchemaSampler(document.schemas)
   return (input?.headers ?? []).flatMap(({ element }) => {
-    const [, uri = '', local = ''] = /^\{(.*)\}(.*)$/.exec(element ?? '') ?? []
-    const declared = sampler.find('element', uri, local)
+    const name = parseClarkName(element ?? '')
+    const declared = name && sampler.find('element', name.uri, name.local)
     if (!declared) return []
+    const { uri, local } = name
     const text = writeProbeElement(uri, local, sampler.writeContent(declared), ' s:mustUnderstand="1"')
     return [{ local, text }]
   })
-}
-
-interface BlockSending {
-  readonly endpoint: SoapEndpointTarget
-  readonly operation: WsdlOperation
-  readonly header: string
-}
-/** As the first caller that is let in. */
-async function sendAsLetIn(bench: Bench, { endpoint, operation, header }: BlockSending): Promise<ProbeExchange> {
-  const parts = { header, body: writeOperationBody(bench, endpoint, operation) }
-  const send = (as: CheckCaller | undefined) => sendMessage(bench, endpoint, parts, { as, action: operation.action })
-  let answered = await send(undefined)
-  for (const as of bench.callers) {
-    if (answered.status !== 401) break
-    answered = await send(as)
-  }
-  return answered
 }
 
 /** The name in the attribute `qname`, as Clark has it; a value that names nothing as it is. */
