@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import { mistakes, readMistake } from './mistakes.ts'
+
 function simulate(...words: readonly string[]) {
   const compiled = join(import.meta.dirname, '../compile-cache.ts')
   const program = ['--conditions=diglot-source', '--import', compiled, join(import.meta.dirname, 'run.ts'), ...words]
@@ -21,4 +23,12 @@ test('a world happens again to the octet, whatever worlds came before it', () =>
   const all = digestsOf(10, 6)
   assert.equal(new Set(all.map(line => line.split(' ')[1])).size, 6)
   assert.deepEqual(digestsOf(13, 3), all.slice(3))
+})
+
+test('each mistake that a world has to notice can be made: its text stands once in its file', () => {
+  const root = join(import.meta.dirname, '../..')
+  for (const mistake of mistakes) {
+    const { right, wrong } = readMistake(root, mistake)
+    assert.notEqual(wrong, right, mistake.what)
+  }
 })
