@@ -2,13 +2,20 @@
  * XML 1.0 §4.3.3 and appendix F, RFC 7303 §3: the encoding of a document, and the document in
  * UTF-8. Guards: up to three places name the encoding (a byte order mark, the media type's charset,
  * the encoding declaration) and they must agree, because programs that trust different ones read
- * different documents. Besides UTF-8 and UTF-16, which every processor reads, ISO-8859-1 and
- * US-ASCII are read where they are named: some old descriptions and clients use them.
+ * different documents. Besides UTF-8 and UTF-16, which every processor reads, the encodings of one
+ * octet for each character are read where they are named: old descriptions and clients use them.
  */
 
 import { Malformed } from './malformed.ts'
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'iso-8859-1' | 'us-ascii'
+/** One octet is one character, that of US-ASCII below 0x80. By the names that IANA has for them. */
+const octetEncodings = [
+  ...['us-ascii', 'ibm866', 'koi8-r', 'koi8-u', 'macintosh'],
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16].map(part => `iso-8859-${part}` as const),
+  ...[874, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258].map(page => `windows-${page}` as const),
+] as const
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | (typeof octetEncodings)[number]
 
 export interface XmlSource {
   /** The document in UTF-8; not copied if it was UTF-8 already. */
@@ -25,8 +32,7 @@ const encodingsOfLabel = new Map<string, readonly Encoding[]>([
   ['utf-16', ['utf-16le', 'utf-16be']],
   ['utf-16le', ['utf-16le']],
   ['utf-16be', ['utf-16be']],
-  ['iso-8859-1', ['iso-8859-1']],
-  ['us-ascii', ['us-ascii']],
+  ...octetEncodings.map((name): [string, readonly Encoding[]] => [name, [name]]),
 ])
 
 /** Whether documents are read whose media type or declaration has this label. */
@@ -119,13 +125,39 @@ function beginsWith(bytes: Uint8Array, from: number, octets: Uint8Array): boolea
 
 /** The document as UTF-8 where each octet is a character. */
 function decodeNarrow(bytes: Uint8Array, from: number, encoding: Encoding): XmlSource {
-  if (encoding !== 'iso-8859-1' && encoding !== 'us-ascii') return { bytes, from, encoding }
+  if (encoding === 'utf-8' || isWide(encoding)) return { bytes, from, encoding }
   const other = bytes.findIndex(octet => octet >= 0x80)
   if (other < 0) return { bytes, from, encoding }
-  if (encoding === 'us-ascii') throw new Malformed('an octet beyond US-ASCII', other)
-  let text = ''
-  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096))
+  const text = decodeOctets(bytes, upperHalfOf(encoding))
+  const at = text.indexOf(undefinedOctet)
+  if (at >= 0) throw new Malformed(`an octet that ${encoding} does not define`, at)
   return { bytes: new TextEncoder().encode(text), from, encoding } // a declaration is ASCII, so `from` stays
+}
+
+/** No encoding of one octet has this character. */
+const undefinedOctet = '\ufffd'
+const upperOctets = Uint8Array.from({ length: 0x80 }, (_, i) => 0x80 + i)
+
+/** The code units of the octets from 0x80 on. In ISO 8859, those below 0xA0 are controls. */
+function upperHalfOf(encoding: Encoding): Uint16Array {
+  const text =
+    encoding === 'us-ascii' ? undefinedOctet.repeat(upperOctets.length) : new TextDecoder(encoding).decode(upperOctets)
+  const isPart = encoding.startsWith('iso-8859-')
+  const isLatin1 = encoding === 'iso-8859-1' // the label means windows-1252 to WHATWG
+  return Uint16Array.from(upperOctets, (octet, i) =>
+    isLatin1 || (isPart && octet < 0xa0) ? octet : text.charCodeAt(i),
+  )
+}
+
+function decodeOctets(bytes: Uint8Array, upper: Uint16Array): string {
+  const units = new Uint16Array(4096)
+  let text = ''
+  for (let at = 0; at < bytes.length; at += units.length) {
+    const octets = bytes.subarray(at, at + units.length)
+    for (let i = 0; i < octets.length; i++) units[i] = octets[i]! < 0x80 ? octets[i]! : upper[octets[i]! - 0x80]!
+    text += String.fromCharCode(...units.subarray(0, octets.length))
+  }
+  return text
 }
 
 function decodeWide(bytes: Uint8Array, from: number, encoding: Encoding): Uint8Array {
@@ -145,5 +177,5 @@ function decodeWide(bytes: Uint8Array, from: number, encoding: Encoding): Uint8A
 export function decodeReceived({ bytes, encoding }: XmlSource, at: number, original: Uint8Array): number {
   if (bytes === original || encoding === 'utf-8') return at
   const units = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, at)).length
-  return encoding === 'iso-8859-1' ? units : 2 * units + (findByteOrderMark(original) ? 2 : 0)
+  return isWide(encoding) ? 2 * units + (findByteOrderMark(original) ? 2 : 0) : units
 }

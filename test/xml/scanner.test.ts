@@ -94,6 +94,16 @@ const accepted: [title: string, source: string | Uint8Array, events: string, opt
   ['§4.3.3 UTF-16, big-endian', octets('\xfe\xff\0<\0a\0/\0>'), '(a|)'],
   ['RFC 7303 UTF-16LE by charset, without a mark', octets('<\0a\0/\0>\0'), '(a|)', { charset: 'UTF-16LE' }],
   ['§4.3.3 ISO-8859-1 where declared', octets('<?xml version="1.0" encoding="ISO-8859-1"?><a>\xe9</a>'), '(a|"é|)'],
+  [
+    '§4.3.3 windows-1252, whose octets from 0x80 to 0x9F are no control characters',
+    octets('<?xml version="1.0" encoding="Windows-1252"?><a>\x80 \xe9\x92</a>'),
+    '(a|"€ é’|)',
+  ],
+  ['RFC 7303 windows-1251 by charset', octets('<a>\xcf\xf0</a>'), '(a|"Пр|)', { charset: 'windows-1251' }],
+  ['RFC 7303 ISO-8859-2 by charset', octets('<a>\xb3\x85</a>'), '(a|"ł\x85|)', { charset: 'ISO-8859-2' }],
+  ['RFC 7303 ISO-8859-9, apart from windows-1254', octets('<a>\xf0\x80</a>'), '(a|"ğ\x80|)', { charset: 'iso-8859-9' }],
+  ['RFC 7303 ISO-8859-15 by charset', octets('<a>\xa4</a>'), '(a|"€|)', { charset: 'iso-8859-15' }],
+  ['RFC 7303 KOI8-R by charset', octets('<a>\xd0</a>'), '(a|"п|)', { charset: 'KOI8-R' }],
   ['RFC 7303 ISO-8859-1 by charset', octets('<a>\xe9</a>'), '(a|"é|)', { charset: 'iso-8859-1' }],
   ['a slice, with the namespaces around it', '<p:a/>', '({u}a|)', { scope: new Map([['p', 'u']]) }],
 ]
@@ -232,7 +242,7 @@ const refused: [title: string, source: string, reason: RegExp, options?: ParseOp
   ['RFC 7303 a charset that is not read', '¦<a/>', /not supported/, { charset: 'constructor' }],
   ['RFC 7303 UTF-16 told, without a mark', '¦<a/>', /byte order mark/, { charset: 'utf-16' }],
   ['RFC 7303 UTF-16 told, a mark of UTF-8 (P18)', '¦\ufeff<a/>', /byte order mark/, { charset: 'utf-16' }],
-  ['US-ASCII beyond itself (P18)', '<a>¦é</a>', /US-ASCII/, { charset: 'us-ascii' }],
+  ['US-ASCII beyond itself (P18)', '<a>¦é</a>', /us-ascii does not define/, { charset: 'us-ascii' }],
 ]
 
 function repeatText(count: number, write: (index: number) => string): string {
@@ -274,6 +284,15 @@ for (const [title, text, at] of invalid) {
     assert.equal(result.at, at)
   })
 }
+
+test('§4.3.3 an octet that its encoding does not define is refused, and found (P18)', () => {
+  const failure = parseXml(octets('<a>\xe9\xaa</a>'), { charset: 'windows-1253' })
+  assert.ok(failure instanceof Malformed)
+  assert.deepEqual([failure.at, failure.reason], [4, 'an octet that windows-1253 does not define'])
+  const later = parseXml(octets('<a>\xe9\xe9<b></a>'), { charset: 'windows-1253' })
+  assert.ok(later instanceof Malformed)
+  assert.equal(later.at, 8)
+})
 
 test('§4.3.3 UTF-16: offsets are into what was received; surrogates alone and half characters are refused (P18)', () => {
   const wide = (text: string) => octets(`\xff\xfe${[...text].map(character => `${character}\0`).join('')}`)
