@@ -58,9 +58,9 @@ const refused: readonly (readonly [string, (version: Number) => TransportRespons
   ],
   [
     'a charset that is not read',
-    v => came(200, `${mediaType[v].split(';')[0]}; charset=windows-1252`, envelope(v, product)),
+    v => came(200, `${mediaType[v].split(';')[0]}; charset=Shift_JIS`, envelope(v, product)),
     'media-type',
-    /1252/,
+    /Shift_JIS/,
   ],
   // Not XML
   ['not XML', v => came(200, mediaType[v], 'hello'), 'malformed', /octet/],
