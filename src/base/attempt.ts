@@ -19,6 +19,12 @@ export const isSyntaxError = (thrown: unknown): boolean => thrown instanceof Syn
 export const errorCodeOf = (thrown: unknown): string =>
   thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
 
+/** For a person. An AggregateError of several addresses has no message of its own. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError && thrown.message === '') return messageOf((thrown.errors as unknown[])[0])
+  return thrown instanceof Error ? thrown.message || errorCodeOf(thrown) : String(thrown ?? 'no reply')
+}
+
 /**
  * Of node:crypto: the octets are not what they should be. Some errors of OpenSSL have no code; Node
  * 24 gives none to those of keys, but a stack of OpenSSL's own.

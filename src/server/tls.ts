@@ -1,6 +1,7 @@
 /** What TLS is started with, and how little of it is allowed. */
 import { readFileSync } from 'node:fs'
 import type { SecureContextOptions } from 'node:tls'
+import { messageOf } from '../base/attempt.ts'
 import { StartFailure } from './start-failure.ts'
 
 /** Each of `key`, `certificate`, `authorities` is PEM text, or the path of a file that holds it. */
@@ -68,5 +69,3 @@ function readPem(given: string, what: string): string {
     cure: 'convert it: openssl x509 -inform der, or openssl pkey -inform der',
   })
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

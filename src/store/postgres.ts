@@ -13,7 +13,6 @@
  * Deliberately absent: HTTP, XML, and the caller.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { errorCodeOf } from '../base/attempt.ts'
 import type { Maybe } from '../base/maybe.ts'
 import type { Service } from '../contract/service.ts'
@@ -28,6 +27,7 @@ import { listIndexBuilds } from './list-index-growth.ts'
 import type { WarnOfLength } from './long-values.ts'
 import { type MigrationWish, planMigration } from './migration.ts'
 import { executeSteps, IndexBuilds } from './postgres-builds.ts'
+import { openPool } from './postgres-pool.ts'
 import {
   beginRead,
   beginWrite,
@@ -42,6 +42,7 @@ import { RecentTrouble } from './recent-trouble.ts'
 import { compileExpiries, type Retention, removeExpired } from './records.ts'
 import { fillRows } from './row-filling.ts'
 import { listUnfilled, searchBuildOf } from './search-growth.ts'
+import type { ServerRole } from './server-list.ts'
 import { compileStoreSchema, SqlReader, type StoreSchema } from './sql-access.ts'
 import type { Statement } from './statement.ts'
 import { translateNames } from './stored-resources.ts'
@@ -171,7 +172,7 @@ function openSessions(to: string | PostgresPool, connections: number, time: numb
   }
   const pools: PostgresPool[] = []
   const open = (max: number): Sessions => {
-    const pool = createPool(to, max, time)
+    const pool = createPool(to, 'primary', max, time)
     pools.push(pool)
     return new Sessions(pool, time)
   }
@@ -205,7 +206,7 @@ export async function openPostgresReplica(
   options: Pick<PostgresOptions, 'connections' | 'work'> = {},
 ): Promise<Replica> {
   const time = options.work ?? promptMs
-  const pool = createPool(url, options.connections ?? 10, time)
+  const pool = createPool(url, 'any', options.connections ?? 10, time)
   const sessions = new Sessions(pool, time)
   const schema: StoreSchema = compileStoreSchema(service, postgres, work =>
     sessions.run(noTransaction, on => work(new SqlReader(schema, on))),
@@ -252,9 +253,8 @@ const migrationLock: Statement = {
   straight: true,
   recurs: false,
 }
-function createPool(url: string, max: number, time: number): PostgresPool {
-  const pool = new pg.Pool({
-    connectionString: url,
+function createPool(url: string, role: ServerRole, max: number, time: number): PostgresPool {
+  const pool = openPool(url, role, {
     max,
     pipeline: true,
     connectionTimeoutMillis: transactionTimeoutMs,
@@ -266,8 +266,6 @@ function createPool(url: string, max: number, time: number): PostgresPool {
     idle_in_transaction_session_timeout: time,
     ...keepAliveOptions,
   })
-  // An idle connection that breaks has left the pool already: the next caller gets another.
-  pool.on('error', () => {})
   // Many small reads share the server: to start workers for one costs more than it wins. A
   // connection that refuses this fails its first transaction as well.
   pool.on('connect', client => void client.query('set max_parallel_workers_per_gather = 0').catch(() => {}))

@@ -5,8 +5,8 @@
  *      every window begins anew.
  *  (3) It has a connection of its own, so that limits never wait behind calls.
  */
-import pg from 'pg'
 import type { Count, Counted } from '../service/limiter.ts'
+import { openPool } from './postgres-pool.ts'
 import { keepAliveOptions } from './postgres-sessions.ts'
 
 export interface RateWindows {
@@ -35,14 +35,12 @@ const removeEveryMs = 60_000
 const answerTimeoutMs = 2000
 
 export async function openRateWindows(url: string): Promise<RateWindows> {
-  const pool = new pg.Pool({
-    connectionString: url,
+  const pool = openPool(url, 'primary', {
     max: 1,
     connectionTimeoutMillis: answerTimeoutMs,
     query_timeout: answerTimeoutMs,
     ...keepAliveOptions,
   })
-  pool.on('error', () => {})
   try {
     await pool.query(`begin; ${lockText}; ${tableText}; commit`)
   } catch (thrown) {

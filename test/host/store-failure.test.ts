@@ -25,6 +25,15 @@ const rows: readonly (readonly [what: string, thrown: unknown, database: string 
     /wait for the process that holds it/,
   ],
   [
+    'several servers, none of which takes changes, without their credentials',
+    withCode(
+      'ENOSERVER',
+      'no server is a primary that takes changes (one:5432: it is standby; two:5433: it is standby)',
+    ),
+    'postgres://shop:secret@one,two:5433/shop',
+    /^the database at one:5432, two:5433 cannot be used: no server is a primary/,
+  ],
+  [
     'a server that is not there, without its credentials',
     withCode('ECONNREFUSED', 'connect ECONNREFUSED'),
     postgres,
@@ -45,23 +54,24 @@ test('an error of another kind is told as it is', () => {
 })
 
 for (const [address, says] of [
-  ['postgres://shop:secret@one.example:5432,two.example:5432/shop', /names several servers/],
-  ['postgres://shop:secret@one.example,two.example/shop?target_session_attrs=read-write', /leads to the primary/],
-  ['postgresql://one.example,two.example', /names several servers/],
-  ['postgres:///shop?user=shop&host=one.example,two.example', /names several servers/],
+  ['postgres://shop:secret@one.example,,two.example/shop', /host 2 of its list is empty/],
+  ['postgres://shop:secret@one.example:1,two.example:70000/shop', /the port of two\.example is "70000"/],
+  ['postgres:///shop?user=shop&password=secret&host=a,b,c&port=1,2', /names 3 hosts and 2 ports/],
+  ['postgres://shop:secret@one,two/shop?target_session_attrs=prefer-standby', /give read-write, primary/],
+  ['postgres://shop:secret@one,two/shop?target_session_attrs=standby', /the standbys to --replica/],
   ['host=one.example dbname=shop password=secret', /give postgres:/],
 ] as const)
-  test(`an address that no driver understands is told with its cure: ${address}`, () => {
-    assert.throws(() => ensurePostgresAddress(address), says)
+  test(`an address that cannot be used is told with its cure: ${address}`, () => {
     assert.throws(
-      () => ensurePostgresAddress(address),
-      thrown => thrown instanceof StoreFailure && !/secret/.test(thrown.message),
+      () => ensurePostgresAddress(address, 'primary'),
+      thrown => thrown instanceof StoreFailure && says.test(thrown.message) && !/secret/.test(thrown.message),
     )
   })
 
-for (const address of [
-  'postgres://shop:a,b@one.example/shop',
-  'postgres://one.example/a,b',
-  'postgresql://shop@/shop?host=/run/postgresql',
-])
-  test(`a comma elsewhere names no second server: ${address}`, () => ensurePostgresAddress(address))
+for (const [address, role] of [
+  ['postgres://shop:a,b@one.example/shop', 'primary'],
+  ['postgresql://shop@/shop?host=/run/postgresql', 'primary'],
+  ['postgres://one,two/shop?target_session_attrs=read-write', 'primary'],
+  ['postgres://one,two/shop?target_session_attrs=standby', 'any'],
+] as const)
+  test(`an address that can be used: ${address}`, () => ensurePostgresAddress(address, role))

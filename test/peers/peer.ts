@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 
 export const root = join(import.meta.dirname, '..', '..')
-const cli = [join(root, 'src', 'cli.ts')]
+export const cli = [join(root, 'src', 'cli.ts')]
 // Java and others write names by the locale, which may know ASCII alone.
 process.env['LC_ALL'] ??= 'C.UTF-8'
 

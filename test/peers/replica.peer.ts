@@ -4,12 +4,14 @@
  * when the primary is lost it can take its place, without a start anew.
  */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { proxy, type Way } from '../proxy.ts'
 import { type Answer, ask, type Question } from './curl-request.ts'
 import { type Database, database, noDatabase, standbyOf } from './database.ts'
-import { atEnd, type Running, service } from './peer.ts'
+import { atEnd, cli, orders, type Running, root, service } from './peer.ts'
+import { freePort } from './proxies.ts'
 
 const json = { 'content-type': 'application/json' }
 const merge = { 'content-type': 'application/merge-patch+json' }
@@ -185,5 +187,52 @@ describe('a standby that answers what only reads', { skip: noDatabase() }, () =>
     assert.equal(await stock(path), 8)
     assert.equal((await asked('/health/ready')).status, 200)
     assert.equal(running.process.exitCode, null)
+  })
+})
+
+describe('an address that names a primary and its standby', { skip: noDatabase() }, () => {
+  it('changes go to the one that takes them, reads to the standby; after a failover both to the one that is left', async () => {
+    const primary = await database()
+    const standby = await standbyOf(primary)
+    const both = (...of: readonly Database[]) =>
+      `postgres://tests@${of.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`
+    const running = await service([
+      '--database',
+      both(standby, primary),
+      '--replica',
+      `${both(primary, standby)}?target_session_attrs=any`,
+    ])
+    const manager = { authorization: `Bearer ${running.token('maria', 'manager')}` }
+    const asked = (path: string, question: Question = {}) =>
+      ask(`${running.url}${path}`, { ...question, fields: { ...manager, ...question.fields } })
+    const content = JSON.stringify({ name: 'Outlives', price: '1.00', stock: 0 })
+    const made = await asked('/api/products', { method: 'POST', fields: json, content })
+    assert.equal(made.status, 201)
+    const path = made.fields['location'] ?? ''
+    const setTo = (stock: number) =>
+      asked(path, { method: 'PATCH', fields: { ...merge, 'if-match': '*' }, content: JSON.stringify({ stock }) })
+    assert.equal((await setTo(1)).status, 200)
+    await until(async () => {
+      const [row] = await standby.ask('select count(*)::int as rows from products where stock = 1')
+      return row?.['rows'] === 1
+    }, 'the standby follows')
+    await primary.stop('SIGQUIT')
+    const { status, fields } = await setTo(2)
+    assert.deepEqual([status, fields['retry-after']], [503, '1'])
+    await standby.ask('select pg_promote()')
+    await until(async () => (await setTo(3)).status === 200, 'changes are done again')
+    assert.equal(bodyOf(await asked(path)).stock, 3)
+    await until(async () => (await asked('/health/ready')).status === 200, 'it is ready')
+    assert.equal(running.process.exitCode, null)
+  })
+
+  it('a start says which servers it tried, and what they are', async () => {
+    const port = await freePort()
+    const address = `postgres://tests:secret@127.0.0.1:${port},localhost:${port}/postgres`
+    const words = ['--conditions=diglot-source', ...cli, 'serve', orders, '--database', address]
+    const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8', timeout: 30_000 })
+    assert.equal(status, 1)
+    assert.match(stderr, /no server is a primary that takes changes \(127\.0\.0\.1:\d+: connect ECONNREFUSED/)
+    assert.doesNotMatch(stderr, /secret/)
   })
 })

@@ -130,7 +130,7 @@ export async function openReplica(
   if (replica === undefined) return undefined
   if (!database)
     throw new StoreFailure('a replica is a standby of a PostgreSQL database: give the address of that, too')
-  ensurePostgresAddress(replica)
+  ensurePostgresAddress(replica, 'any')
   const { openPostgresReplica } = await import('../../store/postgres.ts')
   return computeInStore(app, await openPostgresReplica(app.contract, replica))
 }
@@ -147,7 +147,7 @@ async function openAt(
     ...(changesDays !== undefined && { changesKept: changesDays * dayMs }),
     ...(formerDays !== undefined && { formerKept: formerDays * dayMs }),
   }
-  if (database) ensurePostgresAddress(database)
+  if (database) ensurePostgresAddress(database, 'primary')
   try {
     if (database) return await (await import('../../store/postgres.ts')).openPostgresStore(app.contract, database, kept)
     return (await import('../../store/sqlite.ts')).openSqliteStore(app.contract, file, kept)

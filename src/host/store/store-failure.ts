@@ -1,16 +1,20 @@
 /** Why a database cannot be opened, in one line with its place and its cure. */
-import { errorCodeOf } from '../../base/attempt.ts'
+import { errorCodeOf, messageOf } from '../../base/attempt.ts'
 import { Unavailable } from '../../service/store.ts'
+import { parseServerList, type ServerList, type ServerRole, writeServers } from '../../store/server-list.ts'
 
 /** A database cannot be used. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
 }
 
-/** @throws StoreFailure for an address of something else than PostgreSQL, or of several servers */
-export function ensurePostgresAddress(address: string): void {
+/**
+ * @param role of the server that is wanted; a list of servers may say so itself
+ * @throws StoreFailure for an address of another database, and for a malformed list
+ */
+export function ensurePostgresAddress(address: string, role: ServerRole): void {
   if (/^postgres(ql)?:\/\//.test(address)) {
-    ensureOneServer(address)
+    ensureServers(address, role)
     return
   }
   const scheme = /^[a-z][a-z0-9+.-]*(?=:)/i.exec(address)?.[0]
@@ -19,14 +23,20 @@ export function ensurePostgresAddress(address: string): void {
   )
 }
 
-/** The driver knows no list of hosts, as libpq takes it, and would look all up as one name. */
-function ensureOneServer(address: string): void {
-  const hosts = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(address)?.[1] ?? ''
-  const named = new URLSearchParams(/\?([^#]*)/.exec(address)?.[1]).get('host') ?? ''
-  if (`${hosts}${named}`.includes(','))
+function ensureServers(address: string, role: ServerRole): void {
+  const list = parseOrFail(address)
+  if (role === 'primary' && (list?.role ?? role) !== role)
     throw new StoreFailure(
-      'the address of the database names several servers: name one that leads to the primary, also after a failover, such as a name in DNS, a virtual address or a pooler',
+      'the address of the database has to lead to the primary: give target_session_attrs=read-write, and the standbys to --replica',
     )
+}
+
+function parseOrFail(address: string): ServerList | undefined {
+  try {
+    return parseServerList(address)
+  } catch (thrown) {
+    throw new StoreFailure(`the address of the database cannot be read: ${messageOf(thrown)}`)
+  }
 }
 
 /** The errors of the drivers in words; other errors, such as those of a migration, have theirs. */
@@ -52,10 +62,7 @@ const fileCure = (why: string): string => {
 }
 
 /** Without its credentials. */
-const databaseHostOf = (database: string): string => URL.parse(database)?.host || 'this address'
-
-/** An AggregateError of several addresses has no message of its own. */
-function messageOf(thrown: unknown): string {
-  if (thrown instanceof AggregateError && thrown.message === '') return messageOf((thrown.errors as unknown[])[0])
-  return thrown instanceof Error ? thrown.message || errorCodeOf(thrown) : String(thrown ?? 'no reply')
+function databaseHostOf(database: string): string {
+  const list = parseServerList(database)
+  return list ? writeServers(list.servers) : URL.parse(database)?.host || 'this address'
 }

@@ -1,0 +1,97 @@
+/**
+ * Pools of connections to the database. Where its address names several servers, each new
+ * connection goes to the one that has the role which is wanted at that time: so a standby that is
+ * promoted takes its primary's place without a restart.
+ */
+import pg from 'pg'
+import { messageOf } from '../base/attempt.ts'
+import { type PostgresServer, parseServerList, type ServerList, type ServerRole, writeServers } from './server-list.ts'
+
+/** To wait for the answer of one server, where another may be the right one. */
+const promptMs = 2000
+/** For as long as servers keep their roles without being asked again. */
+const freshMs = 1000
+
+/** @param role of the server, where the address names several and does not say which */
+export function openPool(address: string, role: ServerRole, options: pg.PoolConfig): pg.Pool {
+  const list = parseServerList(address)
+  const pool = list
+    ? new pg.Pool({ ...options, connectionString: list.first, Client: clientOf(new ServerFinder(list, role)) })
+    : new pg.Pool({ ...options, connectionString: address })
+  // An idle connection that breaks has left the pool already: the next caller gets another.
+  pool.on('error', ignore)
+  return pool
+}
+
+const ignore = (): void => {}
+
+/** What a pool makes its connections of; `pg` reads where to connect to as it connects. */
+function clientOf(finder: ServerFinder): new () => pg.Client {
+  return class extends pg.Client {
+    override connect(): Promise<pg.Client>
+    override connect(done: (thrown: Error) => void): void
+    override connect(done?: (thrown: Error) => void): Promise<pg.Client> | undefined {
+      const connected = finder.find().then(server => Object.assign(this, server) && super.connect())
+      if (!done) return connected
+      connected.then(() => done(undefined as never), done)
+      return undefined
+    }
+  }
+}
+
+/** Which of several servers has a role. */
+class ServerFinder {
+  readonly #list: ServerList
+  readonly #role: ServerRole
+  #found: Promise<PostgresServer> | undefined
+  #until = 0
+
+  constructor(list: ServerList, role: ServerRole) {
+    this.#list = list
+    this.#role = list.role ?? role
+  }
+
+  find(): Promise<PostgresServer> {
+    if (!this.#found || performance.now() > this.#until) {
+      this.#found = this.#ask()
+      this.#until = performance.now() + freshMs
+      this.#found.catch(() => (this.#found = undefined))
+    }
+    return this.#found
+  }
+
+  /** All at once: one that is silent keeps no other waiting. */
+  #ask(): Promise<PostgresServer> {
+    const { first, servers } = this.#list
+    return Promise.any(servers.map(server => requireRole(first, server, this.#role))).catch(
+      (thrown: AggregateError) => {
+        const why = thrown.errors.map((each, i) => `${writeServers(servers.slice(i, i + 1))}: ${messageOf(each)}`)
+        throw Object.assign(new Error(`no server is ${said[this.#role]} (${why.join('; ')})`), { code: noServer })
+      },
+    )
+  }
+}
+/** A code of its own, in the manner of sockets. */
+const noServer = 'ENOSERVER'
+const said: Readonly<Record<ServerRole, string>> = {
+  primary: 'a primary that takes changes',
+  standby: 'a standby',
+  any: 'there',
+}
+
+const roleText = `select case when pg_is_in_recovery() then 'standby' when current_setting('default_transaction_read_only') = 'on' then 'read-only' else 'primary' end`
+
+async function requireRole(first: string, server: PostgresServer, role: ServerRole): Promise<PostgresServer> {
+  const options = { connectionString: first, connectionTimeoutMillis: promptMs, query_timeout: promptMs }
+  const client = Object.assign(new pg.Client(options), server)
+  client.on('error', ignore)
+  try {
+    await client.connect()
+    const { rows } = await client.query<[string]>({ text: roleText, rowMode: 'array' })
+    const is = rows[0]?.[0]
+    if (role !== 'any' && is !== role) throw new Error(`it is ${is}`)
+    return server
+  } finally {
+    void client.end().catch(ignore)
+  }
+}
