@@ -19,9 +19,10 @@ import { isJsonType } from '../http/media-type.ts'
 import type { HttpFields } from '../http/message.ts'
 import { reasonPhrases } from '../http/status.ts'
 import { percentEncode, writeQuery } from '../http/uri.ts'
-import type { ContentPart, NamedPart } from '../import/openapi/exchange-types.ts'
+import type { ContentPart, ParameterPart } from '../import/openapi/exchange-types.ts'
 import type { RestExchange, RestPort } from '../import/openapi/rest-port.ts'
 import { fetchAnswer } from './fetch-transport.ts'
+import { reserveInPath, reserveInQuery, writeParameter, writePlainValue } from './parameter-text.ts'
 import {
   type CallerOptions,
   describeGarbage,
@@ -161,11 +162,9 @@ class ExchangeCaller {
 
   #buildRequest(input: unknown, own: Readonly<Record<string, string>>): RestAsk {
     const row = this.#writeInput(input)
-    const { method, headers, cookies, answer, content } = this.#exchange
+    const { method, headers, answer, content } = this.#exchange
     const sent = content && this.#writeContent(content, row, input)
-    const fields = headers.flatMap(({ key, name }) =>
-      row[key] === undefined ? [] : [[name, fieldText(name, row[key])] as const],
-    )
+    const fields = headers.flatMap(each => this.#writeField(each, row))
     return {
       method,
       address: `${this.#base}${this.#writePath(row)}${this.#writeQuery(row)}`,
@@ -173,7 +172,7 @@ class ExchangeCaller {
         ...Object.fromEntries(fields),
         ...this.#options.fields,
         ...own,
-        ...writeCookies(cookies, row, own['cookie'] ?? this.#options.fields?.['cookie']),
+        ...this.#writeCookies(row, own['cookie'] ?? this.#options.fields?.['cookie']),
         accept: answer ? `${answer.mediaType}, application/problem+json;q=0.9, */*;q=0.1` : '*/*',
         ...(content &&
           sent !== undefined &&
@@ -191,30 +190,59 @@ class ExchangeCaller {
     }
   }
 
+  /** What the service takes for a parameter; undefined: it is not sent. */
+  #valueOf(key: string, row: JsonObject): Json | undefined {
+    const [given, member] = [row[key], this.#inputMembers[key]]
+    return given === undefined || given === null || !member ? undefined : this.#values.writeMember(member, given)
+  }
+
   /** (1) `.` and `..` are steps, whether encoded or not (RFC 3986 §5.2.4). */
   #writePath(row: JsonObject): string {
     return this.#exchange.template.replace(/\{([^{}]+)\}/g, (_, name: string) => {
-      const key = this.#exchange.path.find(each => each.name === name)?.key ?? name
-      const given = row[key]
-      const text = given === undefined || given === null ? '' : writePlainValue(given)
+      const { key, how } = this.#exchange.path.find(each => each.name === name) ?? { key: name, how: undefined }
+      const value = this.#valueOf(key, row)
+      const encode = how?.allowsReserved ? reserveInPath : percentEncode
+      const text = (how && value !== undefined && writeParameter(name, value, how, encode)) || ''
       if (text === '' || text === '.' || text === '..')
         throw new Unaskable({ path: [key], code: 'type', detail: 'must name something: it is a segment of an address' })
-      return percentEncode(text)
+      return text
     })
   }
 
   #writeQuery(row: JsonObject): string {
-    const pairs = this.#exchange.query.flatMap(({ key, name, isJoined }) => {
-      const value = row[key]
-      if (value === undefined || value === null) return []
-      const texts = (Array.isArray(value) ? value : [value]).map(writePlainValue)
-      if (texts.length === 0) return []
-      return isJoined ? [[name, texts.join(',')] as const] : texts.map(each => [name, each] as const)
+    const written = this.#exchange.query.flatMap(({ key, name, how }) => {
+      const value = this.#valueOf(key, row)
+      const encode = how.allowsReserved ? reserveInQuery : percentEncode
+      return value === undefined ? [] : (writeParameter(name, value, how, encode) ?? [])
     })
-    return pairs.length === 0 ? '' : `?${writeQuery(pairs)}`
+    return written.length === 0 ? '' : `?${written.join('&')}`
   }
 
-  #writeContent({ mediaType, as }: ContentPart, row: JsonObject, input: unknown): RestAsk['content'] {
+  #writeField({ key, name, how }: ParameterPart, row: JsonObject): readonly (readonly [string, string])[] {
+    const value = this.#valueOf(key, row)
+    const text = value === undefined ? undefined : writeParameter(name, value, how, fieldText(name))
+    return text === undefined ? [] : [[name, text]]
+  }
+
+  /** RFC 6265 §4.2.1; OpenAPI §4.8.12.2: a value is encoded as in a form, and a list is one. */
+  #writeCookies(row: JsonObject, known: string | undefined): Readonly<Record<string, string>> {
+    const pairs = this.#exchange.cookies.flatMap(({ key, name, how }) => {
+      const value = this.#valueOf(key, row)
+      if (value === undefined) return []
+      if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name))
+        throw new Unaskable({ path: [key], code: 'type', detail: 'has a name that no cookie has' })
+      const isForm = how.style !== 'cookie'
+      const style = {
+        ...how,
+        style: 'cookie',
+        isExploded: how.isExploded && !(isForm && Array.isArray(value)),
+      } as const
+      return writeParameter(name, value, style, isForm ? percentEncode : cookieText(key)) ?? []
+    })
+    return pairs.length === 0 ? {} : { cookie: [...(known === undefined ? [] : [known]), ...pairs].join('; ') }
+  }
+
+  #writeContent({ mediaType, as, encodings }: ContentPart, row: JsonObject, input: unknown): RestAsk['content'] {
     if ('key' in as) {
       const [given, member] = [row[as.key], this.#inputMembers[as.key]]
       if (given === undefined || !member) return undefined
@@ -224,13 +252,18 @@ class ExchangeCaller {
       return value instanceof Uint8Array ? value : stringOf(given)
     }
     const members = selectMembers(this.#inputMembers, as.keys)
-    if (/^multipart\//i.test(mediaType)) return this.#writeParts(members, row, input)
+    if (/^multipart\//i.test(mediaType)) return this.#writeParts(members, row, input, encodings)
     const written = this.#values.writeMembers(members, row)
-    return isJsonType(mediaType) ? writeJson(written) : writeFormContent(written)
+    return isJsonType(mediaType) ? writeJson(written) : writeFormContent(written, encodings)
   }
 
   /** RFC 7578; OpenAPI §4.8.14.5: octets and objects have their media types. */
-  #writeParts(members: TypeMembers, row: JsonObject, input: unknown): FormData | FlowingForm {
+  #writeParts(
+    members: TypeMembers,
+    row: JsonObject,
+    input: unknown,
+    encodings: ContentPart['encodings'],
+  ): FormData | FlowingForm {
     const form = new FormData()
     const coming: FlowingPart[] = []
     for (const [key, member] of Object.entries(members)) {
@@ -238,12 +271,13 @@ class ExchangeCaller {
       const name = this.#values.nameOf(key, member)
       const written = this.#values.writeMembers({ [key]: member }, row)[name]
       if (written === undefined || written === null) continue
+      const mediaType = encodings?.get(name)?.mediaType
       if (given instanceof PassingOctets) {
-        coming.push({ name, octets: given, arrival: given.arrival })
+        coming.push({ name, octets: given, arrival: given.arrival, ...(mediaType !== undefined && { mediaType }) })
         continue
       }
       const values = [given].flat().every(each => each instanceof Uint8Array) ? [given].flat() : [written].flat()
-      for (const each of values) form.append(name, toFormPart(each as Json | Uint8Array)) // as written or given
+      for (const each of values) form.append(name, toFormPart(each as Json | Uint8Array, mediaType)) // as written or given
     }
     return coming.length === 0 ? form : new FlowingForm(form, coming)
   }
@@ -360,51 +394,39 @@ function explainError(said: JsonObject): string | undefined {
   return texts.length > 0 ? texts.join(': ').slice(0, 1000) : undefined
 }
 
-function writePlainValue(value: Json): string {
-  return typeof value === 'string'
-    ? value
-    : typeof value === 'object' && value !== null
-      ? writeJson(value)
-      : String(value)
-}
-const writeFormContent = (row: JsonObject): string =>
-  writeQuery(
-    Object.entries(row).flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value ?? '']).map((each: Json) => [name, writePlainValue(each)] as const),
-    ),
-  )
+/** OpenAPI §4.8.15.2: a list without a style is repeated, an object is JSON. */
+const writeFormContent = (row: JsonObject, encodings: ContentPart['encodings']): string =>
+  Object.entries(row)
+    .flatMap(([name, value = null]) => {
+      const how = encodings?.get(name)?.how
+      if (!how) return writeQuery([value ?? ''].flat().map(each => [name, writePlainValue(each as Json)] as const))
+      return writeParameter(name, value, how, how.allowsReserved ? reserveInQuery : percentEncode) ?? []
+    })
+    .filter(each => each !== '')
+    .join('&')
 
-function toFormPart(value: Json | Uint8Array): string | Blob {
-  if (value instanceof Uint8Array) return new Blob([value as Uint8Array<ArrayBuffer>])
-  const text = writePlainValue(value)
-  return typeof value === 'object' ? new Blob([text], { type: 'application/json' }) : text
-}
-
-/** RFC 6265 §4.2.1; OpenAPI §4.8.12.2: a value is encoded as in a form. */
-function writeCookies(
-  cookies: readonly NamedPart[],
-  row: JsonObject,
-  known: string | undefined,
-): Readonly<Record<string, string>> {
-  const pairs = cookies.flatMap(({ key, name }) => {
-    const value = row[key]
-    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return []
-    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name))
-      throw new Unaskable({ path: [key], code: 'type', detail: 'has a name that no cookie has' })
-    return [
-      `${name}=${[value]
-        .flat()
-        .map(each => percentEncode(writePlainValue(each as Json)))
-        .join(',')}`,
-    ]
-  })
-  return pairs.length === 0 ? {} : { cookie: [...(known === undefined ? [] : [known]), ...pairs].join('; ') }
+function toFormPart(value: Json | Uint8Array, mediaType: string | undefined): string | Blob {
+  if (value instanceof Uint8Array)
+    return new Blob([value as Uint8Array<ArrayBuffer>], { ...(mediaType !== undefined && { type: mediaType }) })
+  const isJson = mediaType === undefined ? typeof value === 'object' : isJsonType(mediaType)
+  const text = isJson ? writeJson(value) : writePlainValue(value)
+  const type = mediaType ?? (isJson ? 'application/json' : undefined)
+  return type === undefined ? text : new Blob([text], { type })
 }
 
 /** (2) */
-function fieldText(name: string, value: Json): string {
-  const text = writePlainValue(value)
-  if (!/^[\t\x20-\x7e]*$/.test(text))
-    throw new Unaskable({ path: [name], code: 'type', detail: 'must be visible ASCII: it is a field of HTTP' })
-  return text
-}
+const fieldText =
+  (name: string) =>
+  (text: string): string => {
+    if (!/^[\t\x20-\x7e]*$/.test(text))
+      throw new Unaskable({ path: [name], code: 'type', detail: 'must be visible ASCII: it is a field of HTTP' })
+    return text
+  }
+/** RFC 6265 §4.1.1 */
+const cookieText =
+  (key: string) =>
+  (text: string): string => {
+    if (!/^[!#-+\--:<-[\]-~]*$/.test(text))
+      throw new Unaskable({ path: [key], code: 'type', detail: 'has a character that no cookie has' })
+    return text
+  }

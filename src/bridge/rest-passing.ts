@@ -51,6 +51,7 @@ export interface FlowingPart {
   readonly name: string
   readonly octets: PassingOctets
   readonly arrival: ArrivalPlace | undefined
+  readonly mediaType?: string
 }
 
 /** RFC 7578: a form whose last parts come while it is sent, in the order of their arrival. */
@@ -76,8 +77,8 @@ async function* writeFlowingForm(held: FormData, coming: readonly FlowingPart[],
     }
     yield utf8.encode('\r\n')
   }
-  for await (const { name, octets } of listInOrder(coming)) {
-    yield head(name, '; filename="blob"\r\nContent-Type: application/octet-stream')
+  for await (const { name, octets, mediaType = 'application/octet-stream' } of listInOrder(coming)) {
+    yield head(name, `; filename="blob"\r\nContent-Type: ${mediaType}`)
     yield* octets.read()
     yield utf8.encode('\r\n')
   }

@@ -233,7 +233,7 @@ test('the members of a message are the path, query and fields of a request; its 
     assert.equal(status, 200, body)
     assert.deepEqual(
       heard.map(({ method, url, trace }) => [method, url, trace]),
-      [['GET', '/api/v1/items/a%2F1%20%C3%BC?fields=x%2Cy&tag=1%26&tag=2', 't']],
+      [['GET', '/api/v1/items/a%2F1%20%C3%BC?fields=x,y&tag=1%26&tag=2', 't']],
     )
     assert.equal(body, `<GetItemResponse>${itemXml}</GetItemResponse>`)
   }

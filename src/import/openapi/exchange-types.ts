@@ -1,6 +1,6 @@
 /** JSON Schemas as types of XML, and the JSON of an operation as a message. */
 
-import { type Json, type JsonObject, jsonItems, objectOf, stringOf } from '../../base/objects.ts'
+import { type Json, type JsonObject, jsonItems, objectEntries, objectOf, stringOf } from '../../base/objects.ts'
 import { integersByFormat } from '../../contract/lexical/integer-format.ts'
 import {
   type AnyMember,
@@ -17,6 +17,7 @@ import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
+import { type ParameterStyle, readParameterStyle } from './parameter-style.ts'
 import {
   readBooleanBounds,
   readIntegerBounds,
@@ -47,24 +48,32 @@ export interface NamedPart {
   readonly key: string
   readonly name: string
 }
-export interface QueryPart extends NamedPart {
-  /** Several values are one, with commas (OpenAPI §4.8.12.2: `explode: false`). */
-  readonly isJoined: boolean
+export interface ParameterPart extends NamedPart {
+  readonly how: ParameterStyle
+}
+/** What a document says of a member of a form (OpenAPI §4.8.15). */
+export interface MemberEncoding {
+  /** Of its part in `multipart/form-data`; undefined: as its value has it. */
+  readonly mediaType: string | undefined
+  /** In `application/x-www-form-urlencoded`; undefined: a list is repeated, an object is JSON. */
+  readonly how: ParameterStyle | undefined
 }
 /** Content as several members of a message, or as one. */
 export interface ContentPart {
   readonly mediaType: string
   readonly as: { readonly keys: readonly string[] } | { readonly key: string }
+  /** Of the members of a form, by their names. */
+  readonly encodings?: ReadonlyMap<string, MemberEncoding>
 }
 
 /** The two messages of an operation, and where their members are in its HTTP. */
 export interface RestMessages {
   readonly input: AnyRootElement
   readonly output: AnyRootElement
-  readonly path: readonly NamedPart[]
-  readonly query: readonly QueryPart[]
-  readonly headers: readonly NamedPart[]
-  readonly cookies: readonly NamedPart[]
+  readonly path: readonly ParameterPart[]
+  readonly query: readonly ParameterPart[]
+  readonly headers: readonly ParameterPart[]
+  readonly cookies: readonly ParameterPart[]
   readonly content: ContentPart | undefined
   readonly answer: ContentPart | undefined
   /** Fields of the answer; a service may leave out each. */
@@ -115,13 +124,14 @@ export class ExchangeTypes implements JsonDifferences {
     const path = operation.parameters.map(each => {
       const key = toMemberName(each, input)
       const given = operation.allParameters.find(({ name: known, in: place }) => known === each && place === 'path')
-      const { type, options } = readSchemaFacts(this.#document, given?.['schema'])
-      // What a segment cannot be: an array or an object has a style of its own.
-      const isPlain = options.length === 0 && !['array', 'object', ''].includes(type)
-      input[key] = isPlain ? this.#member(given?.['schema'], `${name}.${each}`, true) : x.element(x.string)
-      return { key, name: each }
+      const schema = given && this.#schemaOf(given)
+      const { type, options } = readSchemaFacts(this.#document, schema)
+      const isKnown = options.length === 0 && type !== ''
+      if (given) this.#tellStyle(given, `${name}.${each}`, readParameterStyle(given))
+      input[key] = isKnown ? this.#member(schema, `${name}.${each}`, true) : x.element(x.string)
+      return { key, name: each, how: readParameterStyle(given ?? { in: 'path' }) }
     })
-    const query = operation.query.map(each => ({ ...this.#parameter(each, name, input), isJoined: isJoined(each) }))
+    const query = operation.query.map(each => this.#parameter(each, name, input))
     const headers = operation.headers
       .filter(each => !isOfHttp.test(stringOf(each['name'])))
       .map(each => this.#parameter(each, name, input))
@@ -147,24 +157,57 @@ export class ExchangeTypes implements JsonDifferences {
     return isObject ? this.#members(facts.schema, place, taken) : undefined
   }
 
-  #parameter(given: JsonObject, place: string, into: Record<string, AnyMember>): NamedPart {
+  #parameter(given: JsonObject, place: string, into: Record<string, AnyMember>): ParameterPart {
     const name = stringOf(given['name'])
     const key = toMemberName(name, into)
-    const schema = given['schema'] ?? findJsonContent(this.#document, given)?.schema
-    into[key] = this.#member(schema, `${place}.${name}`, given['required'] === true)
-    return { key, name }
+    into[key] = this.#member(this.#schemaOf(given), `${place}.${name}`, given['required'] === true)
+    const how = readParameterStyle(given)
+    this.#tellStyle(given, `${place}.${name}`, how)
+    return { key, name, how }
+  }
+  /** OpenAPI §4.8.12.3 defines a style for scalars, and for lists and objects of these. */
+  #tellStyle(given: JsonObject, place: string, { isJson }: ParameterStyle): void {
+    const { schema, type, options } = readSchemaFacts(this.#document, this.#schemaOf(given))
+    const parts = type === 'object' ? propertiesOf(schema).map(([, part]) => part) : [schema['items']]
+    const isNested = parts.some(part => /^(array|object)\b/.test(readSchemaFacts(this.#document, part).type))
+    if (isNested && !isJson && options.length === 0)
+      this.#losses.add(place, 'has lists or objects in it, which no style writes: they are sent as JSON')
+    if (given['allowEmptyValue'] === true && type !== 'string')
+      this.#losses.add(place, 'may be empty in an address: it is left out, or has a value')
+  }
+  #schemaOf(parameter: JsonObject): Json | undefined {
+    return parameter['schema'] ?? findJsonContent(this.#document, parameter)?.schema
   }
   /** JSON and forms by their schema, text as it is, anything else as octets. */
   #content(given: Json | undefined, place: string, into: Record<string, AnyMember>): ContentPart | undefined {
     const structured = findJsonContent(this.#document, given) ?? findFormContent(this.#document, given)
     if (structured?.schema !== undefined)
-      return { mediaType: structured.mediaType, as: this.#structured(structured.schema, place, into) }
+      return {
+        mediaType: structured.mediaType,
+        as: this.#structured(structured.schema, place, into),
+        encodings: this.#encodings(objectEntries(structured.encoding), place),
+      }
     const [mediaType] = structured ? [structured.mediaType] : mediaTypesOf(this.#document, given)
     if (mediaType === undefined) return undefined
     const isText = structured !== undefined || /^text\//i.test(mediaType)
     const key = toMemberName('content', into)
     into[key] = x.element(isText ? (x.string as AnyXmlType) : x.base64Binary).optional()
     return { mediaType, as: { key } }
+  }
+  #encodings(given: readonly (readonly [string, JsonObject])[], place: string): ReadonlyMap<string, MemberEncoding> {
+    return new Map(
+      given.map(([name, each]) => {
+        const fields = Object.keys(objectOf(each['headers']))
+        if (fields.length > 0) this.#losses.add(`${place}.${name}`, `its part is sent without ${fields.join(', ')}`)
+        const encoding = readEncoding(each)
+        if (encoding.how === undefined && encoding.mediaType === undefined)
+          this.#losses.add(
+            `${place}.${name}`,
+            `may be ${stringOf(each['contentType'])}: it is sent as its value has it`,
+          )
+        return [name, encoding]
+      }),
+    )
   }
   #structured(schema: Json, place: string, into: Record<string, AnyMember>): ContentPart['as'] {
     const members = this.objectMembers(schema, place, into)
@@ -312,6 +355,16 @@ export class ExchangeTypes implements JsonDifferences {
   }
 }
 
+/** OpenAPI §4.8.15.1; none of several media types is chosen. */
+function readEncoding(given: JsonObject): MemberEncoding {
+  const isStyled = ['style', 'explode', 'allowReserved'].some(each => given[each] !== undefined)
+  const mediaType = stringOf(given['contentType']).replace(/\s+/g, '')
+  return {
+    mediaType: /^[^,*]+$/.test(mediaType) ? mediaType : undefined,
+    how: isStyled ? readParameterStyle({ ...given, in: 'query' }) : undefined,
+  }
+}
+
 /** Each of its schemas allows one object of one member alone: the members by their names. */
 function readBranches(given: Json | undefined): JsonObject | undefined {
   const { oneOf, ...others } = objectOf(given)
@@ -350,10 +403,6 @@ export const listAnswerFields = (
   Object.entries(objectOf(document.resolve(response).value['headers'])).flatMap(([name, header]) =>
     isOfExchange.test(name) ? [] : [[name, document.resolve(header).value]],
   )
-
-/** OpenAPI §4.8.12.2: a parameter of a query is one for each value, unless it says otherwise. */
-const isJoined = ({ explode, style }: JsonObject): boolean =>
-  explode === false || (explode === undefined && style !== undefined && style !== 'form')
 
 /** An integer has no bounds of its own (JSON Schema Validation §6.1.1; OpenAPI format registry). */
 const scalarTypes: Readonly<Record<string, AnyXmlType>> = {

@@ -161,6 +161,8 @@ export const contentSchema = (document: OpenApiDocument, given: Json | undefined
 interface DescribedContent {
   readonly mediaType: string
   readonly schema: Json | undefined
+  /** How the members of a form are written. */
+  readonly encoding: Json | undefined
 }
 export const findJsonContent = (document: OpenApiDocument, given: Json | undefined): DescribedContent | undefined =>
   findContent(document, given, /^application\/json\b/i) ??
@@ -171,7 +173,9 @@ export const findFormContent = (document: OpenApiDocument, given: Json | undefin
 
 function findContent(document: OpenApiDocument, given: Json | undefined, wanted: RegExp): DescribedContent | undefined {
   const found = objectEntries(document.resolve(given).value['content']).find(([type]) => wanted.test(type))
-  return found && { mediaType: found[0], schema: found[1]['schema'] ?? found[1]['itemSchema'] }
+  if (!found) return undefined
+  const [mediaType, { schema, itemSchema, encoding }] = found
+  return { mediaType, schema: schema ?? itemSchema, encoding }
 }
 export const mediaTypesOf = (document: OpenApiDocument, given: Json | undefined): readonly string[] =>
   Object.keys(objectOf(document.resolve(given).value['content']))
