@@ -4,7 +4,7 @@
  * answer: services grow.
  */
 
-import { isJsonObject, type Json, type JsonObject } from '../base/objects.ts'
+import { isJsonObject, type Json, type JsonObject, stringOf } from '../base/objects.ts'
 import { createXmlJsonCodec } from '../contract/xml-json.ts'
 import { type AnyMember, type AnyXmlType, type TypeMembers, x } from '../contract/xml-type.ts'
 import { parseJson, writeJson } from '../http/json.ts'
@@ -98,8 +98,12 @@ export class RestValues {
       }),
     )
   }
-  /** The first branch that the value fits. */
+  /** The branch that the value says it is, else the first that it fits. */
   #readBranch(choice: AnyMember, json: Json): Json {
+    const { property = '', branches: said } = this.#differences.discriminators.get(choice) ?? {}
+    const known = isJsonObject(json) ? said?.get(stringOf(json[property])) : undefined
+    const member = known === undefined ? undefined : branchesOf(choice)[known]
+    if (known !== undefined && member) return { [known]: this.readMember(member, json) ?? null }
     const branches = Object.entries(branchesOf(choice)).map(([key, member]) => ({
       [key]: this.readMember(member, json) ?? null,
     }))

@@ -15,6 +15,7 @@ import {
 import { anyDurationPattern } from '../../describe/temporal-pattern.ts'
 import { findFreeName } from '../constant-names.ts'
 import type { Losses } from '../loss.ts'
+import { OneWayMembers } from './one-way-members.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { findSuccess, type RestOperation } from './operations.ts'
 import { type ParameterStyle, readParameterStyle } from './parameter-style.ts'
@@ -80,12 +81,21 @@ export interface RestMessages {
   readonly answerFields: readonly NamedPart[]
 }
 
+/** OpenAPI §4.8.25 */
+export interface Discriminator {
+  readonly property: string
+  /** Its values, those of schemas by their names too. */
+  readonly branches: ReadonlyMap<string, string>
+}
+
 /** Where the JSON of a type is not that of its members (`contract/xml-json.ts`). */
 export interface JsonDifferences {
   /** Of members whose name XML does not have. */
   readonly names: ReadonlyMap<AnyMember, string>
   /** Members that stand for the value of their one branch. */
   readonly choices: ReadonlySet<AnyMember>
+  /** Of choices whose values have a member that says which branch they are. */
+  readonly discriminators: ReadonlyMap<AnyMember, Discriminator>
   /** Types with one member, which stand for the array in it. */
   readonly arrays: ReadonlySet<AnyXmlType>
   /** Types of members `entry`, each a key and a value, which stand for an object with any names. */
@@ -96,22 +106,48 @@ export interface JsonDifferences {
   readonly requiredLists: ReadonlySet<AnyMember>
 }
 
-/** JSON Schemas as types of XML, which may contain themselves. */
+/**
+ * JSON Schemas as types of XML, which may contain themselves. What is sent is without `readOnly`
+ * members, an answer without `writeOnly` ones (OpenAPI §4.8.24): a type that has such is two.
+ */
 export class ExchangeTypes implements JsonDifferences {
-  readonly names = new Map<AnyMember, string>()
-  readonly choices = new Set<AnyMember>()
-  readonly arrays = new Set<AnyXmlType>()
-  readonly maps = new Set<AnyXmlType>()
-  readonly texts = new Set<AnyXmlType>()
-  readonly requiredLists = new Set<AnyMember>()
+  readonly names: Map<AnyMember, string>
+  readonly choices: Set<AnyMember>
+  readonly discriminators: Map<AnyMember, Discriminator>
+  readonly arrays: Set<AnyXmlType>
+  readonly maps: Set<AnyXmlType>
+  readonly texts: Set<AnyXmlType>
+  readonly requiredLists: Set<AnyMember>
   readonly #document: OpenApiDocument
   readonly #namespace: XmlNamespace
   readonly #losses: Losses
   readonly #comments: Map<object, string>
   readonly #made = new Map<JsonObject, AnyXmlType>()
-  readonly #typeNames = new Set<string>()
+  readonly #typeNames: Set<string>
+  readonly #oneWay: OneWayMembers
+  /** Of these the types of what is sent; undefined: these are they. */
+  readonly #sent: ExchangeTypes | undefined
+  readonly #answered: ExchangeTypes | undefined
 
-  constructor(document: OpenApiDocument, namespace: XmlNamespace, losses: Losses, comments: Map<object, string>) {
+  /** @param answered where these are of what is sent: those of answers */
+  constructor(
+    document: OpenApiDocument,
+    namespace: XmlNamespace,
+    losses: Losses,
+    comments: Map<object, string>,
+    answered?: ExchangeTypes,
+  ) {
+    this.names = answered?.names ?? new Map()
+    this.choices = answered?.choices ?? new Set()
+    this.discriminators = answered?.discriminators ?? new Map()
+    this.arrays = answered?.arrays ?? new Set()
+    this.maps = answered?.maps ?? new Set()
+    this.texts = answered?.texts ?? new Set()
+    this.requiredLists = answered?.requiredLists ?? new Set()
+    this.#typeNames = answered ? answered.#typeNames : new Set()
+    this.#oneWay = answered ? answered.#oneWay : new OneWayMembers(document)
+    this.#answered = answered
+    this.#sent = answered ? undefined : new ExchangeTypes(document, namespace, losses, comments, this)
     this.#document = document
     this.#namespace = namespace
     this.#losses = losses
@@ -120,23 +156,7 @@ export class ExchangeTypes implements JsonDifferences {
 
   /** @param fieldsOf the fields of a response that are members of the answer */
   messages(name: string, operation: RestOperation, fieldsOf = listAnswerFields): RestMessages {
-    const input: Record<string, AnyMember> = {}
-    const path = operation.parameters.map(each => {
-      const key = toMemberName(each, input)
-      const given = operation.allParameters.find(({ name: known, in: place }) => known === each && place === 'path')
-      const schema = given && this.#schemaOf(given)
-      const { type, options } = readSchemaFacts(this.#document, schema)
-      const isKnown = options.length === 0 && type !== ''
-      if (given) this.#tellStyle(given, `${name}.${each}`, readParameterStyle(given))
-      input[key] = isKnown ? this.#member(schema, `${name}.${each}`, true) : x.element(x.string)
-      return { key, name: each, how: readParameterStyle(given ?? { in: 'path' }) }
-    })
-    const query = operation.query.map(each => this.#parameter(each, name, input))
-    const headers = operation.headers
-      .filter(each => !isOfHttp.test(stringOf(each['name'])))
-      .map(each => this.#parameter(each, name, input))
-    const cookies = operation.cookies.map(each => this.#parameter(each, name, input))
-    const content = this.#content(operation.request, name, input)
+    const { input, ...sent } = (this.#sent ?? this).#request(name, operation)
     const output: Record<string, AnyMember> = {}
     const success = findSuccess(operation)?.[1]
     const answer = this.#content(success, `${name}Response`, output)
@@ -145,7 +165,21 @@ export class ExchangeTypes implements JsonDifferences {
     )
     const made = { input: this.root(name, input), output: this.root(`${name}Response`, output) }
     if (operation.comment !== '') this.#comments.set(made.input, operation.comment)
-    return { ...made, path, query, headers, cookies, content, answer, answerFields }
+    return { ...made, ...sent, answer, answerFields }
+  }
+  #request(name: string, operation: RestOperation) {
+    const input: Record<string, AnyMember> = {}
+    const path = operation.parameters.map(each => {
+      const given = operation.allParameters.find(({ name: known, in: place }) => known === each && place === 'path')
+      return this.#segment(given ?? { in: 'path', name: each }, name, input)
+    })
+    const query = operation.query.map(each => this.#parameter(each, name, input))
+    const headers = operation.headers
+      .filter(each => !isOfHttp.test(stringOf(each['name'])))
+      .map(each => this.#parameter(each, name, input))
+    const cookies = operation.cookies.map(each => this.#parameter(each, name, input))
+    const content = this.#content(operation.request, name, input)
+    return { input, path, query, headers, cookies, content }
   }
   root(name: string, members: TypeMembers): AnyRootElement {
     return this.#namespace.element(name, x.object(members))
@@ -157,6 +191,14 @@ export class ExchangeTypes implements JsonDifferences {
     return isObject ? this.#members(facts.schema, place, taken) : undefined
   }
 
+  /** A text where its schema does not say of what type it is. */
+  #segment(given: JsonObject, place: string, into: Record<string, AnyMember>): ParameterPart {
+    const { type, options } = readSchemaFacts(this.#document, this.#schemaOf(given))
+    if (options.length === 0 && type !== '') return this.#parameter({ ...given, required: true }, place, into)
+    const key = toMemberName(stringOf(given['name']), into)
+    into[key] = x.element(x.string)
+    return { key, name: stringOf(given['name']), how: readParameterStyle(given) }
+  }
   #parameter(given: JsonObject, place: string, into: Record<string, AnyMember>): ParameterPart {
     const name = stringOf(given['name'])
     const key = toMemberName(name, into)
@@ -226,7 +268,7 @@ export class ExchangeTypes implements JsonDifferences {
     const members: Record<string, AnyMember> = {}
     const branchesOf = this.#findBranches(schema, taken)
     for (const [name, given] of propertiesOf(schema)) {
-      if (name === '_links') continue
+      if (name === '_links' || this.#oneWay.has(given, this.#answered ? 'readOnly' : 'writeOnly')) continue
       const key = toMemberName(name, { ...taken, ...members })
       if (key !== name) this.#losses.add(`${place}.${name}`, `is called ${key}: ${whyRenamed(name)}`)
       const member = this.#member(given, `${place}.${key}`, required.has(name), branchesOf.get(name))
@@ -286,9 +328,11 @@ export class ExchangeTypes implements JsonDifferences {
   }
 
   #type(facts: SchemaFacts, from: string): AnyXmlType {
-    const { schema, type, options, name } = facts
+    const { schema, type, options } = facts
+    if (this.#answered && !this.#oneWay.areIn(schema)) return this.#answered.#type(facts, from)
+    const name = this.#answered && facts.name !== '' ? `${facts.name} draft` : facts.name
     const place = name === '' ? from : toTypeName(name) // a type is the same wherever it is
-    if (options.length > 0) return this.#once(facts, place, () => this.#choiceMembers(options, place))
+    if (options.length > 0) return this.#once(facts, place, () => this.#choiceMembers(facts, place))
     if (type === 'object' && namesMembers(schema)) return this.#once(facts, place, () => this.#members(schema, place))
     if (type === 'array') return this.#array(facts, place)
     const map = type === 'object' ? readMapFacts(this.#document, schema) : undefined
@@ -328,7 +372,7 @@ export class ExchangeTypes implements JsonDifferences {
     const known = this.#made.get(key)
     if (known) return known
     const members: Record<string, AnyMember> = {}
-    const wish = name === '' && isComposed(key) ? place : name
+    const wish = name !== '' || isComposed(key) ? place || 'Type' : ''
     const type =
       wish === '' ? x.object(members) : this.#namespace.type(this.#claimName(toTypeName(wish) || 'Type'), members)
     this.#made.set(key, type)
@@ -340,17 +384,26 @@ export class ExchangeTypes implements JsonDifferences {
     this.#typeNames.add(name)
     return name
   }
-  #choiceMembers(options: readonly Json[], place: string): TypeMembers {
+  #choiceMembers({ schema, options }: SchemaFacts, place: string): TypeMembers {
     const cases: Record<string, AnyMember> = {}
+    const keys = new Map<string, string>()
     for (const option of options) {
       const { name, type } = readSchemaFacts(this.#document, option)
       const wish = toTypeName(name || type || 'value')
       const key = toMemberName(wish.charAt(0).toLowerCase() + wish.slice(1), cases)
       cases[key] = this.#member(option, `${place}.${key}`, true)
+      if (name !== '') keys.set(name, key)
     }
     this.#losses.add(place, `is one of several: one of ${Object.keys(cases).join(', ')} here`)
     const oneOf = x.choice(cases)
     this.choices.add(oneOf)
+    const said = objectOf(schema['discriminator'])
+    const mapping = Object.entries(objectOf(said['mapping'])).flatMap(([value, target]) => {
+      const key = keys.get(stringOf(target).replace(/^.*\//s, ''))
+      return key === undefined ? [] : [[value, key] as const]
+    })
+    const property = stringOf(said['propertyName'])
+    if (property !== '') this.discriminators.set(oneOf, { property, branches: new Map([...keys, ...mapping]) })
     return { oneOf }
   }
 }

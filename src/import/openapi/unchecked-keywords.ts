@@ -70,7 +70,7 @@ const listUnchecked = (schema: JsonObject): readonly string[] =>
     return given !== undefined && isLost(schema, given) ? [keyword] : []
   })
 
-const listInnerSchemas = (schema: JsonObject): readonly (Json | undefined)[] => [
+export const listInnerSchemas = (schema: JsonObject): readonly (Json | undefined)[] => [
   ...inSchema.map(each => schema[each]),
   ...inList.flatMap(each => jsonItems(schema[each])),
   ...inMembers.flatMap(each => Object.values(objectOf(schema[each]))),

@@ -1,0 +1,77 @@
+/** Members of an OpenAPI document that go one way alone, and those that say what a value is. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createRestCaller } from '../../src/bridge/rest-caller.ts'
+import type { RestAsk } from '../../src/bridge/rest-transport.ts'
+import { loadAnyParser } from '../../src/import/description-text.ts'
+import { readRestPort } from '../../src/import/openapi/rest-port.ts'
+
+const parse = await loadAnyParser()
+const text = { type: 'string' }
+const json = (schema: object) => ({ content: { 'application/json': { schema } } })
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const isKind = (kind: object, members: object) => ({
+  type: 'object',
+  required: ['kind'],
+  properties: { kind, ...members },
+})
+const schemas = {
+  User: { type: 'object', required: ['id', 'name', 'password', 'keys'], properties: { id: { ...text, readOnly: true }, name: text, password: { ...text, writeOnly: true }, keys: { type: 'array', items: ref('Key') }, home: ref('Place'), made: { allOf: [ref('Place')], readOnly: true } } },
+  Key: { type: 'object', required: ['print', 'secret'], properties: { print: { ...text, readOnly: true }, secret: { ...text, writeOnly: true } } },
+  Place: { type: 'object', properties: { city: text } },
+  Shape: { oneOf: [ref('Circle'), ref('Square')], discriminator: { propertyName: 'kind', mapping: { round: '#/components/schemas/Circle', sq: 'Square' } } },
+  Circle: isKind(text, { size: { type: 'integer' } }),
+  Square: isKind(text, { size: { type: 'integer' } }),
+  Pet: { ...isKind(text, {}), discriminator: { propertyName: 'kind' } },
+  Cat: { allOf: [ref('Pet'), { properties: { lives: { type: 'integer' } } }] },
+} // biome-ignore format: a table
+const document = JSON.stringify({
+  openapi: '3.1.0',
+  info: { title: 'Users', version: '1' },
+  paths: {
+    '/users/{id}': {
+      put: { operationId: 'put', parameters: [{ in: 'path', name: 'id', required: true, schema: text }], requestBody: json(ref('User')), responses: { 200: json(ref('User')) } },
+    },
+    '/shapes': { get: { operationId: 'shapes', responses: { 200: json({ type: 'array', items: ref('Shape') }) } } },
+    '/pets': { get: { operationId: 'pets', responses: { 200: json(ref('Pet')) } } },
+  },
+  components: { schemas },
+}) // biome-ignore format: a table
+const rest = readRestPort(document, 'users.json', [], { find: () => undefined, parse })
+
+/** What is sent, and what its answer is read as. */
+async function exchange(name: string, input: object, answer: object) {
+  const asked: RestAsk[] = []
+  const limits = { timeLimit: 10_000, longest: 10_000 }
+  const caller = createRestCaller(rest, 'http://users.example', limits, async ask => {
+    asked.push(ask)
+    const content = Buffer.from(JSON.stringify(answer))
+    return { kind: 'response', status: 200, fields: { 'content-type': 'application/json' }, content }
+  })
+  const got = await caller(name, { input, blocks: {} })
+  return { sent: asked[0]?.content, got: got.kind === 'answer' ? got.content : got }
+}
+
+test('OpenAPI §4.8.24 readOnly is no member of what is sent, writeOnly of no answer, at any depth', async () => {
+  const input = { id: 'u1', name: 'Ann', password: 'x', keys: [{ secret: 's' }], home: { city: 'Rome' } }
+  const answer = { id: 'u1', name: 'Ann', keys: [{ print: 'p' }], home: { city: 'Rome' }, made: { city: 'Oslo' } }
+  const { sent, got } = await exchange('Put', input, answer)
+  assert.equal(sent, '{"name":"Ann","password":"x","keys":[{"secret":"s"}],"home":{"city":"Rome"}}')
+  assert.deepEqual(got, answer)
+})
+test('OpenAPI §4.8.24 one that is sent all the same is refused with its name', async () => {
+  const { sent, got } = await exchange('Put', { id: 'u1', name: 'Ann', password: 'x', keys: [], made: {} }, {})
+  assert.equal(sent, undefined)
+  assert.match(JSON.stringify(got), /"status":422.*made/)
+})
+test('OpenAPI §4.8.25 the discriminator says what a value is: by its mapping, or the name of the schema', async () => {
+  const values = ['round', 'sq', 'Square', 'other'].map(kind => ({ kind, size: 1 }))
+  const { got } = await exchange('Shapes', {}, values)
+  assert.deepEqual(
+    (got as { item: readonly { oneOf: object }[] }).item.map(({ oneOf }) => Object.keys(oneOf)[0]),
+    ['circle', 'square', 'square', 'circle'],
+  )
+})
+test('OpenAPI §4.8.25.1 what extends a schema with a discriminator is told', () => {
+  assert.ok(rest.losses.some(each => each.place === 'Pet' && each.detail === 'may be Cat: what these add is left out'))
+})
