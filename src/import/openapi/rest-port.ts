@@ -58,7 +58,9 @@ export function readRestPort(
   const faults = new FaultElements(document, types)
   const declared: Record<string, PortExchange> = {}
   const exchanges = new Map<string, RestExchange>()
-  const asked = listRestOperations(document).filter(({ method }) => !unasked.has(method))
+  const asked = listRestOperations(document)
+    .filter(({ method }) => !unasked.has(method))
+    .map(each => withQueryKeys(document, each))
   for (const operation of asked) {
     const key = nameExchange(operation, declared)
     const messages = types.messages(key, operation)
@@ -95,6 +97,19 @@ export function readRestPort(
   const made = port('Operations', { namespace, service: toTypeName(title) || 'Service', exchanges: declared })
   const address = serverAddressOf(document.root)
   return { name, namespace, port: made, exchanges, differences: types, address, comments, losses: losses.all }
+}
+
+/** OpenAPI §4.8.27: an API key of the query is a parameter; credentials of ours are fields. */
+function withQueryKeys(document: OpenApiDocument, operation: RestOperation): RestOperation {
+  const schemes = objectOf(objectOf(document.root['components'])['securitySchemes'])
+  const named = new Set((operation.security ?? []).flatMap(each => Object.keys(each)))
+  const keys = [...named].flatMap(each => {
+    const { type, in: place, name = null, description } = document.resolve(schemes[each]).value
+    const isKnown = operation.query.some(known => known['name'] === name)
+    if (type !== 'apiKey' || place !== 'query' || isKnown) return []
+    return [{ in: place, name, schema: { type: 'string' }, ...(description !== undefined && { description }) }]
+  })
+  return keys.length === 0 ? operation : { ...operation, query: [...operation.query, ...keys] }
 }
 
 /** Types are made when they are asked for, and what they lose is told then. */
