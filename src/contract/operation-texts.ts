@@ -10,10 +10,13 @@ import { joinSentences, type PublicTexts } from './texts.ts'
 
 /**
  * The description of a field, a line for each value that has one, and the callers that the field is
- * for; undefined without any.
+ * for; undefined without any. Of the values `value` alone, where it is given.
  */
-export function describeField({ texts, access }: AnyField): string | undefined {
-  const values = Object.entries(texts?.values ?? {}).flatMap(([value, text]) => (text ? [`${value}: ${text}`] : []))
+export function describeField({ texts, access }: AnyField, value?: unknown): string | undefined {
+  const values = Object.entries(texts?.values ?? {}).flatMap(([known, text]) => {
+    if (!text) return []
+    return value === undefined ? [`${known}: ${text}`] : value === known ? [text] : []
+  })
   const lines = [
     ...(texts?.description === undefined ? [] : [texts.description]),
     ...values,

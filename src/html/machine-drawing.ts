@@ -36,7 +36,16 @@ interface Edge {
 }
 
 /** In units of the drawing; boxes and the gaps between them are wider where their words are. */
-const size = { width: 116, height: 40, columnGap: 104, rowGap: 64, loop: 36, margin: 20, letter: 8.5 } as const
+const size = {
+  width: 116,
+  height: 40,
+  columnGap: 104,
+  rowGap: 64,
+  loop: 36,
+  margin: 20,
+  letter: 8.5,
+  readable: 576,
+} as const
 
 const widthOf = (words: readonly string[], least: number): number =>
   Math.max(least, ...words.map(each => Math.ceil(each.length * size.letter) + 2 * size.margin))
@@ -62,7 +71,7 @@ function drawPicture(drawn: DrawnMachine): PageMarkup {
   return buildElement(
     'svg',
     {
-      class: 'machine',
+      class: width > size.readable ? 'machine wide' : 'machine',
       viewBox: `0 0 ${width} ${height}`,
       width,
       height,

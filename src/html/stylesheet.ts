@@ -64,7 +64,7 @@ time,td .choice,td code,.number{white-space:nowrap}
 .words{display:flex;flex-wrap:wrap;gap:.6rem;align-items:end}.words .field{flex:1 1 14rem;margin:0}.words input{max-width:none}
 tr:has(:target)>*{background:var(--rest-soft)}
 .scroll{overflow-x:auto;margin:0 0 1rem;padding:.2rem;background:var(--sheet);border:1px solid var(--line);border-radius:10px}
-.machine{display:block;font:500 14px var(--sans);max-width:100%;height:auto;min-width:36rem}
+.machine{display:block;font:500 14px var(--sans);max-width:100%;height:auto}.machine.wide{min-width:32rem}
 .machine text{fill:var(--ink)}
 .machine .state rect{fill:var(--code);stroke:var(--soft);stroke-width:1.5}
 .machine .state.end rect{stroke-dasharray:5 4}

@@ -80,14 +80,15 @@ export function writeDefinitions(
         'div',
         {},
         buildElement('dt', {}, escapeMarkup(titleOf(name, field))),
-        buildElement('dd', {}, writeValue(field, value[name], addressOf), writeDescription(field)),
+        buildElement('dd', {}, writeValue(field, value[name], addressOf), writeDescription(field, value[name])),
       ),
     )
   return rows.length === 0 ? '' : buildElement('dl', {}, ...rows)
 }
 
 /** For everyone, not only for those who can point at it. */
-const writeDescription = (field: AnyField): PageMarkup => writeParagraph(describeField(field), { class: 'hint' })
+const writeDescription = (field: AnyField, value: unknown): PageMarkup =>
+  writeParagraph(describeField(field, value), { class: 'hint' })
 
 /** The keys are the service's content, and stand as they are. */
 function writeEntries(value: AnyField, map: RowOfValues, addressOf: ItemAddress): PageMarkup {

@@ -1,8 +1,10 @@
 /** Drawings and texts for people. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { t } from '../../src/contract/field.ts'
 import { indentJson, indentXml, shortenText, writeShownRows } from '../../src/html/indent.ts'
 import { drawMachine } from '../../src/html/machine-drawing.ts'
+import { writeDefinitions } from '../../src/html/value-views.ts'
 import { assertCpuMsBelow } from '../support/cost.ts'
 
 const machine = { open: { pay: 'paid', drop: 'gone' }, paid: { refund: 'open', drop: 'gone' }, gone: {} }
@@ -28,6 +30,19 @@ test('A3.4 every state and every transition is drawn; where it stands and what i
     /aria-label="The states of bills: open, paid, gone\. .*remind stays in open.*refund leads from paid to open.*The state is paid now\."/,
   )
   assert.match(svg, /class="state end"><rect/)
+})
+
+test('A3.4 a drawing is made wider than its place only where its words would be too small', () => {
+  const long = { a: { next: 'b' }, b: { next: 'c' }, c: { next: 'd' }, d: {} }
+  assert.match(drawMachine(bills), /class="machine"/)
+  assert.match(drawMachine({ ...bills, states: Object.keys(long), machine: long, stays: {} }), /class="machine wide"/)
+})
+
+test('a value has its own description, and not those of others', () => {
+  const fields = { kind: t.enum('cash', 'card').describe('How it is paid.', { values: { cash: 'At the desk.' } }) }
+  const describe = (kind: string) => [...writeDefinitions(fields, { kind }, () => undefined).matchAll(/class="hint">([^<]*)/g)].map(([, text]) => text) // biome-ignore format: one line
+  assert.deepEqual(describe('cash'), ['How it is paid.\nAt the desk.'])
+  assert.deepEqual(describe('card'), ['How it is paid.'])
 })
 
 test('A3.4 no two states stand in one place, also where some are out of reach', () => {

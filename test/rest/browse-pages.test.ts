@@ -1,6 +1,8 @@
 /** What stands on the pages of the interface: each part for whom, and where, it has a use. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
+import { anyone, implement, resource, service, t } from '../../src/index.ts'
+import { startTestService } from '../../src/testing/index.ts'
 import { json, type OrdersOverRest, order, startOrders } from './orders-over-rest.ts'
 
 const html = { accept: 'text/html' }
@@ -611,5 +613,24 @@ describe('the same for programs', async () => {
     assert.match(told.slice(-200), /…|more/)
     const { told: few } = await request('clara', '/api/v2/orders?size=1')
     assert.ok(!few.includes('…'))
+  })
+})
+
+describe('a field with a title', async () => {
+  const letters = resource('letters', {
+    fields: { id: t.id('l'), plate: t.string({ max: 3 }).describe('As on the car', { title: 'Number plate' }) },
+  }).rules({ sort: ['plate'], allow: { read: [anyone], create: [anyone] } })
+  const post = service('post', { namespace: 'urn:example:post', resources: [letters] })
+  const tests = await startTestService(post, implement(post, {}))
+  after(() => tests.close())
+  const ask = async (at: string, init: RequestInit = {}) =>
+    (await tests.fetchAs()(`${tests.address}/api/v1/letters${at}`, { ...init, headers: { ...html, ...init.headers } })).text() // biome-ignore format: one line
+
+  it('is called so among the orders of its list', async () => {
+    assert.match(await ask(''), />Number plate, ascending<.*>Number plate, descending</s)
+  })
+  it('is called so where a form has it wrong', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(tests.address).origin }
+    assert.match(await ask('?_method=POST', { method: 'POST', headers, body: 'plate=ABCD' }), />Number plate must have/)
   })
 })

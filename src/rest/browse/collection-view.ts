@@ -4,7 +4,7 @@
  */
 import { escapeMarkup } from '../../base/markup.ts'
 import { ownMember } from '../../base/objects.ts'
-import { Field, t } from '../../contract/field.ts'
+import { Field, type Fields, t } from '../../contract/field.ts'
 import { seesAlways } from '../../contract/field-access.ts'
 import { allowsComparison, findFilterField } from '../../contract/filter-field.ts'
 import { mayEverBeAllowed } from '../../contract/policy.ts'
@@ -163,7 +163,7 @@ function writeFinders(exchange: Exchange, resource: Resource): PageMarkup {
     { method: 'get', action: isSearch ? `${base}/search` : undefined, role: 'search', 'aria-label': 'Filters' },
     buildElement('input', { type: 'hidden', name: findMark, value: '1' }),
     words,
-    buildElement('div', { class: 'side' }, ...controls, writeOrders(orders, given), writeSizes(given)),
+    buildElement('div', { class: 'side' }, ...controls, writeOrders(orders, resource.fields, given), writeSizes(given)),
     buildElement('button', {}, isSearch ? 'Search' : 'Show'),
   )
   const search =
@@ -205,13 +205,13 @@ const writeWords = (q: string): PageMarkup =>
     buildElement('input', { id: 'words', name: 'q', type: 'search', value: q, maxlength: 1000 }),
   )
 
-function writeOrders(sort: readonly string[], given: ReadonlyMap<string, string>): PageMarkup {
+function writeOrders(sort: readonly string[], fields: Fields, given: ReadonlyMap<string, string>): PageMarkup {
   if (sort.length === 0) return ''
   const chosen = given.get('sort') ?? ''
-  const known = sort.flatMap(name => [
-    [name, `${labelOf(name)}, ascending`] as const,
-    [`-${name}`, `${labelOf(name)}, descending`] as const,
-  ])
+  const known = sort.flatMap(name => {
+    const title = fields[name] ? titleOf(name, fields[name]) : labelOf(name)
+    return [[name, `${title}, ascending`] as const, [`-${name}`, `${title}, descending`] as const]
+  })
   const options = [['', ''] as const, ...known].map(([value, text]) =>
     buildElement('option', { value, selected: value === chosen }, escapeMarkup(text)),
   )

@@ -6,7 +6,7 @@
  */
 import type { FieldProblem } from '../../contract/given-fields.ts'
 import { normalizeRows, placeControl } from '../../html/controls.ts'
-import { labelOf, writeSection } from '../../html/element.ts'
+import { labelOf, titleOf, writeSection } from '../../html/element.ts'
 import { writePage } from '../../html/frame.ts'
 import { nameControl } from '../../html/text-tree.ts'
 import type { Response } from '../../http/message.ts'
@@ -125,7 +125,9 @@ function groupByControl(problems: readonly FieldProblem[]): ReadonlyMap<string, 
 function problemPlace(spec: FormSpec, { path, detail }: FieldProblem): { control: string; detail: string } {
   const name = path.findLast(step => typeof step === 'string') ?? ''
   const control = path.length === 0 ? '' : controlId(spec, nameControl(path))
-  return { control, detail: `${name === '' ? 'The content' : labelOf(String(name))} ${detail}.` }
+  const field = name === path[0] && Object.hasOwn(spec.fields, name) ? spec.fields[name] : undefined
+  const title = name === '' ? 'The content' : field ? titleOf(String(name), field) : labelOf(String(name))
+  return { control, detail: `${title} ${detail}.` }
 }
 
 /** (2) The item that the form is about, if the caller may see it. */
