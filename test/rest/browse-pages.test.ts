@@ -1,7 +1,7 @@
 /** What stands on the pages of the interface: each part for whom, and where, it has a use. */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { anyone, implement, resource, service, t } from '../../src/index.ts'
+import { anyone, fault, implement, resource, service, t } from '../../src/index.ts'
 import { startTestService } from '../../src/testing/index.ts'
 import { json, type OrdersOverRest, order, startOrders } from './orders-over-rest.ts'
 
@@ -617,17 +617,34 @@ describe('the same for programs', async () => {
 })
 
 describe('a field with a title', async () => {
+  const Taken = fault('Taken', { status: 409, title: 'Taken', description: 'Wait until it is free.', detail: { until: t.date() } }) // biome-ignore format: one line
   const letters = resource('letters', {
     fields: { id: t.id('l'), plate: t.string({ max: 3 }).describe('As on the car', { title: 'Number plate' }) },
-  }).rules({ sort: ['plate'], allow: { read: [anyone], create: [anyone] } })
+  }).rules({ sort: ['plate'], allow: { read: [anyone], create: [anyone] }, faults: { create: [Taken] } })
   const post = service('post', { namespace: 'urn:example:post', resources: [letters] })
-  const tests = await startTestService(post, implement(post, {}))
+  const tests = await startTestService(
+    post,
+    implement(post, {
+      letters: {
+        derive: (ctx, { plate }) => {
+          if (plate === 'X') ctx.fail(Taken, { until: '2027-01-31' })
+          return {}
+        },
+      },
+    }),
+  )
   after(() => tests.close())
   const ask = async (at: string, init: RequestInit = {}) =>
     (await tests.fetchAs()(`${tests.address}/api/v1/letters${at}`, { ...init, headers: { ...html, ...init.headers } })).text() // biome-ignore format: one line
 
   it('is called so among the orders of its list', async () => {
     assert.match(await ask(''), />Number plate, ascending<.*>Number plate, descending</s)
+  })
+  it('stands in words beside what a declared fault says of it', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(tests.address).origin }
+    const page = await ask('?_method=POST', { method: 'POST', headers, body: 'plate=X' })
+    assert.match(page, /<p>Wait until it is free\.<\/p><dl><div><dt>Until<\/dt><dd><time[^>]*>2027-01-31/)
+    assert.match(page, /value="X"/)
   })
   it('is called so where a form has it wrong', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(tests.address).origin }

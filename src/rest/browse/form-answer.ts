@@ -6,9 +6,10 @@
  */
 import type { FieldProblem } from '../../contract/given-fields.ts'
 import { normalizeRows, placeControl } from '../../html/controls.ts'
-import { labelOf, titleOf, writeSection } from '../../html/element.ts'
+import { labelOf, type PageMarkup, titleOf, writeParagraph, writeSection } from '../../html/element.ts'
 import { writePage } from '../../html/frame.ts'
 import { nameControl } from '../../html/text-tree.ts'
+import { writeDefinitions } from '../../html/value-views.ts'
 import type { Response } from '../../http/message.ts'
 import { Refused } from '../../service/refusal.ts'
 import { searchFields } from '../api-version.ts'
@@ -22,7 +23,7 @@ import { requestPath } from '../reply.ts'
 import { buildItemDocument } from '../representation.ts'
 import { parseTyped } from '../request-content.ts'
 import { itemPathOf } from '../route.ts'
-import { controlId, type FormSpec, listAddresses, redrawForm, writeForm } from './forms.ts'
+import { controlId, type FormSpec, itemAddresses, listAddresses, redrawForm, writeForm } from './forms.ts'
 import { findItemOperations, shownItem, specsOf, writeItemView } from './item-view.ts'
 import { findMakingForm } from './making-form.ts'
 import { describeFrame } from './page-frame.ts'
@@ -101,6 +102,7 @@ export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefu
   }))
   const spec = found && tree !== undefined ? { ...found, tree, problems: groupByControl(problems) } : undefined
   const after = [
+    writeFaultDetail(exchange, refusal),
     spec ? writeSection('What you sent', { id: 'again' }, writeForm(spec)) : '',
     current ? writeSection('How it stands now', { id: 'now' }, writeItemView(exchange, current, spec)) : '',
   ].join('\n')
@@ -110,6 +112,13 @@ export async function answerRefusedForm(exchange: Exchange, refusal: AnyRestRefu
     fields: { ...fields, 'content-type': 'text/html;charset=utf-8' },
     content: writeProblemView(exchange, problem, { places, after }),
   }
+}
+
+/** When a declared fault ends a call, and what it says of this one. */
+function writeFaultDetail(exchange: Exchange, refusal: AnyRestRefusal): PageMarkup {
+  if (refusal.kind !== 'declared') return ''
+  const { fault, detail } = refusal
+  return writeParagraph(fault.description) + writeDefinitions(fault.detail, detail, itemAddresses(exchange))
 }
 
 /** (1) Rows are as the reader numbers them, each problem at its control. */
