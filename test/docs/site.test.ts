@@ -126,7 +126,7 @@ describe('the site of the orders service', () => {
 
   test('the machine is drawn, and told in words', () => {
     const page = pageOf(files, 'v2/resources/orders.html')
-    assert.match(page, /<svg class="machine"[^>]*aria-label="The states of orders: placed,/)
+    assert.match(page, /<svg class="machine wide"[^>]*aria-label="The states of orders: placed,/)
     assert.match(page, /<td[^>]*>placed<\/td><td[^>]*><code>pay<\/code><\/td><td[^>]*>paid<\/td>/)
   })
 
