@@ -25,6 +25,15 @@ describe('no rule fails falsely', () => {
   const serveTickets: SmallService = ({ path, caller }) =>
     path === '/openapi.json' ? { status: 200, json: describeNotes() } : { status: 200, json: ticketsOf(caller) }
 
+  it('A4.6: an item is kept as long as its state does not allow to remove it', async () => {
+    const notes = createNotes()
+    const given = await checkSmall(
+      asked => (asked.method === 'DELETE' ? { status: 409, json: { title: 'still open' } } : notes(asked)),
+      ['A4.6'],
+    )
+    assert.deepEqual(listVerdicts(given), ['A4.6 not observable: an item that may be removed in its first state'])
+  })
+
   for (const key of ['*/*', 'application/*', 'application/json; charset=utf-8'])
     it(`A1.6: the description names the media type as ${key}`, async () => {
       const document = structuredClone(describeNotes()) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { content: Record<string, Json> }> }>> } // biome-ignore format: one row

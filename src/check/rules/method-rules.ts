@@ -153,6 +153,8 @@ export const methodRules: readonly CheckRule[] = [
       const fields = await currentMatch(trial.bench, item.path, item.as)
       const removed = await trial.send('DELETE', item.path, { as: item.as, fields })
       if (removed.status === 403 || removed.status === 405) trial.lack('an item that its maker may remove')
+      // RFC 9110 §15.5.10: the machine of its resource, for one, keeps it as it stands.
+      if (removed.status === 409) trial.lack('an item that may be removed in its first state')
       trial.expect(
         removed.isSuccess,
         `DELETE is a success${removed.isSuccess ? '' : `, not ${removed.status}`}`,
