@@ -6,6 +6,7 @@ import { guardedFieldsOf } from '../contract/field-access.ts'
 import { listOperations, type Operation } from '../contract/operation.ts'
 import { describeFieldAccess } from '../contract/operation-texts.ts'
 import { type Grant, listRoles } from '../contract/policy.ts'
+import { listPortOperations } from '../contract/port-operation.ts'
 import type { Service } from '../contract/service.ts'
 
 /**
@@ -15,10 +16,10 @@ import type { Service } from '../contract/service.ts'
  * the roles, and the fields that are for some callers alone.
  */
 export function writeAccessMatrix(service: Service): string {
-  const all = listOperations(service)
+  const all = [...listOperations(service), ...listPortOperations(service)]
   const roles = ['*', ...listRoles(all.flatMap(({ grants }) => grants))]
   const head = ['', ...roles.map(role => (role === '*' ? 'anyone' : role))]
-  const rows = all.map(operation => [operation.name, ...roles.map(role => describeAccess(operation, role))])
+  const rows = all.map(operation => [nameOf(operation), ...roles.map(role => describeAccess(operation, role))])
   const described = new Map(
     all.flatMap(({ grants }) =>
       grants.flatMap(each => (each.description === undefined ? [] : [[each.role, each.description]])),
@@ -32,6 +33,10 @@ export function writeAccessMatrix(service: Service): string {
   const guarded = fields.length === 0 ? '' : `\n${fields.join('\n')}\n`
   return writeMarkdownTable([head, ...rows]) + legend + guarded
 }
+
+/** An exchange has the name that it has in the audit. */
+const nameOf = (operation: Operation): string =>
+  operation.kind === 'exchange' ? `${operation.port.port}.${operation.exchangeName}` : operation.name
 
 function describeAccess({ grants }: Operation, role: string): string {
   const given = grants.filter(grant => grant.role === role || grant.role === '*').map(describeGrant)

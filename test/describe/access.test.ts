@@ -1,11 +1,13 @@
 /** The access matrix and the state diagram of the contract that is served. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { exchange, port } from '../../src/contract/exchange.ts'
 import { t } from '../../src/contract/field.ts'
 import { listOperations } from '../../src/contract/operation.ts'
 import { anyone, isAllowed, mayEverBeAllowed, role } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { service } from '../../src/contract/service.ts'
+import { x } from '../../src/contract/xml-type.ts'
 import { writeAccessMatrix } from '../../src/describe/access-matrix.ts'
 import { writeStateDiagram } from '../../src/describe/state-diagram.ts'
 import { shop } from './orders-contract.ts'
@@ -102,4 +104,12 @@ test('A3.4 the diagram has each transition, reading actions included', () => {
     'delivered --> [*]',
     'cancelled --> [*]',
   ])
+})
+
+test('A5.2 exchanges of ports are in the table, those that nobody may ask are not', () => {
+  const call = x.namespace('urn:parts').element('FindPart', x.object({ number: x.element(x.string) }))
+  const find = { action: 'urn:find', input: call, output: call }
+  const parts = port('Parts', { namespace: 'urn:parts', exchanges: { Find: exchange({ ...find, allow: [role('partner')] }), Shut: exchange({ ...find, action: 'urn:shut', allow: [] }) } }) // biome-ignore format: one line
+  const table = writeAccessMatrix(service('parts', { namespace: 'urn:parts', resources: [], ports: [parts] }))
+  assert.match(table, /\| +\| anyone +\| partner +\|\n.*\n\| Parts\.Find +\| 401 +\| yes +\|\n$/)
 })
