@@ -140,9 +140,11 @@ export class Sessions {
       try {
         return await this.#runOnce(begin, work, until)
       } catch (thrown) {
-        if (isKeyTaken(thrown) && tries === takenTriesMax) refuse(takenKey)
-        if (!isTransient(thrown)) throw this.#toStoreError(thrown)
-        if (tries === triesMax || performance.now() + wait > until) throw new Unavailable(1, thrown)
+        if (!(thrown instanceof DatabaseFailure || thrown instanceof Collision)) throw thrown
+        const cause = thrown instanceof Collision ? thrown : thrown.cause
+        if (isKeyTaken(cause) && tries === takenTriesMax) refuse(takenKey)
+        if (!isTransient(cause)) throw this.#toStoreError(cause)
+        if (tries === triesMax || performance.now() + wait > until) throw new Unavailable(1, cause)
       }
       // Transactions that collided wait for different times, so that they do not collide again.
       await sleep(wait * Math.random())
@@ -157,14 +159,14 @@ export class Sessions {
       return answer
     } catch (thrown) {
       session.abandon(thrown)
-      throw session.failed ?? thrown
+      throw session.failed === undefined ? thrown : new DatabaseFailure(session.failed)
     } finally {
       session.endWork()
     }
   }
 
   async #transaction<T>(session: PooledTransaction, begin: string, work: StatementWork<T>): Promise<T> {
-    session.take(await this.#pool.connect())
+    session.take(await this.#pool.connect().catch(session.fail))
     // A write waits until its transaction has begun: after a begin that failed a statement would
     // commit by itself.
     if (begin === beginWrite) await session.end(begin)
@@ -197,7 +199,10 @@ class PooledTransaction implements StatementRunner {
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
   #hasWorkEnded = false
-  /** The first failure of a statement: with it the server has ended the transaction. */
+  /**
+   * The first failure of the connection or of a statement: with it the server has ended the
+   * transaction.
+   */
   failed: unknown
   /** Rejects when its time is up; then the connection is closed, whatever it owes: (1). */
   readonly late: Promise<never>
@@ -207,6 +212,11 @@ class PooledTransaction implements StatementRunner {
     this.#timer = setTimeout(reject, Math.max(0, until - performance.now()), new Unavailable(1, late))
     this.late = promise
     promise.catch(() => this.#giveBack(true))
+  }
+
+  readonly fail = (thrown: unknown): never => {
+    this.failed ??= thrown
+    throw thrown
   }
 
   /** A connection that comes too late goes back to the pool. */
@@ -293,6 +303,17 @@ class PooledTransaction implements StatementRunner {
 
 /** What a work has read was changed before it could commit. */
 export class Collision extends Error {}
+
+/**
+ * An error of the database or of the way to it. Any other is the work's own, whatever its code is:
+ * a handler may ask a server of its own, which refuses connections, too.
+ */
+class DatabaseFailure {
+  readonly cause: unknown
+  constructor(cause: unknown) {
+    this.cause = cause
+  }
+}
 
 /**
  * What a statement that finds a collision tries to read as a number: invalid_text_representation

@@ -127,6 +127,33 @@ test('(3) what a work does after its time is not sent, neither a statement nor i
   assert.deepEqual([sent, given], [[beginWrite], 1])
 })
 
+describe('an error of the work itself stays what it is, and is thrown once, whatever it looks like', () => {
+  const errors = [
+    ['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:25'],
+    ['57P01', 'a database of its own was stopped'],
+    ['40001', 'a database of its own found a collision'],
+    ['23505', 'a database of its own has the key'],
+    ['', 'timeout of the mail server'],
+    ['', 'the account is closed'],
+  ] as const
+  for (const begin of [beginRead, beginWrite])
+    for (const [code, message] of errors)
+      test(`"${message}" in a transaction that does "${begin}"`, async () => {
+        const { sessions: made, run, pool } = await sessions(always)
+        const own = Object.assign(new Error(message), code === '' ? {} : { code })
+        let runs = 0
+        const work = made.run(begin, async on => {
+          runs++
+          await on.run(statement, [])
+          throw own
+        })
+        await assert.rejects(work, thrown => thrown === own)
+        assert.equal(runs, 1)
+        await run(begin)
+        assert.equal(pool.totalCount, 1)
+      })
+})
+
 test('after a begin that failed nothing of a write is sent: it would commit by itself', async () => {
   const sent: string[] = []
   const client: PostgresClient = {
