@@ -115,6 +115,8 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
       return { detail: `${refusal.field}: ${refusal.detail}`, parameter: refusal.field }
     case 'unsupported-media-type':
       return { detail: refusal.detail }
+    case 'unavailable':
+      return { detail: refusal.mayBeDone ? doubtAdvice : explanations.unavailable[1] }
     case 'invalid':
       return {
         detail: describeProblems(refusal.problems),
@@ -151,6 +153,9 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
 
 const badCredentials =
   'The credentials are wrong or no longer valid, or of a scheme that WWW-Authenticate does not name. Send others.'
+
+const doubtAdvice =
+  'The service cannot tell whether the change was made. Look before you ask again; a request with an Idempotency-Key may be repeated.'
 
 const weakTags =
   'If-Match compares strongly (RFC 9110 §13.1.1), and a weak tag, W/"…", is never the same: send the tag as this service wrote it. A proxy that compresses may have made it weak.'

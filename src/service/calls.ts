@@ -44,6 +44,7 @@ import {
   type Store,
   type StoreReader,
   type StoreWriter,
+  Unavailable,
   type WriteTurn,
 } from './store.ts'
 import type { Turns } from './turns.ts'
@@ -241,6 +242,10 @@ class Changes {
         : this.#changeByCall(call, did))
       isKept = did.deed !== undefined
       return outcome
+    } catch (thrown) {
+      throw thrown instanceof Unavailable && thrown.mayBeDone && mayBeAskedAgain(call)
+        ? new Unavailable(thrown.after, thrown.cause)
+        : thrown
     } finally {
       if (call.file && !isKept) await discardStaged(this.#parts.store, call.file.octets.name)
     }
@@ -307,6 +312,17 @@ class Changes {
     }
   }
 }
+
+/** A second one finds what the first one did, and has no effect of its own. */
+const mayBeAskedAgain = ({ id, once, expects, admitted: { operation } }: Call): boolean =>
+  once !== undefined || (id !== undefined && expects !== undefined) || kindsWithOneEffect.has(operation.kind)
+const kindsWithOneEffect: ReadonlySet<Operation['kind']> = new Set([
+  'replace',
+  'remove',
+  'bulk',
+  'putFile',
+  'cancelJob',
+])
 
 /** Calls that change one item wait for each other. */
 const turnOf = ({ id, admitted: { operation, party } }: Call): WriteTurn =>

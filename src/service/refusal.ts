@@ -61,9 +61,10 @@ export type Refusal =
   | { readonly kind: 'unimplemented'; readonly operation: string }
   /**
    * The store is busy or out of reach, or requests are too many; `after` in seconds. The cause is
-   * for the operator's log: no face tells it.
+   * for the operator's log: no face tells it. `mayBeDone`: the call may have been carried out all
+   * the same, and a second one would be another.
    */
-  | { readonly kind: 'unavailable'; readonly after: number; readonly cause?: unknown }
+  | { readonly kind: 'unavailable'; readonly after: number; readonly cause?: unknown; readonly mayBeDone?: true }
 
 /**
  * Thrown, never returned: it undoes its transaction. Not an `Error`: it has no stack, and nothing

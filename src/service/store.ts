@@ -372,17 +372,21 @@ export class Unavailable {
   readonly after: number
   /** An error, or words: for the operator's log, never for a caller. */
   readonly cause: unknown
-  constructor(after = 1, cause?: unknown) {
+  /** Whether what was asked may have been done all the same: its commit has no reply. */
+  readonly mayBeDone: boolean
+  constructor(after = 1, cause?: unknown, mayBeDone = false) {
     this.after = after
     this.cause = cause
+    this.mayBeDone = mayBeDone
   }
 }
 
 /** The cause of whatever is asked of a store after its end. */
 export const closedStore = 'the store is closed'
 
-export const unavailableRefusal = ({ after, cause }: Unavailable): Extract<Refusal, { kind: 'unavailable' }> => ({
+export const unavailableRefusal = (thrown: Unavailable): Extract<Refusal, { kind: 'unavailable' }> => ({
   kind: 'unavailable',
-  after,
-  cause,
+  after: thrown.after,
+  cause: thrown.cause,
+  ...(thrown.mayBeDone && { mayBeDone: true }),
 })

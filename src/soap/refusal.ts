@@ -222,6 +222,8 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
   }
 }
 
+const doubtReason =
+  'the service cannot tell whether the change was made: look before you ask again; a message with a MessageID may be repeated'
 const versionMissing = 'the request must state the expected version'
 
 function createServiceFault(
@@ -229,6 +231,7 @@ function createServiceFault(
   wording: FaultWording,
   { reasonOnly, inBody, declared }: FaultForms,
 ): SoapFault {
+  if (refusal.kind === 'unavailable' && refusal.mayBeDone) return reasonOnly(doubtReason)
   if (hasFault(refusal)) {
     const { fault, reason, detail } = faultOfRefusal(refusal, wording.place)
     return declared(fault, reason, detail)

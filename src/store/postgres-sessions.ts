@@ -125,8 +125,11 @@ export class Sessions {
   }
 
   #toStoreError(thrown: unknown): unknown {
-    if (isLost(thrown) || isBusy(thrown) || isOfDropped(thrown)) this.#cause = thrown
+    if (isLost(thrown) || isBusy(thrown) || isOfDropped(thrown)) this.#keepCause(thrown)
     return toStoreError(thrown)
+  }
+  #keepCause(cause: unknown): unknown {
+    return (this.#cause = cause)
   }
 
   /** Waits until what is under way has ended. */
@@ -159,6 +162,7 @@ export class Sessions {
       return answer
     } catch (thrown) {
       session.abandon(thrown)
+      if (session.isInDoubt) throw new Unavailable(1, this.#keepCause(session.failed ?? late), true)
       throw session.failed === undefined ? thrown : new DatabaseFailure(session.failed)
     } finally {
       session.endWork()
@@ -176,7 +180,7 @@ export class Sessions {
     if (session.failed) throw session.failed
     if (begin === noTransaction) return answer
     if (begin === beginRead) session.send('commit')
-    else await session.end('commit')
+    else await session.commit()
     // For statements that the work did not wait for: the commit of a failed transaction rolls it
     // back without an error.
     if (session.failed) throw session.failed
@@ -199,6 +203,7 @@ class PooledTransaction implements StatementRunner {
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
   #hasWorkEnded = false
+  #isCommitting = false
   /**
    * The first failure of the connection or of a statement: with it the server has ended the
    * transaction.
@@ -235,6 +240,16 @@ class PooledTransaction implements StatementRunner {
   }
   end(text: string): Promise<void> {
     return this.#query({ text, rowMode: 'array', types: cellTypes }).then(ignore)
+  }
+
+  async commit(): Promise<void> {
+    this.#isCommitting = true
+    await this.end('commit')
+    this.#isCommitting = false
+  }
+  /** Its commit was sent and has no reply: what the server answers is a failure, and not in doubt. */
+  get isInDoubt(): boolean {
+    return this.#isCommitting && (this.failed === undefined || isLost(this.failed))
   }
 
   async #query(query: PostgresQuery): Promise<readonly Cells[]> {
