@@ -96,7 +96,7 @@ interface AuditFlags extends StoreFlags {
 }
 async function auditCommand(file: string | undefined, { before, remove, ...flags }: AuditFlags): Promise<void> {
   if (remove && before === undefined) failUsage('--remove requires --before')
-  const [{ openKnownStore }, { listDeeds, removeDeeds }, app] = await Promise.all([
+  const [{ openKnownStore }, { listDeeds, ListedDeeds }, app] = await Promise.all([
     import('../host/store/open-store.ts'),
     import('../host/operations/audit.ts'),
     loadService(file),
@@ -104,12 +104,12 @@ async function auditCommand(file: string | undefined, { before, remove, ...flags
   const store = await openKnownStore(app, flags)
   const until = before ?? Number.MAX_SAFE_INTEGER
   try {
-    let last = 0
+    const listed = new ListedDeeds()
     for await (const { sequence, at, ...deed } of listDeeds(store, until)) {
       await writeOutput(`${JSON.stringify({ sequence, at: new Date(at).toISOString(), ...deed })}\n`)
-      last = sequence
+      if (remove) listed.add(sequence)
     }
-    if (remove) await removeDeeds(store, until, last)
+    await listed.remove(store)
   } finally {
     await store.close()
   }

@@ -189,6 +189,9 @@ export interface AuditRecord {
   readonly request: string
 }
 
+/** Deeds by sequences that follow each other: the first and the last. */
+export type DeedRun = readonly [first: number, last: number]
+
 /** One committed change, in the order of commits (rule C6.1). */
 export interface ChangeRecord {
   readonly sequence: number
@@ -274,11 +277,8 @@ export interface StoreWriter extends StoreReader {
    */
   lease(jobs: readonly string[], now: number, until: number, partyMax?: number): Maybe<JobRow | undefined>
   record(deed: AuditRecord): Maybe<void>
-  /**
-   * Removes deeds before a time, up to a sequence, the oldest first; the audit has no other change.
-   * Returns their number.
-   */
-  removeDeeds(before: number, upTo: number, limit: number): Maybe<number>
+  /** Removes these deeds; the audit has no other change. Returns their number. */
+  removeDeeds(runs: readonly DeedRun[]): Maybe<number>
   /** Appends to the change feed. */
   changed(change: Omit<ChangeRecord, 'sequence'>): Maybe<void>
 }

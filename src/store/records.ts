@@ -304,8 +304,7 @@ const compileDeeds = (dialect: Dialect) => ({
   beforeRemoval: compileStatement(dialect, dialect.removal('_deed')[0]),
   removeDeeds: compileStatement(
     dialect,
-    sql`delete from "_deed" where "sequence" in (select "sequence" from "_deed" where "sequence" <= ${parameterAt(1)}
-        and "at" < ${parameterAt(0)} order by "sequence" ${dialect.limit(parameterAt(2))}) returning 1`,
+    sql`delete from "_deed" where "sequence" between ${parameterAt(0)} and ${parameterAt(1)} returning 1`,
   ),
   afterRemoval: compileStatement(dialect, dialect.removal('_deed')[1]),
 })

@@ -9,6 +9,7 @@ import { asStored, pieceOctets, splitIntoPieces } from '../service/file-content.
 import { Refused } from '../service/refusal.ts'
 import {
   countedMax,
+  type DeedRun,
   type ExpiringRecord,
   type FileOctets,
   type FileVersion,
@@ -612,12 +613,13 @@ export class SqlWriter extends SqlReader implements StoreWriter {
     return this.on.run(this.schema.records.record, deedCells(deed))
   }
 
-  removeDeeds(before: number, upTo: number, limit: number): Maybe<number> {
+  removeDeeds(runs: readonly DeedRun[]): Maybe<number> {
     const { beforeRemoval, removeDeeds, afterRemoval } = this.schema.records
+    let count = 0
+    const remove = ([first, last]: DeedRun): Maybe<void> =>
+      chain(this.on.rows(removeDeeds, [first, last]), rows => void (count += rows.length))
     return chain(this.on.run(beforeRemoval, []), () =>
-      chain(this.on.rows(removeDeeds, [before, upTo, limit]), rows =>
-        chain(this.on.run(afterRemoval, []), () => rows.length),
-      ),
+      chain(forEachInTurn(runs, remove), () => chain(this.on.run(afterRemoval, []), () => count)),
     )
   }
 

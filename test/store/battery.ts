@@ -1725,10 +1725,12 @@ const retention: readonly Case[] = [
       const [first] = await store.read(reader => reader.deeds(0, 3, 1))
       assert.deepEqual(first, { ...deed, at: 1, request: 'r-1', sequence: first?.sequence })
       assert.deepEqual((await store.read(reader => reader.deeds(first?.sequence ?? 0, 9, 1)))[0]?.request, 'r-2')
-      const remove = (time: number, upTo: number, limit: number) =>
-        store.write(writer => writer.removeDeeds(time, upTo, limit))
-      assert.equal(await remove(3, first?.sequence ?? 0, 10), 1, 'what was not read stays')
-      assert.equal(await remove(3, 1e9, 10), 1)
+      const [, second] = await store.read(reader => reader.deeds(0, 3, 2))
+      const remove = (...each: readonly (number | undefined)[]) =>
+        store.write(writer => writer.removeDeeds(each.map((sequence = 0) => [sequence, sequence])))
+      assert.equal(await remove(first?.sequence), 1)
+      assert.deepEqual(await before(9), ['r-2', 'r-3'], 'what was not read stays')
+      assert.equal(await remove(first?.sequence, second?.sequence), 1)
       assert.deepEqual(await before(9), ['r-3'])
       if (place.direct) await assert.rejects(async () => place.direct?.(`delete from "_deed"`), /only added/)
       await store.close()

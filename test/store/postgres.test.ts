@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { ListedDeeds, listDeeds } from '../../src/host/operations/audit.ts'
 import { anyone, job, resource, service, t as t_ } from '../../src/index.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Store, type StoreReader, Unavailable } from '../../src/service/store.ts'
@@ -254,6 +255,37 @@ test(
     await place.remove()
   },
 )
+
+test('a deed that was under way while the audit was listed stays where what was listed is removed', only, async () => {
+  const place = await running.place()
+  const store = await place.open(everything)
+  const deed = { subject: 'ada', operation: 'x', resource: 'towns', id: 't-1', version: undefined, face: 'rest', at: 1 }
+  const requests = async () => (await store.read(reader => reader.deeds(0, 9, 10))).map(each => each.request)
+  const holding = new pg.Client({ connectionString: place.url ?? '' })
+  await holding.connect()
+  await holding.query('select pg_advisory_lock(7306359, hashtext(current_schema()))') // that of numbering
+  const late = store.write(async writer => {
+    await writer.put('towns', 't-1', { id: 't-1', name: '' }, {}, undefined, 1)
+    await writer.record({ ...deed, request: 'late' })
+    await writer.changed({ ...deed, version: 1, what: 'created' })
+  })
+  const waits = `select 1 from pg_locks where locktype = 'advisory' and classid = 7306359 and not granted`
+  while ((await holding.query(waits)).rows.length === 0) await sleep(5)
+  await store.write(writer => writer.record({ ...deed, request: 'early' }))
+  const listed = new ListedDeeds()
+  const seen: string[] = []
+  for await (const { sequence, request } of listDeeds(store, 9)) {
+    listed.add(sequence)
+    seen.push(request)
+  }
+  await holding.end()
+  await late
+  assert.deepEqual([seen, await requests()], [['early'], ['late', 'early']])
+  assert.equal(await listed.remove(store), 1)
+  assert.deepEqual(await requests(), ['late'])
+  await store.close()
+  await place.remove()
+})
 
 test('a server that is not there fails the start, in words for an operator', only, async () => {
   await assert.rejects(openPostgresStore(everything, 'postgres://nobody@127.0.0.1:1/none'), /ECONNREFUSED/)

@@ -15,6 +15,7 @@ import { findMissingIndex, listIndexesOf } from '../../src/contract/list-index.t
 import { anyone } from '../../src/contract/policy.ts'
 import { resource } from '../../src/contract/resource.ts'
 import { type Service, service } from '../../src/contract/service.ts'
+import { ListedDeeds } from '../../src/host/operations/audit.ts'
 import { Refused } from '../../src/service/refusal.ts'
 import { isFormer, type Query, type Replaced, type Store, Unavailable } from '../../src/service/store.ts'
 import { sqlite } from '../../src/store/dialect.ts'
@@ -567,6 +568,29 @@ describe('sqlite: what only a file shows', () => {
     assert.deepEqual(column('select code from members order by id'), ['a', 'b', 'd'])
     assert.deepEqual(column('select id from "members##waiting" order by id'), ['m-1', 'm-2', 'm-4'])
     assert.deepEqual(column('pragma integrity_check'), ['ok'])
+  })
+
+  test('what was listed of the audit is removed a thousand at a time, over gaps, and what was not stays', async t => {
+    const { store } = await opened(t)
+    const deed = { at: 1, subject: 'ada', operation: 'x', resource: 'towns', id: 't-1', version: 1, face: 'rest' }
+    await store.write(async writer => {
+      for (let i = 1; i <= 2600; i++) await writer.record({ ...deed, request: `r-${i}` })
+    })
+    const listed = new ListedDeeds()
+    for (let sequence = 1; sequence <= 2600; sequence++) if (sequence % 100 !== 0) listed.add(sequence)
+    const removals: number[] = []
+    const write: Store['write'] = async work => {
+      const removed = await store.write(work)
+      removals.push(Number(removed))
+      return removed
+    }
+    assert.equal(await listed.remove({ ...store, write }), 2574)
+    assert.deepEqual(removals, [1000, 1000, 574])
+    const left = await store.read(reader => reader.deeds(0, 9, 100))
+    assert.deepEqual(
+      left.map(each => each.sequence),
+      Array.from({ length: 26 }, (_, i) => 100 * (i + 1)),
+    )
   })
 
   test('records of the audit are only added', async t => {

@@ -17,10 +17,28 @@ export async function* listDeeds(store: Store, before: number): AsyncGenerator<A
   }
 }
 
-/** Removes the deeds before this time, up to this sequence. @returns how many */
-export async function removeDeeds(store: Store, before: number, upTo: number): Promise<number> {
-  let count = 0
-  for (let removed = pageRows; removed === pageRows; count += removed)
-    removed = await store.write(writer => writer.removeDeeds(before, upTo, pageRows))
-  return count
+/**
+ * What was listed, and nothing else: the sequence of a deed is given before its commit, so that one
+ * which was still under way may stand among them afterwards.
+ */
+export class ListedDeeds {
+  readonly #groups: [first: number, last: number][][] = []
+  /** Deeds in the last group, which one transaction removes. */
+  #size = 0
+
+  add(sequence: number): void {
+    const group = this.#size < pageRows ? this.#groups.at(-1) : undefined
+    const run = group?.at(-1)
+    if (run?.[1] === sequence - 1) run[1] = sequence
+    else if (group) group.push([sequence, sequence])
+    else this.#groups.push([[sequence, sequence]])
+    this.#size = group ? this.#size + 1 : 1
+  }
+
+  /** @returns how many were removed */
+  async remove(store: Store): Promise<number> {
+    let count = 0
+    for (const runs of this.#groups) count += await store.write(writer => writer.removeDeeds(runs))
+    return count
+  }
 }
