@@ -22,6 +22,7 @@ import { internName, internTransient, knownUri, type Name, resolveQName, xmlnsUr
 import { type Binding, Bindings, outermost } from './prefix-bindings.ts'
 import {
   attributes,
+  decodeNameOctets,
   elements,
   type Followers,
   internToken,
@@ -850,7 +851,7 @@ class DocumentScanner implements Scanner {
     let at = from + 2
     while (nameOctet[bytes[at]!] === 1) at++
     if (at - from - 2 > this.limits.name) this.fail('a name is too long', from + 2 + this.limits.name, 'name')
-    const target = this.cut(from + 2, at, false)
+    const target = decodeNameOctets(bytes, from + 2, at)
     if (target === 'xml') this.fail('an XML declaration is not at the start of the document', from)
     if (!isNcName(target) || target.toLowerCase() === 'xml')
       this.fail('an invalid target of a processing instruction', from)

@@ -111,7 +111,7 @@ export function rememberFollower(previous: QNameToken, next: QNameToken, followe
 }
 
 function enterToken(bytes: Buffer, from: number, to: number, slot: number): QNameToken | undefined {
-  const written = decodeName(bytes, from, to)
+  const written = decodeNameOctets(bytes, from, to)
   const colon = written.indexOf(':')
   const prefix = colon < 0 ? '' : written.slice(0, colon)
   const local = written.slice(colon + 1)
@@ -144,7 +144,7 @@ function internText(text: string): string {
 }
 
 /** The text; for octets that are not UTF-8 an empty one, which is not a name. */
-function decodeName(bytes: Buffer, from: number, to: number): string {
+export function decodeNameOctets(bytes: Buffer, from: number, to: number): string {
   let at = from
   while (at < to && bytes[at]! < 0x80) at++
   return at === to ? bytes.toString('latin1', from, to) : (decodeUtf8(bytes.subarray(from, to)) ?? '')

@@ -273,6 +273,8 @@ const invalid: [title: string, octets: string, at: number][] = [
   ['cut off', '<a>\xe4\xb8</a>', 3],
   ['in a name', '<a\xff/>', 1],
   ['in a value', '<a b="\xff"/>', 6],
+  ['in the target of an instruction', '<a><?p\xff?></a>', 3],
+  ['in an instruction', '<a><?p \xff?></a>', 7],
   ['in a comment', '<a><!--\xff--></a>', 7],
   ['in CDATA', '<a><![CDATA[\xff]]></a>', 12],
   ['in an end tag', '<\xc3\xa9></\xc3\xaa>', 4],
