@@ -8,7 +8,7 @@ import { memoizeByObject } from '../base/memo.ts'
 import type { Scalar, StringType } from './field.ts'
 import { boundFlaw, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
-import { parseInstant } from './lexical/temporal.ts'
+import { compareDurations, compareMoments, keyOfDuration, keyOfMoment } from './lexical/temporal-order.ts'
 import { countCharacters, trimXmlSpace } from './lexical/text.ts'
 import { compileXsdMatcher } from './lexical/xsd-pattern.ts'
 import type { AnyXmlType, BuiltInName, QualifiedName, SchemaFacets, SimpleDefinition } from './xml-type.ts'
@@ -29,21 +29,29 @@ export interface SimpleCodec {
   readonly write: (value: unknown, prefixFor: PrefixFor) => string
   /** Further texts of the same value, which a pattern may ask for (Part 2 §4.3.4); absent: none. */
   readonly writeOthers?: (value: unknown) => Iterable<string>
-  /** Whether text of this type keeps white space at its ends. */
-  readonly keepsSpace: boolean
+  /** White space as a pattern of the type sees it (§4.3.6). */
+  readonly normalize: (text: string) => string
+  /** The same for equal values that are not the same to JavaScript; absent: there are none. */
+  readonly keyOf?: ((value: unknown) => string) | undefined
+  /** What puts a value before a limit, at it or behind it; undefined: they have no order. */
+  readonly compare?: ((value: unknown, limit: unknown) => number | undefined) | undefined
   /** Of a type with facets: the same without any; undefined: it has none. */
   readonly unrestricted?: SimpleCodec | undefined
 }
 
 /**
- * Whether a value is the one that a text stands for, as both are written.
+ * Whether a value is the one that a text stands for (Part 2 §4.3.5 has the same of an enumeration).
  *
  * @param around the namespaces of the text
  */
-export function equalsText({ read, write }: SimpleCodec, value: unknown, text: string, around: NamesAround): boolean {
-  const keep = (uri: string): string => uri
-  const only = read(text, around)
-  return !(only instanceof Flaw) && write(value, keep) === write(only, keep)
+export function equalsText(codec: SimpleCodec, value: unknown, text: string, around: NamesAround): boolean {
+  const only = codec.read(text, around)
+  return !(only instanceof Flaw) && keyOfValue(codec, value) === keyOfValue(codec, only)
+}
+function keyOfValue({ keyOf }: SimpleCodec, value: unknown): string {
+  if (keyOf && !(value instanceof Flaw)) return keyOf(value)
+  if (value instanceof Uint8Array) return `octets ${value.join()}`
+  return typeof value === 'string' ? value : `${typeof value} ${String(value)}`
 }
 
 /** Whether a type is a simple one; `anySimpleType` is, `anyType` is not. */
@@ -64,6 +72,16 @@ function definedCodec(definition: SimpleDefinition): SimpleCodec {
   if (definition.kind === 'list') return listCodec(simpleCodecOf(definition.item))
   if (definition.kind === 'union') return unionCodec(definition.of.map(simpleCodecOf))
   return restrictedCodec(definition.of, definition.facets)
+}
+
+// White space (§4.3.6)
+
+const collapseSpace = (text: string): string => trimXmlSpace(text.replace(/[ \t\r\n]+/g, ' '))
+const keepSpace = (text: string): string => text
+const spaceNormalizers: Readonly<Record<NonNullable<SchemaFacets['whiteSpace']>, (text: string) => string>> = {
+  preserve: keepSpace,
+  replace: text => text.replace(/[\t\r\n]/g, ' '),
+  collapse: collapseSpace,
 }
 
 // Built-in types
@@ -144,9 +162,29 @@ function builtInCodec(name: BuiltInName): SimpleCodec {
   const scalar = scalarsByName[name] ?? { kind: 'string' }
   const [read, check, write] = [compileScalarReader(scalar), compileScalarCheck(scalar), compileScalarWriter(scalar)]
   const writeOthers = name === 'base64Binary' || name === 'swaRef' ? undefined : otherTexts[scalar.kind]
-  const keepsSpace = name === 'string' || name === 'anySimpleType'
-  return { read, check, write, ...(writeOthers && { writeOthers }), keepsSpace }
+  const normalize = spaceNormalizers[whiteSpaceOf(name)]
+  return { read, check, write, ...(writeOthers && { writeOthers }), normalize, ...orderOf(name) }
 }
+function whiteSpaceOf(name: BuiltInName): NonNullable<SchemaFacets['whiteSpace']> {
+  if (name === 'string' || name === 'anySimpleType') return 'preserve'
+  return name === 'normalizedString' ? 'replace' : 'collapse'
+}
+const temporalNames: ReadonlySet<BuiltInName> = new Set<BuiltInName>([
+  ...(['date', 'time', 'dateTime', 'gYear', 'gYearMonth', 'gMonth', 'gMonthDay', 'gDay'] as const),
+])
+/** Numbers have the order of JavaScript, and all other texts none. */
+function orderOf(name: BuiltInName): Pick<SimpleCodec, 'keyOf' | 'compare'> | undefined {
+  if (name === 'duration') return orderOfTexts(name, keyOfDuration, compareDurations)
+  return temporalNames.has(name) ? orderOfTexts(name, keyOfMoment, compareMoments) : undefined
+}
+const orderOfTexts = (
+  name: BuiltInName,
+  keyOf: (text: string) => string | undefined,
+  compare: (one: string, other: string) => number | undefined,
+): Pick<SimpleCodec, 'keyOf' | 'compare'> => ({
+  keyOf: value => `${name} ${keyOf(String(value))}`,
+  compare: (value, limit) => compare(String(value), String(limit)),
+})
 
 /** Kinds of values with several texts for one value. */
 const otherTexts: Readonly<Partial<Record<Scalar['kind'], NonNullable<SimpleCodec['writeOthers']>>>> = {
@@ -185,7 +223,15 @@ const decimalCodec: SimpleCodec = {
   read: text => checkDecimal(trimXmlSpace(text)),
   check: checkDecimal,
   write: String,
-  keepsSpace: false,
+  normalize: collapseSpace,
+  keyOf: value => keyOfDecimal(String(value)),
+}
+/** 1.50 is 01.5, and 0 is -0.0. */
+function keyOfDecimal(text: string): string {
+  const point = pointOf(text)
+  const [whole, places] = [countWholeDigits(text), countFractionDigits(text)]
+  const digits = `${text.slice(point - whole, point)}.${text.slice(point + 1, point + 1 + places)}`
+  return text.startsWith('-') && digits !== '.' ? `-${digits}` : digits
 }
 
 function parseNameValue(value: unknown): QualifiedName | undefined {
@@ -204,7 +250,7 @@ const qnameCodec: SimpleCodec = {
     const name = parseNameValue(value)
     return name?.uri ? `${prefixFor(name.uri)}:${name.local}` : (name?.local ?? '')
   },
-  keepsSpace: false,
+  normalize: collapseSpace,
 }
 
 // Lists and unions
@@ -226,7 +272,8 @@ function listCodec(item: SimpleCodec): SimpleCodec {
     },
     check: value => (Array.isArray(value) ? each(value, checkListItem(item)) : typeFlaw('a list')),
     write: (value, prefixFor) => (value as readonly unknown[]).map(one => item.write(one, prefixFor)).join(' '), // `check` has passed it
-    keepsSpace: false,
+    normalize: collapseSpace,
+    keyOf: value => (value as readonly unknown[]).map(one => keyOfValue(item, one)).join(' '), // `check` has passed it
     unrestricted: item.unrestricted && listCodec(item.unrestricted),
   }
 }
@@ -239,6 +286,7 @@ const checkListItem =
   }
 
 function unionCodec(of: readonly SimpleCodec[]): SimpleCodec {
+  const codecOf = (value: unknown): SimpleCodec | undefined => of.find(each => !(each.check(value) instanceof Flaw))
   const first = (attempt: (codec: SimpleCodec) => unknown | Flaw): unknown | Flaw => {
     let flaw: unknown = typeFlaw('a value of one of the types')
     for (const codec of of) {
@@ -251,11 +299,13 @@ function unionCodec(of: readonly SimpleCodec[]): SimpleCodec {
   return {
     read: (text, around) => first(codec => codec.read(text, around)),
     check: value => first(codec => codec.check(value)),
-    write: (value, prefixFor) => {
-      const codec = of.find(each => !(each.check(value) instanceof Flaw))
-      return codec ? codec.write(value, prefixFor) : String(value)
+    write: (value, prefixFor) => codecOf(value)?.write(value, prefixFor) ?? String(value),
+    writeOthers: value => codecOf(value)?.writeOthers?.(value) ?? [],
+    keyOf: value => {
+      const codec = codecOf(value)
+      return codec ? keyOfValue(codec, value) : String(value)
     },
-    keepsSpace: of.some(each => each.keepsSpace),
+    normalize: of.every(each => each.normalize === collapseSpace) ? collapseSpace : keepSpace,
     unrestricted: of.some(each => each.unrestricted)
       ? unionCodec(of.map(each => each.unrestricted ?? each))
       : undefined,
@@ -268,11 +318,10 @@ type CheckFacet = (value: unknown) => Flaw | undefined
 
 function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
   const base = simpleCodecOf(of)
-  const normalize = facets.whiteSpace === undefined ? undefined : spaceNormalizers[facets.whiteSpace]
+  const normalize = facets.whiteSpace === undefined ? base.normalize : spaceNormalizers[facets.whiteSpace]
   const patterns = (facets.patterns ?? []).map(pattern => ({ pattern, matches: compileXsdMatcher(pattern) }))
   const checks = [...valueChecks(base, facets), ...boundChecks(base, facets), ...digitChecks(facets)]
   const sized = restrictLength(base, facets)
-  const collapses = facets.whiteSpace === 'collapse' || !base.keepsSpace
   const checkText = (text: string): Flaw | undefined => {
     const wrong = patterns.find(({ matches }) => matches && !matches(text))
     return wrong && boundFlaw('pattern', `must match ${wrong.pattern}`)
@@ -296,31 +345,23 @@ function restrictedCodec(of: AnyXmlType, facets: SchemaFacets): SimpleCodec {
   }
   return {
     read: (written, around) => {
-      const text = normalize ? normalize(written) : written
-      const flaw = patterns.length > 0 ? checkText(collapses ? collapseSpace(text) : text) : undefined
-      return flaw ?? checkValue(sized.read(text, around))
+      const text = patterns.length > 0 || facets.whiteSpace ? normalize(written) : written
+      return checkText(text) ?? checkValue(sized.read(text, around))
     },
     check: value => {
       const checked = checkValue(sized.check(value))
       if (checked instanceof Flaw) return checked
-      if (normalize && typeof checked === 'string' && normalize(checked) !== checked)
+      if (facets.whiteSpace && typeof checked === 'string' && normalize(checked) !== checked)
         return typeFlaw('text without white space that its type would change')
       return (patterns.length > 0 && checkText(write(checked, () => 'p'))) || checked
     },
     write,
     ...(writeOthers && { writeOthers }),
-    keepsSpace: !collapses,
+    normalize,
+    keyOf: base.keyOf,
+    compare: base.compare,
     unrestricted: base.unrestricted ?? base,
   }
-}
-
-const collapseSpace = (text: string): string => trimXmlSpace(text.replace(/[ \t\r\n]+/g, ' '))
-const spaceNormalizers: Readonly<
-  Record<NonNullable<SchemaFacets['whiteSpace']>, ((text: string) => string) | undefined>
-> = {
-  preserve: undefined,
-  replace: text => text.replace(/[\t\r\n]/g, ' '),
-  collapse: collapseSpace,
 }
 
 /** §4.3.1–§4.3.3: characters of a text, octets of bytes, items of a list. */
@@ -347,17 +388,12 @@ export const clarkNames: NamesAround = { qname: parseNameValue }
 /** §4.3.5: by value, so that 1.0 is among 1 and 2. */
 function valueChecks(base: SimpleCodec, { values }: SchemaFacets): CheckFacet[] {
   if (!values) return []
-  const keys = new Set(values.map(text => keyOfValue(base.read(text, clarkNames))))
+  const keys = new Set(values.map(text => keyOfValue(base, base.read(text, clarkNames))))
   const phrase = values.length > 12 ? `${values.slice(0, 12).join(', ')}, …` : values.join(', ')
-  return [value => (keys.has(keyOfValue(value)) ? undefined : new Flaw('enum', `must be one of ${phrase}`))]
-}
-function keyOfValue(value: unknown): string {
-  if (value instanceof Uint8Array) return `octets ${value.join()}`
-  if (Array.isArray(value)) return value.map(keyOfValue).join(' ')
-  return typeof value === 'string' ? value : `${typeof value} ${String(value)}`
+  return [value => (keys.has(keyOfValue(base, value)) ? undefined : new Flaw('enum', `must be one of ${phrase}`))]
 }
 
-/** §4.3.7–§4.3.10. Durations have no total order: their bounds are not checked. */
+/** §4.3.7–§4.3.10. A value that has no order with a bound is not within it. */
 function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
   const check = (
     bound: string | undefined,
@@ -367,11 +403,11 @@ function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
   ): CheckFacet[] => {
     const limit = bound === undefined ? undefined : base.read(bound, clarkNames)
     if (bound === undefined || limit instanceof Flaw) return []
-    const compare = compareWith(limit)
+    const compare = compareWith(base, limit)
     return [
       value => {
         const order = compare(value)
-        return order === undefined || holds(order) ? undefined : boundFlaw(code, `must be ${phrase} ${bound}`)
+        return order !== undefined && holds(order) ? undefined : boundFlaw(code, `must be ${phrase} ${bound}`)
       },
     ]
   }
@@ -384,10 +420,17 @@ function boundChecks(base: SimpleCodec, facets: SchemaFacets): CheckFacet[] {
 }
 
 const doubleLengthMax = 15
-/** What puts a value before a limit, at it or behind it; undefined: they have no order. */
-function compareWith(limit: unknown): (value: unknown) => number | undefined {
-  if (typeof limit !== 'string' || limit.length > doubleLengthMax || !decimalText.test(limit))
-    return value => compareOrdered(value, limit)
+function compareWith(
+  { compare = compareOrdered }: SimpleCodec,
+  limit: unknown,
+): (value: unknown) => number | undefined {
+  if (
+    compare !== compareOrdered ||
+    typeof limit !== 'string' ||
+    limit.length > doubleLengthMax ||
+    !decimalText.test(limit)
+  )
+    return value => compare(value, limit)
   const double = Number(limit)
   // A double tells any two decimals of 15 digits apart, and keeps their order (IEEE 754).
   return value =>
@@ -397,12 +440,16 @@ function compareWith(limit: unknown): (value: unknown) => number | undefined {
 }
 
 function compareOrdered(one: unknown, other: unknown): number | undefined {
-  if (typeof one === 'number' && typeof other === 'number') return one - other
+  if (typeof one === 'number' && typeof other === 'number') return compareNumbers(one, other)
   if (typeof one === 'bigint' && typeof other === 'bigint') return one < other ? -1 : one > other ? 1 : 0
   if (typeof one !== 'string' || typeof other !== 'string') return undefined
-  if (decimalText.test(one) && decimalText.test(other)) return compareDecimals(one, other)
-  const [left, right] = [parseInstant(one), parseInstant(other)]
-  return Number.isNaN(left) || Number.isNaN(right) ? undefined : left - right
+  return decimalText.test(one) && decimalText.test(other) ? compareDecimals(one, other) : undefined
+}
+
+/** Infinities are equal to themselves, and NaN has no order (§3.2.4). */
+function compareNumbers(one: number, other: number): number | undefined {
+  if (one === other) return 0
+  return Number.isNaN(one) || Number.isNaN(other) ? undefined : one - other
 }
 
 function compareDecimals(one: string, other: string): number {

@@ -3,6 +3,7 @@
  * §2.2), and values that have an order are compared in it (§3.2.6 to §3.2.14). Types are named as
  * in `wire-type.ts`; a text that is not a value of its type stands for itself.
  */
+import { compareDurations, compareMoments, keyOfDuration, keyOfMoment } from '../contract/lexical/temporal-order.ts'
 import { trimXmlSpace } from '../contract/lexical/text.ts'
 import { findTemporalRule } from '../describe/temporal-pattern.ts'
 import type { ScalarType } from './wire-type.ts'
@@ -20,8 +21,8 @@ export function compareInOrder(base: string, one: string, other: string): number
   const kind = kindOf(base)
   if (kind === 'decimal') return compareDecimalTexts(a, b)
   if (kind === 'double') return orderNumbers(parseFloating(a), parseFloating(b))
-  if (kind === 'time') return compareTimes(parseTime(a), parseTime(b))
-  return kind === 'duration' ? compareDurations(parseDuration(a), parseDuration(b)) : undefined
+  if (kind === 'time') return compareMoments(a, b)
+  return kind === 'duration' ? compareDurations(a, b) : undefined
 }
 
 type ValueKind =
@@ -69,14 +70,8 @@ const digests: Readonly<Record<ValueKind, (text: string) => string | undefined>>
   },
   double: text => (Number.isNaN(parseFloating(text) ?? 0) ? 'NaN' : parseFloating(text)?.toString()),
   boolean: text => ({ '1': 'true', '0': 'false' })[text],
-  time: text => {
-    const time = parseTime(text)
-    return time && `${time.seconds}.${time.fraction}${time.hasZone ? 'Z' : ''}`
-  },
-  duration: text => {
-    const duration = parseDuration(text)
-    return duration && `${duration.months} ${duration.seconds}.${duration.fraction}`
-  },
+  time: keyOfMoment,
+  duration: keyOfDuration,
   hexBinary: text => text.toUpperCase(),
   base64Binary: text => text.replace(/\s/g, ''),
   token: text => text.replace(/\s+/g, ' '),
@@ -111,100 +106,6 @@ function parseFloating(text: string): number | undefined {
 }
 const orderNumbers = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined || Number.isNaN(a - b) ? undefined : a - b
-
-// Times (§3.2.7 to §3.2.14)
-
-/** Seconds since 1970 in UTC; without a zone, as if in UTC. */
-interface TimeValue {
-  readonly seconds: number
-  /** Of a second, without zeros at its end. */
-  readonly fraction: string
-  readonly hasZone: boolean
-}
-/** Years, months, days, hours, minutes (i), seconds, fractions and zones, as a type has them. */
-const timeForms: readonly RegExp[] = [
-  /^(?<y>-?\d{4,})-(?<m>\d\d)-(?<d>\d\d)T(?<h>\d\d):(?<i>\d\d):(?<s>\d\d)(?:\.(?<f>\d+))?(?<z>Z|[+-]\d\d:\d\d)?$/,
-  /^(?<h>\d\d):(?<i>\d\d):(?<s>\d\d)(?:\.(?<f>\d+))?(?<z>Z|[+-]\d\d:\d\d)?$/,
-  /^(?<y>-?\d{4,})(?:-(?<m>\d\d)(?:-(?<d>\d\d))?)?(?<z>Z|[+-]\d\d:\d\d)?$/,
-  /^--(?<m>\d\d)(?:-(?<d>\d\d))?(?<z>Z|[+-]\d\d:\d\d)?$/,
-  /^---(?<d>\d\d)(?<z>Z|[+-]\d\d:\d\d)?$/,
-]
-function parseTime(text: string): TimeValue | undefined {
-  const groups = timeForms.map(form => form.exec(text)?.groups).find(Boolean)
-  if (!groups) return undefined
-  const {
-    y = '1972',
-    m = '12',
-    d = y === '1972' && groups['m'] === undefined ? '31' : '1',
-    h = '0',
-    i = '0',
-    s = '0',
-    f = '',
-    z,
-  } = groups
-  const seconds = countDays(Number(y), Number(m), Number(d)) * 86_400 + Number(h) * 3600 + Number(i) * 60 + Number(s)
-  return { seconds: seconds - readZone(z) * 60, fraction: f.replace(/0+$/, ''), hasZone: z !== undefined }
-}
-/** Minutes. */
-function readZone(zone: string | undefined): number {
-  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d\d):(\d\d)$/.exec(zone ?? '') ?? []
-  return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1)
-}
-/** Days since 1970 in the proleptic Gregorian calendar. */
-function countDays(year: number, month: number, day: number): number {
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day)
-  return date.getTime() / 86_400_000
-}
-
-/** §3.2.7.4: a time without a zone may be that of any zone, up to 14 hours away. */
-function compareTimes(a: TimeValue | undefined, b: TimeValue | undefined): number | undefined {
-  if (!a || !b) return undefined
-  const difference = a.seconds - b.seconds || Number(`0.${a.fraction}`) - Number(`0.${b.fraction}`)
-  return a.hasZone === b.hasZone || Math.abs(difference) > 14 * 3600 ? difference : undefined
-}
-
-// Durations (§3.2.6)
-
-interface DurationValue {
-  readonly months: number
-  readonly seconds: number
-  readonly fraction: string
-}
-const durationForm = /^(-?)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$/
-function parseDuration(text: string): DurationValue | undefined {
-  const found = durationForm.exec(text)
-  if (!found || !/\d/.test(text)) return undefined
-  const [years = 0, months = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = found
-    .slice(2, 8)
-    .map(each => Number(each ?? 0))
-  const sign = found[1] === '-' ? -1 : 1
-  return {
-    months: sign * (years * 12 + months) || 0,
-    seconds: sign * (days * 86_400 + hours * 3600 + minutes * 60 + seconds) || 0,
-    fraction: (found[8] ?? '').replace(/0+$/, '').replace(/^(?=.)/, sign < 0 ? '-' : ''),
-  }
-}
-/** §3.2.6.2: whichever of these months they are added to. */
-const startMonths: readonly (readonly [year: number, month: number])[] = [
-  [1696, 9],
-  [1697, 2],
-  [1903, 3],
-  [1903, 7],
-]
-function compareDurations(a: DurationValue | undefined, b: DurationValue | undefined): number | undefined {
-  if (!a || !b) return undefined
-  const fractions = readFraction(a) - readFraction(b)
-  const differences = startMonths.map(
-    ([year, month]) =>
-      (countDays(year, month + a.months, 1) - countDays(year, month + b.months, 1)) * 86_400 + a.seconds - b.seconds ||
-      fractions,
-  )
-  const [first = 0] = differences
-  return differences.every(each => Math.sign(each) === Math.sign(first)) ? first : undefined
-}
-const readFraction = ({ fraction }: DurationValue): number =>
-  Number(fraction.startsWith('-') ? `-0.${fraction.slice(1)}` : `0.${fraction}`)
 
 // Zones
 

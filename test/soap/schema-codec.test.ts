@@ -43,6 +43,13 @@ test('§3.3.2 names, namespaces and forms are those of the declarations', () => 
   )
 })
 
+test('Namespaces in XML §3 a QName of the namespace of XML is written with its one prefix', () => {
+  const name = a.element('name', x.QName)
+  for (const value of ['{http://www.w3.org/XML/1998/namespace}lang', '{urn:q}n', 'n'])
+    assert.equal(read(name, write(name, value)), value)
+  assert.match(write(name, '{http://www.w3.org/XML/1998/namespace}lang'), /^<n1:name xmlns:n1="urn:a">xml:lang</)
+})
+
 test('§3.8.4 a group that has to be there, of which nothing is, has a value without members', () => {
   const gap = a.element(
     'gap',

@@ -9,7 +9,7 @@ import { isBase64Type, lengthsOfOctets, limitLength } from '../../contract/octet
 import { countRequired, parseAttributeKey } from '../../contract/xml-members.ts'
 import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
-import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement } from '../../xml/index.ts'
+import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement, xmlUri } from '../../xml/index.ts'
 import {
   type AttributePlan,
   type ComplexPlan,
@@ -40,7 +40,8 @@ type ValueRow = Readonly<Record<string, unknown>>
 
 /** One message while it is written: its prefixes, and the place of the value at hand. */
 export class MessageWriting {
-  readonly #prefixes = new Map<string, string>()
+  /** `xml` is bound everywhere, and may be bound nowhere else (Namespaces in XML §3). */
+  readonly #prefixes = new Map<string, string>([[xmlUri, 'xml']])
   readonly path: string[]
   readonly beside: Pick<LiteralWriting, 'attach' | 'refer'>
   constructor(beside: Pick<LiteralWriting, 'attach' | 'refer'>, path: readonly string[] = []) {
@@ -50,18 +51,17 @@ export class MessageWriting {
   readonly prefixFor = (uri: string): string => {
     let prefix = this.#prefixes.get(uri)
     if (prefix === undefined) {
-      prefix = uri === xsiUri ? 'xsi' : `n${this.#prefixes.size + 1}`
+      prefix = uri === xsiUri ? 'xsi' : `n${this.#prefixes.size}`
       this.#prefixes.set(uri, prefix)
     }
     return prefix
   }
   name({ uri, local }: Name): string {
-    if (uri === '') return local
-    return uri === 'http://www.w3.org/XML/1998/namespace' ? `xml:${local}` : `${this.prefixFor(uri)}:${local}`
+    return uri === '' ? local : `${this.prefixFor(uri)}:${local}`
   }
   declarations(): string {
     let text = ''
-    for (const [uri, prefix] of this.#prefixes) text += ` xmlns:${prefix}=${writeAttribute(uri)}`
+    for (const [uri, prefix] of this.#prefixes) if (uri !== xmlUri) text += ` xmlns:${prefix}=${writeAttribute(uri)}`
     return text
   }
   fail(detail: string): never {
