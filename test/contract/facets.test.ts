@@ -60,6 +60,10 @@ const bounds: readonly (readonly [why: string, AnyXmlType, SchemaFacets, text: s
   ['§4.3.6 a pattern sees a space for a tab', x.normalizedString, { patterns: ['a a'] }, 'a\ta', true],
   ['§4.3.6 … where the type in between replaces it', x.simple(x.string, { whiteSpace: 'replace' }), { patterns: ['a a'] }, 'a\ta', true],
   ['§4.3.6 … and one space where white space collapses', x.token, { patterns: ['a a'] }, ' a\t a ', true],
+  ['F.1.1 a block of characters', x.string, { patterns: ['\\p{IsLetterlikeSymbols}\\P{IsArrows}'] }, 'ℵℵ', true],
+  ['F.1.1 … ends', x.string, { patterns: ['\\p{IsNumberForms}'] }, '\u2190', false],
+  ['F.1.1 … of two ranges', x.string, { patterns: ['\\p{IsSpecials}+'] }, '\ufeff\ufffc', true],
+  ['F.1.1 … beyond 16 bits', x.string, { patterns: ['\\p{IsPrivateUse}{2}'] }, '\ue000\u{10fffd}', true],
 ] // biome-ignore format: a table
 for (const [why, type, facets, text, valid] of bounds)
   test(why, () => assert.equal(isValid(type, facets, text), valid, text))

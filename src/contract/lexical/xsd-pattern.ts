@@ -21,30 +21,45 @@ const letterClasses: Readonly<Record<string, string>> = {
   w: '[^\\p{P}\\p{Z}\\p{C}]',
   W: '[\\p{P}\\p{Z}\\p{C}]',
 }
-/** Blocks of Unicode by the names of appendix F.1.1, the ones that occur in schemas. */
-const blocks: Readonly<Record<string, string>> = {
-  BasicLatin: '\\u{0}-\\u{7F}',
-  'Latin-1Supplement': '\\u{80}-\\u{FF}',
-  'LatinExtended-A': '\\u{100}-\\u{17F}',
-  'LatinExtended-B': '\\u{180}-\\u{24F}',
-  IPAExtensions: '\\u{250}-\\u{2AF}',
-  SpacingModifierLetters: '\\u{2B0}-\\u{2FF}',
-  CombiningDiacriticalMarks: '\\u{300}-\\u{36F}',
-  Greek: '\\u{370}-\\u{3FF}',
-  Cyrillic: '\\u{400}-\\u{4FF}',
-  Hebrew: '\\u{590}-\\u{5FF}',
-  Arabic: '\\u{600}-\\u{6FF}',
-  Devanagari: '\\u{900}-\\u{97F}',
-  Thai: '\\u{E00}-\\u{E7F}',
-  LatinExtendedAdditional: '\\u{1E00}-\\u{1EFF}',
-  GreekExtended: '\\u{1F00}-\\u{1FFF}',
-  GeneralPunctuation: '\\u{2000}-\\u{206F}',
-  CurrencySymbols: '\\u{20A0}-\\u{20CF}',
-  Hiragana: '\\u{3040}-\\u{309F}',
-  Katakana: '\\u{30A0}-\\u{30FF}',
-  CJKUnifiedIdeographs: '\\u{4E00}-\\u{9FFF}',
-  HangulSyllables: '\\u{AC00}-\\u{D7A3}',
-}
+/** Blocks of Unicode by the names of appendix F.1.1, each from its first to its last character. */
+const blockTexts: readonly string[] = [
+  'BasicLatin 0 7F, Latin-1Supplement 80 FF, LatinExtended-A 100 17F, LatinExtended-B 180 24F',
+  'IPAExtensions 250 2AF, SpacingModifierLetters 2B0 2FF, CombiningDiacriticalMarks 300 36F, Greek 370 3FF',
+  'Cyrillic 400 4FF, Armenian 530 58F, Hebrew 590 5FF, Arabic 600 6FF, Syriac 700 74F, Thaana 780 7BF',
+  'Devanagari 900 97F, Bengali 980 9FF, Gurmukhi A00 A7F, Gujarati A80 AFF, Oriya B00 B7F, Tamil B80 BFF',
+  'Telugu C00 C7F, Kannada C80 CFF, Malayalam D00 D7F, Sinhala D80 DFF, Thai E00 E7F, Lao E80 EFF',
+  'Tibetan F00 FFF, Myanmar 1000 109F, Georgian 10A0 10FF, HangulJamo 1100 11FF, Ethiopic 1200 137F',
+  'Cherokee 13A0 13FF, UnifiedCanadianAboriginalSyllabics 1400 167F, Ogham 1680 169F, Runic 16A0 16FF',
+  'Khmer 1780 17FF, Mongolian 1800 18AF, LatinExtendedAdditional 1E00 1EFF, GreekExtended 1F00 1FFF',
+  'GeneralPunctuation 2000 206F, SuperscriptsandSubscripts 2070 209F, CurrencySymbols 20A0 20CF',
+  'CombiningMarksforSymbols 20D0 20FF, LetterlikeSymbols 2100 214F, NumberForms 2150 218F, Arrows 2190 21FF',
+  'MathematicalOperators 2200 22FF, MiscellaneousTechnical 2300 23FF, ControlPictures 2400 243F',
+  'OpticalCharacterRecognition 2440 245F, EnclosedAlphanumerics 2460 24FF, BoxDrawing 2500 257F',
+  'BlockElements 2580 259F, GeometricShapes 25A0 25FF, MiscellaneousSymbols 2600 26FF, Dingbats 2700 27BF',
+  'BraillePatterns 2800 28FF, CJKRadicalsSupplement 2E80 2EFF, KangxiRadicals 2F00 2FDF',
+  'IdeographicDescriptionCharacters 2FF0 2FFF, CJKSymbolsandPunctuation 3000 303F, Hiragana 3040 309F',
+  'Katakana 30A0 30FF, Bopomofo 3100 312F, HangulCompatibilityJamo 3130 318F, Kanbun 3190 319F',
+  'BopomofoExtended 31A0 31BF, EnclosedCJKLettersandMonths 3200 32FF, CJKCompatibility 3300 33FF',
+  'CJKUnifiedIdeographsExtensionA 3400 4DBF, CJKUnifiedIdeographs 4E00 9FFF, YiSyllables A000 A48F',
+  'YiRadicals A490 A4CF, HangulSyllables AC00 D7A3',
+  'CJKCompatibilityIdeographs F900 FAFF, AlphabeticPresentationForms FB00 FB4F',
+  'ArabicPresentationForms-A FB50 FDFF, CombiningHalfMarks FE20 FE2F, CJKCompatibilityForms FE30 FE4F',
+  'SmallFormVariants FE50 FE6F, ArabicPresentationForms-B FE70 FEFE, HalfwidthandFullwidthForms FF00 FFEF',
+  'OldItalic 10300 1032F, Gothic 10330 1034F, Deseret 10400 1044F, ByzantineMusicalSymbols 1D000 1D0FF',
+  'MusicalSymbols 1D100 1D1FF, MathematicalAlphanumericSymbols 1D400 1D7FF',
+  'CJKUnifiedIdeographsExtensionB 20000 2A6DF, CJKCompatibilityIdeographsSupplement 2F800 2FA1F',
+  'Tags E0000 E007F',
+]
+const blocks: ReadonlyMap<string, string> = new Map([
+  ...blockTexts
+    .flatMap(line => line.split(', '))
+    .map(text => {
+      const [name = '', first, last] = text.split(' ')
+      return [name, `\\u{${first}}-\\u{${last}}`] as const
+    }),
+  ['Specials', '\\u{FEFF}\\u{FFF0}-\\u{FFFD}'],
+  ['PrivateUse', '\\u{E000}-\\u{F8FF}\\u{F0000}-\\u{FFFFD}\\u{100000}-\\u{10FFFD}'],
+])
 
 /** The expression, anchored at both ends; undefined for text that is not one of XML Schema. */
 export const compileXsdPattern = (pattern: string): RegExp | undefined =>
@@ -119,7 +134,7 @@ class PatternConverter {
     const name = this.#characters.slice(this.#at, end).join('')
     this.#at = end + 1
     if (!name.startsWith('Is')) return `\\${letter}{${name}}`
-    const block = blocks[name.slice(2)]
+    const block = blocks.get(name.slice(2))
     if (block === undefined) throw new SyntaxError(`the block ${name} is unknown`)
     return letter === 'p' ? `[${block}]` : `[^${block}]`
   }
