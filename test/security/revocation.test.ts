@@ -26,6 +26,7 @@ const number = (value: number) => x.extension('2.5.29.20', x.integer(value))
 const delta = (base: number) => critical('2.5.29.27', x.integer(base))
 const scope = (...parts: Uint8Array[]) => critical('2.5.29.28', x.sequence(...parts))
 const flag = (tag: number) => x.der(tag, Buffer.of(0xff))
+const keyed = (key: number) => x.extension('2.5.29.35', x.sequence(x.der(0x80, Buffer.of(key))))
 const stale = { thisUpdate: now - 9 * day, nextUpdate: now - day }
 
 /** A place of lists for the certificates of signers alone. */
@@ -58,6 +59,16 @@ const rows: [string, readonly Buffer[], Verdict, (readonly Buffer[])?][] = [
     '§6.3.3 f the same, with a list for the certificate of that key',
     [list({ by: signing }), list({ extensions: [scope(place)] })],
     'good',
+    [signerOf([x.usage(6), atPlace])],
+  ],
+  [
+    '§6.3.3 f an older list by the key that signed the certificate has it, a newer one by another key has not',
+    [
+      list({ by: signing, extensions: [keyed(2)] }),
+      list({ ...lists7, thisUpdate: now - 2 * day, extensions: [keyed(1)] }),
+      list({ extensions: [scope(place)] }),
+    ],
+    'revoked',
     [signerOf([x.usage(6), atPlace])],
   ],
   ['§6.3.3 f a key that may not sign lists', [list({ by: signing })], 'unknown', [signerOf([x.usage(0)])]],

@@ -3,7 +3,9 @@
  *  (1) A list counts for a certificate that is in its scope, if its issuer is the one that the
  *      certificate or its issuer names, and its signer's path holds.
  *  (2) A certificate is cleared once lists that are fresh cover every reason (§6.3.3 l).
- *  (3) A list that is not fresh clears no certificate; what the last one revoked stays revoked.
+ *  (3) Where an issuer has several keys, the last list of each counts: some list by each key only
+ *      what it has signed.
+ *  (4) A list that is not fresh clears no certificate; what the last one revoked stays revoked.
  */
 
 import type { Certificate } from './certificate.ts'
@@ -56,17 +58,20 @@ export class RevocationLists {
   /** @param now undefined: the last lists count, fresh or not */
   #consult(certificate: Certificate, findSigner: FindSigner, now: number | undefined): RevocationStatus['status'] {
     const covered = new Set<number>()
+    const keys = new Set<string | undefined>()
     for (const point of listPoints(certificate))
       for (const list of this.#listsOf(point, certificate)) {
         const reasons = intersectReasons(list.scope?.reasons, point.reasons) // d
-        if (!isInScope(list, point, certificate) || reasons.every(reason => covered.has(reason))) continue // b, e
+        const key = list.authorityKeyIdentifier?.toString('latin1')
+        const isTold = keys.has(key) && reasons.every(reason => covered.has(reason))
+        if (!isInScope(list, point, certificate) || isTold) continue // b, e
         const reason = this.#findReason(certificate, list, () => findSigner(list, point), now)
         if (reason === 'unknown') continue
         if (reason !== undefined && reason !== CrlReason.removeFromCRL) return 'revoked' // i, j, k
         for (const each of reasons) covered.add(each) // l
-        if (covered.size === allReasons.size) return 'good'
+        keys.add(key)
       }
-    return 'unknown'
+    return covered.size === allReasons.size ? 'good' : 'unknown'
   }
 
   /** The reason in a list and the delta that belongs to it (§6.3.3 a, c, f–j). */
