@@ -1,12 +1,14 @@
 /**
- * The assertions of WSDL 2.0 Part 1, each by its name. Not checked: the styles of Part 2 §4 (RPC,
- * IRI, multipart), its HTTP binding, and the inside of schemas.
+ * The assertions of WSDL 2.0 Part 1, each by its name; those of styles and of HTTP are in
+ * `wsdl20-part2.ts`. Not checked: the inside of schemas.
  */
 import type { Element } from '../../src/xml/tree.ts'
 import { attribute, below, children, qname } from './tree.ts'
+import { authenticationFlaws, Declarations, httpFlaws, styleFlaws } from './wsdl20-part2.ts'
 
 const wsdl = 'http://www.w3.org/ns/wsdl'
 const soapBinding = 'http://www.w3.org/ns/wsdl/soap'
+const instance = 'http://www.w3.org/ns/wsdl-instance'
 const xs = 'http://www.w3.org/2001/XMLSchema'
 /**
  * Extensions that are understood; any other required one makes a document invalid (Part 1 §6.1).
@@ -49,7 +51,69 @@ const ownChildren = (element: Element): Element[] => element.elements().filter((
 export function flaws(roots: readonly Element[]): readonly string[] {
   const descriptions = roots.filter(({ name }) => name.uri === wsdl && name.local === 'description')
   const components = new Components(roots, descriptions)
-  return [...descriptions.flatMap(structureFlaws), ...components.flaws()]
+  const spaces = descriptions.map(each => attribute(each, 'targetNamespace') ?? '')
+  const others = roots.filter(each => !descriptions.includes(each))
+  return [
+    ...descriptions.flatMap(structureFlaws),
+    ...descriptions.flatMap(each => importFlaws(each, spaces)),
+    ...others.flatMap(each => locationFlaws(each, descriptions)),
+    ...components.flaws(),
+  ]
+}
+
+/**
+ * Part 1 §4: an import has another namespace than the document, and a location of its own.
+ *
+ * @param spaces of all descriptions that were found
+ */
+function importFlaws(root: Element, spaces: readonly string[]): string[] {
+  const own = attribute(root, 'targetNamespace')
+  const imports = ownChildren(root).filter(({ name }) => name.local === 'import')
+  const isIncluding = ownChildren(root).some(({ name }) => name.local === 'include')
+  const places = imports.map(each => `${attribute(each, 'namespace')} ${attribute(each, 'location')}`)
+  return [
+    ...(hasRepeated(places) ? ['Import-1083 one document twice'] : []),
+    ...(imports.some(each => attribute(each, 'namespace') === own) ? ['Import-1084 its own namespace'] : []),
+    ...(isIncluding && spaces.length > 1 && spaces.filter(each => each === own).length < 2
+      ? ['Include-1081 a document of another namespace']
+      : []),
+    ...foreignNames(root)
+      .filter(each => each !== own && !imports.some(one => attribute(one, 'namespace') === each))
+      .map(each => `Import-1082 ${each} is not imported here`),
+  ]
+}
+/** The namespaces of the components that a description refers to. */
+function foreignNames(root: Element): readonly string[] {
+  const references: Readonly<Record<string, readonly string[]>> = {
+    interface: ['extends'],
+    binding: ['interface'],
+    service: ['interface'],
+    endpoint: ['binding'],
+    infault: ['ref'],
+    outfault: ['ref'],
+  }
+  const found = all(root)
+    .filter(({ name }) => name.uri === wsdl)
+    .flatMap(each => (references[each.name.local] ?? []).flatMap(local => names_(each, local)))
+  return [...new Set(found.map(name => name.slice(1, name.indexOf('}'))))]
+}
+
+/** Part 1 §7: pairs of a namespace and a document that describes it, outside of descriptions. */
+function locationFlaws(root: Element, descriptions: readonly Element[]): string[] {
+  const written = all(root).flatMap(({ attributes }) => attributes.filter(({ name }) => name.uri === instance))
+  const namespaces = written.flatMap(({ value }) =>
+    value
+      .trim()
+      .split(/\s+/)
+      .filter((_, at) => at % 2 === 0),
+  )
+  const isDescribed = (namespace: string) => descriptions.some(each => attribute(each, 'targetNamespace') === namespace)
+  return [
+    ...(written.every(({ value }) => value.trim().split(/\s+/).length % 2 === 0) && namespaces.every(isAbsolute)
+      ? []
+      : ['Location-1093 it is no list of pairs']),
+    ...(namespaces.every(isDescribed) ? [] : ['Location-1094 a document of another namespace']),
+  ]
 }
 
 /** Part 1 §2.1.2: the children of a description, and their order. */
@@ -67,6 +131,9 @@ function structureFlaws(root: Element): string[] {
     ...all(root)
       .filter(each => !known.includes(each.name.uri) && attribute(each, 'required') === 'true')
       .map(each => `Extensions-1093 ${each.name.local} is required and unknown`),
+    ...(all(root).some(({ attributes }) => attributes.some(({ name }) => name.uri === instance))
+      ? ['Location-1092 a location of documents within one']
+      : []),
     ...schemaFlaws(root),
   ]
 }
@@ -94,12 +161,14 @@ class Components {
   readonly #descriptions: readonly Element[]
   readonly #schemas: readonly Element[]
   readonly #elements: ReadonlySet<string>
+  readonly #declarations: Declarations
   readonly #imported: ReadonlySet<string>
 
   constructor(roots: readonly Element[], descriptions: readonly Element[]) {
     this.#descriptions = descriptions
     const schemas = roots.flatMap(root => below(root, 'schema')).filter(({ name }) => name.uri === xs)
     this.#schemas = schemas
+    this.#declarations = new Declarations(schemas)
     this.#elements = new Set(
       schemas.flatMap(schema =>
         children(schema, 'element').map(
@@ -133,6 +202,7 @@ class Components {
       ...this.#importFlaws(),
       ...this.#referenceFlaws('interface'),
       ...this.#referenceFlaws('binding'),
+      ...this.#pairFlaws(),
       ...[...this.#mapByName('interface').values()].flatMap(each => this.#interfaceFlaws(each)),
       ...[...this.#mapByName('binding').values()].flatMap(each => this.#bindingFlaws(each)),
       ...[...this.#mapByName('service').values()].flatMap(each => this.#serviceFlaws(each)),
@@ -157,6 +227,19 @@ class Components {
       .filter(each => each.name.uri === xs && attribute(each, local) !== undefined)
       .filter(each => !this.#mapByName(local).has(safely(() => qname(each, local)) ?? ''))
       .map(each => `Types-1077 ${attribute(each, local)} is no ${local}`)
+  }
+
+  /** Part 1 §3.3.3: a reference to an endpoint of an interface has a binding of this interface. */
+  #pairFlaws(): string[] {
+    return this.#descriptions
+      .flatMap(root => children(root, 'types').flatMap(all))
+      .filter(each => each.name.uri === xs && attribute(each, 'interface') !== undefined)
+      .filter(each => {
+        const binding = this.#mapByName('binding').get(safely(() => qname(each, 'binding')) ?? '')
+        const bound = binding && safely(() => qname(binding, 'interface'))
+        return bound !== undefined && bound !== safely(() => qname(each, 'interface'))
+      })
+      .map(each => `Schema-1079 ${attribute(each, 'binding')} is of another interface`)
   }
 
   /** An interface and all that it extends. */
@@ -198,20 +281,17 @@ class Components {
       ...this.#inheritedFlaws(element),
       ...faults.flatMap(each => this.#contentFlaws(each, 'InterfaceFault-1017')),
       ...operations.flatMap(each => this.#operationFlaws(element, each)),
+      ...operations.flatMap(each => styleFlaws(each, attribute(element, 'styleDefault') ?? '', this.#declarations)),
     ]
   }
 
-  /** Operations of one name in two interfaces are the same operation. */
+  /** Operations of one name in two interfaces are the same operation, and so are faults. */
   #inheritedFlaws(element: Element): string[] {
-    const patterns = new Map<string, string | undefined>()
-    return [...new Set(this.#withExtended(element) ?? [])].flatMap(each =>
-      children(each, 'operation').flatMap(operation => {
-        const name = attribute(operation, 'name') ?? ''
-        const differs = patterns.has(name) && patterns.get(name) !== attribute(operation, 'pattern')
-        patterns.set(name, attribute(operation, 'pattern'))
-        return differs ? [`InterfaceOperation-1020 ${name} is two`] : []
-      }),
-    )
+    const faces = [...new Set(this.#withExtended(element) ?? [])]
+    return [
+      ...differing(faces, 'operation').map(name => `InterfaceOperation-1020 ${name} is two`),
+      ...differing(faces, 'fault').map(name => `InterfaceFault-1015 ${name} is two`),
+    ]
   }
 
   /** The content of a message: a declared element, or one of four tokens. */
@@ -274,6 +354,11 @@ class Components {
       ...(hasRepeated(refs(faults)) ? ['BindingFault-1050 a fault twice'] : []),
       ...(hasRepeated(refs(operations)) ? ['BindingOperation-1051 an operation twice'] : []),
       ...(operations.length > 0 && missing.length > 0 ? [`Binding-1045 without ${missing}`] : []),
+      ...(bound && faults.length > 0
+        ? this.#referredFaults(bound)
+            .filter(each => !refs(faults).includes(each))
+            .map(each => `Binding-1047 without ${each}`)
+        : []),
       ...(bound
         ? refs(faults)
             .filter(each => !this.#partsByName(bound, 'fault').has(each))
@@ -281,7 +366,15 @@ class Components {
         : []),
       ...(bound ? operations.flatMap(each => this.#boundOperationFlaws(bound, each)) : []),
       ...soapFlaws(binding),
+      ...httpFlaws(binding, this.#declarations),
     ]
+  }
+
+  /** The faults that operations of an interface name. */
+  #referredFaults(bound: Element): readonly string[] {
+    const operations = [...this.#partsByName(bound, 'operation').values()]
+    const referring = operations.flatMap(each => [...children(each, 'infault'), ...children(each, 'outfault')])
+    return referring.flatMap(each => safely(() => qname(each, 'ref')) ?? [])
   }
 
   #boundOperationFlaws(bound: Element, operation: Element): string[] {
@@ -330,9 +423,31 @@ class Components {
     const bound = safely(() => qname(binding, 'interface'))
     return [
       ...(address === undefined || isAbsolute(address) ? [] : ['Endpoint-1061 an address is absolute']),
+      ...authenticationFlaws(endpoint),
       ...(bound === undefined || bound === service ? [] : ['Endpoint-1062 a binding of another interface']),
     ]
   }
+}
+
+/** Names that parts of several interfaces have, which are not equivalent. */
+function differing(faces: readonly Element[], local: 'operation' | 'fault'): readonly string[] {
+  const found = new Map<string, string>()
+  return faces
+    .flatMap(each => children(each, local))
+    .flatMap(part => {
+      const name = attribute(part, 'name') ?? ''
+      const [known, own] = [found.get(name), digest(part)]
+      found.set(name, own)
+      return known === undefined || known === own ? [] : [name]
+    })
+}
+/** What an operation or a fault means: its pattern, and its messages in any order. */
+function digest(part: Element): string {
+  const element = safely(() => qname(part, 'element')) ?? attribute(part, 'element')
+  const name = safely(() => qname(part, 'ref')) ?? ''
+  const inner = ownChildren(part).filter(each => each.name.local !== 'documentation')
+  const pattern = attribute(part, 'pattern')
+  return JSON.stringify([part.name.local, name, element, pattern, inner.map(digest).sort()])
 }
 
 /** A pattern outside of Part 2, as far as an operation shows it. */
@@ -378,17 +493,35 @@ function messageFlaws(
   ]
 }
 
-/** Part 2 §5: a protocol is required; codes of faults are names that resolve. */
+/** Part 2 §5: a protocol is required; codes of faults are names, in SOAP 1.2 those of its five. */
 function soapFlaws(binding: Element): string[] {
   if (attribute(binding, 'type') !== soapBinding) return []
+  const is12 = ['1.2', undefined].includes(attribute(binding, 'version'))
+  const codes = children(binding, 'fault')
+    .filter(each => (attribute(each, 'code') ?? '#any') !== '#any')
+    .map(each => safely(() => qname(each, 'code')))
+  const iris = ['mep', 'mepDefault'].flatMap(local =>
+    [binding, ...children(binding, 'operation')].map(each => attribute(each, local)),
+  )
+  const modules = below(binding, 'module').map(each => attribute(each, 'ref'))
   return [
     ...(isAbsolute(attribute(binding, 'protocol')) ? [] : ['SOAPBinding-2069 a protocol']),
-    ...children(binding, 'fault')
-      .filter(each => attribute(each, 'code') !== undefined && attribute(each, 'code') !== '#any')
-      .filter(each => safely(() => qname(each, 'code')) === undefined)
-      .map(each => `SOAPBinding: ${attribute(each, 'code')}`),
+    ...(codes.every(code => code !== undefined && (!is12 || codesOf12.includes(code)))
+      ? []
+      : ['SOAPBindingFault-2072 a code']),
+    ...(iris.every(each => each === undefined || isAbsolute(each))
+      ? []
+      : ['SOAPMEP-2073, -2074 a pattern is absolute']),
+    ...(modules.every(isAbsolute) ? [] : ['SOAPModule-2076 absolute']),
   ]
 }
+const codesOf12: readonly string[] = [
+  'DataEncodingUnknown',
+  'MustUnderstand',
+  'Receiver',
+  'Sender',
+  'VersionMismatch',
+].map(code => `{http://www.w3.org/2003/05/soap-envelope}${code}`)
 
 function names_(element: Element, local: string): string[] {
   const values = attribute(element, local)?.trim().split(/\s+/) ?? []
