@@ -42,7 +42,7 @@ function refusalFields(exchange: Exchange, refusal: AnyRestRefusal): Readonly<Re
     case 'range':
       return { 'content-range': writeContentRange(undefined, refusal.length) }
     case 'unavailable':
-      return refusal.mayBeDone ? {} : { 'retry-after': writeRetryAfter(refusal.after) }
+      return { 'retry-after': writeRetryAfter(refusal.after) }
     case 'in-flight':
       return { 'retry-after': '1' }
     case 'too-many':

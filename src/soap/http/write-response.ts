@@ -62,7 +62,7 @@ function statusOfFault(
 
 function fieldsOfFault({ serving, realm }: SoapNode, { request }: Entry, refusal: AnySoapRefusal): HttpFields {
   if (refusal.kind === 'unauthenticated') return { 'www-authenticate': writeAuthChallenges(request, serving, realm) }
-  if (refusal.kind === 'too-many' || (refusal.kind === 'unavailable' && !refusal.mayBeDone))
+  if (refusal.kind === 'too-many' || refusal.kind === 'unavailable')
     return { 'retry-after': writeRetryAfter(refusal.after) }
   return {}
 }
