@@ -35,10 +35,10 @@ for (const [heading, journey] of Object.entries(walks))
  */
 const bounds: Readonly<Record<string, { readonly files: number; readonly functions: number; readonly calls: number }>> =
   {
-    'GET 304': { files: 49, functions: 145, calls: 182 },
-    'GET 200': { files: 49, functions: 146, calls: 189 },
-    'POST 201': { files: 86, functions: 330, calls: 675 },
-    'SOAP GetOrder': { files: 58, functions: 246, calls: 380 },
+    'GET 304': { files: 50, functions: 147, calls: 184 },
+    'GET 200': { files: 50, functions: 148, calls: 191 },
+    'POST 201': { files: 88, functions: 332, calls: 675 },
+    'SOAP GetOrder': { files: 60, functions: 248, calls: 380 },
   }
 for (const [journey, most] of Object.entries(bounds))
   test(`${journey}: a request passes no more files, functions and calls than it did`, () => {

@@ -3,7 +3,7 @@
  * faces, with the checks of the contract on both sides; what goes wrong behind is a problem that
  * says what happened, and the operator's log says the rest.
  */
-
+import { messageOf } from '../base/attempt.ts'
 import type { Pieces } from '../base/octets.ts'
 import { dropPassing, listEach, PassingOctets, replaceEach } from '../base/passing-octets.ts'
 import { type Port, type PortExchange, statusOfPortFault } from '../contract/exchange.ts'
@@ -337,7 +337,7 @@ function passAnswer(
     throw thrown
   }
   if (!passing) return content
-  const cut = (thrown: unknown) => note(`${place}: cut while its octets passed: ${describeCut(thrown)}`)
+  const cut = (thrown: unknown) => note(`${place}: cut while its octets passed: ${messageOf(thrown)}`)
   const wait = (next: () => Promise<string | undefined>) =>
     next().catch((thrown: unknown): never => {
       cut(thrown)
@@ -345,7 +345,6 @@ function passAnswer(
     })
   return replaceEach(content, PassingOctets, octets => octets.through(pieces => noteCut(pieces, cut), wait))
 }
-const describeCut = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 async function* noteCut(pieces: Pieces, cut: (thrown: unknown) => void): Pieces {
   try {
     yield* pieces

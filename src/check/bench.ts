@@ -9,6 +9,7 @@
  *  (4) What a probe created is removed at the end, in the reverse order, or named in the report.
  */
 import { setTimeout } from 'node:timers/promises'
+import { messageOf } from '../base/attempt.ts'
 import type { EarlierRelease } from '../describe/index.ts'
 import { writeJson } from '../http/json.ts'
 import { type CheckCaller, type CollectionTarget, type DiscoveredService, isBelowPath } from './discovered-service.ts'
@@ -262,7 +263,7 @@ export class Bench {
   async cleanUp(): Promise<void> {
     this.#deadlineMs = Number.POSITIVE_INFINITY
     for (const { cleanup, made } of this.#cleanups.splice(0).reverse()) {
-      const left = await cleanup().catch(thrown => (thrown instanceof Error ? thrown.message : String(thrown)))
+      const left = await cleanup().catch(messageOf)
       if (made && left === undefined) this.options.journal?.addRemoved(made.path)
       // What is still there is tried again by the next run, if there is one.
       if (made && left !== undefined) this.leftBehind.push(left)

@@ -1,5 +1,6 @@
 /** One run: discovery, every rule, removal of what was made, the report. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../base/attempt.ts'
 import { Bench, type BenchOptions } from './bench.ts'
 import { checkRules } from './catalogue.ts'
 import type { CheckCaller } from './discovered-service.ts'
@@ -153,7 +154,7 @@ function endOfTrial(rule: CheckRule, thrown: unknown): RuleVerdict {
   if (thrown instanceof NotObservable || thrown instanceof Unreachable)
     return { rule, status: 'not observable', reason: thrown.message, findings: [] }
   // One probe that breaks must not cost the verdicts of the others.
-  const said = thrown instanceof Error ? thrown.message : String(thrown)
+  const said = messageOf(thrown)
   return { rule, status: 'not observable', reason: `${brokenProbe}: ${said}`, findings: [] }
 }
 const brokenProbe = 'a checker without this mistake, please report it'

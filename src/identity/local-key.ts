@@ -15,7 +15,7 @@ import {
 } from 'node:crypto'
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 
-import { errorCodeOf } from '../base/attempt.ts'
+import { errorCodeOf, messageOf } from '../base/attempt.ts'
 import { Unusable } from './watched-file.ts'
 
 export interface LocalKey {
@@ -33,7 +33,7 @@ export function openLocalKey(file: string): LocalKey {
   try {
     return createLocalKey(createPrivateKey(readExisting(file) ?? createKeyFile(file)))
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Unusable(
       `the key ${file} cannot be used: ${why}: give the PEM file of a private key, or a path where this user may make one`,
       { cause },

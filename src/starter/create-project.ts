@@ -1,6 +1,7 @@
 /** `diglot new`: a folder with a service, its tests, its container and its checks. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { messageOf } from '../base/attempt.ts'
 import { packageRoot } from './own-package.ts'
 import { projectFiles } from './project-files.ts'
 import { planResources } from './tables/plan-resources.ts'
@@ -157,7 +158,7 @@ async function readPlaceTables(from: string, { kind }: TablesPlace): Promise<Fou
     if (kind === 'postgres') return await readPostgresTables(from)
     return kind === 'script' ? readSqlScript(readFileSync(from, 'utf8')) : readSqliteFile(from)
   } catch (thrown) {
-    throw new ProjectRefused(`${hidePassword(from)} cannot be read (${messageOfThrown(thrown)}): ${cures[kind]}`)
+    throw new ProjectRefused(`${hidePassword(from)} cannot be read (${messageOf(thrown)}): ${cures[kind]}`)
   }
 }
 const cures: Readonly<Record<TablesPlace['kind'], string>> = {
@@ -168,12 +169,6 @@ const cures: Readonly<Record<TablesPlace['kind'], string>> = {
   sqlite:
     'give a file of SQLite, a script that ends in .sql, postgres://…, a WSDL (.wsdl) or an OpenAPI document (.json, .yaml)',
 }
-function messageOfThrown(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown)
-  const errors = thrown instanceof AggregateError ? thrown.errors.map(each => String(each)) : []
-  return thrown.message || errors.join(', ') || thrown.name
-}
-
 /** Our own versions of what a project needs besides. */
 function readPackages(dependencies: readonly string[], devDependencies: readonly string[]) {
   const own = readOwnManifest()

@@ -2,6 +2,7 @@
  * The law of two functions that convert values between a version and the newest one, tried with
  * values that their types name by themselves.
  */
+import { messageOf } from '../../base/attempt.ts'
 import { type AnyField, Field, type Fields } from '../field.ts'
 import { valueWriter } from '../field-json.ts'
 import type { Values } from '../implement.ts'
@@ -68,7 +69,7 @@ function attemptConversion(
   try {
     return { value: (convert as (value: unknown) => unknown)(value) }
   } catch (thrown) {
-    return { thrown: thrown instanceof Error ? thrown.message : String(thrown) }
+    return { thrown: messageOf(thrown) }
   }
 }
 

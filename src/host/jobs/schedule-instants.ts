@@ -1,5 +1,6 @@
 /** When a schedule is due: seconds are counted here; fields of cron and zones are croner's. */
 import { Cron } from 'croner'
+import { messageOf } from '../../base/attempt.ts'
 import type { Instants, Schedule } from '../../service/schedule.ts'
 
 /** Throws for an invalid schedule; the message says what to write. */
@@ -32,7 +33,7 @@ function readCron(text: string, zone: string): Cron {
     cron.nextRun() // looks the zone up
     return cron
   } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    const why = messageOf(thrown)
     throw /zone/i.test(why)
       ? new Error(`"${zone}" is not a time zone: give a name of IANA's list, such as Europe/Vienna`)
       : new Error(`"${text}" is not a valid schedule (${why}): give minute, hour, day, month and weekday`)

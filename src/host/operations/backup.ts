@@ -4,6 +4,7 @@
  */
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup as copy, DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../base/attempt.ts'
 import { createPrivateFile } from '../../store/private-file.ts'
 import { ensureDatabaseFile } from '../store/open-store.ts'
 import { explainStoreFailure } from '../store/store-failure.ts'
@@ -27,7 +28,7 @@ export async function backUpDatabase(data: string, to: string): Promise<void> {
     requireSoundCopy(unfinished)
     renameSync(unfinished, to)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     throw new Error(`${data} cannot be copied to ${to}: ${why}: check both paths, and the room on the disk`, { cause })
   } finally {
     source.close()

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { messageOf } from '../../base/attempt.ts'
 
 /**
  * Rejects with one line: the file, the place in it or in what it imports, and the reason.
@@ -11,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   if (statSync(file).isDirectory()) throw new Error(`${file} is a folder: give a file in it`)
   return import(pathToFileURL(resolve(file)).href).catch((thrown: unknown) => {
-    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    const why = messageOf(thrown)
     const cure = /outside a module/.test(why) ? ': add "type": "module" to its package.json' : ''
     throw new Error(`${file} cannot be loaded: ${placeOf(thrown)}${why}${cure}`, { cause: thrown })
   })
