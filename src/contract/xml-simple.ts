@@ -9,7 +9,7 @@ import type { Scalar, StringType } from './field.ts'
 import { boundFlaw, Flaw, typeFlaw } from './lexical/flaw.ts'
 import { compileScalarCheck, compileScalarReader, compileScalarWriter } from './lexical/scalar.ts'
 import { compareDurations, compareMoments, keyOfDuration, keyOfMoment } from './lexical/temporal-order.ts'
-import { countCharacters, trimXmlSpace } from './lexical/text.ts'
+import { countCharacters, matchesNcName, trimXmlSpace } from './lexical/text.ts'
 import { compileXsdMatcher } from './lexical/xsd-pattern.ts'
 import type { AnyXmlType, BuiltInName, QualifiedName, SchemaFacets, SimpleDefinition } from './xml-type.ts'
 
@@ -236,7 +236,7 @@ function keyOfDecimal(text: string): string {
 
 function parseNameValue(value: unknown): QualifiedName | undefined {
   const name = typeof value === 'string' ? parseClarkName(value) : undefined
-  return name && !/[:\s]/.test(name.local) ? name : undefined
+  return name && matchesNcName(name.local) ? name : undefined
 }
 /** §3.2.18: the namespace is a part of the value, the prefix is not. */
 const qnameCodec: SimpleCodec = {
@@ -384,6 +384,40 @@ function sizeOf(value: unknown): number | undefined {
 
 /** Values in declarations and in JSON are in James Clark's notation already. */
 export const clarkNames: NamesAround = { qname: parseNameValue }
+
+/**
+ * A text of a declaration with the names in it written another way, since prefixes mean something
+ * in one document alone.
+ */
+export function renameInText(
+  type: AnyXmlType,
+  text: string,
+  around: NamesAround,
+  writeName: (name: QualifiedName) => string,
+): string {
+  const { definition } = type
+  const rename = (of: AnyXmlType, part: string): string => renameInText(of, part, around, writeName)
+  switch (definition.kind) {
+    case 'restriction':
+      return rename(definition.of, text)
+    case 'list':
+      return collapseSpace(text)
+        .split(' ')
+        .map(each => rename(definition.item, each))
+        .join(' ')
+    case 'union': {
+      const of = definition.of.find(each => !(simpleCodecOf(each).read(text, around) instanceof Flaw))
+      return of ? rename(of, text) : text
+    }
+    case 'builtIn': {
+      const isName = definition.name === 'QName' || definition.name === 'NOTATION'
+      const name = isName ? around.qname(trimXmlSpace(text)) : undefined
+      return name ? writeName(name) : text
+    }
+    default:
+      return text
+  }
+}
 
 /** §4.3.5: by value, so that 1.0 is among 1 and 2. */
 function valueChecks(base: SimpleCodec, { values }: SchemaFacets): CheckFacet[] {

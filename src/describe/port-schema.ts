@@ -4,7 +4,7 @@
  */
 
 import { listReachedTypes } from '../contract/xml-reach.ts'
-import { clarkNames } from '../contract/xml-simple.ts'
+import { clarkNames, renameInText } from '../contract/xml-simple.ts'
 import {
   type AnyMember,
   type AnyRootElement,
@@ -130,7 +130,7 @@ export class PortSchemas {
     draft.names.add(`element ${name.local}`)
     const about = {
       nillable: marks.isNillable || undefined,
-      [marks.isFixed ? 'fixed' : 'default']: marks.initial,
+      ...this.#initial(marks, type()),
       ...this.#expected(marks),
     }
     draft.content.push(this.#typedTag('xs:element', { name: name.local, ...about }, type(), draft, form))
@@ -225,20 +225,21 @@ export class PortSchemas {
   #restrictionTag(of: AnyXmlType, facets: SchemaFacets, draft: SchemaDraft, around: NamespaceForm): string {
     const base = this.typeName(of)
     const inside = base ? undefined : this.#typeTag(of, draft, around)
-    return writeTag('xs:restriction', { base: base && this.#refer(base, draft) }, inside, this.#facetTags(facets))
+    return writeTag('xs:restriction', { base: base && this.#refer(base, draft) }, inside, this.#facetTags(of, facets))
   }
-  #facetTags({ values = [], patterns = [], ...others }: SchemaFacets): MarkupContent {
-    const facet = (name: string, value: string | number) =>
-      writeTag(`xs:${name}`, { value: typeof value === 'string' ? this.#fromClark(value) : value })
+  #facetTags(of: AnyXmlType, { values = [], patterns = [], ...others }: SchemaFacets): MarkupContent {
     return [
-      values.map(each => facet('enumeration', each)),
+      values.map(each => writeTag('xs:enumeration', { value: this.#fromClark(of, each) })),
       patterns.map(each => writeTag('xs:pattern', { value: each })),
-      Object.entries(others).map(([name, value]) => facet(name, value)),
+      Object.entries(others).map(([name, value]) => writeTag(`xs:${name}`, { value })),
     ]
   }
-  #fromClark(value: string): string {
-    const name = value.startsWith('{') ? clarkNames.qname(value) : undefined
-    return name && name.uri !== '' ? this.#prefixes.qname(name) : value
+  /** A value of a declaration with the prefixes of this document. */
+  #fromClark(type: AnyXmlType, value: string): string {
+    return renameInText(type, value, clarkNames, name => this.#prefixes.qname(name))
+  }
+  #initial({ isFixed, initial }: Pick<AnyMember['marks'], 'isFixed' | 'initial'>, type: AnyXmlType): Attributes {
+    return { [isFixed ? 'fixed' : 'default']: initial === undefined ? initial : this.#fromClark(type, initial) }
   }
 
   #complexTag(definition: ComplexDefinition, draft: SchemaDraft, form: NamespaceForm, name?: string): string {
@@ -280,7 +281,7 @@ export class PortSchemas {
     if (!own || own === before) return undefined
     const { definition } = own
     if (definition.kind === 'restriction' && !definition.name && definition.of === before)
-      return this.#facetTags(definition.facets)
+      return this.#facetTags(definition.of, definition.facets)
     const name = this.typeName(own)
     if (!name) return this.#typeTag(own, draft, form)
     return writeTag('xs:simpleType', {}, writeTag('xs:restriction', { base: this.#refer(name, draft) }))
@@ -338,7 +339,7 @@ export class PortSchemas {
         const uri = marks.uri ?? (form.elements === 'qualified' ? form.uri : '')
         const about = {
           nillable: marks.isNillable || undefined,
-          [marks.isFixed ? 'fixed' : 'default']: marks.initial,
+          ...this.#initial(marks, particle.type()),
           ...occurs,
           ...this.#expected(marks),
         }
@@ -407,7 +408,7 @@ export class PortSchemas {
       const name = { uri, local: marks.name ?? key }
       const about = {
         use: marks.min > 0 ? 'required' : undefined,
-        [marks.isFixed ? 'fixed' : 'default']: marks.initial,
+        ...this.#initial(marks, particle.type),
       }
       if (uri !== '' && uri !== draft.uri) return [this.#foreignAttribute(name, particle.type, draft, form, about)]
       const local = { name: name.local, form: uri === '' ? undefined : 'qualified', ...about }

@@ -8,12 +8,11 @@
 import { memoizeOnce } from '../base/memo.ts'
 import { capitalize } from '../contract/lexical/text.ts'
 import { compileXsdMatcher } from '../contract/lexical/xsd-pattern.ts'
-import { isSimpleType } from '../contract/xml-simple.ts'
+import { isSimpleType, renameInText } from '../contract/xml-simple.ts'
 import {
   type AnyMember,
   type AnyRootElement,
   type AnyXmlType,
-  type BuiltInName,
   builtInNames,
   type ComplexDefinition,
   cellTypeOf,
@@ -239,7 +238,7 @@ export class SchemaModel {
     }
     const around = { form: found.form, place: `element ${splitClark(name).local}` }
     let type: AnyXmlType | undefined
-    const { marks } = withMarks(x.element(x.anyType), found.node, this.#typeNode(found.node, found.form))
+    const { marks } = this.#elementMarks(x.element(x.anyType), found.node, around)
     const made = new RootElement(
       splitClark(name),
       () => (type ??= this.#typeOfNode(found.node, around)),
@@ -356,17 +355,39 @@ export class SchemaModel {
     return [isSimpleType(type) ? type : x.string]
   }
 
+  /** A value of a declaration, with names in it in James Clark's notation. */
+  #inClark(type: AnyXmlType, node: Element, raw: string, form: NamespaceForm): string {
+    const qname = (text: string) => {
+      const name = splitClark(this.components.resolve(node, text, form.uri) ?? '')
+      return isNcName(name.local) ? name : undefined
+    }
+    return renameInText(type, raw, { qname }, ({ uri, local }) => (uri === '' ? local : `{${uri}}${local}`))
+  }
+  /** The same of a default or fixed value. */
+  #namingInitial(member: AnyMember, node: Element, type: AnyXmlType, form: NamespaceForm): AnyMember {
+    const { initial } = member.marks
+    if (initial === undefined) return member
+    return new Member(member.particle, { ...member.marks, initial: this.#inClark(type, node, initial, form) })
+  }
+  /** The marks of an element; those with a complex type have no value with names in it. */
+  #elementMarks(member: AnyMember, node: Element, { form, place }: Around): AnyMember {
+    const marked = withMarks(member, node, this.#typeNode(node, form))
+    const named = this.components.resolve(node, attributeOf(node, 'type'), form.uri)
+    const isSimple = named !== undefined && !this.components.find('complexType', named)
+    if (!isSimple || marked.marks.initial === undefined) return marked
+    return this.#namingInitial(marked, node, this.typeOf(named, place), form)
+  }
+
   #facets(restriction: Element, of: AnyXmlType, { form, place }: Around): SchemaFacets {
     const facets: Record<string, unknown> = {}
     const [values, patterns]: [string[], string[]] = [[], []]
-    const isQName = builtInOf(of) === 'QName' || builtInOf(of) === 'NOTATION'
     for (const node of schemaChildren(restriction)) {
       const raw = node.attributes.find(({ name }) => name.local === 'value')?.value
       const facet = node.name.local
       if (facet === 'assertion')
         this.losses.add(place, `the assertion ${attributeOf(node, 'test') ?? ''} is not checked`)
       if (raw === undefined) continue
-      if (facet === 'enumeration') values.push(isQName ? (this.components.resolve(node, raw, form.uri) ?? raw) : raw)
+      if (facet === 'enumeration') values.push(this.#inClark(of, node, raw, form))
       else if (facet === 'pattern') patterns.push(raw)
       else if (facet === 'whiteSpace') facets[facet] = raw
       else if (numberFacets.has(facet)) facets[facet] = Number(raw)
@@ -679,7 +700,7 @@ export class SchemaModel {
     const named = this.components.resolve(node, attributeOf(node, 'type'), around.form.uri)
     const type = memoizeOnce(() => this.#typeOfNode(node, { ...around, place }))
     const uri = uriOfLocal(node, around.form.elements, around)
-    const declared = withMarks(new Member({ kind: 'element', type }), node, this.#typeNode(node, around.form)).in(uri)
+    const declared = this.#elementMarks(new Member({ kind: 'element', type }), node, { ...around, place }).in(uri)
     const marked = named !== undefined && this.#isEndlessHere(named, node, around) ? declared.nillable() : declared
     const member = withOccurs(marked, occurs)
     this.#comment(member, node)
@@ -759,7 +780,7 @@ export class SchemaModel {
     if (local === undefined) return []
     const uri = uriOfLocal(node, around.form.attributes, around)
     const type = this.#attributeType(node, { ...around, place: `${around.place}, attribute ${local}` })
-    const member = this.#attributeMember(node, type).in(uri)
+    const member = this.#attributeMember(node, type, around.form).in(uri)
     this.#comment(member, node)
     return [{ wish: local, member }]
   }
@@ -777,11 +798,12 @@ export class SchemaModel {
         ? found.node
         : node
     const isRequired = attributeOf(node, 'use') === 'required'
-    const member = withInitial(x.attribute(type), declared).in(uri)
+    const form = found?.node === declared ? found.form : around.form
+    const member = this.#namingInitial(withInitial(x.attribute(type), declared), declared, type, form).in(uri)
     return [{ wish: local, member: isRequired ? member : member.optional() }]
   }
-  #attributeMember(node: Element, type: AnyXmlType): AnyMember {
-    const member = withInitial(x.attribute(type), node)
+  #attributeMember(node: Element, type: AnyXmlType, form: NamespaceForm): AnyMember {
+    const member = this.#namingInitial(withInitial(x.attribute(type), node), node, type, form)
     return attributeOf(node, 'use') === 'required' ? member : member.optional()
   }
   #attributeType(node: Element, around: Around): AnyXmlType {
@@ -850,11 +872,6 @@ const builtInTypes: ReadonlyMap<string, AnyXmlType> = new Map([
   ['uriReference', x.anyURI],
   ['CDATA', x.normalizedString],
 ])
-function builtInOf({ definition }: AnyXmlType): BuiltInName | undefined {
-  if (definition.kind === 'builtIn') return definition.name
-  return definition.kind === 'restriction' ? builtInOf(definition.of) : undefined
-}
-
 const identityConstraints: ReadonlySet<string> = new Set(['key', 'keyref', 'unique'])
 /** Of XML Schema 1.1. */
 const laterFacets: ReadonlySet<string> = new Set(['explicitTimezone', 'minScale', 'maxScale'])

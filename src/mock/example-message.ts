@@ -2,7 +2,7 @@
 import { Flaw } from '../contract/lexical/flaw.ts'
 import { compileXsdPattern } from '../contract/lexical/xsd-pattern.ts'
 import { countRequired, initialOf } from '../contract/xml-members.ts'
-import { isSimpleType, type NamesAround, simpleCodecOf } from '../contract/xml-simple.ts'
+import { clarkNames, isSimpleType, type NamesAround, simpleCodecOf } from '../contract/xml-simple.ts'
 import {
   type AnyMember,
   type AnyRootElement,
@@ -155,7 +155,7 @@ const plainNames: NamesAround = { qname: text => ({ uri: '', local: text }) }
 
 function makeFixed(type: AnyXmlType, { isFixed, initial }: ReturnType<typeof initialOf>): unknown {
   if (!isFixed || initial === undefined || !isSimpleType(type)) return undefined
-  const value = simpleCodecOf(type).read(initial, plainNames)
+  const value = simpleCodecOf(type).read(initial, clarkNames)
   return value instanceof Flaw ? undefined : value
 }
 

@@ -14,7 +14,7 @@ import { Flaw, typeFlaw } from '../../contract/lexical/flaw.ts'
 import { trimXmlSpace } from '../../contract/lexical/text.ts'
 import { isBase64Type, lengthsOfOctets } from '../../contract/octet-types.ts'
 import { countRequired } from '../../contract/xml-members.ts'
-import { equalsText, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
+import { clarkNames, equalsText, type SimpleCodec, simpleCodecOf } from '../../contract/xml-simple.ts'
 import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
 import { type Cursor, clarkNotation, Element, readElement, writeElement } from '../../xml/index.ts'
 import { soap11, soap12 } from '../version.ts'
@@ -77,7 +77,7 @@ function requireFixed({ type, initial = '' }: ElementPlan, cursor: Cursor, value
   if (text) requireSame(cursor, text.codec, initial, text.value, '')
 }
 function requireSame(cursor: Cursor, codec: SimpleCodec, initial: string, value: unknown, prefix: string): void {
-  if (value !== undefined && !equalsText(codec, value, initial, cursor))
+  if (value !== undefined && !equalsText(codec, value, initial, clarkNames))
     refuseContent(cursor, `${prefix}must be ${initial}`)
 }
 
@@ -155,9 +155,9 @@ function checkOctets(type: AnyXmlType, octets: unknown, cursor: Cursor, reading:
 function readPlannedText(codec: SimpleCodec, cursor: Cursor, reading: LiteralReading, initial?: string): unknown {
   const text = cursor.text()
   if (text === undefined) return refuseContent(cursor, 'is an element where only text is expected')
-  const content = text === '' && initial !== undefined ? initial : text
-  const value = codec.read(content, cursor)
-  return value instanceof Flaw ? readUnrestricted(codec, content, value, cursor, reading) : value
+  const isInitial = text === '' && initial !== undefined
+  const value = isInitial ? codec.read(initial, clarkNames) : codec.read(text, cursor)
+  return value instanceof Flaw ? readUnrestricted(codec, isInitial ? initial : text, value, cursor, reading) : value
 }
 
 /** The value without regard to facets, where that is forgiven. */
@@ -277,10 +277,11 @@ function readPlannedAttributes(plan: ComplexPlan, cursor: Cursor, reading: Liter
   for (const each of plan.attributes) {
     const { key, name, isOptional, initial, isFixed } = each
     const codec = codecOfReference(each.type, each.codec, reading)
-    const text = cursor.attribute(name) ?? initial
+    const given = cursor.attribute(name)
+    const text = given ?? initial
     if (text === undefined && !isOptional) refuseOrForgive(cursor, reading, `must have the attribute ${name.local}`)
     if (text === undefined) continue
-    const read = codec.read(text, cursor)
+    const read = codec.read(text, given === undefined ? clarkNames : cursor)
     const value =
       read instanceof Flaw
         ? readUnrestricted(

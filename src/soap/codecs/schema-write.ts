@@ -7,7 +7,7 @@ import { PassingOctets } from '../../base/passing-octets.ts'
 import { Flaw } from '../../contract/lexical/flaw.ts'
 import { isBase64Type, lengthsOfOctets, limitLength } from '../../contract/octet-types.ts'
 import { countRequired, parseAttributeKey } from '../../contract/xml-members.ts'
-import { equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
+import { clarkNames, equalsText, type SimpleCodec } from '../../contract/xml-simple.ts'
 import { type AnyXmlType, isSwaRef } from '../../contract/xml-type.ts'
 import { escapeText, Malformed, type Name, parseXml, writeAttribute, writeElement, xmlUri } from '../../xml/index.ts'
 import {
@@ -129,7 +129,7 @@ function requireFixedValue(
   value: unknown,
   writing: MessageWriting,
 ): void {
-  if (!equalsText(codec, value, initial, { qname: () => undefined })) writing.fail(`must be ${initial}`)
+  if (!equalsText(codec, value, initial, clarkNames)) writing.fail(`must be ${initial}`)
 }
 
 /** An item of an array, whose name says nothing. */
