@@ -5,30 +5,8 @@
 import { isJsonObject, type Json } from '../base/objects.ts'
 import { writeJson } from '../http/json.ts'
 import { percentEncode } from '../http/uri.ts'
-import type { ParameterStyle } from '../import/openapi/parameter-style.ts'
+import { expansions, type ParameterStyle } from '../import/openapi/parameter-style.ts'
 
-interface Expansion {
-  readonly first: string
-  /** Between exploded values. */
-  readonly between: string
-  /** Between values that are one. */
-  readonly joint: string
-  readonly isNamed: boolean
-  /** Between a name and an empty value. */
-  readonly nothing: string
-}
-const simple: Expansion = { first: '', between: ',', joint: ',', isNamed: false, nothing: '=' }
-const form: Expansion = { first: '', between: '&', joint: ',', isNamed: true, nothing: '=' }
-const expansions: Readonly<Record<ParameterStyle['style'], Expansion>> = {
-  simple,
-  label: { ...simple, first: '.', between: '.' },
-  matrix: { first: ';', between: ';', joint: ',', isNamed: true, nothing: '' },
-  form,
-  spaceDelimited: { ...form, joint: '%20' },
-  pipeDelimited: { ...form, joint: '%7C' },
-  deepObject: form,
-  cookie: { ...form, between: '; ' },
-}
 type Encode = (text: string) => string
 
 /** Undefined: nothing is there to be written, such as an empty list. */
@@ -52,14 +30,16 @@ function listPieces(name: string, value: Json, how: ParameterStyle, encode: Enco
   const pairs = isJsonObject(value) ? Object.entries(value).filter(([, each]) => each !== null) : undefined
   if (how.style === 'deepObject' && pairs)
     return pairs.flatMap(([key, each]) =>
-      itemsOf(each ?? null).map((one): Piece => [write(one), percentEncode(`${name}[${key}]`)]),
+      toPlainItems(each ?? null).map((one): Piece => [write(one), percentEncode(`${name}[${key}]`)]),
     )
   const { joint } = expansions[how.style]
   if (pairs && how.isExploded) return pairs.map(([key, each]): Piece => [write(each ?? null), encode(key)])
-  const texts = pairs ? pairs.flatMap(([key, each]) => [encode(key), write(each ?? null)]) : itemsOf(value).map(write)
+  const texts = pairs
+    ? pairs.flatMap(([key, each]) => [encode(key), write(each ?? null)])
+    : toPlainItems(value).map(write)
   return how.isExploded || texts.length === 0 ? texts.map((text): Piece => [text]) : [[texts.join(joint)]]
 }
-const itemsOf = (value: Json): readonly Json[] =>
+const toPlainItems = (value: Json): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : value === null ? [] : [value]
 
 export function writePlainValue(value: Json): string {

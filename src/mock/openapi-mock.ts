@@ -31,6 +31,7 @@ import { claimDemandedFault } from './demanded.ts'
 import type { ExamplePlace } from './example-text.ts'
 import { makeContentExample, makeSchemaExample } from './openapi-example.ts'
 import { MockedItems } from './openapi-state.ts'
+import { readParameter, schemaOfParameter } from './read-parameter.ts'
 
 /** The options of a mock of an OpenAPI document. */
 export interface OpenApiMockOptions {
@@ -194,25 +195,20 @@ class OpenApiSite {
   /** (1) */
   #judgeParameters({ operation, request, pairs, values }: MockedRequest): void {
     const cookies = parseCookies(request.fields['cookie'] ?? '')
-    const textsOf = (name: string, place: string): readonly string[] => {
-      if (place === 'path') return [values.get(name) ?? ''].filter(Boolean)
-      if (place === 'query') return pairs.filter(([key]) => key === name || key === `${name}[]`).map(([, text]) => text)
-      const text = place === 'cookie' ? cookies.get(name) : request.fields[name.toLowerCase()]
-      return text === undefined ? [] : [text]
-    }
     for (const parameter of operation.allParameters) {
       const [name, place] = [stringOf(parameter['name']), stringOf(parameter['in'])]
-      const texts = textsOf(name, place)
-      if (texts.length === 0 && parameter['required'] === true)
+      const text =
+        place === 'path'
+          ? values.get(name)
+          : place === 'cookie'
+            ? cookies.get(name)
+            : request.fields[name.toLowerCase()]
+      const value = readParameter(this.#document, parameter, place === 'query' ? { pairs } : { text })
+      if (value === undefined && parameter['required'] === true)
         throw new Ended(this.#refuse(operation, [400, 422], `${name} is required in the ${place}`))
-      if (texts.length === 0 || parameter['schema'] === undefined) continue
-      const { type, schema } = readSchemaFacts(this.#document, parameter['schema'])
-      if (type === 'object') continue // its style says how it is written
-      const wrong = findMismatch(
-        this.#document.root,
-        parameter['schema'],
-        readParameterTexts(texts, type, schema, this.#document),
-      )
+      const schema = schemaOfParameter(this.#document, parameter)
+      if (value === undefined || schema === undefined) continue
+      const wrong = findMismatch(this.#document.root, schema, value)
       if (wrong !== undefined) {
         const statuses: readonly [number, ...number[]] = place === 'path' ? [404, 400, 422] : [400, 422]
         throw new Ended(this.#refuse(operation, statuses, `${name} ${wrong.replace(/^the content /, '')}`))
@@ -437,22 +433,4 @@ function explainIn(example: JsonObject, status: number, detail: string): JsonObj
   )
   const isNumbered = typeof example['status'] === 'number'
   return { ...example, ...(isNumbered && { status }), ...(word !== undefined && { [word]: detail }) }
-}
-
-/** OpenAPI §4.8.12.2: `simple` and `form` for arrays, one text for anything else. */
-function readParameterTexts(
-  texts: readonly string[],
-  type: string,
-  schema: JsonObject,
-  document: OpenApiDocument,
-): Json {
-  if (type !== 'array') return readParameterText(texts[0] ?? '', type)
-  const items = readSchemaFacts(document, schema['items']).type
-  const all = texts.length === 1 ? (texts[0] ?? '').split(',') : texts
-  return all.map(text => readParameterText(text, items))
-}
-function readParameterText(text: string, type: string): Json {
-  if (/^(integer|number)\b/.test(type) && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text)
-  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
-  return text
 }

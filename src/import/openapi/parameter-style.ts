@@ -34,3 +34,27 @@ export function readParameterStyle({ style, explode, allowReserved, content, in:
     isJson: content !== undefined,
   }
 }
+
+/** What stands before and between the values of a style (RFC 6570 §3.2.1). */
+interface Expansion {
+  readonly first: string
+  /** Between exploded values. */
+  readonly between: string
+  /** Between values that are one. */
+  readonly joint: string
+  readonly isNamed: boolean
+  /** Between a name and an empty value. */
+  readonly nothing: string
+}
+const simple: Expansion = { first: '', between: ',', joint: ',', isNamed: false, nothing: '=' }
+const form: Expansion = { first: '', between: '&', joint: ',', isNamed: true, nothing: '=' }
+export const expansions: Readonly<Record<ParameterStyle['style'], Expansion>> = {
+  simple,
+  label: { ...simple, first: '.', between: '.' },
+  matrix: { first: ';', between: ';', joint: ',', isNamed: true, nothing: '' },
+  form,
+  spaceDelimited: { ...form, joint: '%20' },
+  pipeDelimited: { ...form, joint: '%7C' },
+  deepObject: form,
+  cookie: { ...form, between: '; ' },
+}
