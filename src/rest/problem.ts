@@ -9,6 +9,7 @@ import { parseJson } from '../http/json.ts'
 import type { Request } from '../http/message.ts'
 import { negotiateType } from '../http/negotiate.ts'
 import { type Problem, writeProblemJson, writeProblemXml } from '../http/problem.ts'
+import type { Doubt } from '../service/refusal.ts'
 import { writeMakingForm } from './browse/making-form.ts'
 import { writeProblemView } from './browse/problem-page.ts'
 import type { Exchange } from './exchange.ts'
@@ -116,7 +117,7 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
     case 'unsupported-media-type':
       return { detail: refusal.detail }
     case 'unavailable':
-      return { detail: refusal.mayBeDone ? doubtAdvice : explanations.unavailable[1] }
+      return { detail: refusal.doubt ? doubtAdvice[refusal.doubt] : explanations.unavailable[1] }
     case 'invalid':
       return {
         detail: describeProblems(refusal.problems),
@@ -154,8 +155,11 @@ function problemMembers(exchange: Exchange, refusal: AnyRestRefusal): { readonly
 const badCredentials =
   'The credentials are wrong or no longer valid, or of a scheme that WWW-Authenticate does not name. Send others.'
 
-const doubtAdvice =
-  'The service cannot tell whether the change was made. Look before you ask again; a request with an Idempotency-Key may be repeated.'
+const isNotKnown = 'The service cannot tell whether the change was made. Look before you ask again'
+const doubtAdvice: Readonly<Record<Doubt, string>> = {
+  commit: `${isNotKnown}; a request with an Idempotency-Key may be repeated.`,
+  record: `${isNotKnown}.`,
+}
 
 const weakTags =
   'If-Match compares strongly (RFC 9110 §13.1.1), and a weak tag, W/"…", is never the same: send the tag as this service wrote it. A proxy that compresses may have made it weak.'

@@ -35,7 +35,7 @@ import type { Limiter } from './limiter.ts'
 import type { Outcome } from './outcome.ts'
 import { withReplica } from './read-replica.ts'
 import { getExternal, getFile, getItem, listItems, type ReadContext, readAction } from './reads.ts'
-import { refuse } from './refusal.ts'
+import { type Doubt, refuse } from './refusal.ts'
 import { createSearch, getSearch } from './search.ts'
 import {
   type AuditRecord,
@@ -243,7 +243,7 @@ class Changes {
       isKept = did.deed !== undefined
       return outcome
     } catch (thrown) {
-      throw thrown instanceof Unavailable && thrown.mayBeDone && mayBeAskedAgain(call)
+      throw thrown instanceof Unavailable && thrown.doubt && mayBeAskedAgain(call, thrown.doubt)
         ? new Unavailable(thrown.after, thrown.cause)
         : thrown
     } finally {
@@ -314,8 +314,10 @@ class Changes {
 }
 
 /** A second one finds what the first one did, and has no effect of its own. */
-const mayBeAskedAgain = ({ id, once, expects, admitted: { operation } }: Call): boolean =>
-  once !== undefined || (id !== undefined && expects !== undefined) || kindsWithOneEffect.has(operation.kind)
+const mayBeAskedAgain = ({ id, once, expects, admitted: { operation } }: Call, doubt: Doubt): boolean =>
+  (once !== undefined && doubt === 'commit') ||
+  (id !== undefined && expects !== undefined) ||
+  kindsWithOneEffect.has(operation.kind)
 const kindsWithOneEffect: ReadonlySet<Operation['kind']> = new Set([
   'replace',
   'remove',

@@ -5,7 +5,8 @@
  *      call.
  *  (2) The provider is called within the call's transaction, after everything that could refuse; it
  *      commits by itself: if the store fails afterwards, only the audit and the change feed of that
- *      call are lost.
+ *      call are lost, and its key: a caller who would make the change twice by asking again is told
+ *      of the doubt.
  *      A provider ends a call by its context; what it has changed by then is its own concern.
  *      The transaction of a call for a remote provider begins after it, and works on one item wait
  *      for each other.
@@ -22,7 +23,7 @@ import { type ExternalEntry, listProvided, toSnapshot } from './external-list.ts
 import { KeyTurns } from './key-turns.ts'
 import { writeLate } from './late-transaction.ts'
 import { refuse } from './refusal.ts'
-import type { Query, Snapshot, Store, StoreReader, StoreWriter } from './store.ts'
+import { type Query, type Snapshot, type Store, type StoreReader, type StoreWriter, Unavailable } from './store.ts'
 
 /**
  * The store as a call sees it.
@@ -51,10 +52,18 @@ export function createExternalStores(app: Implementation, store: Store): StoreOf
     }
     return extendObject(store, {
       read: work => store.read(reader => work(extendReader(find, reader))),
-      write: (work, turn) => {
-        const extended = (writer: StoreWriter) => work(extendWriter(find, writer))
-        if (!isRemote(resource)) return store.write(extended, turn)
-        return turns.run(turn, remoteTurnMs, () => writeLate(store, extended, turn))
+      write: async (work, turn) => {
+        let isAsked = false
+        const asked = () => (isAsked = true)
+        const extended = (writer: StoreWriter) => work(extendWriter(find, writer, asked))
+        try {
+          if (!isRemote(resource)) return await store.write(extended, turn)
+          return await turns.run(turn, remoteTurnMs, () => writeLate(store, extended, turn))
+        } catch (thrown) {
+          throw isAsked && thrown instanceof Unavailable
+            ? new Unavailable(thrown.after, thrown.cause, 'record')
+            : thrown
+        }
       },
     })
   }
@@ -104,7 +113,8 @@ function externalReads(find: EntryFinder, reader: StoreReader): ProvidedReads {
   return own
 }
 
-const extendWriter = (find: EntryFinder, writer: StoreWriter): StoreWriter =>
+/** @param asked is called when a provider is asked for a change */
+const extendWriter = (find: EntryFinder, writer: StoreWriter, asked: () => void): StoreWriter =>
   extendObject(writer, {
     ...externalReads(find, writer),
     getForChange: (resource, id) => {
@@ -114,11 +124,14 @@ const extendWriter = (find: EntryFinder, writer: StoreWriter): StoreWriter =>
     put: (resource, id, value, outputs, replaced, now) => {
       const mine = find(resource)
       if (!mine) return writer.put(resource, id, value, outputs, replaced, now)
+      asked()
       return saveValue(mine, id, value, replaced?.version, now)
     },
     remove: (resource, id, seen, now) => {
       const mine = find(resource)
-      return mine ? removeValue(mine, id, seen) : writer.remove(resource, id, seen, now)
+      if (!mine) return writer.remove(resource, id, seen, now)
+      asked()
+      return removeValue(mine, id, seen)
     },
   })
 

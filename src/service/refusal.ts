@@ -7,6 +7,12 @@ import type { Json } from '../base/objects.ts'
 import type { Fault } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
 
+/**
+ * Of a change: its commit has no reply, but a key tells whether it was made; or it was made outside
+ * the store, whose record of it is lost, its key included.
+ */
+export type Doubt = 'commit' | 'record'
+
 export type Refusal =
   | { readonly kind: 'not-found' }
   /** The item has been removed, until its identifier is used again. */
@@ -61,10 +67,10 @@ export type Refusal =
   | { readonly kind: 'unimplemented'; readonly operation: string }
   /**
    * The store is busy or out of reach, or requests are too many; `after` in seconds. The cause is
-   * for the operator's log: no face tells it. `mayBeDone`: the call may have been carried out all
+   * for the operator's log: no face tells it. With a doubt the call may have been carried out all
    * the same, and a second one would be another.
    */
-  | { readonly kind: 'unavailable'; readonly after: number; readonly cause?: unknown; readonly mayBeDone?: true }
+  | { readonly kind: 'unavailable'; readonly after: number; readonly cause?: unknown; readonly doubt?: Doubt }
 
 /**
  * Thrown, never returned: it undoes its transaction. Not an `Error`: it has no stack, and nothing

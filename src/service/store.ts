@@ -14,7 +14,7 @@ import type { Comparison } from '../contract/filter-field.ts'
 import type { Values } from '../contract/implement.ts'
 import type { JobState } from '../contract/job.ts'
 import type { Restriction } from '../contract/policy.ts'
-import type { Refusal } from './refusal.ts'
+import type { Doubt, Refusal } from './refusal.ts'
 
 /**
  * One stored item. `value` has all present fields of the newest contract, id and state included.
@@ -372,12 +372,12 @@ export class Unavailable {
   readonly after: number
   /** An error, or words: for the operator's log, never for a caller. */
   readonly cause: unknown
-  /** Whether what was asked may have been done all the same: its commit has no reply. */
-  readonly mayBeDone: boolean
-  constructor(after = 1, cause?: unknown, mayBeDone = false) {
+  /** Why what was asked may have been done all the same. */
+  readonly doubt: Doubt | undefined
+  constructor(after = 1, cause?: unknown, doubt?: Doubt) {
     this.after = after
     this.cause = cause
-    this.mayBeDone = mayBeDone
+    this.doubt = doubt
   }
 }
 
@@ -388,5 +388,5 @@ export const unavailableRefusal = (thrown: Unavailable): Extract<Refusal, { kind
   kind: 'unavailable',
   after: thrown.after,
   cause: thrown.cause,
-  ...(thrown.mayBeDone && { mayBeDone: true }),
+  ...(thrown.doubt && { doubt: thrown.doubt }),
 })

@@ -7,7 +7,7 @@ import { Busy, Invalid, VersionConflict } from '../contract/fault.ts'
 import type { FieldProblem } from '../contract/given-fields.ts'
 import type { Values } from '../contract/implement.ts'
 import type { Current } from '../service/outcome.ts'
-import { type Refusal, Refused } from '../service/refusal.ts'
+import { type Doubt, type Refusal, Refused } from '../service/refusal.ts'
 import { faultOfRefusal, hasFault } from '../service/refusal-faults.ts'
 import { clarkNotation, escapeText, type Malformed, type Name, writeAttribute } from '../xml/index.ts'
 import { type Code, faultReason, type SoapFault, soapPrefix } from './fault.ts'
@@ -222,8 +222,11 @@ export function createFault(refusal: AnySoapRefusal, wording: FaultWording): Soa
   }
 }
 
-const doubtReason =
-  'the service cannot tell whether the change was made: look before you ask again; a message with a MessageID may be repeated'
+const isNotKnown = 'the service cannot tell whether the change was made: look before you ask again'
+const doubtReasons: Readonly<Record<Doubt, string>> = {
+  commit: `${isNotKnown}; a message with a MessageID may be repeated`,
+  record: isNotKnown,
+}
 const versionMissing = 'the request must state the expected version'
 
 function createServiceFault(
@@ -231,7 +234,7 @@ function createServiceFault(
   wording: FaultWording,
   { reasonOnly, inBody, declared }: FaultForms,
 ): SoapFault {
-  if (refusal.kind === 'unavailable' && refusal.mayBeDone) return reasonOnly(doubtReason)
+  if (refusal.kind === 'unavailable' && refusal.doubt) return reasonOnly(doubtReasons[refusal.doubt])
   if (hasFault(refusal)) {
     const { fault, reason, detail } = faultOfRefusal(refusal, wording.place)
     return declared(fault, reason, detail)

@@ -162,7 +162,7 @@ export class Sessions {
       return answer
     } catch (thrown) {
       session.abandon(thrown)
-      if (session.isInDoubt) throw new Unavailable(1, this.#keepCause(session.failed ?? late), true)
+      if (session.isInDoubt) throw new Unavailable(1, this.#keepCause(session.failed ?? late), 'commit')
       throw session.failed === undefined ? thrown : new DatabaseFailure(session.failed)
     } finally {
       session.endWork()

@@ -5,16 +5,17 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Doubt } from '../../src/service/refusal.ts'
 import { type Store, Unavailable } from '../../src/service/store.ts'
 import { json, order, startOrders } from '../rest/orders-over-rest.ts'
 import { ns, startConversation } from '../soap/orders-over-soap.ts'
 
 /** All it is asked is done, and its commits have no reply. */
-function loseReplies(store: Store): void {
+function loseReplies(store: Store, doubt: Doubt = 'commit'): void {
   const write = store.write.bind(store)
   const doubtful: Store['write'] = async (work, turn) => {
     await write(work, turn)
-    throw new Unavailable(1, 'the connection was lost', true)
+    throw new Unavailable(1, 'the connection was lost', doubt)
   }
   Object.assign(store, { write: doubtful })
 }
@@ -47,6 +48,14 @@ describe('A7.16 a change whose commit has no reply', () => {
         isInDoubt ? /cannot tell whether the change was made/ : /^The service cannot answer now/,
       )
     })
+
+  it('a key does not help where it was lost with the record of the change', async () => {
+    const shop = await startOrders()
+    loseReplies(shop.store, 'record')
+    const answer = await shop.as.alice('POST', '/api/v2/orders', { ...json, ...key }, order)
+    assert.deepEqual([answer.status, answer.fields['retry-after']], [503, '1'])
+    assert.match(answer.json['detail'], /cannot tell whether the change was made. Look before you ask again.$/)
+  })
 
   const id = '<a:MessageID xmlns:a="http://www.w3.org/2005/08/addressing">urn:m:1</a:MessageID>'
   const action = `<a:Action xmlns:a="http://www.w3.org/2005/08/addressing">${ns}/PayOrder</a:Action>`

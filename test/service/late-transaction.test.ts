@@ -117,7 +117,15 @@ test('(1) where the store fails after the provider, the call fails and nothing i
       }, turn),
   })
   const { ask, store, rows } = startShop({ storeOf: failing })
-  await assert.rejects(ask('ReplacePart', { id: 'p-1', ...named('nut') }), Unavailable)
+  const doubtOf = (call: Promise<unknown>) =>
+    call.then(
+      () => 'done',
+      thrown => thrown instanceof Unavailable && thrown.doubt,
+    )
+  assert.equal(await doubtOf(ask('ReplacePart', { id: 'p-1', ...named('nut') })), undefined, 'it may be asked again')
+  assert.equal(await doubtOf(ask('CreatePart', withKey('nut'))), 'record', 'its key is lost, too')
+  assert.equal(await doubtOf(ask('CreateNote', note)), undefined, 'of the store alone it is known')
+  assert.equal(rows.get('p-2')?.value.name, 'nut')
   assert.equal(rows.get('p-1')?.value.name, 'nut', 'the provider commits by itself')
   assert.deepEqual(await recordsOf(store), [[], []])
 })

@@ -64,7 +64,11 @@ describe('one connection, and what befalls it once', () => {
           assert.ok(performance.now() - began < time + 10_000, 'the call ends in time')
           assert.ok(came === 'done' || came instanceof Unavailable, String(came))
           const isLostCommit = at === 'commit' && begin === beginWrite && fate !== 'stopped'
-          assert.equal(came instanceof Unavailable && came.mayBeDone, isLostCommit, 'a commit without a reply')
+          assert.equal(
+            came instanceof Unavailable ? came.doubt : undefined,
+            isLostCommit ? 'commit' : undefined,
+            'a commit without a reply',
+          )
           await run(begin).catch(thrown => assert.ok(thrown instanceof Unavailable))
           await run(begin)
           await until(() => server.open() <= 1, 'a broken connection is closed')
