@@ -67,15 +67,23 @@ async function requireReplaceable({ output, force = false }: DocsFlags): Promise
     throw new DocsImpossible(`${output} has files that diglot docs has not written: give another folder, or --force`)
 }
 
-/** Pages of the site before that are no longer made go; nothing else does. */
+/**
+ * Pages of the site before that are no longer made go; nothing else does. Meanwhile the folder is
+ * no site: a page for one role may stand in it already, where others read.
+ */
 async function replaceSite(folder: string, files: SiteFiles, about: Omit<SiteManifest, 'files'>): Promise<void> {
   const place = join(folder, siteManifestName)
-  const before = existsSync(place) ? parseSiteManifest(await readFile(place, 'utf8'))?.files : undefined
-  for (const path of before ?? []) if (!files.has(path)) await rm(join(folder, path), { force: true })
+  const before = (existsSync(place) && parseSiteManifest(await readFile(place, 'utf8'))?.files) || []
+  const keep = async (more: Pick<SiteManifest, 'files' | 'isUnfinished'>): Promise<void> => {
+    const manifest: SiteManifest = { ...about, ...more, files: more.files.toSorted() }
+    await writeFile(place, `${JSON.stringify(manifest, undefined, 2)}\n`)
+  }
+  await mkdir(folder, { recursive: true })
+  await keep({ files: [...new Set([...before, ...files.keys()])], isUnfinished: true })
+  for (const path of before) if (!files.has(path)) await rm(join(folder, path), { force: true })
   for (const [path, text] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)
   }
-  const manifest: SiteManifest = { ...about, files: [...files.keys()].sort() }
-  await writeFile(place, `${JSON.stringify(manifest, undefined, 2)}\n`)
+  await keep({ files: [...files.keys()] })
 }

@@ -19,6 +19,8 @@ export function readDocs({ folder, readers }: DocsOption): ServedSite {
   const manifest = parseSiteManifest(readSiteFile(folder, siteManifestName))
   if (!manifest)
     throw new TypeError(`docs: ${join(folder, siteManifestName)} is not what diglot docs writes: write the site again`)
+  if (manifest.isUnfinished)
+    throw new TypeError(`docs: the site in ${folder} is not complete: write it again with diglot docs -o ${folder}`)
   const usual = manifest.roles?.length === 0 ? 'anyone' : manifest.roles
   const chosen = readers ?? usual
   if (chosen === undefined)

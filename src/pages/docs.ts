@@ -27,6 +27,8 @@ export interface SiteManifest {
   readonly roles?: readonly string[]
   /** Paths below the folder. */
   readonly files: readonly string[]
+  /** It is being written, or its writer was killed: pages of two sites may stand among them. */
+  readonly isUnfinished?: true
 }
 
 /** A path of a site leads nowhere else. */
@@ -36,12 +38,12 @@ const sitePath = /^(?:[A-Za-z0-9_-]+\/)*[A-Za-z0-9_-]+\.(?:html|css|svg|json|wsd
 export function parseSiteManifest(text: string): SiteManifest | undefined {
   const found = parseObject(text)
   if (!found) return undefined
-  const { title, roles, files } = found
+  const { title, roles, files, isUnfinished } = found
   const isNames = (value: unknown): value is string[] =>
     Array.isArray(value) && value.every(each => typeof each === 'string')
   if (typeof title !== 'string' || !isNames(files) || !files.every(path => sitePath.test(path))) return undefined
   if (roles !== undefined && !isNames(roles)) return undefined
-  return { title, files, ...(roles && { roles }) }
+  return { title, files, ...(roles && { roles }), ...(isUnfinished === true && { isUnfinished }) }
 }
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   const value: unknown = attempt(() => JSON.parse(text), isSyntaxError)

@@ -331,6 +331,21 @@ describe('/docs', () => {
       assert.notEqual((await served.fetchAs('maria')(`${served.address}/docs/${path}`)).status, 200, path)
   })
 
+  test('a site whose writing was cut off is not served, and the next one leaves nothing of it', async () => {
+    const output = await write('cut', ['customer'])
+    const ofClerks = join(output, 'v2/operations/ShipOrder.html')
+    const blocked = join(output, 'look/page.css') // the last ones are the look
+    rmSync(blocked)
+    mkdirSync(blocked)
+    await assert.rejects(write('cut', []), /EISDIR/)
+    assert.ok(existsSync(ofClerks), 'it was written before')
+    await assert.rejects(open(output), /is not complete: write it again with diglot docs/)
+    rmSync(blocked, { recursive: true })
+    await using served = await open(await write('cut', ['customer']))
+    assert.ok(!existsSync(ofClerks))
+    assert.equal((await served.fetchAs('alice')(`${served.address}/docs/index.html`)).status, 200)
+  })
+
   test('a manifest that leads out of its folder ends the start', async () => {
     const output = await write('forged', ['anyone'])
     const manifest = JSON.parse(readFileSync(join(output, 'site.json'), 'utf8'))
