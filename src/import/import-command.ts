@@ -1,5 +1,14 @@
 /** `diglot import`: files in, TypeScript out. Only hosts that the user names are asked. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename } from 'node:path'
 import { type Json, objectOf, stringOf } from '../base/objects.ts'
 import type { Grant } from '../contract/policy.ts'
@@ -56,11 +65,31 @@ export async function importContract(
     : importDocument(file, from, fetch))
   const merged = old === undefined ? undefined : mergeEdits(old, text)
   if (output === undefined) print.text(text)
-  else writeFileSync(output, merged?.text ?? appendRecord(text))
+  else writeWhole(output, merged?.text ?? appendRecord(text))
   for (const { place, detail } of losses) print.note(`${place}: ${detail}`)
   for (const note of merged?.notes ?? []) print.note(note)
   if (missing.length > 0)
     print.note('documents were not found: save them and name their folder with --from, or their host with --fetch')
+}
+
+/**
+ * All of it or none: the file may have edits that are nowhere else. It keeps its mode, and a link
+ * leads to it still.
+ */
+function writeWhole(file: string, text: string): void {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
+    writeFileSync(file, text)
+    return
+  }
+  const place = realpathSync(file)
+  const draft = `${place}.unfinished`
+  try {
+    copyFileSync(place, draft) // for its mode
+    writeFileSync(draft, text)
+    renameSync(draft, place)
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }
 
 /**

@@ -1,11 +1,23 @@
 /** Importing a WSDL again: who may ask is an edit that stays, and new operations come all the same. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { importContract } from '../../src/import/import-command.ts'
 
+const importCommand = join(import.meta.dirname, '..', '..', 'src', 'import', 'import-command.ts')
 const folder = mkdtempSync(join(tmpdir(), 'diglot-again-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const carrier = readFileSync(join(import.meta.dirname, '..', '..', 'examples', 'freight', 'carrier.wsdl'), 'utf8')
@@ -31,6 +43,54 @@ test('callers that were named stay, and an operation that is new is written', as
   assert.ok(second.includes(named), second)
   assert.match(second, /TrackShipment: exchange/)
   assert.match(second, /^import \{[^}]*\brole\b/m)
+})
+
+test('an import that cannot write all of a file leaves its edits there', {
+  skip: process.platform === 'win32',
+}, async () => {
+  const [wsdl, output] = [join(folder, 'whole.wsdl'), join(folder, 'whole.ts')]
+  writeFileSync(wsdl, carrier)
+  const again = () => importContract(wsdl, { output, from: [], fetch: [] }, { text: assert.fail, note: () => {} })
+  await again()
+  const edited = readFileSync(output, 'utf8').replace(
+    'callers: readonly Grant[] = []',
+    "callers: readonly Grant[] = [role('shop')]",
+  )
+  writeFileSync(output, edited, { mode: 0o640 })
+  chmodSync(output, 0o640)
+  symlinkSync(output, join(folder, 'linked.ts'))
+  const program = `process.on('SIGXFSZ', () => {}); const { importContract } = await import(${JSON.stringify(importCommand)})
+    await importContract(${JSON.stringify(wsdl)}, { output: ${JSON.stringify(output)}, from: [], fetch: [] }, { text() {}, note() {} })`
+  const limited = spawnSync(
+    'sh',
+    [
+      '-c',
+      'ulimit -f 1; exec "$@"',
+      'sh',
+      process.execPath,
+      '--conditions=diglot-source',
+      '--input-type=module',
+      '-e',
+      program,
+    ],
+    { encoding: 'utf8' },
+  )
+  assert.notEqual(limited.status, 0, 'no file may be larger than a block')
+  assert.equal(readFileSync(output, 'utf8'), edited)
+  await importContract(
+    wsdl,
+    { output: join(folder, 'linked.ts'), from: [], fetch: [] },
+    { text: assert.fail, note: () => {} },
+  )
+  assert.equal(readFileSync(output, 'utf8'), edited)
+  assert.deepEqual(
+    [lstatSync(join(folder, 'linked.ts')).isSymbolicLink(), statSync(output).mode & 0o777],
+    [true, 0o640],
+  )
+  assert.deepEqual(
+    readdirSync(folder).filter(name => name.startsWith('whole.ts')),
+    ['whole.ts'],
+  )
 })
 
 const inspection = (
