@@ -94,6 +94,7 @@ class OpenApiSite {
   readonly #routes: readonly MockedRoute[]
   readonly #bases: readonly string[]
   readonly #items = new MockedItems()
+  readonly #sent = new Map<Json, Json>()
 
   constructor(document: OpenApiDocument, options: OpenApiMockOptions) {
     this.#document = document
@@ -187,9 +188,30 @@ class OpenApiSite {
     if (!isJsonType(essence)) return undefined
     const { value, failure } = parseJson(octets)
     if (failure) throw new Ended(this.#refuse(operation, [400], `not JSON: ${failure.reason} at ${failure.at}`))
-    const wrong = findMismatch(this.#document.root, objectOf(found[1])['schema'], value)
+    const wrong = findMismatch(
+      this.#toSent(this.#document.root),
+      this.#toSent(objectOf(found[1])['schema'] ?? true),
+      value,
+    )
     if (wrong !== undefined) throw new Ended(this.#refuse(operation, [422, 400], wrong))
     return value
+  }
+
+  /** OpenAPI §4.8.24: what is `readOnly` is required of answers alone. */
+  #toSent(json: Json): Json {
+    if (typeof json !== 'object' || json === null) return json
+    const known = this.#sent.get(json)
+    if (known !== undefined) return known
+    const made = Array.isArray(json) ? json.map((each: Json) => this.#toSent(each)) : this.#toSentObject(objectOf(json))
+    this.#sent.set(json, made)
+    return made
+  }
+  #toSentObject(schema: JsonObject): Json {
+    const sent = Object.entries(schema).map(([name, each]) => [name, this.#toSent(each ?? null)] as const)
+    const isSent = (name: Json): boolean =>
+      readSchemaFacts(this.#document, objectOf(schema['properties'])[String(name)]).schema['readOnly'] !== true
+    const { required } = schema
+    return { ...Object.fromEntries(sent), ...(Array.isArray(required) && { required: required.filter(isSent) }) }
   }
 
   /** (1) */

@@ -33,9 +33,9 @@ const document = JSON.stringify({
       put: { operationId: 'put', parameters: [{ in: 'path', name: 'id', required: true, schema: text }], requestBody: json(ref('User')), responses: { 200: json(ref('User')) } },
     },
     '/shapes': { get: { operationId: 'shapes', responses: { 200: json({ type: 'array', items: ref('Shape') }) } } },
-    '/pets': { get: { operationId: 'pets', security: [{ inQuery: [] }, { inField: [] }], responses: { 200: json(ref('Pet')) } } },
+    '/pets': { get: { operationId: 'pets', security: [{ inQuery: [] }, { inCookie: [] }, { inField: [] }], responses: { 200: json(ref('Pet')) } } },
   },
-  components: { schemas, securitySchemes: { inQuery: { type: 'apiKey', in: 'query', name: 'api_key' }, inField: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+  components: { schemas, securitySchemes: { inQuery: { type: 'apiKey', in: 'query', name: 'api_key' }, inCookie: { type: 'apiKey', in: 'cookie', name: 'sid' }, inField: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
 }) // biome-ignore format: a table
 const rest = readRestPort(document, 'users.json', [], { find: () => undefined, parse })
 
@@ -49,7 +49,12 @@ async function exchange(name: string, input: object, answer: object) {
     return { kind: 'response', status: 200, fields: { 'content-type': 'application/json' }, content }
   })
   const got = await caller(name, { input, blocks: {} })
-  return { address: asked[0]?.address, sent: asked[0]?.content, got: got.kind === 'answer' ? got.content : got }
+  return {
+    address: asked[0]?.address,
+    cookie: asked[0]?.fields['cookie'],
+    sent: asked[0]?.content,
+    got: got.kind === 'answer' ? got.content : got,
+  }
 }
 
 test('OpenAPI §4.8.24 readOnly is no member of what is sent, writeOnly of no answer, at any depth', async () => {
@@ -75,9 +80,10 @@ test('OpenAPI §4.8.25 the discriminator says what a value is: by its mapping, o
 test('OpenAPI §4.8.25.1 what extends a schema with a discriminator is told', () => {
   assert.ok(rest.losses.some(each => each.place === 'Pet' && each.detail === 'may be Cat: what these add is left out'))
 })
-test('OpenAPI §4.8.27 an API key of the query is a member of the message, where the operation takes it', async () => {
+test('OpenAPI §4.8.27 an API key of the query or a cookie is a member of the message, where the operation takes it', async () => {
   const { address } = await exchange('Pets', { api_key: 'a b' }, { kind: 'x' })
   assert.equal(address, 'http://users.example/pets?api_key=a%20b')
   assert.equal((await exchange('Pets', {}, { kind: 'x' })).address, 'http://users.example/pets')
+  assert.equal((await exchange('Pets', { sid: 's' }, { kind: 'x' })).cookie, 'sid=s')
   assert.match(JSON.stringify((await exchange('Shapes', { api_key: 'a' }, [])).got), /"status":422/)
 })

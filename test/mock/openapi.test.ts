@@ -238,3 +238,20 @@ test('RFC 8259 §8.1 a document that begins with a byte order mark is mocked', a
     rmSync(folder, { recursive: true })
   }
 })
+
+test('OpenAPI §4.8.24 what is readOnly is not required of a request, at any depth, and is in the answer', async () => {
+  const keyed = { type: 'object', required: ['id', 'name'], properties: { id: { type: 'string', readOnly: true }, name: { type: 'string' } } } // biome-ignore format: one line
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/User' } } }
+  const document = open(
+    JSON.stringify({
+      openapi: '3.1.0',
+      paths: { '/users': { post: { requestBody: { content }, responses: { 201: { content } } } } },
+      components: { schemas: { Key: keyed, User: { ...keyed, required: [...keyed.required, 'key'], properties: { ...keyed.properties, key: { $ref: '#/components/schemas/Key' } } } } },
+    }),
+  ) // biome-ignore format: a table
+  const fields = { 'content-type': 'application/json' }
+  const post = async (text: string) => await createOpenApiMock(document)({ ...base, method: 'POST', target: '/users', fields, content: contentOf(text) }) // biome-ignore format: one line
+  const made = await post('{"name":"Ann","key":{"name":"k"}}')
+  assert.deepEqual([made.status, Object.keys(JSON.parse(String(made.content)))], [201, ['id', 'name', 'key']])
+  assert.equal((await post('{"key":{"name":"k"}}')).status, 422)
+})

@@ -1,6 +1,6 @@
 /** An OpenAPI document as one port: each operation is an exchange, with its HTTP. */
 
-import { type Json, objectOf, stringOf } from '../../base/objects.ts'
+import { type Json, type JsonObject, objectOf, stringOf } from '../../base/objects.ts'
 import { exchange, type Port, type PortExchange, port } from '../../contract/exchange.ts'
 import type { Grant } from '../../contract/policy.ts'
 import { type AnyRootElement, type AnyXmlType, type TypeMembers, x } from '../../contract/xml-type.ts'
@@ -60,7 +60,7 @@ export function readRestPort(
   const exchanges = new Map<string, RestExchange>()
   const asked = listRestOperations(document)
     .filter(({ method }) => !unasked.has(method))
-    .map(each => withQueryKeys(document, each))
+    .map(each => withKeys(document, each))
   for (const operation of asked) {
     const key = nameExchange(operation, declared)
     const messages = types.messages(key, operation)
@@ -99,17 +99,19 @@ export function readRestPort(
   return { name, namespace, port: made, exchanges, differences: types, address, comments, losses: losses.all }
 }
 
-/** OpenAPI §4.8.27: an API key of the query is a parameter; credentials of ours are fields. */
-function withQueryKeys(document: OpenApiDocument, operation: RestOperation): RestOperation {
+/** OpenAPI §4.8.27: an API key of the query or a cookie is a parameter; ours are fields. */
+function withKeys(document: OpenApiDocument, operation: RestOperation): RestOperation {
   const schemes = objectOf(objectOf(document.root['components'])['securitySchemes'])
   const named = new Set((operation.security ?? []).flatMap(each => Object.keys(each)))
   const keys = [...named].flatMap(each => {
     const { type, in: place, name = null, description } = document.resolve(schemes[each]).value
-    const isKnown = operation.query.some(known => known['name'] === name)
-    if (type !== 'apiKey' || place !== 'query' || isKnown) return []
-    return [{ in: place, name, schema: { type: 'string' }, ...(description !== undefined && { description }) }]
+    const isKnown = operation.allParameters.some(known => known['name'] === name && known['in'] === place)
+    if (type !== 'apiKey' || isKnown) return []
+    return [{ in: place ?? null, name, schema: { type: 'string' }, ...(description !== undefined && { description }) }]
   })
-  return keys.length === 0 ? operation : { ...operation, query: [...operation.query, ...keys] }
+  const keysOf = (place: string): readonly JsonObject[] => keys.filter(each => each.in === place)
+  const { query, cookies } = operation
+  return { ...operation, query: [...query, ...keysOf('query')], cookies: [...cookies, ...keysOf('cookie')] }
 }
 
 /** Types are made when they are asked for, and what they lose is told then. */
